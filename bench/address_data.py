@@ -14,11 +14,11 @@ from typing import Any, Literal, NamedTuple
 from judge_data import DATA, Bm25, accepted_answers, lines
 from language_data import LANGUAGES, paragraphs
 
-from ragauge.judges.local.address import brief
-from ragauge.judges.local.answer_type import Slot, slot
+from ragauge.judges.local.address import is_brief
+from ragauge.judges.local.answer_type import Slot, find_slot
 from ragauge.judges.local.relevance import PreparedQuestion
-from ragauge.judges.local.statements import statements
-from ragauge.text.sentences import split
+from ragauge.judges.local.statements import find_statements
+from ragauge.text.sentences import split_sentences
 
 Level = Literal["own", "topic", "near", "far"]
 
@@ -52,7 +52,7 @@ def long_answers() -> list[Placed]:
     found: list[Placed] = []
     for read in (_clapnq, _pubmed, _xquad, _evouna, _attribution):
         found += read(draw)
-    return [one for one in found if (said := statements(one.answer)).claims and not brief(said.shown, "words")]
+    return [one for one in found if (said := find_statements(one.answer)).claims and not is_brief(said.shown, "words")]
 
 
 def other_languages() -> list[Placed]:
@@ -63,14 +63,14 @@ def other_languages() -> list[Placed]:
         for own in draw.sample(every, QUESTIONS):
             asked = PreparedQuestion(own.query, "grams")
             others = [other for other in draw.sample(every, AMONG) if other.article != own.article]
-            like = max(others, key=lambda other: asked.features(other.query, None)[0])
+            like = max(others, key=lambda other: asked.compute_features(other.query, None)[0])
             found.append(Placed(source, "own", own.query, own.answering, language))
             found.append(Placed(source, "near", own.query, like.answering, language))
             found.append(Placed(source, "far", own.query, others[0].answering, language))
             free = [text for text in own.beside if len(text) >= SHORTEST]
             if free:
                 found.append(Placed(source, "topic", own.query, draw.choice(free), language))
-    return [one for one in found if (said := statements(one.answer)).claims and not brief(said.shown, "grams")]
+    return [one for one in found if (said := find_statements(one.answer)).claims and not is_brief(said.shown, "grams")]
 
 
 def short_answers() -> list[Placed]:
@@ -90,12 +90,14 @@ def short_answers() -> list[Placed]:
         few = [
             (query, text)
             for query, text in pairs
-            if (parsed := statements(text)).claims and brief(parsed.shown, "words")
+            if (parsed := find_statements(text)).claims and is_brief(parsed.shown, "words")
         ]
         for n, (query, own) in enumerate(draw.sample(few, min(MOST, len(few)))):
             found.append(Placed(source, "own", query, own))
             others = [few[draw.randrange(len(few))] for _ in range(20)]
-            fit = [text for other, text in others if text != own and _of_another_kind(slot(query), slot(other))]
+            fit = [
+                text for other, text in others if text != own and _of_another_kind(find_slot(query), find_slot(other))
+            ]
             if fit and n % 2 == 0:
                 found.append(Placed(source, "near", query, fit[0]))
     return found
@@ -138,7 +140,7 @@ def _pubmed(draw: random.Random) -> Iterator[Placed]:
         pairs.append((row["QUESTION"], row["LONG_ANSWER"]))
         sections = zip(row["CONTEXTS"], row["LABELS"], strict=True)
         before = [text for text, name in sections if not any(word in name.upper() for word in CONCLUDING)]
-        sentences = [one.text for one in split(" ".join(before))]
+        sentences = [one.text for one in split_sentences(" ".join(before))]
         yield from _topic(draw, "PubMedQA", row["QUESTION"], sentences, list(range(len(sentences))))
     yield from _beside_others(draw, "PubMedQA", pairs)
 
@@ -147,7 +149,7 @@ def _xquad(draw: random.Random) -> Iterator[Placed]:
     """The sentence with the answer; on the topic: another sentence of the paragraph, without it."""
     pairs = []
     for paragraph, query, span, start in draw.sample(_spans(), MOST):
-        sentences = list(split(paragraph))
+        sentences = list(split_sentences(paragraph))
         holding = [one.text for one in sentences if one.start <= start < one.end]
         pairs += [(query, text) for text in holding]
         free = [n for n, one in enumerate(sentences) if span.lower() not in one.text.lower()]
@@ -159,14 +161,14 @@ def _evouna(draw: random.Random) -> Iterator[Placed]:
     """Answers of four systems, right or wrong, beside the answers to other questions."""
     rows = draw.sample(accepted_answers(), MOST)
     pairs = [(one.query, one.answers[draw.choice(SAYING)]) for one in rows]
-    yield from _beside_others(draw, "EVOUNA", [pair for pair in pairs if not statements(pair[1]).refuses])
+    yield from _beside_others(draw, "EVOUNA", [pair for pair in pairs if not find_statements(pair[1]).refuses])
 
 
 def _attribution(draw: random.Random) -> Iterator[Placed]:
     """Whole answers of answer engines, beside the answers to other questions of the same source."""
     asked: dict[str, dict[str, str]] = {}
     for row in lines("attributionbench", "dev_all_subset_balanced.jsonl"):
-        if row.get("response") and not statements(row["response"]).refuses:
+        if row.get("response") and not find_statements(row["response"]).refuses:
             asked.setdefault(row["src_dataset"], {})[row["question"]] = row["response"]
     for _, answers in sorted(asked.items()):
         if len(answers) > FAR:

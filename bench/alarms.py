@@ -24,9 +24,9 @@ import scipy.stats
 
 from ragauge.core.config.config_loader import read_config
 from ragauge.core.config.monitor import MonitorSection
-from ragauge.monitoring.canary.compute import FIRST_DAYS, Verdicts, canary_day
-from ragauge.monitoring.drift.compute import permutations_for
-from ragauge.monitoring.series.false_alarm_budget import level_of_a_day, parts
+from ragauge.monitoring.canary.compute import N_FIRST_DAYS, Verdicts, compare_canary_day
+from ragauge.monitoring.drift.compute import count_permutations
+from ragauge.monitoring.series.false_alarm_budget import compute_daily_level, count_parts
 from ragauge.stats.drift import mean_shift
 from ragauge.stats.many_series import ManySeries
 from ragauge.stats.sequential import DropEvidence, alarm_limit, drop_reference
@@ -84,7 +84,7 @@ def _alarms(setting: Setting, months: int, limit: float, seed: int) -> tuple[npt
         for _ in range(DAYS):
             values = scores(draw, (months, setting.rate))
             values[draw.random(values.shape) < setting.failures] = 1.0  # as DropEvidence counts one that failed
-            course = watched.day(values, _weights(draw, values.shape, setting.uneven))
+            course = watched.add_day(values, _weights(draw, values.shape, setting.uneven))
             alarmed |= known & (course.max(axis=1) >= limit)
     return alarmed, unknown
 
@@ -101,7 +101,7 @@ def everything(months: int, projects: int = 1, seed: int = 1) -> Alarmed:
     section = read_config({"monitor": EVERYTHING}).checked().monitor
     assert section is not None
     promise, series = section.false_alarms, 20
-    limit = alarm_limit(promise.chance, parts(section) * (series // len(section.monitors)))
+    limit = alarm_limit(promise.chance, count_parts(section) * (series // len(section.monitors)))
     alarmed, unknown = _alarms(Setting(series=series), months, limit, seed)
     for month in range(months):
         draw = np.random.default_rng([seed, month])
@@ -115,7 +115,7 @@ def _drift_alarms(draw: np.random.Generator, section: MonitorSection, projects: 
     The last two projects come on days of their own, and are tested, and counted, from their fourth day on: before it
     they have not 50 texts to be held against.
     """
-    permutations = permutations_for(level_of_a_day(section, projects))
+    permutations = count_permutations(compute_daily_level(section, projects))
     comes = [-BASELINE_DAYS] * max(1, projects - 2) + draw.integers(0, DAYS, size=min(2, projects - 1)).tolist()
     tested = [[one + 3 <= day for one in comes] for day in range(DAYS)]
     for series in range(len(section.drift) * projects):
@@ -125,7 +125,7 @@ def _drift_alarms(draw: np.random.Generator, section: MonitorSection, projects: 
         for day in range(max(0, comes[project]), DAYS):
             if tested[day][project]:
                 p = mean_shift(before, texts[day], permutations=permutations, seed=series * DAYS + day).p
-                if p <= level_of_a_day(section, sum(tested[day])):
+                if p <= compute_daily_level(section, sum(tested[day])):
                     return True
             before = np.concatenate([before, texts[day, :20]])[-BASELINE_DAYS * 20 :]
     return False
@@ -134,9 +134,9 @@ def _drift_alarms(draw: np.random.Generator, section: MonitorSection, projects: 
 def _canary_alarms(draw: np.random.Generator, section: MonitorSection) -> bool:
     """Whether a judge that is as unsure as ever is called changed."""
     unsure = draw.beta(0.3, 4.0, section.canary)  # of each response the chance of the other verdict: 7 % on average
-    days = [_verdicts(draw.random(section.canary) < unsure) for _ in range(FIRST_DAYS + DAYS)]
-    first, level = days[:FIRST_DAYS], level_of_a_day(section)
-    return any(canary_day(first, today, level).changed for today in days[FIRST_DAYS:])
+    days = [_verdicts(draw.random(section.canary) < unsure) for _ in range(N_FIRST_DAYS + DAYS)]
+    first, level = days[:N_FIRST_DAYS], compute_daily_level(section)
+    return any(compare_canary_day(first, today, level).changed for today in days[N_FIRST_DAYS:])
 
 
 def _verdicts(flipped: npt.NDArray[np.bool_]) -> Verdicts:
@@ -188,7 +188,7 @@ def first_months(kinds: tuple[tuple[float, float], ...], rate: int, months: int,
                 break
     watched, alarmed = ManySeries(found, DAYS), np.zeros(months, dtype=bool)
     for _ in range(DAYS):
-        alarmed |= known & (watched.day(drawn((months, rate))).max(axis=1) >= alarm_limit(ALPHA, series))
+        alarmed |= known & (watched.add_day(drawn((months, rate))).max(axis=1) >= alarm_limit(ALPHA, series))
     return Alarmed(int(alarmed.sum()), months, int((~known).sum()))
 
 
@@ -225,10 +225,10 @@ def _delays(draw: np.random.Generator, m: Array, fell: float, rate: int, limit: 
     for day in range(20 * DAYS):
         stable = day < change
         values = np.where(stable[:, None], scores(draw, (len(m), rate)), scores(draw, (len(m), rate), fell))
-        over = watched.day(values) >= limit
+        over = watched.add_day(values) >= limit
         first = over.any(axis=1) & ~stable & np.isinf(found)
         found[first] = ((day - change) * rate + over.argmax(axis=1) + 1)[first]
-        watched.begin_anew(np.asarray(over.any(axis=1)))  # before the change a false alarm, after it no matter
+        watched.begin_periods(np.asarray(over.any(axis=1)))  # before the change a false alarm, after it no matter
         if np.isfinite(found).all():
             break
     return found

@@ -34,18 +34,18 @@ from tests.data.spans import attributes
 from ragauge.core.config.config_loader import read_config
 from ragauge.core.config.monitor import MonitorSection
 from ragauge.core.response import Response
-from ragauge.diagnosis.causes.attribution import BY_NAME
-from ragauge.evaluation.demo.demo_systems import documents, golden
+from ragauge.diagnosis.causes.attribution import ROWS_BY_NAME
+from ragauge.evaluation.demo.demo_systems import read_documents, read_eval_set
 from ragauge.models.embedders.wordllama import WordLlamaEmbedder
-from ragauge.monitoring.alerts.alert_worker import judge_series
-from ragauge.monitoring.alerts.verb import account_of
-from ragauge.monitoring.intake.body_parser import Sent, Taking
+from ragauge.monitoring.alerts.alert_worker import advance_monitors
+from ragauge.monitoring.alerts.verb import load_account
+from ragauge.monitoring.intake.body_parser import BodyParser, SentBody
 from ragauge.monitoring.policy import Policy
 from ragauge.monitoring.series.alert_details import AlertAccount
-from ragauge.monitoring.series.monitor_specs import Watches, watches
-from ragauge.monitoring.traffic.trace_assembly import settle
+from ragauge.monitoring.series.monitor_specs import MonitorSpecs, read_monitor_specs
+from ragauge.monitoring.traffic.trace_assembly import settle_traces
 from ragauge.monitoring.traffic.traffic_scorer import TrafficScorer
-from ragauge.store.inbox import DAY
+from ragauge.store.inbox import DAY_S
 from ragauge.store.store_access import Store, open_store
 from ragauge.systems.reference.faults import Fault
 from ragauge.systems.reference.pipeline import ReferenceConfig, ReferenceRag
@@ -76,7 +76,7 @@ class Watched:
     """What is watched: the section of a configuration, and its monitors."""
 
     monitor: MonitorSection
-    watches: Watches
+    watches: MonitorSpecs
 
     @staticmethod
     def of(judge: str = "local") -> Watched:
@@ -86,7 +86,7 @@ class Watched:
         file = read_config(yaml.safe_load(MONITORS.format(judge=judge)))
         monitor = file.checked().monitor
         assert monitor is not None
-        return Watched(monitor, watches(file)[0])
+        return Watched(monitor, read_monitor_specs(file)[0])
 
 
 @dataclass(slots=True)
@@ -110,7 +110,7 @@ class Told:
 
 def component_of(cause: str) -> str:
     """Where a cause is to be mended; what the index holds is found by retrieval."""
-    component = BY_NAME[cause].component
+    component = ROWS_BY_NAME[cause].component
     return "retrieval" if component == "data" else component
 
 
@@ -118,15 +118,17 @@ class Traffic:
     """A system with its questions, and the days of requests that are made of them."""
 
     def __init__(self, config: ReferenceConfig = SYSTEM) -> None:
-        self.system = ReferenceRag(config, documents(), WordLlamaEmbedder().embed)
-        self.examples = golden().examples
+        self.system = ReferenceRag(config, read_documents(), WordLlamaEmbedder().embed)
+        self.examples = read_eval_set().examples
         self.honest = {one.query_id: self.system.respond(one) for one in self.examples}
         self._spoilt: dict[str, Mapping[str, Response]] = {}
 
     def spoilt(self, fault: Fault) -> Mapping[str, Response]:
         """Question -> its spoilt answer, of those that a fault can strike."""
         if fault.name not in self._spoilt:
-            found = {one.query_id: fault.spoil(one, self.honest[one.query_id], self.system) for one in self.examples}
+            found = {
+                one.query_id: fault.inject_fault(one, self.honest[one.query_id], self.system) for one in self.examples
+            }
             self._spoilt[fault.name] = {name: one for name, one in found.items() if one is not None}
         return self._spoilt[fault.name]
 
@@ -137,7 +139,7 @@ class Traffic:
             example, struck = draw.choice(self.examples), draw.random() < SHARE
             response = spoilt.get(example.query_id) if struck else None
             trace = f"{seed:08x}{day:08x}{place:016x}"
-            at = FIRST + day * DAY + 3 * 3600 + place * 60.0
+            at = FIRST + day * DAY_S + 3 * 3600 + place * 60.0
             yield at, json.dumps(spans(trace, example.query, response or self.honest[example.query_id])).encode()
 
 
@@ -177,14 +179,14 @@ def spans(trace: str, query: str, response: Response) -> dict[str, Any]:
 
 def served(store: Store, requests: Iterator[tuple[float, bytes]], policy: Policy) -> float:
     """Takes requests in, reads and scores them; returns when the last had been read."""
-    taking, batches = Taking(), []
+    taking, batches = BodyParser(), []
     for at, body in requests:
-        batch = taking.traces(Sent("json", body, at, "")).batch
+        batch = taking.parse_traces(SentBody("json", body, at, "")).batch
         assert batch is not None
         batches.append(batch)
     store.inbox.add(batches, policy.patience)
     now = batches[-1].at + 60
-    while settle(store, policy, now):
+    while settle_traces(store, policy, now):
         pass
     TrafficScorer(store, policy, lambda _: None).score()
     return now
@@ -194,9 +196,9 @@ def told(store: Store, watched: Watched) -> list[AlertAccount]:
     """The accounts of all alerts that fired since the fault is switched on."""
     by_name = {str(one): one for one in watched.watches.metrics}
     return [
-        account_of(store, one.alert, by_name[one.alert.monitor])
-        for one in reversed(store.monitors.alerts())
-        if one.alert.monitor in by_name and one.alert.fired_at.timestamp() >= FIRST + GOOD * DAY
+        load_account(store, one.alert, by_name[one.alert.monitor])
+        for one in reversed(store.monitors.list_alerts())
+        if one.alert.monitor in by_name and one.alert.fired_at.timestamp() >= FIRST + GOOD * DAY_S
     ]
 
 
@@ -206,7 +208,7 @@ def before(traffic: Traffic, seed: int, path: Path) -> None:
     with open_store(f"sqlite:///{path}") as store:
         for day in range(GOOD):
             now = served(store, traffic.day(day, seed), Policy())
-            judge_series(store, watched.monitor, watched.watches, now)
+            advance_monitors(store, watched.monitor, watched.watches, now)
 
 
 def struck(traffic: Traffic, seed: int, good: Path, fault: Fault | None) -> Told:
@@ -218,7 +220,7 @@ def struck(traffic: Traffic, seed: int, good: Path, fault: Fault | None) -> Told
     with open_store(f"sqlite:///{copy}") as store:
         for day in range(GOOD, GOOD + BAD):
             now = served(store, traffic.day(day, seed, fault), Policy())
-            judge_series(store, watched.monitor, watched.watches, now)
+            advance_monitors(store, watched.monitor, watched.watches, now)
         found.accounts = told(store, watched)
     copy.unlink()
     return found

@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ragauge.studies.ann.exact import VectorMetric
-from ragauge.studies.ann.index import AnnIndex, index_of
+from ragauge.studies.ann.index import AnnIndex, make_index
 
 Singles = npt.NDArray[np.float32]
 SPECS = (
@@ -100,9 +100,9 @@ def main() -> None:
         built: dict[str, AnnIndex] = {}
         for name, tuned in SPECS:
             if name not in built:
-                built = {name: index_of(name)}
+                built = {name: make_index(name)}
                 built[name].build(vectors, metric)
-            built[name].tune(**tuned)
+            built[name].set_search_params(**tuned)
             mine, theirs, ratio = compare(built[name], name, metric, queries, given.rounds)
             shown = " ".join([name, *(f"{key}={value}" for key, value in tuned.items())])
             print(f"{metric:7} {shown:30} {mine:9.1f} us {theirs:9.1f} us {ratio:6.3f}", flush=True)

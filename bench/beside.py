@@ -21,9 +21,9 @@ from logistic import auroc
 from ragauge.core.ask import Ask, Reply
 from ragauge.core.facts import RelevanceFacts
 from ragauge.judges.inputs import RateAnswer
-from ragauge.judges.judge import drive
+from ragauge.judges.judge import answer_asks
 from ragauge.judges.local.judge import LocalJudge
-from ragauge.text.sentences import split
+from ragauge.text.sentences import split_sentences
 
 SEED = 20_261_123
 MOST = 300  # answers a source
@@ -44,7 +44,7 @@ def attributionbench() -> Answers:
 
 
 def _cut(answers: dict[str, str]) -> Answers:
-    pieces = [(query, [one.text for one in split(answer)]) for query, answer in answers.items()]
+    pieces = [(query, [one.text for one in split_sentences(answer)]) for query, answer in answers.items()]
     long = [(query, said) for query, said in pieces if 2 <= len(said) <= 12]
     random.Random(SEED).shuffle(long)
     return long[:MOST]
@@ -57,7 +57,7 @@ def told(answers: Answers, embedded: Replying) -> None:
     for place, (query, said) in enumerate(answers):
         foreign, at = draw.choice(answers[(place + 1) % len(answers)][1]), draw.randrange(len(said) + 1)
         mixed = [*said[:at], foreign, *said[at:]]
-        facts = drive(LocalJudge().ask(RateAnswer(query, " ".join(mixed))), embedded)
+        facts = answer_asks(LocalJudge().ask(RateAnswer(query, " ".join(mixed))), embedded)
         if not isinstance(facts, RelevanceFacts) or len(facts.ratings) != len(mixed):
             continue  # sentences that were joined read as one
         labels += [number != at for number in range(len(mixed))]

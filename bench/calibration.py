@@ -23,10 +23,16 @@ from train_overlap import overlap_table
 
 from ragauge.core.ask import Ask, Reply
 from ragauge.core.facts import AnswerFacts
-from ragauge.core.human_labels import Labelled, LabelledPart
-from ragauge.judges.calibrated.calibration_data import LEAST, TrainingItem, TrainingItems, labelled_odds, training_items
+from ragauge.core.human_labels import LabeledAnswer, LabeledPart
+from ragauge.judges.calibrated.calibration_data import (
+    MIN_LABELS,
+    TrainingItem,
+    TrainingItems,
+    build_labeled_odds,
+    build_training_items,
+)
 from ragauge.judges.inputs import VerifyAnswer
-from ragauge.judges.judge import drive
+from ragauge.judges.judge import answer_asks
 from ragauge.judges.local import weights
 from ragauge.judges.local.judge import LocalJudge
 from ragauge.stats.calibration import calibrate
@@ -75,12 +81,12 @@ def without_vectors(asks: Sequence[Ask]) -> list[Reply]:
     return [Reply("failed") for _ in asks]
 
 
-def items_of(rows: Sequence[Labelled]) -> list[TrainingItem]:
+def items_of(rows: Sequence[LabeledAnswer]) -> list[TrainingItem]:
     """The claims as the base judges them now."""
     judge = LocalJudge()
-    facts = [drive(judge.ask(VerifyAnswer(row.query, row.passages, row.answer)), without_vectors) for row in rows]
+    facts = [answer_asks(judge.ask(VerifyAnswer(row.query, row.passages, row.answer)), without_vectors) for row in rows]
     known = [one if isinstance(one, AnswerFacts) else None for one in facts]
-    return list(training_items(rows, known).items)
+    return list(build_training_items(rows, known).items)
 
 
 def draw(items: Sequence[TrainingItem], seed: int) -> Drawn:
@@ -89,10 +95,10 @@ def draw(items: Sequence[TrainingItem], seed: int) -> Drawn:
     n = labels_of(items)
     learned, rest = (TrainingItems(tuple(part)) for part in (shuffled[:n], shuffled[n:]))
     judge = LocalJudge()
-    found = calibrate(labelled_odds(learned, judge))
-    others = labelled_odds(TrainingItems((*rest.items, *learned.items)), judge)
+    found = calibrate(build_labeled_odds(learned, judge))
+    others = build_labeled_odds(TrainingItems((*rest.items, *learned.items)), judge)
     mine = np.arange(others.labels.size) < len(rest.items)
-    p, y = others.apply(found.model, mine), others.labels[mine]
+    p, y = others.apply_model(found.model, mine), others.labels[mine]
     told = next(one.brier for one in found.tried if one.name == found.chosen)
     return Drawn(
         brier(y, p), brier(y, others.p[mine]), auroc(y, p), auroc(y, others.p[mine]), told, found.chosen == "as it is"
@@ -101,10 +107,10 @@ def draw(items: Sequence[TrainingItem], seed: int) -> Drawn:
 
 def labels_of(items: Sequence[TrainingItem]) -> int:
     """How many labels are drawn from a source: 150, of a small one 60 %, but as many as it takes."""
-    return max(LEAST, min(LABELS, int(SHARE * len(items))))
+    return max(MIN_LABELS, min(LABELS, int(SHARE * len(items))))
 
 
-def rows_of(base: str, source: str, rows: Sequence[Labelled]) -> Row:
+def rows_of(base: str, source: str, rows: Sequence[LabeledAnswer]) -> Row:
     """All draws of one source."""
     items = items_of(rows)
     draws = [draw(items, seed) for seed in range(DRAWS)]
@@ -115,18 +121,18 @@ def rows_of(base: str, source: str, rows: Sequence[Labelled]) -> Row:
 def measure() -> list[Row]:
     """Every source with both bases."""
     every = claims()
-    by_source: dict[str, list[Labelled]] = {}
+    by_source: dict[str, list[LabeledAnswer]] = {}
     for n, one in enumerate(every):
         said = ("supported",) if one.supported else ("not_supported",)
-        part = LabelledPart(0, len(one.claim), said)
-        by_source.setdefault(one.source, []).append(Labelled(str(n), "", one.passages, one.claim, (part,)))
+        part = LabeledPart(0, len(one.claim), said)
+        by_source.setdefault(one.source, []).append(LabeledAnswer(str(n), "", one.passages, one.claim, (part,)))
     found = [rows_of("shipped", source, rows) for source, rows in sorted(by_source.items())]
-    scorers = weights.stored()["scorers"]
+    scorers = weights.read_weights()["scorers"]
     for source, rows in sorted(by_source.items()):
         others = [one for one in every if one.source != source]
         for mode in ("words", "grams"):
             scorers[f"overlap_{mode}"] = overlap_table(others, mode).final(0.5)
-        weights.scorer.cache_clear()
+        weights.read_scorer.cache_clear()
         found.append(rows_of("source left out", source, rows))
     return sorted(found, key=lambda row: row.base, reverse=True)
 

@@ -14,12 +14,12 @@ import tempfile
 from pathlib import Path
 from time import perf_counter
 
-from ragauge.engine.retrievers import retriever_over
-from ragauge.readers.chroma import plain_texts, read_chroma
-from ragauge.studies.chunking.chunkers import chunker_of, name_of
+from ragauge.engine.retrievers import build_retriever
+from ragauge.readers.chroma import read_chroma, read_texts
+from ragauge.studies.chunking.chunkers import format_name, make_chunker
 from ragauge.studies.chunking.maker import ChunkingMaker, ChunkingSettings
-from ragauge.studies.chunking.tokens import TokenisedDocument
-from ragauge.studies.verb import conduct_study
+from ragauge.studies.chunking.tokens import TokenizedDocument
+from ragauge.studies.verb import run_study
 
 DATA = Path(__file__).resolve().parents[2] / "shared" / "data" / "chroma_chunking"
 CORPORA = ("chatlogs", "finance", "pubmed", "state_of_the_union", "wikitexts")
@@ -35,12 +35,12 @@ LIMIT = 4.0
 def main() -> None:
     """Prints seconds and ratios."""
     questions = read_chroma(DATA / "questions_df.csv")
-    texts = {name: text for name, text in plain_texts(DATA).items() if name in CORPORA}
+    texts = {name: text for name, text in read_texts(DATA).items() if name in CORPORA}
     settings = ChunkingSettings()
     took = []
     for _ in range(4):  # the first reads the vocabulary
         began = perf_counter()
-        documents = {name: TokenisedDocument(name, text) for name, text in texts.items()}
+        documents = {name: TokenizedDocument(name, text) for name, text in texts.items()}
         took.append(perf_counter() - began)
     tokenising = min(took)
     print(f"tokens of the documents: {tokenising:.2f} s")
@@ -52,20 +52,20 @@ def main() -> None:
             with tempfile.TemporaryDirectory() as folder:
                 maker = ChunkingMaker(texts, settings, questions)
                 began = perf_counter()
-                conduct_study("bench", maker, questions, [parameters], store=f"sqlite:///{folder}/store.db")
+                run_study("bench", maker, questions, [parameters], store=f"sqlite:///{folder}/store.db")
                 took.append(perf_counter() - began)
         ratio, given = min(took) / bare, (min(took) - tokenising) / (bare - tokenising)
         mark = "" if max(ratio, given) <= LIMIT else f"  above {LIMIT:g}"
-        print(f"{name_of(parameters):32} {bare:6.2f}   {min(took):7.2f}   {ratio:5.2f}   {given:12.2f}{mark}")
+        print(f"{format_name(parameters):32} {bare:6.2f}   {min(took):7.2f}   {ratio:5.2f}   {given:12.2f}{mark}")
 
 
-def _bare(parameters: dict[str, object], documents: dict[str, TokenisedDocument], queries: list[str]) -> float:
+def _bare(parameters: dict[str, object], documents: dict[str, TokenizedDocument], queries: list[str]) -> float:
     began = perf_counter()
-    cut = chunker_of(parameters)
+    cut = make_chunker(parameters)
     chunks = {
         f"{doc_id}#{n}": piece.text for doc_id, document in documents.items() for n, piece in enumerate(cut(document))
     }
-    ranked = retriever_over("bm25", list(chunks), list(chunks.values()))
+    ranked = build_retriever("bm25", list(chunks), list(chunks.values()))
     tokens = sum(map(len, documents.values()))
     depth = int(1.5 * 4096 / (tokens / len(chunks))) + 5
     for query in queries:

@@ -38,13 +38,13 @@ def fill(url: str, n: int) -> None:
     import numpy as np
 
     from ragauge.core.response import Run
-    from ragauge.metrics.base import Measured
-    from ragauge.metrics.catalogue import questions, select
+    from ragauge.metrics.base import MetricResult
+    from ragauge.metrics.catalogue import list_questions, select_metrics
     from ragauge.scores.results.scorecard import Cause
     from ragauge.store.scores import Column
     from ragauge.store.store_access import open_store
 
-    metrics = select(["default"])
+    metrics = select_metrics(["default"])
     base = np.random.default_rng(7).random((n, len(metrics)))
     with open_store(url) as store:
         for number, name in enumerate(("base", "new")):
@@ -53,19 +53,19 @@ def fill(url: str, n: int) -> None:
             )
             noise = np.random.default_rng(10 + number).normal(-0.01, 0.15, base.shape) if number else 0.0
             values = np.clip(np.round((base + noise) * 5) / 5, 0, 1)
-            columns = [Column(str(one), one.version, JUDGE if questions([one]) else None) for one in metrics]
+            columns = [Column(str(one), one.version, JUDGE if list_questions([one]) else None) for one in metrics]
 
-            def measured(at: int, metric: int, values: np.ndarray = values) -> Measured:
+            def measured(at: int, metric: int, values: np.ndarray = values) -> MetricResult:
                 value, scale = float(values[at, metric]), metrics[metric].scale
                 if scale == "rate":
-                    return Measured.of(float(value > 0.5))
+                    return MetricResult.of(float(value > 0.5))
                 if scale == "amount":
-                    return Measured.of(100 * value + 5)
+                    return MetricResult.of(100 * value + 5)
                 if value < 0.06:
-                    return Measured("undefined", reason="nothing to divide by")
-                return Measured("scored", value, 5 * value, 5.0, value, value)
+                    return MetricResult("undefined", reason="nothing to divide by")
+                return MetricResult("scored", value, 5 * value, 5.0, value, value)
 
-            numbers = list(store.runs.order(run.run_id).numbers)
+            numbers = list(store.runs.load_order(run.run_id).numbers)
             rows = ((no, [measured(at, one) for one in range(len(metrics))]) for at, no in enumerate(numbers))
             store.scores.write(run.run_id, columns, rows)
             failed = {

@@ -24,12 +24,12 @@ from logistic import auroc, balanced_accuracy
 from ragauge.core.ask import Ask, Reply
 from ragauge.core.facts import CoverFacts, RelevanceFacts
 from ragauge.judges.inputs import CoverCriteria, RateSentences
-from ragauge.judges.judge import drive
+from ragauge.judges.judge import answer_asks
 from ragauge.judges.local.criteria import cover_criteria
 from ragauge.judges.local.judge import LocalJudge
 from ragauge.models.embedders.wordllama import WordLlamaEmbedder
-from ragauge.text.sentences import split
-from ragauge.text.tokens import ENGLISH, stem, words
+from ragauge.text.sentences import split_sentences
+from ragauge.text.tokens import ENGLISH, split_words, stem_word
 
 SEED = 20_240_601
 SAMPLE = 400  # questions of EVOUNA
@@ -54,15 +54,17 @@ def sentences(embedded: Embedding) -> None:
         passage = row["passages"][0]
         marked = {_plain(text) for text in row["output"][0]["selected_sentences"]}
         text = " ".join(passage["sentences"])
-        facts = drive(LocalJudge().ask(RateSentences(row["input"], (text,))), embedded)
+        facts = answer_asks(LocalJudge().ask(RateSentences(row["input"], (text,))), embedded)
         assert isinstance(facts, RelevanceFacts)
-        pieces = [one.text for one in split(text)]
-        query = {stem(word) for word in words(row["input"]) if word not in ENGLISH}
+        pieces = [one.text for one in split_sentences(text)]
+        query = {stem_word(word) for word in split_words(row["input"]) if word not in ENGLISH}
         right = [float(any(_plain(piece) in one or one in _plain(piece) for one in marked)) for piece in pieces]
         labels += right
         scores += [rating.p or 0.0 for rating in facts.ratings]
         said += [bool(rating.relevant) for rating in facts.ratings]
-        overlaps += [len(query & {stem(w) for w in words(p) if w not in ENGLISH}) / max(1, len(query)) for p in pieces]
+        overlaps += [
+            len(query & {stem_word(w) for w in split_words(p) if w not in ENGLISH}) / max(1, len(query)) for p in pieces
+        ]
         ours.append(np.mean([bool(rating.relevant) for rating in facts.ratings]))
         theirs.append(np.mean(right))
     truth, p, plain = np.asarray(labels), np.asarray(scores), np.asarray(overlaps)
@@ -87,7 +89,7 @@ def criteria(embedded: Embedding) -> None:
         wanted = " or ".join(row.accepted)
         for system in SYSTEMS:
             inputs = CoverCriteria(row.query, (f"mentions {wanted}",), row.answers[system])
-            facts: Any = drive(cover_criteria(inputs), embedded)
+            facts: Any = answer_asks(cover_criteria(inputs), embedded)
             assert isinstance(facts, CoverFacts)
             right.append(float(row.right[system]))
             met.append(bool(facts.met[0]))

@@ -141,7 +141,7 @@ def statements_of(url: str, addresses: dict[str, list[str]]) -> dict[str, int]:
     from sqlalchemy import Engine, event
     from starlette.testclient import TestClient
 
-    from ragauge.dashboard.app import application
+    from ragauge.dashboard.app import create_app
     from ragauge.dashboard.security import Access
     from ragauge.dashboard.site import Site
 
@@ -152,7 +152,7 @@ def statements_of(url: str, addresses: dict[str, list[str]]) -> dict[str, int]:
 
     found = {}
     event.listen(Engine, "before_cursor_execute", executed)
-    with TestClient(application(Site(url, Access())), base_url="http://127.0.0.1:7471") as client:
+    with TestClient(create_app(Site(url, Access())), base_url="http://127.0.0.1:7471") as client:
         for kind, some in addresses.items():
             client.get(some[0])
             counted[0] = 0

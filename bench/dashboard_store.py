@@ -31,11 +31,11 @@ def make(path: Path, examples: int, runs: int) -> str:
     if path.exists():
         return url
     import ragauge as rg
-    from ragauge.evaluation.overview.default_comparison import held_run
+    from ragauge.evaluation.overview.default_comparison import compare_with_default
 
     fill(url, examples)
     for name in ("base", "new"):
-        held_run(rg.open_run(name, store=url).run, store=url)
+        compare_with_default(rg.open_run(name, store=url).run, store=url)
     connection = sqlite3.connect(path)
     connection.execute("PRAGMA synchronous = OFF")
     first = connection.execute("SELECT run_no FROM runs WHERE name = 'new'").fetchone()[0]

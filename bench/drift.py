@@ -23,7 +23,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ragauge.models.embedders.wordllama import WordLlamaEmbedder
-from ragauge.monitoring.drift.compute import drift
+from ragauge.monitoring.drift.compute import measure_drift
 
 Array = npt.NDArray[np.float64]
 DAY, PERMUTATIONS = 500, 399
@@ -90,7 +90,7 @@ def share(home: str, foreign: str, part: float, data: Path, trials: int) -> floa
         now, before = chosen[:DAY], chosen[DAY:]
         count = int(part * DAY)
         now[:count] = other[draw.permutation(len(other))[:count]]
-        found += bool(drift("queries", before, now, permutations=PERMUTATIONS, seed=trial).drifted)
+        found += bool(measure_drift("queries", before, now, permutations=PERMUTATIONS, seed=trial).drifted)
     return found / trials
 
 
@@ -102,7 +102,7 @@ def exchanged(home: str, data: Path, trials: int, *, turned: bool) -> float:
     found = 0
     for trial in range(trials):
         order = np.random.default_rng(trial).permutation(len(own))
-        one = drift("queries", own[order[DAY:]], other[order[:DAY]], permutations=PERMUTATIONS, seed=trial)
+        one = measure_drift("queries", own[order[DAY:]], other[order[:DAY]], permutations=PERMUTATIONS, seed=trial)
         found += bool(one.drifted)
     return found / trials
 

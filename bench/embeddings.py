@@ -18,7 +18,7 @@ from time import perf_counter
 import numpy as np
 
 import ragauge as rg
-from ragauge.engine.retrievers import local_embedder
+from ragauge.engine.retrievers import build_local_embedder
 
 DATA = Path(__file__).resolve().parents[2] / "shared" / "data" / "vaswani"
 TIMES = 3
@@ -28,7 +28,7 @@ def main() -> None:
     """Prints seconds and ratios."""
     documents, questions = read()
     asked = [one.query for one in questions]
-    embed = local_embedder().embed
+    embed = build_local_embedder().embed
     bare = least(lambda _: near(embed([*documents.values()]), embed(asked)))
 
     def study(folder: str, name: str) -> None:

@@ -9,7 +9,7 @@ from math import log
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from ragauge.judges.local.index import carries_content, units_of
+from ragauge.judges.local.index import has_content, split_units
 
 DATA = Path(__file__).resolve().parents[2] / "shared" / "data"
 
@@ -137,4 +137,4 @@ class Bm25:
 
 def content(text: str) -> list[str]:
     """The units of a text that carry content."""
-    return [unit for unit in units_of(text, "words") if carries_content(unit, "words")]
+    return [unit for unit in split_units(text, "words") if has_content(unit, "words")]

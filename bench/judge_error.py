@@ -46,9 +46,9 @@ from judge_scales import (
 )
 
 from ragauge.judges.local.judge import LocalJudge
-from ragauge.stats.effects import Pooled, pooled
+from ragauge.stats.effects import PooledEffect, pool_effects
 from ragauge.stats.intervals import mean_interval
-from ragauge.stats.judge_error import JudgeMeanError, widened_difference
+from ragauge.stats.judge_error import JudgeMeanError, widen_difference_interval
 from ragauge.stats.weighted import Interval
 
 Array = npt.NDArray[np.float64]
@@ -100,7 +100,9 @@ def estimate(sources: Sequence[Source], origin: str = "") -> JudgeMeanError | No
     spreads = tuple(round(one.spread if one is not None else widest, 6) for one in bands)
     near = list(seen_without_difference(sources))
     # each pair both ways round: which of two systems is the new one is chance
-    paired = pooled([s * one.mean for one in near for s in (1, -1)], [one.variance for one in near for _ in (1, -1)])
+    paired = pool_effects(
+        [s * one.mean for one in near for s in (1, -1)], [one.variance for one in near for _ in (1, -1)]
+    )
     ends = [found for found in (source.ends() for source in sources) if len(found) == 2]
     missed = [(1 - (found[1].mean - found[0].mean)) * one for found in ends for one in DIFFERENCES]
     lost = float(np.sqrt(np.mean(np.square(missed))))
@@ -108,13 +110,13 @@ def estimate(sources: Sequence[Source], origin: str = "") -> JudgeMeanError | No
     return JudgeMeanError(EDGES, shifts, spreads, round(paired.spread, 6), round(lost, 6), fewest, origin)
 
 
-def _band(sources: Sequence[Source], low: float, high: float) -> Pooled | None:
+def _band(sources: Sequence[Source], low: float, high: float) -> PooledEffect | None:
     """How far people's mean lies above the judge's where its score lies in a band; None for too few sources."""
     gaps = [one.truth[mine] - one.value[mine] for one in sources for mine in [(one.value >= low) & (one.value < high)]]
     found = [end(gap) for gap in gaps if gap.size >= FEWEST_IN_BAND]
     if len(found) < FEWEST_SOURCES:
         return None
-    return pooled([one.mean for one in found], [one.variance for one in found])
+    return pool_effects([one.mean for one in found], [one.variance for one in found])
 
 
 def seen_without_difference(sources: Sequence[Source]) -> Iterator[End]:
@@ -170,7 +172,7 @@ def _pair(source: Source, error: JudgeMeanError, kind: tuple[float, float, float
     gaps = new - old
     sampled = mean_interval(gaps, kind="mean", bounds=(-1.0, 1.0))
     assert sampled is not None
-    return Tried(real, widened_difference(sampled, float(gaps.mean()), error, float(np.mean(gaps != 0))))
+    return Tried(real, widen_difference_interval(sampled, float(gaps.mean()), error, float(np.mean(gaps != 0))))
 
 
 def _texts(source: Source, right: Marks, long: Marks, draw: np.random.Generator) -> Array:

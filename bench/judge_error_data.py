@@ -11,15 +11,15 @@ from judge_data import SYSTEMS, accepted_answers, claims, questions_and_referenc
 
 from ragauge.core.ask import Ask, Reply
 from ragauge.core.example import Example
-from ragauge.core.facts import Evidence, FactsOf
+from ragauge.core.facts import Evidence, JudgeFacts
 from ragauge.core.response import Passage, Response
-from ragauge.engine.judge_error import layout_and_language
-from ragauge.judges.inputs import inputs_for
-from ragauge.judges.judge import drive
-from ragauge.judges.known_texts import KnownText, known_texts, languages
+from ragauge.engine.judge_error import detect_layout_and_language
+from ragauge.judges.inputs import build_inputs
+from ragauge.judges.judge import answer_asks
+from ragauge.judges.known_texts import KnownText, list_languages, read_known_texts
 from ragauge.judges.local.judge import LocalJudge
 from ragauge.metrics.base import Metric
-from ragauge.metrics.catalogue import parse
+from ragauge.metrics.catalogue import parse_metric
 from ragauge.metrics.facts import Facts
 from ragauge.metrics.measure import measure_all
 from ragauge.models.embedders.wordllama import WordLlamaEmbedder
@@ -78,10 +78,10 @@ class Judged:
 
     def items(self, case: Case) -> Iterator[Item]:
         """The metrics of a case; one without a value is left out, as it is out of a mean."""
-        metrics = [parse(name) for name in case.truth]
+        metrics = [parse_metric(name) for name in case.truth]
         found = self._evidence(case, metrics)
         facts = Facts(case.example, case.response, found)
-        layout, language = layout_and_language(case.example, case.response)
+        layout, language = detect_layout_and_language(case.example, case.response)
         for metric, measured in zip(metrics, measure_all(metrics, facts), strict=True):
             if measured.value is not None and measured.status == "scored":
                 name = str(metric)
@@ -99,11 +99,11 @@ class Judged:
     def _evidence(self, case: Case, metrics: Sequence[Metric]) -> dict[str, Evidence]:
         wanted = {need.partition(".")[0] for metric in metrics for need in metric.needs.values()}
         wanted |= {"verify_answer"} if "agree" in wanted else set()
-        known: dict[str, FactsOf] = {}
+        known: dict[str, JudgeFacts] = {}
         for question in ("verify_answer", "verify_reference", "rate_passages", "agree"):
-            inputs = inputs_for(question, case.example, case.response, known) if question in wanted else None
+            inputs = build_inputs(question, case.example, case.response, known) if question in wanted else None
             if inputs is not None:
-                known[question] = drive(self.judge.ask(inputs), self._answer)
+                known[question] = answer_asks(self.judge.ask(inputs), self._answer)
         return {
             name: Evidence(name, name, self.judge.version(name), self.judge.judge_id, "ok", facts)
             for name, facts in known.items()
@@ -186,9 +186,9 @@ def beside_evidence(every: Sequence[Asked]) -> Iterator[Case]:
 
 def shipped() -> Iterator[Case]:
     """Half the words of a part of each shipped document, beside that document and beside the other one of its topic."""
-    for language in languages():
+    for language in list_languages():
         for layout in LAYOUTS:
-            documents = known_texts(language, layout)
+            documents = read_known_texts(language, layout)
             by_id = {document.doc_id: document for document in documents}
             for document in documents:
                 yield from _half(document, by_id[document.near_doc_id], f"shipped {layout} {language}")

@@ -12,7 +12,7 @@ from judge_error_data import Item
 
 from ragauge.stats import judge_scale
 from ragauge.stats.distributions import normal_quantile
-from ragauge.stats.judge_error import JudgeMeanError, widened
+from ragauge.stats.judge_error import JudgeMeanError, widen_interval
 from ragauge.stats.judge_scale import SourceScale
 from ragauge.stats.weighted import Interval
 from ragauge.text.table_rows import LAYOUTS, Layout
@@ -163,11 +163,11 @@ def left_out(metric: str, scales: Sequence[Scale]) -> Iterator[Tested]:
         if len(known) < FEWEST_SOURCES:
             continue
         error = JudgeMeanError((), (0.0,), (0.0,), 0.0, 0.0, len(known), scales=known)
-        error = error.of_texts({(scale.layout, scale.language): 1.0})
+        error = error.weight_by_texts({(scale.layout, scale.language): 1.0})
         for kind, truth, mean, variance in _means(metric, scale):
             half = normal_quantile(0.95) * variance**0.5
             sampled = Interval(max(0.0, mean - half), min(1.0, mean + half), "normal")
-            yield Tested(metric, scale, kind, truth, widened(sampled, mean, error, np.array([mean])))
+            yield Tested(metric, scale, kind, truth, widen_interval(sampled, mean, error, np.array([mean])))
 
 
 def _means(metric: str, scale: Scale) -> Iterator[tuple[str, float, float, float]]:
@@ -220,13 +220,13 @@ def _held(tested: Sequence[Tested], kind: str) -> str:
 
 def trade_off(scales: Mapping[str, Sequence[Scale]]) -> Iterator[str]:
     """What wider and narrower intervals hold."""
-    chosen = judge_scale.SPREAD, judge_scale.LIKELY
-    for judge_scale.SPREAD, judge_scale.LIKELY in TRADE:
+    chosen = judge_scale.SOURCE_SPREAD, judge_scale.MIN_LIKELIHOOD
+    for judge_scale.SOURCE_SPREAD, judge_scale.MIN_LIKELIHOOD in TRADE:
         tested = means_left_out(scales)
-        mark = "**" if chosen == (judge_scale.SPREAD, judge_scale.LIKELY) else ""
+        mark = "**" if chosen == (judge_scale.SOURCE_SPREAD, judge_scale.MIN_LIKELIHOOD) else ""
         columns = []
         for kind in KINDS:
             mine = [one for one in tested if one.kind == kind]
             columns.append(f"{np.mean([one.holds for one in mine]):.2f}, {np.median([one.width for one in mine]):.2f}")
-        yield f"{mark}{judge_scale.SPREAD} | {judge_scale.LIKELY}{mark} | {' | '.join(columns)}"
-    judge_scale.SPREAD, judge_scale.LIKELY = chosen
+        yield f"{mark}{judge_scale.SOURCE_SPREAD} | {judge_scale.MIN_LIKELIHOOD}{mark} | {' | '.join(columns)}"
+    judge_scale.SOURCE_SPREAD, judge_scale.MIN_LIKELIHOOD = chosen

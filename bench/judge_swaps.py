@@ -20,10 +20,10 @@ from datetime import UTC, datetime, timedelta
 from random import Random
 
 from ragauge.core.config.gate import Drop
-from ragauge.monitoring.canary.compute import FIRST_DAYS, Verdicts, canary_day
-from ragauge.monitoring.series.fault_attribution import BlamedRequest, blamed, judged_anew
-from ragauge.monitoring.series.monitor_specs import Watch
-from ragauge.monitoring.series.monitor_tracker import Alert, Watching, WatchState
+from ragauge.monitoring.canary.compute import N_FIRST_DAYS, Verdicts, compare_canary_day
+from ragauge.monitoring.series.fault_attribution import BlamedRequest, assign_blame, compare_rejudged
+from ragauge.monitoring.series.monitor_specs import MonitorSpec
+from ragauge.monitoring.series.monitor_tracker import Alert, MonitorTracker, TrackerState
 from ragauge.scores.request_stream import Arrival, ArrivedScore
 
 FIRST = datetime(2026, 3, 2, tzinfo=UTC)
@@ -98,8 +98,8 @@ class Month:
         draw = self._draw = Random(f"{self.seed}")
         frozen = self._frozen = [response(draw, "none") for _ in range(FROZEN)]
         assert len(frozen) == FROZEN
-        by = Watching(
-            Watch(
+        by = MonitorTracker(
+            MonitorSpec(
                 place=1,
                 metric=METRIC,
                 share_above=None,
@@ -116,7 +116,7 @@ class Month:
             30,
             timedelta(days=1),
         )
-        state, came = WatchState(), list[Arrival]()
+        state, came = TrackerState(), list[Arrival]()
         for day in range(DAYS):
             if self.seen is None and self._look(self.judge if day > SWAP else "none"):
                 self.seen = day - SWAP
@@ -134,7 +134,7 @@ class Month:
 
     def _look(self, judge: str) -> bool:
         today = {(str(n), METRIC): judged(one, judge, self._draw) for n, one in enumerate(self._frozen)}
-        found = canary_day(self.looks[:FIRST_DAYS], today, LEVEL)
+        found = compare_canary_day(self.looks[:N_FIRST_DAYS], today, LEVEL)
         self.looks.append(today)
         return bool(found.changed)
 
@@ -158,10 +158,10 @@ class Month:
         if self.seen is not None:
             both = [(old, self.looks[-1][key]) for key, old in self.looks[0].items()]
             pairs = [(old, new) for old, new in both if old is not None and new is not None]
-            anew = judged_anew(*sides, pairs)
+            anew = compare_rejudged(*sides, pairs)
             if anew is None or not anew.beyond:
                 return "judge", False
-        return blamed(*sides).component, self.seen is not None
+        return assign_blame(*sides).component, self.seen is not None
 
 
 def line(judge: str, fault: str, several: Sequence[Month]) -> str:

@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from statistics import mean
 
-from ragauge.judges.jury.vote_aggregation import most
+from ragauge.judges.jury.vote_aggregation import decide_majority
 from ragauge.labels.grades.verb import check_grades
 
 DATA = Path(__file__).resolve().parents[2] / "shared" / "data"
@@ -61,7 +61,7 @@ def adversarial() -> tuple[list[Votes], list[bool]]:
 
 def by_majority(votes: Sequence[Votes], truth: Sequence[bool]) -> float:
     """Share of the pairs that most are right on; a tie is half."""
-    verdicts = [most(list(one.values())).yes for one in votes]
+    verdicts = [decide_majority(list(one.values())).yes for one in votes]
     return mean(0.5 if yes is None else float(yes == right) for yes, right in zip(verdicts, truth, strict=True))
 
 

@@ -21,12 +21,12 @@ import numpy as np
 from scipy import stats
 
 from ragauge.core.document import Document
-from ragauge.engine.retrievers import Bm25, local_embedder
-from ragauge.studies.chunking.chunkers import chunker_of
-from ragauge.studies.chunking.tokens import TokenisedDocument
+from ragauge.engine.retrievers import Bm25, build_local_embedder
+from ragauge.studies.chunking.chunkers import make_chunker
+from ragauge.studies.chunking.tokens import TokenizedDocument
 from ragauge.testsets.corpus_view import CorpusView
-from ragauge.testsets.generate.known_item import known_items
-from ragauge.text.sentences import split
+from ragauge.testsets.generate.known_item import sample_known_items
+from ragauge.text.sentences import split_sentences
 
 DATA = Path(__file__).parents[2] / "shared" / "data"
 SIZES = (24, 64, 128, 0)  # tokens of a chunk; 0 = whole
@@ -70,11 +70,11 @@ def pubmedqa() -> tuple[dict[str, str], Questions]:
 
 def units(texts: Mapping[str, str], size: int) -> Iterator[tuple[str, str]]:
     """(doc_id, text) of what is indexed: chunks of so many tokens, whole documents (0), first sentences (-1)."""
-    documents = {name: TokenisedDocument(name, text) for name, text in texts.items()}
-    cut = chunker_of({"chunker": "token", "size": size, "overlap": 0}, documents) if size > 0 else None
+    documents = {name: TokenizedDocument(name, text) for name, text in texts.items()}
+    cut = make_chunker({"chunker": "token", "size": size, "overlap": 0}, documents) if size > 0 else None
     for name, text in texts.items():
         if size == -1:
-            yield name, next((one.text for one in split(text)), "")
+            yield name, next((one.text for one in split_sentences(text)), "")
         elif cut is None:
             yield name, text
         else:
@@ -111,7 +111,7 @@ def retrievers(texts: Mapping[str, str], asked: Questions) -> dict[str, np.ndarr
     """Name -> reciprocal rank of each question."""
     place = {name: n for n, name in enumerate(texts)}
     gold = [place[name] for name, _ in asked]
-    embedder, found = local_embedder(), {}
+    embedder, found = build_local_embedder(), {}
     queries = embedder.embed([query for _, query in asked])
     for size in (*SIZES, -1):
         pieces = [one for one in units(texts, size) if one[1].strip()]
@@ -156,7 +156,7 @@ def agreement(by_people: Mapping[str, Any], by_terms: Mapping[str, Any]) -> tupl
 def drawn_queries(texts: Mapping[str, str], n: int = 1_000, seed: int = 7) -> Questions:
     """So many known-item queries, each with its document."""
     corpus = CorpusView([Document(doc_id, "", text) for doc_id, text in texts.items()])
-    made = [one.example for one in known_items(corpus, n, seed)]
+    made = [one.example for one in sample_known_items(corpus, n, seed)]
     return [(example.relevant[0].doc_ids[0], example.query) for example in made if example.relevant]
 
 

@@ -21,7 +21,7 @@ from typing import Any
 from bench.known_items import DATA, clapnq, xquad
 
 import ragauge as rg
-from ragauge.text.sentences import split
+from ragauge.text.sentences import split_sentences
 
 HOLES = {  # read by hand among all that was offered when one passage had to hold the words, not one sentence
     "xquad": {(809, "p156"), (812, "p155"), (880, "p171")},
@@ -38,7 +38,7 @@ def of_xquad() -> tuple[dict[str, str], list[dict[str, Any]]]:
     for n, paragraph in enumerate(one for article in articles for one in article["paragraphs"]):
         for asked in paragraph["qas"]:
             (answer,) = asked["answers"]
-            sentences = split(paragraph["context"])
+            sentences = split_sentences(paragraph["context"])
             at = max(k for k, one in enumerate(sentences) if one.start <= answer["answer_start"])
             rows.append(
                 {
@@ -76,7 +76,7 @@ def planted(texts: dict[str, str], rows: list[dict[str, Any]]) -> Iterator[tuple
     """(doc_id, text) of the added pages."""
     rng = random.Random(5)
     for n, row in enumerate(rows[::EVERY]):
-        yield f"copy{n}", f"{split(texts[rng.choice(list(texts))])[0].text} {row['page']}"
+        yield f"copy{n}", f"{split_sentences(texts[rng.choice(list(texts))])[0].text} {row['page']}"
 
 
 def main() -> None:

@@ -11,7 +11,7 @@ from typing import Any, Literal, NamedTuple
 
 from judge_data import DATA
 
-from ragauge.text.sentences import split
+from ragauge.text.sentences import split_sentences
 
 LANGUAGES = ("en", "de", "es", "zh", "ru", "tr", "vi", "el", "ar", "hi", "th")
 SHOWN = 60  # paragraphs that are only measured on, the same in each language of XQuAD
@@ -58,7 +58,7 @@ def _read(article: int, paragraph: dict[str, Any], shortest: int) -> Paragraph:
     text, first = paragraph["context"], next(asked for asked in paragraph["qas"] if asked["answers"])
     span = first["answers"][0]
     pieces: list[tuple[int, int]] = []
-    for sentence in split(text):
+    for sentence in split_sentences(text):
         if pieces and pieces[-1][1] - pieces[-1][0] < shortest:
             pieces[-1] = (pieces[-1][0], sentence.end)
         else:

@@ -24,7 +24,7 @@ from logistic import auroc
 from ragauge.core.ask import Ask, Reply
 from ragauge.core.facts import AnswerFacts, RelevanceFacts
 from ragauge.judges.inputs import RatePassages, VerifyAnswer
-from ragauge.judges.judge import drive
+from ragauge.judges.judge import answer_asks
 from ragauge.judges.local.relevance import rate_passages
 from ragauge.judges.local.verify_answer import verify_answer
 from ragauge.models.embedders.wordllama import WordLlamaEmbedder
@@ -69,13 +69,13 @@ class Judge:
 
     def relevance(self, query: str, passage: str) -> float:
         """Of one passage to a question."""
-        facts = drive(rate_passages(RatePassages(query, (passage,))), self._answer)
+        facts = answer_asks(rate_passages(RatePassages(query, (passage,))), self._answer)
         assert isinstance(facts, RelevanceFacts)
         return facts.ratings[0].p or 0.0
 
     def answer(self, query: str, answer: str, passage: str) -> tuple[float | None, float | None]:
         """answer_relevance and faithfulness of an answer; None of one that states nothing."""
-        facts = drive(verify_answer(VerifyAnswer(query, (passage,), answer)), self._answer)
+        facts = answer_asks(verify_answer(VerifyAnswer(query, (passage,), answer)), self._answer)
         assert isinstance(facts, AnswerFacts)
         if facts.address_p is None or not facts.claims:
             return None, None

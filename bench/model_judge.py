@@ -269,10 +269,12 @@ def whole(found: Ran, n: int) -> None:
 
 def further() -> str:
     """Every other metric that rests on the same questions alone, comma-separated."""
-    from ragauge.metrics.catalogue import questions, samples
+    from ragauge.metrics.catalogue import list_questions, list_samples
 
     main = METRICS.split(",")
-    found = dict.fromkeys(str(one) for one in samples() if questions([one]) and set(questions([one])) <= QUESTIONS)
+    found = dict.fromkeys(
+        str(one) for one in list_samples() if list_questions([one]) and set(list_questions([one])) <= QUESTIONS
+    )
     return ",".join(name for name in found if name not in main)
 
 

@@ -18,14 +18,14 @@ from typing import NamedTuple
 import numpy as np
 
 from ragauge.engine.people import PeopleScores
-from ragauge.metrics.catalogue import parse
+from ragauge.metrics.catalogue import parse_metric
 from ragauge.scores.arrays import SCORED, Columns, ResponseIndex
-from ragauge.scores.estimation import ScoreSample, interval_of_mean
-from ragauge.scores.label_sample import draw
+from ragauge.scores.estimation import ScoreSample, compute_mean_interval
+from ragauge.scores.label_sample import sample_answers
 from ragauge.scores.results.summary import Summary
-from ragauge.scores.summarize import summary
+from ragauge.scores.summarize import summarize_metric
 from ragauge.stats.weighted import Interval
-from ragauge.verbs.columns import with_people
+from ragauge.verbs.columns import add_people_scores
 
 DATA = Path(__file__).resolve().parents[2] / "shared" / "data" / "qa_eval_evouna" / "TQ.json"
 PAGE = Path(__file__).resolve().parents[1] / "docs/labels.md"
@@ -83,7 +83,7 @@ def answered(system: str) -> list[Answered]:
 
 def scored(rows: list[Answered]) -> Columns:
     """The metric's scores of all answers, as the store gives them."""
-    n, metric = len(rows), parse(METRIC)
+    n, metric = len(rows), parse_metric(METRIC)
     values = np.array([metric.value(row.answer, row.accepted) for row in rows])
     none, places = np.full(n, np.nan), np.arange(n)
     return Columns(
@@ -108,14 +108,14 @@ def summaries(rows: list[Answered], draws: int = DRAWS) -> list[Summary]:
     index = ResponseIndex(np.arange(n), np.arange(n), np.zeros(n, dtype=int), None, None, tuple(map(str, range(n))))
     found = []
     for turn in range(draws):
-        drawn = draw({place: f"{turn} {row.query}" for place, row in enumerate(rows)}, LABELS).drawn
+        drawn = sample_answers({place: f"{turn} {row.query}" for place, row in enumerate(rows)}, LABELS).drawn
         people = PeopleScores(
             f"score:{METRIC}",
             {METRIC: {place: float(rows[place].right) for place in drawn}},
             drawn=LABELS,
             labelled=frozenset(drawn),
         )
-        found.append(summary(parse(METRIC), with_people(index, METRIC, columns, people)))
+        found.append(summarize_metric(parse_metric(METRIC), add_people_scores(index, METRIC, columns, people)))
     return found
 
 
@@ -125,7 +125,7 @@ def alone(one: Summary) -> Interval:
         raise SystemExit(f"{LABELS} labels rectified nothing")
     right = round(one.rectified.classical * one.rectified.n)
     values = np.repeat([1.0, 0.0], [right, one.rectified.n - right])
-    interval = interval_of_mean(ScoreSample.of(parse(METRIC), values))
+    interval = compute_mean_interval(ScoreSample.of(parse_metric(METRIC), values))
     if interval is None:
         raise SystemExit("labels alone have no interval")
     return interval

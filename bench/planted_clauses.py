@@ -29,10 +29,10 @@ from planted_edits import PLAIN, WORDS, Taken, contexts
 from ragauge.core.ask import Reply
 from ragauge.core.facts import AnswerFacts, Claim
 from ragauge.judges.inputs import VerifyAnswer
-from ragauge.judges.judge import drive
+from ragauge.judges.judge import answer_asks
 from ragauge.judges.local.support import PreparedPassages
 from ragauge.judges.local.verify_answer import verify_answer
-from ragauge.text.tokens import ENGLISH, words
+from ragauge.text.tokens import ENGLISH, split_words
 
 SETS = ("XQuAD", "CLAPNQ", "PubMedQA")
 FLOOR, CEILING, FEWEST = 0.8, 0.02, 20
@@ -146,14 +146,14 @@ def plant(kind: str, sentence: str, said: str, draw: Random) -> Planted | None:
 def judged(answer: str, passages: Sequence[str]) -> list[Claim]:
     """The claims of an answer with their probabilities."""
     asked = VerifyAnswer("", tuple(passages), answer)
-    facts = drive(verify_answer(asked), lambda asks: [Reply("failed", reason="no vectors") for _ in asks])
+    facts = answer_asks(verify_answer(asked), lambda asks: [Reply("failed", reason="no vectors") for _ in asks])
     return list(facts.claims) if isinstance(facts, AnswerFacts) else []
 
 
 def carrier(claims: Sequence[Claim], clause: str) -> Claim:
     """The claim that holds most of a clause, the shortest of equals."""
-    wanted = {*words(clause)} - ENGLISH
-    return max(claims, key=lambda c: (len(wanted & {*words(c.text or "")}), -len(c.text or "")))
+    wanted = {*split_words(clause)} - ENGLISH
+    return max(claims, key=lambda c: (len(wanted & {*split_words(c.text or "")}), -len(c.text or "")))
 
 
 def tallied(sample: int, misses: str) -> dict[tuple[str, str], list[tuple[float, float]]]:
@@ -176,7 +176,7 @@ def tallied(sample: int, misses: str) -> dict[tuple[str, str], list[tuple[float,
             claims = judged(text, one.passages)
             if not claims:
                 continue
-            whole = PreparedPassages(one.passages, [text]).weigh(text).p
+            whole = PreparedPassages(one.passages, [text]).weigh_claim(text).p
             worst = carrier(claims, clause) if clause else min(claims, key=lambda c: c.p or 0.0)
             row.append((worst.p or 0.0, whole))
             if misses == kind.split(",")[0] and (row[-1][0] >= 0.9 if clause else row[-1][0] < 0.5):

@@ -37,9 +37,9 @@ from planter_words import antonym, comparative, quantifier
 from ragauge.core.ask import Reply
 from ragauge.core.facts import AnswerFacts, Claim
 from ragauge.judges.inputs import VerifyAnswer
-from ragauge.judges.judge import drive
+from ragauge.judges.judge import answer_asks
 from ragauge.judges.local.verify_answer import verify_answer
-from ragauge.text.sentences import split
+from ragauge.text.sentences import split_sentences
 
 FLOORED: dict[str, Edit] = {"negation": negation, "name": name, "number": number, "date": date, "unit": unit}
 OTHERS: dict[str, Edit] = {"roles": roles, "quantifier": quantifier, "comparative": comparative, "antonym": antonym}
@@ -99,20 +99,20 @@ def contexts() -> Iterator[Taken]:
             yield Taken(group, (own["text"], *others), tuple(own["sentences"]))
     for row in lines("attributionbench", "dev_all_subset_balanced.jsonl"):
         texts = tuple(row["references"])
-        sentences = tuple(one.text for text in texts for one in split(text))
+        sentences = tuple(one.text for text in texts for one in split_sentences(text))
         yield Taken(halved("AttributionBench", texts[0]), texts, sentences)
     for article in json.loads(DATA.joinpath("xquad", "xquad.en.json").read_text(encoding="utf-8"))["data"]:
         for one in article["paragraphs"]:
-            yield Taken("XQuAD", (one["context"],), tuple(s.text for s in split(one["context"])))
+            yield Taken("XQuAD", (one["context"],), tuple(s.text for s in split_sentences(one["context"])))
     for row in pubmedqa():
         parts = tuple(row["CONTEXTS"])
-        yield Taken("PubMedQA", parts, tuple(s.text for part in parts for s in split(part)))
+        yield Taken("PubMedQA", parts, tuple(s.text for part in parts for s in split_sentences(part)))
 
 
 def contradicted(claim: str, passages: tuple[str, ...]) -> list[Claim]:
     """The claims of an answer that the judge calls contradicted: a sentence may be split into several."""
     asked = VerifyAnswer("", passages, claim)
-    facts = drive(verify_answer(asked), lambda asks: [Reply("failed", reason="no vectors") for _ in asks])
+    facts = answer_asks(verify_answer(asked), lambda asks: [Reply("failed", reason="no vectors") for _ in asks])
     return [one for one in facts.claims if one.label == "contradicted"] if isinstance(facts, AnswerFacts) else []
 
 

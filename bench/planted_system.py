@@ -32,14 +32,14 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from ragauge.core.example import Example
-from ragauge.core.facts import AnswerFacts, Evidence, FactsOf
+from ragauge.core.facts import AnswerFacts, Evidence, JudgeFacts
 from ragauge.core.response import Response
-from ragauge.diagnosis.causes.attribution import BY_NAME, attribute
+from ragauge.diagnosis.causes.attribution import ROWS_BY_NAME, attribute_failure
 from ragauge.engine.judges import build_judge
 from ragauge.engine.local_embeddings import EmbedAnswers
-from ragauge.evaluation.demo.demo_systems import DONORS, documents, golden
-from ragauge.judges.inputs import inputs_for
-from ragauge.judges.judge import drive
+from ragauge.evaluation.demo.demo_systems import DONORS, read_documents, read_eval_set
+from ragauge.judges.inputs import build_inputs
+from ragauge.judges.judge import answer_asks
 from ragauge.metrics.facts import Facts
 from ragauge.models.embedders.wordllama import WordLlamaEmbedder
 from ragauge.systems.reference.faults import (
@@ -137,7 +137,7 @@ def faults() -> tuple[Fault, ...]:
         ShuffleRanking(),
         FindNothing(),
         CutEvidence(),
-        ServeSuperseded(pages=documents()),
+        ServeSuperseded(pages=read_documents()),
         IgnoreFirst(),
         IgnorePassages(donors=DONORS),
         InventNumber(),
@@ -151,8 +151,8 @@ class Bench:
     """The demo with its honest answers, and the two judges."""
 
     def __init__(self, *, local: bool = True) -> None:
-        pages = documents()
-        self.examples = golden().examples
+        pages = read_documents()
+        self.examples = read_eval_set().examples
         self.system = ReferenceRag(ReferenceConfig(), pages, WordLlamaEmbedder().embed)
         self.known = KnownFacts(pages)
         self.honest = {example.query_id: self.system.respond(example) for example in self.examples}
@@ -166,7 +166,7 @@ class Bench:
         found = Planted(fault, named={judge: [] for judge in judges})
         for example in self.examples:
             honest = self.honest[example.query_id]
-            spoilt = fault.spoil(example, honest, self.system)
+            spoilt = fault.inject_fault(example, honest, self.system)
             if spoilt is None:
                 continue
             found.struck += 1
@@ -187,7 +187,7 @@ class Bench:
             passages, answer = self._right(example, honest)
             failed += not (passages and answer)
             expected = () if passages and answer else ("generation",) if passages else ("retrieval", "data")
-            cause = attribute(Facts(example, honest, judging(example, honest, honest)))
+            cause = attribute_failure(Facts(example, honest, judging(example, honest, honest)))
             if cause is not None and cause.component not in expected and (cause.name or not expected):
                 blamed.append(Named(example.query_id, cause.name or UNNAMED, cause.decided_by, False, False))
         return Clean(len(self.examples), failed, tuple(blamed))
@@ -202,11 +202,11 @@ def local_judge() -> Judging:
     judge, answering = build_judge("local"), EmbedAnswers()
 
     def asked(example: Example, response: Response, _honest: Response) -> Mapping[str, Evidence]:
-        found: dict[str, FactsOf] = {}
+        found: dict[str, JudgeFacts] = {}
         for question in QUESTIONS:
-            inputs = inputs_for(question, example, response, found)
+            inputs = build_inputs(question, example, response, found)
             if inputs is not None:
-                found[question] = drive(judge.ask(inputs), answering)
+                found[question] = answer_asks(judge.ask(inputs), answering)
         return {name: Evidence(name, name, 1, judge.judge_id, "ok", facts) for name, facts in found.items()}
 
     return asked
@@ -240,10 +240,10 @@ def reservations(bench: Bench) -> str:
 
 
 def _named(example: Example, response: Response, evidence: Mapping[str, Evidence], causes: Sequence[str]) -> Named:
-    cause = attribute(Facts(example, response, evidence))
+    cause = attribute_failure(Facts(example, response, evidence))
     if cause is None:
         return Named(example.query_id, NONE, "", False, False)
-    components = {BY_NAME[name].component for name in causes}
+    components = {ROWS_BY_NAME[name].component for name in causes}
     return Named(
         example.query_id, cause.name or UNNAMED, cause.decided_by, cause.name in causes, cause.component in components
     )

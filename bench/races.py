@@ -22,7 +22,7 @@ from scipy import stats
 from scipy.special import ndtr
 from scipy.stats import binom
 
-from ragauge.stats.families import looks, rivalries, spent
+from ragauge.stats.families import compare_rivals, plan_checkpoints, spend_alpha
 
 EXAMPLES, TRIALS = 200, 24
 PATTERNS = {
@@ -47,11 +47,11 @@ def scores(rng: np.random.Generator, means: Scores, kind: str) -> Scores:
 
 def ours(x: Scores, seed: int) -> tuple[set[int], int]:
     """Trials that are left, and questions asked."""
-    alive, asked, before, stops = np.arange(x.shape[1]), 0, 0, looks(len(x))
-    for stop, alpha in zip(stops, spent([stop / len(x) for stop in stops]), strict=True):
+    alive, asked, before, stops = np.arange(x.shape[1]), 0, 0, plan_checkpoints(len(x))
+    for stop, alpha in zip(stops, spend_alpha([stop / len(x) for stop in stops]), strict=True):
         asked, before = asked + alive.size * (stop - before), stop
-        found = rivalries(x[:stop, alive], alpha=alpha, span=1.0, draws=1_000, seed=seed)
-        alive = alive[[not one.beaten for one in found]]
+        found = compare_rivals(x[:stop, alive], alpha=alpha, span=1.0, draws=1_000, seed=seed)
+        alive = alive[[not one.is_beaten for one in found]]
     return set(alive.tolist()), asked
 
 

@@ -17,7 +17,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from ragauge.judges.local.statements import statements
+from ragauge.judges.local.statements import find_statements
 
 SHOWN = 300  # characters of a text that was judged wrongly
 
@@ -79,7 +79,7 @@ def count(labelled: Iterable[Labelled], show: Sequence[str] = ()) -> dict[str, C
     """Counts by source; prints the texts that were judged wrongly in a way that `show` names ("missed", "false")."""
     counts: dict[str, Count] = {}
     for one in labelled:
-        said = statements(one.text).refuses
+        said = find_statements(one.text).refuses
         counts.setdefault(one.source, Count()).add(said, one.refusal)
         how = "false" if said else "missed"
         if said != one.refusal and how in show:

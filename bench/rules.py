@@ -39,13 +39,13 @@ from second_planter import ASKED, SOURCES
 from ragauge.core.ask import Reply
 from ragauge.core.example import Example
 from ragauge.judges import inputs
-from ragauge.judges.judge import drive
+from ragauge.judges.judge import answer_asks
 from ragauge.judges.local import checks, overlap, refusals, statements, support, verify_reference
 from ragauge.judges.local import reference_match as stating
 from ragauge.judges.local import table_support as tabled
 from ragauge.judges.local.agree import agree
 from ragauge.judges.local.verify_answer import verify_answer
-from ragauge.text.sentences import split
+from ragauge.text.sentences import split_sentences
 
 SEED = 3
 MIN_AUROC, MIN_RECALL = 0.005, 0.02
@@ -56,7 +56,7 @@ patched = patch.object
 
 def ask(question: Any) -> Any:
     """The facts of a question, without vectors."""
-    return drive(question, lambda asks: [Reply("failed", reason="no vectors") for _ in asks])
+    return answer_asks(question, lambda asks: [Reply("failed", reason="no vectors") for _ in asks])
 
 
 def score_answer(query: str, passages: tuple[str, ...], answer: str) -> float:
@@ -74,7 +74,7 @@ def score_reference(query: str, passages: tuple[str, ...], reference: str) -> fl
 def score_agreement(query: str, accepted: tuple[str, ...], answer: str) -> float:
     """Mean p that the claims of the main accepted answer are stated."""
     texts = tuple(claim.text for claim in ask(verify_answer(inputs.VerifyAnswer(query, None, answer))).claims)
-    own = inputs.reference_claims(Example("q", query, references=accepted))
+    own = inputs.list_reference_claims(Example("q", query, references=accepted))
     facts = ask(agree(inputs.Agree(texts, own, query, accepted[1:], answer, accepted[0])))
     return fmean([p or 0.0 for p in facts.reference_p or ()] or [0.0])
 
@@ -107,7 +107,7 @@ def read_sets() -> Iterator[tuple[str, list[Item]]]:
     for code in LANGUAGES:
         articles = json.loads((DATA / f"xquad/xquad.{code}.json").read_text(encoding="utf-8"))["data"]
         paragraphs = [paragraph["context"] for article in articles for paragraph in article["paragraphs"][:2]]
-        rows = [("", split(text)[len(split(text)) // 2].text, text) for text in paragraphs]
+        rows = [("", split_sentences(text)[len(split_sentences(text)) // 2].text, text) for text in paragraphs]
         yield f"XQuAD {code}", list(_own_and_other(rows))
 
 
@@ -150,16 +150,16 @@ def read_edits(each: int) -> dict[str, list[tuple[str, str]]]:
 
 
 def _without_kind(kind: str) -> Any:
-    find = checks.difference
+    find = checks.find_difference
     return patched(checks, "difference", lambda laid: None if (d := find(laid)) is None or d.kind == kind else d)
 
 
 @contextmanager
 def _without_files(*files: str) -> Iterator[None]:
-    refusals._languages.cache_clear()
+    refusals._read_wordings.cache_clear()
     with patched(refusals, "FILES", tuple(name for name in refusals.FILES if name not in files)):
         yield
-    refusals._languages.cache_clear()
+    refusals._read_wordings.cache_clear()
 
 
 def _unmended(*given: Any) -> tabled.TableVerdict:
@@ -174,7 +174,7 @@ RULES: dict[str, Callable[[], Any]] = {
     "signs": lambda: patched(support, "signs", lambda _: ()),
     "kin": lambda: patched(overlap, "_kin", lambda *given: given[-1]),
     "clauses": lambda: patched(statements, "cut_up", lambda _: ()),
-    "tables": lambda: patched(tabled.Tabled, "mend", _unmended),
+    "tables": lambda: patched(tabled.PassageTables, "mend", _unmended),
     "derived numbers": lambda: patched(tabled.TablePart, "_implied", lambda *_: None),
     "topic of the passages": lambda: patched(verify_reference, "there", lambda *given: given[0]),
     "short answers": lambda: patched(stating, "is_short", lambda _: False),

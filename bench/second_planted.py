@@ -34,7 +34,7 @@ from second_planter_values import respelled
 from ragauge.core.ask import Reply
 from ragauge.core.facts import AnswerFacts, Claim
 from ragauge.judges.inputs import VerifyAnswer
-from ragauge.judges.judge import drive
+from ragauge.judges.judge import answer_asks
 from ragauge.judges.local.verify_answer import verify_answer
 
 TRUE = ("clean", "respelled")
@@ -67,7 +67,7 @@ class Counted(NamedTuple):
 
 def judged(claim: str, passage: str) -> list[Claim]:
     """The claims that the judge makes of a sentence, with their labels."""
-    facts = drive(
+    facts = answer_asks(
         verify_answer(VerifyAnswer("", (passage,), claim)),
         lambda asks: [Reply("failed", reason="no vectors") for _ in asks],
     )

@@ -29,11 +29,11 @@ from pathlib import Path
 from ragauge.core.curation import Anchor, Curation
 from ragauge.core.example import Example, Relevant, Span
 from ragauge.stats.weighted import Interval
-from ragauge.testsets.check.freshness import freshness, mended
-from ragauge.testsets.lock import frozen
-from ragauge.testsets.set_file import SetFile, new_line
-from ragauge.testsets.whole_words import whole_words
-from ragauge.text.sentences import split
+from ragauge.testsets.check.freshness import check_freshness, fix_evidence
+from ragauge.testsets.lock import build_lock
+from ragauge.testsets.set_file import SetFile, build_line
+from ragauge.testsets.whole_words import widen_to_words
+from ragauge.text.sentences import split_sentences
 
 Texts = dict[str, str]
 Edit = Callable[[Texts, Span, random.Random], tuple[Texts, Span | None]]
@@ -47,7 +47,7 @@ def draw_spans(texts: Texts, n: int, rng: random.Random) -> list[Span]:
     while len(found) < n:
         doc_id = rng.choice(names)
         text = texts[doc_id]
-        sentences = [one for one in split(text) if one.end - one.start >= MIN_CHARS]
+        sentences = [one for one in split_sentences(text) if one.end - one.start >= MIN_CHARS]
         if len(sentences) < 4:
             continue
         at = rng.randrange(len(sentences) - 1)
@@ -102,7 +102,7 @@ def repeat(texts: Texts, span: Span, rng: random.Random) -> tuple[Texts, Span]:
 def delete(texts: Texts, span: Span, _: random.Random) -> tuple[Texts, None]:
     """Every copy of the evidence cut out, with the words that it cuts."""
     text = texts[span.doc_id]
-    start, end = whole_words(text, span.start, span.end)
+    start, end = widen_to_words(text, span.start, span.end)
     gone = text[start:end]
     return {name: one.replace(gone, "") for name, one in texts.items()}, None
 
@@ -120,15 +120,15 @@ def outcome(texts: Texts, span: Span, edited: Texts, wanted: Span | None, *, loc
     quote = texts[span.doc_id][span.start : span.end]
     example = Example("q", "what?", relevant=(Relevant((span.doc_id,)),), gold_spans=(span,))
     curation = Curation(state="golden", anchors=() if locked else (Anchor(span.doc_id, span.start, span.end, quote),))
-    found = SetFile("set", (new_line(example, curation),))
-    fresh = freshness(found, edited, frozen(found, texts, "corpus") if locked else None)
+    found = SetFile("set", (build_line(example, curation),))
+    fresh = check_freshness(found, edited, build_lock(found, texts, "corpus") if locked else None)
     (state,) = fresh.examples
-    (line,) = mended(found, fresh).lines
+    (line,) = fix_evidence(found, fresh).lines
     if wanted is None:
         return state.state in ("gone", "unwinnable"), state.state
     (now,) = line.example.gold_spans or (None,)
     text = edited[wanted.doc_id]
-    allowed = {(wanted.start, wanted.end), whole_words(text, wanted.start, wanted.end)}
+    allowed = {(wanted.start, wanted.end), widen_to_words(text, wanted.start, wanted.end)}
     exact = now is not None and now.doc_id == wanted.doc_id and (now.start, now.end) in allowed
     return exact and line.curation.state == "golden", f"{state.state}, {line.curation.state}, {now} for {wanted}"
 
@@ -172,9 +172,9 @@ def main() -> None:
 
 def interval(rights: list[bool]) -> str:
     """Share with its 95 % interval."""
-    from ragauge.scores.estimation import interval_of_rate
+    from ragauge.scores.estimation import compute_rate_interval
 
-    found: Interval = interval_of_rate(sum(rights), len(rights))
+    found: Interval = compute_rate_interval(sum(rights), len(rights))
     return f"{sum(rights)} of {len(rights)} ({sum(rights) / len(rights):.1%}, {found.low:.0%} to {found.high:.0%})"
 
 

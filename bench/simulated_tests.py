@@ -13,18 +13,18 @@ import numpy as np
 import numpy.typing as npt
 import scipy.stats
 
-from ragauge.stats.difference import Tested, paired_test, unpaired_test
+from ragauge.stats.difference import HypothesisTest, paired_test, unpaired_test
 from ragauge.stats.families import benjamini_hochberg, holm
 from ragauge.stats.power import detectable_mean, pairs_for_rate, power_of_mean, power_of_rate
 from ragauge.stats.sign_flips import sign_flip
-from ragauge.stats.textbook_tests import mcnemar
+from ragauge.stats.textbook_tests import mcnemar_test
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # tests/ is in no wheel
 
 from tests.stats.students import paired_t
 
 Array = npt.NDArray[np.float64]
-Test = Callable[[Array], Tested | None]
+Test = Callable[[Array], HypothesisTest | None]
 
 ANOTHER_QUESTION = ("Wilcoxon, of the middle", "t, clusters ignored")  # shown as a warning, not held to the level
 SHIFTED = (  # something changed, but the mean did not: beyond what "nothing changed" says, and not for every test
@@ -72,7 +72,7 @@ SEED = 20_251_123
 DRAWS, ALPHA = 20_000, 0.05
 
 
-def flips(d: Array, **options: Any) -> Tested | None:
+def flips(d: Array, **options: Any) -> HypothesisTest | None:
     """Sign flips, fewer than usual: that costs power, not validity."""
     return sign_flip(d, resamples=999, **options)
 
@@ -80,7 +80,7 @@ def flips(d: Array, **options: Any) -> Tested | None:
 def chosen(alternative: Any = "two-sided", cluster: int = 1) -> Test:
     """The test that the library chooses for amounts with these differences."""
 
-    def test(d: Array) -> Tested | None:
+    def test(d: Array) -> HypothesisTest | None:
         groups = None if cluster == 1 else np.arange(d.size) // cluster
         return paired_test(d, np.zeros(d.size), kind="amount", clusters=groups, alternative=alternative)
 
@@ -89,15 +89,15 @@ def chosen(alternative: Any = "two-sided", cluster: int = 1) -> Test:
 
 def both_sides(cluster: int = 1) -> tuple[tuple[str, Test], ...]:
     """The chosen test two-sided, and the two one-sided ones that gates take."""
-    last: list[tuple[Array, Tested | None]] = []  # the row asked before, and what was found
+    last: list[tuple[Array, HypothesisTest | None]] = []  # the row asked before, and what was found
 
-    def two_sided(d: Array) -> Tested | None:
+    def two_sided(d: Array) -> HypothesisTest | None:
         if not last or last[0][0] is not d:
             last[:] = [(d, chosen("two-sided", cluster)(d))]
         return last[0][1]
 
     def one_sided(side: Any) -> Test:
-        def test(d: Array) -> Tested | None:
+        def test(d: Array) -> HypothesisTest | None:
             found = two_sided(d)
             if found is None or found.method.endswith("and sign flips"):  # the larger p of two, asked anew
                 return chosen(side, cluster)(d)
@@ -110,12 +110,12 @@ def both_sides(cluster: int = 1) -> tuple[tuple[str, Test], ...]:
     return ("**chosen**", two_sided), ("chosen, for a rise", rise), ("chosen, for a fall", fall)
 
 
-def of_signs(d: Array) -> Tested | None:
+def of_signs(d: Array) -> HypothesisTest | None:
     """McNemar's test of differences of 0/1 scores."""
-    return mcnemar(int((d > 0).sum()), int((d < 0).sum()), d.size)
+    return mcnemar_test(int((d > 0).sum()), int((d < 0).sum()), d.size)
 
 
-def in_fives(test: Callable[..., Tested | None]) -> Test:
+def in_fives(test: Callable[..., HypothesisTest | None]) -> Test:
     """The test with clusters of five."""
     return lambda d: test(d, clusters=np.arange(d.size) // 5)
 
@@ -339,7 +339,7 @@ def false_alarms(place: int, sizes: tuple[int, ...], only: str | None = None) ->
     return [[name, test, *shares] for test, shares in found.items()]
 
 
-def alarm(found: Tested | None) -> bool:
+def alarm(found: HypothesisTest | None) -> bool:
     """Whether the test calls it a difference."""
     return found is not None and found.p_value <= ALPHA
 

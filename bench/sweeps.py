@@ -86,7 +86,7 @@ def main() -> None:
             print(f"{name:23} {perf_counter() - begun:6.1f} s, {process_time() - cpu:6.1f} s CPU", flush=True)
             cpu = process_time()
             found = rg.open_study("bench", store=f"sqlite:///{Path(folder) / 's.db'}")
-            shown = len(found.best_set), found.recommendation.trial, found.knee, found.figures.told, found.to_dict()
+            shown = len(found.best_set), found.recommendation.trial, found.knee, found.figures.contents, found.to_dict()
             print(f"reading the study       {process_time() - cpu:6.2f} s CPU ({shown[0]} may be the best)", flush=True)
             settings = len(PARAMETERS["size"])
             print(f"index                   {result.log.index_calls} calls, {settings} settings", flush=True)

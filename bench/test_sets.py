@@ -24,7 +24,7 @@ from typing import Any
 import ragauge as rg
 from ragauge.core.document import Document
 from ragauge.testsets.corpus_view import CorpusView
-from ragauge.testsets.generate.source_samples import Drawing
+from ragauge.testsets.generate.source_samples import PassageSampler
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
@@ -106,7 +106,9 @@ def checks(folder: Path, n: int, only: Sequence[str]) -> None:
 def linking() -> None:
     """Which documents belong together, of 10,000."""
     view = CorpusView([Document(doc_id, "", text) for doc_id, text in pages(PAGES).items()])
-    found = timed(f"linking of {PAGES:,} passages, embedding included", "60 s", lambda: Drawing(view, 7).linked)
+    found = timed(
+        f"linking of {PAGES:,} passages, embedding included", "60 s", lambda: PassageSampler(view, 7).linked_documents
+    )
     print(f"{'':<52} {sum(map(bool, found.values())):,} of them linked")
 
 

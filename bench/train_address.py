@@ -25,14 +25,14 @@ from logistic import Array, Fitted, auroc, evened, fit, platt, sigmoid
 from ragauge.core.ask import Ask, Reply
 from ragauge.core.facts import AnswerFacts
 from ragauge.judges.inputs import VerifyAnswer
-from ragauge.judges.judge import drive
+from ragauge.judges.judge import answer_asks
 from ragauge.judges.local import address
 from ragauge.judges.local.index import Mode
-from ragauge.judges.local.relevance import EMBEDDED
-from ragauge.judges.local.statements import statements
+from ragauge.judges.local.relevance import MAX_EMBEDDED_CHARS
+from ragauge.judges.local.statements import find_statements
 from ragauge.judges.local.verify_answer import verify_answer
 from ragauge.judges.local.weights import ADDRESS_FILE
-from ragauge.judges.similarity import cosine_scale, standard_table
+from ragauge.judges.similarity import compute_standard_table, find_scale
 from ragauge.models.embedders.wordllama import WordLlamaEmbedder
 
 PENALTY = 10.0
@@ -122,8 +122,8 @@ def table(placed: Sequence[Placed], angles: Sequence[float | None], mode: Mode, 
         names = [name for name in names if name in EVERY_LANGUAGE]
     rows = []
     for one, angle in zip(placed, angles, strict=True):
-        shown = statements(one.answer).shown[: address.LOOKED_AT]
-        found = {**address.evidence(one.query, shown, one.answer, mode), "cosine": angle}
+        shown = find_statements(one.answer).shown[: address.MAX_ANSWER_CHARS]
+        found = {**address.collect_evidence(one.query, shown, one.answer, mode), "cosine": angle}
         rows.append([found[name] for name in sorted(names)])
     levels, sources = np.asarray([one.level for one in placed]), np.asarray([one.source for one in placed])
     return Table(tuple(sorted(names)), np.asarray(rows, dtype=np.float64), levels, sources)
@@ -213,9 +213,9 @@ def train() -> dict[str, Any]:
 
 def cosine(placed: Placed) -> float | None:
     """Cosine of question and answer, as the judge reads it."""
-    shown = statements(placed.answer).shown[: address.LOOKED_AT]
-    reply = Reply("ok", vectors=WordLlamaEmbedder().embed([placed.query, shown[:EMBEDDED]]))
-    return standard_table(reply, 1, [cosine_scale(placed.language)])[0][0]
+    shown = find_statements(placed.answer).shown[: address.MAX_ANSWER_CHARS]
+    reply = Reply("ok", vectors=WordLlamaEmbedder().embed([placed.query, shown[:MAX_EMBEDDED_CHARS]]))
+    return compute_standard_table(reply, 1, [find_scale(placed.language)])[0][0]
 
 
 def show(tables: Mapping[str, Mapping[str, Mapping[str, float]]]) -> None:
@@ -241,7 +241,7 @@ def conversations(path: Path) -> None:
         for own, text in ((1.0, row["answer"]), (0.0, row.get("previous"))):
             if not text:
                 continue
-            facts = drive(verify_answer(VerifyAnswer(row["query"], None, text)), answer)
+            facts = answer_asks(verify_answer(VerifyAnswer(row["query"], None, text)), answer)
             if isinstance(facts, AnswerFacts) and facts.address_p is not None:
                 labels.append(own)
                 values.append(facts.address_p[0] + facts.address_p[1] / 2)

@@ -24,9 +24,9 @@ from evidence_data import SETS, Asked, asked
 from logistic import auroc, brier, fit, sigmoid
 
 from ragauge.core.example import Example
-from ragauge.judges.inputs import VerifyReference, reference_claims
-from ragauge.judges.local.verify_reference import FEATURES, log_odds, stated, topics
-from ragauge.text.specifics import ClaimKind, claim_kind
+from ragauge.judges.inputs import VerifyReference, list_reference_claims
+from ragauge.judges.local.verify_reference import FEATURES, compute_log_odds, compute_topics, weigh_claims
+from ragauge.text.specifics import ClaimKind, classify_claim
 
 ROOT = Path(__file__).resolve().parents[1]
 WEIGHTS = ROOT / "src/ragauge/judges/local/evidence_weights.json"
@@ -64,7 +64,7 @@ def rows(source: str) -> Iterator[Row]:
 
 
 def _claims(one: Asked) -> tuple[str, ...]:
-    return reference_claims(Example(one.query_id, one.query, references=(one.reference,)))
+    return list_reference_claims(Example(one.query_id, one.query, references=(one.reference,)))
 
 
 def _rows(
@@ -72,15 +72,15 @@ def _rows(
 ) -> Iterator[Row]:
     if not passages:
         return
-    verdicts = stated(VerifyReference(query, claims, passages))
-    topic = max(topics(query, passages), default=0.0)
+    verdicts = weigh_claims(VerifyReference(query, claims, passages))
+    topic = max(compute_topics(query, passages), default=0.0)
     for claim, found, there in zip(claims, verdicts, held, strict=True):
-        yield Row(one.source, found.p, topic, there, claim_kind(claim), query != one.query)
+        yield Row(one.source, found.p, topic, there, classify_claim(claim), query != one.query)
 
 
 def table(found: Sequence[Row]) -> tuple[Any, Any, Any]:
     """Features, labels and weights: every source counts alike, and PRESENT of it has its evidence."""
-    features = np.array([[log_odds(row.stated), log_odds(row.topic)] for row in found])
+    features = np.array([[compute_log_odds(row.stated), compute_log_odds(row.topic)] for row in found])
     labels = np.array([float(row.held) for row in found])
     weights = np.zeros(len(found))
     for source in {row.source for row in found}:

@@ -28,16 +28,16 @@ from logistic import Array, Bounds, Fitted, auroc, balanced_accuracy, brier, ece
 from ragauge.core.ask import Ask, Reply
 from ragauge.core.facts import AnswerFacts
 from ragauge.judges.inputs import VerifyAnswer
-from ragauge.judges.judge import drive
+from ragauge.judges.judge import answer_asks
 from ragauge.judges.local import overlap, relevance
 from ragauge.judges.local.index import Mode
-from ragauge.judges.local.statements import bare
-from ragauge.judges.local.support import ABSENT, PreparedPassages
+from ragauge.judges.local.statements import strip_marks
+from ragauge.judges.local.support import MAX_ABSENT_P, PreparedPassages
 from ragauge.judges.local.verify_answer import verify_answer
-from ragauge.judges.local.weights import FILE
-from ragauge.judges.similarity import cosines as cosines_of
+from ragauge.judges.local.weights import WEIGHTS_FILE
+from ragauge.judges.similarity import compute_cosines as cosines_of
 from ragauge.models.embedders.wordllama import WordLlamaEmbedder
-from ragauge.text.tokens import words
+from ragauge.text.tokens import split_words
 
 PAGE = Path(__file__).resolve().parents[1] / "docs/local-judge.md"
 BEGIN = "<!-- held-out figures, written by bench/train_overlap.py: begin -->\n"
@@ -121,10 +121,10 @@ def overlap_table(items: Sequence[Labelled], mode: Mode) -> Table:
     """Rows of every claim, one a passage."""
     rows, owner, least, most = [], [], [], []
     for number, item in enumerate(items):
-        claim = bare(item.claim)
-        compared = PreparedPassages(item.passages, [claim], mode).compare(claim)
+        claim = strip_marks(item.claim)
+        compared = PreparedPassages(item.passages, [claim], mode).compare_claim(claim)
         for n in range(1, len(item.passages) + 1):
-            rows.append(compared.features([n]))
+            rows.append(compared.compute_features([n]))
             owner.append(number)
             most.append(compared.most(n))
             least.append(compared.least(n))
@@ -137,18 +137,18 @@ def token_coverage(items: Sequence[Labelled]) -> Array:
     """The plain alternative: the share of the claim's words that occur in the evidence."""
     scores = []
     for item in items:
-        there = {word for text in item.passages for word in words(text)}
-        own = words(bare(item.claim))
+        there = {word for text in item.passages for word in split_words(text)}
+        own = split_words(strip_marks(item.claim))
         scores.append(sum(word in there for word in own) / max(1, len(own)))
     return np.asarray(scores)
 
 
 def relevance_table(pairs: Sequence[Pair], *, cosine: bool) -> Table:
     """Rows of question and text, with the cosine of their embeddings or without."""
-    queries, texts = [p.query for p in pairs], [p.text[: relevance.EMBEDDED] for p in pairs]
+    queries, texts = [p.query for p in pairs], [p.text[: relevance.MAX_EMBEDDED_CHARS] for p in pairs]
     angles = cosines(queries, texts) if cosine else [None] * len(pairs)
     rows = [
-        relevance.PreparedQuestion(p.query, "words").features(p.text, angle)
+        relevance.PreparedQuestion(p.query, "words").compute_features(p.text, angle)
         for p, angle in zip(pairs, angles, strict=True)
     ]
     names = relevance.FEATURES if cosine else relevance.LEXICAL
@@ -217,7 +217,7 @@ def band_rates(table: Table, p: Array, edges: Sequence[float]) -> list[dict[str,
 
 def absent_numbers(table: Table) -> dict[str, float]:
     """Claims with digits that stand nowhere in the evidence, and the share of them that people called supported."""
-    inside = table.best(table.most, np.ones(len(table.labels), dtype=bool)) <= ABSENT
+    inside = table.best(table.most, np.ones(len(table.labels), dtype=bool)) <= MAX_ABSENT_P
     return {"n": int(inside.sum()), "supported": round(float(table.labels[inside].mean()), 4)}
 
 
@@ -252,7 +252,7 @@ def addressing() -> dict[str, dict[str, float]]:
         other = [(query, asked[(n + 7) % len(asked)][1]) for n, (query, _) in enumerate(asked)]
         row: dict[str, float] = {"n": len(asked)}
         for whose, chosen in (("own", asked), ("other", other)):
-            facts = [drive(verify_answer(VerifyAnswer(query, None, text)), answer) for query, text in chosen]
+            facts = [answer_asks(verify_answer(VerifyAnswer(query, None, text)), answer) for query, text in chosen]
             known = [one for one in facts if isinstance(one, AnswerFacts)]
             row[f"{whose}_refused"] = sum(one.refuse is True for one in known) / len(asked)
             for address in ("no", "partly"):
@@ -311,16 +311,18 @@ def main() -> None:
     gain = mean["auroc"] - mean["coverage_auroc"]
     print(f"\nbetter than plain token coverage by {gain:.4f} mean AUROC; took {time.perf_counter() - started:.0f} s")
     if "--check" not in sys.argv[1:]:
-        FILE.write_text(json.dumps(found, indent=1, sort_keys=True) + "\n", encoding="utf-8")
+        WEIGHTS_FILE.write_text(json.dumps(found, indent=1, sort_keys=True) + "\n", encoding="utf-8")
         before, begin, rest = PAGE.read_text(encoding="utf-8").partition(BEGIN)
         after = rest[rest.index(END) :]
         PAGE.write_text(f"{before}{begin}\n{tables(found['held_out'])}\n\n{after}", encoding="utf-8")
-        print(f"wrote {FILE.name} and the figures of {PAGE.name}")
+        print(f"wrote {WEIGHTS_FILE.name} and the figures of {PAGE.name}")
         return
     if gain < MARGIN:
         sys.exit(f"the gain over plain token coverage is below {MARGIN}")
-    if wrong := differences(json.loads(FILE.read_text(encoding="utf-8")), found):
-        sys.exit(f"{FILE.name} is not what this data and code give; run bench/train_overlap.py: {'; '.join(wrong)}")
+    if wrong := differences(json.loads(WEIGHTS_FILE.read_text(encoding="utf-8")), found):
+        sys.exit(
+            f"{WEIGHTS_FILE.name} is not what this data and code give; run bench/train_overlap.py: {'; '.join(wrong)}"
+        )
 
 
 if __name__ == "__main__":

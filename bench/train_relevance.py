@@ -25,7 +25,7 @@ from train_overlap import TOLERANCE, Table, by_source
 from ragauge.core.ask import Reply
 from ragauge.judges.local import relevance
 from ragauge.judges.local.weights import RELEVANCE_FILE
-from ragauge.judges.similarity import cosine_scale, cosines, standard_table
+from ragauge.judges.similarity import compute_cosines, compute_standard_table, find_scale
 from ragauge.models.embedders.wordllama import WordLlamaEmbedder
 
 QUESTIONS = 25  # of a language: 100 pairs, so that all languages together have the weight of AttributionBench
@@ -55,7 +55,7 @@ def _pairs(language: str) -> list[Pair]:
 
 def _nearest(query: str, others: Sequence[Paragraph]) -> Paragraph:
     asked = relevance.PreparedQuestion(query, "grams")
-    return max(others, key=lambda other: asked.features(other.text, None)[0])
+    return max(others, key=lambda other: asked.compute_features(other.text, None)[0])
 
 
 def table(pairs: Sequence[tuple[str, Pair]], form: Form) -> Table:
@@ -70,9 +70,13 @@ def features(language: str, query: str, text: str, form: Form) -> tuple[float, .
     angle = None
     if form != "none":
         embedder = WordLlamaEmbedder()
-        reply = Reply("ok", vectors=embedder.embed([query, text[: relevance.EMBEDDED]]))
-        angle = cosines(reply, 1)[0] if form == "raw" else standard_table(reply, 1, [cosine_scale(language)])[0][0]
-    return relevance.PreparedQuestion(query, "grams").features(text, angle)
+        reply = Reply("ok", vectors=embedder.embed([query, text[: relevance.MAX_EMBEDDED_CHARS]]))
+        angle = (
+            compute_cosines(reply, 1)[0]
+            if form == "raw"
+            else compute_standard_table(reply, 1, [find_scale(language)])[0][0]
+        )
+    return relevance.PreparedQuestion(query, "grams").compute_features(text, angle)
 
 
 def train() -> dict[str, Any]:

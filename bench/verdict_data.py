@@ -19,12 +19,12 @@ from evidence_data import SETS, asked
 from judge_data import SYSTEMS, accepted_answers, lines
 
 from ragauge.core.example import Example
-from ragauge.core.facts import Evidence, FactsOf
+from ragauge.core.facts import Evidence, JudgeFacts
 from ragauge.core.response import Passage, Response
 from ragauge.engine.judges import build_judge
 from ragauge.engine.local_embeddings import EmbedAnswers
-from ragauge.judges.inputs import inputs_for
-from ragauge.judges.judge import Judge, drive
+from ragauge.judges.inputs import build_inputs
+from ragauge.judges.judge import Judge, answer_asks
 from ragauge.metrics.facts import Facts
 
 SEED = 20_261_128
@@ -292,12 +292,12 @@ def judge_cases(cases: list[VerdictCase]) -> list[Facts]:
 
 
 def _judge(judge: Judge, answering: EmbedAnswers, case: VerdictCase) -> Facts:
-    found: dict[str, FactsOf] = {}
+    found: dict[str, JudgeFacts] = {}
     evidence: dict[str, Evidence] = {}
     for question in QUESTIONS:
-        inputs = inputs_for(question, case.example, case.response, found)
+        inputs = build_inputs(question, case.example, case.response, found)
         if inputs is not None:
-            found[question] = drive(judge.ask(inputs), answering)
+            found[question] = answer_asks(judge.ask(inputs), answering)
             evidence[question] = Evidence("", question, 1, judge.judge_id, "ok", found[question])
     return Facts(case.example, case.response, evidence)
 

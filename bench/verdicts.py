@@ -109,7 +109,7 @@ def mean_share(scores: Scores, accepted: bool, band: ScoreBand, verdict: str) ->
     shares: dict[str, list[float]] = {}
     for (is_accepted, family, _), rows in scores.items():
         if is_accepted is accepted:
-            shares.setdefault(family, []).append(fmean(band.verdict_of(row) == verdict for row in rows))
+            shares.setdefault(family, []).append(fmean(band.decide_verdict(row) == verdict for row in rows))
     return fmean(fmean(own) for own in shares.values())
 
 

@@ -29,20 +29,20 @@ from evidence_data import SETS, Row, tatqa, xquad
 from judge_data import Bm25
 
 from ragauge.core.example import Example, Relevant
-from ragauge.core.facts import Evidence, FactsOf, ReferenceFacts, RelevanceFacts
+from ragauge.core.facts import Evidence, JudgeFacts, ReferenceFacts, RelevanceFacts
 from ragauge.core.readability import CONTROLLED_FACTS, ControlledFact, Controls, ControlScale, ScaleKey, TextKind
 from ragauge.core.response import Passage, Response
 from ragauge.diagnosis.causes.attribution import judge_example
 from ragauge.diagnosis.findings.diagnosis_builder import diagnose
-from ragauge.engine.control_pairs import ControlPair, draw_pairs, missing_kinds, shipped_pairs
+from ragauge.engine.control_pairs import ControlPair, list_missing_kinds, sample_pairs, select_shipped_pairs
 from ragauge.engine.judges import build_judge
 from ragauge.engine.local_embeddings import EmbedAnswers
-from ragauge.judges.inputs import inputs_for
-from ragauge.judges.judge import Judge, drive
+from ragauge.judges.inputs import build_inputs
+from ragauge.judges.judge import Judge, answer_asks
 from ragauge.metrics.facts import Facts
-from ragauge.scores.frames import cause_frame
+from ragauge.scores.frames import build_cause_frame
 from ragauge.scores.results.scorecard import Cause
-from ragauge.text.sentences import split
+from ragauge.text.sentences import split_sentences
 
 PAGE = Path(__file__).resolve().parents[1] / "docs/local-judge.md"
 MARKS = "<!-- blame, written by bench/wrong_blame.py: begin -->", "<!-- blame: end -->"
@@ -96,11 +96,11 @@ SOURCES: dict[str, Callable[[], Iterator[Row]]] = {
 
 def ask(judge: Judge, embed: EmbedAnswers, example: Example, response: Response, questions: Sequence[str]) -> Facts:
     """What the judge finds."""
-    found: dict[str, FactsOf] = {}
+    found: dict[str, JudgeFacts] = {}
     for question in questions:
-        inputs = inputs_for(question, example, response, found)
+        inputs = build_inputs(question, example, response, found)
         if inputs is not None:
-            found[question] = drive(judge.ask(inputs), embed)
+            found[question] = answer_asks(judge.ask(inputs), embed)
     evidence = {name: Evidence("", name, 1, judge.judge_id, "ok", facts) for name, facts in found.items()}
     return Facts(example, response, evidence)
 
@@ -130,7 +130,9 @@ def judge_questions(rows: Sequence[Row], judge: Judge, embed: EmbedAnswers) -> l
         for kind, some in passages.items():
             answers = {"right": reference, "wrong": wrong}
             if kind in ("random", "nearest"):
-                answers = {"wrong": rng.choice([part.text for part in split(some[0].text or "")] or [some[0].text])}
+                answers = {
+                    "wrong": rng.choice([part.text for part in split_sentences(some[0].text or "")] or [some[0].text])
+                }
             for name, answer in answers.items():
                 response = Response(query_id, passages=some, answer=answer)
                 evidence[kind, name] = ask(judge, embed, example, response, QUESTIONS)
@@ -159,11 +161,11 @@ def draw_controls(run: Sequence[tuple[Question, str]], judge: Judge, embed: Embe
                 if only is None or key == only:
                     scores[key][not pair.is_yes].extend(chances)
 
-    add(pair for pair in draw_pairs(responses, N_CONTROLS) if pair.kind == "passages")
+    add(pair for pair in sample_pairs(responses, N_CONTROLS) if pair.kind == "passages")
     places = {TextKind.from_texts(*response) for response in responses}
     for key in {place.key(fact) for place in places for fact in ASKED}:
-        kinds = missing_kinds(*map(len, scores[key]))
-        add((pair for pair in shipped_pairs("passages", *key[1:]) if pair.is_yes in kinds), key)
+        kinds = list_missing_kinds(*map(len, scores[key]))
+        add((pair for pair in select_shipped_pairs("passages", *key[1:]) if pair.is_yes in kinds), key)
     return Controls(
         {key: ControlScale(tuple(sorted(yes)), tuple(sorted(no))) for key, (yes, no) in scores.items() if yes and no}
     )
@@ -184,7 +186,7 @@ def blame(facts: Facts, controls: Controls, gold: Sequence[Passage] = ()) -> tup
     """The verdict, or the component that a failed example is blamed on; and its cause. Gold: labelled documents."""
     relevant = tuple(Relevant((doc_id,)) for doc_id in {passage.doc_id for passage in gold}) or None
     example = replace(facts.example, relevant=relevant)
-    readability = controls.readability_of(example, facts.response)
+    readability = controls.build_readability(example, facts.response)
     others = {fact: CLEAR for fact in CONTROLLED_FACTS if fact not in ASKED}
     readability = replace(readability, scales={**others, **readability.scales})
     verdict, cause = judge_example(replace(facts, example=example, readability=readability))
@@ -239,7 +241,7 @@ def run_once(questions: Sequence[Question], share: float, kind: str, judge: Judg
         if cause is not None:
             found.passes.append(blame(question.evidence["more", "wrong"], controls)[0] == "passed")
     named = [(query_id, repeat, cause) for query_id, repeat, cause in causes if cause is not None]
-    findings = diagnose((), cause_frame(named), len(run), judge_id=judge.judge_id) if named else ()
+    findings = diagnose((), build_cause_frame(named), len(run), judge_id=judge.judge_id) if named else ()
     headline = findings[0].cause or "unclear" if findings else ""
     return found._replace(headline=headline)
 

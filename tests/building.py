@@ -25,8 +25,8 @@ from ragauge.core.facts import (
     CoverFacts,
     CriteriaFacts,
     Evidence,
-    FactsOf,
     GuessedFacts,
+    JudgeFacts,
     Rating,
     ReferenceClaim,
     ReferenceFacts,
@@ -35,7 +35,7 @@ from ragauge.core.facts import (
     Strength,
 )
 from ragauge.core.response import Citation, Passage, Response
-from ragauge.metrics.catalogue import parse
+from ragauge.metrics.catalogue import parse_metric
 from ragauge.scores.failures import FailedResponses
 from ragauge.scores.results.change import MetricChange
 from ragauge.scores.results.overview import MeanEstimate
@@ -201,14 +201,14 @@ def agreement_facts(answer: Sequence[Agreement | None], reference: Sequence[bool
     return AgreementFacts(tuple(answer), tuple(reference))
 
 
-def evidence(*facts: FactsOf, **by_question: FactsOf | str) -> dict[str, Evidence]:
+def evidence(*facts: JudgeFacts, **by_question: JudgeFacts | str) -> dict[str, Evidence]:
     """Evidence by question, for `Facts` and `measure`.
 
     Args:
         facts: facts whose type tells the question (CoverFacts: cover_aspects).
         by_question: question -> its facts, or why it failed.
     """
-    asked: dict[str, FactsOf | str] = {**{_question(found): found for found in facts}, **by_question}
+    asked: dict[str, JudgeFacts | str] = {**{_question(found): found for found in facts}, **by_question}
     return {
         question: Evidence(f"key of {question}", question, 1, "by hand", "failed", None, reason=found)
         if isinstance(found, str)
@@ -217,7 +217,7 @@ def evidence(*facts: FactsOf, **by_question: FactsOf | str) -> dict[str, Evidenc
     }
 
 
-def _question(found: FactsOf) -> str:
+def _question(found: JudgeFacts) -> str:
     match found:
         case AnswerFacts():
             return "verify_answer"
@@ -250,7 +250,7 @@ def metric_change(
         verdict: better, worse, changed, no change seen or not enough data.
         more: other fields by name.
     """
-    known = parse(metric)
+    known = parse_metric(metric)
     found = MetricChange(
         metric,
         known.measures,

@@ -19,7 +19,7 @@ from hypothesis import settings
 from sqlalchemy import Connection, event
 from tests.environment.offline import RAGAUGE, offline
 
-from ragauge.core.messages import speaking_of
+from ragauge.core.messages import name_store
 
 # a core has a test at a time: threads of libraries would wait for each other at work, sixfold the time of a faiss index
 os.environ |= dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
@@ -47,7 +47,7 @@ def pytest_collection_finish() -> None:
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_protocol() -> Iterator[None]:
     """The store that the commands of one test name is not named by those of later tests."""
-    with speaking_of(""):
+    with name_store(""):
         return (yield)
 
 
@@ -63,7 +63,7 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
 def judged_here() -> Iterator[None]:
     """Judges in this process where a test does not say how many: starting others takes longer than what is judged."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("ragauge.engine.execute.cores", lambda: 1)
+        patch.setattr("ragauge.engine.execute.count_cores", lambda: 1)
         yield
 
 

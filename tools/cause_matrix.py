@@ -15,13 +15,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from inspect import cleandoc
 from pathlib import Path
 
-from ragauge.core.facts import Evidence, FactsOf
-from ragauge.diagnosis.causes.attribution import ROWS, UNCLEAR, attribute, judge_example
+from ragauge.core.facts import Evidence, JudgeFacts
+from ragauge.diagnosis.causes.attribution import ROWS, UNCLEAR, attribute_failure, judge_example
 from ragauge.diagnosis.causes.cause_rule import CauseRow
 from ragauge.engine.judges import build_judge
 from ragauge.engine.local_embeddings import EmbedAnswers
-from ragauge.judges.inputs import inputs_for
-from ragauge.judges.judge import Judge, drive
+from ragauge.judges.inputs import build_inputs
+from ragauge.judges.judge import Judge, answer_asks
 from ragauge.metrics.facts import Facts
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # tests/ is in no wheel
@@ -52,7 +52,7 @@ def _row(n: int, row: CauseRow, cases: Sequence[Case]) -> Iterator[str]:
     where = row.component if case is not None else "retrieval or generation"
     yield f"- where: {where}" + (f"; {row.other.component} where {row.other.when}" if row.other is not None else "")
     if case is not None:
-        cause = attribute(Facts(case.example, case.response, case.evidence), indexed=case.listing)
+        cause = attribute_failure(Facts(case.example, case.response, case.evidence), indexed=case.listing)
         yield f"- such as: “{cause.decided_by if cause else ''}”"
     yield f"- fix: {row.fix}" + (f" Else: {row.other.fix}" if row.other is not None else "")
     yield ""
@@ -65,11 +65,11 @@ def named(cases: Sequence[Case], judge: Judge) -> Matrix:
 
 
 def _named(case: Case, judge: Judge, answering: EmbedAnswers) -> str:
-    found: dict[str, FactsOf] = {}
+    found: dict[str, JudgeFacts] = {}
     for question in QUESTIONS:
-        inputs = inputs_for(question, case.example, case.response, found)
+        inputs = build_inputs(question, case.example, case.response, found)
         if inputs is not None:
-            found[question] = drive(judge.ask(inputs), answering)
+            found[question] = answer_asks(judge.ask(inputs), answering)
     evidence = {name: Evidence(name, name, 1, judge.judge_id, "ok", facts) for name, facts in found.items()}
     verdict, cause = judge_example(Facts(case.example, case.response, evidence), indexed=case.listing)
     if cause is None:

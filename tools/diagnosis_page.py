@@ -14,12 +14,12 @@ from pathlib import Path
 
 from ragauge.core.score import Score
 from ragauge.diagnosis.explain.explanation import explain_example
-from ragauge.diagnosis.explain.tables import example_sections
+from ragauge.diagnosis.explain.tables import build_example_sections
 from ragauge.diagnosis.findings.patterns import PATTERNS, Pattern
-from ragauge.metrics.catalogue import parse
+from ragauge.metrics.catalogue import parse_metric
 from ragauge.metrics.facts import Facts
-from ragauge.metrics.measure import measure
-from ragauge.rendering.writers.terminal import terminal
+from ragauge.metrics.measure import measure_metric
+from ragauge.rendering.writers.terminal import render_terminal
 from ragauge.scores.indicators import STARTING_POINTS
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # tests/ is in no wheel
@@ -102,11 +102,11 @@ def explained() -> str:
         response([passage("returns", "A hub can be returned within 30 days."), passage("terms", "Unused.")], answer),
         evidence(answer_facts(*claims), reference_facts([1])),
     )
-    metric = parse("faithfulness")
-    score = Score("r", "q1", 0, "faithfulness", metric.version, None, 0, **asdict(measure(metric, facts)))
+    metric = parse_metric("faithfulness")
+    score = Score("r", "q1", 0, "faithfulness", metric.version, None, 0, **asdict(measure_metric(metric, facts)))
     console = Console(width=WIDTH, color_system=None, force_terminal=False, highlight=False)
     with console.capture() as captured:
-        console.print(terminal(example_sections(explain_example(facts, {"faithfulness": score}))))
+        console.print(render_terminal(build_example_sections(explain_example(facts, {"faithfulness": score}))))
     lines = [line.rstrip() for line in captured.get().splitlines()]
     shown = lines[lines.index("Generation") :]
     return "\n".join(["```text", *shown, "```"])

@@ -321,12 +321,12 @@ def record_pages(place: Path, kept: Path) -> None:
     from fastapi.testclient import TestClient
 
     os.chdir(place)
-    from ragauge.dashboard.app import application
+    from ragauge.dashboard.app import create_app
     from ragauge.dashboard.security import Access
     from ragauge.dashboard.site import Site
 
     site = Site("sqlite:///.ragauge/ragauge.db", Access())
-    with TestClient(application(site), base_url="http://127.0.0.1:7471", follow_redirects=False) as client:
+    with TestClient(create_app(site), base_url="http://127.0.0.1:7471", follow_redirects=False) as client:
         waiting, met, visits = ["/"], {"/"}, Counter[str]()
         while waiting:
             path = waiting.pop(0)

@@ -15,9 +15,9 @@ from pathlib import Path
 from typing import Any
 
 from ragauge.metrics import ann, answer, composite, context, retrieval, spans
-from ragauge.metrics.base import Metric, shown
-from ragauge.metrics.catalogue import BUILT_IN, PRESETS, entries, family, questions, samples
-from ragauge.metrics.docstring import parts
+from ragauge.metrics.base import Metric, format_parameter
+from ragauge.metrics.catalogue import BUILT_IN, PRESETS, list_entries, list_family, list_questions, list_samples
+from ragauge.metrics.docstring import parse_docstring
 
 PAGE = Path(__file__).resolve().parents[1] / "docs/metrics.md"
 ABOUT = {
@@ -54,10 +54,10 @@ A score has a value, or one of three other statuses; none of them counts as 0, a
 def page() -> str:
     """The whole page."""
     lines = [INTRO, *_presets()]
-    listed = {entry["name"]: entry for entry in entries()}
+    listed = {entry["name"]: entry for entry in list_entries()}
     for name in BUILT_IN:
         lines += [f"## {name.capitalize()}", "", cleandoc(ABOUT[name].__doc__ or ""), ""]
-        lines += [line for cls in family(name) for line in _metric(cls, listed[cls.name()])]
+        lines += [line for cls in list_family(name) for line in _metric(cls, listed[cls.name()])]
     return "\n".join(lines).rstrip() + "\n"
 
 
@@ -70,8 +70,8 @@ def _presets() -> Iterator[str]:
 
 
 def _metric(cls: type[Metric], entry: dict[str, Any]) -> Iterator[str]:
-    said = parts(cls)
-    variants = [metric for metric in samples() if type(metric) is cls]
+    said = parse_docstring(cls)
+    variants = [metric for metric in list_samples() if type(metric) is cls]
     yield from (f"### {cls.name()}", "", said.sentence, "", "```text", said.formula, "```", "")
     yield from (f"- `{symbol}`: {meaning}" for symbol, meaning in said.symbols)
     yield ""
@@ -79,7 +79,7 @@ def _metric(cls: type[Metric], entry: dict[str, Any]) -> Iterator[str]:
         yield from ("Parameters:", "", *(_parameter(part, said.parameters) for part in entry["parameters"]), "")
     yield from (line for note in (*said.notes, said.cases) if note for line in (note, ""))
     facts = [
-        ("asks", _by_variant(variants, lambda metric: ", ".join(questions([metric])) or "nothing")),
+        ("asks", _by_variant(variants, lambda metric: ", ".join(list_questions([metric])) or "nothing")),
         ("range", _by_variant(variants, lambda metric: "{:g} to {:g}".format(*metric.range).replace("inf", "any"))),
         ("direction", _by_variant(variants, lambda metric: BETTER[metric.direction])),
         ("measures", _by_variant(variants, lambda metric: metric.measures.replace("_", " "))),
@@ -95,9 +95,9 @@ def _parameter(parameter: dict[str, Any], statements: Sequence[str]) -> str:
     name, default = parameter["name"], parameter["default"]
     if name == "k":
         return "- `@k`: a whole number of at least 1; everything returned where it is left out"
-    values = ", ".join(f"`{shown(value)}`" for value in parameter["values"] or ())
+    values = ", ".join(f"`{format_parameter(value)}`" for value in parameter["values"] or ())
     takes = values or {"int": "a whole number", "float": "a number", "str": "a name"}[parameter["kind"]]
-    usual = "not set by default" if default is None else f"`{shown(default)}` by default"
+    usual = "not set by default" if default is None else f"`{format_parameter(default)}` by default"
     unless = "required" if parameter["required"] else usual
     said = [statement.partition(" ") for statement in statements if statement.startswith(f"{name}=")]
     return "\n".join([f"- `{name}`: {takes}; {unless}", *(f"  - `{option}` {text}" for option, _, text in said)])

@@ -17,23 +17,23 @@ from pydantic.fields import FieldInfo
 
 from ragauge.core.config.monitor import MonitorSection
 from ragauge.core.config.section import Section
-from ragauge.core.config.times import written
+from ragauge.core.config.times import format_duration
 
 PAGE = Path(__file__).resolve().parents[1] / "docs/monitoring.md"
 BEGIN, END = "<!-- keys, written by tools/monitoring_page.py: begin -->\n", "<!-- keys: end -->\n"
 KINDS = {  # what reads a value -> how it is written
-    "read_duration": "time: 30s, 5m, 12h, 7d",
-    "_days": "days: 28d",
-    "_rate": "share: 5% or 0.05",
-    "_cron": "cron",
-    "_zone": "time zone",
-    "read_drop": "3% or 3 points",
-    "_level": "number or %",
-    "read_promise": "chance per days",
-    "_amount": "number above 0",
-    "_count": "whole number, 1 or more",
-    "_passages": "union, last or span:NAME",
-    "judge_text": "text, or {model, …}",
+    "parse_duration": "time: 30s, 5m, 12h, 7d",
+    "_parse_days": "days: 28d",
+    "_parse_rate": "share: 5% or 0.05",
+    "_parse_cron": "cron",
+    "_parse_zone": "time zone",
+    "parse_drop": "3% or 3 points",
+    "_parse_level": "number or %",
+    "parse_false_alarm_budget": "chance per days",
+    "_parse_amount": "number above 0",
+    "_parse_count": "whole number, 1 or more",
+    "_check_passages": "union, last or span:NAME",
+    "format_judge_spec": "text, or {model, …}",
 }
 PLAIN: dict[Any, str] = {bool: "true or false", int: "whole number", float: "number", str: "text"}
 
@@ -72,7 +72,7 @@ def _default(field: FieldInfo) -> str:
         return "must be said"
     value = field.get_default(call_default_factory=True)
     if isinstance(value, timedelta):
-        return written(value)
+        return format_duration(value)
     if isinstance(value, Section) or value in (None, (), {}, ""):
         return "–"
     if isinstance(value, tuple):

@@ -19,15 +19,15 @@ from textwrap import fill
 from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
 import ragauge
-from ragauge.core.config.file import json_schema
+from ragauge.core.config.file import build_json_schema
 from ragauge.rendering import json_values
-from ragauge.rendering.encoder import FormKey, form_of
+from ragauge.rendering.encoder import FormKey, find_form
 
 FOLDER = Path(__file__).resolve().parents[1] / "src/ragauge/core/schema"
 DRAFT = "https://json-schema.org/draft/2020-12/schema"
 OUTPUTS = {
     "scorecard": ("ScorecardData", "ragauge: the scorecard, as evaluate --json and report --json print it"),
-    "comparison": ("Compared", "ragauge: a comparison, as compare --json prints it"),
+    "comparison": ("BaselineComparison", "ragauge: a comparison, as compare --json prints it"),
     "gate": ("Gated", "ragauge: the verdict of a gate, as gate --json prints it"),
     "explained_run": ("RunExplained", "ragauge: a run explained, as explain RUN --json prints it"),
     "explained_example": ("ExampleExplained", "ragauge: an example explained, as explain RUN ID --json prints it"),
@@ -38,7 +38,7 @@ P = {"exclusiveMinimum": 0, "maximum": 1}
 CHANGES = {"enum": ["better", "worse", "changed", "no change seen", "not enough data"]}
 NARROWER: Mapping[str, Mapping[str, Any]] = {
     "ScorecardData.level": LEVEL,
-    "Compared.level": LEVEL,
+    "BaselineComparison.level": LEVEL,
     "RunExplained.level": LEVEL,
     "Interval.level": LEVEL,
     "JudgeNote.uncertain": SHARE,
@@ -51,11 +51,11 @@ NARROWER: Mapping[str, Mapping[str, Any]] = {
     "MetricChange.p_value": P,
     "MetricChange.holm": P,
     "MetricChange.discovery": P,
-    "Paid.known_cost": {"minimum": 0},
+    "CallTotals.known_cost": {"minimum": 0},
     "MetricChange.verdict": CHANGES,
     "MetricChange.alone": CHANGES,
     "RunComparison.verdict": {"enum": [*CHANGES["enum"], "mixed"]},
-    "Compared.correction": {"enum": ["holm", "bh", "none"]},
+    "BaselineComparison.correction": {"enum": ["holm", "bh", "none"]},
     "Finding.confidence": {"enum": ["high", "medium", "low"]},
     "Finding.against": {"enum": ["", "baseline", "oracle passages", "starting points"]},
     "Reading.against": {"enum": ["baseline", "oracle passages", "starting points"]},
@@ -86,12 +86,17 @@ SIMPLE: Mapping[Any, dict[str, Any]] = {
 }
 
 
+FRONTS = (".verb", ".command", ".page")  # no type of an output stands there
+
+
 def names() -> dict[str, Any]:
     """Every class of the packages that results come from, by its name: no name stands for two."""
     found: dict[str, Any] = {"Mapping": Mapping, "Sequence": Sequence, "Any": Any, "Literal": Literal}
-    for package in ("analysis", "data", "gating", "stats", "reporting"):
+    for package in ("core", "stats", "scores", "diagnosis", "comparison", "evaluation", "gating", "rendering"):
         folder = f"ragauge.{package}"
         for one in pkgutil.walk_packages([str(Path(ragauge.__path__[0]) / package)], f"{folder}."):
+            if one.name.endswith(FRONTS):
+                continue
             members = vars(importlib.import_module(one.name)).items()
             found |= {
                 name: value
@@ -132,7 +137,7 @@ class OutputSchema:
         return self._named(kind, form or kind.__name__)
 
     def _named(self, kind: Any, name: str) -> dict[str, Any]:
-        found = form_of(name)
+        found = find_form(name)
         if found is not None and found.values:
             values = [self._typed(kind, key) for key in found.keys]
             return _list(values) if len(values) > 1 else values[0]
@@ -248,7 +253,7 @@ def text_of(value: Any, depth: int = 0) -> str:
 
 def schemas() -> dict[str, str]:
     """Name of a file -> its text."""
-    found = {"ragauge": json.dumps(json_schema(), indent=2, ensure_ascii=False)}
+    found = {"ragauge": json.dumps(build_json_schema(), indent=2, ensure_ascii=False)}
     classes = names()
     for name, (kind, title) in OUTPUTS.items():
         found[name] = text_of(OutputSchema(classes).whole(kind, title))

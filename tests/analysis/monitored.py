@@ -12,9 +12,9 @@ import numpy as np
 from ragauge.core.config.gate import Drop
 from ragauge.core.example import Example
 from ragauge.core.response import Passage, Response, Run
-from ragauge.metrics.base import Measured
-from ragauge.monitoring.series.monitor_specs import Watch
-from ragauge.monitoring.series.monitor_tracker import Alert, Watching, WatchState
+from ragauge.metrics.base import MetricResult
+from ragauge.monitoring.series.monitor_specs import MonitorSpec
+from ragauge.monitoring.series.monitor_tracker import Alert, MonitorTracker, TrackerState
 from ragauge.scores.request_stream import Arrival, ArrivedScore
 from ragauge.store.scores import Column
 from ragauge.store.store_access import Store
@@ -23,7 +23,7 @@ FIRST = datetime(2026, 1, 1, tzinfo=UTC)
 TENANTS = ("acme", "bolt")
 
 
-def monitor(**changed: Any) -> Watch:
+def monitor(**changed: Any) -> MonitorSpec:
     """Faithfulness no more than 3 % below the 28 days before, or another monitor."""
     usual: dict[str, Any] = {
         "place": 1,
@@ -37,12 +37,12 @@ def monitor(**changed: Any) -> Watch:
         "decide": "test",
         "wait": timedelta(0),
     }
-    return Watch(**(usual | changed))
+    return MonitorSpec(**(usual | changed))
 
 
-def watching(watch: Watch, monitors: int = 1, cool_down: timedelta = timedelta(days=1)) -> Watching:
+def watching(watch: MonitorSpec, monitors: int = 1, cool_down: timedelta = timedelta(days=1)) -> MonitorTracker:
     """At most 5 % of the months with a false alarm."""
-    return Watching(watch, monitors, 0.05, 30, cool_down)
+    return MonitorTracker(watch, monitors, 0.05, 30, cool_down)
 
 
 def traffic(
@@ -89,9 +89,9 @@ def batches(arrivals: Sequence[Arrival], size: int) -> Iterator[Sequence[Arrival
         yield arrivals[start : start + size]
 
 
-def watched(by: Watching, arrivals: Sequence[Arrival], size: int = 10**9) -> tuple[WatchState, list[Alert]]:
+def watched(by: MonitorTracker, arrivals: Sequence[Arrival], size: int = 10**9) -> tuple[TrackerState, list[Alert]]:
     """All of them, batch by batch."""
-    state, found = WatchState(), list[Alert]()
+    state, found = TrackerState(), list[Alert]()
     for batch in batches(arrivals, size):
         state, alerts = by.after(state, batch)
         found += alerts
@@ -125,10 +125,10 @@ def stored(
                     ),
                 )
             )
-        store.collecting.replace(run.run_id, pairs, ())
-        ascending = sorted(number for number, _ in store.runs.order(run.run_id))
+        store.collecting.replace_responses(run.run_id, pairs, ())
+        ascending = sorted(number for number, _ in store.runs.load_order(run.run_id))
         rows = [
-            (number, [Measured.of(score.value) if score.value is not None else Measured.failed("late", (0, 1))])
+            (number, [MetricResult.of(score.value) if score.value is not None else MetricResult.failed("late", (0, 1))])
             for number, one in zip(ascending, requests, strict=True)
             for score in one.scores.values()
             if score.status != "pending"

@@ -9,8 +9,13 @@ from datetime import timedelta
 import numpy as np
 from tests.analysis.monitored import FIRST, monitor, traffic, watched, watching
 
-from ragauge.monitoring.alerts.tables import alert_sections
-from ragauge.monitoring.series.alert_details import AlertAccount, account, bare, looked_at
+from ragauge.monitoring.alerts.tables import build_alert_sections
+from ragauge.monitoring.series.alert_details import (
+    AlertAccount,
+    build_account,
+    build_plain_account,
+    select_alert_requests,
+)
 from ragauge.monitoring.series.monitor_tracker import Alert
 
 WATCH = monitor(level=0.8, drop=None)
@@ -23,9 +28,9 @@ def fallen(segment: str, before: list[str], now: list[str], facts: bool = False)
         several = now if one.at >= FIRST + timedelta(days=2) else before
         came.append(replace(one, segments={segment: several[one.number % len(several)]}))
     alert = next(one for one in watched(watching(WATCH), came)[1] if one.ended_at is None)
-    looked = looked_at(alert, WATCH, came)
+    looked = select_alert_requests(alert, WATCH, came)
     said = [{"model": Counter(one.segments[segment] for one in side)} if facts else {} for side in looked]
-    return account(alert, WATCH, looked, {}, (said[0], said[1]))
+    return build_account(alert, WATCH, looked, {}, (said[0], said[1]))
 
 
 def test_a_segment_that_is_a_fact_is_told_once() -> None:
@@ -43,7 +48,7 @@ def test_the_mix_of_requests_is_no_change_of_the_system() -> None:
     told = fallen("tenant", ["acme", "acme", "acme", "bolt"], ["acme", "bolt", "bolt", "bolt"])
     assert told.facts == ()
     assert {one.value for one in told.mix} == {"acme", "bolt"}
-    titles = [one.heading for one in alert_sections(told)]
+    titles = [one.heading for one in build_alert_sections(told)]
     assert "The mix of requests" in titles
     assert "What changed in the traces" not in titles
     version = fallen("build", ["7"], ["8"])
@@ -61,14 +66,14 @@ def test_chance_is_no_change() -> None:
         sides = [Counter(draw.choice(["acme", "bolt", "globex"], n).tolist()) for n in (50, 7)]
         shares = [{value: side[value] / side.total() for value in sides[0]} for side in sides]
         moved += any(abs(shares[1][value] - shares[0][value]) >= 0.1 for value in shares[0])
-        told += bool(bare(alert, ({"model": sides[0]}, {"model": sides[1]})).facts)
+        told += bool(build_plain_account(alert, ({"model": sides[0]}, {"model": sides[1]})).facts)
     assert moved > 300
     assert told <= 8
     whole = {"model": Counter({"m-1": 50})}, {"model": Counter({"m-2": 7})}
-    assert {one.value for one in bare(alert, whole).facts} == {"m-1", "m-2"}
+    assert {one.value for one in build_plain_account(alert, whole).facts} == {"m-1", "m-2"}
 
 
 def test_the_worst_is_lower_scores_of_another_day() -> None:
     """Where scores fell within each value, the account says so, and claims nothing of the same requests."""
-    (first, *_) = alert_sections(fallen("tenant", ["acme", "bolt"], ["acme", "bolt"]))
+    (first, *_) = build_alert_sections(fallen("tenant", ["acme", "bolt"], ["acme", "bolt"]))
     assert any(str(one).endswith("It is mostly lower scores, not another mix of requests.") for one in first.after)

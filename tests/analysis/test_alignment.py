@@ -14,12 +14,12 @@ from hypothesis import strategies as st
 from tests.building import answer_facts, claim, evidence, example, relevance_facts, response
 
 from ragauge.core.facts import RelevanceFacts
-from ragauge.evaluation.overview.alignment import AlignmentGatherer, Use
+from ragauge.evaluation.overview.alignment import AlignmentGatherer, UsedPassages
 from ragauge.metrics.facts import Facts
 from ragauge.scores.arrays import ResponseIndex
 from ragauge.scores.gather import Visit
 from ragauge.scores.results.overview import Alignment
-from ragauge.stats.intervals import scaled_wilson, wilson
+from ragauge.stats.intervals import scaled_wilson, wilson_interval
 
 IndexOf = Callable[[Sequence[Facts]], ResponseIndex]
 VisitsOf = Callable[[Sequence[Facts]], list[Visit]]
@@ -33,7 +33,7 @@ def alignment(index_of: IndexOf, visits_of: VisitsOf) -> Measure:
     def made(every: Sequence[Facts]) -> Alignment | None:
         gatherer = AlignmentGatherer()
         for visit in visits_of(every):
-            gatherer.add(Use.of(visit))
+            gatherer.add(UsedPassages.of(visit))
         return gatherer.alignment(index_of(every))
 
     return made
@@ -78,7 +78,7 @@ def test_ranks_by_hand(alignment: Measure) -> None:
     # not used first: answers 2 and 3; used nothing: answer 3
     assert (found.answers, found.ignored_top, found.unused) == (4, 2, 1)
     assert found.ignored_share.mean == 0.5
-    assert found.ignored_share.interval == wilson(2, 4)
+    assert found.ignored_share.interval == wilson_interval(2, 4)
     assert not found.flagged  # Wilson's interval of 2 of 4 begins at 0.15
     theirs = scipy.stats.spearmanr([1, 2, 3, 1, 2, 3, 1, 2, 1, 2, 3, 4], [1, 0, 0, 0, 1, 1, 0, 0, 1, 0, 1, 0])
     assert found.correlation == pytest.approx(theirs.statistic)
@@ -99,7 +99,7 @@ def test_correct_refusals_never_count(alignment: Measure) -> None:
     ]
     found = known(alignment([*answers, *refusals]))
     assert (found.answers, found.ignored_top) == (40, 20)
-    assert found.ignored_share.interval == wilson(20, 40)
+    assert found.ignored_share.interval == wilson_interval(20, 40)
     assert found.flagged  # from 0.35
 
 
@@ -116,7 +116,7 @@ def test_nothing_relevant_is_no_disagreement(alignment: Measure) -> None:
         found = known(alignment([answered(n, 2, claim(2), labels={"relevant": gold}) for n in range(40)]))
         assert found.ignored_share.mean == 1.0
         assert found.flagged is flagged
-        assert found.barren is not flagged
+        assert found.has_little_relevant is not flagged
 
 
 @pytest.mark.parametrize(
@@ -167,7 +167,7 @@ def test_positions_by_hand(alignment: Measure) -> None:
     # first: used in 1 and 2, not in 3; middle: passages 2 (used) and 3 of 1, 3 of 2; last: 4 of 1 and 2, 2 of 3 (used)
     assert [(name, part.n) for name, part in found.items()] == [("first", 3), ("middle", 3), ("last", 3)]
     assert [part.mean for part in found.values()] == pytest.approx([2 / 3, 1 / 3, 1 / 3])
-    assert found["first"].interval == wilson(2, 3)
+    assert found["first"].interval == wilson_interval(2, 3)
     # two of the middle three come from one answer
     assert found["middle"].interval == scaled_wilson([1.0, 0.0, 0.0], clusters=[1, 1, 2])
 
@@ -211,7 +211,7 @@ def test_counts_add_up(seed: int) -> None:
     """Answers = first passages = Σ best + unused; ignored = those whose best is not 1; used <= n; n never grows."""
     every = random_answers(seed, 40)
     gatherer = AlignmentGatherer()
-    uses = [Use.of(Visit(n, n, f.example, f.response, f.evidence)) for n, f in enumerate(every)]
+    uses = [UsedPassages.of(Visit(n, n, f.example, f.response, f.evidence)) for n, f in enumerate(every)]
     for use in uses:
         gatherer.add(use)
     index = _plain_index(len(every))

@@ -10,14 +10,14 @@ import ragauge
 from ragauge.core.example import Example, Relevant, Span
 from ragauge.core.facts import AnswerFacts, Claim, Evidence, Rating, RelevanceFacts
 from ragauge.core.response import Passage, Response
-from ragauge.diagnosis.causes.attribution import attribute
+from ragauge.diagnosis.causes.attribution import attribute_failure
 from ragauge.diagnosis.causes.cause_context import CauseContext
 from ragauge.diagnosis.causes.missing_facts import describe_missing
 from ragauge.diagnosis.causes.verdicts import decide_verdict
 from ragauge.diagnosis.explain.case import ExampleCase
-from ragauge.metrics.catalogue import parse
+from ragauge.metrics.catalogue import parse_metric
 from ragauge.metrics.facts import Facts
-from ragauge.scores.segments import segments_of
+from ragauge.scores.segments import derive_segments
 
 SOURCE = Path(ragauge.__file__).parent
 GOLD = (Relevant(("a",)),)
@@ -62,7 +62,7 @@ def test_a_refusal_fails_where_labels_say_that_the_question_is_answerable(
 ) -> None:
     """It is right where the set says that there is no answer, shown by a label where one says that there is."""
     facts = facts_of(labels, refuse=True)
-    verdict, cause = decide_verdict(CauseContext(facts)), attribute(facts)
+    verdict, cause = decide_verdict(CauseContext(facts)), attribute_failure(facts)
     if answerable is False:
         assert (verdict.verdict, cause) == ("passed", None)
         return
@@ -80,7 +80,7 @@ def test_a_refusal_fails_where_labels_say_that_the_question_is_answerable(
 def test_an_answer_fails_where_the_set_says_that_there_is_none(labels: dict[str, Any], answerable: bool | None) -> None:
     """Elsewhere nothing is wrong with it, and no label beats the one that the set gives."""
     facts = facts_of(labels, refuse=False)
-    verdict, cause = decide_verdict(CauseContext(facts)), attribute(facts)
+    verdict, cause = decide_verdict(CauseContext(facts)), attribute_failure(facts)
     assert (verdict.verdict == "failed") is (answerable is False)
     assert (cause and cause.name) == ("missed_refusal" if answerable is False else None)
 
@@ -90,7 +90,7 @@ def test_what_is_missing_names_the_label_only_where_nothing_implies_it(
     labels: dict[str, Any], answerable: bool | None
 ) -> None:
     """Of a made-up answer, `show` says that it is not known whether the question is answerable where it is not."""
-    cause = attribute(facts_of(labels, refuse=False, claim=Claim(1, "made up", 0, 4)))
+    cause = attribute_failure(facts_of(labels, refuse=False, claim=Claim(1, "made up", 0, 4)))
     assert cause is not None
     assert (WHETHER in cause.lacking) is (answerable is None)
     assert (WHETHER in describe_missing(cause.lacking)) is (answerable is None)
@@ -101,8 +101,8 @@ def test_segments_and_explanations_say_the_same(labels: dict[str, Any], answerab
     """The derived segment and the fact of an explanation are those that refusal_correctness counts by."""
     facts = facts_of(labels, refuse=True)
     word = {True: "yes", False: "no", None: None}[answerable]
-    assert segments_of([facts.example]).frame()["answerable"].to_list() == [word]
-    measured = ExampleCase(facts).result(parse("refusal_correctness"))
+    assert derive_segments([facts.example]).to_frame()["answerable"].to_list() == [word]
+    measured = ExampleCase(facts).compute_result(parse_metric("refusal_correctness"))
     assert measured.status == ("not_applicable" if answerable is None else "scored")
 
 
@@ -111,7 +111,7 @@ def test_only_what_is_written_reads_the_label_alone() -> None:
     alone = re.compile(r"(?:example|case|asked)\.answerable\b")
     read = [
         f"{path.name}:{n}"
-        for folder in ("analysis", "metrics")
+        for folder in ("diagnosis", "comparison", "scores", "evaluation", "metrics")
         for path in (SOURCE / folder).rglob("*.py")
         for n, line in enumerate(path.read_text("utf-8").splitlines(), 1)
         if alone.search(line)

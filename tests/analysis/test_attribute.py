@@ -17,15 +17,15 @@ from ragauge.core.facts import (
     AnswerFacts,
     Claim,
     Evidence,
-    FactsOf,
+    JudgeFacts,
     Rating,
     ReferenceClaim,
     ReferenceFacts,
     RelevanceFacts,
 )
 from ragauge.core.response import Citation, Passage, Response
-from ragauge.diagnosis.causes.attribution import BY_NAME, ROWS, attribute
-from ragauge.metrics.base import Measured
+from ragauge.diagnosis.causes.attribution import ROWS, ROWS_BY_NAME, attribute_failure
+from ragauge.metrics.base import MetricResult
 from ragauge.metrics.facts import Facts
 from ragauge.scores.results.scorecard import Cause
 
@@ -61,7 +61,7 @@ class Case:
     failed: tuple[str, ...] = ()
 
     def facts(self) -> Facts:
-        found: dict[str, FactsOf | None] = {
+        found: dict[str, JudgeFacts | None] = {
             "verify_answer": None
             if self.claims is None
             else AnswerFacts(self.claims, self.address, self.refuse, self.support_asked),
@@ -98,7 +98,7 @@ class Case:
         return Facts(example, response, evidence)
 
     def cause(self, **more: Any) -> Cause | None:
-        return attribute(self.facts(), **more)
+        return attribute_failure(self.facts(), **more)
 
 
 def case(**changes: Any) -> Case:
@@ -329,7 +329,7 @@ def test_row_decides(name: str, changes: dict[str, Any], words: str) -> None:
     assert cause is not None
     assert cause.name == name
     assert words in cause.decided_by
-    fault = BY_NAME[name].at(cause.component)
+    fault = ROWS_BY_NAME[name].at(cause.component)
     assert (cause.component, cause.fix) == (fault.component, fault.fix)
     assert cause.basis in ("record", "labels", "judge", "guess")
 
@@ -357,7 +357,7 @@ def test_evidence_above_what_misled_is_the_generators_fault(changes: dict[str, A
     assert cause is not None
     assert (cause.name, cause.component) == ("noise", component)
     assert ("ranks above" in cause.decided_by) is (component == "generation")
-    assert cause.fix == BY_NAME["noise"].at(component).fix
+    assert cause.fix == ROWS_BY_NAME["noise"].at(component).fix
     assert ("Reranking cannot help" in cause.fix) is (component == "generation")
 
 
@@ -1023,7 +1023,7 @@ def unlikely(drawn: Case, answer_p: tuple[float, ...], reference_p: tuple[float,
         "verify_answer": replace(answer, facts=replace(answer.facts, claims=mine)),
         "verify_reference": replace(reference, facts=replace(reference.facts, claims=theirs)),
     }
-    return attribute(replace(facts, evidence={**facts.evidence, **evidence}))
+    return attribute_failure(replace(facts, evidence={**facts.evidence, **evidence}))
 
 
 def test_answer_and_reference_that_say_the_same_stand_or_fall_together() -> None:
@@ -1107,7 +1107,7 @@ def test_nothing_decides_but_it_failed() -> None:
         citations=None,
         claims=(claim(1), claim(2)),
     )
-    cause = attribute(only.facts(), {"context_recall": Measured("failed", reason="2 verdicts missing")})
+    cause = attribute_failure(only.facts(), {"context_recall": MetricResult("failed", reason="2 verdicts missing")})
     assert cause is not None
     assert (cause.name, cause.component, cause.second, cause.basis) == ("", "unclear", "", "")
     assert "contradicts the reference" in cause.decided_by
@@ -1119,7 +1119,7 @@ def test_requested_metrics_do_not_matter() -> None:
     """The same facts give the same cause whatever was measured."""
     for _, changes, _ in APPLIES:
         facts = case(**changes).facts()
-        assert attribute(facts) == attribute(facts, {"faithfulness": Measured("scored", 0.0)})
+        assert attribute_failure(facts) == attribute_failure(facts, {"faithfulness": MetricResult("scored", 0.0)})
 
 
 numbers = st.lists(st.integers(1, 3), max_size=3, unique=True).map(tuple)
@@ -1235,8 +1235,8 @@ def likely(drawn: Case, ratings: bool, claims: bool) -> Facts:
 def test_with_fewer_facts_a_cause_is_never_surer(drawn: Case, ratings: bool, claims: bool, gone: list[str]) -> None:
     """Taking away ratings, labels or the reference never raises the basis of a cause, nor its probability."""
     fewer = replace(drawn, **{name: value for one in gone for name, value in WITHOUT[one].items()})
-    whole = attribute(likely(drawn, ratings, claims))
-    left = attribute(likely(fewer, ratings, claims))
+    whole = attribute_failure(likely(drawn, ratings, claims))
+    left = attribute_failure(likely(fewer, ratings, claims))
     if whole is None or left is None or whole.name != left.name or not whole.name:
         return
     if whole.name == "compound" and whole.basis == "guess":
@@ -1269,7 +1269,7 @@ def test_a_hallucination_is_a_guess_where_nothing_says_that_the_evidence_was_the
 def test_attribution_is_fast(own_time: OwnTime) -> None:
     """A mix of good and failed examples takes below 100 microseconds of computing each."""
     every = [case(**changes).facts() for _, changes, _ in APPLIES] + [Case().facts()] * len(APPLIES)
-    own_time.within(100e-6 * len(every), lambda: [attribute(facts) for facts in every])
+    own_time.within(100e-6 * len(every), lambda: [attribute_failure(facts) for facts in every])
 
 
 @pytest.mark.parametrize(
@@ -1283,5 +1283,5 @@ def test_a_refusal_held_against_a_label_is_not_the_judges_word_alone(
     facts = AnswerFacts((), "fully", refuse)
     found = {"verify_answer": Evidence("k", "verify_answer", 1, "j", "ok", facts)}
     asked = Example("q1", "Why?", answerable=answerable)
-    cause = attribute(Facts(asked, Response("q1", passages=(), answer="So."), found))
+    cause = attribute_failure(Facts(asked, Response("q1", passages=(), answer="So."), found))
     assert (cause and cause.shown_by) == shown_by

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from ragauge.monitoring.series.fault_attribution import UNCLEAR, BlamedRequest, blamed
+from ragauge.monitoring.series.fault_attribution import UNCLEAR, BlamedRequest, assign_blame
 
 GOOD = [BlamedRequest(1.0, 1.0, "", 0.9)] * 80 + [BlamedRequest(1.0, 0.2, UNCLEAR, 0.1)] * 20
 POOR, REFUSED = BlamedRequest(1.0, 0.2, UNCLEAR, 0.1), BlamedRequest(1.0, 0.2, UNCLEAR, 0.9)
@@ -27,11 +27,11 @@ IGNORED, UNFOUND = BlamedRequest(1.0, 0.3, "", 0.9), BlamedRequest(1.0, 0.3, "",
 )
 def test_the_component_of_an_alert(came: Sequence[BlamedRequest], component: str) -> None:
     """Known causes name it; where none is known, that failures go with poorer passages, or do not."""
-    assert blamed(GOOD, came).component == component
+    assert assign_blame(GOOD, came).component == component
 
 
 def test_what_cannot_be_told_is_not_told() -> None:
     """Where no passages were rated, or a side is empty, no component is named."""
     unrated = [one._replace(relevance=None) for one in GOOD]
     for before, now in ((unrated, unrated), (GOOD, []), ([], GOOD)):
-        assert blamed(before, now) == ("", "")
+        assert assign_blame(before, now) == ("", "")

@@ -6,31 +6,31 @@ import numpy as np
 import pytest
 
 from ragauge.core.facts import AnswerFacts, Claim
-from ragauge.judges.calibrated.file import Base, CalibrationFile, LearnedFrom, Model
-from ragauge.judges.calibrated.judge import CalibratedJudge, judge_note
+from ragauge.judges.calibrated.file import CalibrationBase, CalibrationFile, LearnedFrom, Model
+from ragauge.judges.calibrated.judge import CalibratedJudge, build_judge_note
 from ragauge.judges.inputs import VerifyAnswer
 from ragauge.judges.local.judge import LocalJudge
-from ragauge.scores.calibration import describe_weakness, gained, is_constant
+from ragauge.scores.calibration import compute_gain, describe_weakness, is_constant
 from ragauge.scores.results.scorecard import JudgeNote
-from ragauge.stats.calibration import LabelledOdds, calibrate
+from ragauge.stats.calibration import LabeledOdds, calibrate
 
 N, FOLDS = 120, 10
 SEEDS = range(8)
 UNSURE = "is not shown to tell supported claims from others"
 
 
-def odds(seed: int, signal: float) -> LabelledOdds:
+def odds(seed: int, signal: float) -> LabeledOdds:
     """A judge whose log odds follow the labels by so much; its one feature is noise."""
     rng = np.random.default_rng(seed)
     labels = rng.permutation(np.repeat([0.0, 1.0], N // 2))
     z = signal * (labels - 0.5) + rng.normal(0, 2, N)
     numbers = np.arange(N)
-    return LabelledOdds(1 / (1 + np.exp(-z)), z, rng.normal(size=(N, 1)), labels, numbers % FOLDS, numbers)
+    return LabeledOdds(1 / (1 + np.exp(-z)), z, rng.normal(size=(N, 1)), labels, numbers % FOLDS, numbers)
 
 
-def figures_of(items: LabelledOdds) -> dict[str, float | None]:
+def figures_of(items: LabeledOdds) -> dict[str, float | None]:
     """The figures of the file that calibrating by these labels writes."""
-    return gained(items, calibrate(items)).figures()
+    return compute_gain(items, calibrate(items)).to_dict()
 
 
 @pytest.mark.parametrize("seed", SEEDS)
@@ -52,7 +52,7 @@ def test_signal_is_not_doubted(seed: int) -> None:
 
 def made_file(**figures: float | None) -> CalibrationFile:
     """The file of a calibrated local judge with some figures."""
-    base = Base(spec="local", judge_id=LocalJudge().judge_id)
+    base = CalibrationBase(spec="local", judge_id=LocalJudge().judge_id)
     nothing = Model(shift=0.0, slope=1.0, weights={})
     learned = LearnedFrom(labels=60, supported=30, answers=60, guideline="", source="labels.jsonl")
     return CalibrationFile(
@@ -76,7 +76,7 @@ def test_a_constant_gives_no_verdict() -> None:
 def test_the_note_warns_first() -> None:
     """A note of the judge begins with that it tells nothing; older files, which do not know, say nothing of it."""
     said = {
-        name: judge_note("calibrated:local#1", made_file(**figures), JudgeNote("local", limits=("other",))).limits
+        name: build_judge_note("calibrated:local#1", made_file(**figures), JudgeNote("local", limits=("other",))).limits
         for name, figures in {
             "chance": {"auroc_after": 0.52, "auroc_after_low": 0.4, "spread_after": 0.1},
             "older": {"auroc_after": 0.9},

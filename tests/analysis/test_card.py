@@ -13,30 +13,39 @@ import pytest
 from tests.building import answer_facts, claim, evidence, example, passage, passed_but, reference_facts, response
 
 from ragauge.core.example import Example, Relevant
-from ragauge.core.identity import plain
+from ragauge.core.identity import to_json_value
 from ragauge.core.response import Response, Run, Variant
 from ragauge.core.score import Score
-from ragauge.diagnosis.causes.attribution import attribute
-from ragauge.evaluation.scorecard.compute import EvaluatedRun, ExampleOutcomes, Tables, build, read_metrics, warn
-from ragauge.metrics.base import Measured, Metric
-from ragauge.metrics.catalogue import parse, select
+from ragauge.diagnosis.causes.attribution import attribute_failure
+from ragauge.evaluation.scorecard.compute import (
+    EvaluatedRun,
+    ExampleOutcomes,
+    ScorecardTables,
+    build_scorecard,
+    list_warnings,
+    read_metrics,
+)
+from ragauge.metrics.base import Metric, MetricResult
+from ragauge.metrics.catalogue import parse_metric, select_metrics
 from ragauge.metrics.facts import Facts
 from ragauge.metrics.measure import measure_all
 from ragauge.scores.arrays import ScoreArrays
 from ragauge.scores.failures import FailedResponses
-from ragauge.scores.frames import cause_frame, score_frame
-from ragauge.scores.gather import Visit, gather
-from ragauge.scores.id_match import MOST_SHOWN, MOST_WAITING, IdGatherer, IdMatch
-from ragauge.scores.quality import Quality, pick_worst
+from ragauge.scores.frames import build_cause_frame, build_score_frame
+from ragauge.scores.gather import Visit, run_gatherers
+from ragauge.scores.id_match import MAX_SHOWN, MAX_WAITING, IdGatherer, IdMatch
+from ragauge.scores.quality import QualityScores, pick_worst
 from ragauge.scores.results.scorecard import Cause, JudgeNote, ScorecardData, Summary
-from ragauge.scores.segments import segments_of
+from ragauge.scores.segments import derive_segments
 from ragauge.stats.weighted import Interval
 
-METRICS = select(["faithfulness", "context_recall", "ignored_top_ranked", "refusal_correctness", "answer_relevance"])
+METRICS = select_metrics(
+    ["faithfulness", "context_recall", "ignored_top_ranked", "refusal_correctness", "answer_relevance"]
+)
 JUDGE = JudgeNote("local-1", "By overlap.")
 
 
-def score(query_id: str, metric: str, result: Measured, repeat: int = 0) -> Score:
+def score(query_id: str, metric: str, result: MetricResult, repeat: int = 0) -> Score:
     return Score("r", query_id, repeat, metric, 1, None, 0, **asdict(result))
 
 
@@ -52,25 +61,27 @@ def card_of(every: Sequence[Facts], run: Run = RUN, about: Mapping[str, Any] = N
         for facts, row in zip(every, measured, strict=True)
         for metric, result in zip(METRICS, row, strict=True)
     ]
-    index = ScoreArrays.of(score_frame(scores)).index
+    index = ScoreArrays.of(build_score_frame(scores)).index
     place = {query_id: place for place, query_id in enumerate(index.query_ids)}
-    causes = ((place[facts.example.query_id], attribute(facts)) for facts in every)
-    failed = FailedResponses.gathered(
+    causes = ((place[facts.example.query_id], attribute_failure(facts)) for facts in every)
+    failed = FailedResponses.from_causes(
         index, ((at, cause) for at, cause in causes if cause is not None), lambda places: dict.fromkeys(places, "so")
     )
     tables = tables_of(scores, (facts.example for facts in every))
     evaluated, verdicts = EvaluatedRun(run, METRICS, len(every), **about), passed_but(failed)
-    return build(evaluated, JUDGE, tables, ExampleOutcomes(verdicts, failed), **more)
+    return build_scorecard(evaluated, JUDGE, tables, ExampleOutcomes(verdicts, failed), **more)
 
 
-def none_failed(tables: Tables) -> ExampleOutcomes:
-    failed = FailedResponses.of(cause_frame([]))
+def none_failed(tables: ScorecardTables) -> ExampleOutcomes:
+    failed = FailedResponses.of(build_cause_frame([]))
     return ExampleOutcomes(passed_but(failed), failed)
 
 
-def tables_of(scores: Sequence[Score], examples: Iterable[Example], metrics: Sequence[Metric] = METRICS) -> Tables:
-    arrays = ScoreArrays.of(score_frame(scores))
-    tables = Tables(arrays.index, segments_of(examples))
+def tables_of(
+    scores: Sequence[Score], examples: Iterable[Example], metrics: Sequence[Metric] = METRICS
+) -> ScorecardTables:
+    arrays = ScoreArrays.of(build_score_frame(scores))
+    tables = ScorecardTables(arrays.index, derive_segments(examples))
     read_metrics(arrays, metrics, [tables])
     return tables
 
@@ -120,7 +131,7 @@ def test_card_of_a_run() -> None:
     assert card.warnings[0] == "from the caller"
     assert card.definitions["faithfulness"][1].startswith("faithfulness =")
     assert card.took == {"seconds": 1.0}
-    json.dumps(plain(card), allow_nan=False)
+    json.dumps(to_json_value(card), allow_nan=False)
 
 
 @pytest.mark.parametrize("variant", ["closed_book", "oracle"])
@@ -141,7 +152,7 @@ def test_retrieval_is_not_blamed_for_passages_that_were_handed(variant: Variant)
 def test_nothing_evaluated_yet() -> None:
     """A run with everything pending has an empty card that renders."""
     tables = tables_of([], [])
-    empty = build(EvaluatedRun(Run("r", "n"), METRICS, 0, 9), JUDGE, tables, none_failed(tables))
+    empty = build_scorecard(EvaluatedRun(Run("r", "n"), METRICS, 0, 9), JUDGE, tables, none_failed(tables))
     assert (empty.n, empty.pending, empty.failed_examples, empty.findings) == (0, 9, 0, ())
     assert [summary.n for summary in empty.summaries] == [0] * len(METRICS)
     assert empty.warnings == ()
@@ -182,7 +193,7 @@ def test_pending_examples_are_in_no_segment() -> None:
     every = [good(n, segments={"type": "ab"[n % 2]}) for n in range(20)]
     scores = [score(f.example.query_id, "faithfulness", measure_all(METRICS, f)[0]) for f in every[:12]]
     tables = tables_of(scores, (facts.example for facts in every), METRICS[:1])
-    card = build(EvaluatedRun(Run("r", "n"), METRICS[:1], 12, 8), JUDGE, tables, none_failed(tables))
+    card = build_scorecard(EvaluatedRun(Run("r", "n"), METRICS[:1], 12, 8), JUDGE, tables, none_failed(tables))
     assert [value[0].n for value in card.segments["type"].values()] == [6, 6]
 
 
@@ -194,25 +205,25 @@ def summary(metric: str, n: int = 100, **changes: Any) -> Summary:
 
 def test_warning_of_few_examples() -> None:
     """Fewer than 30 examples are called few; 30 are not."""
-    assert any("Only 29 examples" in line for line in warn([], JUDGE, 29))
-    assert not list(warn([summary("faithfulness")], JUDGE, 30))
+    assert any("Only 29 examples" in line for line in list_warnings([], JUDGE, 29))
+    assert not list(list_warnings([summary("faithfulness")], JUDGE, 30))
 
 
 def test_warning_of_ids_that_do_not_match() -> None:
     """Labelled ids of which under half were ever retrieved are shown beside retrieved ones, where there are such."""
     odd = IdMatch(10, 4, "doc-7", "7")
-    (line,) = warn([], JUDGE, 100, [odd])
+    (line,) = list_warnings([], JUDGE, 100, [odd])
     assert "Only 4 of 10 labelled document ids" in line
     assert "'doc-7'" in line
     assert "'7'" in line
-    assert not list(warn([], JUDGE, 100, [IdMatch(10, 5)]))
-    assert not list(warn([], JUDGE, 100, [IdMatch(0, 0)]))
-    assert not list(warn([], JUDGE, 100, [IdMatch(10, 0, "doc-7")]))  # nothing was retrieved
+    assert not list(list_warnings([], JUDGE, 100, [IdMatch(10, 5)]))
+    assert not list(list_warnings([], JUDGE, 100, [IdMatch(0, 0)]))
+    assert not list(list_warnings([], JUDGE, 100, [IdMatch(10, 0, "doc-7")]))  # nothing was retrieved
 
 
 def id_match(pairs: Sequence[tuple[Example, Response]]) -> IdMatch:
     found = IdGatherer()
-    gather((Visit(place, place, *pair, {}) for place, pair in enumerate(pairs)), [found])
+    run_gatherers((Visit(place, place, *pair, {}) for place, pair in enumerate(pairs)), [found])
     return found.found()
 
 
@@ -227,8 +238,8 @@ def test_ids_of_which_some_are_spelled_otherwise() -> None:
     ]
     visits = [Visit(place, place, *pair, {}) for place, pair in enumerate(pairs)]
     documents, chunks = IdGatherer("document"), IdGatherer("chunk")
-    gather(iter(visits), [documents, chunks])
-    of_documents, of_chunks = warn([], JUDGE, 100, [documents.found(), chunks.found()])
+    run_gatherers(iter(visits), [documents, chunks])
+    of_documents, of_chunks = list_warnings([], JUDGE, 100, [documents.found(), chunks.found()])
     assert of_documents.startswith(
         "10 of 40 labelled document ids are among those retrieved under another spelling alone "
         "(labelled 'page 12', retrieved 'Page-12'): 30 are found as they stand"
@@ -236,7 +247,7 @@ def test_ids_of_which_some_are_spelled_otherwise() -> None:
     assert of_chunks.startswith("8 of 40 labelled chunk ids")
     assert "(labelled 'page 10#1', retrieved 'page 10-1'): 32 are found" in of_chunks
     alike = [(example(relevant={f"page {n}": 1}), response([f"page {n}" if n % 4 else "other"])) for n in range(1, 41)]
-    assert not list(warn([], JUDGE, 100, [id_match(alike)]))
+    assert not list(list_warnings([], JUDGE, 100, [id_match(alike)]))
 
 
 def test_id_match_counts_documents() -> None:
@@ -255,8 +266,8 @@ def test_id_match_of_more_ids_than_are_kept_as_text() -> None:
     labels = [example(relevant=[f"x{i:06}" for i in range(at, at + 10)]) for at in range(0, n, 10)]
     found = [response([f"x{i % n:06}" for i in range(at, at + 100)]) for at in range(5, 10 * n, 100)]
     pairs = [(labels[at % len(labels)], one) for at, one in enumerate(found)]
-    assert len(pairs) * 100 > MOST_WAITING
-    assert n > 4 * MOST_SHOWN
+    assert len(pairs) * 100 > MAX_WAITING
+    assert n > 4 * MAX_SHOWN
     assert id_match(pairs) == IdMatch(n, n)
     odd = [(example(relevant=["a", "z"]), response(["b"])), *pairs]
     assert id_match(odd) == IdMatch(n + 2, n, "a", "b")
@@ -265,30 +276,30 @@ def test_id_match_of_more_ids_than_are_kept_as_text() -> None:
 def test_warning_of_failures() -> None:
     """More than 2 % failed is said, with what the mean may be; 2 % is not."""
     lost = summary("faithfulness", scored=90, failed=10, low=0.72, high=0.82, failure="time-out")
-    (line,) = warn([lost, summary("recall@5")], JUDGE, 100)
+    (line,) = list_warnings([lost, summary("recall@5")], JUDGE, 100)
     assert line == (
         "More than 2% of the examples failed on faithfulness: faithfulness on 10 of 100, so its mean lies between "
         "0.72 and 0.82. Most often: time-out."
     )
-    assert not list(warn([replace(lost, scored=98, failed=2)], JUDGE, 100))
+    assert not list(list_warnings([replace(lost, scored=98, failed=2)], JUDGE, 100))
 
 
 def test_warning_of_an_uncertain_judge() -> None:
     """A large uncertain middle is said."""
     unsure = replace(JUDGE, uncertain=0.4)
-    assert any("unsure about 40%" in line for line in warn([], unsure, 100))
-    assert not list(warn([], replace(JUDGE, uncertain=0.1), 100))
+    assert any("unsure about 40%" in line for line in list_warnings([], unsure, 100))
+    assert not list(list_warnings([], replace(JUDGE, uncertain=0.1), 100))
 
 
 def test_warning_of_missing_references() -> None:
     """Metrics that most examples lack an input for are named together; those that apply nowhere are left to reports."""
     part = {"scored": 20, "not_applicable": 75, "undefined": 5}
     why = {"no reference answer": 75, "the answer makes no claims": 5}
-    (line,) = warn(
+    (line,) = list_warnings(
         [summary("context_recall", **part, reasons=why), summary("answer_recall", **part, reasons=why)], JUDGE, 100
     )
     assert line == "75 of 100 examples are left out of context_recall, answer_recall: no reference answer."
-    assert not list(warn([summary("context_recall", scored=0, not_applicable=100, reasons=why)], JUDGE, 100))
+    assert not list(list_warnings([summary("context_recall", scored=0, not_applicable=100, reasons=why)], JUDGE, 100))
     undefined = summary(
         "faithfulness",
         scored=20,
@@ -296,18 +307,18 @@ def test_warning_of_missing_references() -> None:
         not_applicable=30,
         reasons={"the answer makes no claims": 60, "answer not recorded": 30},
     )
-    assert "answer not recorded" in next(iter(warn([undefined], JUDGE, 100)))
+    assert "answer not recorded" in next(iter(list_warnings([undefined], JUDGE, 100)))
 
 
-def scored(value: float) -> Measured:
-    return Measured("scored", value, low=value, high=value)
+def scored(value: float) -> MetricResult:
+    return MetricResult("scored", value, low=value, high=value)
 
 
-def quality(scores: pl.DataFrame) -> Quality:
+def quality(scores: pl.DataFrame) -> QualityScores:
     arrays = ScoreArrays.of(scores)
-    found = Quality(arrays.index)
+    found = QualityScores(arrays.index)
     for name, columns in arrays.columns.items():
-        found.read(parse(name), columns)
+        found.read(parse_metric(name), columns)
     return found
 
 
@@ -315,10 +326,10 @@ def test_worst_are_spread_over_the_causes() -> None:
     """One of each cause in turn, the most frequent first, the lowest score first; then what merely scored low."""
     rows = [("a", "noise"), ("b", "noise"), ("c", "noise"), ("d", "ignored"), ("e", "system_failed")]
     values = {"a": 0.9, "b": 0.1, "c": 0.5, "d": 0.3, "f": 0.4, "g": 1.0, "h": 0.2}
-    unscored = score("e", "faithfulness", Measured("undefined"))
-    scores = quality(score_frame([*(score(q, "faithfulness", scored(v)) for q, v in values.items()), unscored]))
+    unscored = score("e", "faithfulness", MetricResult("undefined"))
+    scores = quality(build_score_frame([*(score(q, "faithfulness", scored(v)) for q, v in values.items()), unscored]))
     failed, nothing = (
-        FailedResponses.gathered(
+        FailedResponses.from_causes(
             scores.index, ((scores.index.query_ids.index(q), Cause(name)) for q, name in of), lambda _: {}
         )
         for of in (rows, [])
@@ -334,7 +345,7 @@ def test_worst_are_spread_over_the_causes() -> None:
     ]
     assert pick_worst(failed, scores.values(), 2) == [("b", 0), ("d", 0)]
     assert pick_worst(nothing, scores.values(), 2) == [("b", 0), ("h", 0)]
-    assert pick_worst(FailedResponses.of(cause_frame([])), quality(score_frame([])).values()) == []
+    assert pick_worst(FailedResponses.of(build_cause_frame([])), quality(build_score_frame([])).values()) == []
 
 
 def test_quality_turns_every_score_so_that_1_is_best() -> None:
@@ -343,9 +354,9 @@ def test_quality_turns_every_score_so_that_1_is_best() -> None:
         score("a", "faithfulness", scored(0.8)),
         score("a", "unsupported", scored(0.4)),  # turned: 0.6
         score("a", "answer_relevance:method=questions", scored(0.0)),  # of [-1, 1]: 0.5
-        score("a", "recall@5", Measured("failed", low=0.0, high=1.0)),
+        score("a", "recall@5", MetricResult("failed", low=0.0, high=1.0)),
         score("b", "self_knowledge", scored(0.4)),
     ]
-    found = quality(score_frame(rows)).values()
+    found = quality(build_score_frame(rows)).values()
     assert found[0] == pytest.approx((0.8 + 0.6 + 0.5) / 3)
-    assert (parse("self_knowledge").direction == "neither") == bool(np.isnan(found[1]))
+    assert (parse_metric("self_knowledge").direction == "neither") == bool(np.isnan(found[1]))

@@ -11,13 +11,13 @@ import pytest
 from ragauge.core.example import Example
 from ragauge.core.score import Score
 from ragauge.scores import arrays
-from ragauge.scores.arrays import ScoreArrays, by_example
+from ragauge.scores.arrays import ScoreArrays, merge_repeats
 from ragauge.scores.categories import CategoryCollector, CategoryColumn
 from ragauge.scores.failures import FailedResponses
-from ragauge.scores.frames import cause_frame, failures, score_frame
-from ragauge.scores.quality import worst_first
+from ragauge.scores.frames import build_cause_frame, build_score_frame, select_failures
+from ragauge.scores.quality import select_worst
 from ragauge.scores.results.scorecard import Cause
-from ragauge.scores.segments import MOST_VALUES, Segments, segments_of
+from ragauge.scores.segments import MAX_SEGMENT_VALUES, Segments, derive_segments
 
 
 @pytest.mark.parametrize(("different", "size"), [(1, 1), (256, 1), (257, 2), (70_000, 4)])
@@ -27,7 +27,7 @@ def test_a_column_takes_as_few_bytes_as_its_values_need(different: int, size: in
     coding = CategoryCollector[str]()
     for one in entries:
         coding.add(one)
-    found = coding.coded()
+    found = coding.build_column()
     assert list(found) == entries
     assert found.codes.dtype.itemsize == size
     assert CategoryColumn.of(pl.Series("x", entries)).codes.dtype.itemsize == size
@@ -35,7 +35,9 @@ def test_a_column_takes_as_few_bytes_as_its_values_need(different: int, size: in
 
 def test_values_that_get_one_name_become_one() -> None:
     """Renamed values are counted together, and a value of no entry goes."""
-    found = CategoryColumn(("a", "b", "c", None), np.array([0, 1, 1, 3], dtype=np.uint8)).renamed(["x", "y", "z", "x"])
+    found = CategoryColumn(("a", "b", "c", None), np.array([0, 1, 1, 3], dtype=np.uint8)).rename_values(
+        ["x", "y", "z", "x"]
+    )
     assert found.values == ("x", "y")
     assert list(found) == ["x", "y", "y", "x"]
     assert found.counts() == [2, 2]
@@ -45,24 +47,24 @@ def test_segments_survive_a_frame() -> None:
     """Segments are the same after a frame and back, with and without values."""
     frame = pl.DataFrame({"query_id": ["a", "b", "c"], "kind": ["x", None, "y"], "none": [None] * 3})
     frame = frame.with_columns(pl.col("none").cast(pl.String))
-    assert Segments.of(frame).frame().equals(frame)
+    assert Segments.of(frame).to_frame().equals(frame)
 
 
 def test_segments_of_other_examples() -> None:
     """By the numbers of other examples, one that is not known has no value; marks are of those known here."""
     segments = Segments.of(pl.DataFrame({"query_id": ["a", "b", "c"], "kind": ["x", "y", "x"]}))
-    assert list(segments.by_number(("c", "new", "b"))["kind"]) == ["x", None, "y"]
-    assert segments.marked(("c", "new", "b"), np.array([0, 1])).tolist() == [False, False, True]
-    assert segments.only(("c", "a")).query_ids == ("a", "c")
+    assert list(segments.align_columns(("c", "new", "b"))["kind"]) == ["x", None, "y"]
+    assert segments.mark_examples(("c", "new", "b"), np.array([0, 1])).tolist() == [False, False, True]
+    assert segments.select_examples(("c", "a")).query_ids == ("a", "c")
 
 
 def test_a_column_of_identifiers_is_not_kept() -> None:
     """A declared column with a value for every example is left out while it is read; one of fifty values is kept."""
-    most = MOST_VALUES
+    most = MAX_SEGMENT_VALUES
     examples = (
         Example(f"q{n}", "Where?", segments={"id": f"i{n}", "part": f"p{n % most}"} if n else {}) for n in range(500)
     )
-    found = segments_of(examples).columns
+    found = derive_segments(examples).columns
     assert "id" not in found
     assert [found["part"][n] for n in (0, 1, 51)] == [None, "p1", "p1"]
 
@@ -86,8 +88,8 @@ def test_one_failure_an_example(seed: int) -> None:
         for repeat in range(5)
         if draw.random() < 0.6
     ]
-    frame = cause_frame(rows)
-    assert failures(frame).select("query_id", "repeat", "cause").rows() == by_polars(frame)
+    frame = build_cause_frame(rows)
+    assert select_failures(frame).select("query_id", "repeat", "cause").rows() == by_polars(frame)
     failed = FailedResponses.of(frame).by_example()
     ids, repeats = failed.index.query_ids, failed.index.repeat[failed.place]
     shown = [(ids[q], int(r), cause) for q, r, cause in zip(failed.query, repeats, failed.cause, strict=True)]
@@ -101,12 +103,12 @@ def test_the_worst_first(seed: int) -> None:
     """The lowest qualities in order, equal ones by query id and repeat, as a sort of all would put them."""
     draw = random.Random(seed)
     rows = [(f"q{n}", repeat, Cause("a")) for n in draw.sample(range(99), 40) for repeat in range(3)]
-    index = FailedResponses.of(cause_frame(rows)).index
+    index = FailedResponses.of(build_cause_frame(rows)).index
     quality = np.array([draw.choice([0.0, 0.5, 1.0]) for _ in rows])
     places = np.array(draw.sample(range(120), 70))
     every = sorted(places.tolist(), key=lambda at: (quality[at], rows[at][0], rows[at][1]))
     for most in (0, 1, 20, 70, 99):
-        assert worst_first(index, places, quality, most) == every[:most]
+        assert select_worst(index, places, quality, most) == every[:most]
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -133,12 +135,12 @@ def test_repeats_are_merged_alike_in_parts(seed: int, monkeypatch: pytest.Monkey
         for repeat in range(4)
         for n in draw.sample(range(50), 40)
     ]
-    every = ScoreArrays.of(score_frame(made, {(one.query_id, one.repeat): draw.random() for one in made}))
+    every = ScoreArrays.of(build_score_frame(made, {(one.query_id, one.repeat): draw.random() for one in made}))
     columns = every.column("faithfulness")
     assert columns is not None
-    whole = by_example(columns)
-    monkeypatch.setattr(arrays, "MERGED_AT_ONCE", 7)
-    parts = by_example(columns)
+    whole = merge_repeats(columns)
+    monkeypatch.setattr(arrays, "MERGE_BATCH_EXAMPLES", 7)
+    parts = merge_repeats(columns)
     assert whole.query.size == len(every.query_ids)
-    for name in ("place", "query", "status", "reason", "weight", *arrays.NUMBERS):
+    for name in ("place", "query", "status", "reason", "weight", *arrays.NUMBER_COLUMNS):
         np.testing.assert_array_equal(getattr(parts, name), getattr(whole, name))

@@ -9,11 +9,11 @@ from datetime import datetime, timedelta
 import pytest
 from tests.analysis.monitored import FIRST, monitor, traffic, watched, watching
 
-from ragauge.monitoring.alerts.tables import _left_out
-from ragauge.monitoring.replay.compute import gone_through, statuses
-from ragauge.monitoring.series.monitor_specs import Watch
-from ragauge.monitoring.series.monitor_tracker import WatchState
-from ragauge.monitoring.series.no_data_detection import quiet
+from ragauge.monitoring.alerts.tables import _list_passed_notes
+from ragauge.monitoring.replay.compute import list_statuses, replay_requests
+from ragauge.monitoring.series.monitor_specs import MonitorSpec
+from ragauge.monitoring.series.monitor_tracker import TrackerState
+from ragauge.monitoring.series.no_data_detection import detect_silence
 from ragauge.monitoring.series.series import ALL
 from ragauge.scores.request_stream import Arrival, ArrivedScore
 
@@ -50,7 +50,7 @@ def stepped(days: int, ahead: int = 2, bad: int = 100, before: Sequence[Arrival]
 @pytest.mark.parametrize("size", [1, 7, 10**9])
 @pytest.mark.parametrize("days", [1, 3, 30, 4000])
 @pytest.mark.parametrize("watch", [LEVEL, APART, DROP], ids=["level", "segments", "drop"])
-def test_a_clock_that_is_put_forward_and_back_blinds_no_monitor(watch: Watch, days: int, size: int) -> None:
+def test_a_clock_that_is_put_forward_and_back_blinds_no_monitor(watch: MonitorSpec, days: int, size: int) -> None:
     """A drop after the step is told, whichever the monitor and the batches; it is dated to its own day, not ahead."""
     given = stepped(days, before=traffic([0.95] * 35) if watch is DROP else ())
     state, alerts = watched(watching(watch), given, size)
@@ -59,7 +59,7 @@ def test_a_clock_that_is_put_forward_and_back_blinds_no_monitor(watch: Watch, da
     assert {(one.since, one.fired_at.date()) for one in opened} == {(given[-1].at.date(), given[-1].at.date())}
     assert state.series[ALL].days[state.day].n >= 100
     assert state.passed == 0
-    _, (again, *_) = gone_through([watching(watch)], {"": given})
+    _, (again, *_) = replay_requests([watching(watch)], {"": given})
     assert again.alert_id == opened[0].alert_id
     if days > 2:
         assert (state.day, state.doubted) == (given[-1].at.date().toordinal(), None)
@@ -72,7 +72,7 @@ def test_many_scores_by_the_wrong_clock_do_not_hide_the_drop() -> None:
     assert [one.segment for one in alerts] == [ALL]
     assert alerts[0].since == alerts[0].fired_at.date() == FIRST.date()
     assert (state.day - FIRST.date().toordinal(), state.doubted) == (30, 200)
-    (note,) = _left_out(statuses(watching(LEVEL), state, simulated=False))
+    (note,) = _list_passed_notes(list_statuses(watching(LEVEL), state, simulated=False))
     assert "2026-01-31, so the clock was put back" in note
     assert "201 scores more" in note
     after, _ = watching(LEVEL).after(state, burst(FIRST + 5 * HOUR, 201, 0.95, len(given)))
@@ -89,7 +89,7 @@ def test_a_clock_that_is_behind_for_a_while_costs_no_baseline(size: int) -> None
     plain, _ = watched(watching(DROP), known)
     assert alerts == []
     assert (state.day, state.doubted) == (given[-1].at.date().toordinal(), None)
-    now, before = (one.series[ALL].m for one in (state, plain))
+    now, before = (one.series[ALL].target_mean for one in (state, plain))
     assert now is not None
     assert now == pytest.approx(before)
 
@@ -105,7 +105,7 @@ def test_logs_of_the_past_are_passed_by_and_counted() -> None:
     assert alerts == []
     assert state.passed == 60  # what waits for its judgement holds up nothing
     assert state.series[ALL].days[state.day].n == 104
-    (note,) = _left_out(statuses(watching(LEVEL), state, simulated=False))
+    (note,) = _list_passed_notes(list_statuses(watching(LEVEL), state, simulated=False))
     assert note.startswith("faithfulness: 60 scores were of logs of the past and passed by")
 
 
@@ -115,8 +115,8 @@ def test_silence_is_told_by_the_right_clock(came: bool) -> None:
     by, given = watching(APART), stepped(30, bad=3 if came else 0)
     back = FIRST + 2 * HOUR
     state, _ = watched(by, given)
-    assert quiet(by, state, back + 5 * HOUR, back, 6 * HOUR) == (state, ())
-    _, (missing,) = quiet(by, state, back + 7 * HOUR, back, 6 * HOUR)
+    assert detect_silence(by, state, back + 5 * HOUR, back, 6 * HOUR) == (state, ())
+    _, (missing,) = detect_silence(by, state, back + 7 * HOUR, back, 6 * HOUR)
     assert missing.segment == ALL
     assert "2026-01-01 02:0" in missing.said
 
@@ -137,4 +137,4 @@ def test_nothing_is_taken_twice() -> None:
     state, _ = watched(watching(LEVEL), given)
     again, alerts = watching(LEVEL).after(state, given)
     assert (again, alerts) == (state, ())
-    assert watching(LEVEL).after(WatchState(), given)[0] == state
+    assert watching(LEVEL).after(TrackerState(), given)[0] == state

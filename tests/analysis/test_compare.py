@@ -8,15 +8,15 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from ragauge.comparison.changes import BaselineReader, failures_of
-from ragauge.comparison.comparability import MeasurementSpec, comparable, is_paired
+from ragauge.comparison.changes import BaselineReader, build_failures
+from ragauge.comparison.comparability import MeasurementSpec, is_paired, list_comparable_metrics
 from ragauge.comparison.pairs import Join
 from ragauge.core.errors import UsageError
 from ragauge.core.response import Run
 from ragauge.core.score import Score
-from ragauge.metrics.catalogue import parse
-from ragauge.scores.arrays import ScoreArrays, by_example
-from ragauge.scores.frames import cause_frame, score_frame
+from ragauge.metrics.catalogue import parse_metric
+from ragauge.scores.arrays import ScoreArrays, merge_repeats
+from ragauge.scores.frames import build_cause_frame, build_score_frame
 from ragauge.scores.results.change import MetricChange
 from ragauge.scores.results.comparison import Failures, Matched
 from ragauge.scores.results.scorecard import Cause
@@ -52,13 +52,13 @@ def arrays(
 ) -> ScoreArrays:
     """Scores of one metric: query_id -> value or status."""
     by_response = {(query_id, 0): weight for query_id, weight in (weights or {}).items()}
-    return ScoreArrays.of(score_frame([score(metric, q, v) for q, v in values.items()], by_response, clusters))
+    return ScoreArrays.of(build_score_frame([score(metric, q, v) for q, v in values.items()], by_response, clusters))
 
 
 def compare(new: ScoreArrays, base: ScoreArrays, metric: str, *, paired: bool = True) -> tuple[MetricChange, ...]:
-    beside = BaselineReader(new.index, base, [parse(metric)], paired=paired)
+    beside = BaselineReader(new.index, base, [parse_metric(metric)], paired=paired)
     responses = new.column(metric)
-    beside.read(parse(metric), responses, None if responses is None else by_example(responses))
+    beside.read(parse_metric(metric), responses, None if responses is None else merge_repeats(responses))
     return beside.changes
 
 
@@ -98,7 +98,7 @@ def test_repeats_are_averaged_before_pairing() -> None:
     """Three answers to one question are one pair, at their mean."""
     rows = [score("faithfulness", "a", value, repeat) for repeat, value in enumerate((1.0, 0.5, 0.0))]
     rows += [score("faithfulness", "b", 1.0, repeat) for repeat in range(3)]
-    new = ScoreArrays.of(score_frame(rows))
+    new = ScoreArrays.of(build_score_frame(rows))
     found = one("faithfulness", new, arrays("faithfulness", {"a": 0.25, "b": 1.0}))
     assert (found.difference.n, found.new, found.base) == (2, 0.75, 0.625)
 
@@ -183,7 +183,7 @@ def test_failed_scores_can_take_a_verdict_back() -> None:
     # the failures' own bounds tell that they lie at most 0.1 above: sum 20 * -0.195 + 5 * 0.1 stays below 0
     bounded = [score("faithfulness", q, v) for q, v in fall.items()]
     bounded += [score("faithfulness", f"q{i}", "failed", low=0.0, high=0.1) for i in range(20, 25)]
-    sure = one("faithfulness", ScoreArrays.of(score_frame(bounded)), arrays("faithfulness", many_base))
+    sure = one("faithfulness", ScoreArrays.of(build_score_frame(bounded)), arrays("faithfulness", many_base))
     assert sure.verdict == "worse"
     slow = {f"q{i}": 900.0 + i for i in range(20)}
     failed: dict[str, Value] = {**{q: 2 * v for q, v in slow.items()}, "q20": "failed"}
@@ -215,9 +215,9 @@ def test_when_runs_are_paired() -> None:
 
 def test_failures_are_counted_once_an_example() -> None:
     """Failed examples by cause before and now, an example of several repeats once; of two samples all examples."""
-    frame = cause_frame([("b", 0, Cause("noise")), ("b", 1, Cause("noise")), ("c", 0, Cause("")), ("x", 0, None)])
-    assert failures_of(frame.head(1), frame) == Failures({"noise": 1, "": 1}, {"noise": 1}, 2, 1)
-    assert failures_of(frame, frame, {"c"}) == Failures({"": 1}, {"": 1}, 1, 1)
+    frame = build_cause_frame([("b", 0, Cause("noise")), ("b", 1, Cause("noise")), ("c", 0, Cause("")), ("x", 0, None)])
+    assert build_failures(frame.head(1), frame) == Failures({"noise": 1, "": 1}, {"noise": 1}, 2, 1)
+    assert build_failures(frame, frame, {"c"}) == Failures({"": 1}, {"": 1}, 1, 1)
     paired, samples = (Matched(2, 2, 1, paired=one) for one in (True, False))
     assert (paired.pairs, paired.here, paired.there) == (2, 2, 1)
     assert (samples.pairs, samples.here, samples.there) == (0, 4, 3)
@@ -229,19 +229,19 @@ ALIKE = MeasurementSpec(
     {"faithfulness": 1, "recall@5": 1, "context_recall": 1},
     {"verify_answer": (1,), "verify_reference": (2,)},
 )
-ASKED = [parse(name) for name in ("recall@5", "faithfulness", "context_recall")]
+ASKED = [parse_metric(name) for name in ("recall@5", "faithfulness", "context_recall")]
 
 
 def refused(base: MeasurementSpec, metrics: Sequence[str] = ("recall@5", "faithfulness", "context_recall")) -> str:
     with pytest.raises(UsageError) as raised:
-        comparable(ALIKE, base, [parse(name) for name in metrics])
+        list_comparable_metrics(ALIKE, base, [parse_metric(name) for name in metrics])
     return str(raised.value)
 
 
 def test_runs_measured_alike_are_compared() -> None:
     """The metrics that both have are compared; those of one alone are left out."""
     base = replace(ALIKE, name="base", metrics={"faithfulness": 1, "recall@5": 1, "mrr": 1})
-    assert [str(metric) for metric in comparable(ALIKE, base, ASKED)] == ["recall@5", "faithfulness"]
+    assert [str(metric) for metric in list_comparable_metrics(ALIKE, base, ASKED)] == ["recall@5", "faithfulness"]
 
 
 def test_other_judges_are_refused() -> None:
@@ -252,7 +252,7 @@ def test_other_judges_are_refused() -> None:
     names = "-m faithfulness,context_recall"
     assert text.endswith(f"ragauge evaluate base {names} and then ragauge evaluate new {names}")
     assert refused(replace(base, judge_id=None)).endswith(f"ragauge evaluate base {names}")
-    assert comparable(ALIKE, base, [parse("recall@5")]) == [parse("recall@5")]
+    assert list_comparable_metrics(ALIKE, base, [parse_metric("recall@5")]) == [parse_metric("recall@5")]
 
 
 def test_other_versions_are_refused() -> None:
@@ -265,7 +265,7 @@ def test_other_versions_are_refused() -> None:
     asked = replace(ALIKE, name="base", questions={"verify_answer": (1,), "verify_reference": (1, 2)})
     text = refused(asked)
     assert "context_recall rests on verify_reference, asked as version 2 in new and version 1 and 2 in base" in text
-    assert comparable(ALIKE, asked, [parse("faithfulness")]) == [parse("faithfulness")]
+    assert list_comparable_metrics(ALIKE, asked, [parse_metric("faithfulness")]) == [parse_metric("faithfulness")]
 
 
 def test_every_other_version_is_named() -> None:
@@ -275,7 +275,9 @@ def test_every_other_version_is_named() -> None:
 
     def text(versions: Mapping[str, int]) -> str:
         with pytest.raises(UsageError) as raised:
-            comparable(both, replace(both, name="base", metrics={**both.metrics, **versions}), list(map(parse, names)))
+            list_comparable_metrics(
+                both, replace(both, name="base", metrics={**both.metrics, **versions}), list(map(parse_metric, names))
+            )
         return str(raised.value)
 
     two = text({"mrr": 1, "hit@5": 3})
@@ -296,7 +298,7 @@ def test_every_metric_of_another_question_is_named() -> None:
     new = replace(ALIKE, metrics=dict.fromkeys(names, 1))
     base = replace(new, name="base", questions={"verify_answer": (2,), "verify_reference": (1,)})
     with pytest.raises(UsageError) as raised:
-        comparable(new, base, list(map(parse, names)))
+        list_comparable_metrics(new, base, list(map(parse_metric, names)))
     assert str(raised.value).startswith(
         "faithfulness, not_in_context rest on verify_answer, asked as version 1 in new and version 2 in base; "
         "context_recall rests on verify_reference, asked as version 2 in new and version 1 in base. "
@@ -307,7 +309,7 @@ def test_what_one_side_was_never_asked_is_no_other_version() -> None:
     """A question about references that no example of the baseline has leaves its metric without a score, no more."""
     unasked = replace(ALIKE, name="base", questions={"verify_answer": (1,)})
     for new, base in ((ALIKE, unasked), (unasked, ALIKE)):
-        assert comparable(new, base, ASKED) == ASKED
+        assert list_comparable_metrics(new, base, ASKED) == ASKED
 
 
 def test_nothing_in_common_is_refused() -> None:

@@ -10,14 +10,14 @@ import polars as pl
 import pytest
 from tests.analysis.test_compare import Value, arrays
 
-from ragauge.comparison.comparability import config_diff
+from ragauge.comparison.comparability import diff_configs
 from ragauge.comparison.correction import Correction, tarone_holm
 from ragauge.comparison.pairs import Join
-from ragauge.comparison.runs import Comparer, Corrected, corrected
+from ragauge.comparison.runs import CorrectedChanges, RunComparer, correct_changes
 from ragauge.core.response import Run
-from ragauge.metrics.catalogue import parse
-from ragauge.scores.arrays import Columns, ScoreArrays, by_example
-from ragauge.scores.indicators import against_run
+from ragauge.metrics.catalogue import parse_metric
+from ragauge.scores.arrays import Columns, ScoreArrays, merge_repeats
+from ragauge.scores.indicators import read_against_run
 from ragauge.scores.results.change import MetricChange
 from ragauge.scores.results.comparison import RunComparison
 from ragauge.scores.results.overview import MeanEstimate
@@ -32,7 +32,7 @@ def compared(
     segments: Mapping[str, Mapping[str, str]] | None = None,
     level: float = 0.95,
     clusters: Mapping[str, str] | None = None,
-) -> tuple[Comparer, Corrected]:
+) -> tuple[RunComparer, CorrectedChanges]:
     """Metric -> scores in the baseline and now; segment column -> query_id -> value; query_id -> cluster."""
     sides = {name: tuple(arrays(name, side, None, clusters) for side in both) for name, both in metrics.items()}
     first_base, first_new = next(iter(sides.values()))
@@ -41,16 +41,16 @@ def compared(
         ids = list(first_new.index.query_ids)
         frame = pl.DataFrame({"query_id": ids, **{c: [v.get(q) for q in ids] for c, v in segments.items()}})
     join = Join(first_new.index.query_ids, first_base.index.query_ids)
-    comparer = Comparer(first_new.index, join, frame, level=level)
+    comparer = RunComparer(first_new.index, join, frame, level=level)
     for name, (base, new) in sides.items():
-        comparer.read(parse(name), examples(new, name), examples(base, name))
-    return comparer, corrected([comparer], level)[0][0]
+        comparer.read(parse_metric(name), examples(new, name), examples(base, name))
+    return comparer, correct_changes([comparer], level)[0][0]
 
 
 def examples(side: ScoreArrays, name: str) -> Columns:
     found = side.column(name)
     assert found is not None
-    return by_example(found)
+    return merge_repeats(found)
 
 
 def one(
@@ -134,7 +134,7 @@ def test_few_that_differ_cannot_tell() -> None:
     found = one("faithfulness", base, new)
     assert found.p_value == pytest.approx(1 / 8)
     assert (found.alone, found.verdict, found.corrected) == ("worse", "not enough data", 1.0)
-    assert found.possible
+    assert found.is_possible
 
 
 @pytest.mark.parametrize(("clusters", "verdict"), [(4, "not enough data"), (5, "not enough data"), (6, "worse")])
@@ -178,7 +178,7 @@ def test_segment_that_got_worse_under_a_better_mean() -> None:
     assert (first.column, first.value, first.change.verdict) == ("tenant", "acme", "worse")
     assert first.change.difference.n == 60
     assert first.change.difference.mean == pytest.approx(-0.15, abs=0.01)
-    assert first.hidden
+    assert first.is_hidden
     assert {part.change.verdict for part in rest} == {"better"}
     assert len(first.change.moved) == 20
     falls = [one.base - one.new for one in first.change.moved]
@@ -206,9 +206,9 @@ def test_what_may_be_chance_reads_alike_in_reports_and_comparisons() -> None:
     (same,) = found.metrics
     fell = MeanEstimate(-0.05, Interval(-0.09, -0.01, "t", 0.95), 40)
     for alone, clear in (("no change seen", True), ("worse", False)):
-        (read,) = comparer.whole.as_read([replace(same, alone=alone, difference=fell)])
-        assert (read.verdict, read.possible) == ("no change seen", not clear)
-        assert (against_run("faithfulness", "high", [read], "base") is not None) is clear
+        (read,) = comparer.whole.select_shown([replace(same, alone=alone, difference=fell)])
+        assert (read.verdict, read.is_possible) == ("no change seen", not clear)
+        assert (read_against_run("faithfulness", "high", [read], "base") is not None) is clear
 
 
 def test_segments_of_noise_are_not_worse() -> None:
@@ -301,7 +301,7 @@ def test_flips_are_ordered_by_what_they_lost() -> None:
         "contradicted": (scores("abcde", 0, 0, 0, 0.5, 0), scores("abcde", 1, 0, 0, 0, 0)),
     }
     comparer, _ = compared(metrics)
-    found = comparer.flips.sides({"a", "e", "x"}, {"b", "d"}, {"a", "b", "c", "d", "e"})
+    found = comparer.flips.find_flips({"a", "e", "x"}, {"b", "d"}, {"a", "b", "c", "d", "e"})
     names = ["abcde"[one.query] for one in found.chosen]
     assert names == ["a", "b", "e", "d", "c"]
     # a: recall −1, contradicted −1 (lower is better): mean −1; b: −1/2; e: 0, d: +1/4, c: +1/2
@@ -317,12 +317,12 @@ def test_flips_shown_are_those_at_both_ends() -> None:
     base = of([i % 2 for i in range(200)])
     new = of([1 - i % 2 for i in range(200)])
     comparer, _ = compared({"recall@5": (base, new)})
-    found = comparer.flips.sides(set(), set(), set(base))
+    found = comparer.flips.find_flips(set(), set(), set(base))
     assert (found.lost, found.gained, len(found.chosen)) == (100, 100, 60)
     assert sum(one.change < 0 for one in found.chosen) == 30
     few = of([0.0] * 200)
     comparer, _ = compared({"recall@5": (few, of([1.0] * 3 + [0.0] * 197))})
-    assert len(comparer.flips.sides(set(), set(), set(few)).chosen) == 3
+    assert len(comparer.flips.find_flips(set(), set(), set(few)).chosen) == 3
 
 
 # ---- settings ----
@@ -332,7 +332,7 @@ def test_settings_by_path() -> None:
     """Nested settings are compared by path; a list is one value; true is not 1, and a group that went is removed."""
     base = {"retriever": {"k": 5, "stages": ["bm25"], "rerank": 1}, "prompt": {"name": "a"}, "seed": 1, "empty": {}}
     new = {"retriever": {"k": 8, "stages": ["bm25", "dense"], "rerank": True}, "seed": 1, "model": "m", "empty": {}}
-    found = config_diff(base, new)
+    found = diff_configs(base, new)
     assert {one.path: (one.base, one.new) for one in found.changed} == {
         "retriever.k": (5, 8),
         "retriever.stages": (["bm25"], ["bm25", "dense"]),
@@ -341,7 +341,7 @@ def test_settings_by_path() -> None:
     assert [(one.path, one.new) for one in found.added] == [("model", "m")]
     assert [(one.path, one.base) for one in found.removed] == [("prompt.name", "a")]
     assert len(found) == 5
-    assert len(config_diff(base, base)) == 0
+    assert len(diff_configs(base, base)) == 0
 
 
 def test_correction_is_the_one_chosen() -> None:
@@ -356,7 +356,7 @@ def test_correction_is_the_one_chosen() -> None:
         )
     comparer, _ = compared(metrics)
     choices: tuple[Correction, ...] = ("holm", "bh", "none")
-    by_holm, by_discovery, plain = (corrected([comparer], 0.95, one)[0][0].metrics for one in choices)
+    by_holm, by_discovery, plain = (correct_changes([comparer], 0.95, one)[0][0].metrics for one in choices)
     for strict, mild, raw in zip(by_holm, by_discovery, plain, strict=True):
         assert strict.corrected == strict.holm == mild.holm == raw.holm
         assert mild.corrected == strict.discovery == mild.discovery

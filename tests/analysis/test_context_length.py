@@ -11,28 +11,28 @@ from tests.building import example, passage, response
 
 from ragauge.core.response import REDACTED
 from ragauge.core.score import Score
-from ragauge.evaluation.overview.timings import ContextLengths, LengthGatherer, length_bands
-from ragauge.metrics.catalogue import parse
+from ragauge.evaluation.overview.timings import ContextLengths, LengthGatherer, build_length_bands
+from ragauge.metrics.catalogue import parse_metric
 from ragauge.metrics.facts import Facts
 from ragauge.scores.arrays import ScoreArrays
-from ragauge.scores.frames import score_frame
+from ragauge.scores.frames import build_score_frame
 from ragauge.scores.gather import Visit
-from ragauge.scores.values import Values
+from ragauge.scores.values import MetricValues
 from ragauge.stats.intervals import scaled_wilson
 
 VisitsOf = Callable[[Sequence[Facts]], list[Visit]]
 
 
-def values_of(**metrics: list[float | None]) -> Values:
+def values_of(**metrics: list[float | None]) -> MetricValues:
     scores = [
         Score("r", f"q{n}", 0, name, 1, None, 0, "undefined" if value is None else "scored", value)
         for name, column in metrics.items()
         for n, value in enumerate(column)
     ]
-    arrays = ScoreArrays.of(score_frame(scores))
-    values = Values(arrays.index)
+    arrays = ScoreArrays.of(build_score_frame(scores))
+    values = MetricValues(arrays.index)
     for name in metrics:
-        values.read(parse(name), arrays.column(name))
+        values.read(parse_metric(name), arrays.column(name))
     return values
 
 
@@ -40,7 +40,7 @@ def test_quarters_by_hand() -> None:
     """Eight contexts of 10 to 80 tokens are four pairs; a mean is over the scored responses of its pair."""
     tokens = np.array([80.0, 10, 20, 30, 40, 50, 60, 70])
     values = values_of(faithfulness=[0.0, 1.0, 0.5, None, 1.0, 0.25, 0.75, 0.5], recall=[1.0] * 8)
-    bands = length_bands(values, ContextLengths("context_tokens", tokens))
+    bands = build_length_bands(values, ContextLengths("context_tokens", tokens))
     assert {band.unit for band in bands} == {"tokens"}
     assert [(band.low, band.high, band.n) for band in bands] == [(10, 20, 2), (30, 40, 2), (50, 60, 2), (70, 80, 2)]
     means = [band.means["faithfulness"] for band in bands]
@@ -52,18 +52,18 @@ def test_quarters_by_hand() -> None:
 def test_equal_lengths_stay_together() -> None:
     """Where half of the contexts are equally long there are fewer bands, and every response is in one."""
     lengths = ContextLengths("context_characters", np.array([5.0] * 6 + [7, 8, 9, 10]))
-    bands = length_bands(values_of(answer_relevance=[1.0] * 10), lengths)
+    bands = build_length_bands(values_of(answer_relevance=[1.0] * 10), lengths)
     assert {band.unit for band in bands} == {"characters"}
     assert [(band.low, band.high, band.n) for band in bands] == [(5, 5, 6), (7, 8, 2), (9, 10, 2)]
     equal = ContextLengths("context_characters", np.full(10, 5.0))
-    assert len(length_bands(values_of(answer_relevance=[1.0] * 10), equal)) == 1
+    assert len(build_length_bands(values_of(answer_relevance=[1.0] * 10), equal)) == 1
 
 
 def test_nothing_to_show() -> None:
     """Without lengths or without a score of quality there are no bands; without lengths of some, they are left out."""
     quality, none = values_of(faithfulness=[1.0, 0.0]), values_of(mrr=[1.0, 0.0])
     for values, lengths, n in ((quality, [np.nan, np.nan], 0), (none, [1.0, 2.0], 0), (quality, [1.0, np.nan], 1)):
-        bands = length_bands(values, ContextLengths("context_tokens", np.array(lengths)))
+        bands = build_length_bands(values, ContextLengths("context_tokens", np.array(lengths)))
         assert sum(band.n for band in bands) == n
 
 
@@ -106,7 +106,7 @@ def test_bands_hold_everything_once() -> None:
     draw = np.random.default_rng(2)
     for size in (1, 2, 3, 7, 100):
         tokens = draw.integers(0, 30, size).astype(float)
-        bands = length_bands(values_of(faithfulness=[1.0] * size), ContextLengths("context_tokens", tokens))
+        bands = build_length_bands(values_of(faithfulness=[1.0] * size), ContextLengths("context_tokens", tokens))
         assert sum(band.n for band in bands) == size
         assert all(a.high < b.low for a, b in pairwise(bands))
         assert len(bands) <= 4

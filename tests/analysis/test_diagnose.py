@@ -10,16 +10,16 @@ import numpy as np
 import polars as pl
 import pytest
 
-from ragauge.diagnosis.causes.attribution import BY_NAME, ROWS
-from ragauge.diagnosis.findings.cause_texts import WORDS
-from ragauge.diagnosis.findings.concentration import Concentration, clearest
-from ragauge.diagnosis.findings.diagnosis_builder import SegmentView, confidence, diagnose
-from ragauge.diagnosis.findings.patterns import Match, matches
-from ragauge.metrics.catalogue import parse
-from ragauge.scores.frames import cause_frame
-from ragauge.scores.indicators import STARTING_POINTS, against_point, level_of, measured, words
+from ragauge.diagnosis.causes.attribution import ROWS, ROWS_BY_NAME
+from ragauge.diagnosis.findings.cause_texts import WORDS_BY_CAUSE
+from ragauge.diagnosis.findings.concentration import Concentration, find_concentrations
+from ragauge.diagnosis.findings.diagnosis_builder import SegmentView, diagnose, rate_confidence
+from ragauge.diagnosis.findings.patterns import Match, find_matches
+from ragauge.metrics.catalogue import parse_metric
+from ragauge.scores.frames import build_cause_frame
+from ragauge.scores.indicators import STARTING_POINTS, describe_reading, find_level, list_measured, read_against_point
 from ragauge.scores.results.scorecard import Cause, Finding, Summary
-from ragauge.scores.segments import Segments, tidy
+from ragauge.scores.segments import Segments, tidy_segments
 from ragauge.stats.textbook_tests import fisher_greater
 from ragauge.stats.weighted import Interval
 
@@ -29,7 +29,7 @@ NAMES = {"recall": "recall@5"}
 def summary(name: str, mean: float | None, half: float = 0.03, n: int = 200, **changes: object) -> Summary:
     """A summary with an interval of that half-width; measures, direction and kind as the metric has them."""
     name = NAMES.get(name, name)
-    metric = parse(name)
+    metric = parse_metric(name)
     interval = None if mean is None else Interval(max(0.0, mean - half), min(1.0, mean + half), "t")
     named = (name, metric.measures, metric.direction, metric.scale)
     made = Summary(*named, n, n, 0, 0, 0, mean, interval, low=mean, high=mean)
@@ -43,7 +43,7 @@ def summaries(**means: float) -> tuple[Summary, ...]:
 def causes(counts: Mapping[str, int], basis: str = "labels") -> pl.DataFrame:
     """So many failed examples of each cause, q0, q1 ... in order."""
     names = [name for name, count in counts.items() for _ in range(count)]
-    return cause_frame(
+    return build_cause_frame(
         (f"q{i}", 0, Cause(name, f"numbers of {name}", basis=basis, lacking=("candidates not recorded",)))
         for i, name in enumerate(names)
     )
@@ -55,7 +55,7 @@ def found(counts: Mapping[str, int], n: int = 200, **means: float) -> tuple[Find
 
 def said(what: Match | Finding) -> str:
     """The numbers of a pattern or a finding, in words."""
-    return ", ".join(map(words, what.readings))
+    return ", ".join(map(describe_reading, what.readings))
 
 
 def names(findings: Sequence[Finding]) -> list[str]:
@@ -89,7 +89,7 @@ READINGS: list[tuple[str, dict[str, float]]] = [
 @pytest.mark.parametrize(("name", "means"), READINGS)
 def test_pattern_holds(name: str, means: dict[str, float]) -> None:
     """Exactly the pattern that the numbers are built for holds."""
-    held = matches(summaries(**means))
+    held = find_matches(summaries(**means))
     assert [match.pattern.name for match in held] == [name]
     for part in means:
         assert NAMES.get(part, part).replace("__", ":") in said(held[0])
@@ -100,10 +100,10 @@ def test_pattern_holds(name: str, means: dict[str, float]) -> None:
 def test_pattern_needs_data(name: str, means: dict[str, float]) -> None:
     """The same means with intervals over the starting point, with one value, or with many failures say nothing."""
     named = {part.replace("__", ":"): mean for part, mean in means.items()}
-    assert matches([summary(part, mean, half=0.6) for part, mean in named.items()]) == []
-    assert matches([replace(summary(part, mean), interval=None) for part, mean in named.items()]) == []
-    assert matches([summary(part, mean, low=0.0, high=1.0) for part, mean in named.items()]) == []
-    assert matches([summary(part, None) for part in named]) == []
+    assert find_matches([summary(part, mean, half=0.6) for part, mean in named.items()]) == []
+    assert find_matches([replace(summary(part, mean), interval=None) for part, mean in named.items()]) == []
+    assert find_matches([summary(part, mean, low=0.0, high=1.0) for part, mean in named.items()]) == []
+    assert find_matches([summary(part, None) for part in named]) == []
 
 
 def test_starting_points_are_labelled() -> None:
@@ -121,11 +121,11 @@ def test_starting_points_are_labelled() -> None:
 def test_level_by_interval() -> None:
     """Low is wholly below, high wholly above; the point itself within the interval is unclear."""
     point = STARTING_POINTS["faithfulness"]
-    assert level_of(summary("faithfulness", 0.80), point) == "low"
-    assert level_of(summary("faithfulness", 0.90), point) == "high"
-    assert level_of(summary("faithfulness", 0.83), point) == "unclear"
-    assert level_of(summary("faithfulness", 0.80, high=0.9), point) == "unclear"
-    assert level_of(summary("faithfulness", 0.90, low=0.8), point) == "unclear"
+    assert find_level(summary("faithfulness", 0.80), point) == "low"
+    assert find_level(summary("faithfulness", 0.90), point) == "high"
+    assert find_level(summary("faithfulness", 0.83), point) == "unclear"
+    assert find_level(summary("faithfulness", 0.80, high=0.9), point) == "unclear"
+    assert find_level(summary("faithfulness", 0.90, low=0.8), point) == "unclear"
 
 
 @pytest.mark.parametrize(
@@ -141,32 +141,32 @@ def test_precision_by_passage_and_by_sentence_have_points_of_their_own(
     name: str, mean: float, said: float | None
 ) -> None:
     """0.40 is low of sentences and not of passages: each is held against its own point, which the reading names."""
-    reading = against_point("context_precision", "low", [summary(name, mean)])
+    reading = read_against_point("context_precision", "low", [summary(name, mean)])
     assert (None if reading is None else (reading.metric, reading.point)) == (None if said is None else (name, said))
 
 
 def test_precision_by_passage_is_read_before_that_by_sentence() -> None:
     """Where both are clear the passages decide; where theirs is unclear, the sentences; no judge's error swaps them."""
     sentences = summary("context_precision:unit=sentence", 0.40)
-    assert against_point("context_precision", "low", [sentences, summary("context_precision", 0.60)]) is None
+    assert read_against_point("context_precision", "low", [sentences, summary("context_precision", 0.60)]) is None
     unclear = summary("context_precision", 0.21)
-    reading = against_point("context_precision", "low", [unclear, sentences])
+    reading = read_against_point("context_precision", "low", [unclear, sentences])
     assert reading is not None
     assert reading.metric == "context_precision:unit=sentence"
     judged = replace(summary("context_precision", 0.60), judged=Interval(0.5, 0.7, "t"))
-    assert against_point("context_precision", "low", [sentences, judged]) is None
+    assert read_against_point("context_precision", "low", [sentences, judged]) is None
 
 
 def test_recall_stands_in_only_where_needed() -> None:
     """Label recall is read for context_recall where that was not measured or is unclear, never against it."""
     both = [summary("recall", 0.9), summary("context_recall", 0.5)]
-    assert [spoke.metric for spoke in measured("context_recall", both)] == ["context_recall", "recall@5"]
-    assert measured("context_recall", [summary("mrr", 0.9), summary("recall", None)]) == []
+    assert [spoke.metric for spoke in list_measured("context_recall", both)] == ["context_recall", "recall@5"]
+    assert list_measured("context_recall", [summary("mrr", 0.9), summary("recall", None)]) == []
     erring = [both[0], replace(both[1], judged=Interval(0.1, 0.9, "t, including judge error"))]
-    assert [spoke.metric for spoke in measured("context_recall", erring)] == ["recall@5", "context_recall"]
+    assert [spoke.metric for spoke in list_measured("context_recall", erring)] == ["recall@5", "context_recall"]
 
     def held(**means: float) -> list[str]:
-        return [match.pattern.name for match in matches(summaries(faithfulness=0.60, **means))]
+        return [match.pattern.name for match in find_matches(summaries(faithfulness=0.60, **means))]
 
     assert held(recall=0.95) == ["grounding"]
     assert held(recall=0.95, context_recall=0.81) == ["grounding"]
@@ -175,10 +175,10 @@ def test_recall_stands_in_only_where_needed() -> None:
 
 def test_every_cause_has_words() -> None:
     """Each row of the cause table has its words, and the metrics in them exist."""
-    assert {*WORDS, "unclear"} == {row.name for row in ROWS}
-    for row in WORDS.values():
+    assert {*WORDS_BY_CAUSE, "unclear"} == {row.name for row in ROWS}
+    for row in WORDS_BY_CAUSE.values():
         for metric in row.metrics:
-            assert str(parse(metric)) == metric
+            assert str(parse_metric(metric)) == metric
 
 
 def test_headline_of_the_largest_cause() -> None:
@@ -264,7 +264,7 @@ def test_no_cause_is_named_twice() -> None:
     """Whatever holds, each subject has one finding."""
     everything = {part: mean for _, means in READINGS for part, mean in means.items()}
     for _, means in READINGS:
-        held = diagnose(summaries(**{**everything, **means}), causes(dict.fromkeys(WORDS, 5) | {"": 5}), 200)
+        held = diagnose(summaries(**{**everything, **means}), causes(dict.fromkeys(WORDS_BY_CAUSE, 5) | {"": 5}), 200)
         assert len(names(held)) == len(set(names(held)))
 
 
@@ -287,7 +287,7 @@ def test_unexplained_failures_say_what_is_missing() -> None:
     assert "gold documents" not in held[0].fix  # none is missing
     lacking = ("gold documents (relevant), 60 labels",)
     unlabeled = [(f"q{i}", 0, Cause("", "unclear", lacking=lacking)) for i in range(6)]
-    (asking,) = diagnose((), cause_frame(unlabeled), 10)
+    (asking,) = diagnose((), build_cause_frame(unlabeled), 10)
     assert asking.headline.endswith("gold documents would show it, else 10 labels")
     assert "label the gold documents of these examples" in asking.fix
 
@@ -295,7 +295,7 @@ def test_unexplained_failures_say_what_is_missing() -> None:
 def concentrated_in(cause: str, ids: Sequence[str], frame: pl.DataFrame) -> Concentration | None:
     """In which segment of a frame a cause is concentrated that these examples have."""
     segments = Segments.of(frame)
-    places = clearest(cause, segments.marked(ids, np.arange(len(ids))), segments)
+    places = find_concentrations(cause, segments.mark_examples(ids, np.arange(len(ids))), segments)
     return places[0] if places else None
 
 
@@ -366,7 +366,7 @@ def test_of_two_segments_alike_neither_is_named() -> None:
 def misled(above: int, below: int) -> Finding:
     """The finding on failures by noise, so many of them with the evidence above and below what misled."""
     parts = ["generation"] * above + ["retrieval"] * below
-    rows = cause_frame(
+    rows = build_cause_frame(
         (f"q{n}", 0, Cause("noise", "facts", "fix", part, basis="judge")) for n, part in enumerate(parts)
     )
     (finding,) = diagnose((), rows, 200)
@@ -376,7 +376,7 @@ def misled(above: int, below: int) -> Finding:
 def test_fix_of_noise_follows_the_ranks() -> None:
     """Where most failures have the evidence above what misled, the generator is to be mended and retrieval left."""
     low = misled(0, 30)
-    assert (low.fix, low.leave) == (BY_NAME["noise"].fix, "the prompt")
+    assert (low.fix, low.leave) == (ROWS_BY_NAME["noise"].fix, "the prompt")
     assert "ranks above" not in low.evidence
     high = misled(30, 0)
     assert high.fix.startswith("Reranking cannot help")
@@ -404,7 +404,7 @@ def missing(
     means: Mapping[str, float] | None = None,
 ) -> tuple[Finding, ...]:
     """The findings on so many failures of n examples by evidence that is missing, as the judge or the labels say."""
-    rows = cause_frame(
+    rows = build_cause_frame(
         (f"q{i}", 0, Cause(cause, "facts", basis=basis, lacking=(lacking,), p=0.95, shown_by=shown_by))
         for i in range(count)
     )
@@ -421,11 +421,11 @@ def test_nearly_everything_missing_by_the_judge_alone_is_doubted(cause: str) -> 
     assert finding.fix.startswith("First settle whether the evidence is really missing: open q0, q1, q2 (ragauge show")
     assert "label the gold documents of 20 examples" in finding.fix
     assert "--judge" in finding.fix
-    assert finding.fix.endswith(f"Where it is missing: {BY_NAME[cause].fix}")
+    assert finding.fix.endswith(f"Where it is missing: {ROWS_BY_NAME[cause].fix}")
     (less,) = missing(39, 50, cause=cause)
-    assert (less.confidence, less.fix) == ("medium", BY_NAME[cause].fix)
+    assert (less.confidence, less.fix) == ("medium", ROWS_BY_NAME[cause].fix)
     (few,) = missing(19, 19, cause=cause)
-    assert few.fix == BY_NAME[cause].fix
+    assert few.fix == ROWS_BY_NAME[cause].fix
 
 
 def test_no_relevant_passage_for_most_questions_is_doubted_too() -> None:
@@ -444,7 +444,7 @@ def test_no_relevant_passage_for_most_questions_is_doubted_too() -> None:
 def test_labels_and_a_model_judge_end_the_doubt(changes: dict[str, Any], sure: str) -> None:
     """What labels show, or a model that reads, is believed however much of it there is."""
     (finding,) = missing(50, 50, **changes)
-    assert (finding.confidence, finding.fix) == (sure, BY_NAME["retrieval_miss"].fix)
+    assert (finding.confidence, finding.fix) == (sure, ROWS_BY_NAME["retrieval_miss"].fix)
 
 
 def test_a_pattern_on_doubted_evidence_is_doubted() -> None:
@@ -471,7 +471,7 @@ def test_a_pattern_on_doubted_evidence_is_doubted() -> None:
 )
 def test_disagreement_needs_something_relevant(means: dict[str, float], held: bool) -> None:
     """Nobody disagrees over passages of which hardly any is relevant; a few relevant ones among many are enough."""
-    found_names = [match.pattern.name for match in matches(summaries(ignored_top_ranked=0.9, **means))]
+    found_names = [match.pattern.name for match in find_matches(summaries(ignored_top_ranked=0.9, **means))]
     assert ("ranking_disagreement" in found_names) is held
 
 
@@ -507,7 +507,7 @@ def test_only_examples_that_can_have_the_cause_are_compared() -> None:
 
 def test_values_without_a_name_are_never_the_segment() -> None:
     """Examples without a value, or of many small values, are compared with but not named."""
-    frame = tidy(segments(type=["x", "y"] * 2 + ["z"] * 6 + ["long"] * 90))
+    frame = tidy_segments(segments(type=["x", "y"] * 2 + ["z"] * 6 + ["long"] * 90))
     assert set(frame["type"]) == {"(other)", "z", "long"}
     assert concentrated_in("noise", [f"q{i}" for i in range(4)], frame) is None
 
@@ -515,7 +515,7 @@ def test_values_without_a_name_are_never_the_segment() -> None:
 def test_the_clearest_example_is_shown() -> None:
     """The example in the evidence is the one about which least is unknown."""
     rows = [("q1", 0, Cause("noise", "vague", lacking=("a", "b"))), ("q2", 0, Cause("noise", "clear", lacking=("a",)))]
-    (finding,) = diagnose((), cause_frame(rows), 10)
+    (finding,) = diagnose((), build_cause_frame(rows), 10)
     assert "Such as q2: clear." in finding.evidence
 
 
@@ -536,7 +536,7 @@ def test_false_alarms_of_concentration() -> None:
     """With causes spread at random over 12 segment values, at most 5 % of runs name a segment."""
     rng, alarms = np.random.default_rng(3), 0
     for _ in range(200):
-        frame = tidy(segments(**{f"c{i}": rng.choice(list("abc"), 120).tolist() for i in range(4)}))
+        frame = tidy_segments(segments(**{f"c{i}": rng.choice(list("abc"), 120).tolist() for i in range(4)}))
         hit = rng.choice(120, 30, replace=False)
         alarms += concentrated_in("noise", [f"q{i}" for i in hit], frame) is not None
     assert alarms / 200 <= 0.05
@@ -559,11 +559,11 @@ def test_false_alarms_of_concentration() -> None:
 )
 def test_confidence(bases: list[str], judge_id: str, level: str) -> None:
     """Confidence follows the number of failures and what decided them."""
-    assert confidence(bases, judge_id) == level
+    assert rate_confidence(bases, judge_id) == level
 
 
 def test_repeats_are_one_failure() -> None:
     """An example that failed three times counts once."""
     rows = [(f"q{i}", repeat, Cause("noise", "x", basis="judge")) for i in range(4) for repeat in range(3)]
-    (finding,) = diagnose((), cause_frame(rows), 10)
+    (finding,) = diagnose((), build_cause_frame(rows), 10)
     assert (finding.explains, finding.failures) == (4, 4)

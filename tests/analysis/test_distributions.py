@@ -10,31 +10,31 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ragauge.core.score import Score
-from ragauge.evaluation.overview.bins import MOST_BINS, amount_bins, distributions, metric_bins
-from ragauge.metrics.catalogue import parse
+from ragauge.evaluation.overview.bins import MAX_BINS, build_amount_bins, build_distributions, build_metric_bins
+from ragauge.metrics.catalogue import parse_metric
 from ragauge.scores.arrays import ScoreArrays
-from ragauge.scores.frames import score_frame
+from ragauge.scores.frames import build_score_frame
 from ragauge.scores.results.overview import Bin
-from ragauge.scores.values import Values
+from ragauge.scores.values import MetricValues
 
 
-def values_of(**metrics: list[float | None]) -> Values:
+def values_of(**metrics: list[float | None]) -> MetricValues:
     """Values of some metrics, a response each; None = undefined."""
     scores = [
         Score("r", f"q{n}", 0, name, 1, None, 0, "undefined" if value is None else "scored", value)
         for name, column in metrics.items()
         for n, value in enumerate(column)
     ]
-    arrays = ScoreArrays.of(score_frame(scores))
-    values = Values(arrays.index)
+    arrays = ScoreArrays.of(build_score_frame(scores))
+    values = MetricValues(arrays.index)
     for name in (*metrics, "recall@5"):
-        values.read(parse(name), arrays.column(name))
+        values.read(parse_metric(name), arrays.column(name))
     return values
 
 
 def binned(values: list[float], kind: str, bounds: tuple[float, float] = (0.0, 1.0)) -> tuple[tuple[Bin, ...], bool]:
     different, counts = np.unique(np.array(values, dtype=float), return_counts=True)
-    return metric_bins(different, counts, kind, bounds)
+    return build_metric_bins(different, counts, kind, bounds)
 
 
 def test_values_come_back_exactly() -> None:
@@ -117,9 +117,9 @@ FINITE = st.floats(allow_nan=False, allow_infinity=False)
 def test_every_amount_is_in_one_bin(values: list[float]) -> None:
     """Counts add up, bins touch, and each bin holds what lies between its ends."""
     different, counts = np.unique(np.array(values), return_counts=True)
-    bins = amount_bins(different, counts)
+    bins = build_amount_bins(different, counts)
     assert sum(b.count for b in bins) == len(values)
-    assert len(bins) <= MOST_BINS + 1
+    assert len(bins) <= MAX_BINS + 1
     assert all(a.high == b.low for a, b in pairwise(bins))
     for n, part in enumerate(bins):
         last = n == len(bins) - 1
@@ -129,7 +129,7 @@ def test_every_amount_is_in_one_bin(values: list[float]) -> None:
 def test_one_distribution_a_metric() -> None:
     """In the order read, over scored values only; a metric without any has none."""
     values = values_of(faithfulness=[0.0, None, 1.0], ignored_top_ranked=[1.0, 1.0, None], token_f1=[None] * 3)
-    found = distributions(values)
+    found = build_distributions(values)
     assert [(d.metric, d.kind, d.exact, sum(b.count for b in d.bins)) for d in found] == [
         ("faithfulness", "mean", True, 2),
         ("ignored_top_ranked", "rate", True, 2),

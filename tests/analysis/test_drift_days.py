@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from bench.drift import exchanged, share
 
-from ragauge.monitoring.drift.compute import drift
+from ragauge.monitoring.drift.compute import measure_drift
 
 ROOT = Path(__file__).parents[2]
 DATA = ROOT.parent / "shared" / "data"
@@ -20,11 +20,11 @@ def test_what_decides() -> None:
     """A moved mean and other dimensions are drift, the same texts are not, and too few say nothing."""
     draw = np.random.default_rng(1)
     before = draw.normal(size=(200, 8))
-    assert drift("queries", before, draw.normal(0.5, size=(200, 8))).drifted is True
-    assert drift("queries", before, draw.normal(size=(200, 8))).drifted is False
-    other = drift("documents", before, draw.normal(size=(60, 16)))
+    assert measure_drift("queries", before, draw.normal(0.5, size=(200, 8))).drifted is True
+    assert measure_drift("queries", before, draw.normal(size=(200, 8))).drifted is False
+    other = measure_drift("documents", before, draw.normal(size=(60, 16)))
     assert (other.drifted, other.reason) == (True, "another embedder: 8 dimensions before, 16 now")
-    assert drift("queries", before, before[:49]).drifted is None
+    assert measure_drift("queries", before, before[:49]).drifted is None
 
 
 @pytest.mark.realdata

@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from ragauge.metrics.catalogue import parse
-from ragauge.studies.effects import interactions, parameter_effects
-from ragauge.studies.sweep.race import losers
+from ragauge.metrics.catalogue import parse_metric
+from ragauge.studies.effects import compute_effects, find_interactions
+from ragauge.studies.sweep.race import find_losers
 
-METRIC = parse("context_recall")
+METRIC = parse_metric("context_recall")
 SPACE: dict[str, list[Any]] = {"k": [1, 5], "retriever": ["bm25", "hybrid"], "shown": [False, True]}
 TRIALS: list[dict[str, Any]] = [dict(zip(SPACE, row, strict=True)) for row in product(*SPACE.values())]
 BASE = {name: values[0] for name, values in SPACE.items()}
@@ -31,7 +31,7 @@ def test_difference_is_the_mean_over_pairs_and_examples() -> None:
     values = planted(0)
     (effect,) = (
         one
-        for one in parameter_effects(TRIALS, values, METRIC, BASE, costs={"cost": [float(t["k"]) for t in TRIALS]})
+        for one in compute_effects(TRIALS, values, METRIC, BASE, costs={"cost": [float(t["k"]) for t in TRIALS]})
         if one.parameter == "k"
     )
     high = [n for n, one in enumerate(TRIALS) if one["k"] == 5]
@@ -45,7 +45,7 @@ def test_planted_verdicts_in_a_hundred_seeds() -> None:
     """A planted effect matters, planted zeros lie inside the noise, each in at least 95 of 100 seeds."""
     right = {"k": 0, "retriever": 0, "shown": 0}
     for seed in range(100):
-        for one in parameter_effects(TRIALS, planted(seed), METRIC, BASE):
+        for one in compute_effects(TRIALS, planted(seed), METRIC, BASE):
             right[one.parameter] += one.verdict == ("matters" if one.parameter == "k" else "inside the noise")
     assert min(right.values()) >= 95, right
 
@@ -56,12 +56,12 @@ def test_interaction_is_found_and_none_is_invented() -> None:
         ("k", 5)
         in {
             pair
-            for one in interactions(TRIALS, planted(seed, together=0.1), METRIC, BASE)
+            for one in find_interactions(TRIALS, planted(seed, together=0.1), METRIC, BASE)
             for pair in (one.first, one.second)
         }
         for seed in range(100)
     )
-    invented = sum(bool(interactions(TRIALS, planted(seed), METRIC, BASE)) for seed in range(100))
+    invented = sum(bool(find_interactions(TRIALS, planted(seed), METRIC, BASE)) for seed in range(100))
     assert found >= 95
     assert invented <= 5 + 7  # 5 % and three standard errors of 100 seeds
 
@@ -70,10 +70,10 @@ def test_missing_scores_cost_their_pairs_alone() -> None:
     """An example that one trial of a pair has no score for is left out of that pair, not of the others."""
     values = planted(1)
     values[:50, 0] = np.nan
-    effects = {one.parameter: one for one in parameter_effects(TRIALS, values, METRIC, BASE)}
+    effects = {one.parameter: one for one in compute_effects(TRIALS, values, METRIC, BASE)}
     assert effects["k"].examples == 200
     values[:, :] = np.nan
-    assert all(one.difference is None for one in parameter_effects(TRIALS, values, METRIC, BASE))
+    assert all(one.difference is None for one in compute_effects(TRIALS, values, METRIC, BASE))
 
 
 def test_margin_drops_what_cannot_lead_by_it_and_never_the_leader() -> None:
@@ -81,8 +81,8 @@ def test_margin_drops_what_cannot_lead_by_it_and_never_the_leader() -> None:
     rng = np.random.default_rng(2)
     common = rng.normal(0.6, 0.1, 150)
     bounds = {name: (scores, scores) for name in "abc" for scores in [common + rng.normal(0, 0.02, 150)]}
-    assert losers(bounds, 1, 0.05) == []
-    dropped = losers(bounds, 1, 0.05, margin=0.05)
+    assert find_losers(bounds, 1, 0.05) == []
+    dropped = find_losers(bounds, 1, 0.05, margin=0.05)
     assert len(dropped) == 2
     leader = max(bounds, key=lambda name: bounds[name][0].mean())
     assert leader not in {one.trial for one in dropped}

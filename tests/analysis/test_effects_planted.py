@@ -10,13 +10,13 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from ragauge.metrics.catalogue import parse
-from ragauge.stats.families import may_be_best
-from ragauge.studies.effects import ParameterEffect, interactions, parameter_effects
-from ragauge.studies.sweep.race import losers
-from ragauge.studies.sweep.race_runner import idle_parameters
+from ragauge.metrics.catalogue import parse_metric
+from ragauge.stats.families import find_possible_best
+from ragauge.studies.effects import ParameterEffect, compute_effects, find_interactions
+from ragauge.studies.sweep.race import find_losers
+from ragauge.studies.sweep.race_runner import find_idle_parameters
 
-METRIC, N = parse("token_f1"), 300
+METRIC, N = parse_metric("token_f1"), 300
 SPACE: dict[str, list[Any]] = {
     "model": ["small", "large"],
     "retriever": ["bm25", "hybrid"],
@@ -70,16 +70,17 @@ def read(seed: int) -> dict[str, bool]:
     values, numeric = asked(seed)
 
     def effects(rows: npt.NDArray[np.bool_]) -> dict[str, ParameterEffect]:
-        return {one.parameter: one for one in parameter_effects(TRIALS, values[rows], METRIC, BASE)}
+        return {one.parameter: one for one in compute_effects(TRIALS, values[rows], METRIC, BASE)}
 
     everywhere, there, elsewhere = effects(np.full(N, True)), effects(numeric), effects(~numeric)
-    together = interactions(TRIALS, values, METRIC, BASE)
+    together = find_interactions(TRIALS, values, METRIC, BASE)
     names = {str(n): trial for n, trial in enumerate(TRIALS)}
     answers = {name: [str(value) for value in values[:, int(name)]] for name in names}
-    stays = may_be_best(values)
+    stays = find_possible_best(values)
     best = [trial for trial, one in zip(TRIALS, stays, strict=True) if one]
     return {
-        "ignored": idle_parameters(names, answers) == ["shown"] and everywhere["shown"].verdict == "inside the noise",
+        "ignored": find_idle_parameters(names, answers) == ["shown"]
+        and everywhere["shown"].verdict == "inside the noise",
         "segment": there["tone"].verdict == "matters"
         and (there["tone"].difference or 0) < 0
         and elsewhere["tone"].verdict != "matters",
@@ -101,8 +102,8 @@ def test_idle_parameter_hides_no_interaction() -> None:
     """A parameter that changes nothing is not counted among the interactions that p-values are corrected for."""
     values, _ = asked(0)
     rows = [n for n, trial in enumerate(TRIALS) if not trial["shown"]]
-    alone = interactions([TRIALS[n] for n in rows], values[:, rows], METRIC, BASE, rate=1.1)
-    assert [one.p_value for one in interactions(TRIALS, values, METRIC, BASE, rate=1.1)] == [
+    alone = find_interactions([TRIALS[n] for n in rows], values[:, rows], METRIC, BASE, rate=1.1)
+    assert [one.p_value for one in find_interactions(TRIALS, values, METRIC, BASE, rate=1.1)] == [
         pytest.approx(one.p_value) for one in alone
     ]
 
@@ -118,4 +119,4 @@ def test_no_trial_falls_because_calls_failed() -> None:
             bounds[name] = (np.where(failed, 0.0, same), np.where(failed, 1.0, same))
         for look, n in enumerate((30, 45, 68, 101, 152, 200), 1):
             seen = {name: (low[:n], high[:n]) for name, (low, high) in bounds.items()}
-            assert losers(seen, look, 0.02, span=1.0) == []
+            assert find_losers(seen, look, 0.02, span=1.0) == []

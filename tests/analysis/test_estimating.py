@@ -12,18 +12,18 @@ import numpy as np
 import pytest
 
 import ragauge
-from ragauge.metrics.catalogue import parse
+from ragauge.metrics.catalogue import parse_metric
 from ragauge.scores.estimation import (
     ScoreSample,
-    difference_test,
-    examples_to_decide,
-    interval_of_difference,
-    interval_of_mean,
-    judged_difference,
-    judged_mean,
-    quantiles,
+    compute_difference_interval,
+    compute_judged_difference,
+    compute_judged_mean,
+    compute_mean_interval,
+    compute_quantiles,
+    estimate_examples_to_decide,
+    run_difference_test,
 )
-from ragauge.scores.summarize import summary
+from ragauge.scores.summarize import summarize_metric
 from ragauge.stats.weighted import Interval
 
 HOUSE = Path(ragauge.__file__).parent
@@ -49,9 +49,9 @@ KNOWN: dict[str, dict[str, Any]] = {
     "clusters": {"clusters": np.arange(N) // 5},
 }
 ESTIMATES: dict[str, Callable[[ScoreSample, ScoreSample], Interval | None]] = {
-    "mean": lambda new, _: interval_of_mean(new),
-    "pairs": interval_of_difference,
-    "two samples": lambda new, base: interval_of_difference(new, base, paired=False),
+    "mean": lambda new, _: compute_mean_interval(new),
+    "pairs": compute_difference_interval,
+    "two samples": lambda new, base: compute_difference_interval(new, base, paired=False),
 }
 
 
@@ -90,8 +90,8 @@ def test_the_kind_of_a_sample_decides() -> None:
     counted = ScoreSample(HITS, "rate"), ScoreSample(HITS_BEFORE, "rate")
     measured = ScoreSample(HITS, "amount"), ScoreSample(HITS_BEFORE, "amount")
     for paired in (True, False):
-        intervals = [interval_of_difference(*pair, paired=paired) for pair in (counted, measured)]
-        tests = [difference_test(*pair, paired=paired) for pair in (counted, measured)]
+        intervals = [compute_difference_interval(*pair, paired=paired) for pair in (counted, measured)]
+        tests = [run_difference_test(*pair, paired=paired) for pair in (counted, measured)]
         assert len({found.method for found in intervals if found is not None}) == 2
         assert len({found.method for found in tests if found is not None}) == 2
 
@@ -99,19 +99,19 @@ def test_the_kind_of_a_sample_decides() -> None:
 def test_examples_to_decide_by_hand() -> None:
     """An interval of 1/8 to either side needs 4 times as many examples to be half as wide, a quarter to be twice so."""
     interval = Interval(0.5, 0.75, "by hand")
-    assert [examples_to_decide(100, interval, room) for room in (1 / 16, 1 / 4, 3 / 32)] == [400, 25, 178]
+    assert [estimate_examples_to_decide(100, interval, room) for room in (1 / 16, 1 / 4, 3 / 32)] == [400, 25, 178]
 
 
 def test_weights_move_quantiles() -> None:
     """Without weights a quantile is interpolated; with them it is the least value that reaches the share."""
     values = np.array([1.0, 2.0, 4.0, 8.0])
-    assert quantiles(values, (0.5, 0.25)) == [3.0, 1.75]
-    assert quantiles(values, (0.5, 0.25), np.array([1.0, 1.0, 1.0, 3.0])) == [4.0, 2.0]
+    assert compute_quantiles(values, (0.5, 0.25)) == [3.0, 1.75]
+    assert compute_quantiles(values, (0.5, 0.25), np.array([1.0, 1.0, 1.0, 3.0])) == [4.0, 2.0]
 
 
 def test_a_judge_whose_error_is_not_known_adds_nothing() -> None:
     """Without an error there is no second interval, and none of what has no interval."""
     found = Interval(-0.2, -0.1, "by hand")
-    assert judged_difference(found, -0.15, None) is None
-    assert judged_mean(found, -0.15, None, SCORES) is None
-    assert summary(parse("recall@5"), None).judged is None
+    assert compute_judged_difference(found, -0.15, None) is None
+    assert compute_judged_mean(found, -0.15, None, SCORES) is None
+    assert summarize_metric(parse_metric("recall@5"), None).judged is None

@@ -26,15 +26,15 @@ from ragauge.core.example import Relevant, Span
 from ragauge.core.facts import AnswerFacts, CoverFacts, GuessedFacts, ReferenceClaim, ReferenceFacts
 from ragauge.core.response import Response
 from ragauge.core.score import Score
-from ragauge.diagnosis.causes.attribution import ROWS, attribute
+from ragauge.diagnosis.causes.attribution import ROWS, attribute_failure
 from ragauge.diagnosis.explain import causes as explaining
 from ragauge.diagnosis.explain.explanation import explain_example
-from ragauge.diagnosis.explain.symbols import covered
+from ragauge.diagnosis.explain.symbols import list_covered_symbols
 from ragauge.metrics.base import Metric
-from ragauge.metrics.catalogue import parse, samples
+from ragauge.metrics.catalogue import list_samples, parse_metric
 from ragauge.metrics.facts import Facts
-from ragauge.metrics.measure import measure
-from ragauge.metrics.retrieval.ranks import of_responses
+from ragauge.metrics.measure import measure_metric
+from ragauge.metrics.retrieval.ranks import rank_responses
 from ragauge.scores.results.explanation import ExampleExplained, Worked
 from ragauge.scores.results.scorecard import Cause
 
@@ -87,14 +87,14 @@ def rich(**changes: Any) -> Facts:
 
 
 def ranking_of(asked: Any, got: Response) -> Any:
-    return of_responses([(asked, got)])[0]
+    return rank_responses([(asked, got)])[0]
 
 
 def explained(facts: Facts, *metrics: str | Metric, **more: Any) -> ExampleExplained:
     scores = {}
     for one in metrics:
-        metric = parse(one) if isinstance(one, str) else one
-        result = asdict(measure(metric, facts))
+        metric = parse_metric(one) if isinstance(one, str) else one
+        result = asdict(measure_metric(metric, facts))
         scores[str(metric)] = Score("r", "q1", 0, str(metric), metric.version, None, 0, **result)
     return explain_example(facts, scores, **more)
 
@@ -108,16 +108,16 @@ def symbols(facts: Facts, metric: str) -> dict[str, str]:
     return {symbol.name: symbol.value for symbol in one(facts, metric).symbols}
 
 
-@pytest.mark.parametrize("metric", samples(), ids=str)
+@pytest.mark.parametrize("metric", list_samples(), ids=str)
 def test_every_symbol_is_known(metric: Metric) -> None:
     """Each symbol of each metric's docstring is given a value by some fact that the metric needs."""
-    assert [name for name, known in covered(metric) if not known] == []
+    assert [name for name, known in list_covered_symbols(metric) if not known] == []
 
 
 # what only a study knows: tokens of whole documents, the chunks of the index, distances of vectors
 OF_STUDIES = [
     one
-    for one in samples()
+    for one in list_samples()
     if {"labels.token_spans", "labels.neighbours"} & {*one.needs.values()}
     or one.name() in ("precision_omega", "attainable_recall")
 ]
@@ -139,7 +139,7 @@ def test_what_only_a_study_knows_is_said(metric: Metric) -> None:
     assert re.search("ragauge chunking|ragauge ann|index are not known", worked.score.reason)
 
 
-EXPLAINED = [one for one in samples() if one.name() != "semantic_similarity" and one not in OF_STUDIES]
+EXPLAINED = [one for one in list_samples() if one.name() != "semantic_similarity" and one not in OF_STUDIES]
 
 
 @pytest.mark.parametrize("metric", EXPLAINED, ids=str)
@@ -170,7 +170,7 @@ def worth(terms: str) -> float:
 def test_counts_add_up() -> None:
     """The items of every share are as many as its denominator says, and those that count as its numerator."""
     checked = 0
-    for metric in samples():
+    for metric in list_samples():
         if metric.name() == "semantic_similarity":
             continue
         (worked,) = explained(rich(), metric).metrics
@@ -302,7 +302,7 @@ def test_facts_are_told_once() -> None:
 def test_cause_table_in_order() -> None:
     """Every row of the table, in order, with its verdict: the cause is the first that applies."""
     found = explained(rich())
-    assert found.cause == attribute(rich())
+    assert found.cause == attribute_failure(rich())
     assert [row.cause for row in found.rows] == [row.name for row in ROWS]
     verdicts = [row.verdict for row in found.rows]
     assert verdicts.count("yes") == 1
@@ -320,7 +320,7 @@ def test_second_opinion_is_marked() -> None:
     asked = example("One.", "Two.", answerable=True, relevant=["d1"])
     found = evidence(answer_facts(claim(contradicting=[1]), claim(1), address="partly"), reference_facts([1], [1]))
     facts = Facts(asked, response(2), found)
-    cause = attribute(facts)
+    cause = attribute_failure(facts)
     assert cause is not None
     assert cause.second
     rows = {row.cause: row for row in explained(facts).rows}
@@ -338,14 +338,14 @@ def test_example_that_did_not_fail() -> None:
 
 def test_every_row_can_say_why_not() -> None:
     """Each row of the cause table says which facts rule it out."""
-    assert set(explaining.AGAINST) == {row.name for row in ROWS}
+    assert set(explaining.CONTRARY_FACTS) == {row.name for row in ROWS}
     assert all(row.decide.__doc__ for row in ROWS)
 
 
 def test_stored_cause_of_another_time() -> None:
     """Where evaluating found another cause, both are named."""
     assert explained(rich(), stored=Cause("noise")).note == "when it was evaluated, the cause found was noise"
-    assert explained(rich(), stored=attribute(rich())).note == ""
+    assert explained(rich(), stored=attribute_failure(rich())).note == ""
 
 
 marks = st.lists(st.booleans(), min_size=0, max_size=5)
@@ -364,7 +364,7 @@ def test_explaining_never_fails(claims: Any, relevant: list[bool], refuses: bool
     asked = example(*(f"r{n}" for n in range(len(relevant))), relevant=["d1", "d5"])
     got = response(3, ANSWER)
     facts = Facts(asked, got, found, ranking_of(asked, got))
-    for worked in explained(facts, *[one for one in samples() if one.name() != "semantic_similarity"]).metrics:
+    for worked in explained(facts, *[one for one in list_samples() if one.name() != "semantic_similarity"]).metrics:
         known = worked.score.status == "scored" and worked.score.numerator is not None
         if known and worked.items and worked.measures == "generation" and None not in [i.counts for i in worked.items]:
             assert sum(bool(item.counts) for item in worked.items) == worked.score.numerator
@@ -384,7 +384,7 @@ def test_a_reference_claim_in_no_one_passage_agrees_with_its_probability() -> No
             answer_facts(claim(1, start=0, end=5)), ReferenceFacts(claims), agreement_facts(["absent"], [True, False])
         ),
     )
-    found = explained(got, "context_recall", stored=attribute(got))
+    found = explained(got, "context_recall", stored=attribute_failure(got))
     (worked,) = found.metrics
     assert [item.why for item in worked.items] == ["no passage named (p 0.85)", "in no passage (p 0.20)"]
     values = {symbol.name: symbol.value for symbol in worked.symbols}

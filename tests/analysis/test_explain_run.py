@@ -13,12 +13,12 @@ from tests.analysis.test_pattern_table import against, change
 
 from ragauge.core.response import Run
 from ragauge.core.score import Score
-from ragauge.diagnosis.explain.explanation import MeansExplained, explain_run
+from ragauge.diagnosis.explain.explanation import MeanExplainer, explain_run
 from ragauge.diagnosis.explain.means import explain_mean
 from ragauge.diagnosis.findings.diagnosis_builder import diagnose
-from ragauge.metrics.catalogue import parse
-from ragauge.scores.arrays import ScoreArrays, by_example
-from ragauge.scores.frames import score_frame
+from ragauge.metrics.catalogue import parse_metric
+from ragauge.scores.arrays import ScoreArrays, merge_repeats
+from ragauge.scores.frames import build_score_frame
 from ragauge.scores.results.explanation import MeanWorked
 from ragauge.scores.results.scorecard import Finding, JudgeNote, ScorecardData
 
@@ -32,8 +32,8 @@ def explained(
 ) -> MeanWorked:
     rows = [score(metric, q, v, 0, **(bounds if v == "failed" else {})) for q, v in values.items()]
     by_response = {(query_id, 0): weight for query_id, weight in (weights or {}).items()}
-    column = ScoreArrays.of(score_frame(rows, by_response, clusters)).column(metric)
-    return explain_mean(parse(metric), None if column is None else by_example(column))
+    column = ScoreArrays.of(build_score_frame(rows, by_response, clusters)).column(metric)
+    return explain_mean(parse_metric(metric), None if column is None else merge_repeats(column))
 
 
 def numbers(text: str) -> list[float]:
@@ -55,7 +55,7 @@ def test_mean_is_sum_over_n() -> None:
     assert (nothing.mean, nothing.interval, nothing.why_none) == ("", "", "nothing is scored")
     alone = explained("faithfulness", {"a": 1.0})
     assert (alone.interval, alone.why_none[:36]) == ("", "fewer than two scored examples: noth")
-    assert explain_mean(parse("mrr"), None).counts == "0 scored = 0 examples"
+    assert explain_mean(parse_metric("mrr"), None).counts == "0 scored = 0 examples"
 
 
 @pytest.mark.parametrize("how", ["plain", "weights", "clusters"])
@@ -134,9 +134,9 @@ def test_micro_and_bounds() -> None:
         Score("r", q, 0, "faithfulness", 1, None, 0, "scored", v, above, below, v, v)
         for q, v, above, below in (("a", 0.5, 1.0, 2.0), ("b", 1.0, 6.0, 6.0))
     ]
-    column = ScoreArrays.of(score_frame(rows)).column("faithfulness")
+    column = ScoreArrays.of(build_score_frame(rows)).column("faithfulness")
     assert column is not None
-    worked = explain_mean(parse("faithfulness"), by_example(column))
+    worked = explain_mean(parse_metric("faithfulness"), merge_repeats(column))
     assert worked.micro == "7 / 8 = 0.875  (sum of numerators / sum of denominators)"
     failed = explained("faithfulness", {"a": 1.0, "b": 0.5, "c": "failed"}, low=0.0, high=0.6)
     assert failed.bounds == "1 failed: with each at its lowest or highest, the mean lies in [0.5, 0.75]"
@@ -184,10 +184,10 @@ def test_findings_against_a_baseline() -> None:
 
 def test_means_are_explained_while_they_are_read() -> None:
     """As a reader it explains every metric that passes, in order."""
-    arrays = ScoreArrays.of(score_frame([score("mrr", "a", 1.0), score("mrr", "b", 0.5)]))
-    reader = MeansExplained()
+    arrays = ScoreArrays.of(build_score_frame([score("mrr", "a", 1.0), score("mrr", "b", 0.5)]))
+    reader = MeanExplainer()
     for name in ("mrr", "faithfulness"):
         column = arrays.column(name)
-        reader.read(parse(name), column, column)
+        reader.read(parse_metric(name), column, column)
     assert [worked.summary.metric for worked in reader.found] == ["mrr", "faithfulness"]
     assert reader.found[0].mean == "1.50 / 2 = 0.75  (sum of the values)"

@@ -12,11 +12,11 @@ import pytest
 from scipy.special import ndtr
 from scipy.stats import binom
 
-from ragauge.metrics.catalogue import parse
-from ragauge.scores.estimation import ScoreSample, difference_test
-from ragauge.stats.families import holm, looks, spent
-from ragauge.studies.effects import parameter_effects
-from ragauge.studies.sweep.race import losers
+from ragauge.metrics.catalogue import parse_metric
+from ragauge.scores.estimation import ScoreSample, run_difference_test
+from ragauge.stats.families import holm, plan_checkpoints, spend_alpha
+from ragauge.studies.effects import compute_effects
+from ragauge.studies.sweep.race import find_losers
 
 SPACE: dict[str, list[Any]] = {"model": ["a", "b", "c"], "size": [1, 2, 3, 4], "k": [1, 2]}
 TRIALS: list[dict[str, Any]] = [dict(zip(SPACE, row, strict=True)) for row in product(*SPACE.values())]
@@ -35,25 +35,27 @@ def tied(rng: np.random.Generator, kind: str) -> Scores:
 
 def raced(x: Scores, seed: int) -> list[int]:
     """Trials that are left at the end."""
-    alive, stops = list(range(x.shape[1])), looks(len(x))
-    for look, (stop, level) in enumerate(zip(stops, spent([stop / len(x) for stop in stops]), strict=True), 1):
+    alive, stops = list(range(x.shape[1])), plan_checkpoints(len(x))
+    for look, (stop, level) in enumerate(zip(stops, spend_alpha([stop / len(x) for stop in stops]), strict=True), 1):
         seen = {str(n): (x[:stop, n], x[:stop, n]) for n in alive}
-        out = {one.trial for one in losers(seen, look, level, span=1.0, seed=seed)}
+        out = {one.trial for one in find_losers(seen, look, level, span=1.0, seed=seed)}
         alive = [n for n in alive if str(n) not in out]
     return alive
 
 
 def said(x: Scores, kind: str, seed: int) -> dict[str, bool]:
     """Which of the three ways of saying that something beats the base, the first trial, a study of equals takes."""
-    metric, left = parse(METRICS[kind]), raced(x, seed)
-    effects = parameter_effects([TRIALS[n] for n in left], x[:, left], metric, BASE)
+    metric, left = parse_metric(METRICS[kind]), raced(x, seed)
+    effects = compute_effects([TRIALS[n] for n in left], x[:, left], metric, BASE)
     found = {
         "the base falls": 0 not in left,
         "a value matters": any(one.verdict == "matters" and (one.difference or 0) > 0 for one in effects),
         "a trial differs": False,
     }
     if 0 in left:
-        tests = [(difference_test(*ScoreSample.pair(metric, x[:, n], x[:, 0], None, None)), n) for n in left if n]
+        tests = [
+            (run_difference_test(*ScoreSample.from_pairs(metric, x[:, n], x[:, 0], None, None)), n) for n in left if n
+        ]
         adjusted = holm([1.0 if one is None else one.p_value for one, _ in tests])
         better = [x[:, n].mean() > x[:, 0].mean() for _, n in tests]
         found["a trial differs"] = any(p < 0.05 and up for p, up in zip(adjusted, better, strict=True))

@@ -18,8 +18,8 @@ from ragauge.core.response import Passage, Response
 from ragauge.diagnosis.causes.attribution import judge_example
 from ragauge.engine.judges import build_judge
 from ragauge.engine.local_embeddings import EmbedAnswers
-from ragauge.judges.inputs import inputs_for
-from ragauge.judges.judge import drive
+from ragauge.judges.inputs import build_inputs
+from ragauge.judges.judge import answer_asks
 from ragauge.metrics.facts import Facts
 
 FOLDER = Path(__file__).resolve().parents[1] / "golden/flawless"
@@ -39,9 +39,9 @@ def judge_system(name: str) -> Counter[str]:
         example = Example(f"q{n}", query)
         passages = tuple(Passage(name, name, system["documents"][name]) for name in shown)
         response = Response(f"q{n}", passages=passages, answer=answer)
-        inputs = inputs_for("verify_answer", example, response, {})
+        inputs = build_inputs("verify_answer", example, response, {})
         assert inputs is not None
-        facts = drive(judge.ask(inputs), answering)
+        facts = answer_asks(judge.ask(inputs), answering)
         evidence = {"verify_answer": Evidence("k", "verify_answer", 1, judge.judge_id, "ok", facts)}
         verdicts[judge_example(Facts(example, response, evidence))[0].verdict] += 1
     return verdicts

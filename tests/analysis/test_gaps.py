@@ -8,12 +8,17 @@ import numpy as np
 import polars as pl
 import pytest
 
-from ragauge.comparison.gaps.oracle_gaps import best_of, by_segment, gaps_of, measurable
+from ragauge.comparison.gaps.oracle_gaps import (
+    can_have_gaps,
+    compute_metric_gaps,
+    compute_segment_gaps,
+    find_best_value,
+)
 from ragauge.comparison.pairs import FailedPairs, Pairs
 from ragauge.metrics.base import Metric
-from ragauge.metrics.catalogue import parse
+from ragauge.metrics.catalogue import parse_metric
 
-RIGHT, INVENTED = parse("exact_match"), parse("hallucination")
+RIGHT, INVENTED = parse_metric("exact_match"), parse_metric("hallucination")
 
 
 def pairs(own: list[float], other: list[float], metric: Metric = RIGHT) -> Pairs:
@@ -34,7 +39,7 @@ def pairs(own: list[float], other: list[float], metric: Metric = RIGHT) -> Pairs
 def test_parts_add_up_to_the_best_value() -> None:
     """By hand: 2 of 4 right on own retrieval, 3 of 4 on labelled passages, 1 of 4 without."""
     own = [1.0, 1.0, 0.0, 0.0]
-    found = gaps_of(RIGHT, pairs(own, [1.0, 1.0, 1.0, 0.0]), pairs(own, [1.0, 0.0, 0.0, 0.0]))
+    found = compute_metric_gaps(RIGHT, pairs(own, [1.0, 1.0, 1.0, 0.0]), pairs(own, [1.0, 0.0, 0.0, 0.0]))
     assert found.oracle is not None
     assert found.closed_book is not None
     assert (found.oracle.own, found.oracle.oracle, found.closed_book.own) == (0.5, 0.75, 0.5)
@@ -49,11 +54,11 @@ def test_parts_add_up_to_the_best_value() -> None:
 
 def test_where_lower_is_better_the_best_value_is_the_low_end() -> None:
     """By hand: hallucination 0.5 on own retrieval and 0.2 on labelled passages: a gap of −0.3, and −0.2 left."""
-    found = gaps_of(INVENTED, pairs([0.6, 0.4, 0.5], [0.2, 0.1, 0.3], INVENTED), None)
+    found = compute_metric_gaps(INVENTED, pairs([0.6, 0.4, 0.5], [0.2, 0.1, 0.3], INVENTED), None)
     assert found.oracle is not None
     assert found.oracle.gap.mean == pytest.approx(-0.3)
     assert found.oracle.rest.mean == pytest.approx(-0.2)
-    assert best_of(INVENTED) == 0
+    assert find_best_value(INVENTED) == 0
     assert found.closed_book is None
 
 
@@ -62,7 +67,7 @@ def test_where_lower_is_better_the_best_value_is_the_low_end() -> None:
 )
 def test_only_what_speaks_of_the_answer_has_gaps(name: str, means: bool) -> None:
     """Retrieval metrics and amounts have none."""
-    assert measurable(parse(name)) is means
+    assert can_have_gaps(parse_metric(name)) is means
 
 
 def test_planted_losses_lie_within_their_intervals() -> None:
@@ -79,7 +84,7 @@ def test_planted_losses_lie_within_their_intervals() -> None:
             found, able, knows = draw.random() < 0.7, draw.random() < 0.8, draw.random() < 0.25
             rows.append((able and (found or knows), able, able and knows))
         own, oracle, alone = (list(map(float, column)) for column in zip(*rows, strict=True))
-        one = gaps_of(RIGHT, pairs(own, oracle), pairs(own, alone))
+        one = compute_metric_gaps(RIGHT, pairs(own, oracle), pairs(own, alone))
         assert one.oracle is not None
         assert one.closed_book is not None
         told = {
@@ -109,7 +114,7 @@ def test_planted_losses_lie_within_their_intervals_by_segment() -> None:
             able, knows = draw.random() < 0.8, draw.random() < 0.25
             rows.append((able and (found or knows), able, able and knows))
         own, oracle, alone = (list(map(float, column)) for column in zip(*rows, strict=True))
-        cells = by_segment([(RIGHT, (pairs(own, oracle), pairs(own, alone)))], (frame, frame))["kind"]
+        cells = compute_segment_gaps([(RIGHT, (pairs(own, oracle), pairs(own, alone)))], (frame, frame))["kind"]
         for kind, wanted in truth.items():
             (one,) = cells[kind]
             assert one.oracle is not None
@@ -125,6 +130,6 @@ def test_segments_have_gaps_of_their_own() -> None:
     """Where all is lost to retrieval in one segment and nothing in the other, each says so; few pairs say nothing."""
     own, oracle = [1.0] * 6 + [0.0] * 6 + [1.0] * 3, [1.0] * 15
     frame = pl.DataFrame({"query_id": [f"q{i}" for i in range(15)], "type": ["a"] * 6 + ["b"] * 6 + ["c"] * 3})
-    found = by_segment([(RIGHT, (pairs(own, oracle), None))], (frame, None))
+    found = compute_segment_gaps([(RIGHT, (pairs(own, oracle), None))], (frame, None))
     gaps = {value: one[0].oracle.gap.mean for value, one in found["type"].items() if one[0].oracle is not None}
     assert gaps == {"a": 0.0, "b": 1.0}

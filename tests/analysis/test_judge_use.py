@@ -15,26 +15,26 @@ from ragauge.core.facts import (
     Claim,
     CoverFacts,
     Evidence,
-    FactsOf,
     GuessedFacts,
+    JudgeFacts,
     Rating,
     ReferenceClaim,
     ReferenceFacts,
     RelevanceFacts,
 )
 from ragauge.core.response import Response
-from ragauge.metrics.catalogue import parse
+from ragauge.metrics.catalogue import parse_metric
 from ragauge.metrics.facts import Facts
-from ragauge.scores.agreement import spread
+from ragauge.scores.agreement import measure_spread
 from ragauge.scores.arrays import FAILED, SCORED, Columns
-from ragauge.scores.judge_usage import UseGatherer, lacks, metric_costs
-from ragauge.scores.results.judge_usage import AskedOf, Paid
+from ragauge.scores.judge_usage import JudgeUseGatherer, compute_metric_costs, is_incomplete
+from ragauge.scores.results.judge_usage import AskedOf, CallTotals
 
 GOOD = Claim(1, "a", supporting=(1,), p=0.9)
 NO_VERDICT = Claim(2, "b", status="failed")
 
 
-def evidence(facts: FactsOf | None, question: str = "verify_answer", replies: int = 1, **more: Any) -> Evidence:
+def evidence(facts: JudgeFacts | None, question: str = "verify_answer", replies: int = 1, **more: Any) -> Evidence:
     keys = tuple(f"k{n}" for n in range(replies))
     return Evidence("k", question, 1, "j", more.pop("status", "ok"), facts, reply_keys=keys, **more)
 
@@ -53,16 +53,16 @@ def evidence(facts: FactsOf | None, question: str = "verify_answer", replies: in
         (GuessedFacts((0.0,)), GuessedFacts((0.5, None))),
     ],
 )
-def test_a_missing_verdict_is_lacking(whole: FactsOf, lacking: FactsOf) -> None:
+def test_a_missing_verdict_is_lacking(whole: JudgeFacts, lacking: JudgeFacts) -> None:
     """Of every kind of facts a verdict of None counts as lacking, a negative verdict does not."""
-    assert not lacks(evidence(whole))
-    assert lacks(evidence(lacking))
+    assert not is_incomplete(evidence(whole))
+    assert is_incomplete(evidence(lacking))
 
 
 def test_failed_and_partial_evidence_is_lacking() -> None:
     """What failed whole lacks its verdicts, and so does what the next start may complete."""
-    assert lacks(evidence(None, status="failed", reason="no reply"))
-    assert lacks(evidence(AnswerFacts((GOOD,), "fully", False), status="partial"))
+    assert is_incomplete(evidence(None, status="failed", reason="no reply"))
+    assert is_incomplete(evidence(AnswerFacts((GOOD,), "fully", False), status="partial"))
 
 
 def test_counts_over_responses(visits_of: VisitsOf) -> None:
@@ -81,36 +81,36 @@ def test_counts_over_responses(visits_of: VisitsOf) -> None:
             {"verify_answer": evidence(AnswerFacts((NO_VERDICT,), "fully", False), replies=1)},
         ),
     ]
-    gatherer = UseGatherer(hybrid=True)
+    gatherer = JudgeUseGatherer(hybrid=True)
     for visit in visits_of(facts):
         gatherer.add(visit)
-    use = gatherer.found((AskedOf("verify_answer", "m", Paid(4, 1, 2)),))
+    use = gatherer.found((AskedOf("verify_answer", "m", CallTotals(4, 1, 2)),))
     assert (use.questions, use.lacking, use.replies, use.reused) == (3, 1, 3, 1)
     assert use.failure_rate == pytest.approx(1 / 3)
     # verdicts: two claims, two ratings (the failed claim has none); by the local half: one claim, both ratings
     assert (use.verdicts, use.local, use.spared) == (4, 3, 1)
-    assert UseGatherer().found(()).verdicts is None
-    assert UseGatherer().found(()).failure_rate is None
+    assert JudgeUseGatherer().found(()).verdicts is None
+    assert JudgeUseGatherer().found(()).failure_rate is None
 
 
 def test_metrics_share_questions() -> None:
     """A metric costs what its questions cost; alone what no other metric needs; what is shared is named."""
     asked = [
-        AskedOf("verify_answer", "m", Paid(10, cost=2.0)),
-        AskedOf("agree", "m", Paid(4, cost=0.5)),
-        AskedOf("agree", "n", Paid(1, cost=0.25, unpriced=1)),
+        AskedOf("verify_answer", "m", CallTotals(10, cost=2.0)),
+        AskedOf("agree", "m", CallTotals(4, cost=0.5)),
+        AskedOf("agree", "n", CallTotals(1, cost=0.25, unpriced=1)),
     ]
     needs = {
         "faithfulness": ["verify_answer"],
         "answer_correctness": ["verify_answer", "agree"],
         "completeness": ["cover"],
     }
-    faithful, correct, covered = metric_costs(needs, asked)
+    faithful, correct, covered = compute_metric_costs(needs, asked)
     assert (faithful.paid.calls, faithful.paid.known_cost, faithful.alone.calls) == (10, 2.0, 0)
     assert faithful.shared_with == ("answer_correctness",)
     assert (correct.paid.calls, correct.alone.calls, correct.alone.cost) == (15, 5, 0.75)
     assert correct.paid.known_cost is None  # a price among its calls is unknown
-    assert (covered.paid, covered.shared_with) == (Paid(), ())
+    assert (covered.paid, covered.shared_with) == (CallTotals(), ())
 
 
 def columns(places: list[int], values: list[float | None]) -> Columns:
@@ -138,11 +138,11 @@ def columns(places: list[int], values: list[float | None]) -> Columns:
 
 def test_spread_between_askings() -> None:
     """Means are over the responses that all askings have; range, standard deviation and changes are by hand."""
-    metric = parse("faithfulness")
+    metric = parse_metric("faithfulness")
     first = columns([0, 1, 2, 3], [1.0, 0.5, 0.0, 1.0])
     second = columns([0, 1, 2], [1.0, 0.0, 0.0])
     third = columns([0, 1, 2, 3], [1.0, 1.0, None, 1.0])
-    found = spread(metric, [first, second, third])
+    found = measure_spread(metric, [first, second, third])
     # over responses 0, 1, 2: 1.5/3, 1/3, and 2/2 of those that were scored
     assert found.means == pytest.approx((0.5, 1 / 3, 1.0))
     assert found.width == pytest.approx(2 / 3)
@@ -152,7 +152,7 @@ def test_spread_between_askings() -> None:
 
 def test_spread_of_nothing_scored() -> None:
     """An asking that scored nothing has no mean, and no range or deviation is made up for it."""
-    found = spread(parse("faithfulness"), [columns([0], [1.0]), columns([0], [None])])
+    found = measure_spread(parse_metric("faithfulness"), [columns([0], [1.0]), columns([0], [None])])
     assert found.means == (1.0, None)
     assert found.width is None
     assert found.deviation is None

@@ -9,31 +9,31 @@ import numpy as np
 import pytest
 from rich.console import Console
 
-from ragauge.comparison.changes import change_of
-from ragauge.comparison.pairs import Join, Pairs, pair
-from ragauge.core.codec import from_plain
-from ragauge.core.identity import plain
+from ragauge.comparison.changes import compute_change
+from ragauge.comparison.pairs import Join, Pairs, pair_scores
+from ragauge.core.codec import from_json_value
+from ragauge.core.identity import to_json_value
 from ragauge.diagnosis.explain.means import explain_mean
-from ragauge.engine.judge_error import judge_errors
-from ragauge.engine.judges import note_of
-from ragauge.evaluation.scorecard.tables import sections, track
+from ragauge.engine.judge_error import find_judge_errors
+from ragauge.engine.judges import build_judge_note
+from ragauge.evaluation.scorecard.tables import build_score_bar, build_sections
 from ragauge.gating.check_builder import ScoreSource, check_conditions
 from ragauge.gating.result import FAIL, PASS, UNKNOWN, Check
-from ragauge.gating.rules import Slices, rules_of
+from ragauge.gating.rules import Slices, read_rules
 from ragauge.gating.tables import gate_texts as gate_words
 from ragauge.judges.local.judge import LocalJudge
-from ragauge.metrics.catalogue import parse
+from ragauge.metrics.catalogue import parse_metric
 from ragauge.rendering.encoder import encode
 from ragauge.rendering.words import estimate as said
-from ragauge.rendering.writers.terminal import track as drawn
+from ragauge.rendering.writers.terminal import draw_bar as drawn
 from ragauge.scores.arrays import SCORED, Columns
-from ragauge.scores.indicators import STARTING_POINTS, estimate, level_of
+from ragauge.scores.indicators import STARTING_POINTS, find_level, format_estimate
 from ragauge.scores.results.change import SAME, WORSE
 from ragauge.scores.results.summary import Summary
-from ragauge.scores.summarize import summary
+from ragauge.scores.summarize import summarize_metric
 from ragauge.stats.judge_error import JudgeMeanError
 
-FAITHFULNESS = parse("faithfulness")
+FAITHFULNESS = parse_metric("faithfulness")
 ERROR = JudgeMeanError((0.3, 0.7), (-0.05, -0.05, 0.05), (0.07, 0.1, 0.07), 0.02, 0.04, 9, "9 sources")
 N = 200
 
@@ -63,7 +63,7 @@ def scores(mean: float, spread: float = 0.1, seed: int = 1) -> np.ndarray:
 
 
 def of(mean: float, error: JudgeMeanError | None = ERROR) -> Summary:
-    return summary(FAITHFULNESS, columns(scores(mean)), error=error)
+    return summarize_metric(FAITHFULNESS, columns(scores(mean)), error=error)
 
 
 def test_a_summary_has_the_wide_interval_where_the_error_is_known() -> None:
@@ -74,18 +74,18 @@ def test_a_summary_has_the_wide_interval_where_the_error_is_known() -> None:
     assert known.judged.low < known.interval.low
     assert known.judged.high > known.interval.high
     assert known.interval == unknown.interval
-    assert (unknown.judged, unknown.widest) == (None, unknown.interval)
-    assert from_plain(Summary, plain(known)) == known
+    assert (unknown.judged, unknown.widest_interval) == (None, unknown.interval)
+    assert from_json_value(Summary, to_json_value(known)) == known
 
 
 def test_a_starting_point_is_missed_only_where_the_judge_can_tell() -> None:
     """0.75 lies below 0.85 by sampling, but not including judge error; 0.3 does with both."""
     point = STARTING_POINTS["faithfulness"]
-    assert level_of(of(0.75, None), point) == "low"
-    assert level_of(of(0.75), point) == "unclear"
-    assert level_of(of(0.3), point) == "low"
-    assert "including judge error [" in estimate(of(0.75))
-    assert "judge" not in estimate(of(0.75, None))
+    assert find_level(of(0.75, None), point) == "low"
+    assert find_level(of(0.75), point) == "unclear"
+    assert find_level(of(0.3), point) == "low"
+    assert "including judge error [" in format_estimate(of(0.75))
+    assert "judge" not in format_estimate(of(0.75, None))
 
 
 def test_words_show_both_intervals() -> None:
@@ -100,7 +100,7 @@ def test_words_show_both_intervals() -> None:
     assert encode(found)["ci"] == ends
     assert encode(found)["judged_ci"] == wide
     assert "judged_ci" not in encode(of(0.6, None))
-    wide_bar, narrow_bar = track(found), track(of(0.6, None))
+    wide_bar, narrow_bar = build_score_bar(found), build_score_bar(of(0.6, None))
     assert wide_bar is not None
     assert narrow_bar is not None
     assert "─" in drawn(wide_bar)
@@ -117,17 +117,17 @@ def test_explain_says_how_the_wide_interval_was_made() -> None:
 
 def pairs(new: np.ndarray, base: np.ndarray) -> Pairs:
     ids = [f"q{n}" for n in range(new.size)]
-    return pair(FAITHFULNESS, columns(new), columns(base), Join(ids, ids))
+    return pair_scores(FAITHFULNESS, columns(new), columns(base), Join(ids, ids))
 
 
 def test_a_change_that_the_judge_may_see_where_there_is_none_is_no_change() -> None:
     """A fall of 0.03 on every example is worse by sampling, not by a judge that errs by 0.02 between systems."""
     base = scores(0.6)
     small, large = pairs(base - 0.03 + scores(0.0, 0.02, 2), base), pairs(base - 0.15, base)
-    assert change_of(small, 0.95).verdict == WORSE
-    assert change_of(small, 0.95, error=ERROR).verdict == SAME
-    assert change_of(large, 0.95, error=ERROR).verdict == WORSE
-    assert change_of(small, 0.95, error=replace(ERROR, paired=0.0)).verdict == WORSE
+    assert compute_change(small, 0.95).verdict == WORSE
+    assert compute_change(small, 0.95, error=ERROR).verdict == SAME
+    assert compute_change(large, 0.95, error=ERROR).verdict == WORSE
+    assert compute_change(small, 0.95, error=replace(ERROR, paired=0.0)).verdict == WORSE
 
 
 def test_the_error_counts_for_what_changed_alone() -> None:
@@ -135,7 +135,7 @@ def test_the_error_counts_for_what_changed_alone() -> None:
     base = scores(0.6)
     new = base.copy()
     new[::10] -= 0.4
-    found = change_of(pairs(new, base), 0.95, error=ERROR)
+    found = compute_change(pairs(new, base), 0.95, error=ERROR)
     assert found.verdict == WORSE
     assert found.difference.judged is not None
     assert found.difference.interval is not None
@@ -145,10 +145,10 @@ def test_the_error_counts_for_what_changed_alone() -> None:
 def test_what_would_be_seen_holds_the_judges_error() -> None:
     """A change that the judge's error hides is smaller than the least that is said to be seen, at every size."""
     base = scores(0.6)
-    sampled = change_of(pairs(base - 0.03 + scores(0.0, 0.02, 2), base), 0.95, sized=True).detectable
+    sampled = compute_change(pairs(base - 0.03 + scores(0.0, 0.02, 2), base), 0.95, sized=True).detectable
     assert sampled is not None
     for fall in (0.0, 0.01, 0.02, 0.03, 0.05, 0.08):
-        found = change_of(pairs(base - fall + scores(0.0, 0.02, 2), base), 0.95, sized=True, error=ERROR)
+        found = compute_change(pairs(base - fall + scores(0.0, 0.02, 2), base), 0.95, sized=True, error=ERROR)
         assert found.detectable is not None
         assert found.detectable > 2 * sampled
         assert found.verdict == WORSE or found.detectable > abs(found.difference.mean or 0.0)
@@ -165,7 +165,7 @@ def checked(rule: Mapping[str, object], new: np.ndarray, base: np.ndarray, error
     )
     from ragauge.core.config.config_loader import read_config
 
-    return check_conditions(rules_of(read_config({"gate": {"rules": [dict(rule)]}})).conditions, source)[0][0]
+    return check_conditions(read_rules(read_config({"gate": {"rules": [dict(rule)]}})).conditions, source)[0][0]
 
 
 def test_a_gate_decides_nothing_that_the_judge_cannot_tell() -> None:
@@ -175,7 +175,7 @@ def test_a_gate_decides_nothing_that_the_judge_cannot_tell() -> None:
     assert checked(rule, new, new, None).verdict == PASS
     found = checked(rule, new, new, ERROR)
     assert (found.verdict, found.because) == (UNKNOWN, "judge")
-    reason = gate_words.reason(found)
+    reason = gate_words.explain_verdict(found)
     assert "including judge error" in reason
     assert "ragauge judge check" in reason
     assert "max_drop" in reason
@@ -192,20 +192,20 @@ def test_a_gate_on_a_drop_has_the_much_smaller_error_of_pairs() -> None:
     assert checked(rule, base - 0.07 + noise, base, None).verdict == FAIL
     found = checked(rule, base - 0.07 + noise, base, ERROR)
     assert (found.verdict, found.because) == (UNKNOWN, "judge")
-    assert "larger change" in gate_words.reason(found)
+    assert "larger change" in gate_words.explain_verdict(found)
     assert checked(rule, base - 0.2, base, ERROR).verdict == FAIL
 
 
 def test_the_error_is_known_of_the_local_judge_alone() -> None:
     """Of the local judge it is known per metric, mirrored for unsupported; of nobody, models and others it is not."""
-    known = judge_errors(LocalJudge().judge_id)
+    known = find_judge_errors(LocalJudge().judge_id)
     assert {"faithfulness", "context_recall", "context_precision", "answer_relevance"} <= set(known)
-    assert known["unsupported"] == known["faithfulness"].mirrored()
+    assert known["unsupported"] == known["faithfulness"].mirror()
     assert all(len(one.spreads) == len(one.edges) + 1 and one.sources >= 3 for one in known.values())
     for judge_id in (None, "openai:gpt-5-mini#12345678", "hybrid:openai:gpt-5-mini#1", "mine-1"):
-        assert judge_errors(judge_id) == {}
-    assert note_of(LocalJudge().judge_id, None).errors == known
-    said_of_model = " ".join(note_of("openai:gpt-5-mini#12345678", None).limits)
+        assert find_judge_errors(judge_id) == {}
+    assert build_judge_note(LocalJudge().judge_id, None).errors == known
+    said_of_model = " ".join(build_judge_note("openai:gpt-5-mini#12345678", None).limits)
     assert "How far it errs" in said_of_model
     assert "ragauge judge check FILE" in said_of_model
 
@@ -214,7 +214,7 @@ def test_the_error_is_known_of_the_local_judge_alone() -> None:
 def test_the_terminal_names_the_wide_interval_at_every_width(width: int) -> None:
     """In a column where there is room, else in a line under the table."""
     from ragauge.core.response import Run
-    from ragauge.rendering.writers.terminal import terminal
+    from ragauge.rendering.writers.terminal import render_terminal
     from ragauge.scores.results.scorecard import JudgeNote, ScorecardData
 
     card = ScorecardData(
@@ -231,7 +231,7 @@ def test_the_terminal_names_the_wide_interval_at_every_width(width: int) -> None
     )
     console = Console(width=width)
     with console.capture() as got:
-        console.print(terminal(sections(card)))
+        console.print(render_terminal(build_sections(card)))
     wide = of(0.6).judged
     assert wide is not None
     assert f"[{wide.low:.2f}, {wide.high:.2f}]" in got.get()

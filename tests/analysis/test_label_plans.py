@@ -7,7 +7,7 @@ import pytest
 
 from ragauge.core.errors import UsageError
 from ragauge.labels.plan.compute import label_plan
-from ragauge.scores.estimation import ScoreSample, rectified
+from ragauge.scores.estimation import ScoreSample, correct_mean
 
 
 def scores(total: int, keep: float, seed: int = 1) -> tuple[np.ndarray, np.ndarray]:
@@ -31,7 +31,7 @@ def test_planned_labels_reach_the_width(keep: float, width: float) -> None:
         people, judged = scores(1_000, keep, seed)
         found = label_plan("faithfulness", judged, labelled(people, 300), width=width, detect=None)
         assert found.labels is not None
-        made = rectified(ScoreSample(judged, "mean", (0.0, 1.0)), labelled(people, found.labels))
+        made = correct_mean(ScoreSample(judged, "mean", (0.0, 1.0)), labelled(people, found.labels))
         assert made is not None
         halves.append((made.interval.high - made.interval.low) / 2)
     assert np.mean(halves) == pytest.approx(width, rel=0.1)

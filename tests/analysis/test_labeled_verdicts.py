@@ -13,7 +13,7 @@ from ragauge.core.facts import (
     AnswerFacts,
     Claim,
     Evidence,
-    FactsOf,
+    JudgeFacts,
     Rating,
     ReferenceClaim,
     ReferenceFacts,
@@ -22,7 +22,7 @@ from ragauge.core.facts import (
 from ragauge.core.label_facts import LabelFacts
 from ragauge.core.readability import Controls, ControlScale
 from ragauge.core.response import Passage, Response
-from ragauge.diagnosis.causes.attribution import BY_NAME, judge_example
+from ragauge.diagnosis.causes.attribution import ROWS_BY_NAME, judge_example
 from ragauge.metrics.facts import Facts
 
 ANSWER = "The tower is 300 metres tall. It stands in Porto."
@@ -31,7 +31,7 @@ SCORES = (0.02, 0.3, 0.5, 0.7, 0.98)  # of a judge, from a clear no to a clear y
 UNREADABLE = Controls({})  # without any control pair the judge can read nothing
 
 
-def evidence(question: str, facts: FactsOf) -> Evidence:
+def evidence(question: str, facts: JudgeFacts) -> Evidence:
     """What a judge found."""
     return Evidence("", question, 1, "local#1", "ok", facts)
 
@@ -57,7 +57,7 @@ def judged(p: float, *, stated: float | None = None, held: float | None = None) 
 
 def labeled(support: Sequence[bool | None] = (), relevance: Sequence[bool] = (), **rest: bool | None) -> LabelFacts:
     """What people labeled: each sentence supported or not (None = left open), each passage, and the answer right."""
-    facts: dict[str, FactsOf] = {}
+    facts: dict[str, JudgeFacts] = {}
     if support:
         claims = tuple(
             Claim(
@@ -89,7 +89,7 @@ def facts_of(
     )
     passages = (Passage("d1#1", "d1", "The tower of Porto is 300 metres tall."), Passage("d2#1", "d2", "Porto is wet."))
     response = Response("q", passages=passages, answer=ANSWER)
-    readability = None if controls is None else controls.readability_of(example, response)
+    readability = None if controls is None else controls.build_readability(example, response)
     return Facts(example, response, found, readability=readability, labels=labels)
 
 
@@ -183,4 +183,4 @@ def test_labeled_cause_has_a_row() -> None:
     for found, controls in product(EVERY_JUDGE, (None, scale)):
         _, cause = judge_example(facts_of(found, labeled([False, False], right=False), controls=controls))
         assert cause is not None
-        assert cause.name in BY_NAME or (cause.name == "" and cause.component == "unclear")
+        assert cause.name in ROWS_BY_NAME or (cause.name == "" and cause.component == "unclear")

@@ -10,9 +10,9 @@ import pytest
 from tests.analysis.test_overviews import made_up
 
 from ragauge.core.readability import Readability
-from ragauge.diagnosis.causes.attribution import attribute
+from ragauge.diagnosis.causes.attribution import attribute_failure
 from ragauge.diagnosis.causes.missing_facts import describe_missing
-from ragauge.metrics.not_read import why_not_read
+from ragauge.metrics.not_read import explain_unread
 
 FACTS = ("verify_answer.support", "verify_reference", "rate_passages", "verify_answer.address", "agree")
 
@@ -20,10 +20,10 @@ FACTS = ("verify_answer.support", "verify_reference", "rate_passages", "verify_a
 def reasons() -> list[str]:
     """Everything that causes of failures of every kind lack, and what a judge cannot read."""
     every = made_up(1, 400)
-    lacking = Counter(fact for facts in every if (cause := attribute(facts)) for fact in cause.lacking)
+    lacking = Counter(fact for facts in every if (cause := attribute_failure(facts)) for fact in cause.lacking)
     readings = [Readability(language, layout) for language in ("nl", "und") for layout in ("prose", "table", "cells")]
     returned = next(facts.response for facts in every if facts.response.passages)
-    unread = [why_not_read(fact, reading, returned) for fact in FACTS for reading in readings]
+    unread = [explain_unread(fact, reading, returned) for fact in FACTS for reading in readings]
     return [*lacking, *(reason.reason for reason in unread if reason is not None)]
 
 
@@ -32,7 +32,7 @@ def test_missing_facts_read_as_sentences(seed: int) -> None:
     """Any facts that causes lack make sentences: none begins as a list does, and each fact that is named is whole."""
     draw, known = Random(seed), reasons()
     facts = draw.sample(known, draw.randint(1, 6))
-    text = describe_missing(facts, Counter({fact: draw.randint(1, 9) for fact in facts}), most=9)
+    text = describe_missing(facts, Counter({fact: draw.randint(1, 9) for fact in facts}), max_n=9)
     sentences = re.split(r"(?<=\.) (?=[A-Z])", text)
     assert all(sentence[0].isupper() and sentence.endswith(".") for sentence in sentences)
     assert len([sentence for sentence in sentences if sentence.startswith("It is not known")]) <= 1

@@ -10,11 +10,11 @@ import polars as pl
 import pytest
 
 from ragauge.comparison.changes import BaselineReader
-from ragauge.comparison.regressions import MOST_MOVED, Regressions
+from ragauge.comparison.regressions import MAX_MOVED, Regressions
 from ragauge.core.score import Score
-from ragauge.metrics.catalogue import parse
-from ragauge.scores.arrays import ScoreArrays, by_example
-from ragauge.scores.frames import score_frame
+from ragauge.metrics.catalogue import parse_metric
+from ragauge.scores.arrays import ScoreArrays, merge_repeats
+from ragauge.scores.frames import build_score_frame
 from ragauge.scores.results.change import ExampleDelta, MetricChange, SegmentDrop, SegmentLoss
 
 IDS = [f"q{n}" for n in range(60)]
@@ -30,9 +30,9 @@ def test_the_largest_falls_come_first() -> None:
     base, new = np.array([1.0, 1.0, 0.5, 0.2, 1.0]), np.array([0.5, 0.0, 0.5, 0.9, 0.0])
     places = np.array([4, 3, 2, 1, 0])
     falls = (ExampleDelta("q3", 1.0, 0.0), ExampleDelta("q0", 1.0, 0.0), ExampleDelta("q4", 1.0, 0.5))
-    assert Regressions(IDS).moved(places, base, new, "higher") == falls
-    assert Regressions(IDS).moved(places, base, new, "lower") == (ExampleDelta("q1", 0.2, 0.9),)
-    assert len(Regressions(IDS).moved(ALL, np.ones(60), np.zeros(60), "higher")) == MOST_MOVED
+    assert Regressions(IDS).find_moved(places, base, new, "higher") == falls
+    assert Regressions(IDS).find_moved(places, base, new, "lower") == (ExampleDelta("q1", 0.2, 0.9),)
+    assert len(Regressions(IDS).find_moved(ALL, np.ones(60), np.zeros(60), "higher")) == MAX_MOVED
 
 
 def test_segment_that_fell_most_is_named() -> None:
@@ -95,7 +95,7 @@ def test_false_alarms_of_segments() -> None:
 
 def arrays(values: Sequence[float]) -> ScoreArrays:
     return ScoreArrays.of(
-        score_frame(
+        build_score_frame(
             Score("r", name, 0, "recall@5", 1, None, 0, "scored", value)
             for name, value in zip(IDS, values, strict=True)
         )
@@ -104,11 +104,11 @@ def arrays(values: Sequence[float]) -> ScoreArrays:
 
 def compared(new: Sequence[float], base: Sequence[float]) -> MetricChange:
     here, there = arrays(new), arrays(base)
-    comparison = BaselineReader(here.index, there, [parse("recall@5")])
-    comparison.within(frame(type=["a"] * 20 + ["b"] * 40))
+    comparison = BaselineReader(here.index, there, [parse_metric("recall@5")])
+    comparison.set_segments(frame(type=["a"] * 20 + ["b"] * 40))
     column = here.column("recall@5")
     assert column is not None
-    comparison.read(parse("recall@5"), column, by_example(column))
+    comparison.read(parse_metric("recall@5"), column, merge_repeats(column))
     (change,) = comparison.changes
     return change
 

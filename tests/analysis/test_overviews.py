@@ -12,25 +12,25 @@ import pytest
 from tests.building import answer_facts, claim, evidence, example, passage, passed_but, reference_facts, response
 
 from ragauge.core.score import Score
-from ragauge.diagnosis.causes.attribution import attribute
-from ragauge.evaluation.overview.alignment import AlignmentGatherer, Use, third
-from ragauge.evaluation.overview.response_list import OverviewGatherer, choose
-from ragauge.evaluation.scorecard.compute import Tables, read_metrics
-from ragauge.metrics.catalogue import select
+from ragauge.diagnosis.causes.attribution import attribute_failure
+from ragauge.evaluation.overview.alignment import AlignmentGatherer, UsedPassages, find_third
+from ragauge.evaluation.overview.response_list import OverviewGatherer, choose_responses
+from ragauge.evaluation.scorecard.compute import ScorecardTables, read_metrics
+from ragauge.metrics.catalogue import select_metrics
 from ragauge.metrics.facts import Facts
 from ragauge.metrics.measure import measure_all
 from ragauge.scores.arrays import ResponseIndex, ScoreArrays
 from ragauge.scores.failures import FailedResponses
-from ragauge.scores.frames import score_frame
-from ragauge.scores.gather import Visit, gather
+from ragauge.scores.frames import build_score_frame
+from ragauge.scores.gather import Visit, run_gatherers
 from ragauge.scores.results.overview import Alignment, Overview
-from ragauge.scores.segments import segments_of
-from ragauge.scores.values import Values
+from ragauge.scores.segments import derive_segments
+from ragauge.scores.values import MetricValues
 
 IndexOf = Callable[[Sequence[Facts]], ResponseIndex]
 VisitsOf = Callable[[Sequence[Facts]], list[Visit]]
 AlignmentOf = Callable[[Sequence[Facts]], Alignment | None]
-METRICS = select(["faithfulness", "context_recall", "ignored_top_ranked", "answer_relevance", "latency"])
+METRICS = select_metrics(["faithfulness", "context_recall", "ignored_top_ranked", "answer_relevance", "latency"])
 
 
 @pytest.fixture
@@ -40,7 +40,7 @@ def alignment_of(index_of: IndexOf, visits_of: VisitsOf) -> AlignmentOf:
     def gathered(every: Sequence[Facts]) -> Alignment | None:
         gatherer = AlignmentGatherer()
         for visit in visits_of(every):
-            gatherer.add(Use.of(visit))
+            gatherer.add(UsedPassages.of(visit))
         return gatherer.alignment(index_of(every))
 
     return gathered
@@ -96,15 +96,18 @@ def overview_of(every: Sequence[Facts], visits: Sequence[Visit]) -> Overview:
         for facts in every
         for metric, result in zip(METRICS, measure_all(METRICS, facts), strict=True)
     ]
-    columns = ScoreArrays.of(score_frame(scores))
+    columns = ScoreArrays.of(build_score_frame(scores))
     beyond = OverviewGatherer()
-    gather(visits, [beyond])
-    tables, values = Tables(columns.index, segments_of(f.example for f in every)), Values(columns.index)
+    run_gatherers(visits, [beyond])
+    tables, values = (
+        ScorecardTables(columns.index, derive_segments(f.example for f in every)),
+        MetricValues(columns.index),
+    )
     read_metrics(columns, METRICS, (tables, values))
-    causes = ((place, attribute(facts)) for place, facts in enumerate(every))
+    causes = ((place, attribute_failure(facts)) for place, facts in enumerate(every))
     known = ((place, cause) for place, cause in causes if cause is not None)
-    failed = FailedResponses.gathered(columns.index, known, lambda places: dict.fromkeys(places, "so"))
-    chosen = choose(passed_but(failed), failed, tables.quality.values())
+    failed = FailedResponses.from_causes(columns.index, known, lambda places: dict.fromkeys(places, "so"))
+    chosen = choose_responses(passed_but(failed), failed, tables.quality.values())
     return beyond.overview(values, chosen, {}, failed, tables.segments, tables.in_segments)
 
 
@@ -126,7 +129,7 @@ def test_counts_belong_together(visits_of: VisitsOf) -> None:
     found = overview_of(every, visits_of(every))
     failed = [row for row in found.listed if row.failed]
     assert (found.listed_of, len(found.listed)) == (200, 200)
-    assert len(failed) == sum(attribute(facts) is not None for facts in every)
+    assert len(failed) == sum(attribute_failure(facts) is not None for facts in every)
     assert set(found.causes_by_segment) >= {"type"}
     for cells in found.causes_by_segment.values():
         assert sum(sum(counts.values()) for counts in cells.values()) == len(failed)
@@ -153,7 +156,7 @@ def check_marks(found: Overview) -> None:
             rank in (row.used or ())
             for row in found.listed
             for rank in row.relevant or ()
-            if third(rank, row.handed) == name
+            if find_third(rank, row.handed) == name
         ]
         assert len(there) == part.n
         assert sum(there) / len(there) == pytest.approx(part.mean)

@@ -11,9 +11,9 @@ from tests.building import metric_change
 
 from ragauge.core.response import Run
 from ragauge.diagnosis.causes.attribution import ROWS as CAUSE_ROWS
-from ragauge.diagnosis.findings.diagnosis_builder import confidence_in, diagnose
-from ragauge.diagnosis.findings.patterns import PATTERNS, Match, matches
-from ragauge.metrics.catalogue import parse
+from ragauge.diagnosis.findings.diagnosis_builder import diagnose, rate_pattern_confidence
+from ragauge.diagnosis.findings.patterns import PATTERNS, Match, find_matches
+from ragauge.metrics.catalogue import parse_metric
 from ragauge.scores.indicators import Against, OracleRun
 from ragauge.scores.results.change import MetricChange
 from ragauge.scores.results.comparison import Matched, RunComparison
@@ -144,26 +144,26 @@ def beside(row: Row, steps: Mapping[str, str]) -> list[dict[str, str]]:
 @pytest.mark.parametrize("row", TABLE, ids=name_of)
 def test_row_fires_against_starting_points(row: Row) -> None:
     """A row fires where all its metrics lie as it says, names its causes, and says so; one step beside it does not."""
-    (match,) = fires(matches(planted(row.when)), row)
+    (match,) = fires(find_matches(planted(row.when)), row)
     assert row.causes <= set(match.pattern.causes)
     assert row.says in " ".join([match.reading, match.pattern.fix, match.pattern.leave, match.pattern.again])
     assert match.against == "starting points"
     assert said(match).count("starting point (") == len(row.when)
     for step in beside(row, {"on": "", "absent": ""}):
-        assert not fires(matches(planted(step)), row), step
+        assert not fires(find_matches(planted(step)), row), step
 
 
 @pytest.mark.parametrize("row", TABLE, ids=name_of)
 def test_row_fires_against_a_baseline(row: Row) -> None:
     """The same row is read as change where there is a baseline, and starting points then count for nothing."""
     contrary = planted({name: {"low": "high", "high": "low"}[level] for name, level in row.when.items()})
-    (match,) = fires(matches(contrary, against=against(changed(row.when))), row)
+    (match,) = fires(find_matches(contrary, against=against(changed(row.when))), row)
     assert row.causes <= set(match.pattern.causes)
     assert match.against == "baseline"
     assert match.reading == match.pattern.changed
     assert "starting point" not in said(match)
     for step in beside(row, {"absent": ""}):
-        assert not fires(matches(planted(row.when), against=against(changed(step))), row), step
+        assert not fires(find_matches(planted(row.when), against=against(changed(step))), row), step
 
 
 @pytest.mark.parametrize(("metric", "name"), [("answer_relevance", "evasive"), ("answer_correctness", "wrong_source")])
@@ -172,7 +172,7 @@ def test_lost_evidence_is_blamed_on_nothing_behind_it(metric: str, name: str) ->
     fell = [change("faithfulness", 0.0), change(metric, -0.1)]
     for recall, told in ((-0.1, False), (0.0, True), (0.1, True)):
         for evidence in ("context_recall", "recall@5"):
-            held = matches((), against=against([*fell, change(evidence, recall)]))
+            held = find_matches((), against=against([*fell, change(evidence, recall)]))
             assert (name in [match.pattern.name for match in held]) is told, (recall, evidence)
 
 
@@ -182,19 +182,19 @@ def test_top_ranked_is_read_by_its_share_alone() -> None:
     rose = against(changed({"ignored_top_ranked": "high"}))
     same = against(changed({"ignored_top_ranked": "low"}))
     for held in (None, rose, same):
-        (match,) = fires(matches(planted(row.when), against=held), row)
+        (match,) = fires(find_matches(planted(row.when), against=held), row)
         assert "chunk size" in match.pattern.fix
         assert "reranker" in match.pattern.fix
         assert match.against == "starting points"
-        assert not fires(matches(planted({"ignored_top_ranked": "on"}), against=held), row)
-        assert not fires(matches(planted({"ignored_top_ranked": "low"}), against=held), row)
+        assert not fires(find_matches(planted({"ignored_top_ranked": "on"}), against=held), row)
+        assert not fires(find_matches(planted({"ignored_top_ranked": "low"}), against=held), row)
 
 
 def test_top_ranked_is_read_over_answerable_examples() -> None:
     """Over all examples 40 % ignore the first passage, over the answerable ones 20 %: no flag. And the other way."""
     many, few = planted({"ignored_top_ranked": "high"}), planted({"ignored_top_ranked": "low"})
-    assert matches(many, few) == []
-    assert [match.pattern.name for match in matches(few, many)] == ["ranking_disagreement"]
+    assert find_matches(many, few) == []
+    assert [match.pattern.name for match in find_matches(few, many)] == ["ranking_disagreement"]
 
 
 ORACLE_ROWS = [
@@ -213,7 +213,7 @@ ORACLE_ROWS = [
 def test_oracle_passages(metric: str, there: str, own: str, name: str | None) -> None:
     """Poor on oracle passages is the prompt or model; good there and poor on own is retrieval; else nothing."""
     gap = {"fell": change(metric, -0.1), "same": change(metric, 0.0), "unknown": change(metric, -0.1, half=0.0)}[own]
-    held = matches([], against=Against(oracle=OracleRun("perfect", tuple(planted({metric: there})), (gap,))))
+    held = find_matches([], against=Against(oracle=OracleRun("perfect", tuple(planted({metric: there})), (gap,))))
     assert [match.pattern.name for match in held] == ([name] if name else [])
     if held:
         fix = f"{held[0].reading} {held[0].pattern.fix}"
@@ -226,10 +226,10 @@ def test_oracle_passages_are_read_by_the_first_clear_metric() -> None:
     """Correctness decides; where it is unclear faithfulness does; both together never say two things."""
     poor, good = (planted({"answer_correctness": level, "faithfulness": "high"}) for level in ("low", "on"))
     gaps = (change("answer_correctness", -0.1), change("faithfulness", -0.1))
-    assert [m.pattern.name for m in matches([], against=Against(oracle=OracleRun("p", tuple(poor), gaps)))] == [
+    assert [m.pattern.name for m in find_matches([], against=Against(oracle=OracleRun("p", tuple(poor), gaps)))] == [
         "generator_limit"
     ]
-    (match,) = matches([], against=Against(oracle=OracleRun("p", tuple(good), gaps)))
+    (match,) = find_matches([], against=Against(oracle=OracleRun("p", tuple(good), gaps)))
     assert (match.pattern.name, match.readings[0].metric) == ("retrieval_gap", "faithfulness")
 
 
@@ -238,7 +238,9 @@ def test_oracle_given_as_baseline_is_no_earlier_run() -> None:
     gap = change("answer_correctness", -0.1)
     oracle = OracleRun("perfect", tuple(planted({"answer_correctness": "high"})), (gap,), given=True)
     changes = [change("answer_correctness", -0.1), change("faithfulness", 0.0), change("context_recall", -0.3)]
-    held = matches(planted({"faithfulness": "high", "context_recall": "low"}), against=against(changes, oracle=oracle))
+    held = find_matches(
+        planted({"faithfulness": "high", "context_recall": "low"}), against=against(changes, oracle=oracle)
+    )
     assert [match.pattern.name for match in held] == ["retrieval_ceiling", "retrieval_gap"]
     assert held[0].against == "starting points"
 
@@ -261,7 +263,7 @@ def test_more_context_confuses(shifts: dict[str, float], k: str, held: bool) -> 
     """Faithfulness that falls while k, recall or the context grows is noise; without growth, or no fall, it is not."""
     beside = [change(name, shift, half=30.0 if shift > 1 else 0.03) for name, shift in shifts.items()]
     for fall, expected in ((-0.1, held), (0.0, False)):
-        found = matches([], against=against([change("faithfulness", fall), *beside], more=k))
+        found = find_matches([], against=against([change("faithfulness", fall), *beside], more=k))
         named = [match for match in found if match.pattern.name == "more_confuses"]
         assert bool(named) == expected
         if named:
@@ -281,13 +283,13 @@ PRODUCTION = [
 def test_production(metric: str, level: str, says: tuple[str, ...]) -> None:
     """The rows on production fire on traffic that got worse; not on a set, without a baseline, or without a change."""
     row = Row({metric: level})
-    (match,) = fires(matches([], against=against(changed(row.when), traffic=True)), row)
+    (match,) = fires(find_matches([], against=against(changed(row.when), traffic=True)), row)
     for part in says:
         assert part in f"{match.reading} {match.pattern.fix}"
-    assert not fires(matches([], against=against(changed(row.when))), row)
-    assert not fires(matches([], against=Against(traffic=True)), row)
+    assert not fires(find_matches([], against=against(changed(row.when))), row)
+    assert not fires(find_matches([], against=Against(traffic=True)), row)
     same = {metric: {"low": "high", "high": "low"}[level]}
-    assert not [m for m in matches([], against=against(changed(same), traffic=True)) if m.pattern.traffic]
+    assert not [m for m in find_matches([], against=against(changed(same), traffic=True)) if m.pattern.traffic]
 
 
 def test_table_is_whole() -> None:
@@ -310,7 +312,7 @@ def test_table_is_whole() -> None:
         assert pattern.fix
         assert pattern.again
         for metric in pattern.when:
-            parse(metric if metric != "no_retrieval_rate" else f"{metric}:min_score=0.5")
+            parse_metric(metric if metric != "no_retrieval_rate" else f"{metric}:min_score=0.5")
     assert {pattern.name for pattern in PATTERNS if dict(pattern.when) not in rows} <= special
     assert len({pattern.name for pattern in PATTERNS}) == len(TABLE) + len(special)
 
@@ -349,9 +351,9 @@ def test_findings_carry_what_they_rest_on() -> None:
 def test_empty_retrieval_is_read_over_answerable_questions() -> None:
     """Questions labelled unanswerable that rightly find nothing make no gap in the index; others still do."""
     high, low = planted({"empty_result_rate": "high"}), planted({"empty_result_rate": "low"})
-    assert [match.pattern.name for match in matches(high)] == ["empty_retrieval"]
-    assert matches(high, answerable=low) == []
-    assert [match.pattern.name for match in matches(low, answerable=high)] == ["empty_retrieval"]
+    assert [match.pattern.name for match in find_matches(high)] == ["empty_retrieval"]
+    assert find_matches(high, answerable=low) == []
+    assert [match.pattern.name for match in find_matches(low, answerable=high)] == ["empty_retrieval"]
 
 
 def test_an_incomplete_run_is_never_called_a_baseline() -> None:
@@ -363,12 +365,12 @@ def test_an_incomplete_run_is_never_called_a_baseline() -> None:
 def test_confidence_in_a_pattern() -> None:
     """Sure where labels decide; less sure by the local judge, with few examples, or where a fall may hide."""
     found = against([change("faithfulness", 0.0, half=0.02), change("recall@5", -0.2)])
-    (match,) = matches([], against=found)
-    assert confidence_in(match, "openai:x") == "high"
-    assert confidence_in(match, "local:x") == "medium"
+    (match,) = find_matches([], against=found)
+    assert rate_pattern_confidence(match, "openai:x") == "high"
+    assert rate_pattern_confidence(match, "local:x") == "medium"
     wide = against([change("faithfulness", 0.0, half=0.10), change("recall@5", -0.2)])
-    assert confidence_in(matches([], against=wide)[0], "openai:x") == "medium"
+    assert rate_pattern_confidence(find_matches([], against=wide)[0], "openai:x") == "medium"
     few = against([change("faithfulness", 0.0, half=0.10, n=20), change("recall@5", -0.2, n=20)])
-    assert confidence_in(matches([], against=few)[0], "local:x") == "low"
+    assert rate_pattern_confidence(find_matches([], against=few)[0], "local:x") == "low"
     labels = planted({"empty_result_rate": "high"})
-    assert confidence_in(matches(labels)[0], "local:x") == "high"
+    assert rate_pattern_confidence(find_matches(labels)[0], "local:x") == "high"

@@ -8,20 +8,20 @@ from typing import Any
 
 import pytest
 
-from ragauge.core.human_labels import AnswerPair, Better, Preference
-from ragauge.labels.probe.position_bias import PositionProbe, position_probe
+from ragauge.core.human_labels import AnswerPair, BetterAnswer, Preference
+from ragauge.labels.probe.position_bias import PositionProbe, run_position_probe
 
 LLMBAR = Path(__file__).resolve().parents[3] / "shared/data/llmbar/judge_verdicts"
-OTHER: dict[Better | None, Better | None] = {0: 0, 1: 2, 2: 1, None: None}
+OTHER: dict[BetterAnswer | None, BetterAnswer | None] = {0: 0, 1: 2, 2: 1, None: None}
 
 
-def pair(name: str, better: Better | None = None) -> AnswerPair:
+def pair(name: str, better: BetterAnswer | None = None) -> AnswerPair:
     return AnswerPair(name, "Which?", ("this", "that"), better)
 
 
 def test_case_40_by_hand() -> None:
     """Verdicts that differ between the orders are flips and ties; a pair without both verdicts is in no share."""
-    said: dict[str, tuple[Preference, Better | None]] = {
+    said: dict[str, tuple[Preference, BetterAnswer | None]] = {
         "steady": (Preference(1, 1), 1),  # agrees
         "first": (Preference(1, 2), 1),  # won by being shown first: a flip, a tie, no agreement
         "second": (Preference(2, 1), 2),  # lost by it
@@ -30,7 +30,7 @@ def test_case_40_by_hand() -> None:
         "cut off": (Preference(None, 1, "length"), 1),
     }
     pairs = [pair(name, better) for name, (_, better) in said.items()]
-    found = position_probe(pairs, [one for one, _ in said.values()])
+    found = run_position_probe(pairs, [one for one, _ in said.values()])
     assert (found.n, found.decided) == (6, 5)
     assert (found.position_flip.mean, found.position_flip.n) == (3 / 5, 5)
     assert found.flipped == ("first", "second", "wavers")
@@ -44,7 +44,7 @@ def test_case_40_by_hand() -> None:
 
 def test_nothing_to_compare() -> None:
     """Without verdicts there is no share, and never 0."""
-    found = position_probe([pair("a")], [Preference(None, None, "filtered")])
+    found = run_position_probe([pair("a")], [Preference(None, None, "filtered")])
     assert (found.position_flip.mean, found.position_flip.interval, found.agreement.mean) == (None, None, None)
 
 
@@ -58,7 +58,7 @@ def test_names_of_the_answers_do_not_matter() -> None:
     def shares(found: PositionProbe) -> list[float | None]:
         return [found.position_flip.mean, found.first_place.mean, found.ties.mean, found.agreement.mean]
 
-    assert shares(position_probe(pairs, said)) == shares(position_probe(others, turned))
+    assert shares(run_position_probe(pairs, said)) == shares(run_position_probe(others, turned))
 
 
 @pytest.mark.realdata
@@ -77,9 +77,9 @@ def test_published_consistency(name: str, consistent: float, accuracy: float) ->
     if not path.exists():
         pytest.skip("its recorded verdicts are public data, kept beside the repository and never in it")
     rows = json.loads(path.read_text())
-    words: dict[str, Better] = {"1": 1, "2": 2}
+    words: dict[str, BetterAnswer] = {"1": 1, "2": 2}
 
-    def winner(row: Any, order: bool) -> Better:
+    def winner(row: Any, order: bool) -> BetterAnswer:
         return words.get(str(row["results"][0][f"swap = {order}"]["winner"]), 0)
 
     said = [Preference(winner(row, False), winner(row, True)) for row in rows]
@@ -87,7 +87,7 @@ def test_published_consistency(name: str, consistent: float, accuracy: float) ->
         AnswerPair(str(n), row["input"], (row["output_1"], row["output_2"]), words[str(row["label"])])
         for n, row in enumerate(rows)
     ]
-    found = position_probe(pairs, said)
+    found = run_position_probe(pairs, said)
     assert found.position_flip.mean == pytest.approx(1 - consistent, abs=0.0005)
     right = sum((one.shown == p.better) + (one.swapped == p.better) for p, one in zip(pairs, said, strict=True))
     assert right / (2 * len(rows)) == pytest.approx(accuracy, abs=0.0006)

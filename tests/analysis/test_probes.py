@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 from ragauge.labels.probe.catalogue import PROBES
-from ragauge.labels.probe.compute import WAVERING, JudgeProbes, ProbeCase, ProbeFinding, findings
+from ragauge.labels.probe.compute import WAVERING_TOLERANCE, JudgeProbes, ProbeCase, ProbeFinding, build_findings
 from ragauge.labels.probe.verb import ProbeResult
 from ragauge.stats.mean_difference import agresti_min
 
@@ -20,7 +20,7 @@ def case(n: int, base: str, again: str, changed: str, human: str = "", family: s
 
 
 def found(name: str, cases: Sequence[ProbeCase], tolerance: float | None = None, own: str = "") -> ProbeFinding:
-    (one,) = findings({name: cases}, [PROBES[name].rule], tolerance, own)
+    (one,) = build_findings({name: cases}, [PROBES[name].rule], tolerance, own)
     return one
 
 
@@ -83,7 +83,7 @@ def test_a_milder_verdict_is_told_apart_in_its_own_words() -> None:
 
 def plain_of(cases: Sequence[ProbeCase]) -> str:
     """The report on `planted` as text in one line."""
-    told = findings({"planted": cases}, [PROBES["planted"].rule])
+    told = build_findings({"planted": cases}, [PROBES["planted"].rule])
     return " ".join(ProbeResult(JudgeProbes("judge", 1, 0, told, {})).to_markdown().replace("\\_", "_").split())
 
 
@@ -145,13 +145,13 @@ def test_holm_over_all_probes() -> None:
     assert one.verdict == "alarm"
     names = ("passage_order", "retest", "verbosity", "unrelated", "injection")
     steady = many(100, (100, case(0, S, S, N)))
-    several = findings({"passage_order": border, "verbosity": steady}, [PROBES[name].rule for name in names])
+    several = build_findings({"passage_order": border, "verbosity": steady}, [PROBES[name].rule for name in names])
     assert several[0].p == pytest.approx(min(1.0, one.p * 5), rel=1e-3)
     assert [finding.verdict for finding in several[:1]] == ["alarm" if one.p * 5 <= 0.05 else "not enough data"]
-    assert [finding.tolerance for finding in several] == [0.05, WAVERING, 0.05, 0.05, 0.05]
-    assert [finding.tolerance for finding in findings({}, [PROBES[name].rule for name in names], 0.3)] == [
+    assert [finding.tolerance for finding in several] == [0.05, WAVERING_TOLERANCE, 0.05, 0.05, 0.05]
+    assert [finding.tolerance for finding in build_findings({}, [PROBES[name].rule for name in names], 0.3)] == [
         0.3,
-        WAVERING,
+        WAVERING_TOLERANCE,
         0.3,
         0.3,
         0.3,

@@ -11,9 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ragauge.core.errors import UsageError
-from ragauge.core.ranking import starts
-from ragauge.evaluation.retrieval.compute import RetrievalReport, Topics, copies, evaluate_retrieval
-from ragauge.metrics.catalogue import select
+from ragauge.core.ranking import find_query_starts
+from ragauge.evaluation.retrieval.compute import RetrievalReport, Topics, evaluate_retrieval, find_copies
+from ragauge.metrics.catalogue import select_metrics
 
 LABELS = {"q1": {"a": 1, "b": 0}, "q2": {"c": 2}, "q3": {"d": 0}, "q4": {"e": 1}}
 RUN = {"q1": ["b", "a"], "q2": ["c"], "q3": ["d"]}
@@ -29,7 +29,7 @@ def evaluated(
     qrels = pl.DataFrame(rows, ["query_id", "doc_id", "grade"], orient="row").with_row_index("item")
     types = {"query_id": pl.String, "doc_id": pl.String, "rank": pl.Int64}
     ranked = [(query, doc, rank) for query, docs in run.items() for rank, doc in enumerate(docs, 1)]
-    return evaluate_retrieval(qrels, pl.DataFrame(ranked, types, orient="row"), select(names), topics)
+    return evaluate_retrieval(qrels, pl.DataFrame(ranked, types, orient="row"), select_metrics(names), topics)
 
 
 def test_every_labelled_query_is_a_topic() -> None:
@@ -135,12 +135,12 @@ def test_copies_are_seen_in_any_order_and_size() -> None:
         doc_id=pl.when(pl.int_range(n).is_in(places)).then(pl.col("doc_id").shift(1)).otherwise("doc_id")
     )
     whole, shuffled = (frame.sample(fraction=1, shuffle=True, seed=1) for frame in (run, copied))
-    for frame, pieces in ((copied, starts(copied["query_id"])), (copied, None), (shuffled, None)):
-        found = copies(frame, pieces)
+    for frame, pieces in ((copied, find_query_starts(copied["query_id"])), (copied, None), (shuffled, None)):
+        found = find_copies(frame, pieces)
         assert found.height == 3
         assert set(found["query_id"]) == {str(place // 7) for place in places}
-    for frame, pieces in ((run, starts(run["query_id"])), (run, None), (whole, None)):
-        assert copies(frame, pieces).height == 0
+    for frame, pieces in ((run, find_query_starts(run["query_id"])), (run, None), (whole, None)):
+        assert find_copies(frame, pieces).height == 0
 
 
 pairs = st.lists(st.tuples(st.sampled_from(["q1", "q2", "q3"]), st.sampled_from("abcdef")), max_size=30)
@@ -155,8 +155,8 @@ def test_copies_are_those_that_came_before(rows: list[tuple[str, str]], tidy: bo
     ranked = [(query, doc, [other for other, _ in rows[: i + 1]].count(query)) for i, (query, doc) in enumerate(rows)]
     run = pl.DataFrame(ranked, {"query_id": pl.String, "doc_id": pl.String, "rank": pl.Int64}, orient="row")
     again = [row for i, row in enumerate(ranked) if row[:2] in rows[:i]]
-    for pieces in (starts(run["query_id"]), None) if tidy else (None,):
-        assert sorted(copies(run, pieces).rows()) == sorted(again)
+    for pieces in (find_query_starts(run["query_id"]), None) if tidy else (None,):
+        assert sorted(find_copies(run, pieces).rows()) == sorted(again)
 
 
 def test_run_without_rows() -> None:
@@ -180,12 +180,12 @@ def test_metrics_of_the_list_itself() -> None:
     run = run.with_columns(rank=pl.Series([2, 1, 1]))
     qrels = pl.DataFrame({"query_id": ["q1", "q2", "q3"], "item": [0, 1, 2], "doc_id": ["a"] * 3, "grade": [1.0] * 3})
     names = ["no_retrieval_rate:min_score=0.5", "empty_result_rate", "mrr"]
-    report = evaluate_retrieval(qrels, run, select(names))
+    report = evaluate_retrieval(qrels, run, select_metrics(names))
     assert report.per_query() == {
         "q1": dict(zip(names, (0, 0, 0.5), strict=True)),
         "q2": dict(zip(names, (1, 0, 1), strict=True)),
         "q3": dict(zip(names, (1, 1, 0), strict=True)),
     }
     for topics, applies in [("all", 1), ("trec_eval", 0)]:  # no score is not no relevant document: never 0
-        without = evaluate_retrieval(qrels, run.drop("score"), select(names), cast(Topics, topics))
+        without = evaluate_retrieval(qrels, run.drop("score"), select_metrics(names), cast(Topics, topics))
         assert (without[names[0]].not_applicable, without[names[0]].scored) == (2, applies)

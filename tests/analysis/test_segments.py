@@ -10,15 +10,21 @@ import pytest
 
 from ragauge.core.example import Example
 from ragauge.core.score import Score
-from ragauge.metrics.catalogue import parse
+from ragauge.metrics.catalogue import parse_metric
 from ragauge.scores.arrays import ScoreArrays
-from ragauge.scores.frames import cause_frame, failures, score_frame
+from ragauge.scores.frames import build_cause_frame, build_score_frame, select_failures
 from ragauge.scores.results.scorecard import Cause, Summary
-from ragauge.scores.segments import by_segment, query_length, segments_of, shortfall, tidy
-from ragauge.scores.summarize import summarize
+from ragauge.scores.segments import (
+    classify_query_length,
+    compute_shortfall,
+    derive_segments,
+    summarize_segments,
+    tidy_segments,
+)
+from ragauge.scores.summarize import summarize_scores
 from ragauge.stats.weighted import Interval
 
-METRICS = [parse(name) for name in ("recall@5", "faithfulness", "unsupported")]
+METRICS = [parse_metric(name) for name in ("recall@5", "faithfulness", "unsupported")]
 
 
 def segments(**columns: Sequence[str | None]) -> pl.DataFrame:
@@ -28,7 +34,7 @@ def segments(**columns: Sequence[str | None]) -> pl.DataFrame:
 
 def test_declared_and_derived_columns() -> None:
     """Declared columns come first; language, length and answerable are derived; absent values are null."""
-    found = segments_of(
+    found = derive_segments(
         [
             Example("a", "Where is the station?", segments={"type": "single"}, answerable=True),
             Example(
@@ -39,7 +45,7 @@ def test_declared_and_derived_columns() -> None:
             ),
             Example("c", "42?"),
         ]
-    ).frame()
+    ).to_frame()
     assert found.columns == ["query_id", "type", "tenant", "language", "query_length", "answerable"]
     assert found["type"].to_list() == ["single", None, None]
     assert found["tenant"].to_list() == [None, "acme", None]
@@ -50,7 +56,7 @@ def test_declared_and_derived_columns() -> None:
 
 def test_declared_column_wins() -> None:
     """A declared language is not guessed over."""
-    found = segments_of([Example("a", "Where is the station?", segments={"language": "English"})]).frame()
+    found = derive_segments([Example("a", "Where is the station?", segments={"language": "English"})]).to_frame()
     assert found["language"].to_list() == ["English"]
     assert found.columns.count("language") == 1
 
@@ -62,7 +68,7 @@ def test_the_majority_decides_the_language_of_short_texts() -> None:
     short = [Example("s", "Refund policy?"), Example("t", "Łukasz Żak?"), Example("u", "42")]
 
     def languages(examples: Sequence[Example]) -> list[str | None]:
-        return segments_of(examples).frame()["language"].to_list()
+        return derive_segments(examples).to_frame()["language"].to_list()
 
     assert languages([*english, *german[:2], *short]) == ["en"] * 9 + ["de"] * 2 + ["en"] * 3
     assert languages([*german, *short]) == ["de"] * 12
@@ -73,7 +79,7 @@ def test_the_majority_decides_the_language_of_short_texts() -> None:
 @pytest.mark.parametrize(("n", "length"), [(1, "short"), (6, "short"), (7, "medium"), (15, "medium"), (16, "long")])
 def test_query_length(n: int, length: str) -> None:
     """Up to 6 words are short, from 16 long."""
-    assert query_length(" ".join(["word"] * n) + "?") == length
+    assert classify_query_length(" ".join(["word"] * n) + "?") == length
 
 
 def test_small_values_are_grouped() -> None:
@@ -83,7 +89,7 @@ def test_small_values_are_grouped() -> None:
         single=["a"] * 5 + ["b"] * 3 + [None] * 2,
         one_small=["a"] * 8 + ["b"] * 2,
     )
-    found = tidy(many)
+    found = tidy_segments(many)
     assert found["two"].to_list() == ["a"] * 6 + ["(other)"] * 4
     assert found["single"].to_list() == ["a"] * 5 + ["(other)"] * 5
     assert found["one_small"].to_list() == ["a"] * 8 + ["b"] * 2
@@ -92,7 +98,7 @@ def test_small_values_are_grouped() -> None:
 def test_useless_columns_are_left_out() -> None:
     """Ids, constants, empty columns and derived columns without two real groups are left out."""
     n = 60
-    found = tidy(
+    found = tidy_segments(
         segments(
             kept=["x", "y"] * 30,
             ids=[f"id{i}" for i in range(n)],
@@ -125,7 +131,7 @@ def scores(rng: Random, n: int, gap: float = 0.0) -> pl.DataFrame:
                 else Score("r", f"q{i}", 0, str(metric), 1, None, 0, "scored", value, value * 10, 10.0, value, value)
             )
             rows.append(made)
-    return score_frame(rows)
+    return build_score_frame(rows)
 
 
 def test_a_cell_is_the_summary_of_its_examples() -> None:
@@ -133,13 +139,13 @@ def test_a_cell_is_the_summary_of_its_examples() -> None:
     rng = Random(5)
     frame = scores(rng, 40)
     labels = [rng.choice(["a", "b", "c"]) for _ in range(40)]
-    shown = tidy(segments(type=labels)).sample(fraction=1.0, shuffle=True, seed=1)
+    shown = tidy_segments(segments(type=labels)).sample(fraction=1.0, shuffle=True, seed=1)
     arrays = ScoreArrays.of(frame)
-    found = by_segment(arrays, METRICS, shown, summarize(arrays, METRICS))["type"]
+    found = summarize_segments(arrays, METRICS, shown, summarize_scores(arrays, METRICS))["type"]
     assert set(found) == {"a", "b", "c"}
     for value, cell in found.items():
         ids = shown.filter(pl.col("type") == value)["query_id"].to_list()
-        alone = summarize(frame.filter(pl.col("query_id").is_in(ids)), METRICS)
+        alone = summarize_scores(frame.filter(pl.col("query_id").is_in(ids)), METRICS)
         for mine, theirs in zip(cell, alone, strict=True):
             assert (mine.n, mine.scored, mine.failed, mine.reasons) == (
                 theirs.n,
@@ -157,7 +163,7 @@ def test_worst_value_first() -> None:
     frame = scores(Random(1), 60, gap=0.3)
     labels = [["good", "bad"][i % 2] for i in range(60)]
     arrays = ScoreArrays.of(frame)
-    found = by_segment(arrays, METRICS, tidy(segments(kind=labels)), summarize(arrays, METRICS))
+    found = summarize_segments(arrays, METRICS, tidy_segments(segments(kind=labels)), summarize_scores(arrays, METRICS))
     assert list(found["kind"]) == ["bad", "good"]
 
 
@@ -166,8 +172,10 @@ def test_segment_that_was_not_evaluated_is_left_out() -> None:
     frame = scores(Random(2), 10)
     labels = ["a"] * 5 + ["b"] * 5 + ["pending"] * 5
     arrays = ScoreArrays.of(frame)
-    metrics = [*METRICS, parse("mrr")]
-    found = by_segment(arrays, metrics, tidy(segments(kind=labels)), summarize(arrays, metrics))["kind"]
+    metrics = [*METRICS, parse_metric("mrr")]
+    found = summarize_segments(
+        arrays, metrics, tidy_segments(segments(kind=labels)), summarize_scores(arrays, metrics)
+    )["kind"]
     assert set(found) == {"a", "b"}
     assert [summary.n for summary in found["a"]] == [5, 5, 5, 0]
 
@@ -179,16 +187,16 @@ def summary(mean: float | None, low: float, high: float, direction: str = "highe
 
 def test_shortfall_by_hand() -> None:
     """A segment 0.2 below the whole whose interval reaches 0.1 up lies two half-widths on the bad side."""
-    assert shortfall(summary(0.5, 0.3, 0.6), summary(0.7, 0.6, 0.8)) == pytest.approx(2.0)
-    assert shortfall(summary(0.9, 0.8, 1.0), summary(0.7, 0.6, 0.8)) == pytest.approx(-2.0)
-    assert shortfall(summary(0.5, 0.4, 0.7, "lower"), summary(0.3, 0.2, 0.4, "lower")) == pytest.approx(2.0)
-    assert shortfall(summary(None, 0, 0), summary(0.7, 0.6, 0.8)) is None
-    assert shortfall(summary(0.5, 0.4, 0.7, "neither"), summary(0.3, 0.2, 0.4, "neither")) is None
+    assert compute_shortfall(summary(0.5, 0.3, 0.6), summary(0.7, 0.6, 0.8)) == pytest.approx(2.0)
+    assert compute_shortfall(summary(0.9, 0.8, 1.0), summary(0.7, 0.6, 0.8)) == pytest.approx(-2.0)
+    assert compute_shortfall(summary(0.5, 0.4, 0.7, "lower"), summary(0.3, 0.2, 0.4, "lower")) == pytest.approx(2.0)
+    assert compute_shortfall(summary(None, 0, 0), summary(0.7, 0.6, 0.8)) is None
+    assert compute_shortfall(summary(0.5, 0.4, 0.7, "neither"), summary(0.3, 0.2, 0.4, "neither")) is None
 
 
 def test_failures_count_an_example_once() -> None:
     """Of an example's failed repeats the most frequent cause counts, the first repeat's among equals."""
     rows = [("a", 0, "noise"), ("a", 1, "ignored"), ("a", 2, "ignored"), ("b", 1, "noise"), ("b", 2, "ignored")]
-    found = failures(cause_frame((query_id, repeat, Cause(name)) for query_id, repeat, name in rows))
+    found = select_failures(build_cause_frame((query_id, repeat, Cause(name)) for query_id, repeat, name in rows))
     assert found.select("query_id", "cause").rows() == [("a", "ignored"), ("b", "noise")]
-    assert failures(cause_frame([("a", 0, None)])).is_empty()
+    assert select_failures(build_cause_frame([("a", 0, None)])).is_empty()

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from tests.building import answer_facts, claim, evidence, example, passage, response
 
 from ragauge.core.example import Example, Relevant, Span
-from ragauge.evaluation.overview.alignment import Use
+from ragauge.evaluation.overview.alignment import UsedPassages
 from ragauge.evaluation.overview.stages import StageGatherer
 from ragauge.metrics.facts import Facts
 from ragauge.scores.arrays import ResponseIndex
@@ -31,7 +31,7 @@ def funnel(index_of: IndexOf, visits_of: VisitsOf) -> Measure:
     def made(every: Sequence[Facts]) -> tuple[Stage, ...]:
         gatherer = StageGatherer()
         for visit in visits_of(every):
-            gatherer.add(Use.of(visit))
+            gatherer.add(UsedPassages.of(visit))
         return gatherer.stages(index_of(every))
 
     return made
@@ -125,7 +125,7 @@ def test_what_is_used_was_handed_on(seed: int) -> None:
 
         gatherer = StageGatherer()
         for n in order:
-            gatherer.add(Use.of(Visit(n, n, every[n].example, every[n].response, every[n].evidence)))
+            gatherer.add(UsedPassages.of(Visit(n, n, every[n].example, every[n].response, every[n].evidence)))
         numbers = np.arange(len(every))
         index = ResponseIndex(numbers, numbers, numbers * 0, None, None, tuple(f"q{n}" for n in numbers))
         return {stage.name: stage.recall.mean or 0.0 for stage in gatherer.stages(index)}

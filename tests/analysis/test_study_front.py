@@ -11,18 +11,18 @@ import pytest
 
 from ragauge.core.errors import UnknownName, UsageError
 from ragauge.core.study import Measurement, Study, Trial
-from ragauge.metrics.catalogue import parse
+from ragauge.metrics.catalogue import parse_metric
 from ragauge.scores.arrays import ScoreArrays
-from ragauge.stats.families import may_be_best
-from ragauge.studies.figures import StudyFigures, StudyKind, StudyTable
-from ragauge.studies.front import knee, knee_of, pareto_front
-from ragauge.studies.kinds import kind_of
-from ragauge.studies.means import trial_means
+from ragauge.stats.families import find_possible_best
+from ragauge.studies.figures import StudyKind, StudySummary, StudyTable
+from ragauge.studies.front import find_knee, find_knee_point, find_pareto_front
+from ragauge.studies.kinds import find_study_kind
+from ragauge.studies.means import compute_trial_means
 from ragauge.studies.recommendation import StudyTarget
-from ragauge.studies.tables import study_sections
+from ragauge.studies.tables import build_study_sections
 from ragauge.studies.trial_summary import read_trials
 
-RECALL = parse("recall@5")
+RECALL = parse_metric("recall@5")
 
 
 def scored(values: Sequence[float | None]) -> ScoreArrays:
@@ -59,7 +59,7 @@ def test_front_holds_what_nothing_beats() -> None:
             for j in range(8)
             if quality[j] >= quality[i] and cost[j] <= cost[i] and (quality[j] > quality[i] or cost[j] < cost[i])
         }
-        front = pareto_front(quality, cost)
+        front = find_pareto_front(quality, cost)
         assert {(quality[n], cost[n]) for n in front} == {(quality[n], cost[n]) for n in range(8) if n not in beaten}
         assert [cost[n] for n in front] == sorted(cost[n] for n in front)
 
@@ -68,14 +68,16 @@ def test_knee_is_told_only_where_it_is_clear() -> None:
     """A bend that resamples agree on is the knee; a straight front and two points have none, with the reason."""
     rng = np.random.default_rng(3)
     noise = rng.normal(scale=0.02, size=(100, 4))
-    clear = knee(np.array([0.2, 0.8, 0.9, 1.0]) + noise, [1, 2, 5, 9])
+    clear = find_knee(np.array([0.2, 0.8, 0.9, 1.0]) + noise, [1, 2, 5, 9])
     assert (clear.trial, clear.reason) == (1, "")
     assert clear.agreement > 0.9
-    straight = knee(np.array([0.1, 0.4, 0.7, 1.0]) + noise * 0.01, [1, 4, 7, 10])
+    straight = find_knee(np.array([0.1, 0.4, 0.7, 1.0]) + noise * 0.01, [1, 4, 7, 10])
     assert straight.trial is None
     assert "below 0.05" in straight.reason
-    assert "fewer than three" in knee(np.array([[0.1, 0.2], [0.2, 0.4]]), [1, 2]).reason
-    assert knee_of([0.0, 0.5, 1.0], [1, 10, 100], logarithmic=True) != knee_of([0.0, 0.5, 1.0], [1, 10, 100])
+    assert "fewer than three" in find_knee(np.array([[0.1, 0.2], [0.2, 0.4]]), [1, 2]).reason
+    assert find_knee_point([0.0, 0.5, 1.0], [1, 10, 100], logarithmic=True) != find_knee_point(
+        [0.0, 0.5, 1.0], [1, 10, 100]
+    )
 
 
 def test_cheapest_of_the_best_is_taken() -> None:
@@ -116,10 +118,10 @@ def test_a_trial_without_scores_is_never_taken_and_takes_nothing_from_the_others
     assert sure.recommendation.trial == "b"
     trials = tuple(Trial(name, {}, "complete", "", "", (Measurement("index_tokens", prices[name]),)) for name in prices)
     kind = StudyKind("kind", ("recall@5",), ("index_tokens",))
-    found = StudyFigures(Study("s", "kind", trials=trials), kind, empty | scores, ("recall@5",))
+    found = StudySummary(Study("s", "kind", trials=trials), kind, empty | scores, ("recall@5",))
     assert found.cautions == ("zero has no score of recall@5 and is not compared: the vector is zero.",)
-    none = StudyFigures(Study("s", "kind", trials=trials[:1]), kind, empty, ("recall@5",))
-    told = " ".join(map(str, next(iter(study_sections(none))).lead))
+    none = StudySummary(Study("s", "kind", trials=trials[:1]), kind, empty, ("recall@5",))
+    told = " ".join(map(str, next(iter(build_study_sections(none))).lead))
     assert told.startswith("No recommendation: not enough data: no trial has a score of recall@5.")
     assert "May be the best" not in told
     assert "Not beaten" not in told
@@ -140,7 +142,7 @@ def test_examples_without_a_score_improve_no_trial() -> None:
     near = read_trials({"full": scored(full), "some": scored(some)}, RECALL, "", {})
     assert (near.front, near.recommendation.trial) == (("full",), "full")
     trials = tuple(Trial(name, {}, "complete") for name in ("full", "part"))
-    figures = StudyFigures(
+    figures = StudySummary(
         Study("s", "kind", trials=trials),
         StudyKind("kind", ("recall@5",), ()),
         {"full": scored(full), "part": scored(few)},
@@ -166,17 +168,17 @@ def test_under_a_filter_an_index_is_taken_for_speed_and_recall(recall: float, ex
     noise = np.random.default_rng(12).uniform(-0.01, 0.01, 80)
     scores = {"hnsw": scored((recall + noise).tolist()), "null": scored((0.99 + noise / 10).tolist())}
     study = Study("s", "ann", trials=(index_trial("hnsw", exact), index_trial("null", exact)))
-    kind = replace(kind_of("ann"), decides=("recall@5",))
-    found = StudyFigures(study, kind, scores, ("recall@5",))
+    kind = replace(find_study_kind("ann"), decides=("recall@5",))
+    found = StudySummary(study, kind, scores, ("recall@5",))
     assert (found.reading.trials, found.reading.best_set, found.reading.front) == (("hnsw",),) * 3
-    told = [one for one in found.told if isinstance(one, str)]
+    told = [one for one in found.contents if isinstance(one, str)]
     assert [one.startswith(f"Under random 10 % take {taken}") for one in told] == [True]
     assert ("no index's recall reaches 0.9" in told[0]) == (recall < 0.9)
-    wins = next(one for one in found.told if isinstance(one, StudyTable) and one.heading == "Exact search wins")
+    wins = next(one for one in found.contents if isinstance(one, StudyTable) and one.heading == "Exact search wins")
     expected = "at all measured: its recall is below 0.9" if recall < 0.9 else "none in what was measured, from 10 % on"
     assert [row[3] for row in wins.rows] == [expected]
     with pytest.raises(UsageError, match="of queries_per_second more is better") as error:
-        StudyFigures(study, kind, scores, ("recall@5",)).ask(cost="queries_per_second")
+        StudySummary(study, kind, scores, ("recall@5",)).set_options(cost="queries_per_second")
     assert "Name one of: latency_p50_ms, exact_p50_ms, passing." in str(error.value)
 
 
@@ -217,8 +219,8 @@ def test_differences_are_one_family() -> None:
     rng = np.random.default_rng(6)
     base = rng.uniform(0, 0.5, 60)
     scores = {"base": scored(base.tolist()), "more": scored((base + rng.uniform(0.0, 0.2, 60)).tolist())}
-    alone = trial_means(scores, RECALL, base="base")
-    both = trial_means(scores, RECALL, base="base", segments={"half=first": np.arange(60) < 30})
+    alone = compute_trial_means(scores, RECALL, base="base")
+    both = compute_trial_means(scores, RECALL, base="base", segments={"half=first": np.arange(60) < 30})
     assert [one.segment for one in both] == ["", "", "half=first", "half=first"]
     assert both[0].p_value is None
     assert 0.05 < (both[1].difference or 0) < 0.15
@@ -248,17 +250,17 @@ def test_measurements_decide_where_there_are_no_scores() -> None:
 
     kind = StudyKind("indexes", ("ann_recall*",), ("p50",))
     study = Study("s", "indexes", trials=(trial("a", 0.80, 1.0), trial("b", 0.95, 2.0), trial("c", 0.96, 5.0)))
-    found = StudyFigures(study, kind, {}, ())
+    found = StudySummary(study, kind, {}, ())
     assert (found.metric, found.scored, found.cost) == ("ann_recall", False, "p50")
     assert (found.reading.best_set, found.reading.front) == (("b", "c"), ("a", "b", "c"))
     assert found.reading.recommendation.trial == "b"
     assert "no examples to draw again" in found.reading.knee.reason
-    sure = StudyFigures(study, kind, {}, ()).ask(target="ann_recall=0.94").reading.recommendation
+    sure = StudySummary(study, kind, {}, ()).set_options(target="ann_recall=0.94").reading.recommendation
     assert sure.trial == "c"
     with pytest.raises(UsageError, match=r"expected METRIC=x, such as recall@5=0.8, got 'ann_recall=much'"):
-        StudyFigures(study, kind, {}, ()).ask(target="ann_recall=much")
+        StudySummary(study, kind, {}, ()).set_options(target="ann_recall=much")
     with pytest.raises(UnknownName, match="no kind of study 'indexes'"):
-        kind_of("indexes")
+        find_study_kind("indexes")
 
 
 def kept(studies: int, ties: int, n: int, trials: int, clusters: int = 0) -> tuple[float, float]:
@@ -276,7 +278,7 @@ def kept(studies: int, ties: int, n: int, trials: int, clusters: int = 0) -> tup
         if groups is not None:
             noise += rng.normal(0, 0.15, (clusters, trials))[groups]
         values = np.clip(shared - behind + noise, 0, 1)
-        marks = may_be_best(values, groups, draws=500, seed=seed)
+        marks = find_possible_best(values, groups, draws=500, seed=seed)
         lost += not all(marks[:ties])
         others += sum(marks[ties:])
     return 1 - lost / studies, others / studies / (trials - ties)
@@ -299,7 +301,7 @@ def test_best_stays_in_the_set_of_a_thousand_studies(ties: int, n: int, trials: 
     assert share >= 0.95 - 1.645 * (0.05 * 0.95 / 1_000) ** 0.5  # a one-sided test at 5 %
 
 
-def segmented(trials: int = 4, n: int = 240) -> StudyFigures:
+def segmented(trials: int = 4, n: int = 240) -> StudySummary:
     """Trials of which the last is worse by 0.04, and by 0.15 in segment 0 of 24; segment 23 has 5 examples."""
     rng = np.random.default_rng(11)
     ease = rng.uniform(0.2, 0.6, n)
@@ -311,7 +313,7 @@ def segmented(trials: int = 4, n: int = 240) -> StudyFigures:
         scores[f"t{trial}"] = scored((ease - shift + rng.normal(0, 0.05, n)).tolist())
     masks = {f"part={one}": segment == one for one in range(24)}
     study = Study("s", "ann", trials=tuple(Trial(name, {}, "complete", run_id=name) for name in scores))
-    return StudyFigures(study, StudyKind("ann", ("recall@5",), ()), scores, ["recall@5"], masks)
+    return StudySummary(study, StudyKind("ann", ("recall@5",), ()), scores, ["recall@5"], masks)
 
 
 def test_segments_cost_the_main_difference_nothing() -> None:
@@ -319,15 +321,15 @@ def test_segments_cost_the_main_difference_nothing() -> None:
     from scipy.stats import false_discovery_control
 
     found = segmented()
-    apart = [one.p_value for one in trial_means(found.scores, RECALL, base="t0")]
-    both = trial_means(found.scores, RECALL, base="t0", segments=found.masks)
+    apart = [one.p_value for one in compute_trial_means(found.scores, RECALL, base="t0")]
+    both = compute_trial_means(found.scores, RECALL, base="t0", segments=found.masks)
     assert [one.p_value for one in both if one.segment == ""] == apart
     raw = [
         one.p_value
         for name, mask in found.masks.items()
         for trial in ("t1", "t2", "t3")
         for pair in [{key: found.scores[key] for key in ("t0", trial)}]
-        for one in trial_means(pair, RECALL, base="t0", segments={name: mask})
+        for one in compute_trial_means(pair, RECALL, base="t0", segments={name: mask})
         if one.segment and one.p_value is not None
     ]
     corrected = [one.p_value for one in both if one.segment and one.p_value is not None]
@@ -336,16 +338,20 @@ def test_segments_cost_the_main_difference_nothing() -> None:
 
 def test_many_segments_are_shown_by_what_they_say() -> None:
     """A terminal shows differences that are no chance, or the best of each segment; the page shows every row."""
-    from ragauge.rendering.sections import TableCell, plain
-    from ragauge.studies.tables import study_sections
+    from ragauge.rendering.sections import TableCell, to_plain_text
+    from ragauge.studies.tables import build_study_sections
 
     def rows(base: str, *, whole: bool) -> tuple[list[tuple[TableCell, ...]], str]:
-        (one,) = (one for one in study_sections(segmented().ask(base=base), whole=whole) if one.heading == "Segments")
+        (one,) = (
+            one
+            for one in build_study_sections(segmented().set_options(base=base), is_whole=whole)
+            if one.heading == "Segments"
+        )
         assert one.table is not None
         return list(one.table.rows), " ".join(map(str, one.notes))
 
     matter, told = rows("t0", whole=False)
-    assert ("part=0", "t3") in [tuple(map(plain, row[:2])) for row in matter]
+    assert ("part=0", "t3") in [tuple(map(to_plain_text, row[:2])) for row in matter]
     assert len(matter) <= 12
     assert "1 segment of fewer than 10 examples" in told
     best, told = rows("", whole=False)
@@ -363,13 +369,13 @@ def test_labels_and_series_are_told_apart() -> None:
         ChartPoint(float(x), 0.5 + n / 1_000, "beaten", 0.4, 0.6, f"chunker:size={n}")
         for n, x in enumerate((100, 101, 100, 101, 200))
     )
-    rows = [charts._row(ReportChart("c", "points", "cost", "recall", points), one) for one in points]
-    placed = charts._apart(rows, log=False)
+    rows = [charts._build_row(ReportChart("c", "points", "cost", "recall", points), one) for one in points]
+    placed = charts._place_labels(rows, log=False)
     assert len(placed) == 5
     heights = sorted(row["label_y"] for row in placed if row["x"] < 200)
-    line = 0.2 / (charts.HEIGHT - 16) * charts.LABEL[1]
+    line = 0.2 / (charts.HEIGHT - 16) * charts.LABEL_SIZE_PX[1]
     assert min(np.diff(heights)) >= line - 1e-9
     series = [f"trial {n}" for n in range(18)]
-    scales = charts._colours([{"series": one} for one in series], series)
+    scales = charts._encode_colors([{"series": one} for one in series], series)
     looks = list(zip(*(scales[name].to_dict()["scale"]["range"] for name in ("color", "shape")), strict=True))
     assert len(set(looks)) == 18

@@ -29,42 +29,42 @@ from tests.conftest import OwnTime
 
 from ragauge.core.errors import DataError
 from ragauge.core.facts import AnswerFacts, Evidence, ReferenceFacts
-from ragauge.core.identity import plain
+from ragauge.core.identity import to_json_value
 from ragauge.core.score import Score
-from ragauge.metrics.base import Measured, Metric
-from ragauge.metrics.catalogue import parse, samples
+from ragauge.metrics.base import Metric, MetricResult
+from ragauge.metrics.catalogue import list_samples, parse_metric
 from ragauge.metrics.facts import Facts
-from ragauge.metrics.measure import measure
+from ragauge.metrics.measure import measure_metric
 from ragauge.scores.arrays import ScoreArrays
-from ragauge.scores.frames import score_frame
+from ragauge.scores.frames import build_score_frame
 from ragauge.scores.results.scorecard import Summary
-from ragauge.scores.segments import by_segment, tidy
-from ragauge.scores.summarize import MOST_REASONS, summarize
-from ragauge.stats.intervals import scaled_wilson, wilson
+from ragauge.scores.segments import summarize_segments, tidy_segments
+from ragauge.scores.summarize import MAX_REASONS, summarize_scores
+from ragauge.stats.intervals import scaled_wilson, wilson_interval
 
-NO_MATTER = Measured("not_applicable", reason="no reference answer")
+NO_MATTER = MetricResult("not_applicable", reason="no reference answer")
 
 
-def scored(numerator: float, denominator: float = 1.0) -> Measured:
+def scored(numerator: float, denominator: float = 1.0) -> MetricResult:
     value = numerator / denominator
-    return Measured("scored", value, numerator, denominator, value, value)
+    return MetricResult("scored", value, numerator, denominator, value, value)
 
 
-def failed(low: float | None = None, high: float | None = None, reason: str = "time-out") -> Measured:
-    return Measured("failed", low=low, high=high, reason=reason)
+def failed(low: float | None = None, high: float | None = None, reason: str = "time-out") -> MetricResult:
+    return MetricResult("failed", low=low, high=high, reason=reason)
 
 
-def undefined(reason: str = "the answer makes no claims") -> Measured:
-    return Measured("undefined", reason=reason)
+def undefined(reason: str = "the answer makes no claims") -> MetricResult:
+    return MetricResult("undefined", reason=reason)
 
 
-def score(query_id: str, metric: str, result: Measured, repeat: int = 0) -> Score:
+def score(query_id: str, metric: str, result: MetricResult, repeat: int = 0) -> Score:
     return Score("r", query_id, repeat, metric, 1, None, 0, **dataclasses.asdict(result))
 
 
-def frame(metric: str, *results: Measured, **options: Any) -> pl.DataFrame:
+def frame(metric: str, *results: MetricResult, **options: Any) -> pl.DataFrame:
     """Scores of q0, q1, q2 ..."""
-    return score_frame([score(f"q{i}", metric, result) for i, result in enumerate(results)], **options)
+    return build_score_frame([score(f"q{i}", metric, result) for i, result in enumerate(results)], **options)
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,9 +77,9 @@ class Milliseconds(Metric):
     scale: ClassVar = "amount"
 
 
-def one(name: str, *results: Measured, **options: Any) -> Summary:
-    metric = Milliseconds() if name == "milliseconds" else parse(name)
-    (summary,) = summarize(frame(name, *results, **options), [metric])
+def one(name: str, *results: MetricResult, **options: Any) -> Summary:
+    metric = Milliseconds() if name == "milliseconds" else parse_metric(name)
+    (summary,) = summarize_scores(frame(name, *results, **options), [metric])
     return summary
 
 
@@ -107,7 +107,7 @@ def test_level_reaches_the_interval() -> None:
     """A lower level gives a narrower interval that says so."""
     results = [scored(n, 10) for n in (2, 5, 6, 7, 9)]
     wide, narrow = (
-        summarize(frame("faithfulness", *results), [parse("faithfulness")], level=level)[0].interval
+        summarize_scores(frame("faithfulness", *results), [parse_metric("faithfulness")], level=level)[0].interval
         for level in (0.95, 0.8)
     )
     assert wide is not None
@@ -131,7 +131,7 @@ def test_rates_take_wilson() -> None:
     """A 0/1 metric has Wilson's interval and no micro average."""
     found = one("hit@5", *[scored(1)] * 7, *[scored(0)] * 3)
     assert found.kind == "rate"
-    assert found.interval == wilson(7, 10)
+    assert found.interval == wilson_interval(7, 10)
     assert found.micro is None
 
 
@@ -141,7 +141,7 @@ def test_micro_is_for_claims_and_citations() -> None:
     assert one("context_recall", scored(1, 2), scored(1, 1)).micro is None
     assert one("citation_precision", scored(1, 2), scored(1, 1)).micro == pytest.approx(2 / 3)
     assert one("answer_precision", scored(1, 2), scored(1, 1)).micro == pytest.approx(2 / 3)
-    assert one("answer_correctness", Measured("scored", 0.4), Measured("scored", 0.6)).micro is None
+    assert one("answer_correctness", MetricResult("scored", 0.4), MetricResult("scored", 0.6)).micro is None
 
 
 def test_one_and_no_value() -> None:
@@ -150,7 +150,7 @@ def test_one_and_no_value() -> None:
     assert (single.mean, single.interval) == (0.5, None)
     empty = one("faithfulness", undefined(), NO_MATTER)
     assert (empty.mean, empty.interval, empty.micro, empty.low, empty.high) == (None,) * 5
-    absent = summarize(frame("recall"), [parse("faithfulness")])[0]
+    absent = summarize_scores(frame("recall"), [parse_metric("faithfulness")])[0]
     assert (absent.n, absent.mean, absent.interval) == (0, None, None)
 
 
@@ -159,7 +159,7 @@ def test_all_failed_has_no_mean() -> None:
     found = one("faithfulness", failed(), failed(0.0, 1.0), failed(None, None))
     assert (found.mean, found.interval, found.micro) == (None, None, None)
     assert (found.low, found.high) == (0.0, 1.0)
-    json.dumps(plain(found), allow_nan=False)
+    json.dumps(to_json_value(found), allow_nan=False)
 
 
 def test_judge_dies_on_the_worst() -> None:
@@ -176,11 +176,11 @@ def test_judge_dies_on_the_worst() -> None:
 def test_amounts_have_quantiles() -> None:
     """An amount has p50, p95, p99 (interpolated), a mean with its interval, and no lower bound below 0."""
     values = [float(v) for v in range(1, 101)]
-    found = one("milliseconds", *[Measured("scored", v) for v in values])
+    found = one("milliseconds", *[MetricResult("scored", v) for v in values])
     assert found.quantiles == pytest.approx({0.5: 50.5, 0.95: 95.05, 0.99: 99.01})
     assert found.mean == 50.5
     assert found.micro is None
-    lost = one("milliseconds", Measured("scored", 5.0), Measured("scored", 500.0), failed(0.0, None))
+    lost = one("milliseconds", MetricResult("scored", 5.0), MetricResult("scored", 500.0), failed(0.0, None))
     assert lost.low == pytest.approx(505 / 3)
     assert lost.high is None
     assert lost.interval is not None
@@ -190,7 +190,7 @@ def test_amounts_have_quantiles() -> None:
 def test_weighted_quantiles() -> None:
     """With weights a quantile is the least value that the share of requests does not exceed."""
     weights = {("q0", 0): 1.0, ("q1", 0): 97.0, ("q2", 0): 2.0}
-    found = one("milliseconds", *[Measured("scored", v) for v in (1.0, 2.0, 9.0)], weights=weights)
+    found = one("milliseconds", *[MetricResult("scored", v) for v in (1.0, 2.0, 9.0)], weights=weights)
     assert found.quantiles == {0.5: 2.0, 0.95: 2.0, 0.99: 9.0}
 
 
@@ -199,7 +199,7 @@ def test_repeats_count_once() -> None:
     scores = [score("q0", "faithfulness", scored(n, 4), repeat) for repeat, n in enumerate((1, 2, 3))]
     scores += [score("q1", "faithfulness", scored(4, 4), 0), score("q1", "faithfulness", undefined(), 1)]
     scores += [score("q2", "faithfulness", undefined(), 0), score("q2", "faithfulness", NO_MATTER, 1)]
-    (found,) = summarize(score_frame(scores), [parse("faithfulness")])
+    (found,) = summarize_scores(build_score_frame(scores), [parse_metric("faithfulness")])
     assert (found.n, found.scored, found.undefined, found.not_applicable, found.failed) == (3, 2, 1, 0, 0)
     assert found.mean == pytest.approx((0.5 + 1) / 2)
     assert found.micro == pytest.approx((2 + 4) / (4 + 4))
@@ -212,12 +212,12 @@ def test_a_failed_repeat_bounds_its_example() -> None:
     scores = [score("q0", "faithfulness", scored(1, 2), 0), score("q0", "faithfulness", scored(1, 1), 1)]
     scores += [score("q0", "faithfulness", failed(0.2, 0.4, "2 verdicts missing"), 2)]
     scores += [score("q1", "faithfulness", scored(1, 1), repeat) for repeat in range(3)]
-    (found,) = summarize(score_frame(scores), [parse("faithfulness")])
+    (found,) = summarize_scores(build_score_frame(scores), [parse_metric("faithfulness")])
     assert (found.scored, found.failed, found.mean) == (1, 1, 1.0)
     assert found.low == pytest.approx(((0.5 + 1 + 0.2) / 3 + 1) / 2)
     assert found.high == 1.0
-    high = score_frame([s for s in scores if s.query_id == "q0"])
-    assert summarize(high, [parse("faithfulness")])[0].high == pytest.approx((0.5 + 1 + 0.4) / 3)
+    high = build_score_frame([s for s in scores if s.query_id == "q0"])
+    assert summarize_scores(high, [parse_metric("faithfulness")])[0].high == pytest.approx((0.5 + 1 + 0.4) / 3)
     assert found.reasons == {"2 verdicts missing": 1}
 
 
@@ -227,15 +227,15 @@ def test_clusters() -> None:
     clusters = {"q0": "a", "q1": "a", "q2": "b", "q3": "b"}
     found = one("faithfulness", *results, clusters=clusters)
     assert found.interval == scaled_wilson([0.1, 0.2, 0.8, 0.9, 0.5], clusters=["a", "a", "b", "b", "c"])
-    assert one("hit@5", scored(1), scored(0), clusters={"q0": "a", "q1": "b"}).interval == wilson(1, 2)
+    assert one("hit@5", scored(1), scored(0), clusters={"q0": "a", "q1": "b"}).interval == wilson_interval(1, 2)
 
 
 def test_many_reasons_are_cut() -> None:
     """The most frequent reasons are kept, the rest is counted together."""
     found = one("faithfulness", *[failed(reason=f"error {i}") for i in range(30)], *[undefined("no claims")] * 2)
-    assert len(found.reasons) == MOST_REASONS + 1
+    assert len(found.reasons) == MAX_REASONS + 1
     assert next(iter(found.reasons.items())) == ("no claims", 2)
-    assert found.reasons["other reasons"] == 31 - MOST_REASONS
+    assert found.reasons["other reasons"] == 31 - MAX_REASONS
     assert sum(found.reasons.values()) == 32
 
 
@@ -243,12 +243,12 @@ def test_frame_is_checked() -> None:
     """A column that is absent or an unknown status is a DataError; a value that is no number is a failed score."""
     whole = frame("faithfulness", scored(1, 2))
     with pytest.raises(DataError, match="no column 'low'"):
-        summarize(whole.drop("low"), [])
+        summarize_scores(whole.drop("low"), [])
     with pytest.raises(DataError, match="got 'done'"):
-        summarize(whole.with_columns(pl.lit("done").alias("status")), [])
-    found = summarize(whole.with_columns(pl.lit(float("nan")).alias("value")), [parse("faithfulness")])[0]
+        summarize_scores(whole.with_columns(pl.lit("done").alias("status")), [])
+    found = summarize_scores(whole.with_columns(pl.lit(float("nan")).alias("value")), [parse_metric("faithfulness")])[0]
     assert (found.failed, found.mean, found.low, found.high) == (1, None, 0.0, 1.0)
-    assert summarize(whole.drop("weight", "cluster"), [parse("faithfulness")])[0].mean == 0.5
+    assert summarize_scores(whole.drop("weight", "cluster"), [parse_metric("faithfulness")])[0].mean == 0.5
 
 
 METRICS = ("faithfulness", "unsupported", "hit@5", "milliseconds")
@@ -259,13 +259,13 @@ anything = st.one_of(value, bounds, st.sampled_from([undefined(), NO_MATTER, fai
 
 @settings(deadline=None)
 @given(st.lists(anything, max_size=8), st.sampled_from(METRICS), st.booleans())
-def test_summary_is_whole(results: list[Measured], metric: str, in_pairs: bool) -> None:
+def test_summary_is_whole(results: list[MetricResult], metric: str, in_pairs: bool) -> None:
     """The four counts sum to n, the mean lies in its interval and its bounds, and nothing is NaN."""
     clusters = {f"q{i}": f"c{i // 2}" for i in range(len(results))} if in_pairs else None
     found = one(metric, *results, clusters=clusters)
     assert found.scored + found.undefined + found.not_applicable + found.failed == found.n == len(results)
     assert sum(found.reasons.values()) == found.n - found.scored
-    json.dumps(plain(found), allow_nan=False)
+    json.dumps(to_json_value(found), allow_nan=False)
     assert (found.mean is None) == (found.scored == 0)
     if found.interval is not None and found.mean is not None:
         assert found.interval.low <= found.mean + 1e-9
@@ -278,7 +278,7 @@ def test_summary_is_whole(results: list[Measured], metric: str, in_pairs: bool) 
 
 @settings(deadline=None)
 @given(st.lists(value, min_size=1, max_size=8), st.data())
-def test_a_failure_never_helps(results: list[Measured], data: st.DataObject) -> None:
+def test_a_failure_never_helps(results: list[MetricResult], data: st.DataObject) -> None:
     """Turning any score into a failure with bounds around it never raises the low mean nor lowers the high one (42)."""
     before = one("faithfulness", *results)
     place = data.draw(st.integers(0, len(results) - 1))
@@ -334,7 +334,7 @@ def broken(facts: Facts, rng: Random) -> Facts:
     return replace(facts, evidence={**facts.evidence, question: lost})
 
 
-JUDGED = [metric for metric in samples() if metric.scale != "amount" and not str(metric).startswith("semantic")]
+JUDGED = [metric for metric in list_samples() if metric.scale != "amount" and not str(metric).startswith("semantic")]
 
 
 @pytest.mark.parametrize("seeds", [range(3), pytest.param(range(3, 30), marks=pytest.mark.prove)], ids=["few", "many"])
@@ -346,7 +346,9 @@ def test_a_lost_verdict_never_helps(seeds: range) -> None:
         every = [drawn(rng) for _ in range(4)]
         after = [broken(every[0], rng), *every[1:]]
         found = [
-            summarize(pl.concat([frame(str(m), *(measure(m, facts) for facts in run)) for m in JUDGED]), JUDGED)
+            summarize_scores(
+                pl.concat([frame(str(m), *(measure_metric(m, facts) for facts in run)) for m in JUDGED]), JUDGED
+            )
             for run in (every, after)
         ]
         for metric, whole, less in zip(JUDGED, *found, strict=True):
@@ -399,13 +401,13 @@ def big(n: int, names: list[str]) -> tuple[pl.DataFrame, pl.DataFrame]:
 @pytest.mark.slow
 def test_report_of_50_000_examples_is_quick(own_time: OwnTime) -> None:
     """25 metrics over 50,000 examples and 30 segment values take less than 3 s of the processor."""
-    metrics = [metric for metric in samples() if metric.scale != "amount"][:25]
+    metrics = [metric for metric in list_samples() if metric.scale != "amount"][:25]
     scores, segments = big(50_000, [str(metric) for metric in metrics])
     sizes: list[int] = []
 
     def report() -> None:
         arrays = ScoreArrays.of(scores)
-        cells = by_segment(arrays, metrics, tidy(segments), summarize(arrays, metrics))
+        cells = summarize_segments(arrays, metrics, tidy_segments(segments), summarize_scores(arrays, metrics))
         sizes.append(sum(len(values) for values in cells.values()))
 
     own_time.within(3, report, times=1)
@@ -414,7 +416,7 @@ def test_report_of_50_000_examples_is_quick(own_time: OwnTime) -> None:
 
 def test_arrays_keep_the_order_of_examples() -> None:
     """Examples are numbered in order of appearance, for every metric alike."""
-    scores = score_frame([score(q, m, scored(1)) for q in ("b", "a", "c") for m in ("recall", "hit@5")])
+    scores = build_score_frame([score(q, m, scored(1)) for q in ("b", "a", "c") for m in ("recall", "hit@5")])
     arrays = ScoreArrays.of(scores)
     assert arrays.query_ids == ("b", "a", "c")
     assert all(later - earlier == 1 for c in arrays.columns.values() for earlier, later in pairwise(c.query))

@@ -10,17 +10,17 @@ import numpy as np
 import polars as pl
 import pytest
 
-from ragauge.core.search_space import called
+from ragauge.core.search_space import format_parameters
 from ragauge.core.study import Measurement, Study, Trial, TrialState
 from ragauge.scores.arrays import ScoreArrays
 from ragauge.scores.results.chart import ChartPoint, ReportChart
 from ragauge.stats.judge_error import JudgeMeanError
-from ragauge.studies.charts import study_chart
-from ragauge.studies.context import context_told
-from ragauge.studies.figures import StudyFigures, StudyTable
-from ragauge.studies.front import knee, paired_knee
-from ragauge.studies.kinds import kind_of
-from ragauge.studies.sweep.charts import heat_map, precision_recall
+from ragauge.studies.charts import draw_study_chart
+from ragauge.studies.context import describe_context
+from ragauge.studies.figures import StudySummary, StudyTable
+from ragauge.studies.front import find_knee, find_paired_knee
+from ragauge.studies.kinds import find_study_kind
+from ragauge.studies.sweep.charts import build_heat_map, build_precision_recall
 
 N = 200
 Planted = Callable[[Mapping[str, Any], np.random.Generator], np.ndarray[Any, Any]]
@@ -59,14 +59,14 @@ def swept(
     fixed: Any = None,
     fell: Mapping[str, int] | None = None,
     masks: Mapping[str, Any] | None = None,
-) -> StudyFigures:
+) -> StudySummary:
     """A finished sweep over a grid: metric -> its scores from the parameters; trial that fell -> questions asked."""
     held: dict[str, ScoreArrays] = {}
     fallen: dict[str, ScoreArrays] = {}
     trials: list[Trial] = []
     for row in product(*space.values()):
         parameters = dict(zip(space, row, strict=True))
-        name, rng = called(parameters), np.random.default_rng(len(trials))
+        name, rng = format_parameters(parameters), np.random.default_rng(len(trials))
         n = (fell or {}).get(name, N)
         state: TrialState = "complete" if n == N else "pruned"
         values = {metric: plant(parameters, rng)[:n] for metric, plant in planted.items()}
@@ -75,9 +75,9 @@ def swept(
         trials.append(Trial(name, parameters, state, "" if n == N else "it lost", f"run {name}", told))
     objective = objective or next(iter(planted))
     study = Study("s", "sweep", fixed={"objective": objective, **(fixed or {})}, trials=tuple(trials))
-    found = StudyFigures(study, kind_of("sweep"), held, list(planted), masks or {})
+    found = StudySummary(study, find_study_kind("sweep"), held, list(planted), masks or {})
     found.fallen = fallen
-    return found.ask(metric=objective)
+    return found.set_options(metric=objective)
 
 
 def around(mean: float, spread: float = 0.1) -> Planted:
@@ -90,9 +90,9 @@ def lengths(tokens: Callable[[Mapping[str, Any]], float]) -> Planted:
     return lambda parameters, rng: tokens(parameters) + rng.normal(0, 2, N)
 
 
-def said(found: StudyFigures) -> str:
+def said(found: StudySummary) -> str:
     """The sentences about contexts."""
-    return " ".join(one for one in context_told(found) if isinstance(one, str))
+    return " ".join(one for one in describe_context(found) if isinstance(one, str))
 
 
 SIZES = {"chunk_tokens": [256, 512], "k": [2, 4, 8]}
@@ -102,7 +102,7 @@ def test_fixed_k_names_whom_it_favours() -> None:
     """Chunks of twice the tokens at one k are said to be favoured; contexts of one length, or a budget, are not."""
     twice = swept(SIZES, {"recall": around(0.6), "context_tokens": lengths(lambda p: p["k"] * p["chunk_tokens"])})
     assert "hands on 2.0 times the tokens of chunk_tokens=256,k=" in said(twice)
-    (table,) = (one for one in context_told(twice) if isinstance(one, StudyTable))
+    (table,) = (one for one in describe_context(twice) if isinstance(one, StudyTable))
     assert [row[:2] + row[3:4] for row in table.rows] == [
         (f"k={k}", f"chunk_tokens={size},k={k}", share)
         for k in (2, 4, 8)
@@ -116,7 +116,7 @@ def test_fixed_k_names_whom_it_favours() -> None:
     assert "favours" not in said(whole)
 
 
-def falling(metric: str, drop: float) -> StudyFigures:
+def falling(metric: str, drop: float) -> StudySummary:
     """A metric that is lower by `drop` at k=8 than at k=2 and 4."""
 
     def planted(parameters: Mapping[str, Any], rng: np.random.Generator) -> np.ndarray[Any, Any]:
@@ -143,7 +143,7 @@ def test_what_longer_contexts_cost_is_said(metric: str, told: str) -> None:
 def test_no_fall_is_invented() -> None:
     """Where nothing falls, at most 2 of 40 sweeps say that something does; a metric of retrieval is never read so."""
 
-    def sweep(draws: np.random.Generator) -> StudyFigures:
+    def sweep(draws: np.random.Generator) -> StudySummary:
         planted: dict[str, Planted] = {"faithfulness": lambda *_: np.clip(draws.normal(0.7, 0.15, N), 0, 1)}
         return swept({"k": [2, 4, 8]}, {**planted, "context_tokens": lengths(lambda p: 100 * p["k"])})
 
@@ -160,7 +160,7 @@ def test_use_by_place_is_over_the_same_examples() -> None:
     thirds = {"passage_use": third(0.8), "passage_use:part=middle": third(0.5), "passage_use:part=end": third(0.2)}
     found = swept({"k": [3, 6]}, {"recall": around(0.6), **thirds})
     assert "80% at the start of the context, 50% in the middle and 20% at its end" in said(found)
-    (table,) = (one for one in context_told(found) if isinstance(one, StudyTable))
+    (table,) = (one for one in describe_context(found) if isinstance(one, StudyTable))
     assert {row[1:] for row in table.rows} == {("80%", "50%", "20%", "150")}
 
 
@@ -184,23 +184,23 @@ def test_segment_where_a_dropped_trial_wins_is_named() -> None:
 
     masks = {"type=legal": legal, "type=other": ~legal}
     found = swept({"size": ["small", "large"]}, {"recall": planted}, fell={"size=large": 68}, masks=masks)
-    told = " ".join(one for one in found.told if isinstance(one, str))
+    told = " ".join(one for one in found.contents if isinstance(one, str))
     assert "In type=legal, size=small is surely not the best: size=large, which the race dropped for the other" in told
     assert "In type=other" not in told
 
 
 def test_tables_have_the_best_first_and_what_fell_apart() -> None:
     """Complete trials stand best first, many that may all be best are only counted, and what fell is apart."""
-    from ragauge.rendering.sections import plain
-    from ragauge.studies.tables import study_sections
+    from ragauge.rendering.sections import to_plain_text
+    from ragauge.studies.tables import build_study_sections
 
     found = swept({"k": [*range(1, 10)]}, {"recall": lambda p, rng: rng.uniform(0, 1, N)}, fell={"k=3": 45, "k=5": 30})
     for trial in found.study.trials:
         if trial.state == "pruned":
             object.__setattr__(trial, "reason", "look 2, 45 questions: k=7 is better by 0.123")
-    first, *rest = study_sections(found)
+    first, *rest = build_study_sections(found)
     assert first.table is not None
-    means = [found.mean(plain(row[0])) for row in first.table.rows]
+    means = [found.mean(to_plain_text(row[0])) for row in first.table.rows]
     values = [one.mean for one in means if one is not None and one.mean is not None]
     assert len(values) == 7
     assert values == sorted(values, reverse=True)
@@ -215,9 +215,11 @@ def test_paired_knee_is_the_knee_of_one_less_precision() -> None:
     rng = np.random.default_rng(3)
     values = np.array([0.2, 0.8, 0.9, 1.0]) + rng.normal(0, 0.02, (100, 4))
     costs = np.tile([0.1, 0.2, 0.5, 0.9], (100, 1))
-    one, other = paired_knee(values, costs), knee(values, [0.1, 0.2, 0.5, 0.9])
+    one, other = find_paired_knee(values, costs), find_knee(values, [0.1, 0.2, 0.5, 0.9])
     assert (one.trial, one.distance, one.agreement) == pytest.approx((other.trial, other.distance, other.agreement))
-    assert paired_knee(np.array([0.1, 0.4, 0.7, 1.0]) + 0 * values, np.tile([1.0, 4, 7, 10], (100, 1))).trial is None
+    assert (
+        find_paired_knee(np.array([0.1, 0.4, 0.7, 1.0]) + 0 * values, np.tile([1.0, 4, 7, 10], (100, 1))).trial is None
+    )
 
 
 def test_knee_of_recall_against_precision_is_drawn() -> None:
@@ -230,35 +232,35 @@ def test_knee_of_recall_against_precision_is_drawn() -> None:
             "context_precision": lambda p, rng: np.clip(rng.normal(precision[p["k"]], 0.05, N), 0, 1),
         },
     )
-    words, chart = precision_recall(found)
+    words, chart = build_precision_recall(found)
     assert isinstance(words, str)
     assert isinstance(chart, ReportChart)
     assert words.startswith("Knee of context_recall against 1 − context_precision: k=3, at 0.80 and 0.20")
-    assert "k=3 (knee)" in study_chart(chart)
+    assert "k=3 (knee)" in draw_study_chart(chart)
 
 
 def test_map_shows_two_parameters_with_the_others_held() -> None:
     """The map has a cell a pair of values, in the order of numbers, at the third parameter of what is recommended."""
     space: dict[str, list[Any]] = {"k": [10, 1, 5], "size": [256, 512], "model": ["a", "b"]}
     found = swept(space, {"recall": lambda p, rng: rng.uniform(0, 0.4 + 0.04 * p["k"] * (p["model"] == "b"), N)})
-    (chart,) = heat_map(found)
+    (chart,) = build_heat_map(found)
     assert chart.title == "recall by k and size, at model=b"
     assert [one.x for one in chart.points] == ["1", "1", "5", "5", "10", "10"]
     for one in chart.points:
-        mean = found.mean(called({"k": int(str(one.x)), "size": int(one.series), "model": "b"}))
+        mean = found.mean(format_parameters({"k": int(str(one.x)), "size": int(one.series), "model": "b"}))
         assert mean is not None
         assert one.y == mean.mean
-    svg = study_chart(chart)
+    svg = draw_study_chart(chart)
     assert all(f">{one.label}<" in svg for one in chart.points)
     holes = swept(space, {"recall": around(0.5)}, fell={"k=1,model=a,size=256": 30, "k=1,model=b,size=256": 30})
-    (chart,) = heat_map(holes)
+    (chart,) = build_heat_map(holes)
     assert "blank: not asked everything" in chart.title
 
 
 def test_forest_draws_intervals_around_no_change() -> None:
     """Every effect has a mark in the colour of its verdict, told by the legend, and the line of no change is drawn."""
     points = (ChartPoint("k=5", 6.0, "matters", 4.0, 8.0), ChartPoint("k=10", 0.5, "inside the noise", -1.0, 2.0))
-    svg = study_chart(ReportChart("Effects", "forest", "", "points against the base's value", points))
+    svg = draw_study_chart(ReportChart("Effects", "forest", "", "points against the base's value", points))
     assert svg.count('fill="var(--accent)"') == 2  # the mark of k=5, and that of the legend
     assert svg.count('fill="var(--soft)"') == 2
     assert "stroke-dasharray" in svg
@@ -269,18 +271,20 @@ def test_a_base_that_surely_loses_is_named() -> None:
     """The base is left where another trial is better by more than chance or the race dropped it, else not spoken of."""
     planted: dict[str, Planted] = {"recall": lambda p, rng: np.clip(rng.normal(0.2 * p["k"], 0.1, N), 0, 1)}
     worse = {"base": {"k": 1}}
-    whole = swept({"k": [1, 2, 4]}, planted, fixed=worse).told
+    whole = swept({"k": [1, 2, 4]}, planted, fixed=worse).contents
     assert "Leave the base, k=1: another trial is better by more than chance." in " ".join(map(str, whole))
-    raced = swept({"k": [1, 2, 4]}, planted, fixed=worse, fell={"k=1": 45}).told
+    raced = swept({"k": [1, 2, 4]}, planted, fixed=worse, fell={"k=1": 45}).contents
     assert "Leave the base, k=1: it surely loses, to" in " ".join(map(str, raced))
-    assert "Leave the base" not in " ".join(map(str, swept({"k": [1, 2, 4]}, planted, fixed={"base": {"k": 4}}).told))
+    assert "Leave the base" not in " ".join(
+        map(str, swept({"k": [1, 2, 4]}, planted, fixed={"base": {"k": 4}}).contents)
+    )
 
 
 def test_labels_that_meet_nothing_are_spoken_of() -> None:
     """Where every score of every trial is 0 the sweep asks whether labels name documents as the system does."""
     zero = swept({"k": [1, 2]}, {"recall": lambda _, rng: np.zeros(N)})
-    assert "recall is 0 for every example of every trial. Do the labels" in " ".join(map(str, zero.told))
-    assert "is 0 for every example" not in " ".join(map(str, swept({"k": [1, 2]}, {"recall": around(0.1)}).told))
+    assert "recall is 0 for every example of every trial. Do the labels" in " ".join(map(str, zero.contents))
+    assert "is 0 for every example" not in " ".join(map(str, swept({"k": [1, 2]}, {"recall": around(0.1)}).contents))
 
 
 @pytest.mark.parametrize("apart", [2.0, 500.0])
@@ -297,7 +301,9 @@ def test_milliseconds_that_nobody_notices_decide_nothing(apart: float) -> None:
         latency = Measurement("latency", 3.0 + (0.0 if trial.name == other else apart), "ms")
         object.__setattr__(trial, "measurements", (*trial.measurements, latency))
     held = dict(found.scores)
-    again = StudyFigures(found.study, kind_of("sweep"), held, ["recall"], {}).ask(metric="recall", cost="latency")
+    again = StudySummary(found.study, find_study_kind("sweep"), held, ["recall"], {}).set_options(
+        metric="recall", cost="latency"
+    )
     taken = again.reading.recommendation
     assert set(again.reading.best_set) == {"k=1", "k=2"}
     assert taken.trial == (best if apart < 50 else other)
@@ -319,7 +325,9 @@ def test_what_losers_cost_changes_nothing(loser: float) -> None:
         latency, tokens = costs.get(trial.name, (loser, 10.0))
         more = Measurement("latency", latency, "ms"), Measurement("context_tokens", tokens)
         object.__setattr__(trial, "measurements", (*trial.measurements, *more))
-    again = StudyFigures(found.study, kind_of("sweep"), dict(found.scores), ["recall"], {}).ask(metric="recall")
+    again = StudySummary(found.study, find_study_kind("sweep"), dict(found.scores), ["recall"], {}).set_options(
+        metric="recall"
+    )
     assert (again.cost, again.reading.recommendation.trial) == ("context_tokens", other)
 
 
@@ -327,25 +335,27 @@ def test_another_base_is_the_base_everywhere() -> None:
     """What is held against a base that was named later is held against it: in the words and in the effects."""
     planted: dict[str, Planted] = {"recall": lambda p, rng: np.clip(rng.normal(0.2 * p["k"], 0.1, N), 0, 1)}
     found = swept({"k": [1, 2, 4]}, planted, fixed={"base": {"k": 1}, "base_trial": "k=1"})
-    told = " ".join(map(str, found.ask(metric="recall", base="k=2").told))
+    told = " ".join(map(str, found.set_options(metric="recall", base="k=2").contents))
     assert "Leave the base, k=2: another trial is better by more than chance." in told
     assert {row[2] for row in effect_rows(found).values()} == {"2"}
     found = swept({"k": [1, 2, 4]}, planted, fixed={"base": {"k": 1}, "base_trial": "k=1"})
-    assert "Leave the base" not in " ".join(map(str, found.ask(metric="recall", base="k=4").told))
+    assert "Leave the base" not in " ".join(map(str, found.set_options(metric="recall", base="k=4").contents))
 
 
-def with_base(found: StudyFigures, base: Mapping[str, Any], *, raced: bool = False, **asked: Any) -> StudyFigures:
+def with_base(found: StudySummary, base: Mapping[str, Any], *, raced: bool = False, **asked: Any) -> StudySummary:
     """The same sweep, read with a base."""
-    fixed = {**found.study.fixed, "base": dict(base), "base_trial": called(base), "raced": raced}
+    fixed = {**found.study.fixed, "base": dict(base), "base_trial": format_parameters(base), "raced": raced}
     study = Study("s", "sweep", fixed=fixed, trials=found.study.trials)
-    again = StudyFigures(study, kind_of("sweep"), found.scores, list(found.names), {})
+    again = StudySummary(study, find_study_kind("sweep"), found.scores, list(found.names), {})
     again.fallen = found.fallen
-    return again.ask(metric=found.metric, base=called(base), **asked)
+    return again.set_options(metric=found.metric, base=format_parameters(base), **asked)
 
 
-def effect_rows(found: StudyFigures) -> dict[tuple[str, str], tuple[str, ...]]:
+def effect_rows(found: StudySummary) -> dict[tuple[str, str], tuple[str, ...]]:
     """Rows of the table of effects, by parameter and value."""
-    (table,) = (one for one in found.told if isinstance(one, StudyTable) and one.heading == "What each value changes")
+    (table,) = (
+        one for one in found.contents if isinstance(one, StudyTable) and one.heading == "What each value changes"
+    )
     return {(row[0], row[1]): row for row in table.rows}
 
 
@@ -374,9 +384,9 @@ def test_ties_fall_to_the_base_whatever_the_clock_says() -> None:
         again = with_base(found, {"k": base})
         assert again.reading.recommendation.trial == f"k={base}"
         assert "it is the base" in again.reading.recommendation.reason
-    from ragauge.studies.tables import study_sections
+    from ragauge.studies.tables import build_study_sections
 
-    lead = " ".join(map(str, next(iter(study_sections(again))).lead))
+    lead = " ".join(map(str, next(iter(build_study_sections(again))).lead))
     assert "By latency the trials cost about the same." in lead
     assert "Not beaten at their latency" not in lead
 
@@ -393,7 +403,7 @@ def test_p_value_and_decision_agree(seed: int) -> None:
     for one in again.means:
         if one.p_value is not None and one.p_value < 0.05 and one.difference is not None:
             assert ("k=0" if one.difference > 0 else one.trial) not in best
-    said = " ".join(one for one in again.told if isinstance(one, str))
+    said = " ".join(one for one in again.contents if isinstance(one, str))
     sure = any(m.p_value is not None and m.p_value < 0.05 and (m.difference or 0) > 0 for m in again.means)
     assert ("Leave the base" in said) >= sure
     assert again.reading.recommendation.trial != "k=0" or "Leave the base" not in said

@@ -9,9 +9,9 @@ import pytest
 from scipy import stats
 
 from ragauge.core.errors import UnknownName, UsageError
-from ragauge.core.outcomes import Value, chosen, marks
-from ragauge.evaluation.thresholds.compute import ByOutcome, by_outcome, reached
-from ragauge.stats.intervals import wilson
+from ragauge.core.outcomes import OutcomeValue, choose_outcome, mark_values
+from ragauge.evaluation.thresholds.compute import ByOutcome, compute_by_outcome, compute_reached
+from ragauge.stats.intervals import wilson_interval
 
 STEPS = np.array([0.0, 0.25, 0.5, 0.75, 1.0])
 
@@ -26,7 +26,7 @@ def planted(n: int, rates: list[float], seed: int = 7) -> tuple[Any, list[bool]]
 
 def test_planted_level_is_found() -> None:
     """Where answers turn out well from 0.75 on, and seldom below, 0.75 is the level that serves."""
-    found = by_outcome(*planted(120, [0.3, 0.3, 0.4, 0.93, 0.93]), "higher")
+    found = compute_by_outcome(*planted(120, [0.3, 0.3, 0.4, 0.93, 0.93]), "higher")
     assert (found.verdict, found.level) == ("serves", 0.75)
     assert [level.serves for level in found.levels] == [False, False, False, True, True]
     assert found.trend == "rises"
@@ -37,7 +37,7 @@ def test_planted_level_is_found() -> None:
 def test_planted_level_of_a_metric_that_should_be_low() -> None:
     """Of a metric that should be low the level is the greatest score that still serves."""
     values, good = planted(120, [0.93, 0.93, 0.4, 0.3, 0.3])
-    found = by_outcome(values, good, "lower")
+    found = compute_by_outcome(values, good, "lower")
     assert (found.verdict, found.level) == ("serves", 0.25)
     assert [(level.low, level.high) for level in found.levels] == [(v, v) for v in STEPS[::-1]]
 
@@ -47,7 +47,7 @@ def test_planted_level_among_many_scores() -> None:
     generator = np.random.default_rng(3)
     values = generator.random(900)
     good = generator.random(900) < np.where(values >= 0.6, 0.95, 0.3)
-    found = by_outcome(values, good.tolist(), "higher")
+    found = compute_by_outcome(values, good.tolist(), "higher")
     assert len(found.levels) == 10
     assert [level.n for level in found.levels] == [90] * 10
     assert found.verdict == "serves"
@@ -59,7 +59,7 @@ def test_very_good_answers_do_not_hide_a_bad_level() -> None:
     """A level that lies clearly below the target does not serve, though all from there on reach it together."""
     values = np.concatenate([np.full(20, 0.5), np.full(400, 1.0)])
     good = [False] * 14 + [True] * 6 + [True] * 396 + [False] * 4
-    found = by_outcome(values, good, "higher")
+    found = compute_by_outcome(values, good, "higher")
     bad, best = found.levels
     assert bad.from_interval is not None
     assert bad.from_interval.low > 0.8
@@ -69,18 +69,21 @@ def test_very_good_answers_do_not_hide_a_bad_level() -> None:
 @pytest.mark.parametrize("right", [0, 4, 8])
 def test_eight_examples_are_not_enough(right: int) -> None:
     """Eight responses say nothing, whatever became of them."""
-    found = by_outcome(np.linspace(0, 1, 8), [i < right for i in range(8)], "higher")
+    found = compute_by_outcome(np.linspace(0, 1, 8), [i < right for i in range(8)], "higher")
     assert (found.verdict, found.level) == ("not enough data", None)
 
 
 def test_none_does_and_not_enough_differ() -> None:
     """Where every interval lies below the target none serves; where one still holds it, there is too little data."""
-    none = by_outcome(*planted(100, [0.2, 0.2, 0.3, 0.3, 0.4]), "higher")
+    none = compute_by_outcome(*planted(100, [0.2, 0.2, 0.3, 0.3, 0.4]), "higher")
     assert (none.verdict, none.level, none.needed) == ("none does", None, None)
-    few = by_outcome(np.repeat([0.0, 1.0], 20), [False] * 20 + [True] * 18 + [False] * 2, "higher")
+    few = compute_by_outcome(np.repeat([0.0, 1.0], 20), [False] * 20 + [True] * 18 + [False] * 2, "higher")
     assert few.verdict == "not enough data"
     assert few.needed is not None
-    enough, short = wilson(0.9 * few.needed, few.needed), wilson(0.9 * (few.needed - 1), few.needed - 1)
+    enough, short = (
+        wilson_interval(0.9 * few.needed, few.needed),
+        wilson_interval(0.9 * (few.needed - 1), few.needed - 1),
+    )
     assert enough is not None
     assert short is not None
     assert short.low < 0.8 <= enough.low
@@ -90,23 +93,23 @@ def test_shares_by_hand() -> None:
     """Shares are counts over counts, and their intervals Wilson's."""
     values = np.repeat([0.0, 0.5, 1.0], [10, 20, 30])
     good = [True] * 2 + [False] * 8 + [True] * 10 + [False] * 10 + [True] * 27 + [False] * 3
-    found = by_outcome(values, good, "higher")
+    found = compute_by_outcome(values, good, "higher")
     counted = [(level.n, level.rate, level.from_n) for level in found.levels]
     assert counted == [(10, 0.2, 60), (20, 0.5, 50), (30, 0.9, 30)]
     assert [level.from_rate for level in found.levels] == pytest.approx([39 / 60, 37 / 50, 0.9])
     for level, (hits, n) in zip(found.levels, [(2, 10), (10, 20), (27, 30)], strict=True):
-        assert level.interval == wilson(hits, n)
+        assert level.interval == wilson_interval(hits, n)
     assert found.rate == pytest.approx(39 / 60)
 
 
 def test_trend_is_spearmans() -> None:
     """The correlation is SciPy's; its p-value is that of rho times the root of n − 1."""
     values, good = planted(30, [0.3, 0.4, 0.5, 0.5, 0.6], seed=1)
-    found = by_outcome(values, good, "higher")
+    found = compute_by_outcome(values, good, "higher")
     expected = stats.spearmanr(values, good)
     assert found.correlation == pytest.approx(expected.statistic)
     assert found.p_value == pytest.approx(2 * stats.norm.sf(abs(expected.statistic) * np.sqrt(149)))
-    turned = by_outcome(values, good, "lower")
+    turned = compute_by_outcome(values, good, "lower")
     assert turned.correlation == pytest.approx(-expected.statistic)
     assert turned.trend == "falls"
 
@@ -115,7 +118,7 @@ def test_dependent_responses_widen_the_intervals() -> None:
     """Responses of one cluster count as what they are worth: the same data in clusters gives a wider interval."""
     values, good = planted(60, [0.3, 0.3, 0.4, 0.9, 0.9])
     alone, together = (
-        by_outcome(values, sorted(good), "higher", clusters=clusters)
+        compute_by_outcome(values, sorted(good), "higher", clusters=clusters)
         for clusters in (None, np.arange(values.size) // 20)
     )
     assert _width(together) > 1.5 * _width(alone)
@@ -132,7 +135,8 @@ def test_false_alarms_are_rare() -> None:
     generator = np.random.default_rng(11)
     values = generator.random(300)
     said = sum(
-        by_outcome(values, (generator.random(300) < 0.8).tolist(), "higher").verdict == "serves" for _ in range(800)
+        compute_by_outcome(values, (generator.random(300) < 0.8).tolist(), "higher").verdict == "serves"
+        for _ in range(800)
     )
     assert 0.01 * 800 <= said <= 0.06 * 800
 
@@ -140,18 +144,18 @@ def test_false_alarms_are_rare() -> None:
 def test_what_most_examples_reach() -> None:
     """At least the share reaches the value, and not so many reach the next better one."""
     values = np.array([0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0])
-    (high,) = reached(values, "higher", [0.9])
-    (low,) = reached(values, "lower", [0.9])
+    (high,) = compute_reached(values, "higher", [0.9])
+    (low,) = compute_reached(values, "lower", [0.9])
     assert (high.value, low.value) == (0.2, 0.9)  # 9 of 10 score 0.2 or more; 9 of 10 score 0.9 or less
     assert high.interval is None
     many = np.arange(200) / 200
     for share in (0.5, 0.75, 0.9, 0.95):
-        (found,) = reached(many, "higher", [share])
+        (found,) = compute_reached(many, "higher", [share])
         assert (many >= found.value).mean() >= share
         assert (many > found.value).mean() < share
         assert found.interval is not None
         assert found.interval.low <= found.value <= found.interval.high
-    assert reached(np.array([]), "higher") == ()
+    assert compute_reached(np.array([]), "higher") == ()
 
 
 @pytest.mark.parametrize(
@@ -169,7 +173,7 @@ def test_what_most_examples_reach() -> None:
 )
 def test_what_is_good(values: list[Any], good: str, expected: list[bool | None]) -> None:
     """Booleans, 0 and 1, −1 and 1 and the usual words are read; of others the user says what is good."""
-    assert marks(values, "o", good)[0] == expected
+    assert mark_values(values, "o", good)[0] == expected
 
 
 @pytest.mark.parametrize(
@@ -184,22 +188,22 @@ def test_what_is_good(values: list[Any], good: str, expected: list[bool | None])
 def test_what_must_be_told(values: list[Any], good: str, said: str) -> None:
     """Ratings and words that could mean anything are not guessed at."""
     with pytest.raises(UsageError, match=said):
-        marks(values, "o", good)
+        mark_values(values, "o", good)
 
 
 def test_which_outcome() -> None:
     """The outcome recorded most often is meant, the others are named; an unknown one is refused."""
-    one: dict[str, Value] = {"solved": True}
-    recorded: list[dict[str, Value]] = [{"thumbs": 1.0}, one, {"solved": False, "thumbs": 0.0}, one, {}]
-    assert chosen(recorded) == ("solved", ("thumbs",))
-    assert chosen(recorded, "thumbs") == ("thumbs", ("solved",))
-    assert chosen([{}]) == ("", ())
+    one: dict[str, OutcomeValue] = {"solved": True}
+    recorded: list[dict[str, OutcomeValue]] = [{"thumbs": 1.0}, one, {"solved": False, "thumbs": 0.0}, one, {}]
+    assert choose_outcome(recorded) == ("solved", ("thumbs",))
+    assert choose_outcome(recorded, "thumbs") == ("thumbs", ("solved",))
+    assert choose_outcome([{}]) == ("", ())
     with pytest.raises(UnknownName, match="nearest: solved"):
-        chosen(recorded, "solvd")
+        choose_outcome(recorded, "solvd")
 
 
 @pytest.mark.parametrize(("target", "direction"), [(0.0, "higher"), (1.0, "higher"), (0.8, "neither")])
 def test_refused(target: float, direction: str) -> None:
     """A target that is no share, and a metric without a better side, are usage errors."""
     with pytest.raises(UsageError):
-        by_outcome(np.array([0.5]), [True], direction, target=target)
+        compute_by_outcome(np.array([0.5]), [True], direction, target=target)

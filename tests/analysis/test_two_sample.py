@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.stats import norm
 
-from ragauge.testsets.stats.two_sample import told_apart
+from ragauge.testsets.stats.two_sample import classify_questions
 
 
 @pytest.mark.parametrize(("sizes", "clustered"), [((60, 60), False), ((40, 120), False), ((80, 80), True)])
@@ -22,7 +22,7 @@ def test_equal_draws_are_alike(sizes: tuple[int, int], clustered: bool) -> None:
             "a": rng.normal(size=(n, 2)) + (rng.normal(size=(n, 2))[groups] if clustered else 0.0),
             "b": rng.normal(size=(n, 8)) + (rng.normal(size=(n, 8))[groups] if clustered else 0.0),
         }
-        whole, each = told_apart(features, here.tolist(), [str(one) for one in groups], seed)
+        whole, each = classify_questions(features, here.tolist(), [str(one) for one in groups], seed)
         for k, (_, interval) in enumerate((whole, each["a"], each["b"])):
             assert interval is not None
             held[k] += interval.low <= 0.5 <= interval.high
@@ -37,7 +37,7 @@ def test_a_planted_difference_is_told() -> None:
         rng = np.random.default_rng(seed)
         here = np.arange(400) < 200
         features = {"moved": rng.normal(size=(400, 1)) + here[:, None], "same": rng.normal(size=(400, 4))}
-        whole, each = told_apart(features, here.tolist(), [str(n) for n in range(400)], seed)
+        whole, each = classify_questions(features, here.tolist(), [str(n) for n in range(400)], seed)
         values.append(whole[0])
         assert whole[1] is not None
         assert each["same"][1] is not None

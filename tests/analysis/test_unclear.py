@@ -13,7 +13,7 @@ from ragauge.core.facts import (
     AnswerFacts,
     Claim,
     Evidence,
-    FactsOf,
+    JudgeFacts,
     Rating,
     ReferenceClaim,
     ReferenceFacts,
@@ -21,7 +21,7 @@ from ragauge.core.facts import (
 )
 from ragauge.core.readability import ControlledFact, ControlScale, Readability
 from ragauge.core.response import Passage, Response
-from ragauge.diagnosis.causes.attribution import DECIDING, ROWS, attribute, judge_example, odds
+from ragauge.diagnosis.causes.attribution import DECISION_ROWS, ROWS, attribute_failure, judge_example, weigh_components
 from ragauge.diagnosis.causes.cause_context import CauseContext
 from ragauge.metrics.facts import Facts
 from ragauge.scores.results.scorecard import Cause
@@ -39,7 +39,7 @@ def example(
     relevant: float | None = None,
 ) -> Facts:
     """One claim, one reference claim, and how likely the judge holds each to be in the passages."""
-    asked: dict[str, FactsOf] = {}
+    asked: dict[str, JudgeFacts] = {}
     if support is not None:
         claim = Claim(1, "one", 0, 3, supporting=(1,) if support >= 0.5 else (), p=support)
         asked["verify_answer"] = AnswerFacts((claim,), "fully", False, address_p=(0.9, 0.05, 0.05))
@@ -64,7 +64,7 @@ def without_probabilities(facts: Facts) -> Facts:
     assert isinstance(answer, AnswerFacts)
     assert isinstance(reference, ReferenceFacts)
     assert isinstance(agreement, AgreementFacts)
-    found: dict[str, FactsOf] = {
+    found: dict[str, JudgeFacts] = {
         "verify_answer": replace(answer, claims=tuple(replace(c, p=None) for c in answer.claims), address_p=None),
         "verify_reference": replace(reference, claims=tuple(replace(c, p=None) for c in reference.claims)),
         "agree": replace(agreement, answer_p=(), reference_p=()),
@@ -73,7 +73,7 @@ def without_probabilities(facts: Facts) -> Facts:
 
 
 def cause(facts: Facts) -> Cause | None:
-    return attribute(facts)
+    return attribute_failure(facts)
 
 
 @pytest.mark.parametrize(
@@ -139,13 +139,13 @@ def test_topic_alone_never_makes_a_refusal_wrong(ratings: tuple[float, float]) -
 
     With gold documents that came, or a reference that is in the passages, it is the generator's fault.
     """
-    found: dict[str, FactsOf] = {
+    found: dict[str, JudgeFacts] = {
         "verify_answer": AnswerFacts((), "no", True, address_p=(0.02, 0.03, 0.95)),
         "rate_passages": RelevanceFacts(tuple(Rating(n, p >= 0.5, p=p) for n, p in enumerate(ratings, 1))),
     }
     response = Response("q", passages=HANDED_ON, answer="I do not know.")
 
-    def judge(question: Example, **more: FactsOf) -> tuple[str, str]:
+    def judge(question: Example, **more: JudgeFacts) -> tuple[str, str]:
         evidence = {key: Evidence("k", key, 1, "test", "ok", facts) for key, facts in {**found, **more}.items()}
         verdict, decided = judge_example(Facts(question, response, evidence))
         return verdict.verdict, "" if decided is None else decided.name
@@ -164,7 +164,7 @@ def test_certain_verdicts_decide_as_ever() -> None:
             example(float(rng.random() < 0.5), float(rng.random() < 0.5), stated=float(rng.random() < 0.5))
         )
         decided = cause(facts)
-        first = next((row.name for row in DECIDING if hasattr(row.decide(CauseContext(facts)), "basis")), None)
+        first = next((row.name for row in DECISION_ROWS if hasattr(row.decide(CauseContext(facts)), "basis")), None)
         assert (decided.name if decided else None) == first
 
 
@@ -174,7 +174,7 @@ def test_odds_are_probabilities() -> None:
     seen = 0
     for _ in range(500):
         facts = example(rng.random(), rng.random(), stated=rng.random())
-        found, decided = odds(CauseContext(facts), DECIDING), cause(facts)
+        found, decided = weigh_components(CauseContext(facts), DECISION_ROWS), cause(facts)
         assert 0 <= found.retrieval <= 1
         assert 0 <= found.generation <= 1 - found.retrieval + 1e-12
         if decided is not None and not decided.name:
@@ -250,7 +250,7 @@ def test_the_wrong_piece_of_the_right_document_makes_no_wrong_refusal() -> None:
     names = {}
     for found in (0.1, 0.45, 0.9):
         reference = ReferenceFacts((ReferenceClaim(1, "r", (), found),))
-        facts: dict[str, FactsOf] = {"verify_answer": refusal, "verify_reference": reference}
+        facts: dict[str, JudgeFacts] = {"verify_answer": refusal, "verify_reference": reference}
         evidence = {name: Evidence("k", name, 1, "test", "ok", one) for name, one in facts.items()}
         decided = cause(Facts(gold, says, evidence))
         names[found] = "" if decided is None else decided.name

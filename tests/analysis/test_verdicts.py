@@ -9,7 +9,16 @@ import pytest
 from tests.analysis.test_attribute import NO_REFERENCE, REFUSAL, UNLABELLED, case, claim
 
 from ragauge.core.example import Example, Relevant
-from ragauge.core.facts import Agreement, AgreementFacts, AnswerFacts, Claim, Evidence, FactsOf, Rating, RelevanceFacts
+from ragauge.core.facts import (
+    Agreement,
+    AgreementFacts,
+    AnswerFacts,
+    Claim,
+    Evidence,
+    JudgeFacts,
+    Rating,
+    RelevanceFacts,
+)
 from ragauge.core.readability import ControlledFact, ControlScale, Readability
 from ragauge.core.response import Passage, Response
 from ragauge.core.verdict import ExampleVerdict
@@ -32,7 +41,7 @@ def likely(
         for n, p in enumerate(chances, 1)
     )
     level: Any = None if address_p is None else "fully"
-    found: dict[str, FactsOf] = {"verify_answer": AnswerFacts(claims, level, False, address_p=address_p)}
+    found: dict[str, JudgeFacts] = {"verify_answer": AnswerFacts(claims, level, False, address_p=address_p)}
     if stated is not None:
         agrees: list[Agreement | None] = ["absent" for _ in claims]
         found["agree"] = AgreementFacts(tuple(agrees), (stated >= 0.5,), (stated,) * len(claims), (stated,))

@@ -12,13 +12,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.analysis.monitored import FIRST, fallen_at_noon, monitor, traffic, watched, watching
 
-from ragauge.monitoring.alerts.tables import monitored_sections
-from ragauge.monitoring.replay.compute import Monitored, statuses
-from ragauge.monitoring.series.alert_details import account, looked_at
-from ragauge.monitoring.series.monitor_tracker import Alert, Watching, WatchState
-from ragauge.monitoring.series.no_data_detection import quiet
+from ragauge.monitoring.alerts.tables import build_status_sections
+from ragauge.monitoring.replay.compute import MonitoringStatus, list_statuses
+from ragauge.monitoring.series.alert_details import build_account, select_alert_requests
+from ragauge.monitoring.series.monitor_tracker import Alert, MonitorTracker, TrackerState
+from ragauge.monitoring.series.no_data_detection import detect_silence
 from ragauge.monitoring.series.series import ALL
-from ragauge.monitoring.series.states import MonitorState, Seen
+from ragauge.monitoring.series.states import MonitorState, Observation
 from ragauge.scores.request_stream import Arrival, ArrivedScore
 
 STABLE, FALLEN = [0.9] * 40, [0.9] * 40 + [0.75] * 8
@@ -27,7 +27,7 @@ HOUR = timedelta(hours=1)
 
 
 @given(LOOKS, st.sampled_from([0, 30, 60]), st.sampled_from([0, 30, 60]))
-def test_laws_of_states(looks: list[tuple[Seen, int]], wait: int, cool_down: int) -> None:
+def test_laws_of_states(looks: list[tuple[Observation, int]], wait: int, cool_down: int) -> None:
     """Nothing fires that was not off for as long as asked, and no alert ends before it was well for the cool-down.
 
     Nothing but a look that is ok ends an alert, and no data or an error leave it open.
@@ -91,7 +91,7 @@ def test_an_alert_bears_the_mean_of_its_rules_window(decide: str, size: int) -> 
     assert alert.n == len(window)
     assert alert.mean == pytest.approx(np.mean(window))
     assert (alert.n == 50) if decide == "point" else (abs(alert.first - fell) <= 10)
-    told = account(alert, by.watch, looked_at(alert, by.watch, came), {})
+    told = build_account(alert, by.watch, select_alert_requests(alert, by.watch, came), {})
     assert told.now == pytest.approx(alert.mean)
     assert told.n_now == alert.n
     assert told.since_at == came[alert.first].at
@@ -167,14 +167,14 @@ def test_the_estimate_alone_alerts_on_nothing() -> None:
     assert watched(watching(monitor()), traffic(STABLE))[1] == []
 
 
-def looked_hourly(by: Watching, arrivals: Sequence[Arrival], until: datetime) -> list[Alert]:
+def looked_hourly(by: MonitorTracker, arrivals: Sequence[Arrival], until: datetime) -> list[Alert]:
     """What is raised or ends where somebody looks every hour, and waits for six."""
-    state, found, at = WatchState(), list[Alert](), FIRST
+    state, found, at = TrackerState(), list[Alert](), FIRST
     while at < until:
         at += HOUR
         before = state
         state, alerts = by.after(state, [one for one in arrivals if one.at <= at])
-        state, missing = quiet(by, state, at, FIRST, 6 * HOUR, moved=state.cursor != before.cursor)
+        state, missing = detect_silence(by, state, at, FIRST, 6 * HOUR, moved=state.cursor != before.cursor)
         found += [*alerts, *missing]
     return found
 
@@ -270,12 +270,14 @@ def test_what_is_not_read_raises_no_alert(size: int) -> None:
     arrivals = [*days[:end], *(replace(one, scores=unread) for one in days[end:])]
     state, alerts = watched(by, arrivals, size)
     assert alerts == []
-    assert quiet(by, state, arrivals[-1].at + HOUR, FIRST, 6 * HOUR) == (state, ())
-    whole, *segments = statuses(by, state, simulated=False)
+    assert detect_silence(by, state, arrivals[-1].at + HOUR, FIRST, 6 * HOUR) == (state, ())
+    whole, *segments = list_statuses(by, state, simulated=False)
     assert (whole.segment, whole.state, whole.not_read) == (ALL, "not_read", 5 * 40)
     assert [one.not_read for one in segments] == [100, 100]
     read, _ = watched(by, arrivals[:end], size)
     assert state.series[ALL].days == read.series[ALL].days
-    (table,) = [one.table for one in monitored_sections(Monitored((whole, *segments))) if one.heading == "Series"]
+    (table,) = [
+        one.table for one in build_status_sections(MonitoringStatus((whole, *segments))) if one.heading == "Series"
+    ]
     assert table is not None
     assert "not read" in [column.head for column in table.columns]

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 from tests.analysis.test_annotators import SCALE, labelled
 
-from ragauge.scores.agreement import Agreement, agreement, difference, fleiss_kappa
-from ragauge.scores.annotators import alphas, ceiling
-from ragauge.scores.detection_quality import detection, probabilities
+from ragauge.scores.agreement import Agreement, compare_accuracy, compute_agreement, compute_fleiss_kappa
+from ragauge.scores.annotators import compute_alphas, compute_ceiling
+from ragauge.scores.detection_quality import assess_probabilities, measure_detection
 
 DRAWS = np.random.default_rng(11)
 N = 120
@@ -37,15 +37,15 @@ def values(found: Agreement) -> list[float | None]:
 def test_a_weight_of_two_is_the_item_twice() -> None:
     """Accuracy, balanced accuracy, kappa, precision, recall, F1, AUROC, Brier and ECE are those of repeated items."""
     labels = ("supported", "not_supported")
-    mine = agreement(words(HUMAN), words(JUDGE), labels, None, WEIGHTS)
-    theirs = agreement(words(repeated(HUMAN)), words(repeated(JUDGE)), labels)
+    mine = compute_agreement(words(HUMAN), words(JUDGE), labels, None, WEIGHTS)
+    theirs = compute_agreement(words(repeated(HUMAN)), words(repeated(JUDGE)), labels)
     assert values(mine) == pytest.approx(values(theirs))
     assert (mine.n, sum(map(sum, mine.table))) == (N, N)
-    one, other = detection(HUMAN, JUDGE, None, WEIGHTS), detection(repeated(HUMAN), repeated(JUDGE))
+    one, other = measure_detection(HUMAN, JUDGE, None, WEIGHTS), measure_detection(repeated(HUMAN), repeated(JUDGE))
     for name in ("base_rate", "precision", "recall", "f1"):
         assert getattr(one, name).value == pytest.approx(getattr(other, name).value), name
     assert one.majority == pytest.approx(other.majority)
-    a, b = probabilities(HUMAN, P.tolist(), None, WEIGHTS), probabilities(repeated(HUMAN), repeated(P))
+    a, b = assess_probabilities(HUMAN, P.tolist(), None, WEIGHTS), assess_probabilities(repeated(HUMAN), repeated(P))
     assert a is not None
     assert b is not None
     assert (a.auroc.value, a.brier.value, a.brier_base, a.ece) == pytest.approx(
@@ -53,8 +53,8 @@ def test_a_weight_of_two_is_the_item_twice() -> None:
     )
     assert [point.p for point in a.curve] == pytest.approx([point.p for point in b.curve])
     turned = words([not one for one in JUDGE])
-    gained = difference(words(HUMAN), words(JUDGE), turned, None, WEIGHTS)
-    again = difference(words(repeated(HUMAN)), words(repeated(JUDGE)), repeated(turned))
+    gained = compare_accuracy(words(HUMAN), words(JUDGE), turned, None, WEIGHTS)
+    again = compare_accuracy(words(repeated(HUMAN)), words(repeated(JUDGE)), repeated(turned))
     assert gained.value == pytest.approx(again.value)
 
 
@@ -66,13 +66,13 @@ def test_weights_widen_the_interval_and_repeating_narrows_it() -> None:
 
     labels = ("supported", "not_supported")
     plain, weighted, more = (
-        agreement(words(HUMAN), words(JUDGE), labels),
-        agreement(words(HUMAN), words(JUDGE), labels, None, WEIGHTS),
-        agreement(words(repeated(HUMAN)), words(repeated(JUDGE)), labels),
+        compute_agreement(words(HUMAN), words(JUDGE), labels),
+        compute_agreement(words(HUMAN), words(JUDGE), labels, None, WEIGHTS),
+        compute_agreement(words(repeated(HUMAN)), words(repeated(JUDGE)), labels),
     )
     assert width(more.kappa) < width(plain.kappa) < width(weighted.kappa)
     assert width(more.accuracy) < width(plain.accuracy) < width(weighted.accuracy)
-    areas = [probabilities(HUMAN, P.tolist(), None, one) for one in (None, WEIGHTS)]
+    areas = [assess_probabilities(HUMAN, P.tolist(), None, one) for one in (None, WEIGHTS)]
     assert width(areas[0].auroc if areas[0] else None) < width(areas[1].auroc if areas[1] else None)
 
 
@@ -80,7 +80,7 @@ def test_equal_weights_change_nothing() -> None:
     """Weights of 3 for all give every value and every interval that no weights give."""
     threes = [3.0] * N
     labels = ("supported", "not_supported")
-    one, other = (agreement(words(HUMAN), words(JUDGE), labels, None, each) for each in (None, threes))
+    one, other = (compute_agreement(words(HUMAN), words(JUDGE), labels, None, each) for each in (None, threes))
     assert values(one) == pytest.approx(values(other))
     assert one.kappa.interval is not None
     assert other.kappa.interval is not None
@@ -91,12 +91,12 @@ def test_weights_of_annotators() -> None:
     """Fleiss' kappa and the ceiling are those of repeated parts; alpha too, but for its small-sample term."""
     people, _ = labelled(N, 3, 0.8)
     counts = [[list(part.values()).count(label) for label in SCALE] for part in people]
-    assert fleiss_kappa(counts, WEIGHTS).value == pytest.approx(fleiss_kappa(repeated(counts)).value)
-    mine = ceiling(people, SCALE, list(range(N)), WEIGHTS)
-    theirs = ceiling(repeated(people), SCALE, list(range(len(TWICE))))
+    assert compute_fleiss_kappa(counts, WEIGHTS).value == pytest.approx(compute_fleiss_kappa(repeated(counts)).value)
+    mine = compute_ceiling(people, SCALE, list(range(N)), WEIGHTS)
+    theirs = compute_ceiling(repeated(people), SCALE, list(range(len(TWICE))))
     assert mine is not None
     assert theirs is not None
     assert values(mine) == pytest.approx(values(theirs))
-    for scale, alpha in alphas(people, SCALE, WEIGHTS).items():
-        assert alpha.value == pytest.approx(alphas(repeated(people), SCALE)[scale].value, abs=0.003), scale
-    assert set(alphas(people, SCALE)) == {"nominal", "ordinal"}
+    for scale, alpha in compute_alphas(people, SCALE, WEIGHTS).items():
+        assert alpha.value == pytest.approx(compute_alphas(repeated(people), SCALE)[scale].value, abs=0.003), scale
+    assert set(compute_alphas(people, SCALE)) == {"nominal", "ordinal"}

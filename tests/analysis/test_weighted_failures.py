@@ -19,7 +19,7 @@ def failed(weight: np.ndarray | None, chance: np.ndarray | None = None) -> Faile
     ids = tuple(f"q{n}" for n in number)
     index = ResponseIndex(number, number, np.zeros(60, int), weight, None, ids, chance)
     causes = [(n, ERROR) for n in range(30)] + [(n, UNSUPPORTED) for n in range(30, 40)]
-    return FailedResponses.gathered(index, causes, lambda places: dict.fromkeys(places, "said"))
+    return FailedResponses.from_causes(index, causes, lambda places: dict.fromkeys(places, "said"))
 
 
 def test_counts_are_counts_and_shares_are_of_the_requests() -> None:

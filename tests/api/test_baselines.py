@@ -10,9 +10,9 @@ import pytest
 from tests.engine.tiny_judge import SPEC
 
 import ragauge as rg
-from ragauge.comparison.baselines.baseline import baseline_run
-from ragauge.comparison.baselines.verb import resolve
-from ragauge.core.messages import speaking_of
+from ragauge.comparison.baselines.baseline import find_baseline_run
+from ragauge.comparison.baselines.verb import resolve_baseline
+from ragauge.core.messages import name_store
 from ragauge.store.store_access import open_store
 
 
@@ -94,17 +94,17 @@ def test_a_baseline_names_its_run(store: str) -> None:
     rg.set_baseline("a", name="main", tag="v1", store=store)
     rg.set_baseline("b", name="main", store=store)
     with open_store(store) as opened:
-        assert resolve("main", opened) == second.run.run_id
-        assert resolve("v1", opened) == first.run.run_id
-        assert resolve("a", opened) is None
+        assert resolve_baseline("main", opened) == second.run.run_id
+        assert resolve_baseline("v1", opened) == first.run.run_id
+        assert resolve_baseline("a", opened) is None
         wanted = {"main": second, "v1": first, "a": first, second.run.run_id: second, "latest": second}
         for word, card in wanted.items():
-            found = baseline_run(word, opened)
+            found = find_baseline_run(word, opened)
             assert found is not None
             assert found.run_id == card.run.run_id
         missing = pytest.raises(rg.UnknownName, match="no baseline or run 'mian'; nearest: main")
-        with speaking_of("x.db"), missing as wrong:
-            baseline_run("mian", opened)
+        with name_store("x.db"), missing as wrong:
+            find_baseline_run("mian", opened)
     said = "Baselines: main (ragauge baseline list --store x.db); ragauge runs --store x.db lists the runs."
     assert said in str(wrong.value)
     assert rg.open_run("a", store=store).scorecard(baseline="main").card.baseline.base.name == "b"  # type: ignore[union-attr]     # there is one
@@ -113,8 +113,8 @@ def test_a_baseline_names_its_run(store: str) -> None:
 def test_a_wrong_name_without_baselines_says_how_to_set_one(store: str) -> None:
     """Where no baseline is set, the error of a wrong name says so, and how one is set."""
     evaluated(store, "k=8")
-    with open_store(store) as opened, speaking_of("x.db"), pytest.raises(rg.UnknownName) as wrong:
-        baseline_run("main", opened)
+    with open_store(store) as opened, name_store("x.db"), pytest.raises(rg.UnknownName) as wrong:
+        find_baseline_run("main", opened)
     assert str(wrong.value).startswith("no baseline or run 'main'")
     assert "No baseline is set: ragauge baseline set latest --store x.db sets one" in str(wrong.value)
 
@@ -159,7 +159,7 @@ def test_the_run_of_a_baseline_stays(store: str) -> None:
     rg.set_baseline("b", name="main", store=store)
     rg.open_run("a", store=store).delete()
     with open_store(store) as opened:
-        assert resolve("v1", opened) is None
+        assert resolve_baseline("v1", opened) is None
     assert [row["run"] for row in rg.baselines(history=True, store=store)] == ["b", "a"]
 
 

@@ -173,7 +173,7 @@ def test_a_segment_that_got_worse_under_a_better_mean(store: str) -> None:
     found = rg.compare("main", "changed", store=store, metrics=["recall@5"])
     assert found["recall@5"].verdict == "better"
     (part,) = found.worse_segments
-    assert (part.column, part.value, part.hidden) == ("type", "rare", True)
+    assert (part.column, part.value, part.is_hidden) == ("type", "rare", True)
     assert part.change.difference.mean == pytest.approx(-0.5)
     assert found.verdict == "mixed"
     assert "worse where type=rare (recall@5 −0.50), though overall recall@5 +0.10" in repr(found).replace("\n", " ")

@@ -11,7 +11,7 @@ import pytest
 
 import ragauge as rg
 from ragauge import Confirmation, confirm
-from ragauge.systems.base import EVERY, Question, System
+from ragauge.systems.base import ALL_VARIANTS, Question, System
 
 SPEC = "tests.engine.tiny_judge:TinyJudge"  # a claim is a sentence; a passage supports it if it has all its words
 OTHER = rg.Passage("x", "dx", "other text")
@@ -46,7 +46,7 @@ class Scripted(System):
     """Fails in a known way for each question; what it does with other passages tells why."""
 
     def __init__(self, name: str = "scripted") -> None:
-        super().__init__(name, {}, EVERY)
+        super().__init__(name, {}, ALL_VARIANTS)
         self.handed: list[str] = []
 
     async def respond(self, question: Question, passages: Sequence[rg.Passage] | None = None) -> rg.Response:

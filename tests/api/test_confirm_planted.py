@@ -10,19 +10,19 @@ import pytest
 from tests.faults.generation import AnswerAnyway, RefuseAnyway
 
 import ragauge as rg
-from ragauge.diagnosis.causes.attribution import BY_NAME
+from ragauge.diagnosis.causes.attribution import ROWS_BY_NAME
 from ragauge.diagnosis.causes.cause_context import CauseContext
-from ragauge.diagnosis.causes.counterfactuals import RIGHT, graded
-from ragauge.evaluation.demo.demo_systems import DONORS, documents, golden
+from ragauge.diagnosis.causes.counterfactuals import RIGHT, grade_answer
+from ragauge.evaluation.demo.demo_systems import DONORS, read_documents, read_eval_set
 from ragauge.metrics.facts import Facts
 from ragauge.models.embedders.wordllama import WordLlamaEmbedder
 from ragauge.store.store_access import open_store
-from ragauge.systems.base import EVERY, Question, System
+from ragauge.systems.base import ALL_VARIANTS, Question, System
 from ragauge.systems.reference.faults import DropGold, Fault, FaultySystem, IgnorePassages, PushGoldLow
 from ragauge.systems.reference.pipeline import ReferenceConfig, ReferenceRag
 
-GOLDEN = golden()
-CORPUS = {document.doc_id: document.text for document in documents()}
+GOLDEN = read_eval_set()
+CORPUS = {document.doc_id: document.text for document in read_documents()}
 pytestmark = pytest.mark.slow
 
 
@@ -30,7 +30,7 @@ class Broken(System):
     """The reference system with a faulty retriever, or a generator that is faulty whatever passages it gets."""
 
     def __init__(self, rag: ReferenceRag, retrieval: Sequence[Fault] = (), generation: Sequence[Fault] = ()) -> None:
-        super().__init__("broken", {}, EVERY)
+        super().__init__("broken", {}, ALL_VARIANTS)
         self.rag, self.faulty, self.generation = rag, FaultySystem(rag, retrieval), generation
         self.struck: set[str] = set()
         self.examples = {example.query_id: example for example in GOLDEN.examples}
@@ -39,11 +39,11 @@ class Broken(System):
         example = self.examples[question.query_id]
         if passages is None:
             found = self.faulty.respond(example)
-            self.struck |= self.faulty.planted.keys()
+            self.struck |= self.faulty.planted_faults.keys()
         else:
             found = self.rag.respond_from(example, passages, every=True)
         for fault in self.generation:
-            spoilt = fault.spoil(example, found, self.rag) if fault.strikes(example) else None
+            spoilt = fault.inject_fault(example, found, self.rag) if fault.is_struck(example) else None
             if spoilt is not None:
                 self.struck.add(example.query_id)
                 return spoilt
@@ -52,7 +52,7 @@ class Broken(System):
 
 @pytest.fixture(scope="module")
 def rag() -> ReferenceRag:
-    return ReferenceRag(ReferenceConfig(), documents(), WordLlamaEmbedder().embed)
+    return ReferenceRag(ReferenceConfig(), read_documents(), WordLlamaEmbedder().embed)
 
 
 @pytest.fixture(scope="module")
@@ -69,12 +69,12 @@ def right(rag: ReferenceRag, store: str) -> set[str]:
     with open_store(run.url) as opened:
         (judge,) = opened.scores.judges(run.run.run_id)
         found: dict[str, Any] = {
-            query_id: evidence for query_id, _, evidence in opened.evidence.of_run(run.run.run_id, judge)
+            query_id: evidence for query_id, _, evidence in opened.evidence.iter_for_run(run.run.run_id, judge)
         }
         return {
             example.query_id
             for example, response in opened.runs.pairs(run.run.run_id)
-            if graded(CauseContext(Facts(example, response, found.get(example.query_id, {})))).grade == RIGHT
+            if grade_answer(CauseContext(Facts(example, response, found.get(example.query_id, {})))).grade == RIGHT
         }
 
 
@@ -85,7 +85,7 @@ def counted(system: Broken, right: set[str], store: str, name: str) -> Counter[t
     struck = frozenset(system.struck)
     found = rg.confirm(run, system, corpus=CORPUS, limit=200)
     return Counter(
-        (BY_NAME[one.experiment.cause].component, one.verdict)
+        (ROWS_BY_NAME[one.experiment.cause].component, one.verdict)
         for one in found.outcomes
         if one.experiment.query_id in struck & right
     )

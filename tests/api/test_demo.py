@@ -7,7 +7,7 @@ from tests.conftest import Demonstrated
 from tests.docs.pages import taken
 
 import ragauge as rg
-from ragauge.evaluation.demo.demo_systems import build, golden
+from ragauge.evaluation.demo.demo_systems import build_systems, read_eval_set
 from ragauge.models.embedders.wordllama import WordLlamaEmbedder
 from ragauge.systems.reference.faults import FaultySystem
 
@@ -23,9 +23,9 @@ def cards(demonstrated: Demonstrated) -> dict[str, rg.Scorecard]:
 
 @pytest.fixture(scope="module")
 def systems() -> dict[str, FaultySystem]:
-    built = build(WordLlamaEmbedder().embed)
+    built = build_systems(WordLlamaEmbedder().embed)
     for system in built.values():
-        for example in golden().examples:
+        for example in read_eval_set().examples:
             system.respond(example)
     return built
 
@@ -62,9 +62,9 @@ def test_struck_questions_fail_more(
     cards: dict[str, rg.Scorecard], systems: dict[str, FaultySystem], name: str
 ) -> None:
     """Nearly every question that a fault struck fails, and fewer of the others do."""
-    planted = set(systems[name].planted)
+    planted = set(systems[name].planted_faults)
     failed = set(cards[name].failures["query_id"])
-    others = {example.query_id for example in golden().examples} - planted
+    others = {example.query_id for example in read_eval_set().examples} - planted
     assert len(planted & failed) / len(planted) > 0.9
     assert len(others & failed) / len(others) < len(planted & failed) / len(planted) - 0.2
 

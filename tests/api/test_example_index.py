@@ -16,12 +16,12 @@ from tests.engine.tiny_judge import SPEC
 import ragauge as rg
 from ragauge.core.verdict import VERDICTS
 from ragauge.diagnosis.examples import example_index as module
-from ragauge.diagnosis.examples.example_index import example_index
-from ragauge.metrics.catalogue import parse
-from ragauge.scores.pass_status import KnownScores
-from ragauge.scores.quality import Quality
+from ragauge.diagnosis.examples.example_index import load_example_index
+from ragauge.metrics.catalogue import parse_metric
+from ragauge.scores.pass_status import JudgedCoverage
+from ragauge.scores.quality import QualityScores
 from ragauge.store.store_access import open_store
-from ragauge.verbs.columns import StoredColumns, failed_of, stored_verdicts
+from ragauge.verbs.columns import StoredColumns, load_failures, load_verdicts
 
 # what no list of examples shows, so that the next list is quick all the same
 NOT_LISTED = {
@@ -62,15 +62,15 @@ def test_the_index_is_what_the_scores_say(store: str, name: str, judged: bool) -
     with open_store(store) as opened:
         run_id = opened.runs.find(name).run_id
         judge = opened.scores.judges(run_id)[0] if judged else None
-        found = example_index(opened, run_id, judge)
-        index = opened.runs.index(run_id, opened.runs.order(run_id).numbers)
-        quality, known = Quality(index), KnownScores(index)
+        found = load_example_index(opened, run_id, judge)
+        index = opened.runs.index(run_id, opened.runs.load_order(run_id).numbers)
+        quality, known = QualityScores(index), JudgedCoverage(index)
         columns = StoredColumns(opened, run_id, judge, index)
         for metric in found.metrics:
             for reader in (quality, known):
-                reader.read(parse(metric), columns.entries(metric))
-        failed = failed_of(opened, run_id, judge, index)
-        verdicts = known.verdicts(stored_verdicts(opened, run_id, judge, index), failed, judge)
+                reader.read(parse_metric(metric), columns.entries(metric))
+        failed = load_failures(opened, run_id, judge, index)
+        verdicts = known.verdicts(load_verdicts(opened, run_id, judge, index), failed, judge)
         whys = [found.whys[why] for why in found.why]
         causes = dict(zip(failed.place.tolist(), failed.cause, strict=True))
     assert found.metrics
@@ -86,13 +86,13 @@ def test_nothing_stale_is_listed(store: str, what: str) -> None:
     with open_store(store) as opened:
         run_id = opened.runs.find("changed").run_id
         judge = opened.scores.judges(run_id)[0]
-        example_index(opened, run_id, judge)
+        load_example_index(opened, run_id, judge)
         WRITES[what](opened)
         kept = opened.example_indexes.read(run_id, judge)
-        again = module._made(opened, run_id, judge)
+        again = module._build_index(opened, run_id, judge)
     assert (kept is not None) == (what in NOT_LISTED)
     if kept is not None:
-        assert kept.packed() == again.packed()
+        assert kept.pack_index() == again.pack_index()
 
 
 def test_lists_after_an_evaluation_look_at_no_score(store: str, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -111,6 +111,6 @@ def test_lists_after_an_evaluation_look_at_no_score(store: str, monkeypatch: pyt
         raw.execute("DELETE FROM example_indexes")
     raw.close()
     made = listed()
-    monkeypatch.setattr(module, "_made", None)
+    monkeypatch.setattr(module, "_build_index", None)
     assert listed() == made
     assert any(made)

@@ -14,7 +14,7 @@ from tests.engine.tiny_judge import SPEC
 
 import ragauge as rg
 from ragauge.core.errors import NotEnoughData
-from ragauge.gating.decide import points
+from ragauge.gating.decide import suggest_max_drop
 
 SCHEMA = Path(__file__).resolve().parents[2] / "src/ragauge/core/schema/gate.schema.json"
 METRICS = "recall@5,faithfulness,latency"
@@ -74,7 +74,7 @@ def test_twenty_questions_tell_an_improvement_and_a_loss(tmp_path: Path) -> None
     url = f"sqlite:///{tmp_path}/gate.db"
     for name, missed in (("before", range(5)), ("after", range(0)), ("lost", range(15))):
         rg.evaluate(rows(20, missed=tuple(missed)), metrics="recall@5", judge="none", store=url, name=name, workers=1)
-    wanted = rules({"metric": "recall@5", "max_drop": f"{points(20)} points"})
+    wanted = rules({"metric": "recall@5", "max_drop": f"{suggest_max_drop(20)} points"})
     found = rg.gate("after", baseline="before", rules=wanted, store=url)
     assert (found.verdict, found.exit_code) == ("pass", 0)
     assert "0.750 → 1.000" in found.to_markdown()

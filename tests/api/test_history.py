@@ -15,7 +15,7 @@ from tests.engine.tiny_judge import SPEC
 
 import ragauge as rg
 from ragauge.core.verdict import RULE_VERSION
-from ragauge.evaluation.runs.verb import runs_table
+from ragauge.evaluation.runs.verb import build_runs_table
 from ragauge.rendering.verdict_texts import count_words
 from ragauge.scores.results.history_rows import HistoryRow
 from ragauge.store.store_access import open_store
@@ -274,11 +274,11 @@ def test_lists_count_verdicts_as_the_scorecard(store: str) -> None:
     (row,) = csv.DictReader(io.StringIO(rg.log(store=store).to_csv()))
     assert [int(row[name]) for name in ("failed", "unclear", "passed", "not_judged")] == [*counts]
     assert words in rg.log(store=store).to_markdown()
-    assert words in printed(runs_table(rg.runs(store=store)))
+    assert words in printed(build_runs_table(rg.runs(store=store)))
     with open_store(store) as opened:
         older = replace(logged.counts, rule_version=1)
         opened.summaries.write(card.run.run_id, card.judge.judge_id, card.summaries, counts=older)
-    for text in (rg.log(store=store).to_markdown(), printed(runs_table(rg.runs(store=store)))):
+    for text in (rg.log(store=store).to_markdown(), printed(build_runs_table(rg.runs(store=store)))):
         assert words not in text
         assert "older rule" in text
         assert "ragauge evaluate a" in text

@@ -101,7 +101,7 @@ def test_what_may_change_the_run_is_read_again(
     elif change == "config":
         more = {"config": {"k": 9}}
     elif change == "code":
-        monkeypatch.setattr(imports, "_readers", lambda: b"another")
+        monkeypatch.setattr(imports, "_hash_readers", lambda: b"another")
     else:
         rg.open_run(first.run.run_id, store=f"sqlite:///{file.parent / 's.db'}").delete()
     again = evaluated(file, **more)

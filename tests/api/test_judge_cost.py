@@ -15,7 +15,7 @@ from tests.loopback.answers import answer
 from tests.loopback.server import FaultyServer
 
 import ragauge as rg
-from ragauge.evaluation.evaluate.verb import dry_run
+from ragauge.evaluation.evaluate.verb import preview_evaluation
 from ragauge.rendering.encoder import encode
 from ragauge.verbs.evaluate_options import EvaluateOptions
 
@@ -215,7 +215,9 @@ def test_unknown_options_of_calls_are_refused() -> None:
 def expected(server: FaultyServer, store: str, n: int) -> Mapping[str, Any]:
     """What a dry run says of n examples."""
     judge = f"openai-chat:any@{server.url}"
-    found: Any = asyncio.run(dry_run(EvaluateOptions(rows(n), judge=judge, metrics=METRICS, name=f"m{n}", store=store)))
+    found: Any = asyncio.run(
+        preview_evaluation(EvaluateOptions(rows(n), judge=judge, metrics=METRICS, name=f"m{n}", store=store))
+    )
     return dict(found)
 
 

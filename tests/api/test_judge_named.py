@@ -9,7 +9,7 @@ import pytest
 
 from ragauge.core.errors import UnknownName, UsageError
 from ragauge.store.store_access import Store, open_store
-from ragauge.verbs.judge_lookup import judge_named, judges_meant
+from ragauge.verbs.judge_lookup import match_judges, resolve_judge_id
 
 FUSED, CLAIMS = "openai:gpt-5-mini#1a", "openai:gpt-5-mini#2b"
 OLD, NEW = "calibrated:local:overlap-1#3c", "calibrated:local:overlap-1#4d"
@@ -29,7 +29,7 @@ def store(tmp_path: Path) -> Iterator[Store]:
     """A store that knows the specs."""
     with open_store(f"sqlite:///{tmp_path / 'store.db'}") as opened:
         for judge_id, spec in SPECS.items():
-            opened.judges.keep(judge_id, spec)
+            opened.judges.save_spec(judge_id, spec)
         yield opened
 
 
@@ -46,15 +46,15 @@ def store(tmp_path: Path) -> Iterator[Store]:
 )
 def test_spec_id_and_beginning_name_a_judge(store: Store, text: str, found: str) -> None:
     """A spec names its judge alone though other ids begin so, an id and a unique beginning too; of people the last."""
-    assert judge_named(store, text, JUDGES, "this run") == found
+    assert resolve_judge_id(store, text, JUDGES, "this run") == found
 
 
 def test_several_and_none_are_told_with_all_there_are(store: Store) -> None:
     """What may be two judges, and what is none, is an error that names ids, and specs where they are other texts."""
     with pytest.raises(UsageError, match=rf"may mean 2 judges of this run: {OLD} \(--judge calibrated:judge.json\), "):
-        judge_named(store, "calibrated:judge.json", JUDGES, "this run")
+        resolve_judge_id(store, "calibrated:judge.json", JUDGES, "this run")
     with pytest.raises(UsageError, match="'openai' may mean 3 judges of this run"):
-        judge_named(store, "openai", JUDGES, "this run")
+        resolve_judge_id(store, "openai", JUDGES, "this run")
     with pytest.raises(UnknownName, match=r"run 'calibrated:juge\.json'; nearest: calibrated:judge\.json"):
-        judge_named(store, "calibrated:juge.json", JUDGES, "this run")
-    assert judges_meant(store, "nobody", JUDGES) == []
+        resolve_judge_id(store, "calibrated:juge.json", JUDGES, "this run")
+    assert match_judges(store, "nobody", JUDGES) == []

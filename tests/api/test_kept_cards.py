@@ -17,13 +17,13 @@ from tests.building import evidence, relevance_facts
 from tests.engine.tiny_judge import SPEC
 
 import ragauge as rg
-from ragauge.comparison.verb import comparison_state
+from ragauge.comparison.verb import build_comparison_state
 from ragauge.core.ask import ModelName
 from ragauge.core.document import IndexListing
 from ragauge.core.label import Label
 from ragauge.core.verdict import ExampleVerdict
 from ragauge.evaluation.scorecard import cards
-from ragauge.metrics.base import Measured
+from ragauge.metrics.base import MetricResult
 from ragauge.scores.results.scorecard import Cause
 from ragauge.store.calls import Call
 from ragauge.store.cards import CardKey
@@ -101,7 +101,7 @@ def test_a_kept_scorecard_is_the_computed_one(
     """Read back, a scorecard is equal to the computed one, in every form byte for byte; nothing is computed again."""
     run = rg.open_run(name, store=store)
     computed = run.scorecard(baseline=baseline)
-    monkeypatch.setattr(cards, "card_of", None)
+    monkeypatch.setattr(cards, "build_card", None)
     kept = run.scorecard(baseline=baseline)
     assert kept.card == computed.card
     assert forms(kept) == forms(computed)
@@ -132,17 +132,17 @@ def test_what_is_read_is_counted(store: str) -> None:
 
 def _first(store: Store, name: str) -> tuple[str, int]:
     run_id = store.runs.find(name).run_id
-    return run_id, store.runs.order(run_id).numbers[0]
+    return run_id, store.runs.load_order(run_id).numbers[0]
 
 
 def _score(store: Store) -> None:
     run_id, number = _first(store, "changed")
-    store.scores.write(run_id, [Column("mrr", 1)], [(number, [Measured("scored", 0.25, 1.0, 4.0)])])
+    store.scores.write(run_id, [Column("mrr", 1)], [(number, [MetricResult("scored", 0.25, 1.0, 4.0)])])
 
 
 def _score_of_the_baseline(store: Store) -> None:
     run_id, number = _first(store, "main")
-    store.scores.write(run_id, [Column("mrr", 1)], [(number, [Measured("scored", 0.25, 1.0, 4.0)])])
+    store.scores.write(run_id, [Column("mrr", 1)], [(number, [MetricResult("scored", 0.25, 1.0, 4.0)])])
 
 
 def _cause(store: Store) -> None:
@@ -171,7 +171,7 @@ def _draw_and_label(store: Store) -> None:
 def _check(store: Store) -> None:
     judge = store.scores.judges(store.runs.find("changed").run_id)[0]
     file = LabelFile(judge, "verify_answer", 1, b"f" * 32, "labels.jsonl")
-    store.checks.keep(file, [TextScore("faithfulness", b"i" * 32, b"e" * 32, 1.0, 0.5, 1)])
+    store.checks.save_scores(file, [TextScore("faithfulness", b"i" * 32, b"e" * 32, 1.0, 0.5, 1)])
 
 
 def _oracle(store: Store) -> None:
@@ -190,10 +190,10 @@ WRITES: dict[str, Callable[[Store], object]] = {
     "a listing": lambda store: store.listings.write(_first(store, "changed")[0], IndexListing(3, frozenset({"d1"}))),
     "a note": lambda store: store.run_log.note(_first(store, "main")[0], Note("the first")),
     "a baseline": lambda store: store.baselines.set(Pointer("old", _first(store, "main")[0])),
-    "a judge's spec": lambda store: store.judges.keep(store.scores.judges(_first(store, "main")[0])[0], "other"),
+    "a judge's spec": lambda store: store.judges.save_spec(store.scores.judges(_first(store, "main")[0])[0], "other"),
     "a check of the judge": _check,
     "a label of a draw": _draw_and_label,
-    "a state": lambda store: store.collecting.mark(_first(store, "changed")[0], "interrupted"),
+    "a state": lambda store: store.collecting.mark_state(_first(store, "changed")[0], "interrupted"),
     "a heartbeat": lambda store: store.runs.import_run(
         store.runs.find("changed"), store.runs.pairs(_first(store, "changed")[0])
     ),
@@ -221,11 +221,11 @@ def test_no_stale_comparison_is_given_out(store: str) -> None:
     with open_store(store) as opened:
         base, run = opened.runs.find("main"), opened.runs.find("changed")
         for what, write in WRITES.items():
-            before = comparison_state(base, [run], store=store)
+            before = build_comparison_state(base, [run], store=store)
             if not what.endswith("is gone"):  # a page of a run that is gone is none
                 write(opened)
-                assert comparison_state(base, [run], store=store) != before, what
-            assert comparison_state(base, [run], store=store) == comparison_state(base, [run], store=store)
+                assert build_comparison_state(base, [run], store=store) != before, what
+            assert build_comparison_state(base, [run], store=store) == build_comparison_state(base, [run], store=store)
 
 
 @pytest.mark.parametrize("what", ["a score", "a score of the baseline", "a note", "a state", "a cause"])
@@ -261,9 +261,9 @@ def test_other_judges_leave_a_scorecard_fresh(store: str) -> None:
         key = CardKey(run.run_id, opened.scores.judges(run.run_id)[0], base.run_id)
         rg.open_run("changed", store=store).scorecard(baseline="main")
         kept, told = opened.cards.read(key), opened.cards.verdicts([run.run_id])
-        opened.judges.keep("stranger@1", "stranger")
+        opened.judges.save_spec("stranger@1", "stranger")
         file = LabelFile("stranger@1", "verify_answer", 1, b"f" * 32, "labels.jsonl")
-        opened.checks.keep(file, [TextScore("faithfulness", b"i" * 32, b"e" * 32, 1.0, 0.5, 1)])
+        opened.checks.save_scores(file, [TextScore("faithfulness", b"i" * 32, b"e" * 32, 1.0, 0.5, 1)])
         assert kept is not None
         assert told[run.run_id]
         assert (opened.cards.read(key), opened.cards.verdicts([run.run_id])) == (kept, told)

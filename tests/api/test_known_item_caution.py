@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 import ragauge as rg
-from ragauge.scores.known_items import known_item_caution
+from ragauge.scores.known_items import warn_known_items
 
 SAID = "lexical against dense retrieval"
 TEXTS = {f"d{n}": f"Crane {n} was built by Tarn{n}." for n in range(8)}
@@ -53,5 +53,5 @@ def test_report_comparison_json_and_page_say_what_known_items_do_not_settle(
 
 def test_a_majority_is_more_than_half() -> None:
     """Half of the queries, or none at all, are not cautioned."""
-    assert [bool(known_item_caution(n, 10)) for n in (0, 5, 6, 10)] == [False, False, True, True]
-    assert known_item_caution(0, 0) == ()
+    assert [bool(warn_known_items(n, 10)) for n in (0, 5, 6, 10)] == [False, False, True, True]
+    assert warn_known_items(0, 0) == ()

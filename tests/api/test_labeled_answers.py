@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 import ragauge as rg
-from ragauge.core.label import part_text
+from ragauge.core.label import format_part
 from ragauge.core.verdict import ExampleVerdict
-from ragauge.labels.label.label_session import GivenLabel, give_label, label_sheet
+from ragauge.labels.label.label_session import LabelInput, open_label_sheet, save_label
 from ragauge.store.store_access import open_store
 
 N, DRAWN = 12, 4
@@ -61,7 +61,7 @@ def verdicts(url: str, name: str = "new") -> dict[str, ExampleVerdict]:
     with open_store(url) as store:
         run = store.runs.find(name)
         judge = store.scores.judges(run.run_id)[0]
-        items = store.runs.load(store.runs.order(run.run_id).numbers)
+        items = store.runs.load(store.runs.load_order(run.run_id).numbers)
         ids = {item.response_no: item.response.query_id for item in items}
         return {ids[number]: verdict for number, verdict in store.verdicts.read(run.run_id, judge)}
 
@@ -118,11 +118,11 @@ def test_scored_labels_decide_right(store: str, tmp_path: Path) -> None:
 def test_label_on_the_page_decides(store: str, tmp_path: Path) -> None:
     """A label given in the dashboard decides at once, and the next by the same person takes it back."""
     tasks_of(store, tmp_path)
-    sheet = label_sheet(1, "ann", store=store)
+    sheet = open_label_sheet(1, "ann", store=store)
     assert sheet.task is not None
     for value, failed in (("not_in_context", 1), ("supported", 0)):
-        given = GivenLabel(sheet.task.key, part_text(sheet.task.parts[0]), value, "ann")
-        give_label(1, given, store=store)
+        given = LabelInput(sheet.task.key, format_part(sheet.task.parts[0]), value, "ann")
+        save_label(1, given, store=store)
         assert sum(verdict.verdict == "failed" for verdict in verdicts(store).values()) == failed
 
 

@@ -11,7 +11,7 @@ import pytest
 
 import ragauge as rg
 from ragauge.core.errors import UsageError
-from ragauge.monitoring.shadow.compute import RetrievedDocuments, retrieved_documents, shadow_verdict
+from ragauge.monitoring.shadow.compute import RetrievedDocuments, compare_retrieved_documents, decide_shadow
 from ragauge.monitoring.shadow.verb import ShadowResult, monitor_shadow
 from ragauge.scores.results.change import MetricChange
 from ragauge.scores.results.overview import MeanEstimate
@@ -61,7 +61,7 @@ def change(low: float, high: float, **changed: Any) -> MetricChange:
 )
 def test_what_decides(changes: list[MetricChange], move: str, share: float) -> None:
     """The worst that intervals allow, against 3 % of the mean; a metric that is worse stops, latency does not."""
-    found = shadow_verdict(changes, 0.03)
+    found = decide_shadow(changes, 0.03)
     assert (found.move, found.share) == (move, share), found.rule
 
 
@@ -79,16 +79,16 @@ def test_golden_recall_decides_and_other_documents_hold_back(
     golden: list[MetricChange], divergence: float, move: str, share: float
 ) -> None:
     """Golden recall decides as metrics do; other documents allow half of the requests, unless it vouches for them."""
-    found = shadow_verdict([change(-0.02, 0.02)], 0.03, golden, RetrievedDocuments(40, 10, divergence, 0.5))
+    found = decide_shadow([change(-0.02, 0.02)], 0.03, golden, RetrievedDocuments(40, 10, divergence, 0.5))
     assert (found.move, found.share) == (move, share), found.rule
 
 
 def test_how_alike_two_retrieve() -> None:
     """Of two documents a question, one in four exchanged for others that nobody else finds is a divergence of 0.25."""
-    found = retrieved_documents([["a", "b"], ["c", "d"]], [["a", "b"], ["c", "x"]], 10)
+    found = compare_retrieved_documents([["a", "b"], ["c", "d"]], [["a", "b"], ["c", "x"]], 10)
     assert found == RetrievedDocuments(2, 10, 0.25, 0.75)
-    assert retrieved_documents([["a"]], [[]], 10) == RetrievedDocuments(1, 10, 1.0, 0.0)
-    assert retrieved_documents([[]], [[]], 10) is None
+    assert compare_retrieved_documents([["a"]], [[]], 10) == RetrievedDocuments(1, 10, 1.0, 0.0)
+    assert compare_retrieved_documents([[]], [[]], 10) is None
 
 
 SYSTEM = """

@@ -11,9 +11,9 @@ from rich.console import Console
 
 import ragauge as rg
 from ragauge.core.facts import RelevanceFacts
-from ragauge.diagnosis.examples.one_example import sections
-from ragauge.diagnosis.explain.tables import example_sections
-from ragauge.rendering.writers.terminal import terminal
+from ragauge.diagnosis.examples.one_example import build_sections
+from ragauge.diagnosis.explain.tables import build_example_sections
+from ragauge.rendering.writers.terminal import render_terminal
 
 NAME = "answer_relevance:by=sentence"
 LAKE = "Our founder sails on a lake."
@@ -47,9 +47,9 @@ def test_beside_the_question(tmp_path: Path) -> None:
     scores = {name: run.example(name).scores[NAME].value for name in ("beside", "straight")}
     assert scores["beside"] == pytest.approx(2.3 / 3, abs=0.15)
     assert scores["straight"] == pytest.approx(1.0, abs=0.1)
-    said = printed(terminal(sections(run.example("beside"))))
+    said = printed(render_terminal(build_sections(run.example("beside"))))
     assert re.findall(r"off the question \(p 0\.\d\d\): ([^.]+\.)", said) == [LAKE]
-    assert "off the question" not in printed(terminal(sections(run.example("straight"))))
+    assert "off the question" not in printed(render_terminal(build_sections(run.example("straight"))))
     facts = run.example("beside").evidence["rate_answer"].facts
     assert isinstance(facts, RelevanceFacts)
     assert [one.relevant for one in facts.ratings] == [True, False, True]
@@ -65,6 +65,8 @@ def test_the_page_shows_it(tmp_path: Path) -> None:
     part = page.partition("<h4>Off the question</h4>")[2].partition("</ul>")[0]
     assert LAKE in part
     assert "islands" not in part
-    explained = printed(terminal(example_sections(rg.open_run("off", store=url).explain_example("beside"))))
+    explained = printed(
+        render_terminal(build_example_sections(rg.open_run("off", store=url).explain_example("beside")))
+    )
     assert f"sentence of the answer 2 off the question {LAKE}" in explained
     assert "sentence of the answer 1 bears on the question" in explained

@@ -11,7 +11,7 @@ import pytest
 from tests.engine.tiny_judge import SPEC
 
 import ragauge as rg
-from ragauge.comparison.tables.words import sentence
+from ragauge.comparison.tables.words import describe_comparison
 from ragauge.scores.results.comparison import Flips
 
 METRICS = "recall@5,context_recall,faithfulness,answer_correctness,latency"
@@ -126,7 +126,9 @@ def test_a_pair_of_runs_is_one_comparison(kind: str, tmp_path: Path) -> None:
     assert card.failures.base == whole.failures.base
     shown = tuple(change for change in whole.metrics if change.metric in {one.metric for one in card.changes})
     assert (card.verdict, report.verdict) == (whole.verdict, whole.verdict)
-    assert sentence(card, 99) == sentence(replace(whole, metrics=shown, segments=(), flips=Flips()), 99)
+    assert describe_comparison(card, 99) == describe_comparison(
+        replace(whole, metrics=shown, segments=(), flips=Flips()), 99
+    )
 
     asked = [{"metric": name, "max_drop": f"{LIMIT:.0%}"} for name in GATED if name in found]
     gated = rg.gate("changed", baseline="main", rules={"gate": {"rules": asked}}, store=store)

@@ -97,7 +97,7 @@ def test_only_the_examples_that_match(tmp_path: Path) -> None:
 
 def test_questions_that_were_not_kept_are_read_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A run larger than the list has the questions of all its rows, wherever they stand in the file."""
-    monkeypatch.setattr(listing, "MOST_LISTED", 5)
+    monkeypatch.setattr(listing, "MAX_LISTED", 5)
     made = rows(3, 30)
     found = evaluated(tmp_path, "large", made).card.overview
     asked = {row["query_id"]: row["query"] for row in made}

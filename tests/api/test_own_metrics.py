@@ -17,9 +17,9 @@ from typer.testing import CliRunner
 import ragauge as rg
 from ragauge.cli.main import app
 from ragauge.core.errors import UnknownName, UsageError
-from ragauge.core.object_lookup import load
+from ragauge.core.object_lookup import load_object
 from ragauge.engine import execute, pool
-from ragauge.metrics.catalogue import parse
+from ragauge.metrics.catalogue import parse_metric
 
 STORE = "sqlite:///own.db"
 MANNERS = '''
@@ -122,7 +122,7 @@ def test_own_metrics_have_what_built_in_ones_have(name: str) -> None:
     assert card[name].interval is not None
     in_another_process()
     with pytest.raises(UnknownName):
-        parse(name)
+        parse_metric(name)
     run = rg.open_run("new", store=STORE)
     assert run.scorecard()[name].mean == card[name].mean
     compared = rg.compare("base", "new", metrics=[name], store=STORE)
@@ -212,7 +212,7 @@ def test_where_the_old_version_alone_is_stored() -> None:
 
 def test_workers_import_what_they_can(monkeypatch: pytest.MonkeyPatch) -> None:
     """Metrics of a module are computed in worker processes, those that exist only here in this one."""
-    monkeypatch.setattr(execute, "WORTH_COUNTING", 1)
+    monkeypatch.setattr(execute, "MIN_RESPONSES_COUNTING", 1)
     started: list[pool.Worker] = []
     made = pool.Worker.__init__
 
@@ -253,7 +253,7 @@ def test_packages_bring_metrics(monkeypatch: pytest.MonkeyPatch) -> None:
         raise ImportError("no module named spacy")
 
     points = [Point("kind_words", lambda: kind_words), Point("unkind", broken)]
-    monkeypatch.setattr("ragauge.metrics.own.registered", lambda group: {point.name: point for point in points})
+    monkeypatch.setattr("ragauge.metrics.own.list_entry_points", lambda group: {point.name: point for point in points})
     assert evaluated(metrics="kind_words")["kind_words"].scored == 40
     forget_own()
     with (
@@ -312,7 +312,7 @@ def test_interval_of_yes_and_no_stays_within_0_and_1() -> None:
 def test_explanation_rests_on_what_is_stored() -> None:
     """`ragauge explain` tells value, reason, range and version of an example's score without the code."""
     evaluated()
-    version = parse("polite").version
+    version = parse_metric("polite").version
     in_another_process()
     told = " ".join(printed("explain", "run", "q0").split())
     assert "polite = 0.5" in told
@@ -351,7 +351,7 @@ def test_two_metrics_of_one_name_are_refused_together_and_told_apart_later(tmp_p
     """Functions, criteria and columns of one name are never mixed; in a later evaluation the one asked for counts."""
     (tmp_path / "mod1.py").write_text(SAME.format("1.0"))
     (tmp_path / "mod2.py").write_text(SAME.format("0.25"))
-    one, two = load("mod1:same"), load("mod2:same")
+    one, two = load_object("mod1:same"), load_object("mod2:same")
     for metrics in ("mod1:same,mod2:same", [one, two], ["mod2:same", one], [one, "mod2:same"]):
         with pytest.raises(UsageError, match=r"mod[12]:same and mod[12]:same are both named same.*rg.metric\(name="):
             evaluated(metrics=metrics)

@@ -18,9 +18,9 @@ from tests.loopback.server import FaultyServer
 
 import ragauge as rg
 from ragauge.core.errors import DataError, JudgeError, UnknownName, UsageError
-from ragauge.core.object_lookup import registered
+from ragauge.core.object_lookup import list_entry_points
 from ragauge.engine.judges import build_judge
-from ragauge.readers.source import records
+from ragauge.readers.source import read_source
 
 EXAMPLE = Path(__file__).parents[2] / "examples/plugin"
 COMMANDS = [command for block in taken("docs/plug-ins.md", "console") for command in block.commands]
@@ -54,10 +54,10 @@ def install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Install
         (info / "entry_points.txt").write_text("\n".join(lines))
         (info.parent / f"{package}.py").write_text(code)
         monkeypatch.delitem(sys.modules, package, raising=False)
-        registered.cache_clear()
+        list_entry_points.cache_clear()
 
     yield install
-    registered.cache_clear()
+    list_entry_points.cache_clear()
 
 
 def test_judge_is_found_by_name(install: Install) -> None:
@@ -140,9 +140,9 @@ def test_broken_package_is_named_where_it_is_used(install: Install, tmp_path: Pa
         build_judge("strict")
     (tmp_path / "rows.xyz").write_text("anything")
     with pytest.raises(UsageError, match=r"xyz \(acme_broken:read\) of the package acme_broken cannot be loaded"):
-        list(records("rows.xyz"))
+        list(read_source("rows.xyz"))
     (tmp_path / "rows.jsonl").write_text(json.dumps({"query": "q", "answer": "a"}))
-    assert [record.example.query for record in records("rows.jsonl")] == ["q"]
+    assert [record.example.query for record in read_source("rows.jsonl")] == ["q"]
 
 
 def test_reader_is_chosen_by_ending_or_name(install: Install, tmp_path: Path) -> None:
@@ -153,11 +153,11 @@ def test_reader_is_chosen_by_ending_or_name(install: Install, tmp_path: Path) ->
     install("acme_files", code, readers={".log": "a", "chat.log": "b", "CHATS": "c", "jsonl": "a", "json": "a"})
     for name, query in {"x.LOG": "a", "x.chat.log": "b", "chats": "c"}.items():
         (tmp_path / name).write_text("{said}")
-        (record,) = records(name)
+        (record,) = read_source(name)
         assert record.response is not None
         assert (record.example.query, record.response.answer) == (query, "{said}")
     (tmp_path / "mine.jsonl").write_text(json.dumps({"query": "own"}))
-    assert [record.example.query for record in records("mine.jsonl")] == ["own"]
+    assert [record.example.query for record in read_source("mine.jsonl")] == ["own"]
 
 
 def test_reader_that_fails_is_named(install: Install, tmp_path: Path) -> None:
@@ -167,14 +167,14 @@ def test_reader_that_fails_is_named(install: Install, tmp_path: Path) -> None:
     for name in ("torn", "bare"):
         (tmp_path / f"rows.{name}").write_text("x")
     with pytest.raises(DataError, match=r"rows.torn after row 1: acme_files cannot read it: KeyError: 'body'"):
-        list(records("rows.torn"))
+        list(read_source("rows.torn"))
     with pytest.raises(DataError, match=r"TypeError: row 1 is text 'q', expected a dictionary"):
-        list(records("rows.bare"))
+        list(read_source("rows.bare"))
     with pytest.raises(DataError, match="there is no such file"):
-        list(records("none.torn"))
+        list(read_source("none.torn"))
     (tmp_path / "rows.unknown").write_text("x")
     with pytest.raises(DataError, match="Installed packages read: bare, torn"):
-        list(records("rows.unknown"))
+        list(read_source("rows.unknown"))
 
 
 @pytest.mark.slow

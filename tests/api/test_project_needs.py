@@ -11,8 +11,8 @@ import yaml
 
 from ragauge.core import origin
 from ragauge.evaluation.init import project_files
-from ragauge.evaluation.init.project import begin
-from ragauge.evaluation.init.project_files import needs_of
+from ragauge.evaluation.init.project import begin_project
+from ragauge.evaluation.init.project_files import find_needs
 from ragauge.verbs.evaluate_options import InitOptions
 
 YAML_VERSION = metadata.version("pyyaml")
@@ -21,8 +21,8 @@ YAML_VERSION = metadata.version("pyyaml")
 @pytest.fixture
 def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A repository whose system imports a package that is installed and one that is not."""
-    monkeypatch.setattr(origin, "source", lambda: "ragauge")
-    monkeypatch.setattr(project_files, "source", lambda: "ragauge")
+    monkeypatch.setattr(origin, "find_source", lambda: "ragauge")
+    monkeypatch.setattr(project_files, "find_source", lambda: "ragauge")
     (tmp_path / ".git").mkdir()
     (tmp_path / "app.py").write_text(
         "import json\nimport yaml\nimport helper\nfrom no_such_package import x\n\n"
@@ -34,7 +34,7 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def installed(project: Path) -> list[str]:
     """The lines of the step that installs, comments before it included."""
-    begun = begin(InitOptions(project))
+    begun = begin_project(InitOptions(project))
     text = (project / ".github/workflows/ragauge.yml").read_text()
     steps = yaml.safe_load(text)["jobs"]["evaluate"]["steps"]
     (step,) = [step["run"] for step in steps if "pip install" in step.get("run", "")]
@@ -104,7 +104,7 @@ def test_a_workflow_installs_ragauge_from_where_it_can_be_had(
         if words[-1]:
             named = ["-c", "user.name=a", "-c", "user.email=a@host.example"]
             subprocess.run(["git", "-C", str(checkout), *named, *words], check=True)
-    monkeypatch.setattr(project_files, "source", lambda: str(checkout))
+    monkeypatch.setattr(project_files, "find_source", lambda: str(checkout))
     lines = installed(project)
     assert any(text.startswith(line) for text in lines)
     assert any("ADD RAGAUGE" in text for text in lines) == ("vars" in line)
@@ -114,6 +114,6 @@ def test_a_workflow_installs_ragauge_from_where_it_can_be_had(
 def test_a_shared_package_is_told_by_its_module() -> None:
     """Of distributions that share a package the one that brings the very module is installed."""
     pytest.importorskip("llama_index.core", reason="the group frameworks is not installed")
-    found = needs_of(Path("nowhere"), {"llama_index.core": "app.py"})
+    found = find_needs(Path("nowhere"), {"llama_index.core": "app.py"})
     assert found.install == f"llama-index-core=={metadata.version('llama-index-core')}"
     assert found.unknown == ()

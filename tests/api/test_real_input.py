@@ -13,8 +13,8 @@ import ragauge as rg
 from ragauge.core.document import Document
 from ragauge.core.example import Example, Relevant
 from ragauge.systems.reference.pipeline import ReferenceConfig, ReferenceRag
-from ragauge.verbs.coroutines import finish
-from ragauge.verbs.sources import Answered, InputSource
+from ragauge.verbs.coroutines import run_coroutine
+from ragauge.verbs.sources import AnsweredExamples, InputSource
 
 DATA = Path(__file__).resolve().parents[3] / "shared/data"
 absent = pytest.mark.skipif(not DATA.exists(), reason="the data sets are not beside the repository")
@@ -23,14 +23,14 @@ pytestmark = [pytest.mark.realdata, pytest.mark.slow, absent]
 
 def evaluated(name: str, documents: Sequence[Document], examples: Sequence[Example], store: str) -> rg.Scorecard:
     """Retrieves, answers and evaluates: nothing of the labels reaches the system."""
-    from ragauge.evaluation.evaluate.verb import evaluated as evaluated_source
+    from ragauge.evaluation.evaluate.verb import evaluate_source as evaluated_source
     from ragauge.models.embedders.wordllama import WordLlamaEmbedder
     from ragauge.verbs.evaluate_options import EvaluateOptions
 
     system = ReferenceRag(ReferenceConfig(), documents, WordLlamaEmbedder().embed)
     pairs = tuple((example, system.respond(example)) for example in examples)
-    wanted = EvaluateOptions(Answered(name, pairs), name=name, workers=1, store=store)
-    return finish(lambda: evaluated_source(wanted))
+    wanted = EvaluateOptions(AnsweredExamples(name, pairs), name=name, workers=1, store=store)
+    return run_coroutine(lambda: evaluated_source(wanted))
 
 
 def store_at(folder: Path) -> str:
@@ -114,7 +114,7 @@ def test_pubmedqa_end_to_end(tmp_path: Path) -> None:
 def test_ragchecker_file_has_no_passages(tmp_path: Path) -> None:
     """RAGChecker's published answers come without passages: context metrics are not applicable, never 0."""
     path = DATA / "ragchecker_meta/baseline_ragchecker.json"
-    card = finish(lambda: _imported(path, store_at(tmp_path)))
+    card = run_coroutine(lambda: _imported(path, store_at(tmp_path)))
     consistent(card)
     for name in ("context_recall", "context_precision", "faithfulness", "contradicted", "ignored_top_ranked"):
         assert card[name].not_applicable == card.card.n, name
@@ -124,7 +124,7 @@ def test_ragchecker_file_has_no_passages(tmp_path: Path) -> None:
 
 
 async def _imported(path: Path, store: str) -> rg.Scorecard:
-    from ragauge.evaluation.evaluate.verb import evaluated as evaluated_source
+    from ragauge.evaluation.evaluate.verb import evaluate_source as evaluated_source
     from ragauge.verbs.evaluate_options import EvaluateOptions
 
     source = InputSource((str(path),), system="model1")

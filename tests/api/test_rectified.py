@@ -12,8 +12,8 @@ import pytest
 
 import ragauge as rg
 from ragauge.core.errors import UsageError
-from ragauge.scores.arrays import SCORED, Columns, by_example
-from ragauge.scores.estimation import LEAST_LABELS, ScoreSample, interval_of_mean, rectified
+from ragauge.scores.arrays import SCORED, Columns, merge_repeats
+from ragauge.scores.estimation import MIN_LABELS, ScoreSample, compute_mean_interval, correct_mean
 from ragauge.stats.ppi_mean import LabelSample, rectified_mean
 from ragauge.store.store_access import open_store
 
@@ -80,7 +80,7 @@ def test_mean_is_rectified_everywhere(store: str, tmp_path: Path) -> None:
     card = rg.evaluate("new", metrics="faithfulness", store=store)
     (found,) = card.card.summaries
     with open_store(store) as opened:
-        frame = opened.scores.frame(card.card.run.run_id, card.card.judge.judge_id)
+        frame = opened.scores.load_frame(card.card.run.run_id, card.card.judge.judge_id)
     scores = {int(row["query_id"][1:]): row["value"] for row in frame.to_dicts()}
     people = [float(right(i, 90)) for i in sorted(drawn)]
     sample = LabelSample(people, [scores[i] for i in sorted(drawn)], [scores[i] for i in range(300) if i not in drawn])
@@ -103,7 +103,7 @@ def test_mean_is_rectified_everywhere(store: str, tmp_path: Path) -> None:
     assert (entry["rectified"]["labels"], entry["rectified"]["people"]) == (150, pytest.approx(np.mean(people)))
     assert (entry["mean"], entry["judge_mean"]) == (pytest.approx(found.mean), pytest.approx(found.judge_mean))
     parts = {value: cells[0].rectified for value, cells in card.card.segments["half"].items()}
-    assert all(part is not None and part.n >= LEAST_LABELS for part in parts.values())
+    assert all(part is not None and part.n >= MIN_LABELS for part in parts.values())
     with open_store(store) as opened:
         (kept,) = opened.summaries.read(card.card.run.run_id, card.card.judge.judge_id)
     assert kept.rectified == found.rectified
@@ -208,15 +208,15 @@ def test_all_labelled_is_peoples_own_mean() -> None:
     """Where people labelled everything there is no judge in the mean; weights and amounts are not rectified."""
     values, people = np.linspace(0, 1, 60), np.tile([1.0, 1.0, 0.0], 20)
     sample = ScoreSample(values, "mean", (0.0, 1.0))
-    found = rectified(sample, people)
+    found = correct_mean(sample, people)
     assert found is not None
     assert found.mean == pytest.approx(2 / 3)
-    assert found.interval == interval_of_mean(ScoreSample(people, "mean", (0.0, 1.0)))
-    assert rectified(ScoreSample(values, "mean", (0.0, 1.0), np.arange(60) + 1.0), people) is None
-    assert rectified(ScoreSample(values, "amount"), people) is None
-    assert rectified(sample, None) is None
+    assert found.interval == compute_mean_interval(ScoreSample(people, "mean", (0.0, 1.0)))
+    assert correct_mean(ScoreSample(values, "mean", (0.0, 1.0), np.arange(60) + 1.0), people) is None
+    assert correct_mean(ScoreSample(values, "amount"), people) is None
+    assert correct_mean(sample, None) is None
     without = np.where(np.arange(60) < 11, np.inf, people)
-    assert rectified(sample, without) is None  # 49 are left
+    assert correct_mean(sample, without) is None  # 49 are left
 
 
 def test_repeats_have_one_score_by_people() -> None:
@@ -239,7 +239,7 @@ def test_repeats_have_one_score_by_people() -> None:
         np.array([1.0, 0.0, np.nan, 1.0]),
         None,
     )
-    found = by_example(columns)
+    found = merge_repeats(columns)
     assert found.people is not None
     assert found.people.tolist() == [0.5, 1.0]
     assert found.inclusion is None

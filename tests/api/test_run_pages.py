@@ -102,8 +102,8 @@ def test_rows_say_what_is_known_of_a_run(store: str) -> None:
     for value in row.headline.values():
         mine = card[value.metric]
         assert (value.mean, value.n, value.scored) == (mine.mean, mine.n, mine.scored)
-        assert mine.widest is not None
-        assert (value.low, value.high) == (mine.widest.low, mine.widest.high)
+        assert mine.widest_interval is not None
+        assert (value.low, value.high) == (mine.widest_interval.low, mine.widest_interval.high)
     assert {layer: one.metric for layer, one in row.headline.items()} == {
         "retrieval": "context_recall",
         "generation": "faithfulness",
@@ -111,11 +111,11 @@ def test_rows_say_what_is_known_of_a_run(store: str) -> None:
     }
     assert (row.state, row.responses, row.planned, row.cost) == ("finished", 10, 10, 0.0)
     with open_store(store) as opened:
-        assert row.responses == opened.runs.size(row.run_id)
+        assert row.responses == opened.runs.count_responses(row.run_id)
 
 
 def test_a_run_in_flight_and_a_killed_one(store: str) -> None:
     """A run that was written to just now is in flight, and the list says how far it is."""
     with open_store(store) as opened:
-        opened.collecting.mark(opened.runs.find("main").run_id, "running", planned=40)
+        opened.collecting.mark_state(opened.runs.find("main").run_id, "running", planned=40)
     assert {run.name: run.state for run in rg.runs(store=store)}["main"] == "in flight"

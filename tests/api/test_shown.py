@@ -10,25 +10,25 @@ import pytest
 import ragauge as rg
 from ragauge.core.example import Example
 from ragauge.core.response import Response, Run
-from ragauge.metrics.base import Measured
-from ragauge.metrics.catalogue import parse
-from ragauge.scores.summarize import summarize
+from ragauge.metrics.base import MetricResult
+from ragauge.metrics.catalogue import parse_metric
+from ragauge.scores.summarize import summarize_scores
 from ragauge.store.scores import Column
 from ragauge.store.spool import Record
 from ragauge.store.store_access import Store, open_store
 from ragauge.verbs.columns import StoredColumns
 
-METRICS = [parse(name) for name in ("recall@5", "faithfulness", "latency", "mrr")]
+METRICS = [parse_metric(name) for name in ("recall@5", "faithfulness", "latency", "mrr")]
 
 
-def result(draw: random.Random, metric: str) -> Measured:
+def result(draw: random.Random, metric: str) -> MetricResult:
     kind = draw.random()
     if kind < 0.1:
-        return Measured("failed", low=0.1, high=0.6 if metric != "latency" else None, reason="time-out")
+        return MetricResult("failed", low=0.1, high=0.6 if metric != "latency" else None, reason="time-out")
     if kind < 0.2:
-        return Measured("undefined", reason=draw.choice(["no claims", "no labels"]))
+        return MetricResult("undefined", reason=draw.choice(["no claims", "no labels"]))
     value = draw.randint(0, 8) / 8
-    return Measured("scored", value, value * 8, 8.0, value, value)
+    return MetricResult("scored", value, value * 8, 8.0, value, value)
 
 
 def filled(store: Store, *, repeats: int, weighted: bool, clustered: bool) -> tuple[Run, list[int]]:
@@ -43,7 +43,7 @@ def filled(store: Store, *, repeats: int, weighted: bool, clustered: bool) -> tu
         for repeat in range(repeats)
     ]
     run = store.runs.import_run(Run("", "r"), pairs)
-    numbers = list(store.runs.order(run.run_id).numbers)
+    numbers = list(store.runs.load_order(run.run_id).numbers)
     for metric in map(str, METRICS[:3]):
         rows = [(n, [result(draw, metric)]) for n in numbers if draw.random() < 0.9]
         store.scores.write(run.run_id, [Column(metric, 1, "judge@1" if metric == "faithfulness" else None)], rows)
@@ -60,7 +60,10 @@ def test_a_metric_at_a_time_gives_what_all_at_once_give(
     with open_store(f"sqlite:///{tmp_path}/s.db") as store:
         run, numbers = filled(store, repeats=repeats, weighted=weighted, clustered=clustered)
         columns = StoredColumns(store, run.run_id, "judge@1", store.runs.index(run.run_id, numbers))
-        mine, theirs = summarize(columns, METRICS), summarize(store.scores.frame(run.run_id, "judge@1"), METRICS)
+        mine, theirs = (
+            summarize_scores(columns, METRICS),
+            summarize_scores(store.scores.load_frame(run.run_id, "judge@1"), METRICS),
+        )
     assert [one.n > 0 for one in mine] == [True, True, True, False]
     for one, other in zip(mine, theirs, strict=True):
         assert (one.n, one.scored, one.failed, one.reasons) == (other.n, other.scored, other.failed, other.reasons)

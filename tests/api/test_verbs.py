@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 import ragauge as rg
-from ragauge.metrics.catalogue import parse
+from ragauge.metrics.catalogue import parse_metric
 
 ROWS: list[dict[str, Any]] = [
     {
@@ -49,7 +49,9 @@ def test_sources_in_memory_and_stored(store: str) -> None:
         assert (again.run.run_id, again["mrr"].mean) == (card.run.run_id, 0.5)
 
 
-@pytest.mark.parametrize("metrics", ["recall@5, mrr", ["recall@5", "mrr"], (parse("recall@5"), parse("mrr"))])
+@pytest.mark.parametrize(
+    "metrics", ["recall@5, mrr", ["recall@5", "mrr"], (parse_metric("recall@5"), parse_metric("mrr"))]
+)
 def test_metrics_in_every_form(store: str, metrics: Any) -> None:
     """Metrics are a comma-separated text, a list of names, or metric objects."""
     assert list(rg.evaluate(ROWS, metrics=metrics, judge=None, store=store).summaries) == ["recall@5", "mrr"]

@@ -94,7 +94,7 @@ def test_labels_of_whole_answers_rectify(question: str, store: str, tmp_path: Pa
         scores = {
             name: {
                 int(row["query_id"][1:]): row
-                for row in opened.scores.frame(run, name).to_dicts()
+                for row in opened.scores.load_frame(run, name).to_dicts()
                 if row["metric"] == metric
             }
             for name in (judge, people)
@@ -145,7 +145,7 @@ def test_schemes_go_by_the_judges_scores(question: str, store: str, tmp_path: Pa
     rg.evaluate(towers(240, 60), metrics=METRICS, name="run", store=store)
     drawn = label("run", store, tmp_path, question, 80, 60, scheme="verdict")
     with open_store(store) as opened:
-        (draw,) = opened.draws.of_run(opened.runs.find("run").run_id, question)
+        (draw,) = opened.draws.list_for_run(opened.runs.find("run").run_id, question)
     assert (len(drawn), draw.by) == (80, "answer")
     assert len(set(draw.inclusion.values())) == 2
     found = summary("run", store, ASKED[question]).rectified

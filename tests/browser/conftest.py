@@ -22,7 +22,7 @@ from playwright.sync_api import Browser, Dialog, Page, sync_playwright
 from tests.conftest import Demonstrated
 
 import ragauge as rg
-from ragauge.evaluation.scorecard.html import html as page
+from ragauge.evaluation.scorecard.html import render_report as page
 from ragauge.scores.results.overview import Overview
 from ragauge.scores.results.scorecard import JudgeNote, ScorecardData
 

@@ -8,7 +8,7 @@ import pytest
 from tests.browser.conftest import LOOKS, Trap, Window
 from tests.reporting.test_compare_reports import compared, comparison
 
-from ragauge.evaluation.scorecard.html import comparison_html
+from ragauge.evaluation.scorecard.html import render_comparison
 
 pytestmark = pytest.mark.browser
 
@@ -18,7 +18,7 @@ def page(tmp_path_factory: pytest.TempPathFactory, trap: Trap) -> Path:
     """A comparison of hostile text that names a server, written to a file."""
     text = f"<script src={trap.address}/js></script><img src={trap.address}/img onerror=alert(1)>" + "Endlessword" * 20
     path = tmp_path_factory.mktemp("compare") / "change.html"
-    path.write_text(comparison_html(compared(comparison(text=text), text=text)), encoding="utf-8")
+    path.write_text(render_comparison(compared(comparison(text=text), text=text)), encoding="utf-8")
     return path
 
 

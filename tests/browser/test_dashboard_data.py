@@ -14,7 +14,7 @@ from tests.browser.test_dashboard import SCHEMES, opened, serving
 from tests.browser.test_report_accessible import COLOUR, CONTRAST, axe
 
 import ragauge as rg
-from ragauge.labels.judges.verb import judges
+from ragauge.labels.judges.verb import list_judges
 
 # together they took 9 minutes on two cores beside other work, a third of it for what they look at
 pytestmark = [pytest.mark.browser, pytest.mark.prove, pytest.mark.realdata, pytest.mark.timeout(900)]
@@ -105,7 +105,7 @@ def addresses(store: str, of: str) -> list[str]:
     """An address of every kind of page of the runs over one slice, or of all that is not of a run."""
     ids = {row.name: row.run_id for row in rg.runs(store=store)}
     if of not in READ:
-        (judge,) = judges(store=store)
+        (judge,) = list_judges(store=store)
         return [
             "/",
             "/runs",

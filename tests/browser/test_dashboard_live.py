@@ -132,18 +132,18 @@ def test_a_run_goes_on_while_its_page_is_open(browser: Browser, served: Served) 
     """What is done is renewed in place while an evaluation moves, and whoever reads below is not moved."""
     run_id = rg.open_run("good", store=served.store).run.run_id
     with open_store(served.store) as store, opened(browser, served.address) as (page, wrong):
-        store.evaluations.begin(run_id, 40, 113)
+        store.evaluations.begin_evaluation(run_id, 40, 113)
         page.goto(f"{served.address}/runs/{run_id}")
         assert "40 of 113 evaluated, a random draw" in page.inner_text(".live")
         page.evaluate("window.scrollTo(0, 1500)")
         seen = page.locator("#scores, h2").nth(3).bounding_box()
-        store.evaluations.move(run_id, 20)
+        store.evaluations.record_progress(run_id, 20)
         page.locator(".live:has-text('60 of 113')").wait_for()
         assert "left" in page.inner_text(".live")
         assert page.evaluate("window.scrollY") == 1500
         assert page.locator("#scores, h2").nth(3).bounding_box() == seen
         store.evaluations.end(run_id)
-        store.evaluations.move(run_id, 53)
+        store.evaluations.record_progress(run_id, 53)
         page.locator(".live:has-text('finished')").wait_for()
         assert page.locator(".live a").count() == 1
         assert wrong == []

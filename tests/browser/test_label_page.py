@@ -12,11 +12,11 @@ import pytest
 from playwright.sync_api import Browser, Page
 from tests.browser.conftest import PATIENCE
 
-from ragauge.core.label import LabelTask, label_key
-from ragauge.engine.label_questions import choices_of, scale_of
-from ragauge.labels.label.page_parts import LabelAsking, label_page
+from ragauge.core.label import LabelTask, build_label_key
+from ragauge.engine.label_questions import build_scale, list_choices
+from ragauge.labels.label.page_parts import LabelQuestion, render_label_page
 from ragauge.readers.labels import LabelSource, read_labels
-from ragauge.text.sentences import split
+from ragauge.text.sentences import split_sentences
 
 pytestmark = pytest.mark.browser
 HOSTILE = (
@@ -57,8 +57,8 @@ def tasks(n: int, text: str = "") -> list[LabelTask]:
     for i in range(n):
         query, passages = f"{text}How tall {i}?", (f"It is {i} m.{text}", text or "b")
         answer = f"😀 It is {i} metres tall. {text} Yes, it is."
-        parts = tuple((one.start, one.end) for one in split(answer))
-        found.append(LabelTask(label_key("support", query, passages, answer), query, passages, answer, parts))
+        parts = tuple((one.start, one.end) for one in split_sentences(answer))
+        found.append(LabelTask(build_label_key("support", query, passages, answer), query, passages, answer, parts))
     return found
 
 
@@ -82,8 +82,8 @@ def opened(
 ) -> Path:
     """Writes the page and opens it as a file."""
     path = folder / "page.html"
-    asking = LabelAsking(question, choices_of(question), "abc", "Read it.")
-    path.write_text(label_page(made, asking, adjudicating=adjudicating), encoding="utf-8")
+    asking = LabelQuestion(question, list_choices(question), "abc", "Read it.")
+    path.write_text(render_label_page(made, asking, adjudicating=adjudicating), encoding="utf-8")
     page.goto(path.as_uri())
     return path
 
@@ -157,7 +157,7 @@ def test_score_of_an_answer_by_keys(page: Page, tmp_path: Path) -> None:
     """A score is asked of the answer as a whole, beside accepted answers where they are seen; no passages, no list."""
     question, accepted = "score:token_f1", (f"330 m {HOSTILE}", "330 metres")
     made = [
-        LabelTask(label_key(question, "How tall?", (), str(n)), "How tall?", (), str(n), (None,), accepted)
+        LabelTask(build_label_key(question, "How tall?", (), str(n)), "How tall?", (), str(n), (None,), accepted)
         for n in range(3)
     ]
     path = opened(page, tmp_path, made, question=question)
@@ -167,7 +167,7 @@ def test_score_of_an_answer_by_keys(page: Page, tmp_path: Path) -> None:
     for key in ("5", "2", "1"):
         page.keyboard.press(key)
     saved(page, tmp_path)
-    labels = list(read_labels(tmp_path / "labels.jsonl", LabelSource(scale=scale_of)))
+    labels = list(read_labels(tmp_path / "labels.jsonl", LabelSource(scale=build_scale)))
     assert [(one.key, one.part, one.value) for one in labels] == [
         (task.key, None, value) for task, value in zip(made, ("1", "0.25", "0"), strict=True)
     ]

@@ -16,7 +16,7 @@ from tests.web.test_monitor import watched_store
 
 import ragauge as rg
 from ragauge.core.response import Response
-from ragauge.monitoring.alerts.alert_worker import judge_series
+from ragauge.monitoring.alerts.alert_worker import advance_monitors
 from ragauge.monitoring.policy import Policy
 from ragauge.store.store_access import open_store
 
@@ -71,7 +71,7 @@ def test_from_an_alert_to_a_gate_that_fails(browser: Browser, tmp_path: Path, mo
         with open_store(store) as opened_store:
             for day in range(6):
                 now = alert_causes.served(opened_store, traffic.day(day, 21, fault if day == 5 else None), Policy())
-                judge_series(opened_store, watched.monitor, watched.watches, now)
+                advance_monitors(opened_store, watched.monitor, watched.watches, now)
 
     with ThreadPoolExecutor(1) as apart:  # the browser has a loop of events in this one
         apart.submit(invented, alert_causes.Watched.of()).result()

@@ -31,7 +31,7 @@ def by_name(done: Done) -> dict[str, dict[str, Any]]:
 @pytest.fixture(autouse=True)
 def nothing_set(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """No key and no base URL in the environment, a folder of its own, and room enough wherever that is."""
-    monkeypatch.setattr("ragauge.evaluation.doctor.verb.LEAST_SPACE", 0)
+    monkeypatch.setattr("ragauge.evaluation.doctor.verb.MIN_FREE_BYTES", 0)
     for place in PROVIDERS.values():
         for name in (*place.keys, place.variable):
             monkeypatch.delenv(name, raising=False)
@@ -53,7 +53,7 @@ def test_a_broken_judge_is_wrong(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> N
     """A judge that supports everything is told: exit 1, with what it found and what to do."""
     from ragauge.evaluation.doctor import checks as doctor
 
-    monkeypatch.setattr(doctor, "CHANGED", doctor.SENTENCE)
+    monkeypatch.setattr(doctor, "CHANGED_SENTENCE", doctor.SENTENCE)
     done = cli("doctor")
     assert done.code == 1
     assert "found ['supported', 'supported']" in done.out

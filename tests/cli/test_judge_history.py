@@ -11,7 +11,7 @@ from tests.cli.conftest import Cli
 
 import ragauge as rg
 from ragauge.store.store_access import open_store
-from ragauge.verbs.sources import store_url
+from ragauge.verbs.sources import resolve_store_url
 
 N = 100
 
@@ -154,5 +154,5 @@ def test_what_another_file_says_too_is_not_forgotten(cli: Cli, tmp_path: Path) -
         assert cli("judge", "check", tmp_path / f"{name}.jsonl", "--judge", "local", "-q").code == 0
     assert cli("judge", "check", tmp_path / "a2.jsonl", "--forget").code == 0
     (judge,) = (one for one in rg.judge_history().steps if not one.forgotten)
-    with open_store(store_url(None)) as store:
+    with open_store(resolve_store_url(None)) as store:
         assert len({one.item for one in store.checks.scores(judge.judge_id)}) == 5

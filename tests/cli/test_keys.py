@@ -58,7 +58,7 @@ class Echo(FaultyServer):
 def _key(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", PLAIN)
     monkeypatch.setenv("ANOTHER_SECRET", KEY)
-    monkeypatch.setattr("ragauge.engine.caller.WAITS", (0.01,))
+    monkeypatch.setattr("ragauge.engine.caller.RETRY_WAITS_S", (0.01,))
 
 
 @pytest.mark.parametrize("status", [200, 400, 401, 402, 403, 404, 422, 500, 529])

@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 from tests.cli.conftest import Cli, Row, write
 
-from ragauge.core.label import guideline_of, label_key
+from ragauge.core.label import build_label_key, hash_guideline
 from ragauge.store.store_access import open_store
 
-KEY = label_key("support", "Who?", ["Ada did."], "Ada.")
+KEY = build_label_key("support", "Who?", ["Ada did."], "Ada.")
 
 
 def test_import_says_what_came_in(cli: Cli, tmp_path: Path) -> None:
@@ -22,7 +22,7 @@ def test_import_says_what_came_in(cli: Cli, tmp_path: Path) -> None:
     (tmp_path / "l.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
     typed = ("label", "import", "l.jsonl", "--guideline", "how.txt")
     said = cli(*typed).out.splitlines()
-    assert said[:2] == ["2 labels read, 2 new", f"people:{guideline_of('Read it.')} has 2 labels"]
+    assert said[:2] == ["2 labels read, 2 new", f"people:{hash_guideline('Read it.')} has 2 labels"]
     assert said[2].startswith("1 of 1 key fit no text of a stored run")
     assert json.loads(cli(*typed, "--json").out)["new"] == 0
     (tmp_path / "bad.jsonl").write_text(json.dumps({"key": KEY, "value": "suported"}) + "\n")
@@ -95,7 +95,7 @@ def test_one_draw_in_two_forms_is_one_draw(cli: Cli, tmp_path: Path) -> None:
     def stored() -> list[int]:
         with open_store() as store:
             run = store.runs.find("towers")
-            return [len(one.drawn) for one in store.draws.of_run(run.run_id)]
+            return [len(one.drawn) for one in store.draws.list_for_run(run.run_id)]
 
     def keys(name: str) -> list[str]:
         return [json.loads(line)["key"] for line in (tmp_path / name).read_text().splitlines()]
@@ -173,7 +173,7 @@ def test_parts_beyond_the_text_are_refused(cli: Cli, tmp_path: Path) -> None:
     row = towers(1, 1)[0]
     cli("evaluate", write(tmp_path / "towers.jsonl", [row]), "-m", "faithfulness", "-q")
     texts = [one["text"] for one in row["passages"]]
-    keys = {asked: label_key(asked, row["query"], texts, row["answer"]) for asked in ("support", "relevance")}
+    keys = {asked: build_label_key(asked, row["query"], texts, row["answer"]) for asked in ("support", "relevance")}
     end = len(row["answer"])
     good = {"key": keys["support"], "question": "support", "value": "supported", "part": [0, end], "annotator": "ann"}
     passage = {"key": keys["relevance"], "question": "relevance", "value": "relevant", "part": 1}

@@ -10,8 +10,8 @@ import pytest
 from bench.peoples_scores import DATA, HELD, LABELS, METRIC, SYSTEMS, WIDE, answered, measure, scored
 from tests.cli.conftest import Cli, write
 
-from ragauge.metrics.catalogue import parse
-from ragauge.scores.estimation import ScoreSample, rectified
+from ragauge.metrics.catalogue import parse_metric
+from ragauge.scores.estimation import ScoreSample, correct_mean
 
 pytestmark = [
     pytest.mark.realdata,
@@ -46,8 +46,8 @@ def test_from_answers_to_a_rectified_mean(system: str, cli: Cli, tmp_path: Path)
     told = cli("report", system, "--json").json()["metrics"][METRIC]
     people = np.full(len(rows), np.nan)
     people[list(labelled)] = [float(rows[n].right) for n in labelled]
-    metric, values = parse(METRIC), scored(rows).value
-    found = rectified(ScoreSample.of(metric, values), people)
+    metric, values = parse_metric(METRIC), scored(rows).value
+    found = correct_mean(ScoreSample.of(metric, values), people)
     assert found is not None
     assert told["judge_mean"] == pytest.approx(values.mean())
     assert told["mean"] == pytest.approx(found.mean)

@@ -14,17 +14,17 @@ import typer
 
 import ragauge as rg
 from ragauge import aio
-from ragauge.cli.commands import COMMANDS, loaded
+from ragauge.cli.commands import COMMANDS, load_command
 from ragauge.cli.main import main
 from ragauge.core.config.sweep import SweepSection
-from ragauge.core.messages import command, speak_of
+from ragauge.core.messages import format_command, set_named_store
 from ragauge.labels.label import options as label_options
 from ragauge.monitoring import options as monitor_options
 from ragauge.studies import options as study_options
 from ragauge.studies.options import SweepOptions
 from ragauge.verbs import evaluate_options as options
 from ragauge.verbs import options as queries
-from ragauge.verbs.command_options import typed_fields
+from ragauge.verbs.command_options import build_typed_fields
 
 VERBS = ("ann", "chunking", "compare", "confirm", "embeddings", "evaluate", "gate", "run", "sweep")
 STORED = ("log", "runs", "thresholds", "ui", "validate")  # plain verbs alone: they read, and wait for nothing
@@ -51,7 +51,7 @@ OTHERWISE: dict[str, tuple[set[str], set[str]]] = {
 
 def typed(verb: str) -> dict[str, Any]:
     """Name -> default of what the command takes."""
-    found: Any = loaded(verb)
+    found: Any = load_command(verb)
     taken = found.commands["study"] if verb == "ann" else found  # beside it stands the command check
     return {one.name: one.default for one in taken.params}
 
@@ -104,7 +104,7 @@ def test_plain_and_coroutine_agree(verb: str) -> None:
 @pytest.mark.parametrize("kind", OPTIONS, ids=lambda kind: kind.__name__)
 def test_typed_options_say_what_they_are_for(kind: type[Any]) -> None:
     """Every typed option has a line of help, and its default is what leaving it out gives."""
-    for name, typed_as in typed_fields(kind).items():
+    for name, typed_as in build_typed_fields(kind).items():
         (info,) = (one for one in get_args(typed_as) if isinstance(one, typer.models.ParameterInfo))
         assert info.help, name
 
@@ -131,7 +131,7 @@ def test_every_keyword_is_explained(verb: str) -> None:
 @pytest.mark.parametrize("name", COMMANDS)
 def test_the_table_of_commands_says_what_each_says(name: str) -> None:
     """What --help lists of a command, without importing it, is the first paragraph of its own help."""
-    assert COMMANDS[name].help == " ".join(loaded(name).help.split("\n\n")[0].split())
+    assert COMMANDS[name].help == " ".join(load_command(name).help.split("\n\n")[0].split())
 
 
 def leaves(found: Any, *words: str) -> list[tuple[tuple[str, ...], bool]]:
@@ -144,12 +144,12 @@ def leaves(found: Any, *words: str) -> list[tuple[tuple[str, ...], bool]]:
 @pytest.mark.parametrize("name", COMMANDS)
 def test_commands_that_are_offered_name_a_store_where_they_take_one(name: str) -> None:
     """Beside a named store a command is offered with --store exactly where it has that option."""
-    speak_of("sqlite:///here.db")
+    set_named_store("sqlite:///here.db")
     try:
-        for words, takes in leaves(loaded(name), name):
-            assert command(*words).endswith(" --store sqlite:///here.db") is takes
+        for words, takes in leaves(load_command(name), name):
+            assert format_command(*words).endswith(" --store sqlite:///here.db") is takes
     finally:
-        speak_of("")
+        set_named_store("")
 
 
 @pytest.mark.parametrize("words", [["ui"], ["monitor", "serve"]])

@@ -15,7 +15,7 @@ import ragauge as rg
 from ragauge.core.ask import Usage
 from ragauge.engine.caller import CallCounts
 from ragauge.engine.execute import Progress
-from ragauge.verbs.command_output import progress_line, progress_text
+from ragauge.verbs.command_output import format_progress, show_progress
 
 
 @dataclass(frozen=True)
@@ -57,7 +57,7 @@ def counts(
 )
 def test_line(case: Case) -> None:
     """The line says how many of how many, how fast, and of a model judge its calls, those in flight and the cost."""
-    assert progress_text(case.now) == case.line
+    assert format_progress(case.now) == case.line
 
 
 @pytest.mark.parametrize(
@@ -71,14 +71,14 @@ def test_line(case: Case) -> None:
 )
 def test_a_narrow_terminal_keeps_what_matters(width: int, line: str) -> None:
     """Where the line does not fit, how far it is, the cost and the time left stay longest; nothing is cut in half."""
-    assert progress_text(Progress(40, 500, 2.04, 4.0, 0, 0, counts(120, 0, 0.01234), 20.0), width=width) == line
+    assert format_progress(Progress(40, 500, 2.04, 4.0, 0, 0, counts(120, 0, 0.01234), 20.0), width=width) == line
 
 
 def test_a_log_hears_of_long_work(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
     """Where no terminal is, a line comes at the start, at every tenth, and after half a minute without one."""
     clock = [0.0]
     monkeypatch.setattr("ragauge.verbs.command_output.time.monotonic", lambda: clock[0])
-    with progress_line(quiet=False) as moved:
+    with show_progress(quiet=False) as moved:
         for second, done in ((0, 0), (5, 1), (29, 2), (31, 2), (40, 3), (50, 10)):
             clock[0] = 100.0 + second
             moved(Progress(done, 100, 0.1, None, 0, 0))

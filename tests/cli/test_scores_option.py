@@ -11,7 +11,7 @@ from tests.cli.conftest import Cli
 
 import ragauge as rg
 from ragauge.engine.pool import Worker
-from ragauge.metrics.catalogue import parse
+from ragauge.metrics.catalogue import parse_metric
 
 Row = dict[str, Any]
 
@@ -51,7 +51,7 @@ def test_columns_become_metrics(cli: Cli, tmp_path: Path) -> None:
     assert (rating["mean"], minutes["mean"]) == (pytest.approx(70 / 24), pytest.approx(5.75))
     assert 1 < rating["ci"][0] < 70 / 24 < rating["ci"][1] < 5
     assert found["segments"]["lang"]["de"]["minutes"]["mean"] == pytest.approx(5.5)
-    assert (parse("user_rating").direction, parse("minutes").direction) == ("higher", "lower")
+    assert (parse_metric("user_rating").direction, parse_metric("minutes").direction) == ("higher", "lower")
 
 
 @pytest.mark.slow
@@ -140,7 +140,7 @@ def test_columns_in_worker_processes(tmp_path: Path, monkeypatch: pytest.MonkeyP
     """Worker processes read a column's metric from the store: they are started, and score what this process does."""
     monkeypatch.chdir(tmp_path)
     path = saved(tmp_path / "a.jsonl", rows())
-    monkeypatch.setattr("ragauge.engine.execute.WORTH_COUNTING", 1)
+    monkeypatch.setattr("ragauge.engine.execute.MIN_RESPONSES_COUNTING", 1)
     started: list[int] = []
 
     def starting() -> Worker:

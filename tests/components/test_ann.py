@@ -18,14 +18,14 @@ import ragauge as rg
 from ragauge.cli.main import main
 from ragauge.core.errors import DataError, UnknownName, UsageError
 from ragauge.core.example import Example
-from ragauge.core.ranking import FoundNeighbours
+from ragauge.core.ranking import FoundNeighbors
 from ragauge.core.response import Response
 from ragauge.diagnosis.explain.case import ExampleCase
-from ragauge.diagnosis.explain.ranks import OF_NEIGHBOURS
+from ragauge.diagnosis.explain.ranks import NEIGHBOR_SYMBOLS
 from ragauge.metrics.ann.ann_recall import AnnRecall
 from ragauge.metrics.facts import Facts
 from ragauge.store.store_access import open_store
-from ragauge.studies.ann.index import grid_of, index_of
+from ragauge.studies.ann.index import make_index, parse_grid
 from ragauge.studies.ann.vectors import read_vectors
 
 RNG = np.random.default_rng(0)
@@ -104,8 +104,8 @@ def test_recall_is_that_of_the_library(spec: str, tmp_path: Path, monkeypatch: p
     """A trial's mean recall is that of the ids found, and of a direct call where builds repeat; none is made anew."""
     skip_uncompiled(spec)
     store = f"sqlite:///{tmp_path / 'store.db'}"
-    kind, found = type(index_of(spec.partition(":")[0])), dict[tuple[Any, ...], Any]()
-    tune, search = kind.tune, kind.search
+    kind, found = type(make_index(spec.partition(":")[0])), dict[tuple[Any, ...], Any]()
+    tune, search = kind.set_search_params, kind.search
 
     def tuned(self: Any, **parameters: Any) -> None:
         self.now = tuple(parameters.values())
@@ -125,8 +125,8 @@ def test_recall_is_that_of_the_library(spec: str, tmp_path: Path, monkeypatch: p
         pairs = zip(lists, truth.tolist(), strict=True)
         return float(np.mean([len(set(map(int, ids)) & set(exact)) / 10 for ids, exact in pairs]))
 
-    for parameters in grid_of(spec):
-        index = index_of(str(parameters.pop("index")))
+    for parameters in parse_grid(spec):
+        index = make_index(str(parameters.pop("index")))
         row = next(one for one in result.study.trials if parameters.items() <= one.parameters.items())
         mean = result.figures.mean(row.name)
         assert mean is not None
@@ -134,11 +134,11 @@ def test_recall_is_that_of_the_library(spec: str, tmp_path: Path, monkeypatch: p
         assert mean.mean == pytest.approx(recall(found[(*now, q.tobytes())] for q in QUERIES), abs=1e-9)
         if not ("usearch" in spec or "hnsw" in spec):
             index.build(VECTORS, "l2", **{key: one for key, one in parameters.items() if key not in index.searched})
-            index.tune(**{key: parameters[key] for key in index.searched})
+            index.set_search_params(**{key: parameters[key] for key in index.searched})
             assert mean.mean == pytest.approx(recall(index.search(q, 10) for q in QUERIES), abs=1e-9)
-        assert row.measured("latency_p50_ms")
-        assert row.measured("latency_p99_ms") is None
-        assert row.measured("index_bytes")
+        assert row.find_measurement_value("latency_p50_ms")
+        assert row.find_measurement_value("latency_p99_ms") is None
+        assert row.find_measurement_value("index_bytes")
     said: list[str] = []
     rg.ann(VECTORS, spec, queries=QUERIES, metric="l2", store=store, rounds=2, say=said.append)
     assert len(said) == 1
@@ -156,7 +156,7 @@ def test_files_are_read_and_bad_ones_told(tmp_path: Path) -> None:
     with pytest.raises(DataError, match="row 7: 23 dimensions, where the rows before have 24"):
         read_vectors(tmp_path / "v.fvecs")
     with pytest.raises(UnknownName, match="nearest: hnswlib"):
-        grid_of("hnswlb")
+        parse_grid("hnswlb")
     with pytest.raises(UsageError, match="--holdout"):
         rg.ann(VECTORS, "null", store=f"sqlite:///{tmp_path / 'store.db'}")
 
@@ -165,10 +165,10 @@ def test_files_are_read_and_bad_ones_told(tmp_path: Path) -> None:
 def test_a_filter_inside_the_index_finds_only_what_passes(name: str) -> None:
     """With a mask, every id found passes; where few or none pass, at most these are found, by hnswlib all of them."""
     skip_uncompiled(name)
-    index = index_of(name)
+    index = make_index(name)
     assert index.filters
     index.build(VECTORS, "cosine")
-    index.tune(**{key: index.defaults[key] for key in index.searched})
+    index.set_search_params(**{key: index.defaults[key] for key in index.searched})
     few = [np.isin(np.arange(5_000), some) for some in ((8, 9), (5, 600, 700, 800, 900, 1_000, 4_000), ())]
     for passing in (np.arange(5_000) % 7 == 0, *few):
         found = index.search(QUERIES[0], 10, passing)
@@ -185,7 +185,7 @@ def test_a_search_of_faiss_leaves_its_threads_as_they_were() -> None:
     before = faiss.omp_get_max_threads()
     faiss.omp_set_num_threads(3)
     try:
-        index = index_of("faiss-sq")
+        index = make_index("faiss-sq")
         index.build(VECTORS, "cosine")
         assert len(index.search(np.zeros(24, dtype=np.float32), 10)) == 10
         assert faiss.omp_get_max_threads() == 3
@@ -197,11 +197,11 @@ def test_symbols_of_recall_have_their_own_values() -> None:
     """A[k] is what was found, once each; d[i] its distances; d_k the k-th nearest; n how many there are."""
     metric = AnnRecall(k=3)
     case = ExampleCase(Facts(Example("v0", "?"), Response("v0")))
-    case._known["labels.neighbours"] = FoundNeighbours((4, 4, 7), (0.1, 0.1, 0.25), (0.1, 0.2))
-    shown = {name: value(case, metric) for name, value in OF_NEIGHBOURS.items()}
+    case._known["labels.neighbours"] = FoundNeighbors((4, 4, 7), (0.1, 0.1, 0.25), (0.1, 0.2))
+    shown = {name: value(case, metric) for name, value in NEIGHBOR_SYMBOLS.items()}
     assert shown == {"A[k]": "4, 7", "d[i]": "d[4] = 0.1, d[7] = 0.25", "d_k": "0.2", "n": "2"}
-    case._known["labels.neighbours"] = FoundNeighbours((), (), (), "a vector of zeros has no direction")
-    shown = {name: value(case, metric) for name, value in OF_NEIGHBOURS.items()}
+    case._known["labels.neighbours"] = FoundNeighbors((), (), (), "a vector of zeros has no direction")
+    shown = {name: value(case, metric) for name, value in NEIGHBOR_SYMBOLS.items()}
     assert (shown["A[k]"], shown["d_k"], shown["n"]) == ("none", "none: a vector of zeros has no direction", "0")
 
 
@@ -213,7 +213,7 @@ def test_recall_at_parts_is_that_of_indexes_over_them_and_at_more_is_predicted(t
     whole = rg.ann(VECTORS, indexes, queries=QUERIES, metric="l2", store=store, rounds=1, growth=True, name="w")
     graph = next(one for one in half.study.trials if one.parameters["index"] == "faiss-hnsw")
     sizes = [156, 312, 625, 1_250, 2_500]
-    recalls = [graph.measured(f"recall_at_{size}") or 0 for size in sizes]
+    recalls = [graph.find_measurement_value(f"recall_at_{size}") or 0 for size in sizes]
     assert recalls[-1] == pytest.approx(mean_of(half, graph.name))
     assert recalls == sorted(recalls, reverse=True)
     predicted = next(one for one in graph.measurements if one.name == "predicted_at_5000")
@@ -221,14 +221,14 @@ def test_recall_at_parts_is_that_of_indexes_over_them_and_at_more_is_predicted(t
     assert predicted.high is not None
     assert predicted.low <= mean_of(whole, graph.name) <= predicted.high
     exact = next(one for one in half.study.trials if one.parameters["index"] == "faiss-sq")
-    assert (exact.measured("recall_at_156") or 0) > 0.99
+    assert (exact.find_measurement_value("recall_at_156") or 0) > 0.99
     assert "As vectors are added" in half.to_markdown()
     lists = rg.ann(
         VECTORS[:2_500], "faiss-ivf:nlist=400:nprobe=9", queries=QUERIES, store=store, rounds=1, growth=True, name="i"
     ).study.trials[0]
     assert lists.state == "complete"
-    assert lists.measured("recall_at_312") is None  # fewer vectors than lists
-    assert lists.measured("predicted_at_5000") is not None
+    assert lists.find_measurement_value("recall_at_312") is None  # fewer vectors than lists
+    assert lists.find_measurement_value("predicted_at_5000") is not None
     assert "not built" in rg.open_study("i", store=store).to_markdown()
     with pytest.raises(UsageError, match="80 vectors or more, got 60"):
         rg.ann(VECTORS[:60], "null", queries=QUERIES, store=store, growth=True)
@@ -280,7 +280,7 @@ def test_a_portfolio_stops_at_the_first_setting_that_surely_meets_its_target(
 ) -> None:
     """The rest are not built, and said not to be needed; a higher target goes on where it stopped, none builds all."""
     built: list[tuple[int, int]] = []
-    kind = type(index_of("faiss-hnsw"))
+    kind = type(make_index("faiss-hnsw"))
     build = kind.build
 
     def counted(self: Any, vectors: Any, metric: Any, **parameters: Any) -> None:
@@ -370,9 +370,9 @@ def test_a_killed_study_makes_no_complete_trial_again(tmp_path: Path, builds: in
 
     def complete() -> dict[str, Any]:
         with open_store(url) as store:
-            known = store.studies.read("killed").trials if store.studies.has("killed") else ()
+            known = store.studies.read("killed").trials if store.studies.has_study("killed") else ()
             for one in known:
-                assert (store.runs.size(one.run_id) == 20) if one.state == "complete" else not one.run_id
+                assert (store.runs.count_responses(one.run_id) == 20) if one.state == "complete" else not one.run_id
         return {one.name: one for one in known if one.state == "complete"}
 
     kept: dict[str, Any] = {}
@@ -402,9 +402,13 @@ def test_a_killed_study_makes_no_complete_trial_again(tmp_path: Path, builds: in
             assert len(store.runs.list(study="killed")) == 2 * builds
             found = {}
             for one in store.studies.read("killed").trials:
-                scores = store.scores.frame(one.run_id, None).sort("metric", "query_id")
+                scores = store.scores.load_frame(one.run_id, None).sort("metric", "query_id")
                 values = scores.select("metric", "query_id", "status", "value").rows()
-                found[one.name] = one.measured("index_bytes"), one.measured("list_imbalance"), values
+                found[one.name] = (
+                    one.find_measurement_value("index_bytes"),
+                    one.find_measurement_value("list_imbalance"),
+                    values,
+                )
             return found
 
     assert results(url) == results(other)

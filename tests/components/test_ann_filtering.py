@@ -12,18 +12,18 @@ import pytest
 
 import ragauge as rg
 from ragauge.core.errors import DataError, RagaugeError, UnknownName, UsageError
-from ragauge.core.ranking import FoundNeighbours
+from ragauge.core.ranking import FoundNeighbors
 from ragauge.metrics.ann.filled import Filled
 from ragauge.metrics.base import Ratio, Undefined
 from ragauge.models.embedders.wordllama import WordLlamaEmbedder
 from ragauge.scores.results.chart import ReportChart
 from ragauge.studies.ann.exact import ExactSearch, exact_neighbours
-from ragauge.studies.ann.filter_results import crossover
-from ragauge.studies.ann.index import LIBRARIES, AnnIndex, index_of
-from ragauge.studies.ann.search_filters import FilteredSearch, Passing, Truth, filtered_grid
-from ragauge.studies.ann.vectors import passing_where
+from ragauge.studies.ann.filter_results import find_crossover
+from ragauge.studies.ann.index import LIBRARIES, AnnIndex, make_index
+from ragauge.studies.ann.search_filters import ExactNeighbors, FilteredSearch, PassingVectors, build_filtered_grid
+from ragauge.studies.ann.vectors import find_passing
 from ragauge.studies.figures import StudyTable
-from ragauge.verbs.command_options import conditions
+from ragauge.verbs.command_options import parse_conditions
 
 XQUAD = Path(__file__).resolve().parents[3] / "shared/data/xquad/xquad.en.json"
 RNG = np.random.default_rng(0)
@@ -56,41 +56,41 @@ HERE = __name__
 
 def built(name: str, vectors: Any, metric: Any = "l2") -> AnnIndex:
     """An index at its defaults."""
-    index = index_of(name)
+    index = make_index(name)
     index.build(vectors, metric)
-    index.tune(**{key: index.defaults[key] for key in index.searched})
+    index.set_search_params(**{key: index.defaults[key] for key in index.searched})
     return index
 
 
 def test_truth_and_ways_on_a_line_are_those_counted_by_hand() -> None:
     """Of ten points the even ones pass: 0, 2, 4 are nearest; asking 3 finds 0 and 2, asking 6 finds all three."""
     even = np.arange(10) % 2 == 0
-    truth = Truth(LINE, LINE[:1], 3, "l2", even)
+    truth = ExactNeighbors(LINE, LINE[:1], 3, "l2", even)
     assert truth.nearest.tolist() == [[0, 2, 4]]
     index = built(f"{HERE}:PlainIndex", LINE)
     once, twice = (FilteredSearch(index, even, times).search(LINE[0], 3) for times in (1, 2))
     assert (once.tolist(), twice.tolist()) == ([0, 2], [0, 2, 4])
-    assert truth.recalls([once]).tolist() == [2 / 3]
+    assert truth.compute_recalls([once]).tolist() == [2 / 3]
     assert Filled(3).value(truth.beside(0, once)) == Ratio(2, 3)
     assert FilteredSearch(built(f"{HERE}:MaskedIndex", LINE), even, 0).search(LINE[0], 3).tolist() == [0, 2, 4]
     found = truth.beside(0, [1, 2, 2])  # one that does not pass is neither found nor a place filled
     assert np.isnan(found.distances[0])
     assert Filled(3).value(found) == Ratio(1, 3)
-    assert truth.recalls([[1, 2, 2]]).tolist() == [1 / 3]
-    none = Truth(LINE, LINE[:1], 3, "l2", np.zeros(10, dtype=bool))
+    assert truth.compute_recalls([[1, 2, 2]]).tolist() == [1 / 3]
+    none = ExactNeighbors(LINE, LINE[:1], 3, "l2", np.zeros(10, dtype=bool))
     assert Filled(3).value(none.beside(0, [])) == Undefined("no vector passes the filter")
-    assert none.recalls([[]]).size == 0
-    two = Truth(LINE, LINE[:1], 3, "l2", np.arange(10) > 7)  # fewer pass than are asked for
+    assert none.compute_recalls([[]]).size == 0
+    two = ExactNeighbors(LINE, LINE[:1], 3, "l2", np.arange(10) > 7)  # fewer pass than are asked for
     assert Filled(3).value(two.beside(0, [8, 9])) == Ratio(2, 2)
-    assert Filled(2).value(FoundNeighbours((), (), (0.1, 0.2, 0.3))) == Ratio(0, 2)
+    assert Filled(2).value(FoundNeighbors((), (), (0.1, 0.2, 0.3))) == Ratio(0, 2)
 
 
 def test_labels_pass_as_many_as_asked_and_clustered_ones_lie_together() -> None:
     """round(n × selectivity) pass; fewer are a part of more; clustered ones are nearer to each other."""
-    passing = Passing(VECTORS, "l2")
+    passing = PassingVectors(VECTORS, "l2")
     spread = {}
     for labels in ("random", "clustered"):
-        masks = [passing.mask({"labels": labels, "selectivity": share}) for share in (0.3, 0.0115, 0.0001)]
+        masks = [passing.get_mask({"labels": labels, "selectivity": share}) for share in (0.3, 0.0115, 0.0001)]
         counts = [int(mask.sum()) for mask in masks if mask is not None]
         assert counts == [900, 35, 0]  # 34.5 is rounded up
         assert masks[0] is not None
@@ -99,7 +99,7 @@ def test_labels_pass_as_many_as_asked_and_clustered_ones_lie_together() -> None:
         inside = VECTORS[masks[1]]
         spread[labels] = float(np.linalg.norm(inside - inside.mean(axis=0), axis=1).mean())
     assert spread["clustered"] < 0.6 * spread["random"]
-    assert passing.mask({"index": "null"}) is None
+    assert passing.get_mask({"index": "null"}) is None
 
 
 @pytest.mark.parametrize("metric", ["cosine", "l2", "ip"])
@@ -119,11 +119,11 @@ def test_every_way_of_every_library_returns_what_passes_alone(name: str) -> None
     """Ids found by post-filtering and inside pass, and recall and places filled stay within 0 and 1."""
     if name == "hnswlib":
         pytest.importorskip("hnswlib", reason="compiled where it is installed: pip install hnswlib")
-    index, passing = built(name, VECTORS), Passing(VECTORS, "l2")
+    index, passing = built(name, VECTORS), PassingVectors(VECTORS, "l2")
     for labels in ("random", "clustered"):
-        mask = passing.mask({"labels": labels, "selectivity": 0.02})
+        mask = passing.get_mask({"labels": labels, "selectivity": 0.02})
         assert mask is not None
-        truth = Truth(VECTORS, QUERIES, 10, "l2", mask)
+        truth = ExactNeighbors(VECTORS, QUERIES, 10, "l2", mask)
         for oversample in (1, 20, *([0] if index.filters else [])):
             search = FilteredSearch(index, mask, oversample)
             for n, query in enumerate(QUERIES[:12]):
@@ -138,7 +138,7 @@ def test_every_way_of_every_library_returns_what_passes_alone(name: str) -> None
 def test_a_grid_has_each_way_that_its_index_has() -> None:
     """At 1 a setting stays as it is; usearch filters nothing inside; a filter of a column needs no labels."""
     grid = [{"index": "faiss-sq"}, {"index": "usearch"}]
-    found = filtered_grid(grid, selectivity=(1, 0.1), labels=("random",), oversample=(4,))
+    found = build_filtered_grid(grid, selectivity=(1, 0.1), labels=("random",), oversample=(4,))
     drawn = {"labels": "random", "selectivity": 0.1}
     post = {**drawn, "filter_by": "post", "oversample": 4}
     assert found == [
@@ -148,9 +148,9 @@ def test_a_grid_has_each_way_that_its_index_has() -> None:
         grid[1],
         {**grid[1], **post},
     ]
-    named = filtered_grid(grid[1:], filters=["lang=de"], oversample=(1,))
+    named = build_filtered_grid(grid[1:], filters=["lang=de"], oversample=(1,))
     assert named == [{"index": "usearch", "filter": "lang=de", "filter_by": "post", "oversample": 1}]
-    assert filtered_grid(grid) == grid
+    assert build_filtered_grid(grid) == grid
 
 
 @pytest.mark.parametrize(
@@ -186,18 +186,18 @@ def test_columns_of_each_form_and_missing_ones(tmp_path: Path) -> None:
         file["lang"] = ["de", "en", "", "de"]
     for ending in ("parquet", "npy", "hdf5"):
         path = tmp_path / f"v.{ending}"
-        assert passing_where(path, {"lang": "de"}).tolist() == [True, False, False, True]
-        assert passing_where(path, {"lang": "de", "year": "2024"}).tolist() == [False, False, False, True]
+        assert find_passing(path, {"lang": "de"}).tolist() == [True, False, False, True]
+        assert find_passing(path, {"lang": "de", "year": "2024"}).tolist() == [False, False, False, True]
         with pytest.raises(UnknownName, match=r"no value of year '2042'; nearest: 2024.* Known: 2023, 2024"):
-            passing_where(path, {"year": "2042"})
+            find_passing(path, {"year": "2042"})
         with pytest.raises(UnknownName, match="no value of lang 'dee'; nearest: de"):
-            passing_where(path, {"lang": "dee"})
+            find_passing(path, {"lang": "dee"})
         with pytest.raises(UnknownName, match="nearest: lang"):
-            passing_where(path, {"lan": "de"})
+            find_passing(path, {"lan": "de"})
     with pytest.raises(DataError, match="an array has no columns"):
-        passing_where(rows, {"lang": "de"})
+        find_passing(rows, {"lang": "de"})
     with pytest.raises(UsageError, match="which vectors have lang=de is not known"):
-        Passing(rows, "l2").mask({"filter": "lang=de"})
+        PassingVectors(rows, "l2").get_mask({"filter": "lang=de"})
 
 
 def test_a_study_keeps_strata_apart_and_measures_exact_search_beside(tmp_path: Path) -> None:
@@ -235,7 +235,7 @@ def test_a_filter_that_nothing_passes_is_undefined_and_one_that_some_pass_is_che
     some = rg.ann(file, "faiss-sq", holdout=20, filter={"lang": "de"}, **asked)
     ways = (one for one in some.study.trials if one.parameters.get("filter") == "lang=de")
     inside = next(one for one in ways if one.parameters["filter_by"] == "inside")
-    assert inside.measured("passing") == pytest.approx(600, abs=20)
+    assert inside.find_measurement_value("passing") == pytest.approx(600, abs=20)
     np.save(tmp_path / "q.npy", QUERIES)
     passed = rg.ann_check("n", tmp_path / "q.npy", trial=inside.name, minimum=0.5, store=store)
     assert passed.exit_code == 0
@@ -245,12 +245,12 @@ def test_a_filter_that_nothing_passes_is_undefined_and_one_that_some_pass_is_che
 
 def test_the_crossover_is_between_the_shares_where_the_faster_one_changes() -> None:
     """Log-log between two shares, by hand; all and none where it never changes; the first change from below counts."""
-    assert crossover([0.001, 0.1], [1, 1], [0.1, 10]) == ("at", 0.01)
-    kind, share = crossover([0.1, 1, 0.01], [2, 2, 2], [4, 8, 0.25])
+    assert find_crossover([0.001, 0.1], [1, 1], [0.1, 10]) == ("at", 0.01)
+    kind, share = find_crossover([0.1, 1, 0.01], [2, 2, 2], [4, 8, 0.25])
     assert kind == "at"
     assert share == pytest.approx(0.01 * 10**0.75)
-    assert crossover([0.1, 1], [1, 1], [0.5, 1]) == ("all", 1)
-    assert crossover([0.1, 1], [1, 1], [1.5, 0.5]) == ("none", None)
+    assert find_crossover([0.1, 1], [1, 1], [0.5, 1]) == ("all", 1)
+    assert find_crossover([0.1, 1], [1, 1], [1.5, 0.5]) == ("none", None)
 
 
 def test_findings_under_filters_are_told_in_words_tables_and_charts(tmp_path: Path) -> None:
@@ -271,12 +271,12 @@ def test_findings_under_filters_are_told_in_words_tables_and_charts(tmp_path: Pa
     cost = next(one for one in found.notes if "clustered labels cost" in one)
     assert f"post ×10 {round(100 * (means['random'] - means['clustered']))} points [" in cost
     under, wins = (
-        next(one for one in found.figures.told if isinstance(one, StudyTable) and one.heading == heading)
+        next(one for one in found.figures.contents if isinstance(one, StudyTable) and one.heading == heading)
         for heading in ("Under filters", "Exact search wins")
     )
     assert len(under.rows) == 1 + 2 * 2 * 2
     assert {row[1:3] for row in wins.rows} == {(way, one) for way in ("post ×10", "inside") for one in means}
-    charts = [one for one in found.figures.told if isinstance(one, ReportChart)]
+    charts = [one for one in found.figures.contents if isinstance(one, ReportChart)]
     assert [one.y for one in charts] == ["ann_recall@10", "filled@10", "p50 ms"]
     assert {(point.x, point.series) for point in charts[0].points} == {
         (share, f"{way}, {labels}") for share in (0.2, 0.02) for way in ("post ×10", "inside") for labels in means
@@ -323,7 +323,7 @@ def test_on_vectors_of_real_texts_clustered_labels_hurt_post_filtering_more_than
 
 def test_ids_are_whole_numbers_and_none_is_left_out() -> None:
     """-1 counts as not found, also where it would point at the last row; distances, a pair and other ids are errors."""
-    near = Truth(LINE, LINE[:1], 3, "l2")
+    near = ExactNeighbors(LINE, LINE[:1], 3, "l2")
     assert near.beside(0, [0, -1, 1]).ids == (0, 1)
     assert near.beside(0, ()).ids == ()
     for wrong in ([0.0, 1.0], ([0, 1, 2], [0.0, 1.0, 4.0]), ([0, 1], [0.5]), None, [[0, 1]]):
@@ -342,4 +342,4 @@ def test_ids_are_whole_numbers_and_none_is_left_out() -> None:
 def test_two_values_of_one_column_are_refused() -> None:
     """No vector has both, and neither wins silently."""
     with pytest.raises(UsageError, match="lang takes one value, got de and en"):
-        conditions("lang=de,year=2024,lang=en")
+        parse_conditions("lang=de,year=2024,lang=en")

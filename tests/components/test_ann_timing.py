@@ -15,8 +15,8 @@ import pytest
 
 import ragauge as rg
 from ragauge.core.errors import UsageError
-from ragauge.studies.ann.index import AnnIndex, index_of
-from ragauge.studies.ann.index_benchmark import BuiltIndex, Concurrency, resident_bytes, threads_of
+from ragauge.studies.ann.index import AnnIndex, make_index
+from ragauge.studies.ann.index_benchmark import BuiltIndex, Concurrency, check_threads, measure_resident_bytes
 from ragauge.studies.figures import StudyTable
 
 RNG = np.random.default_rng(0)
@@ -101,9 +101,9 @@ def test_libraries_find_the_same_from_several_threads(library: str) -> None:
     """What a thread finds while three others ask is what is found alone, inside a filter too."""
     if library == "hnswlib":
         pytest.importorskip("hnswlib", reason="compiled where it is installed: pip install hnswlib")
-    index = index_of(library)
+    index = make_index(library)
     index.build(VECTORS, "l2")
-    index.tune(**{key: index.defaults[key] for key in index.searched})
+    index.set_search_params(**{key: index.defaults[key] for key in index.searched})
     masks = [None, np.arange(len(VECTORS)) % 3 == 0] if index.filters else [None]
     for mask in masks:
         alone = {query.tobytes(): list(index.search(query, 10, mask)) for query in QUERIES}
@@ -147,11 +147,11 @@ def test_memory_is_undefined_where_it_cannot_be_told(monkeypatch: pytest.MonkeyP
     """Without /proc, or where the process shrank, there is no number and no error."""
     shrinking = iter([9_000, 8_000])
     with monkeypatch.context() as patch:
-        patch.setattr("ragauge.studies.ann.index_benchmark.resident_bytes", lambda: next(shrinking))
-        assert BuiltIndex.of(index_of("null"), VECTORS, "l2").memory is None
+        patch.setattr("ragauge.studies.ann.index_benchmark.measure_resident_bytes", lambda: next(shrinking))
+        assert BuiltIndex.of(make_index("null"), VECTORS, "l2").memory is None
     monkeypatch.setattr("ragauge.studies.ann.index_benchmark.Path", lambda _: Path("no") / "such" / "file")
-    assert resident_bytes() is None
-    assert BuiltIndex.of(index_of("null"), VECTORS, "l2").memory is None
+    assert measure_resident_bytes() is None
+    assert BuiltIndex.of(make_index("null"), VECTORS, "l2").memory is None
 
 
 def test_speed_and_memory_are_shown_and_threads_are_a_setting_of_the_study(tmp_path: Path) -> None:
@@ -161,9 +161,9 @@ def test_speed_and_memory_are_shown_and_threads_are_a_setting_of_the_study(tmp_p
     found = rg.ann(VECTORS, specs, queries=many, store=store, rounds=5, threads="1,2", name="t")
     lists, graph = found.study.trials
     for name in ("queries_per_second", "queries_per_second_at_2", "latency_p99_ms", "null_overhead_ms"):
-        assert (lists.measured(name) or 0) > 0
+        assert (lists.find_measurement_value(name) or 0) > 0
     assert next(one.n for one in lists.measurements if one.name == "queries_per_second_at_2") == 2 * 200 * 5
-    (table,) = (one for one in found.figures.told if isinstance(one, StudyTable))
+    (table,) = (one for one in found.figures.contents if isinstance(one, StudyTable))
     assert table.heading == "Speed and memory"
     assert table.columns[:4] == ("trial", "p95 ms", "p99 ms", "queries/s, 1, 2 threads")
     assert table.columns[-2:] == ("null ms", "imbalance")
@@ -173,11 +173,11 @@ def test_speed_and_memory_are_shown_and_threads_are_a_setting_of_the_study(tmp_p
         value, low, high = (float(part.strip("[],")) for part in cells[head].split())
         assert (value, low, high) == pytest.approx((one.value, one.low, one.high), rel=0.006)
     rates = [float(part) for part in cells["queries/s, 1, 2 threads"].split(" / ")]
-    told = [lists.measured("queries_per_second"), lists.measured("queries_per_second_at_2")]
+    told = [lists.find_measurement_value("queries_per_second"), lists.find_measurement_value("queries_per_second_at_2")]
     assert rates == pytest.approx(told, rel=0.006)
-    assert float(cells["imbalance"]) == pytest.approx(lists.measured("list_imbalance"), rel=0.006)
+    assert float(cells["imbalance"]) == pytest.approx(lists.find_measurement_value("list_imbalance"), rel=0.006)
     assert table.rows[1][-1] == "–"
-    assert graph.measured("list_imbalance") is None
+    assert graph.find_measurement_value("list_imbalance") is None
     for shown in (found.to_markdown(), found.to_terminal(), found.to_html()):
         assert "Speed and memory" in str(shown)
     with pytest.raises(UsageError, match=r"threads was \[2\], now None"):
@@ -186,9 +186,9 @@ def test_speed_and_memory_are_shown_and_threads_are_a_setting_of_the_study(tmp_p
 
 def test_wrong_numbers_of_threads_are_told() -> None:
     """One thread is always measured; none, or thousands, are an error."""
-    assert threads_of([4, 1, 2, 4]) == (2, 4)
+    assert check_threads([4, 1, 2, 4]) == (2, 4)
     for wrong in (0, 257):
         with pytest.raises(UsageError, match=f"from 1 to 256, got {wrong}"):
-            threads_of([wrong])
+            check_threads([wrong])
     with pytest.raises(UsageError, match="--threads: expected whole numbers"):
         rg.ann(VECTORS, "null", queries=QUERIES, threads="many")

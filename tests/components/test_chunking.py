@@ -15,13 +15,13 @@ import pytest
 import ragauge as rg
 from ragauge.cli.main import main
 from ragauge.core.errors import DataError, MissingExtra, UnknownName, UsageError
-from ragauge.readers.chroma import placed_quotes, plain_texts, read_chroma
-from ragauge.studies.chunking.alignment import Piece, align
-from ragauge.studies.chunking.chunkers import chunker_of, grid_of
+from ragauge.readers.chroma import locate_quotes, read_chroma, read_texts
+from ragauge.studies.chunking.alignment import ReturnedChunk, align_chunks
+from ragauge.studies.chunking.chunkers import make_chunker, parse_grid
 from ragauge.studies.chunking.maker import ChunkingMaker, ChunkingSettings
-from ragauge.studies.chunking.tokens import TokenisedDocument
+from ragauge.studies.chunking.tokens import TokenizedDocument
 from ragauge.studies.figures import StudyTable
-from ragauge.text.tokens import count
+from ragauge.text.tokens import count_tokens
 
 TEXT = "The hub is grey.\n\nIt pairs with 60 devices; naïve users — 東京 — pair one. " * 6 + "The end 🎉 is near."
 CHROMA = Path(__file__).resolve().parents[3] / "shared/data/chroma_chunking"
@@ -30,12 +30,12 @@ CORPORA = ("chatlogs", "finance", "pubmed", "state_of_the_union", "wikitexts")
 
 def test_token_belongs_to_the_span_of_its_last_character() -> None:
     """Tokens are as many as are counted, and neighbouring spans share them out, every token once, in any script."""
-    document = TokenisedDocument("d", TEXT)
-    assert len(document) == count(TEXT)
+    document = TokenizedDocument("d", TEXT)
+    assert len(document) == count_tokens(TEXT)
     rng = Random(1)
     for _ in range(50):
         edges = [0, *sorted(rng.sample(range(1, len(TEXT)), 4)), len(TEXT)]
-        spans = [document.in_tokens(a, b) for a, b in pairwise(edges)]
+        spans = [document.to_token_span(a, b) for a, b in pairwise(edges)]
         assert [one.end for one in spans[:-1]] == [one.start for one in spans[1:]]
         assert (spans[0].start, spans[-1].end) == (0, len(document))
 
@@ -44,13 +44,13 @@ def test_token_belongs_to_the_span_of_its_last_character() -> None:
 @pytest.mark.parametrize("overlap", [0, 10])
 def test_own_chunkers_hold_the_text(name: str, overlap: int) -> None:
     """Every chunk stands where it says, holds at most its size, and together they hold all that is not white space."""
-    document = TokenisedDocument("d", TEXT)
-    pieces = chunker_of({"chunker": name, "size": 30, "overlap": overlap})(document)
-    found = align("d", TEXT, pieces)
+    document = TokenizedDocument("d", TEXT)
+    pieces = make_chunker({"chunker": name, "size": 30, "overlap": overlap})(document)
+    found = align_chunks("d", TEXT, pieces)
     assert (found.found, found.empty, len(found.spans)) == (0, 0, len(pieces))
     held = {n for start, end, _ in found.spans for n in range(start, end)}
     assert {n for n, sign in enumerate(TEXT) if not sign.isspace()} <= held
-    assert max(count(TEXT[start:end]) for start, end, _ in found.spans) <= 33  # joined parts may take a few more
+    assert max(count_tokens(TEXT[start:end]) for start, end, _ in found.spans) <= 33  # joined parts may take a few more
     if overlap and name == "token":  # others repeat whole parts alone, where these are short enough
         assert sum(end - start for start, end, _ in found.spans) > len(TEXT)
 
@@ -58,43 +58,56 @@ def test_own_chunkers_hold_the_text(name: str, overlap: int) -> None:
 def test_offsets_are_verified_and_mended() -> None:
     """Right offsets stay; wrong or missing ones are found in order, white space ignored, and ambiguous ones counted."""
     text = "alpha beta. alpha  beta. gamma alpha beta."
-    given = [Piece("alpha beta.", 0), Piece("alpha beta.", 3), Piece("gamma"), Piece("alpha\nbeta."), Piece("  ")]
-    found = align("d", text, given)
+    given = [
+        ReturnedChunk("alpha beta.", 0),
+        ReturnedChunk("alpha beta.", 3),
+        ReturnedChunk("gamma"),
+        ReturnedChunk("alpha\nbeta."),
+        ReturnedChunk("  "),
+    ]
+    found = align_chunks("d", text, given)
     assert [(start, end) for start, end, _ in found.spans] == [(0, 11), (12, 24), (25, 30), (31, 42)]
     assert (found.found, found.empty) == (3, 1)
-    later = align("d", text, [Piece("alpha"), Piece("beta.", 35), Piece("gamma", 25)])  # a copy behind what follows
+    later = align_chunks(
+        "d", text, [ReturnedChunk("alpha"), ReturnedChunk("beta.", 35), ReturnedChunk("gamma", 25)]
+    )  # a copy behind what follows
     assert [start for start, *_ in later.spans] == [0, 6, 25]
-    nested = [Piece("alpha beta. alpha", 0), Piece("gamma alpha", 25), Piece("alpha"), Piece("gamma", 25)]
-    parents = align("d", text, nested)
+    nested = [
+        ReturnedChunk("alpha beta. alpha", 0),
+        ReturnedChunk("gamma alpha", 25),
+        ReturnedChunk("alpha"),
+        ReturnedChunk("gamma", 25),
+    ]
+    parents = align_chunks("d", text, nested)
     assert [start for start, *_ in parents.spans] == [0, 25, 31, 25]
     with pytest.raises(DataError, match=r"chunk 2 of d: its text is not in the document.*--allow-changed"):
-        align("d", text, [Piece("alpha"), Piece("delta")])
-    assert align("d", text, [Piece("alpha"), Piece("delta")], allow_changed=True).changed == 1
+        align_chunks("d", text, [ReturnedChunk("alpha"), ReturnedChunk("delta")])
+    assert align_chunks("d", text, [ReturnedChunk("alpha"), ReturnedChunk("delta")], allow_changed=True).changed == 1
 
 
 def test_lists_multiply() -> None:
     """Lists of values multiply to a grid; a name that means nothing is an error with the nearest."""
-    assert len(grid_of("recursive:size=200,400,800:overlap=0,50")) == 6
-    assert grid_of("llamaindex:SentenceSplitter:chunk_size=64")[0]["chunker"] == "llamaindex:SentenceSplitter"
+    assert len(parse_grid("recursive:size=200,400,800:overlap=0,50")) == 6
+    assert parse_grid("llamaindex:SentenceSplitter:chunk_size=64")[0]["chunker"] == "llamaindex:SentenceSplitter"
     with pytest.raises(UsageError, match="is no chunker"):
-        grid_of("token:size=4:oops")
+        parse_grid("token:size=4:oops")
     with pytest.raises(UnknownName, match="nearest: token"):
-        chunker_of({"chunker": "tokens"})
+        make_chunker({"chunker": "tokens"})
     with pytest.raises(UnknownName, match="no parameter of semantic-text-splitter 'size'; nearest: capacity"):
-        chunker_of({"chunker": "semantic-text-splitter", "size": 100})
+        make_chunker({"chunker": "semantic-text-splitter", "size": 100})
     with pytest.raises(UnknownName, match="no parameter of token 'sise'; nearest: size"):
-        chunker_of({"chunker": "token", "sise": 4})
+        make_chunker({"chunker": "token", "sise": 4})
     with pytest.raises(UnknownName, match="no class of langchain_text_splitters 'CharacterSplitter'; nearest: "):
-        chunker_of({"chunker": "langchain:CharacterSplitter"})
+        make_chunker({"chunker": "langchain:CharacterSplitter"})
     with pytest.raises(UsageError, match="langchain: length must be token or char, got word"):
-        chunker_of({"chunker": "langchain:CharacterTextSplitter", "length": "word"})
+        make_chunker({"chunker": "langchain:CharacterTextSplitter", "length": "word"})
 
 
 def test_missing_library_names_the_line_that_installs_it(monkeypatch: pytest.MonkeyPatch) -> None:
     """Without the library the error holds the pip line."""
-    monkeypatch.setattr("ragauge.core.class_lookup.is_there", lambda module: module != "chonkie")
+    monkeypatch.setattr("ragauge.core.class_lookup.is_importable", lambda module: module != "chonkie")
     with pytest.raises(MissingExtra, match=r"TokenChunker needs chonkie\. .*pip install .*\[chunking\]'"):
-        chunker_of({"chunker": "chonkie:TokenChunker"})
+        make_chunker({"chunker": "chonkie:TokenChunker"})
 
 
 LIBRARY_CHUNKERS = (
@@ -115,18 +128,18 @@ LIBRARY_CHUNKERS = (
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")  # of the libraries
 def test_libraries_cut(spec: str) -> None:
     """Classes of four libraries cut a text in several scripts; every chunk stands where it was found, none is lost."""
-    (parameters,) = grid_of(spec)
+    (parameters,) = parse_grid(spec)
     if "headers_to_split_on" in parameters:
         parameters["headers_to_split_on"] = [("#", "h")]
     part = "The hub {} is grey.\n\nIt pairs with {} devices; naïve users — 東京 — pair {}. "
     whole = "".join(part.format(n, n * n, n) for n in range(40))
-    found = align("d", whole, chunker_of(parameters)(TokenisedDocument("d", whole)))
+    found = align_chunks("d", whole, make_chunker(parameters)(TokenizedDocument("d", whole)))
     assert len(found.spans) >= (1 if "Header" in spec else 30)
     assert all("".join(whole[a:b].split()) == "".join(text.split()) for a, b, text in found.spans)
     held = {n for start, end, _ in found.spans for n in range(start, end)}
     assert {n for n, sign in enumerate(whole) if not sign.isspace()} <= held
     if parameters.get("length") == "token":
-        assert max(count(whole[start:end]) for start, end, _ in found.spans) <= 44
+        assert max(count_tokens(whole[start:end]) for start, end, _ in found.spans) <= 44
 
 
 @pytest.mark.realdata
@@ -138,12 +151,12 @@ def test_wrong_offsets_of_langchain_are_mended() -> None:
     """
     name = "langchain:RecursiveCharacterTextSplitter"
     how = {"chunk_size": 400, "chunk_overlap": 200, "length": "token", "add_start_index": True}
-    cut = chunker_of({"chunker": name, **how})
+    cut = make_chunker({"chunker": name, **how})
     chunks = wrong = mended = 0
     for doc_id, text in corpora().items():
-        pieces = cut(TokenisedDocument(doc_id, text))
+        pieces = cut(TokenizedDocument(doc_id, text))
         bad = [one for one in pieces if not text.startswith(one.text, (len(text) if one.start is None else one.start))]
-        found = align(doc_id, text, pieces)
+        found = align_chunks(doc_id, text, pieces)
         chunks, wrong, mended = chunks + len(pieces), wrong + len(bad), mended + found.found
         assert len(found.spans) == len(pieces)
         assert [start for start, *_ in found.spans] == sorted(start for start, *_ in found.spans)
@@ -154,7 +167,7 @@ def test_wrong_offsets_of_langchain_are_mended() -> None:
 
 def test_other_chunkers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """LlamaIndex's splitters, a function by name and a file of chunks all give chunks that stand in the text."""
-    document = TokenisedDocument("d", TEXT)
+    document = TokenizedDocument("d", TEXT)
     monkeypatch.chdir(tmp_path)
     code = "def lines(text, least=1):\n    return [one for one in text.split('. ') if len(one) > least]\n"
     (tmp_path / "my_cutter.py").write_text(code)
@@ -162,16 +175,16 @@ def test_other_chunkers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None
     llamaindex = {"chunker": "llamaindex:SentenceSplitter", "chunk_size": 40, "chunk_overlap": 0}
     function, file = {"chunker": "my_cutter:lines", "least": 2}, {"chunker": "chunks.jsonl"}
     for parameters, least in ((llamaindex, 3), (function, 7), (file, 1)):
-        found = align("d", TEXT, chunker_of(parameters, {"d"})(document))
+        found = align_chunks("d", TEXT, make_chunker(parameters, {"d"})(document))
         assert len(found.spans) >= least, parameters
         assert all("".join(TEXT[a:b].split()) == "".join(text.split()) for a, b, text in found.spans)
     with pytest.raises(DataError, match=r"chunks\.jsonl line 1: 'd' is no document of the corpus; nearest: d2"):
-        chunker_of(file, {"d2"})
+        make_chunker(file, {"d2"})
     with pytest.raises(DataError, match=r"none\.jsonl: there is no such file of chunks"):
-        chunker_of({"chunker": "none.jsonl"})
+        make_chunker({"chunker": "none.jsonl"})
     (tmp_path / "my_whole.py").write_text("def whole(text):\n    return text\n")
     with pytest.raises(UsageError, match=r"my_whole:whole returned str\. A chunker returns a list"):
-        chunker_of({"chunker": "my_whole:whole"})(document)
+        make_chunker({"chunker": "my_whole:whole"})(document)
 
 
 @pytest.fixture
@@ -368,7 +381,7 @@ def test_losses_are_split_and_marked(tmp_path: Path) -> None:
         base="token:size=40",
         store=f"sqlite:///{tmp_path / 'store.db'}",
     )
-    (table,) = [one for one in found.figures.told if isinstance(one, StudyTable)]
+    (table,) = [one for one in found.figures.contents if isinstance(one, StudyTable)]
     (small, *losses), (large, *other) = ([row[0], *row[1:]] for row in table.rows)
     assert (small, large) == ("token:size=4", "token:size=40")
     assert (losses[1][:2], losses[2][:2], other[1][0].isdigit()) == ("≤ ", "≥ ", True)
@@ -412,7 +425,7 @@ def test_report_draws_and_target_decides(hubs: tuple[Path, Path], tmp_path: Path
 
 def corpora() -> dict[str, str]:
     """Chroma's five documents."""
-    return {name: text for name, text in plain_texts(CHROMA).items() if name in CORPORA}
+    return {name: text for name, text in read_texts(CHROMA).items() if name in CORPORA}
 
 
 def published(placed: list[tuple[int, int]], spans: list[tuple[int, int]]) -> float:
@@ -440,10 +453,10 @@ def published(placed: list[tuple[int, int]], spans: list[tuple[int, int]]) -> fl
 def test_published_precision_omega(chunker: str, size: int, overlap: int, mean: float, spread: float) -> None:
     """Under the published rule every published mean and standard deviation comes out within 0.1 points."""
     questions = read_chroma(CHROMA / "questions_df.csv")
-    cut = chunker_of({"chunker": chunker, "size": size, "overlap": overlap})
+    cut = make_chunker({"chunker": chunker, "size": size, "overlap": overlap})
     texts = corpora()
     placed = {
-        name: [(at, at + len(one.text)) for one in cut(TokenisedDocument(name, text)) for at in [text.find(one.text)]]
+        name: [(at, at + len(one.text)) for one in cut(TokenizedDocument(name, text)) for at in [text.find(one.text)]]
         for name, text in texts.items()
     }
     values = []
@@ -542,15 +555,15 @@ def test_gold_spans_may_be_quotes(tmp_path: Path) -> None:
         {"query_id": "q3", "query": "Hub?", "gold_spans": [{"doc_id": "a.b", "start": 0, "end": 7}]},
     ]
     with pytest.warns(UserWarning, match="1 quote of gold spans stands in the document several times"):
-        placed = placed_quotes(rows, texts)
+        placed = locate_quotes(rows, texts)
     assert placed is not None
     spans = [(row["gold_spans"][0]["start"], row["gold_spans"][0]["end"]) for row in placed]
     assert spans == [(11, 22), (17, 29), (0, 7)]
-    assert placed_quotes(rows[2:], texts) is None
+    assert locate_quotes(rows[2:], texts) is None
     (tmp_path / "set.jsonl").write_text(json.dumps(rows[0]), encoding="utf-8")
     store = f"sqlite:///{tmp_path / 's.db'}"
     found = rg.chunking(tmp_path / "set.jsonl", texts, "token:size=32", k=[1], budget=[16], store=store)
     assert (found.study.name, found.trials["token_recall@1"].to_list()) == ("chunking-set", [1.0])
     rows[0]["gold_spans"] = [{"doc_id": "a.b", "quote": "is blue"}]
     with pytest.raises(DataError, match=r"example q1: the gold quote 'is blue' is not in the document 'a\.b'"):
-        placed_quotes(rows, texts)
+        locate_quotes(rows, texts)

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 import ragauge as rg
-from ragauge.readers.chroma import plain_texts
+from ragauge.readers.chroma import read_texts
 from ragauge.studies.chunking import maker
 from ragauge.systems.reference.retrievers import Dense
 
@@ -44,8 +44,8 @@ def test_published_recall_with_minilm(
     minilm: Embed, spec: str, recall: float, spread: float, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """With MiniLM, recall at 5 chunks, in characters, lies within two standard errors of the published mean."""
-    monkeypatch.setattr(maker, "retriever_over", lambda _, ids, texts: Dense(ids, minilm(list(texts)), minilm))
-    texts = {name: text for name, text in plain_texts(CHROMA).items() if name in CORPORA}
+    monkeypatch.setattr(maker, "build_retriever", lambda _, ids, texts: Dense(ids, minilm(list(texts)), minilm))
+    texts = {name: text for name, text in read_texts(CHROMA).items() if name in CORPORA}
     store = f"sqlite:///{tmp_path / 'store.db'}"
     found = rg.chunking(CHROMA / "questions_df.csv", texts, spec, k=[5], budget=[], store=store)
     (mean,) = found.trials["token_recall:unit=char@5"]

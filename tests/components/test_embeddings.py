@@ -17,9 +17,9 @@ import pytest
 import ragauge as rg
 from ragauge.cli.main import main
 from ragauge.core.errors import DataError, UnknownName, UsageError
-from ragauge.studies.embeddings.compute import price_verdict
-from ragauge.studies.embeddings.vector_search import VectorIndex, unit
-from ragauge.studies.tables import study_sections
+from ragauge.studies.embeddings.compute import decide_price
+from ragauge.studies.embeddings.vector_search import VectorIndex, scale_to_unit
+from ragauge.studies.tables import build_study_sections
 
 WORDS = ("hub", "lamp", "socket", "sensor", "camera", "door", "window", "valve", "pump", "clock", "fan", "siren")
 TEXTS = {f"d{n}": f"the {word} has {n} parts" for n, word in enumerate(WORDS)}
@@ -65,7 +65,7 @@ def test_second_run_embeds_nothing(tmp_path: Path) -> None:
 def test_scores_are_those_of_retrieval(tmp_path: Path) -> None:
     """Every number equals what `ragauge retrieval` says of the same rankings, and the order is that of exact cosine."""
     from ragauge.evaluation.retrieval.compute import evaluate_retrieval
-    from ragauge.metrics.catalogue import parse
+    from ragauge.metrics.catalogue import parse_metric
 
     found = study(tmp_path, {"letters": Letters()})
     run = rg.open_run(found.trials.filter(trial="letters")["run_id"][0], store=found.url)
@@ -73,15 +73,15 @@ def test_scores_are_those_of_retrieval(tmp_path: Path) -> None:
     for example in SET:
         (relevant,) = example.relevant or ()
         qrels.append({"query_id": example.query_id, "item": 0, "doc_id": relevant.doc_ids[0], "grade": 1.0})
-    vectors = unit(np.array(Letters()(list(TEXTS.values())), dtype=np.float32)).astype(float)
+    vectors = scale_to_unit(np.array(Letters()(list(TEXTS.values())), dtype=np.float32)).astype(float)
     for example in SET:
-        (query,) = unit(np.array(Letters()([example.query]), dtype=np.float32)).astype(float)
+        (query,) = scale_to_unit(np.array(Letters()([example.query]), dtype=np.float32)).astype(float)
         order = sorted(zip(TEXTS, np.round(vectors @ query, 6), strict=True), key=lambda one: (-one[1], one[0]))
         rows += [{"query_id": example.query_id, "doc_id": name, "rank": n} for n, (name, _) in enumerate(order, 1)]
     import polars as pl
 
     names = ["ndcg@3", "ndcg@10", "recall@1", "recall@5", "recall@50"]
-    report = evaluate_retrieval(pl.DataFrame(qrels), pl.DataFrame(rows), [parse(name) for name in names])
+    report = evaluate_retrieval(pl.DataFrame(qrels), pl.DataFrame(rows), [parse_metric(name) for name in names])
     row = found.trials.filter(trial="letters").to_dicts()[0]
     assert {name: row[name] for name in names} == pytest.approx({name: report[name].mean for name in names}, abs=1e-12)
     assert run.scorecard()["ndcg@10"].mean == pytest.approx(report["ndcg@10"].mean, abs=1e-12)
@@ -193,13 +193,13 @@ def test_objects_of_libraries_embed_alike(tmp_path: Path) -> None:
 def test_int8_and_binary_by_hand() -> None:
     """int8 errs by at most half a step of its dimension; binary ranks by Hamming distance; rescoring mends its ties."""
     rng = np.random.default_rng(3)
-    rows = unit(rng.normal(size=(300, 32)).astype(np.float32))
-    queries = unit(rng.normal(size=(20, 32)).astype(np.float32))
+    rows = scale_to_unit(rng.normal(size=(300, 32)).astype(np.float32))
+    queries = scale_to_unit(rng.normal(size=(20, 32)).astype(np.float32))
     ids = [f"{n:03}" for n in range(300)]
     near = VectorIndex(ids, rows, "int8")
     step = (rows.max(axis=0) - rows.min(axis=0)) / 255
     assert (np.abs(near._rows - rows) <= step / 2 + 1e-6).all()
-    assert [VectorIndex(ids, rows, one).bytes for one in ("float32", "int8", "binary")] == [38400, 9600, 1200]
+    assert [VectorIndex(ids, rows, one).n_bytes for one in ("float32", "int8", "binary")] == [38400, 9600, 1200]
     for query, found in zip(queries, VectorIndex(ids, rows, "binary").search(queries, 10), strict=True):
         hamming = ((rows > 0) != (query > 0)).sum(axis=1)
         assert found == [ids[n] for n in sorted(range(300), key=lambda n: (hamming[n], ids[n]))[:10]]
@@ -208,7 +208,7 @@ def test_int8_and_binary_by_hand() -> None:
         candidates = sorted(range(300), key=lambda n: (hamming[n], ids[n]))[:20]
         product = np.round(np.where(rows > 0, 1.0, -1.0) @ query.astype(float), 6)
         assert found == [ids[n] for n in sorted(candidates, key=lambda n: (-product[n], ids[n]))[:5]]
-    assert np.allclose(np.linalg.norm(unit(rows, 8), axis=1), 1)
+    assert np.allclose(np.linalg.norm(scale_to_unit(rows, 8), axis=1), 1)
 
 
 def test_command_shows_and_saves(
@@ -293,7 +293,7 @@ def planted(seed: int, gain: float, n: int) -> tuple[Any, Any]:
 
 def wrong(seeds: int, gain: float, n: int) -> float:
     bad = "dearer" if gain < 0.03 else "cheaper"
-    return float(np.mean([price_verdict(*planted(seed, gain, n)).verdict == bad for seed in range(seeds)]))
+    return float(np.mean([decide_price(*planted(seed, gain, n)).verdict == bad for seed in range(seeds)]))
 
 
 @pytest.mark.parametrize("gain", [0.0, 0.08])
@@ -301,7 +301,7 @@ def test_verdicts_are_seldom_wrong(gain: float) -> None:
     """Fast cell: at gains of 0 and 8 % at most 5 % of verdicts are wrong; with many queries nearly all are right."""
     assert wrong(150, gain, 100) <= 0.05
     right = "cheaper" if gain == 0.0 else "dearer"
-    assert np.mean([price_verdict(*planted(seed, gain, 8_000)).verdict == right for seed in range(30)]) >= 0.8
+    assert np.mean([decide_price(*planted(seed, gain, 8_000)).verdict == right for seed in range(30)]) >= 0.8
 
 
 @pytest.mark.prove
@@ -314,22 +314,22 @@ def test_verdicts_are_seldom_wrong_in_a_thousand(gain: float, n: int) -> None:
 
 def test_verdict_says_how_many_queries() -> None:
     """What is not decided says how many queries would, and so many do; a gain between the limits no number decides."""
-    one = price_verdict(*planted(5, 0.0, 60))
+    one = decide_price(*planted(5, 0.0, 60))
     assert (one.verdict, one.n) == ("not decided", 60)
     level = np.full(50, 0.5)
-    between = price_verdict(level, level * 1.04 + np.resize([0.1, -0.1], 50))
+    between = decide_price(level, level * 1.04 + np.resize([0.1, -0.1], 50))
     assert (between.verdict, between.queries) == ("not decided", None)
-    assert price_verdict(level, level * 1.10 + np.resize([0.2, -0.2], 50), decide="point").verdict == "dearer"
-    assert price_verdict(level * 0, level).gain is None
-    few = price_verdict(level[:8], np.full(8, 0.9))
+    assert decide_price(level, level * 1.10 + np.resize([0.2, -0.2], 50), decide="point").verdict == "dearer"
+    assert decide_price(level * 0, level).gain is None
+    few = decide_price(level[:8], np.full(8, 0.9))
     assert (few.verdict, few.low, few.high) == ("not decided", None, None)
-    wide = price_verdict(np.eye(12)[0], np.eye(12)[1])
+    wide = decide_price(np.eye(12)[0], np.eye(12)[1])
     assert wide.low is None or wide.low >= -1
-    open_one = price_verdict(level, level + np.resize([0.08, -0.08], 50))
+    open_one = decide_price(level, level + np.resize([0.08, -0.08], 50))
     assert open_one.queries is not None
     assert open_one.queries > 50
     m = open_one.queries + open_one.queries % 2
-    assert price_verdict(np.full(m, 0.5), 0.5 + np.resize([0.08, -0.08], m)).verdict == "cheaper"
+    assert decide_price(np.full(m, 0.5), 0.5 + np.resize([0.08, -0.08], m)).verdict == "cheaper"
 
 
 @pytest.mark.parametrize(
@@ -352,9 +352,9 @@ def test_known_items_carry_their_caution(tmp_path: Path) -> None:
     for n, cautioned in ((8, True), (4, False)):
         mixed = rg.EvalSet("mixed", (*marked[:n], *SET.examples[n:]))
         found = rg.embeddings(mixed, TEXTS, {"letters": Letters()}, store=f"sqlite:///{tmp_path / f'{n}.db'}")
-        told = [one for one in found.figures.told if isinstance(one, str)]
+        told = [one for one in found.figures.contents if isinstance(one, str)]
         assert any("do not settle lexical against dense" in one for one in told) is cautioned
-        lead = " ".join(map(str, next(iter(study_sections(found.figures))).lead))
+        lead = " ".join(map(str, next(iter(build_study_sections(found.figures))).lead))
         assert ("do not settle lexical against dense" in lead.partition("Take ")[0]) is cautioned
 
 
@@ -376,8 +376,8 @@ def priced(rows: dict[str, tuple[float, float | None, float]], n: int, *, spread
     from tests.analysis.test_sweep_told import scores
 
     from ragauge.core.study import Measurement, Study, Trial
-    from ragauge.studies.figures import StudyFigures
-    from ragauge.studies.kinds import kind_of
+    from ragauge.studies.figures import StudySummary
+    from ragauge.studies.kinds import find_study_kind
 
     held, trials = {}, []
     noise = np.random.default_rng(4).normal(0, spread, n)
@@ -387,7 +387,7 @@ def priced(rows: dict[str, tuple[float, float | None, float]], n: int, *, spread
         costs = (Measurement("embedding_price", price, "USD"), Measurement("index_bytes", size, "bytes"))
         trials.append(Trial(name, {"embedder": name}, "complete", "", f"run {name}", costs))
     study = Study("e", "embeddings", trials=tuple(trials))
-    return StudyFigures(study, kind_of("embeddings"), held, ["ndcg@10"], {}).ask(**asked)
+    return StudySummary(study, find_study_kind("embeddings"), held, ["ndcg@10"], {}).set_options(**asked)
 
 
 @pytest.mark.parametrize(

@@ -62,7 +62,9 @@ def test_minilm_beside_bm25_on_xquad(minilm: Embed, tmp_path: Path) -> None:
     assert found.best_set == ("bm25",)
     mean = {row["trial"]: row["ndcg@10"] for row in found.trials.to_dicts()}
     assert 0.90 < mean["minilm:binary"] < mean["minilm:binary_rescored"] < mean["minilm"] < mean["bm25"]
-    (worth,) = (one for one in found.figures.told if isinstance(one, StudyTable) and one.heading == "Worth its price")
+    (worth,) = (
+        one for one in found.figures.contents if isinstance(one, StudyTable) and one.heading == "Worth its price"
+    )
     assert "take minilm:int8" in [row[4] for row in worth.rows if {*row[:2]} == {"minilm", "minilm:int8"}]
     products = np.asarray(minilm([one.query for one in examples])) @ np.asarray(minilm([*documents.values()])).T
     gold = [[*documents].index(relevant.doc_ids[0]) for one in examples for relevant in one.relevant or ()]

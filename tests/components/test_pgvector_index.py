@@ -12,8 +12,8 @@ from tests.systems.pgvector_server import NOWHERE, PASSWORD, Server, binaries, r
 
 import ragauge as rg
 from ragauge.core.errors import UnknownName, UsageError
-from ragauge.studies.ann.index import grid_of, index_of, name_of
-from ragauge.studies.ann.pgvector_index import DSN, SCHEMA, PgvectorIndex
+from ragauge.studies.ann.index import format_name, make_index, parse_grid
+from ragauge.studies.ann.pgvector_index import DSN, SCHEMA_PREFIX, PgvectorIndex
 
 pytest.importorskip("psycopg", reason="the client of PostgreSQL is an extra: postgres")
 RNG = np.random.default_rng(0)
@@ -37,7 +37,7 @@ def left(server: Server) -> list[str]:
     import psycopg
 
     with psycopg.connect(server.url) as connection:
-        rows = connection.execute("SELECT nspname FROM pg_namespace WHERE starts_with(nspname, %s)", [SCHEMA])
+        rows = connection.execute("SELECT nspname FROM pg_namespace WHERE starts_with(nspname, %s)", [SCHEMA_PREFIX])
         return [row[0] for row in rows.fetchall()]
 
 
@@ -56,7 +56,7 @@ def test_all_lists_find_exactly_what_is_nearest(server: Server, metric: Any, tmp
     assert graph is not None
     assert graph.mean is not None
     assert few.mean < 0.8 < 0.9 < graph.mean
-    assert all(one.measured("index_bytes") for one in found.study.trials)
+    assert all(one.find_measurement_value("index_bytes") for one in found.study.trials)
     assert PASSWORD not in found.to_json()
     assert left(server) == []
 
@@ -65,11 +65,11 @@ def test_all_lists_find_exactly_what_is_nearest(server: Server, metric: Any, tmp
 def test_a_filter_leaves_places_empty_unless_the_scan_goes_on(server: Server) -> None:
     """Of 10 % that pass, pgvector's defaults fill under .6 of the places; with an iterative scan at least .95."""
     passing = np.random.default_rng(1).random(len(VECTORS)) < 0.1
-    index = index_of("pgvector")
+    index = make_index("pgvector")
     index.build(VECTORS, "cosine")
 
     def filled(**settings: Any) -> float:
-        index.tune(ef_search=40, **settings)
+        index.set_search_params(ef_search=40, **settings)
         found = [index.search(query, 10, passing) for query in QUERIES]
         assert all(passing[one] for ids in found for one in ids)
         return float(np.mean([len(ids) / 10 for ids in found]))
@@ -104,21 +104,21 @@ def test_every_thread_has_a_connection_that_it_keeps(
     )
     assert max(opened) == 4
     assert [one.state for one in found.study.trials] == ["complete"] * 3
-    assert all(one.measured("queries_per_second_at_3") for one in found.study.trials)
-    assert {one.measured("memory_bytes") for one in found.study.trials} == {None}
+    assert all(one.find_measurement_value("queries_per_second_at_3") for one in found.study.trials)
+    assert {one.find_measurement_value("memory_bytes") for one in found.study.trials} == {None}
     assert left(server) == []
 
 
 @pytest.mark.server
 def test_what_a_killed_process_left_is_dropped_by_the_next(server: Server) -> None:
     """A schema whose lock nobody holds is dropped; that of a process that lives is not."""
-    living, next_one = index_of("pgvector"), index_of("pgvector")
+    living, next_one = make_index("pgvector"), make_index("pgvector")
     living.build(VECTORS[:50], "l2")
     (mine,) = left(server)
-    server.execute(f"CREATE SCHEMA {SCHEMA}0123456789ab")
+    server.execute(f"CREATE SCHEMA {SCHEMA_PREFIX}0123456789ab")
     next_one.build(VECTORS[:50], "l2")
     assert mine in left(server)
-    assert f"{SCHEMA}0123456789ab" not in left(server)
+    assert f"{SCHEMA_PREFIX}0123456789ab" not in left(server)
     for one in (living, next_one):
         one.close()
     assert left(server) == []
@@ -148,13 +148,13 @@ def test_without_server_or_extension_the_trial_says_what_to_do(
 
 def test_a_server_is_named_last_and_without_its_password() -> None:
     """A URL keeps its colons, and a trial is called by its host; a password, another order or parameter is an error."""
-    (trial,) = grid_of("pgvector:M=8:dsn=postgresql://me@db.example:5433/docs")
+    (trial,) = parse_grid("pgvector:M=8:dsn=postgresql://me@db.example:5433/docs")
     assert trial["dsn"] == "postgresql://me@db.example:5433/docs"
-    assert ":dsn=db.example,5433/docs:" in name_of(trial)
-    assert "dsn" not in name_of(grid_of("pgvector:lists=7")[0])
+    assert ":dsn=db.example,5433/docs:" in format_name(trial)
+    assert "dsn" not in format_name(parse_grid("pgvector:lists=7")[0])
     with pytest.raises(UsageError, match="dsn takes no password"):
-        index_of("pgvector").build(VECTORS, "l2", dsn="postgresql://me:secret@db.example/docs")
+        make_index("pgvector").build(VECTORS, "l2", dsn="postgresql://me:secret@db.example/docs")
     with pytest.raises(UnknownName, match="probes"):
-        grid_of("pgvector:lists=9:probe=2")
+        parse_grid("pgvector:lists=9:probe=2")
     with pytest.raises(UnknownName, match="iterative_scan of pgvector"):
-        index_of("pgvector").tune(iterative_scan="on")
+        make_index("pgvector").set_search_params(iterative_scan="on")

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from ragauge.core.response import Record
-from ragauge.readers.source import records
+from ragauge.readers.source import read_source
 
 
 @pytest.fixture
@@ -35,7 +35,7 @@ def one(file: Callable[..., str]) -> Callable[..., Record]:
     """The record that one row is read as; any warning is an error."""
 
     def read(row: dict[str, Any], **options: Any) -> Record:
-        (record,) = records(file("one.jsonl", row), **options)
+        (record,) = read_source(file("one.jsonl", row), **options)
         return record
 
     return read

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from ragauge.core.example import Example
-from ragauge.core.jsonl_files import fields, written
+from ragauge.core.jsonl_files import open_text_writer, record_to_dict
 from ragauge.core.response import Record
 from ragauge.readers.aliases import FIELDS
 
@@ -27,9 +27,9 @@ def write_records(path: str | Path, records: Iterable[Record | Example]) -> int:
     Returns:
         How many were written.
     """
-    rows = [fields(record) for record in records]
+    rows = [record_to_dict(record) for record in records]
     used = {name for row in rows for name in row} | {"query_id", "query"}
-    with written(Path(path)) as file:
+    with open_text_writer(Path(path)) as file:
         writer = csv.writer(file, lineterminator="\n")
         header = [name for name in FIELDS if name in used]
         writer.writerow(header)

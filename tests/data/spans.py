@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from ragauge.core.response import Record
-from ragauge.readers.source import records
+from ragauge.readers.source import read_source
 
 TRACE = "5b8efff798038103d269b633813fc60c"
 
@@ -62,4 +62,4 @@ def written(path: Path, *batches: dict[str, Any]) -> Path:
 
 def read(path: Path, *spans: dict[str, Any]) -> list[Record]:
     """What a file of these spans is read as; warnings are dropped."""
-    return list(records(written(path / "traces.jsonl", batch(list(spans))), warn=lambda _: None))
+    return list(read_source(written(path / "traces.jsonl", batch(list(spans))), warn=lambda _: None))

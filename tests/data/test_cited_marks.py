@@ -8,11 +8,11 @@ from ragauge.core.ask import Reply
 from ragauge.core.example import Example
 from ragauge.core.facts import AnswerFacts, Claim
 from ragauge.core.response import Passage, Response
-from ragauge.judges.inputs import VerifyAnswer, evidence_key, inputs_for
-from ragauge.judges.judge import drive
+from ragauge.judges.inputs import VerifyAnswer, build_evidence_key, build_inputs
+from ragauge.judges.judge import answer_asks
 from ragauge.judges.local.verify_answer import verify_answer
-from ragauge.metrics.specifics import unfounded
-from ragauge.text.citation_marks import mark_spans, numbered
+from ragauge.metrics.specifics import find_unfounded
+from ragauge.text.citation_marks import find_citation_spans, find_citations
 
 TEXT = "A hub can be returned within 30 days of delivery"
 TEA = Passage("tea", "tea", "Tea is grown in Assam.")
@@ -42,15 +42,15 @@ def _passages(doc_id: str) -> tuple[Passage, ...]:
 def test_a_mark_cites_and_holds_no_number(doc_id: str, mark: str) -> None:
     """A mark before, within and after a sentence cites the passage, and the numbers in it are none of the answer's."""
     for answer in (f"{TEXT} {mark}.", f"{TEXT}. {mark}", TEXT.replace(" within", f" {mark} within") + "."):
-        assert [one.target for one in numbered(answer, _passages(doc_id))] == [doc_id]
-        assert unfounded(answer, "", _passages(doc_id), "any")[1] == ()
+        assert [one.target for one in find_citations(answer, _passages(doc_id))] == [doc_id]
+        assert find_unfounded(answer, "", _passages(doc_id), "any")[1] == ()
 
 
 def _claim(answer: str, doc_id: str) -> Claim:
     response = Response("q", passages=_passages(doc_id), answer=answer)
-    inputs = inputs_for("verify_answer", Example("q", "How long can a hub be returned?"), response, {})
+    inputs = build_inputs("verify_answer", Example("q", "How long can a hub be returned?"), response, {})
     assert isinstance(inputs, VerifyAnswer)
-    facts = drive(verify_answer(inputs), lambda asks: [Reply("failed") for _ in asks])
+    facts = answer_asks(verify_answer(inputs), lambda asks: [Reply("failed") for _ in asks])
     assert isinstance(facts, AnswerFacts)
     (claim,) = facts.claims
     return claim
@@ -71,10 +71,10 @@ def test_only_answers_with_such_marks_are_judged_again() -> None:
 
     def key(answer: str, doc_id: str) -> str:
         response = Response("q", passages=_passages(doc_id), answer=answer)
-        inputs = inputs_for("verify_answer", Example("q", "?"), response, {})
+        inputs = build_inputs("verify_answer", Example("q", "?"), response, {})
         assert isinstance(inputs, VerifyAnswer)
         assert inputs.answer == answer  # as a model sees it
-        return evidence_key("local", 1, inputs)
+        return build_evidence_key("local", 1, inputs)
 
     assert key(f"{TEXT} [1].", "doc-3") == key(f"{TEXT} [1].", "doc-4")
     assert key(f"{TEXT} [doc-3].", "doc-3") != key(f"{TEXT} [doc-3].", "other")
@@ -93,14 +93,14 @@ PLAIN = [
 @pytest.mark.parametrize("answer", PLAIN)
 def test_what_names_no_passage_stays(answer: str) -> None:
     """Amounts, words and calls in brackets are no marks."""
-    assert mark_spans(answer, _passages("doc-3")) == ()
+    assert find_citation_spans(answer, _passages("doc-3")) == ()
 
 
 def test_a_name_like_the_others_is_an_invented_citation() -> None:
     """[doc-9] beside a passage doc-3 cites what nobody handed on, and is no number of the claim."""
     answer = f"{TEXT} [doc-9]."
-    assert [one.target for one in numbered(answer, _passages("doc-3"))] == ["[doc-9]"]
-    assert len(mark_spans(answer, _passages("doc-3"))) == 1
+    assert [one.target for one in find_citations(answer, _passages("doc-3"))] == ["[doc-9]"]
+    assert len(find_citation_spans(answer, _passages("doc-3"))) == 1
 
 
 LISTS = [
@@ -115,6 +115,6 @@ LISTS = [
 @pytest.mark.parametrize(("answer", "targets"), LISTS)
 def test_a_list_of_sources_says_what_numbers_mean(answer: str, targets: list[str]) -> None:
     """The list below an answer cites nothing again; what its numbers name there counts; alone it is of the whole."""
-    found = numbered(answer, _passages("doc-3"))
+    found = find_citations(answer, _passages("doc-3"))
     assert [one.target for one in found] == targets
     assert found[0].start == 0

@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ragauge.core import facts as facts_module
-from ragauge.core.codec import FACTS, decode, encode
+from ragauge.core.codec import FACTS, decode_json, encode_json
 from ragauge.core.criterion import CriterionVerdict
 from ragauge.core.errors import DataError
 from ragauge.core.example import Example, Relevant, Span, Turn
@@ -31,10 +31,10 @@ from ragauge.core.facts import (
     SimilarityFacts,
     Window,
 )
-from ragauge.core.identity import canonical, plain
+from ragauge.core.identity import to_canonical_json, to_json_value
 from ragauge.core.response import Citation, Passage, Response
 from ragauge.metrics.catalogue import QUESTIONS
-from ragauge.readers.chats import PartedPrompt
+from ragauge.readers.chats import SplitPrompt
 from ragauge.scores.results.scorecard import Cause, Interval, Summary
 
 text = st.text(st.characters(), max_size=12)  # lone surrogates and NUL included
@@ -136,14 +136,14 @@ responses = st.builds(
 def test_facts_survive(cls: type[Any], data: st.DataObject) -> None:
     """Facts of every question are read back equal."""
     value = data.draw(FACT_STRATEGIES[cls])
-    assert decode(cls, encode(value)) == value
+    assert decode_json(cls, encode_json(value)) == value
 
 
 @given(examples)
 @settings(max_examples=150, deadline=None)
 def test_example_survives(example: Example) -> None:
     """An example is read back equal, with the hash that it had."""
-    again = decode(Example, encode(example))
+    again = decode_json(Example, encode_json(example))
     assert again == example
     assert again.content_hash == example.content_hash
 
@@ -152,7 +152,7 @@ def test_example_survives(example: Example) -> None:
 @settings(max_examples=150, deadline=None)
 def test_response_survives(response: Response) -> None:
     """A response is read back equal, with the hash that it had."""
-    again = decode(Response, encode(response))
+    again = decode_json(Response, encode_json(response))
     assert again == response
     assert again.content_hash == response.content_hash
 
@@ -162,8 +162,8 @@ def test_scorecard_parts_survive() -> None:
     cause = Cause("ignored", "U is empty", "reorder", "generation", "noise", ("labels",))
     summary = Summary("latency", "end_to_end", "lower", "amount", 3, 3, 0, 0, 0, 2.0, Interval(1.0, 3.0, "t"))
     summary = dataclasses.replace(summary, quantiles={0.5: 2.0, 0.95: 3.0}, reasons={"no text": 1})
-    assert decode(Cause, encode(cause)) == cause
-    assert decode(Summary, encode(summary)) == summary
+    assert decode_json(Cause, encode_json(cause)) == cause
+    assert decode_json(Summary, encode_json(summary)) == summary
 
 
 def test_every_question_has_its_facts() -> None:
@@ -176,8 +176,8 @@ def test_every_question_has_its_facts() -> None:
 def test_text_is_canonical() -> None:
     """What is encoded is the canonical JSON that hashes are made of."""
     example = Example("q", "é", segments={"b": "1", "a": "2"}, tags=frozenset({"z", "a"}))
-    assert encode(example) == canonical(plain(example))
-    assert json.loads(encode(example)) == {
+    assert encode_json(example) == to_canonical_json(to_json_value(example))
+    assert json.loads(encode_json(example)) == {
         "query": "é",
         "query_id": "q",
         "segments": {"a": "2", "b": "1"},
@@ -188,20 +188,20 @@ def test_text_is_canonical() -> None:
 def test_plain_goes_through_what_types_are_made_of() -> None:
     """Keys become text, sets sorted lists, named tuples lists and other mappings dictionaries, however deep."""
     value = {10: (1, [Relevant(("d",))]), 2: frozenset({"b", "a"}), True: MappingProxyType({0.5: None})}
-    assert plain(value) == {"10": [1, [{"doc_ids": ["d"]}]], "2": ["a", "b"], "True": {"0.5": None}}
-    assert canonical(plain(value)) == '{"10":[1,[{"doc_ids":["d"]}]],"2":["a","b"],"True":{"0.5":null}}'
-    assert plain(PartedPrompt("u", ["v"])) == ["u", ["v"]]
+    assert to_json_value(value) == {"10": [1, [{"doc_ids": ["d"]}]], "2": ["a", "b"], "True": {"0.5": None}}
+    assert to_canonical_json(to_json_value(value)) == '{"10":[1,[{"doc_ids":["d"]}]],"2":["a","b"],"True":{"0.5":null}}'
+    assert to_json_value(SplitPrompt("u", ["v"])) == ["u", ["v"]]
 
 
 @pytest.mark.parametrize("score", [math.nan, math.inf, -math.inf])
 def test_number_that_is_not_finite_is_refused(score: float) -> None:
     """NaN and infinity are refused by name of the type: JSON has no such numbers."""
     with pytest.raises(DataError, match="Passage cannot be written"):
-        encode(Passage("p", "d", score=score))
+        encode_json(Passage("p", "d", score=score))
 
 
 @pytest.mark.parametrize("wrong", ["", "[1", "[]", '{"passage_id": "p"}', '{"passage_id":"p","doc_id":"d","x":1}'])
 def test_other_text_is_refused(wrong: str) -> None:
     """Text that is not JSON, lacks a field or has an unknown one is refused, not half read."""
     with pytest.raises(DataError, match="not the JSON of Passage"):
-        decode(Passage, wrong)
+        decode_json(Passage, wrong)

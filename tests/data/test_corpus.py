@@ -13,8 +13,8 @@ import pytest
 from ragauge.core.document import Document
 from ragauge.core.errors import DataError
 from ragauge.core.example import Relevant
-from ragauge.readers.chroma import plain_texts
-from ragauge.readers.corpus import named_as_labels, read_corpus, texts_of
+from ragauge.readers.chroma import read_texts
+from ragauge.readers.corpus import match_label_names, read_corpus, read_document_texts
 
 
 def write(folder: Path, **pages: str) -> Path:
@@ -142,16 +142,16 @@ def test_empty_documents_stay(tmp_path: Path) -> None:
     (tmp_path / "pages" / "empty.md").write_text("---\ntitle: T\n---\n\n")
     (tmp_path / "pages" / "full.md").write_text("Text.")
     assert [one.text for one in read_corpus(tmp_path / "pages")] == ["", "Text."]
-    assert plain_texts(tmp_path / "pages")["full"] == "Text."
+    assert read_texts(tmp_path / "pages")["full"] == "Text."
 
 
 def test_one_page_is_a_corpus(tmp_path: Path) -> None:
     """A single text file is a corpus of one document; every character of it counts where offsets do."""
     (tmp_path / "hub.md").write_text("# The hub\n\nIt is grey.\n")
     assert read_corpus(tmp_path / "hub.md") == (Document("hub", "The hub", "# The hub\n\nIt is grey."),)
-    assert plain_texts(str(tmp_path / "hub.md")) == {"hub": "# The hub\n\nIt is grey.\n"}
+    assert read_texts(str(tmp_path / "hub.md")) == {"hub": "# The hub\n\nIt is grey.\n"}
     (tmp_path / "blank.md").write_text("\n")
-    for read in (plain_texts, read_corpus):
+    for read in (read_texts, read_corpus):
         with pytest.raises(DataError, match=r"blank\.md: no document in it has a text"):
             read(tmp_path / "blank.md")
 
@@ -211,17 +211,17 @@ def test_a_document_has_an_id_and_a_text() -> None:
 def test_texts_of_some_documents(tmp_path: Path) -> None:
     """Every form gives the texts of the documents that are asked for, and leaves out those that it does not have."""
     for form, source in sources(tmp_path).items():
-        assert texts_of(source, {"2", "d9"}) == {"2": "Ten."}, form
+        assert read_document_texts(source, {"2", "d9"}) == {"2": "Ten."}, form
     (tmp_path / "corpus.jsonl").unlink()
-    assert texts_of(tmp_path, {"README"}) == {"README": "Not a document of a BEIR folder."}
+    assert read_document_texts(tmp_path, {"README"}) == {"README": "Not a document of a BEIR folder."}
 
 
 def test_labels_may_call_a_document_by_its_file_name() -> None:
     """guides/a.md names the document guides/a, unless a document or another label has that very name."""
-    assert named_as_labels(["guides/a", "b"], ["guides/a.md", "b"]) == {"guides/a": "guides/a.md"}
-    assert named_as_labels(["a", "a.md"], ["a.md"]) == {}
-    assert named_as_labels(["a"], ["a.md", "a"]) == {}
-    assert named_as_labels(["a"], ["c.txt", "a.pdf"]) == {}
+    assert match_label_names(["guides/a", "b"], ["guides/a.md", "b"]) == {"guides/a": "guides/a.md"}
+    assert match_label_names(["a", "a.md"], ["a.md"]) == {}
+    assert match_label_names(["a"], ["a.md", "a"]) == {}
+    assert match_label_names(["a"], ["c.txt", "a.pdf"]) == {}
 
 
 def test_relevant_takes_ids_not_a_text() -> None:
@@ -236,5 +236,5 @@ def test_crlf_is_one_character_and_told(tmp_path: Path) -> None:
         (tmp_path / name).write_bytes(b"One.\r\nTwo.")
     (tmp_path / "c.md").write_bytes(b"One.\nTwo.")
     with pytest.warns(UserWarning, match=r"2 text files with CRLF line ends, such as a\.md") as told:
-        assert set(plain_texts(tmp_path).values()) == {"One.\nTwo."}
+        assert set(read_texts(tmp_path).values()) == {"One.\nTwo."}
     assert len(told) == 1

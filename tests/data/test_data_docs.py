@@ -11,7 +11,7 @@ from tests.docs.pages import taken
 
 from ragauge.core.errors import DataError
 from ragauge.readers.aliases import FIELDS, TOOLS
-from ragauge.readers.source import records
+from ragauge.readers.source import read_source
 
 PAGE = (Path(__file__).resolve().parents[2] / "docs/data.md").read_text(encoding="utf-8")
 LINES, CHAT = taken("docs/data.md", "json")
@@ -42,7 +42,7 @@ def test_every_field_is_documented() -> None:
 
 def test_the_example_file_is_read(file: Callable[..., str]) -> None:
     """The example at the top of the page is read without a warning."""
-    tall, built = records(file("golden.jsonl", LINES.text))
+    tall, built = read_source(file("golden.jsonl", LINES.text))
     assert tall.example.references == ("330 metres",)
     assert built.response is not None
     assert (built.response.passages, built.example.answerable) == ((), True)
@@ -50,14 +50,14 @@ def test_the_example_file_is_read(file: Callable[..., str]) -> None:
 
 def test_the_chat_is_read_turn_by_turn(file: Callable[..., str]) -> None:
     """The conversation on the page gives an example a turn."""
-    assert [one.example.query_id for one in records(file("chat.jsonl", CHAT.text))] == ["ferry-t1", "ferry-t2"]
+    assert [one.example.query_id for one in read_source(file("chat.jsonl", CHAT.text))] == ["ferry-t1", "ferry-t2"]
 
 
 @pytest.mark.parametrize(("line", "message"), ERRORS, ids=[line for line, _ in ERRORS])
 def test_errors_are_as_documented(file: Callable[..., str], line: str, message: str) -> None:
     """Each line of the table is refused with the words beside it."""
     with pytest.raises(DataError) as error:
-        list(records(file("a.jsonl", line + "\n")))
+        list(read_source(file("a.jsonl", line + "\n")))
     assert str(error.value) == message
 
 

@@ -12,7 +12,7 @@ from jsonschema import Draft202012Validator
 
 from ragauge.core.errors import DataError
 from ragauge.readers.aliases import FIELDS
-from ragauge.readers.source import records
+from ragauge.readers.source import read_source
 
 ROOT = Path(__file__).resolve().parents[2]
 SCHEMA = json.loads((ROOT / "src/ragauge/core/schema/example.schema.json").read_text())
@@ -123,7 +123,7 @@ def test_the_schema_is_one() -> None:
 @pytest.mark.parametrize("row", ACCEPTED, ids=shown)
 def test_accepted_by_both(file: Callable[..., str], row: dict[str, Any]) -> None:
     """What the reader accepts, the schema accepts."""
-    (record,) = records(file("a.jsonl", row), warn=lambda _: None)
+    (record,) = read_source(file("a.jsonl", row), warn=lambda _: None)
     assert record.example.query == "q"
     assert [error.message for error in VALIDATOR.iter_errors(row)] == []
 
@@ -132,7 +132,7 @@ def test_accepted_by_both(file: Callable[..., str], row: dict[str, Any]) -> None
 def test_refused_by_both(file: Callable[..., str], row: dict[str, Any]) -> None:
     """What the reader refuses, the schema refuses."""
     with pytest.raises(DataError, match=r"^a\.jsonl line 1: "):
-        list(records(file("a.jsonl", row), warn=lambda _: None))
+        list(read_source(file("a.jsonl", row), warn=lambda _: None))
     assert list(VALIDATOR.iter_errors(row))
 
 

@@ -14,9 +14,9 @@ import pytest
 
 import ragauge as rg
 from ragauge.core.errors import DataError
-from ragauge.core.identity import text_id
+from ragauge.core.identity import derive_doc_id
 from ragauge.core.response import Record
-from ragauge.readers.source import records
+from ragauge.readers.source import read_source
 
 FOLDER = Path(__file__).resolve().parents[1] / "golden/tools"
 CONTENT: dict[str, dict[str, Any]] = {one["question"]: one for one in json.loads((FOLDER / "content.json").read_text())}
@@ -35,7 +35,7 @@ def named(path: Path) -> str:
 
 def read(path: Path) -> dict[str, Record]:
     """Question -> record, without promptfoo's failing test and the greetings that chats begin with."""
-    found = {one.example.query: one for one in records(path, warn=lambda _: None)}
+    found = {one.example.query: one for one in read_source(path, warn=lambda _: None)}
     return {query: one for query, one in found.items() if query not in (FAILED, GREETING)}
 
 
@@ -88,7 +88,7 @@ def test_a_set_has_no_answers(path: Path) -> None:
         assert record.response is None
         if path.stem in ("goldens", "testset"):
             labelled = [one for group in record.example.relevant or () for one in group.doc_ids]
-            assert labelled == [text_id(text) for text in CONTENT[question]["passages"]]
+            assert labelled == [derive_doc_id(text) for text in CONTENT[question]["passages"]]
 
 
 @pytest.mark.parametrize("path", ANSWERED, ids=named)
@@ -103,7 +103,7 @@ def test_every_row_is_evaluated(path: Path, tmp_path: Path, recwarn: pytest.Warn
 def test_promptfoo_tells_a_failed_assertion_from_a_failed_provider(name: str) -> None:
     """Both write an error; only the provider's is one. Time, tokens and cost are read where they stand."""
     (path,) = FOLDER.glob(f"promptfoo-*/{name}")
-    responses = {one.example.query: one.response for one in records(path)}
+    responses = {one.example.query: one.response for one in read_source(path)}
     failed, good = responses.pop(FAILED), next(iter(responses.values()))
     assert failed is not None
     assert good is not None
@@ -120,7 +120,7 @@ def test_promptfoo_results_of_two_providers_are_refused(form: str) -> None:
     """Two answers to one question are not read as one system's: the error says how to write a file for each."""
     (path,) = FOLDER.glob(f"promptfoo-*/two-providers.{form}")
     with pytest.raises(DataError, match="Write a file for each: promptfoo eval --filter-providers NAME"):
-        list(records(path))
+        list(read_source(path))
 
 
 def test_promptfoo_variables_by_other_names() -> None:
@@ -132,11 +132,11 @@ def test_promptfoo_variables_by_other_names() -> None:
         "vars": {"prompt": "How long?", "id": "q7"},
         "response": {"output": {"answer": "A day.", "context": ["It lasts a day."]}},
     }
-    (record,) = records([row])
+    (record,) = read_source([row])
     assert (record.example.query_id, record.example.query) == ("q7", "How long?")
     assert passages(record) == ["It lasts a day."]
     row["response"] = {"output": "A day.", "metadata": {"context": "It lasts a day."}}
-    assert passages(next(iter(records([row])))) == ["It lasts a day."]
+    assert passages(next(iter(read_source([row])))) == ["It lasts a day."]
 
 
 def test_mlflow_passages_of_the_outermost_retrievers() -> None:
@@ -157,7 +157,7 @@ def test_mlflow_passages_of_the_outermost_retrievers() -> None:
         span("d", "a", "RETRIEVER", "w"),
     ]
     row = {"trace_id": "t", "request": {"question": "q?"}, "response": None, "spans": spans, "state": "ERROR"}
-    (record,) = records([row])
+    (record,) = read_source([row])
     assert passages(record) == ["x", "y", "w"]
     assert record.response is not None
     assert record.response.error
@@ -165,7 +165,7 @@ def test_mlflow_passages_of_the_outermost_retrievers() -> None:
 
 def test_a_blank_context_is_no_passage() -> None:
     """A context written as an empty text is an empty retrieval; a null is not recorded."""
-    empty, absent = records(
+    empty, absent = read_source(
         [{"query": "a?", "answer": "a", "context": " "}, {"query": "b?", "answer": "b", "context": None}]
     )
     assert passages(empty) == []

@@ -14,19 +14,19 @@ from ragauge.core.errors import DataError, UsageError
 from ragauge.core.example import Turn
 from ragauge.core.label import (
     ADJUDICATOR,
-    SEEN,
+    VISIBLE_FIELDS,
     Label,
     ScoreScale,
-    guideline_of,
-    label_key,
-    last_said,
-    part_of,
-    part_text,
+    build_label_key,
+    format_part,
+    hash_guideline,
+    parse_part,
+    select_latest_labels,
 )
 from ragauge.judges.inputs import RateAnswer, RatePassages, VerifyAnswer
 from ragauge.readers.labels import LabelSource, read_labels
 
-KEY = label_key("support", "Who?", ["Ada did."], "Ada. Bob too.")
+KEY = build_label_key("support", "Who?", ["Ada did."], "Ada. Bob too.")
 
 
 def written(path: Path, rows: list[dict[str, Any]]) -> Path:
@@ -37,16 +37,20 @@ def written(path: Path, rows: list[dict[str, Any]]) -> Path:
 
 def test_key_is_what_the_question_sees() -> None:
     """Whatever a question does not see leaves the key alone, and the rest is what the judge's question sees."""
-    same = label_key("relevance", "Who?", ["Ada did."], "another answer")
-    assert same == label_key("relevance", "Who?", ["Ada did."], "Ada. Bob too.")
-    assert same != label_key("relevance", "Who?", ["Ada did not."], "another answer")
+    same = build_label_key("relevance", "Who?", ["Ada did."], "another answer")
+    assert same == build_label_key("relevance", "Who?", ["Ada did."], "Ada. Bob too.")
+    assert same != build_label_key("relevance", "Who?", ["Ada did not."], "another answer")
     kinds: dict[str, type] = {"support": VerifyAnswer, "relevance": RatePassages, "refuse": RateAnswer}
     for question, inputs in kinds.items():
-        assert {*SEEN[question], "history"} == {one.name for one in fields(inputs)} - {"cited"}  # places, no texts
+        assert {*VISIBLE_FIELDS[question], "history"} == {one.name for one in fields(inputs)} - {
+            "cited"
+        }  # places, no texts
         seen = question, "Who?", ["Ada did."], "Ada did."
-        keys = {label_key(*seen, history=turns) for turns in ((), (Turn("user", "a"),), (Turn("assistant", "a"),))}
+        keys = {
+            build_label_key(*seen, history=turns) for turns in ((), (Turn("user", "a"),), (Turn("assistant", "a"),))
+        }
         assert len(keys) == 3
-        assert label_key(*seen) in keys
+        assert build_label_key(*seen) in keys
 
 
 def test_ours_as_lines_and_as_csv(tmp_path: Path) -> None:
@@ -128,27 +132,27 @@ def test_latest_counts_and_the_adjudicator_wins() -> None:
     old = Label(KEY, None, "support", "supported", "a", "2026-01-01")
     new = Label(KEY, None, "support", "unsure", "a", "2026-02-01")
     other = Label(KEY, None, "support", "contradicted", "b", "2026-01-01")
-    assert set(last_said([new, old, other])) == {new, other}
+    assert set(select_latest_labels([new, old, other])) == {new, other}
     settled = Label(KEY, None, "support", "no_claim", ADJUDICATOR)
     elsewhere = Label(KEY, (0, 2), "support", "supported", "a")
-    assert set(last_said([old, settled, other, elsewhere])) == {settled, elsewhere}
+    assert set(select_latest_labels([old, settled, other, elsewhere])) == {settled, elsewhere}
 
 
 def test_parts_and_guidelines_have_one_spelling() -> None:
     """A part is read back from its text; a guideline's hash does not hang on white space at the ends of lines."""
     for part in ((0, 5), 2, None):
-        assert part_of(part_text(part)) == part
+        assert parse_part(format_part(part)) == part
     for wrong in ("5-5", "-3", "0", "a"):
         with pytest.raises(UsageError):
-            part_of(wrong)
-    assert guideline_of("a \nb\n") == guideline_of("a\nb") != guideline_of("a b")
+            parse_part(wrong)
+    assert hash_guideline("a \nb\n") == hash_guideline("a\nb") != hash_guideline("a b")
 
 
 def test_whole_answers_by_their_texts(tmp_path: Path) -> None:
     """Labels of a whole answer need no passages; each annotator's counts; a score's key is of what is seen for it."""
     row = {"question": "Who?", "response": "Ada.", "golden_answer": "Ada Lovelace", "label": ["yes", 0]}
     path = written(tmp_path / "whole.jsonl", [row])
-    key = label_key("refuse", "Who?", (), "Ada.")
+    key = build_label_key("refuse", "Who?", (), "Ada.")
     assert list(read_labels(path, LabelSource("refuse", "ann"))) == [
         Label(key, None, "refuse", "yes", "ann 1"),
         Label(key, None, "refuse", "no", "ann 2"),
@@ -156,7 +160,7 @@ def test_whole_answers_by_their_texts(tmp_path: Path) -> None:
     seen = ("answer", "query", "references")
     scale = ScoreScale("score:exact_match", 0.0, 1.0, rate=True, seen=seen)
     found = list(read_labels(path, LabelSource("score:exact_match", scale=lambda _: scale)))
-    key = label_key("score:exact_match", "Who?", (), "Ada.", references=("Ada Lovelace",), seen=seen)
+    key = build_label_key("score:exact_match", "Who?", (), "Ada.", references=("Ada Lovelace",), visible_fields=seen)
     assert [(one.key, one.value) for one in found] == [(key, "1"), (key, "0")]
     with pytest.raises(DataError, match="line 1: answer must be a column answer"):
         list(read_labels(written(tmp_path / "bad.jsonl", [{"question": "Who?", "label": 1}]), LabelSource("refuse")))
@@ -222,4 +226,4 @@ def test_times_are_compared_as_instants() -> None:
     late = Label(KEY, None, "support", "contradicted", "ann", "2025-11-24T15:00:00Z")
     unknown = Label(KEY, None, "support", "unsure", "ann", "")
     for order in ([early, late, unknown], [unknown, late, early]):
-        assert last_said(order) == [late]
+        assert select_latest_labels(order) == [late]

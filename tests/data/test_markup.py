@@ -8,9 +8,9 @@ import pytest
 
 import ragauge as rg
 from ragauge.core.facts import AnswerFacts
-from ragauge.core.label import label_key
+from ragauge.core.label import build_label_key
 from ragauge.text.markup import blank_markup
-from ragauge.text.sentences import split
+from ragauge.text.sentences import split_sentences
 
 FIRST, SECOND = "A hub can be returned within 30 days of delivery.", "Return shipping is free."
 ANSWERS = {
@@ -25,7 +25,7 @@ def test_words_keep_their_places(answer: str) -> None:
     """Blanks stand for the markup alone: as many characters, two sentences, and the same once more."""
     blanked = blank_markup(answer)
     assert len(blanked) == len(answer)
-    assert [" ".join(one.text.split()) for one in split(blanked)] == [FIRST, SECOND]
+    assert [" ".join(one.text.split()) for one in split_sentences(blanked)] == [FIRST, SECOND]
     assert blank_markup(blanked) == blanked
 
 
@@ -63,4 +63,6 @@ def test_judged_as_plain_answers_are(tmp_path: Path) -> None:
     assert isinstance(facts, AnswerFacts)
     assert [ANSWERS["p"][claim.start : claim.end] for claim in facts.claims] == [FIRST, SECOND]
     assert view.response.answer == ANSWERS["p"]
-    assert label_key("support", "", [], ANSWERS["p"]) == label_key("support", "", [], blank_markup(ANSWERS["p"]))
+    assert build_label_key("support", "", [], ANSWERS["p"]) == build_label_key(
+        "support", "", [], blank_markup(ANSWERS["p"])
+    )

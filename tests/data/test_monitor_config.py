@@ -12,7 +12,7 @@ from tests.docs.pages import Block, blocks, taken
 from tools import monitoring_page
 
 from ragauge.core.config.config_loader import read_config
-from ragauge.core.config.file import json_schema
+from ragauge.core.config.file import build_json_schema
 from ragauge.core.config.monitor import MonitorSection
 from ragauge.core.errors import ConfigError, DataError
 from ragauge.evaluation.doctor.validate import validate
@@ -113,7 +113,7 @@ def test_good_section(tmp_path: Path) -> None:
     monitor = read_config(path).checked().monitor
     assert monitor is not None
     assert (monitor.false_alarms.chance, monitor.false_alarms.days, monitor.sample.rate) == (0.05, 30, 0.05)
-    assert not list(Draft202012Validator(json_schema()).iter_errors(yaml.safe_load(GOOD)))
+    assert not list(Draft202012Validator(build_json_schema()).iter_errors(yaml.safe_load(GOOD)))
     validated = validate(path)
     assert validated.rules == ()
     assert [one for one in validated.monitor if one.startswith("monitor:")] == [

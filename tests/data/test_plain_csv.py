@@ -8,8 +8,8 @@ import io
 import polars as pl
 import pytest
 
-from ragauge.evaluation.export.tables import table_parts
-from ragauge.rendering.plain_csv import plain_csv
+from ragauge.evaluation.export.tables import iter_table
+from ragauge.rendering.plain_csv import format_csv
 
 RISKY = ["=1+1", "+cmd", "-x", "@SUM(A1)", "\t=1", "\r=1"]
 PLAIN = ["a=b", "-0.5", "+3", "1e-9", "-2.5E+3", "", "'=1"]
@@ -21,8 +21,8 @@ def test_no_text_is_a_formula(column: str) -> None:
     rows = [{column: text, "n": -1.5} for text in [*RISKY, *PLAIN]]
     named = "'=name" if column.startswith("=") else column
     wanted = [*(f"'{text}" for text in RISKY), *PLAIN]
-    streamed = b"".join(table_parts([column, "n"], rows, ".csv")).decode()
-    for text in (streamed, plain_csv(pl.DataFrame(rows))):
+    streamed = b"".join(iter_table([column, "n"], rows, ".csv")).decode()
+    for text in (streamed, format_csv(pl.DataFrame(rows))):
         found = list(csv.DictReader(io.StringIO(text, newline="")))
         assert [row[named] for row in found] == wanted
         assert {float(row["n"]) for row in found} == {-1.5}

@@ -6,9 +6,9 @@ from ragauge.core.example import Example
 from ragauge.core.facts import AnswerFacts, Evidence, Rating, RelevanceFacts
 from ragauge.core.readability import Controls, ControlScale, Readability
 from ragauge.core.response import Passage, Response
-from ragauge.metrics.catalogue import parse
+from ragauge.metrics.catalogue import parse_metric
 from ragauge.metrics.facts import Facts
-from ragauge.metrics.measure import measure
+from ragauge.metrics.measure import measure_metric
 
 LOW, HIGH = tuple(n / 100 for n in range(20)), tuple(0.8 + n / 200 for n in range(20))
 READABLE, BLIND = ControlScale(HIGH, LOW), ControlScale((0.996,) * 20, (0.976,) * 20)
@@ -31,9 +31,9 @@ def test_auroc_counts_ties_half() -> None:
 
 def test_share_of_no_counts_equal_scores() -> None:
     """The share of known-no pairs at or above a score: all of them at their lowest, none above their highest."""
-    assert READABLE.share_of_no_at_least(0.0) == 1.0
-    assert READABLE.share_of_no_at_least(0.19) == pytest.approx(0.05)
-    assert READABLE.share_of_no_at_least(0.2) == 0.0
+    assert READABLE.compute_known_no_share(0.0) == 1.0
+    assert READABLE.compute_known_no_share(0.19) == pytest.approx(0.05)
+    assert READABLE.compute_known_no_share(0.2) == 0.0
 
 
 def test_readability_of_a_response_follows_its_texts() -> None:
@@ -41,11 +41,11 @@ def test_readability_of_a_response_follows_its_texts() -> None:
     controls = Controls({("relevance", "de", "prose"): READABLE, ("address", "en", "prose"): READABLE})
     german = Passage("p", "d", "Die Brücke wurde im Jahr 1931 von der Stadt gebaut und ist sehr lang.")
     response = Response("q", passages=(german,))
-    reading = controls.readability_of(Example("q", "When was the bridge built by the city?"), response)
+    reading = controls.build_readability(Example("q", "When was the bridge built by the city?"), response)
     assert (reading.language, reading.layout) == ("mixed", "prose")
     assert reading.can_read("address")
     assert not reading.can_read("relevance")
-    own = controls.readability_of(Example("q", "Wann wurde die Brücke von der Stadt gebaut?"), response)
+    own = controls.build_readability(Example("q", "Wann wurde die Brücke von der Stadt gebaut?"), response)
     assert own.language == "de"
     assert own.can_read("relevance")
 
@@ -58,7 +58,7 @@ def test_a_fact_that_cannot_be_read_is_no_score(reading: Readability | None, sta
     evidence = Evidence("k", "rate_passages", 1, "local", "ok", RelevanceFacts((Rating(1, True, p=0.99),)))
     response = Response("q", passages=(Passage("p", "d", "text"),), answer="a")
     facts = Facts(Example("q", "Who sails?"), response, {"rate_passages": evidence}, readability=reading)
-    measured = measure(parse("context_precision"), facts)
+    measured = measure_metric(parse_metric("context_precision"), facts)
     assert measured.status == status
     assert "language ko" in measured.reason or reading is None
 
@@ -71,7 +71,7 @@ def test_answer_relevance_is_not_read_where_address_is_not() -> None:
     for scale, status in ((READABLE, "scored"), (BLIND, "not_read")):
         reads = Readability("ko", "cells", {"address": scale})
         facts = Facts(Example("q", "Who?"), response, evidence, readability=reads)
-        measured = measure(parse("answer_relevance"), facts)
+        measured = measure_metric(parse_metric("answer_relevance"), facts)
         assert measured.status == status
     assert "cell" not in measured.reason  # of the passages, which nobody looked at
 
@@ -81,4 +81,4 @@ def test_empty_retrieval_needs_no_reading() -> None:
     evidence = Evidence("k", "verify_answer", 1, "local", "ok", AnswerFacts((), "fully", False))
     response, reading = Response("q", passages=(), answer="a"), Readability("ko", "prose")
     facts = Facts(Example("q", "?"), response, {"verify_answer": evidence}, readability=reading)
-    assert measure(parse("faithfulness"), facts).status == "undefined"
+    assert measure_metric(parse_metric("faithfulness"), facts).status == "undefined"

@@ -9,14 +9,14 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from ragauge.core.errors import DataError, RagaugeError
-from ragauge.core.jsonl_files import line
+from ragauge.core.jsonl_files import format_record
 from ragauge.core.response import Record
 from ragauge.readers.aliases import ALIASES, FIELDS
 from ragauge.readers.jsonl import DECODER
 from ragauge.readers.lines import Rows
 from ragauge.readers.options import Options
 from ragauge.readers.record_reader import RecordReader
-from ragauge.readers.source import records
+from ragauge.readers.source import read_source
 
 NAMES = [
     *FIELDS,
@@ -76,7 +76,7 @@ ROWS = st.builds(
 def read(row: dict[str, Any], cells: bool) -> Record:
     """One row, from lines or from cells."""
     options = Options(system="model1", warn=lambda message: None)
-    (record,) = RecordReader(Rows("any", iter([(1, row)]), cells=cells), options).records()
+    (record,) = RecordReader(Rows("any", iter([(1, row)]), cells=cells), options).read_all()
     return record
 
 
@@ -88,7 +88,7 @@ def test_any_row_is_read_or_refused(row: dict[str, Any], cells: bool) -> None:
         record = read(row, cells)
     except RagaugeError:
         return
-    text = line(record)
+    text = format_record(record)
     assert "\0" not in text
     text.encode()
     again = read(DECODER.decode(text), cells=False)
@@ -103,7 +103,7 @@ def test_any_bytes_are_read_or_refused(tmp_path_factory: Any, content: bytes) ->
     for name in ("a.jsonl", "a.csv", "a.txt", "a.parquet"):
         (folder / name).write_bytes(content)
         try:
-            list(records(folder / name, system="model1", warn=lambda message: None))
+            list(read_source(folder / name, system="model1", warn=lambda message: None))
         except DataError as error:
             said = str(error)
         else:

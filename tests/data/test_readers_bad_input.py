@@ -13,7 +13,7 @@ import pytest
 from ragauge.core.errors import DataError
 from ragauge.core.response import Record
 from ragauge.readers import lines
-from ragauge.readers.source import read_set, records
+from ragauge.readers.source import read_set, read_source
 
 File = Callable[..., str]
 GOOD = {"query": "good", "answer": "x"}
@@ -22,7 +22,7 @@ GOOD = {"query": "good", "answer": "x"}
 def refused(name: Any, **options: Any) -> str:
     """The message with which a source is refused."""
     with pytest.raises(DataError) as error:
-        list(records(name, **options))
+        list(read_source(name, **options))
     return str(error.value)
 
 
@@ -263,7 +263,7 @@ def test_cut_off_gzip_is_named(file: File) -> None:
     name = file("a.jsonl.gz", packed[: len(packed) // 2])
     handed_out: list[Record] = []
     with pytest.raises(DataError) as error:
-        handed_out.extend(records(name))
+        handed_out.extend(read_source(name))
     n = len(handed_out)
     assert n > 100
     assert str(error.value) == (
@@ -283,7 +283,7 @@ def test_damaged_gzip_is_named(file: File) -> None:
 
 def test_a_line_without_end_is_refused(file: File, monkeypatch: pytest.MonkeyPatch) -> None:
     """A line over the limit is refused without being read whole."""
-    monkeypatch.setattr(lines, "LONGEST_LINE", 1024 * 1024)
+    monkeypatch.setattr(lines, "MAX_LINE_BYTES", 1024 * 1024)
     name = file("a.jsonl", json.dumps(GOOD) + "\n" + json.dumps({"query": "x" * 3_000_000}))
     assert refused(name) == (
         "a.jsonl line 2: the line is longer than 1 MB, the most that one example may take. Is it one example a line?"
@@ -292,7 +292,7 @@ def test_a_line_without_end_is_refused(file: File, monkeypatch: pytest.MonkeyPat
 
 def test_a_list_beyond_the_limit_is_refused(file: File, monkeypatch: pytest.MonkeyPatch) -> None:
     """A JSON list over the limit is refused with the way to lines."""
-    monkeypatch.setattr(lines, "LONGEST_WHOLE", 1024 * 1024)
+    monkeypatch.setattr(lines, "MAX_WHOLE_BYTES", 1024 * 1024)
     name = file("a.json", json.dumps([{"query": "x" * 2_000_000}]))
     assert refused(name) == (
         "a.json: a JSON file that is not one object a line may have 1 MB. "
@@ -394,6 +394,6 @@ def test_one_bad_line_spoils_the_set(file: File) -> None:
 def test_the_error_keeps_its_parts(file: File) -> None:
     """Source, line and hint can be read from the error itself."""
     with pytest.raises(DataError) as error:
-        list(records(file("a.jsonl", {"frage": "q"})))
+        list(read_source(file("a.jsonl", {"frage": "q"})))
     assert (error.value.source, error.value.line) == ("a.jsonl", 1)
     assert error.value.hint == "Use --map query=COLUMN."

@@ -9,7 +9,7 @@ import pytest
 
 from ragauge.core.errors import DataError, UsageError
 from ragauge.core.example import Relevant
-from ragauge.readers.source import read_set, records
+from ragauge.readers.source import read_set, read_source
 
 
 @pytest.fixture
@@ -37,9 +37,9 @@ def test_the_test_split_is_the_default(folder: Path) -> None:
 
 def test_another_split(folder: Path) -> None:
     """Another split is named; one that is not there is refused with those that are."""
-    assert [record.example.query_id for record in records(str(folder), split="train")] == ["2"]
+    assert [record.example.query_id for record in read_source(str(folder), split="train")] == ["2"]
     with pytest.raises(UsageError, match=r"no split 'dev'\. Known: test, train\."):
-        records(folder, split="dev")
+        read_source(folder, split="dev")
 
 
 def test_the_corpus_has_a_fingerprint(folder: Path) -> None:

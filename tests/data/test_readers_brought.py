@@ -11,7 +11,7 @@ import pytest
 from ragauge.core.errors import DataError
 from ragauge.core.example import Relevant
 from ragauge.core.response import Record
-from ragauge.readers.source import read_set, records
+from ragauge.readers.source import read_set, read_source
 
 One = Callable[..., Record]
 File = Callable[..., str]
@@ -21,7 +21,7 @@ PASSAGES = ["The mast is 330 metres tall.", "It was raised in 1889.", "Tickets a
 
 def targets(source: Any, n: int = 0) -> list[str] | None:
     """What the answer of an entry cites: numbers of passages from 1, or what was written where there is none."""
-    response = list(records(source))[n].response
+    response = list(read_source(source))[n].response
     assert response is not None
     if response.citations is None:
         return None
@@ -151,7 +151,7 @@ def test_citations_that_mostly_name_nothing_are_not_understood(number: str) -> N
         {"query": f"q{n}", "answer": f"Tall [{mark}].", "passages": PASSAGES} for n, mark in enumerate(marks)
     ]
     told: list[str] = []
-    (record, *_) = records(rows, warn=told.append)
+    (record, *_) = read_source(rows, warn=told.append)
     assert record.response is not None
     assert record.response.citations is None
     assert record.response.missing["citations"] == (
@@ -181,7 +181,7 @@ def test_a_bad_row_is_told_where_it_stands(file: File) -> None:
     """Rows looked at ahead change no error: the first bad line is the one that is named."""
     name = file("a.jsonl", '{"query": "a"}\n{"query": 7}\n{"query": "b"\n')
     with pytest.raises(DataError, match="line 2: query must be text"):
-        list(records(name))
+        list(read_source(name))
 
 
 COLUMNS = {"question": ["a?", "b?"], "answer": ["x", "y"], "contexts": [["c"], ["d", "e"]]}
@@ -192,7 +192,7 @@ COLUMNS = {"question": ["a?", "b?"], "answer": ["x", "y"], "contexts": [["c"], [
 )
 def test_columns(file: File, write: Callable[[Any], str] | None) -> None:
     """A dictionary of columns is one example a cell, in memory and in a file."""
-    found = list(records(COLUMNS if write is None else file("a.json", write(COLUMNS))))
+    found = list(read_source(COLUMNS if write is None else file("a.json", write(COLUMNS))))
     assert [(one.example.query, one.response and one.response.answer) for one in found] == [("a?", "x"), ("b?", "y")]
     assert [len(one.response.passages or ()) for one in found if one.response] == [1, 2]
 
@@ -200,20 +200,20 @@ def test_columns(file: File, write: Callable[[Any], str] | None) -> None:
 def test_columns_as_pandas_writes_them(file: File) -> None:
     """{"question": {"0": ..., "1": ...}} is what a frame's to_json gives."""
     name = file("a.json", json.dumps({"question": {"0": "a?", "1": "b?"}, "answer": {"0": "x", "1": None}}))
-    assert [one.example.query for one in records(name)] == ["a?", "b?"]
+    assert [one.example.query for one in read_source(name)] == ["a?", "b?"]
 
 
 def test_columns_of_different_lengths_are_refused() -> None:
     """A column that is too short belongs to nobody knows which questions."""
     with pytest.raises(DataError, match="answer must be a column of 2 cells"):
-        list(records({"question": ["a?", "b?"], "answer": ["x"]}))
+        list(read_source({"question": ["a?", "b?"], "answer": ["x"]}))
 
 
 def test_one_example_is_one(file: File) -> None:
     """A dictionary whose query is a text, or one chat, is one example."""
-    assert [found.example.query for found in records({"question": "a?", "contexts": ["c", "d"]})] == ["a?"]
+    assert [found.example.query for found in read_source({"question": "a?", "contexts": ["c", "d"]})] == ["a?"]
     chat = [{"role": "user", "content": "a?"}]
-    assert [found.example.query for found in records(file("a.json", json.dumps({"user_input": chat})))] == ["a?"]
+    assert [found.example.query for found in read_source(file("a.json", json.dumps({"user_input": chat})))] == ["a?"]
 
 
 def test_categories(file: File) -> None:
@@ -229,7 +229,7 @@ def test_categories(file: File) -> None:
 def test_a_misspelt_field_is_no_category() -> None:
     """Where a name looks like a field's, the error names the field instead of making a category of it."""
     with pytest.raises(DataError, match="nearest: questoin"):
-        list(records({"questoin": ["a?"], "antwort": ["x"]}))
+        list(read_source({"questoin": ["a?"], "antwort": ["x"]}))
 
 
 @pytest.mark.parametrize(
@@ -249,7 +249,7 @@ def test_unanswerable(one: One, row: dict[str, Any], expected: bool | None) -> N
 def test_unanswerable_by_type() -> None:
     """A column of question types says it too, though it is reported by only where that is asked."""
     told: list[str] = []
-    (found,) = records([{"query": "q", "question_type": "unanswerable"}], warn=told.append)
+    (found,) = read_source([{"query": "q", "question_type": "unanswerable"}], warn=told.append)
     assert found.example.answerable is False
     assert "--segments COLUMN" in told[0]
 
@@ -268,7 +268,7 @@ def test_chunk_ids_among_the_labels_are_told() -> None:
     """Labels that meet passage_ids and no doc_id are not called a miss without a word."""
     told: list[str] = []
     row = {"query": "q", "passages": [{"doc_id": "d", "chunk_id": "d-1", "text": "t"}], "relevant": ["d-1"]}
-    list(records([row], warn=told.append))
+    list(read_source([row], warn=told.append))
     assert "--map relevant_chunks=COLUMN" in told[0]
 
 
@@ -286,9 +286,9 @@ def test_joined_passages(one: One, file: File) -> None:
     """Deepeval's CSV and JSONL give the passages and labels that its JSON gives."""
     lists = {name: value.split("|") if isinstance(value, str) else value for name, value in JOINED.items()}
     lists |= {name: JOINED[name] for name in ("input", "actual_output", "expected_output")}
-    expected = next(iter(records(file("a.json", json.dumps([lists])))))
+    expected = next(iter(read_source(file("a.json", json.dumps([lists])))))
     csv = ",".join(JOINED) + "\n" + ",".join(map(str, JOINED.values())) + "\n"
-    for found in (one(JOINED), next(iter(records(file("a.csv", csv))))):
+    for found in (one(JOINED), next(iter(read_source(file("a.csv", csv))))):
         assert found.example == expected.example
         assert found.response is not None
         assert expected.response is not None
@@ -299,7 +299,7 @@ def test_joined_passages(one: One, file: File) -> None:
 def test_a_mark_inside_a_text_is_told() -> None:
     """A table's bars cannot be told from the marks between passages, which is said."""
     told: list[str] = []
-    list(records([{**JOINED, "retrieval_context": "|a|b|\n|1|2|"}], warn=told.append))
+    list(read_source([{**JOINED, "retrieval_context": "|a|b|\n|1|2|"}], warn=told.append))
     assert any("parted wrongly" in one for one in told)
 
 

@@ -10,7 +10,7 @@ import pytest
 from ragauge.core.errors import DataError, UsageError
 from ragauge.core.example import Turn
 from ragauge.core.response import Record
-from ragauge.readers.source import joined, records
+from ragauge.readers.source import read_joined, read_source
 
 
 def said(role: str, content: Any, **more: Any) -> dict[str, Any]:
@@ -30,7 +30,7 @@ COMPLETION = {"id": "chatcmpl-7", "choices": [{"index": 0, "message": said("assi
 
 
 def read(*rows: dict[str, Any], **options: Any) -> list[Record]:
-    return list(records(list(rows), **options))
+    return list(read_source(list(rows), **options))
 
 
 def told(record: Record) -> tuple[Any, ...]:
@@ -188,7 +188,11 @@ def test_deepeval_conversations(tmp_path: Any) -> None:
         ("ferry-t2", "How long is it?", "An hour.", ["The crossing takes an hour."], "ferry"),
     ]
     quiet: dict[str, Any] = {"warn": lambda _: None}
-    for found in (read(case, **quiet), read({**case, "turns": json.dumps(turns)}, **quiet), [*records(path, **quiet)]):
+    for found in (
+        read(case, **quiet),
+        read({**case, "turns": json.dumps(turns)}, **quiet),
+        [*read_source(path, **quiet)],
+    ):
         assert [told(one) for one in found] == wanted
     assert [bool(one.example.relevant) for one in read(case, **quiet)] == [False, True]  # its context is no passage
 
@@ -206,7 +210,7 @@ def test_what_a_row_says_beside_a_chat() -> None:
 def test_answers_to_a_set_of_conversations() -> None:
     """A file of chats answers a set by the ids of its turns."""
     asked = [{"query_id": "conv1-t2", "query": "And with my dog?", "reference": "Free."}]
-    found = joined(asked, [{"messages": FERRY}], on_unknown="warn", warn=lambda _: None)
+    found = read_joined(asked, [{"messages": FERRY}], on_unknown="warn", warn=lambda _: None)
     assert [told(one)[:3] for one in found] == [("conv1-t2", "And with my dog?", "Dogs travel free.")]
 
 

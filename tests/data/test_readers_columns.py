@@ -13,14 +13,14 @@ import ragauge as rg
 from ragauge.core.errors import DataError
 from ragauge.core.example import Turn
 from ragauge.core.response import Record
-from ragauge.readers.source import joined, read_set, records
+from ragauge.readers.source import read_joined, read_set, read_source
 
 TEXTS = ["Apple is based in Cupertino.", "Tim Cook runs it."]
 
 
 def _read(rows: Sequence[Mapping[str, Any]], **how: Any) -> tuple[list[Record], list[str]]:
     told: list[str] = []
-    return list(records([dict(row) for row in rows], warn=told.append, **how)), told
+    return list(read_source([dict(row) for row in rows], warn=told.append, **how)), told
 
 
 def _passages(record: Record) -> list[tuple[str, str | None]]:
@@ -89,7 +89,7 @@ ANSWERS = [{"query_id": "q1", "answer": "Cupertino.", "contexts": TEXTS, "facts"
 
 def _joined(set_rows: Any, answers: Any, **how: Any) -> tuple[Record, list[str]]:
     told: list[str] = []
-    (record,) = joined(set_rows, answers, warn=told.append, **how)
+    (record,) = read_joined(set_rows, answers, warn=told.append, **how)
     return record, told
 
 
@@ -201,14 +201,14 @@ def test_a_file_that_is_no_data_is_named(name: str, content: str, what: str, tmp
     """A page of an error, a pointer of Git LFS and the like are refused as what they are."""
     (tmp_path / name).write_text(content, encoding="utf-8")
     with pytest.raises(DataError, match=f"the file is {what}"):
-        list(records(tmp_path / name))
+        list(read_source(tmp_path / name))
 
 
 def test_the_only_list_of_questions_is_read_whatever_its_name() -> None:
     """An object around one list of rows with questions is read; a list is never offered as the question."""
     held = {"n_questions": 1, "scores": {"x": 1}, "per_question": [{"question": "Where?", "answer": "x"}]}
-    ((record,), _) = (list(records(held)), None)
+    ((record,), _) = (list(read_source(held)), None)
     assert record.example.query == "Where?"
     with pytest.raises(DataError) as error:
-        list(records({"n": 1, "per_question": [{"text": "Where?"}]}))
+        list(read_source({"n": 1, "per_question": [{"text": "Where?"}]}))
     assert "query=per_question" not in str(error.value)

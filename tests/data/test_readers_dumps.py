@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from ragauge.core.response import Passage
-from ragauge.readers.source import records
+from ragauge.readers.source import read_source
 
 HASH, OTHER, UUID = "a" * 64, "b" * 64, "0b7b4d2c-1111-2222-3333-123456789abc"
 NODE = {
@@ -21,7 +21,7 @@ NODE = {
 
 def read(column: str, *items: Any, answer: str = "answer") -> list[Passage]:
     """The passages of one row."""
-    (record,) = records([{"query": "Who?", answer: "Ada.", column: list(items)}])
+    (record,) = read_source([{"query": "Who?", answer: "Ada.", column: list(items)}])
     assert record.response is not None
     assert record.response.answer == "Ada."
     return list(record.response.passages or ())
@@ -69,7 +69,7 @@ def test_made_up_ids_do_not_name_a_document() -> None:
 def test_a_result_alone_is_no_answer() -> None:
     """A column called result is read as the answer only beside LangChain's or LlamaIndex's passages."""
     said: list[str] = []
-    (record,) = records([{"query": "Who?", "result": "pass", "passages": ["It is."]}], warn=said.append)
+    (record,) = read_source([{"query": "Who?", "result": "pass", "passages": ["It is."]}], warn=said.append)
     assert record.response is not None
     assert record.response.answer is None
     assert "result" in said[0]

@@ -16,9 +16,9 @@ import pytest
 from ragauge.core.errors import DataError
 from ragauge.core.response import Record
 from ragauge.readers import workbook
-from ragauge.readers.aliases import nearest_field
-from ragauge.readers.source import records
-from ragauge.verbs.command_options import mapping
+from ragauge.readers.aliases import find_nearest_field
+from ragauge.readers.source import read_source
+from ragauge.verbs.command_options import parse_mapping
 
 File = Callable[..., str]
 FERRY = "When does the ferry leave?"
@@ -26,7 +26,7 @@ FERRY = "When does the ferry leave?"
 
 def read(source: Any, told: list[str] | None = None, **how: Any) -> list[Record]:
     warned: list[str] = [] if told is None else told
-    return list(records(source, warn=warned.append, **how))
+    return list(read_source(source, warn=warned.append, **how))
 
 
 def texts(record: Record) -> list[str | None] | None:
@@ -93,13 +93,13 @@ def test_numbers_that_name_no_list_join_nothing(row: dict[str, Any]) -> None:
 def test_a_field_mapped_twice_has_both_columns(file: File) -> None:
     """A second --map of a field adds its column, as a list does in Python; a column that nobody has is refused."""
     name = file("a.csv", table(["question", "Wiki", "FAQ", "extra"], [FERRY, "w", "f", "e"]))
-    for columns in (mapping(["passages=FAQ", "passages=Wiki"]), {"passages": ["FAQ", "Wiki"]}):
+    for columns in (parse_mapping(["passages=FAQ", "passages=Wiki"]), {"passages": ["FAQ", "Wiki"]}):
         told: list[str] = []
         (record,) = read(name, told, columns=columns)
         assert texts(record) == ["f", "w"]
         assert ["extra" in warning and "Wiki" not in warning for warning in told] == [True]
     with pytest.raises(DataError, match="no row has a column 'Wikki'"):
-        read(name, columns=mapping(["passages=FAQ", "passages=Wikki"]))
+        read(name, columns=parse_mapping(["passages=FAQ", "passages=Wikki"]))
 
 
 @pytest.mark.parametrize(
@@ -108,7 +108,7 @@ def test_a_field_mapped_twice_has_both_columns(file: File) -> None:
 )
 def test_gold_labels_are_never_proposed_as_what_a_system_returned(column: str) -> None:
     """A hint takes a column for a label where its name says so, else for none."""
-    assert nearest_field(column) not in ("passages", "answer", "candidates", "retrieved_ids", "citations")
+    assert find_nearest_field(column) not in ("passages", "answer", "candidates", "retrieved_ids", "citations")
 
 
 def test_files_of_autorag_are_read() -> None:

@@ -11,11 +11,11 @@ import pytest
 from ragauge.core.errors import DataError, UnknownName
 from ragauge.core.example import Relevant, Span, Turn
 from ragauge.core.facts import Evidence
-from ragauge.core.identity import query_id_of, text_id
+from ragauge.core.identity import derive_doc_id, derive_query_id
 from ragauge.core.response import Citation, Passage, Record, Response
 from ragauge.metrics.base import NotApplicable
-from ragauge.metrics.facts import Facts, resolve
-from ragauge.readers.source import read_set, records
+from ragauge.metrics.facts import Facts, resolve_fact
+from ragauge.readers.source import read_set, read_source
 
 One = Callable[..., Record]
 File = Callable[..., str]
@@ -64,8 +64,8 @@ def test_a_query_alone_has_no_response(one: One) -> None:
 
 def test_the_id_of_a_query_is_its_content(one: One, file: File) -> None:
     """A query without an id keeps its identity when the file is sorted, and blanks do not matter."""
-    assert one({"query": "Who  wrote\nit?"}).example.query_id == query_id_of("Who wrote it?")
-    assert query_id_of("Who wrote it?") == "q-" + hashlib.sha256(b"Who wrote it?").hexdigest()[:10]
+    assert one({"query": "Who  wrote\nit?"}).example.query_id == derive_query_id("Who wrote it?")
+    assert derive_query_id("Who wrote it?") == "q-" + hashlib.sha256(b"Who wrote it?").hexdigest()[:10]
     forth = read_set(file("a.jsonl", {"query": "a"}, {"query": "b"}))
     back = read_set(file("b.jsonl", {"query": "b"}, {"query": "a"}))
     assert {e.query_id: e for e in forth.examples} == {e.query_id: e for e in back.examples}
@@ -79,7 +79,7 @@ def test_a_text_without_id_is_named_by_its_content(one: One) -> None:
     assert record.response.passages is not None
     expected = "text:" + hashlib.sha256(b"fine print").hexdigest()[:12]
     assert record.response.passages[0] == Passage(expected, expected, "ﬁne  print\n")
-    assert text_id("fine print") == expected
+    assert derive_doc_id("fine print") == expected
 
 
 def test_one_text_or_many_is_one_example(one: One) -> None:
@@ -129,12 +129,12 @@ def test_nothing_found_is_not_nothing_recorded(
 ) -> None:
     """Acceptance case 26: an empty list is an empty retrieval; absent, renamed, null or redacted is not recorded."""
     warnings: list[str] = []
-    (record,) = records(file("a.jsonl", {"query": "?", "answer": "x", **given}), warn=warnings.append)
+    (record,) = read_source(file("a.jsonl", {"query": "?", "answer": "x", **given}), warn=warnings.append)
     response = record.response
     assert response is not None
     assert response.passages == passages
     assert response.missing.get("passages") == reason
-    fact = resolve("response.texts", Facts(record.example, response))
+    fact = resolve_fact("response.texts", Facts(record.example, response))
     assert fact == () if reason is None else isinstance(fact, NotApplicable) and reason in fact.reason
     assert bool(warnings) == ("retrieved_docs" in given)
 
@@ -144,7 +144,7 @@ def test_missing_passages_are_known_before_anything_is_asked(one: One) -> None:
     response = one({"query": "?", "answer": "x"}).response
     assert response is not None
     evidence = {"verify_answer": Evidence("k", "verify_answer", 1, "j", "failed", None)}
-    fact = resolve("verify_answer.support", Facts(one({"query": "?"}).example, response, evidence))
+    fact = resolve_fact("verify_answer.support", Facts(one({"query": "?"}).example, response, evidence))
     assert fact == NotApplicable("passages not recorded: no field passages")
 
 
@@ -155,7 +155,7 @@ def test_redacted_texts_stay_apart(one: One) -> None:
     assert response.passages is not None
     assert [passage.text for passage in response.passages] == ["__REDACTED__"] * 2
     assert len({passage.doc_id for passage in response.passages}) == 2
-    assert (response.answer, response.missing, response.texts_recorded) == (None, {"answer": "redacted"}, False)
+    assert (response.answer, response.missing, response.has_passage_texts) == (None, {"answer": "redacted"}, False)
 
 
 def test_an_empty_answer_is_an_answer(one: One) -> None:
@@ -175,7 +175,7 @@ def test_an_empty_answer_is_an_answer(one: One) -> None:
         (["d1", 7, "d1"], (Relevant(("d1",)), Relevant(("7",)))),
         ([["d1", "d2"], ["d3"]], (Relevant(("d1", "d2")), Relevant(("d3",)))),
         ([{"doc_ids": ["d1", "d2"], "grade": 3}, {"doc_id": "d3"}], (Relevant(("d1", "d2"), 3.0), Relevant(("d3",)))),
-        ([{"doc_uri": "u", "content": "c"}, {"content": "c"}], (Relevant(("u",)), Relevant((text_id("c"),)))),
+        ([{"doc_uri": "u", "content": "c"}, {"content": "c"}], (Relevant(("u",)), Relevant((derive_doc_id("c"),)))),
         ("d1", (Relevant(("d1",)),)),
         ({}, ()),
         ([], ()),
@@ -250,7 +250,7 @@ def test_example_fields(one: One, field: str, given: Any, expected: Any) -> None
         ("repeat", "1", 1),
         ("error", "", None),
         ("error", {"message": "time-out"}, "time-out"),
-        ("candidates", ["a"], (Passage(text_id("a"), text_id("a"), "a"),)),
+        ("candidates", ["a"], (Passage(derive_doc_id("a"), derive_doc_id("a"), "a"),)),
     ],
 )
 def test_response_fields(one: One, field: str, given: Any, expected: Any) -> None:
@@ -293,7 +293,7 @@ def test_repeated_answers_are_one_example(file: File) -> None:
     """Several answers to one question are told apart by repeat, and the set holds the question once."""
     rows = [{"query_id": "1", "query": "q", "answer": text, "repeat": n} for n, text in enumerate("ab")]
     name = file("a.jsonl", *rows)
-    assert [record.response and record.response.repeat for record in records(name)] == [0, 1]
+    assert [record.response and record.response.repeat for record in read_source(name)] == [0, 1]
     assert len(read_set(name)) == 1
 
 
@@ -302,7 +302,7 @@ def test_columns_of_the_users_own(file: File) -> None:
     row = {"frage": "q", "answer": "gold", "out": {"text": "said"}, "thema": "tax", "n": 3}
     columns = {"query": "frage", "reference_answer": "answer", "answer": "out.text"}
     warnings: list[str] = []
-    (record,) = records(file("a.jsonl", row), columns=columns, segments=["thema"], warn=warnings.append)
+    (record,) = read_source(file("a.jsonl", row), columns=columns, segments=["thema"], warn=warnings.append)
     assert (record.example.query, record.example.references) == ("q", ("gold",))
     assert record.response is not None
     assert record.response.answer == "said"
@@ -316,19 +316,19 @@ def test_columns_of_the_users_own(file: File) -> None:
 def test_a_segment_of_the_object_segments_may_be_named(file: File) -> None:
     """To report by a column that stands in `segments` already is no mistake; a name that stands nowhere is one."""
     row = {"query": "q", "segments": {"topic": "tax"}}
-    (record,) = records(file("a.jsonl", row), segments=["topic"])
+    (record,) = read_source(file("a.jsonl", row), segments=["topic"])
     assert record.example.segments == {"topic": "tax"}
-    (filed,) = records({"easy": ["How?"]}, segments=["category"])
+    (filed,) = read_source({"easy": ["How?"]}, segments=["category"])
     assert filed.example.segments == {"category": "easy"}
     with pytest.raises(DataError, match="no line has a column 'tenant'"):
-        list(records(file("a.jsonl", row), segments=["topic", "tenant"]))
+        list(read_source(file("a.jsonl", row), segments=["topic", "tenant"]))
 
 
 def test_unread_columns_are_named_once_with_the_nearest(file: File) -> None:
     """Columns that nothing reads are one warning, which names the field that was probably meant."""
     rows = [{"query": f"q{n}", "awnser": "x", "topic": "t", "answer": "y"} for n in range(3)]
     with pytest.warns(UserWarning, match=r"columns not read: awnser, topic \(meant: answer=awnser\?\)") as caught:
-        list(records(file("a.jsonl", *rows)))
+        list(read_source(file("a.jsonl", *rows)))
     assert len(caught) == 1
 
 
@@ -343,7 +343,7 @@ def test_characters_that_no_store_keeps_are_replaced(file: File) -> None:
     """Lone surrogates and NUL become U+FFFD, one for one, with a warning; pairs and control characters survive."""
     line = r'{"query": "\ud83d\ude00 \ud800x", "answer": "a\u0000b\u0001<b>", "passages": ["\udc00"]}'
     warnings: list[str] = []
-    (record,) = records(file("a.jsonl", line), warn=warnings.append)
+    (record,) = read_source(file("a.jsonl", line), warn=warnings.append)
     assert record.response is not None
     assert record.response.passages is not None
     assert record.example.query == "😀 �x"
@@ -366,7 +366,7 @@ def test_labels_that_name_documents_another_way_are_noticed(file: File) -> None:
     """When no label is ever among the passages, the reader asks whether both name documents the same way."""
     rows = [{"query": f"q{n}", "relevant": [f"d{n}"], "passages": ["text"]} for n in range(5)]
     warnings: list[str] = []
-    list(records(file("a.jsonl", *rows), warn=warnings.append))
+    list(read_source(file("a.jsonl", *rows), warn=warnings.append))
     assert warnings == [
         "a.jsonl: none of 5 examples has a labelled document among its passages. Do both name documents the same way?"
     ]
@@ -378,8 +378,8 @@ def test_labels_by_text_that_never_match_are_noticed(file: File) -> None:
         {"user_input": f"q{n}", "reference_contexts": ["long chunk"], "retrieved_contexts": ["c"]} for n in range(2)
     ]
     warnings: list[str] = []
-    (first, _) = records(file("a.jsonl", *rows), warn=warnings.append)
-    assert first.example.relevant == (Relevant((text_id("long chunk"),)),)
+    (first, _) = read_source(file("a.jsonl", *rows), warn=warnings.append)
+    assert first.example.relevant == (Relevant((derive_doc_id("long chunk"),)),)
     assert len(warnings) == 1
     assert "only 0 of 2 examples have one word for word among the passages" in warnings[0]
 
@@ -387,7 +387,9 @@ def test_labels_by_text_that_never_match_are_noticed(file: File) -> None:
 def test_a_conflict_between_two_names_is_not_silent(file: File) -> None:
     """Where a row has our name and a tool's for one field, ours is read and the other is named."""
     warnings: list[str] = []
-    (record,) = records(file("a.jsonl", {"query": "q", "answer": "ours", "response": "theirs"}), warn=warnings.append)
+    (record,) = read_source(
+        file("a.jsonl", {"query": "q", "answer": "ours", "response": "theirs"}), warn=warnings.append
+    )
     assert record.response is not None
     assert record.response.answer == "ours"
     assert "columns not read: response" in warnings[0]
@@ -397,4 +399,4 @@ def test_wrong_option_is_refused_before_reading(file: File) -> None:
     """A mapping onto a field that does not exist is a usage error with the nearest names."""
     name = file("a.jsonl", {"query": "q"})
     with pytest.raises(UnknownName, match="no field 'anser'; nearest: answer"):
-        records(name, columns={"anser": "x"})
+        read_source(name, columns={"anser": "x"})

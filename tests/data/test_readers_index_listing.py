@@ -13,7 +13,7 @@ import pytest
 
 from ragauge.core.document import IndexListing
 from ragauge.core.errors import DataError
-from ragauge.readers.index_listing import doc_ids
+from ragauge.readers.index_listing import read_doc_ids
 
 IDS = ["d1", "d 2", "ä/3"]
 
@@ -78,13 +78,13 @@ def lines(key: str) -> Callable[[Path], Path]:
 def test_files(write: Callable[[Path], Path], tmp_path: Path) -> None:
     """Ids come out the same from every form of file, given as a path or its name."""
     path = write(tmp_path / "listing")
-    assert list(doc_ids(path)) == IDS
-    assert list(doc_ids(str(path))) == IDS
+    assert list(read_doc_ids(path)) == IDS
+    assert list(read_doc_ids(str(path))) == IDS
 
 
 def test_beir_folder(tmp_path: Path) -> None:
     """A BEIR folder is its corpus.jsonl."""
-    assert list(doc_ids(folder(tmp_path))) == IDS
+    assert list(read_doc_ids(folder(tmp_path))) == IDS
 
 
 @pytest.mark.parametrize(
@@ -102,13 +102,13 @@ def test_beir_folder(tmp_path: Path) -> None:
 )
 def test_in_memory(source: Any) -> None:
     """Ids come from a list, an iterator, and from tables with a column of ids."""
-    assert list(doc_ids(source)) == IDS
+    assert list(read_doc_ids(source)) == IDS
 
 
 def test_numbers_are_ids() -> None:
     """Ids that are numbers read as labels do: as text."""
-    assert list(doc_ids([1, 2])) == ["1", "2"]
-    assert list(doc_ids(pl.DataFrame({"id": [1, 2]}))) == ["1", "2"]
+    assert list(read_doc_ids([1, 2])) == ["1", "2"]
+    assert list(read_doc_ids(pl.DataFrame({"id": [1, 2]}))) == ["1", "2"]
 
 
 @pytest.mark.parametrize(
@@ -124,14 +124,14 @@ def test_what_is_no_listing_is_refused(content: str, words: str, tmp_path: Path)
     path = tmp_path / "listing"
     path.write_text(content)
     with pytest.raises(DataError, match=words):
-        list(doc_ids(path))
+        list(read_doc_ids(path))
 
 
 def test_what_cannot_be_read_is_refused(tmp_path: Path) -> None:
     """A file that is not there, a folder without corpus, values that are no ids and other objects say what to give."""
     for source in (tmp_path / "none", tmp_path, [1.5], [None, "a"], 3):
         with pytest.raises(DataError):
-            list(doc_ids(source))
+            list(read_doc_ids(source))
 
 
 def test_only_labelled_documents_are_kept() -> None:

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from ragauge.core.errors import DataError, UnknownName
-from ragauge.readers.label_rows import LabelOptions, read_labelled
+from ragauge.readers.label_rows import LabelOptions, read_labeled_answers
 from ragauge.readers.labels import read_labels
 
 PASSAGES = ["The tower is 330 metres tall."]
@@ -23,7 +23,7 @@ def written(path: Path, *rows: dict[str, Any]) -> Path:
 
 def labels(source: Any, **options: Any) -> list[tuple[str, ...]]:
     """The labels of every part."""
-    return [part.labels for row in read_labelled(source, LabelOptions(**options)) for part in row.parts]
+    return [part.labels for row in read_labeled_answers(source, LabelOptions(**options)) for part in row.parts]
 
 
 @pytest.mark.parametrize(
@@ -56,7 +56,7 @@ def test_claims_with_labels_stand_in_one_answer() -> None:
         {"claims": ["It is tall", "It is red."], "labels": [1, 0]},
     ]
     for shape in shapes:
-        (row,) = read_labelled([{"query": "How tall?", "passages": PASSAGES, **shape}])
+        (row,) = read_labeled_answers([{"query": "How tall?", "passages": PASSAGES, **shape}])
         assert row.answer == "It is tall.\nIt is red."
         assert [row.answer[part.start : part.end] for part in row.parts] == ["It is tall.", "It is red."]
         assert [part.labels for part in row.parts] == [("supported",), ("not_supported",)]
@@ -75,7 +75,7 @@ def test_formats_give_the_same(tmp_path: Path) -> None:
     frame.write_parquet(tmp_path / "l.parquet")
     plain = [{**row, "context": PASSAGES} for row in rows]
     found = [
-        [(row.query, row.passages, row.answer, row.parts) for row in read_labelled(source)]
+        [(row.query, row.passages, row.answer, row.parts) for row in read_labeled_answers(source)]
         for source in (written(tmp_path / "l.jsonl", *plain), tmp_path / "l.csv", tmp_path / "l.parquet", plain)
     ]
     assert all(one == found[0] for one in found)
@@ -130,7 +130,7 @@ def test_labels_are_their_annotators() -> None:
         {"claim": "It is tall.", "label": [None, "yes", "no"]},
         {"claim": "It is tall.", "label": ["yes", "no"]},
     ]
-    found = read_labelled([row | {"context": PASSAGES} for row in rows])
+    found = read_labeled_answers([row | {"context": PASSAGES} for row in rows])
     assert [part.annotators for row in found for part in row.parts] == [
         ("ann", "cem"),
         ("ann", "cem"),

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from ragauge.readers.source import joined, read_set, records
+from ragauge.readers.source import read_joined, read_set, read_source
 
 File = Callable[..., str]
 SEVERAL, ONE = "read as several ids", "read as one id"
@@ -18,7 +18,7 @@ def labelled(*rows: dict[str, Any], said: list[str] | None = None) -> list[list[
     warn = (said if said is not None else []).append
     return [
         [one for each in record.example.relevant or () for one in each.doc_ids]
-        for record in records([{"query": f"Question {n}?", **row} for n, row in enumerate(rows)], warn=warn)
+        for record in read_source([{"query": f"Question {n}?", **row} for n, row in enumerate(rows)], warn=warn)
     ]
 
 
@@ -97,6 +97,6 @@ def test_the_ids_of_another_file_count() -> None:
     """A set is parted by the ids that its responses' file shows."""
     answers = [{"query_id": "1", "answer": "Yes.", "passages": [{"doc_id": "x,1", "text": "One."}]}]
     said: list[str] = []
-    (record,) = joined([{"query_id": "1", "query": "Who?", "relevant": "x,1"}], answers, warn=said.append)
+    (record,) = read_joined([{"query_id": "1", "query": "Who?", "relevant": "x,1"}], answers, warn=said.append)
     assert [one.doc_ids for one in record.example.relevant or ()] == [("x,1",)]
     assert said == []

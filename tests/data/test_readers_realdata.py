@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from ragauge.readers.source import records
+from ragauge.readers.source import read_source
 
 FOLDER = Path(__file__).resolve().parents[3] / "shared" / "data" / "ragchecker_meta"
 
@@ -21,7 +21,7 @@ def test_ragchecker_meta_evaluation(name: str) -> None:
     """280 questions with the answers of two systems each are 560 responses, none of them with passages."""
     path = FOLDER / name
     seen: list[str] = []
-    both = [list(records(path, system=side, warn=seen.append)) for side in ("model1", "model2")]
+    both = [list(read_source(path, system=side, warn=seen.append)) for side in ("model1", "model2")]
     responses = [record.response for side in both for record in side]
     assert [len(side) for side in both] == [280, 280]
     assert len(responses) == 560
@@ -40,4 +40,4 @@ def test_each_of_the_eight_systems() -> None:
     path = FOLDER / "baseline_ragchecker.json"
     models = ("gpt_4", "llama3_8b", "llama3_70b", "mixtral_8x7b")
     names = [f"{retriever}_{model}" for retriever in ("bm25", "e5_mistral") for model in models]
-    assert [len(list(records(path, system=name))) for name in names] == [70] * 8
+    assert [len(list(read_source(path, system=name))) for name in names] == [70] * 8

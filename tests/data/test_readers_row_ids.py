@@ -8,17 +8,17 @@ from typing import Any
 import pytest
 
 from ragauge.core.errors import DataError
-from ragauge.core.identity import query_id_of
-from ragauge.readers.source import joined, read_set, records
+from ragauge.core.identity import derive_query_id
+from ragauge.readers.source import read_joined, read_set, read_source
 
 File = Callable[..., str]
 MILL = "Who runs the mill?"
-ID = query_id_of(MILL)
+ID = derive_query_id(MILL)
 
 
 def ids(source: Any, told: list[str] | None = None) -> list[str]:
     warned: list[str] = [] if told is None else told
-    return [record.example.query_id for record in records(source, warn=warned.append)]
+    return [record.example.query_id for record in read_source(source, warn=warned.append)]
 
 
 @pytest.mark.parametrize(
@@ -44,7 +44,7 @@ def test_rows_between_do_not_change_the_names() -> None:
     """Only rows of the same question count, and a name that is taken is passed over."""
     other = {"query": "Other?"}
     rows = [{"query": MILL}, other, {"query": MILL}, {"query_id": f"{ID}-3", "query": MILL}, {"query": MILL}]
-    assert ids(rows) == [ID, query_id_of("Other?"), f"{ID}-2", f"{ID}-3", f"{ID}-4"]
+    assert ids(rows) == [ID, derive_query_id("Other?"), f"{ID}-2", f"{ID}-3", f"{ID}-4"]
 
 
 def test_a_given_id_that_stands_there_twice_is_refused() -> None:
@@ -68,28 +68,31 @@ def test_responses_by_question_where_the_set_asks_it_twice() -> None:
     """Examples that differ in nothing are answered in order; where labels differ, which is meant is not guessed."""
     answers = [{"query": MILL, "answer": "first"}, {"query": MILL, "answer": "second"}]
     alike = [{"query": MILL, "reference_answer": "Ada"}] * 2
-    found = list(joined(alike, answers, warn=lambda _: None))
+    found = list(read_joined(alike, answers, warn=lambda _: None))
     assert [(one.example.query_id, one.response and one.response.answer) for one in found] == [
         (ID, "first"),
         (f"{ID}-2", "second"),
     ]
     different = [{"query": MILL, "reference_answer": name} for name in ("Ada", "Max")]
     with pytest.raises(DataError, match="the set asks its question 2 times with different labels"):
-        list(joined(different, answers, warn=lambda _: None))
+        list(read_joined(different, answers, warn=lambda _: None))
     exported = [{"query_id": f"{ID}-2", "answer": "Max does."}]
-    assert [one.example.references for one in joined(different, exported, warn=lambda _: None)] == [("Max",), ("Ada",)]
+    assert [one.example.references for one in read_joined(different, exported, warn=lambda _: None)] == [
+        ("Max",),
+        ("Ada",),
+    ]
 
 
 def test_more_responses_than_examples_are_refused() -> None:
     """A second response without id to a question that the set asks once is a repetition, not a new example."""
     answers = [{"query": MILL, "answer": name} for name in ("Ada", "Max")]
     with pytest.raises(DataError, match="the same query as on entry 1, and neither has a query_id"):
-        list(joined([{"query": MILL}], answers))
+        list(read_joined([{"query": MILL}], answers))
 
 
 def test_questions_join_examples_that_have_ids_of_their_own() -> None:
     """A response without id is the one to the example that asks its question, whatever that is called."""
-    (record,) = joined([{"query_id": "m1", "query": MILL}], [{"question": MILL, "answer": "Ada."}])
+    (record,) = read_joined([{"query_id": "m1", "query": MILL}], [{"question": MILL, "answer": "Ada."}])
     assert (record.example.query_id, record.response and record.response.query_id) == ("m1", "m1")
 
 
@@ -103,7 +106,7 @@ def test_a_set_keeps_both_examples() -> None:
 @pytest.mark.parametrize("text", ["nan", "None", "null", "<NA>", " NaN"])
 def test_nothing_written_as_a_text_is_no_passage(text: str, file: File) -> None:
     """What pandas and Python write for nothing is not recorded as passages, and may be an answer."""
-    (record,) = records(file("a.csv", f"query,contexts,answer\na?,{text},{text}\n"))
+    (record,) = read_source(file("a.csv", f"query,contexts,answer\na?,{text},{text}\n"))
     assert record.response is not None
     assert (record.response.passages, record.response.answer) == (None, text)
 
@@ -116,7 +119,7 @@ def test_an_unanswered_row_is_not_an_empty_retrieval(nothing: object) -> None:
         {"query_id": "q2", "query": "b?", "passages": nothing, "answer": nothing, "relevant": ["B"]},
         {"query_id": "q3", "query": "c?", "passages": [], "answer": nothing, "relevant": ["B"]},
     ]
-    _, unanswered, empty = (record.response for record in records(rows, warn=lambda _: None))
+    _, unanswered, empty = (record.response for record in read_source(rows, warn=lambda _: None))
     assert unanswered is not None
     assert empty is not None
     assert (unanswered.passages, unanswered.missing) == (None, {"passages": "null", "answer": "null"})
@@ -137,7 +140,7 @@ def test_an_unanswered_row_is_not_an_empty_retrieval(nothing: object) -> None:
 )
 def test_null_outputs_of_tools_are_not_recorded(answered: dict[str, Any], unanswered: dict[str, Any]) -> None:
     """The same holds for rows that are taken apart, whatever their tool calls the output."""
-    first, second = (record.response for record in records([answered, unanswered], warn=lambda _: None))
+    first, second = (record.response for record in read_source([answered, unanswered], warn=lambda _: None))
     assert first is not None
     assert second is not None
     assert (first.answer, second.answer, second.passages) == ("x", None, None)
@@ -145,5 +148,5 @@ def test_null_outputs_of_tools_are_not_recorded(answered: dict[str, Any], unansw
 
 def test_a_set_with_empty_columns_holds_no_response(file: File) -> None:
     """Where no row has an answer or passages, their columns are a form to fill in: the file is a set."""
-    found = list(records(file("set.csv", "question,answer,contexts\na?,,\nb?,,\n")))
+    found = list(read_source(file("set.csv", "question,answer,contexts\na?,,\nb?,,\n")))
     assert [record.response for record in found] == [None, None]

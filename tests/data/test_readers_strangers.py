@@ -10,7 +10,7 @@ import pytest
 
 from ragauge.core.errors import DataError
 from ragauge.core.response import Record
-from ragauge.readers.source import records
+from ragauge.readers.source import read_source
 
 One = Callable[..., Record]
 File = Callable[..., str]
@@ -47,7 +47,7 @@ WHOLE = [f"{n:04} {TEXT}"[:100] for n in range(20)]
 def test_previews_of_a_log_are_told(rows: list[dict[str, Any]], words: str) -> None:
     """Passages that a log cut off are told in one warning, with their length and what to do."""
     told: list[str] = []
-    list(records([{"query_id": str(n), **row} for n, row in enumerate(rows)], warn=told.append))
+    list(read_source([{"query_id": str(n), **row} for n, row in enumerate(rows)], warn=told.append))
     assert [words in one for one in told] == [True]
     assert told[0].endswith("Record whole texts.")
 
@@ -68,7 +68,7 @@ def test_previews_of_a_log_are_told(rows: list[dict[str, Any]], words: str) -> N
 def test_texts_that_end_in_dots_are_no_previews(rows: list[dict[str, Any]]) -> None:
     """Passages that end in an ellipsis by themselves are no news."""
     told: list[str] = []
-    list(records([{"query_id": str(n), **row} for n, row in enumerate(rows)], warn=told.append))
+    list(read_source([{"query_id": str(n), **row} for n, row in enumerate(rows)], warn=told.append))
     assert told == []
 
 
@@ -77,7 +77,7 @@ def test_texts_that_end_in_dots_are_no_previews(rows: list[dict[str, Any]]) -> N
 def test_rows_stand_in_an_object_with_more(file: File, key: str, beside: dict[str, Any]) -> None:
     """An object whose list holds the rows gives them, whatever is told of them beside the list."""
     rows = [ROW, {**ROW, "query": "How old?"}]
-    found = list(records(file("a.json", json.dumps({**beside, key: rows}))))
+    found = list(read_source(file("a.json", json.dumps({**beside, key: rows}))))
     assert [one.example.query for one in found] == ["How tall?", "How old?"]
     assert all(one.response is not None and one.response.answer == "330 metres." for one in found)
     assert all(not one.example.segments for one in found)
@@ -102,9 +102,9 @@ def test_a_word_says_whether_it_is_answerable(file: File, where: str, word: str,
     source = file("a.jsonl", {**ROW, **places[where]})
     if where == "mapped" and answerable is None:
         with pytest.raises(DataError, match="has_answer must be true or false"):
-            list(records(source, columns=columns))
+            list(read_source(source, columns=columns))
         return
-    (record,) = records(source, columns=columns)
+    (record,) = read_source(source, columns=columns)
     assert record.example.answerable is answerable
 
 
@@ -177,12 +177,12 @@ def test_a_mapped_reference_makes_a_model_answer_the_systems(one: One) -> None:
 def test_both_readings_are_said(row: dict[str, Any], hint: str) -> None:
     """An answer that may be the system's or the right one is read as neither; each reading has its --map."""
     told: list[str] = []
-    (record,) = records([{"question": "q", **row}], warn=told.append)
+    (record,) = read_source([{"question": "q", **row}], warn=told.append)
     assert [one.partition("for its numbers.")[2] for one in told] == [hint]
     assert (record.response.answer if record.response is not None else None) == row.get("answer")
     maps = [part.split("=") for part in hint.replace(".", "").replace(";", "").split() if "=" in part]
     first = dict(maps[:2] if "answer" in row and len(maps) > 1 else maps[:1])
-    (record,) = records([{"question": "q", **row}], columns=first, warn=told.append)
+    (record,) = read_source([{"question": "q", **row}], columns=first, warn=told.append)
     assert record.response is not None
     assert record.response.answer == "a"
 
@@ -191,5 +191,5 @@ def test_a_question_comes_before_a_chat(file: File) -> None:
     """Beside a question, messages are not taken for one."""
     source = file("a.jsonl", {**ROW, "messages": [{"role": "user", "content": "Another?"}]})
     with pytest.warns(UserWarning, match="columns not read: messages"):
-        (record,) = records(source)
+        (record,) = read_source(source)
     assert record.example.query == "How tall?"

@@ -20,7 +20,7 @@ from ragauge.core.errors import DataError, UsageError
 from ragauge.core.example import EvalSet, Example, Relevant
 from ragauge.core.response import Passage, Record
 from ragauge.readers import tabular
-from ragauge.readers.source import name_of, read_set, records
+from ragauge.readers.source import derive_name, read_set, read_source
 
 File = Callable[..., str]
 
@@ -50,7 +50,7 @@ ROWS: list[dict[str, Any]] = [
 
 def told(source: Any, **options: Any) -> list[tuple[Example, Any]]:
     """What a source says, without where it stood."""
-    return [(record.example, record.response) for record in records(source, **options)]
+    return [(record.example, record.response) for record in read_source(source, **options)]
 
 
 @pytest.fixture
@@ -108,9 +108,9 @@ def test_parquet(tmp_path: Path, expected: list[Any]) -> None:
 
 def test_parquet_is_read_in_batches(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Rows come in order and once, whatever the size of a batch."""
-    monkeypatch.setattr(tabular, "BATCH", 7)
+    monkeypatch.setattr(tabular, "BATCH_SIZE_ROWS", 7)
     pl.DataFrame({"query": [f"q{n}" for n in range(30)]}).write_parquet(tmp_path / "a.parquet")
-    found = list(records(tmp_path / "a.parquet"))
+    found = list(read_source(tmp_path / "a.parquet"))
     assert [(record.example.query, record.line) for record in found] == [(f"q{n}", n + 1) for n in range(30)]
 
 
@@ -146,7 +146,7 @@ def test_hugging_face(expected: list[Any]) -> None:
     assert told(splits) == expected[1:]
     assert told(splits, split="train") == expected[:1]
     with pytest.raises(UsageError, match=r"the splits train, test; got 'dev'\. Choose one with split=NAME\."):
-        records(splits, split="dev")
+        read_source(splits, split="dev")
 
 
 def test_an_object_with_to_list(expected: list[Any]) -> None:
@@ -175,7 +175,7 @@ def test_objects_with_fields(expected: list[Any]) -> None:
 def test_an_eval_set_is_a_source() -> None:
     """An eval set in memory gives its examples."""
     example = Example("1", "a?")
-    assert list(records(EvalSet("mine", (example,)))) == [Record(example, None, "mine", 1)]
+    assert list(read_source(EvalSet("mine", (example,)))) == [Record(example, None, "mine", 1)]
 
 
 @pytest.mark.parametrize("ending", [".gz", ".zst"])
@@ -189,15 +189,15 @@ def test_packed_lines(tmp_path: Path, ending: str) -> None:
         pa = pytest.importorskip("pyarrow")
         with pa.CompressedOutputStream(str(path), "zstd") as file:
             file.write(content)
-    assert [record.example.query for record in records(path)] == ["q0", "q1", "q2"]
+    assert [record.example.query for record in read_source(path)] == ["q0", "q1", "q2"]
 
 
 def test_byte_order_mark_and_windows_lines(file: File) -> None:
     """A UTF-8 mark at the start, blank lines and Windows line ends do not matter."""
     name = file("a.jsonl", b'\xef\xbb\xbf{"query": "a"}\r\n\r\n{"query": "b"}\r\n')
-    assert [(record.example.query, record.line) for record in records(name)] == [("a", 1), ("b", 3)]
+    assert [(record.example.query, record.line) for record in read_source(name)] == [("a", 1), ("b", 3)]
     name = file("a.csv", b"\xef\xbb\xbfquestion,answer\r\na,x\r\n\r\nb,y\r\n")
-    assert [(record.example.query, record.line) for record in records(name)] == [("a", 2), ("b", 4)]
+    assert [(record.example.query, record.line) for record in read_source(name)] == [("a", 2), ("b", 4)]
 
 
 @pytest.mark.parametrize(
@@ -213,13 +213,13 @@ def test_byte_order_mark_and_windows_lines(file: File) -> None:
 )
 def test_json_in_every_layout(file: File, content: str) -> None:
     """One object a line, a list, or an object around a list, on one line or many, are all read."""
-    assert [record.example.query for record in records(file("a.json", content))] == ["a", "b"]
+    assert [record.example.query for record in read_source(file("a.json", content))] == ["a", "b"]
 
 
 def test_one_object_over_several_lines(file: File) -> None:
     """A file that is one example, laid out over lines, is that example, its lists of passages left alone."""
     row = {"query": "a", "results": [{"query": "b"}], "passages": ["t"]}
-    (record,) = records(file("a.json", json.dumps(row, indent=2)), warn=lambda _: None)
+    (record,) = read_source(file("a.json", json.dumps(row, indent=2)), warn=lambda _: None)
     assert record.example.query == "a"
 
 
@@ -272,7 +272,7 @@ def test_cells_beyond_the_usual_limit(file: File) -> None:
 )
 def test_the_name_of_a_set(source: Any, name: str) -> None:
     """A set is called like its file, without the endings of formats."""
-    assert name_of(source) == name
+    assert derive_name(source) == name
 
 
 def test_the_given_name_wins(file: File) -> None:
@@ -286,7 +286,7 @@ def test_lines_are_read_in_flat_memory(file: File) -> None:
     name = file("a.jsonl", *({"query": f"q{n}", **row} for n in range(5_000)))
     assert Path(name).stat().st_size > 13_000_000
     tracemalloc.start()
-    for _ in records(name):
+    for _ in read_source(name):
         pass
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()

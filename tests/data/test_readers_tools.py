@@ -10,10 +10,10 @@ import pytest
 
 from ragauge.core.errors import DataError, UsageError
 from ragauge.core.example import Relevant, Turn
-from ragauge.core.identity import text_id
+from ragauge.core.identity import derive_doc_id
 from ragauge.core.response import Record
-from ragauge.readers.aliases import ALIASES, FIELDS, plan_for, snake
-from ragauge.readers.source import records
+from ragauge.readers.aliases import ALIASES, FIELDS, plan_columns, to_snake_case
+from ragauge.readers.source import read_source
 
 One = Callable[..., Record]
 File = Callable[..., str]
@@ -115,7 +115,7 @@ def test_deepeval_context_is_the_truth(one: One) -> None:
         }
     )
     assert record.response is not None
-    assert record.example.relevant == (Relevant((text_id("c"),)),)
+    assert record.example.relevant == (Relevant((derive_doc_id("c"),)),)
     assert (record.response.latency_ms, record.response.cost) == ({"total": 1500.0}, 0.01)
 
 
@@ -134,7 +134,7 @@ def test_ragchecker_file(file: File) -> None:
     ]
     for indent in (None, 1):
         name = file("checking.json", json.dumps({"results": rows, "metrics": {}}, indent=indent))
-        first, second = records(name)
+        first, second = read_source(name)
         assert first.example.reference_claims == ("a is b", "c")
         assert (second.example.query_id, second.line, texts(second)) == ("1", 2, ["t"])
 
@@ -155,17 +155,17 @@ def test_two_systems_in_one_file(file: File) -> None:
         for label in (1, -1)
     ]
     name = file("human.json", json.dumps(rows))
-    (one,) = records(name, system="model1")
-    (two,) = records(name, system="e5")
+    (one,) = read_source(name, system="model1")
+    (two,) = read_source(name, system="e5")
     assert one.response is not None
     assert two.response is not None
     assert (one.response.answer, two.response.answer) == ("a", "b")
     assert one.response.missing == {"passages": "no field passages"}
     assert (one.example.query_id, one.example.segments) == ("fiqa:4", {"dataset": "fiqa"})
     with pytest.raises(UsageError, match=r"Choose one with system=: model1, model2 or a name such as bm25, e5\."):
-        list(records(name))
+        list(read_source(name))
     with pytest.raises(DataError, match=r"no row has an answer of the system 'gpt'\. Systems: bm25, e5\."):
-        list(records(name, system="gpt"))
+        list(read_source(name, system="gpt"))
 
 
 CHAT = {
@@ -201,7 +201,7 @@ def test_mlflow_requests_as_text(file: File) -> None:
     """In tables MLflow's payloads stand as JSON text, and a bracket at the start of an answer is no list."""
     header = "request_id,request,response,expected_retrieved_context\n"
     cells = '7,"{""messages"": [{""role"": ""user"", ""content"": ""q""}]}","[1] says so","[{""doc_uri"": ""u""}]"\n'
-    (record,) = records(file("inference.csv", header + cells))
+    (record,) = read_source(file("inference.csv", header + cells))
     assert record.response is not None
     assert (record.example.query_id, record.example.query, record.response.answer) == ("7", "q", "[1] says so")
     assert record.example.relevant == (Relevant(("u",)),)
@@ -210,7 +210,7 @@ def test_mlflow_requests_as_text(file: File) -> None:
 def test_langsmith_export(file: File) -> None:
     """In an exported LangSmith data set, outputs are the reference and no response."""
     row = {"id": "u-1", "dataset_id": "d", "inputs": {"question": "q"}, "outputs": {"answer": "r"}}
-    (record,) = records(file("a.jsonl", row), warn=lambda _: None)
+    (record,) = read_source(file("a.jsonl", row), warn=lambda _: None)
     assert (record.example.query_id, record.example.references, record.response) == ("u-1", ("r",), None)
 
 
@@ -218,7 +218,7 @@ def test_history_without_tools(file: File) -> None:
     """Turns of tools are left out of the history, with a warning."""
     row = {"query": "q", "history": [{"role": "tool", "content": "42"}, {"role": "user", "content": "a"}]}
     warnings: list[str] = []
-    (record,) = records(file("a.jsonl", row), warn=warnings.append)
+    (record,) = read_source(file("a.jsonl", row), warn=warnings.append)
     assert record.example.history == (Turn("user", "a"),)
     assert warnings == ["a.jsonl: 1 turns of tools left out of the history."]
 
@@ -227,12 +227,12 @@ def test_aliases_lead_to_fields() -> None:
     """Every alias is spelled as columns are compared and leads to a field that exists."""
     for alias in ALIASES:
         assert alias.ours in FIELDS
-        assert alias.theirs == snake(alias.theirs)
+        assert alias.theirs == to_snake_case(alias.theirs)
 
 
 @pytest.mark.parametrize("alias", ALIASES, ids=lambda alias: f"{alias.tool}:{alias.theirs}")
 def test_an_alias_is_read_alone(alias: Any) -> None:
     """Each tool's column, in the company that it needs, is read as its field."""
     beside = sorted(alias.beside - {alias.theirs})[:1]
-    plan = plan_for([alias.theirs, *beside], {})
+    plan = plan_columns([alias.theirs, *beside], {})
     assert plan.columns[alias.ours] == alias.theirs

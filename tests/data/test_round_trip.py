@@ -12,13 +12,13 @@ from jsonschema import Draft202012Validator
 from tests.data import csv_writer
 
 from ragauge.core.example import Example, Relevant, Span, Turn
-from ragauge.core.jsonl_files import line, write_records
+from ragauge.core.jsonl_files import format_record, write_records
 from ragauge.core.response import REDACTED, Citation, Passage, Record, Response
 from ragauge.readers.jsonl import DECODER
 from ragauge.readers.lines import Rows
 from ragauge.readers.options import Options
 from ragauge.readers.record_reader import RecordReader
-from ragauge.readers.source import read_set, records
+from ragauge.readers.source import read_set, read_source
 
 ROOT = Path(__file__).resolve().parents[2]
 VALIDATOR = Draft202012Validator(json.loads((ROOT / "src/ragauge/core/schema/example.schema.json").read_text()))
@@ -126,7 +126,7 @@ def made(draw: st.DrawFn) -> Record:
 
 def parsed(text: str) -> Record:
     """One line as the reader reads it."""
-    (record,) = RecordReader(Rows("made", iter([(1, DECODER.decode(text))])), Options()).records()
+    (record,) = RecordReader(Rows("made", iter([(1, DECODER.decode(text))])), Options()).read_all()
     return record
 
 
@@ -134,7 +134,7 @@ def parsed(text: str) -> Record:
 @given(made())
 def test_a_line_written_is_read_as_it_was(record: Record) -> None:
     """read(write(x)) == x for every record that a store can keep."""
-    text = line(record)
+    text = format_record(record)
     assert "\n" not in text
     assert parsed(text) == record
 
@@ -143,14 +143,14 @@ def test_a_line_written_is_read_as_it_was(record: Record) -> None:
 @given(made())
 def test_writing_is_stable(record: Record) -> None:
     """write(read(write(x))) == write(x): the canonical form has one spelling."""
-    assert line(parsed(line(record))) == line(record)
+    assert format_record(parsed(format_record(record))) == format_record(record)
 
 
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow], derandomize=True)
 @given(made())
 def test_every_written_line_keeps_to_the_schema(record: Record) -> None:
     """Nothing is written that the schema refuses."""
-    assert [error.message for error in VALIDATOR.iter_errors(json.loads(line(record)))] == []
+    assert [error.message for error in VALIDATOR.iter_errors(json.loads(format_record(record)))] == []
 
 
 def test_what_a_reader_made_survives_a_file(tmp_path: Path) -> None:
@@ -161,10 +161,10 @@ def test_what_a_reader_made_survives_a_file(tmp_path: Path) -> None:
         {"question": "c?", "citations": ["d"], "contexts": [{"doc_id": "d", "text": text} for text in ("1", "2")]},
         {"question": "d?"},
     ]
-    found = [(one.example, one.response) for one in records(rows, segments=["topic"])]
+    found = [(one.example, one.response) for one in read_source(rows, segments=["topic"])]
     for name in ("a.jsonl", "a.jsonl.gz"):
-        assert write_records(tmp_path / name, records(rows, segments=["topic"])) == 4
-        assert [(one.example, one.response) for one in records(tmp_path / name)] == found
+        assert write_records(tmp_path / name, read_source(rows, segments=["topic"])) == 4
+        assert [(one.example, one.response) for one in read_source(tmp_path / name)] == found
 
 
 def test_an_eval_set_survives_a_file(tmp_path: Path) -> None:
@@ -191,9 +191,9 @@ def test_a_flat_table_holds_everything_but_empty_texts(tmp_path: Path) -> None:
         },
         {"query_id": "2", "query": "b?", "answer": "", "passages": []},
     ]
-    before = list(records(rows))
+    before = list(read_source(rows))
     assert csv_writer.write_records(tmp_path / "a.csv", before) == 2
-    after = list(records(tmp_path / "a.csv"))
+    after = list(read_source(tmp_path / "a.csv"))
     assert (after[0].example, after[0].response) == (before[0].example, before[0].response)
     assert after[1].response is not None
     assert (after[1].response.passages, after[1].response.answer) == ((), None)
@@ -229,4 +229,4 @@ def test_the_written_line_is_the_documented_one() -> None:
         "latency_ms": {"retrieval": 31.0, "generation": 820.0},
         "tokens": {"input": 900, "output": 60},
     }
-    assert json.loads(line(parsed(json.dumps(row)))) == row
+    assert json.loads(format_record(parsed(json.dumps(row)))) == row

@@ -15,10 +15,10 @@ from ragauge.core.example import Example
 from ragauge.core.facts import AnswerFacts, Claim, Evidence
 from ragauge.core.jsonl_files import write_records
 from ragauge.core.response import Passage, Response
-from ragauge.core.score import COLUMNS, Score, score_table
+from ragauge.core.score import COLUMNS, Score, build_score_table
 from ragauge.core.verdict import ExampleVerdict
 from ragauge.evaluation.export import scores_table
-from ragauge.evaluation.export.scores_jsonl import View, score_fields, write_scores
+from ragauge.evaluation.export.scores_jsonl import View, scores_to_dict, write_scores
 
 SCHEMA = Path(__file__).resolve().parents[2] / "src/ragauge/core/schema/scores.schema.json"
 SCORED = Score("r", "q1", 0, "faithfulness", 1, "local", 0, "scored", 0.5, 1, 2, 0.5, 0.5)
@@ -42,7 +42,7 @@ def view(repeat: int = 0) -> View:
 
 def test_a_line_of_scores() -> None:
     """A line holds each score with its status, each claim with the passages' ids, and the cause."""
-    assert score_fields(*view()) == {
+    assert scores_to_dict(*view()) == {
         "query_id": "q1",
         "scores": {
             "faithfulness": {"value": 0.5, "status": "scored", "reason": ""},
@@ -63,7 +63,7 @@ def test_a_line_of_scores() -> None:
 def test_an_example_that_nobody_judged() -> None:
     """Without evidence there are no claims, without a cause it is null; a second answer says so."""
     example, response, *_ = view(repeat=1)
-    assert score_fields(example, response, {}, {}) == {
+    assert scores_to_dict(example, response, {}, {}) == {
         "query_id": "q1",
         "repeat": 1,
         "scores": {},
@@ -84,7 +84,7 @@ def test_lines_keep_to_their_schema(tmp_path: Path) -> None:
 
 def test_a_table_of_scores() -> None:
     """Every score is a row; a missing value is null, never 0 or NaN."""
-    assert score_table([SCORED, EMPTY]).to_dicts() == [
+    assert build_score_table([SCORED, EMPTY]).to_dicts() == [
         {
             "query_id": "q1",
             "repeat": 0,
@@ -116,14 +116,14 @@ def test_a_table_of_scores() -> None:
 
 def test_an_empty_table_has_the_same_columns() -> None:
     """No scores: the same columns of the same types."""
-    empty = score_table([])
+    empty = build_score_table([])
     assert (tuple(empty.columns), empty.height) == (COLUMNS, 0)
-    assert empty.schema == score_table([SCORED]).schema
+    assert empty.schema == build_score_table([SCORED]).schema
 
 
 def test_table_files(tmp_path: Path) -> None:
     """CSV and Parquet hold the table."""
-    table = score_table([SCORED, EMPTY])
+    table = build_score_table([SCORED, EMPTY])
     assert scores_table.write_parquet(tmp_path / "s.parquet", table) == 2
     assert scores_table.write_csv(tmp_path / "s.csv", table) == 2
     assert pl.read_parquet(tmp_path / "s.parquet").equals(table)

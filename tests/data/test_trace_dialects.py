@@ -12,7 +12,7 @@ from tests.data.spans import TRACE, attributes, batch, read, span, value, writte
 from ragauge.core.errors import DataError
 from ragauge.core.response import REDACTED, Response
 from ragauge.readers.options import Options
-from ragauge.readers.source import read_records, records
+from ragauge.readers.source import read_records, read_source
 from ragauge.readers.traces import langfuse
 from ragauge.readers.traces.spans import TraceSpan
 
@@ -340,7 +340,7 @@ def test_answers_without_retrieval_are_read_where_they_are_wanted(spans: list[di
     """Calls of models alone, their texts in attributes or events: left out with the way to read them, or read."""
     path = written(tmp_path / "traces.jsonl", batch(spans))
     with pytest.raises(DataError, match=r"answered without retrieval .*--without-retrieval reads"):
-        list(records(path))
+        list(read_source(path))
     (record,) = read_records(path, Options(without_retrieval=True))
     response = record.response
     assert response is not None
@@ -465,7 +465,7 @@ def test_texts_that_came_as_log_records(tmp_path: Path) -> None:
     logs = {"resourceLogs": [{"scopeLogs": [{"logRecords": logged}]}]}
     spans = batch([span(1, 0, CHAT), finder(2, 1, "a.md")])
     for n, batches in enumerate(([logs, spans], [spans, logs])):
-        (record,) = records(written(tmp_path / f"{n}.jsonl", *batches))
+        (record,) = read_source(written(tmp_path / f"{n}.jsonl", *batches))
         assert record.response is not None
         assert (record.example.query, record.response.answer) == (ASKED, "14 days.")
         assert ids(record.response) == ["a.md"]

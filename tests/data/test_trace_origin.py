@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from ragauge.readers.traces.origin import origin_of
+from ragauge.readers.traces.origin import collect_origin
 from ragauge.readers.traces.spans import TraceSpan
 
 TRACE = "ab" * 16
@@ -45,7 +45,7 @@ def span(n: int, attributes: dict[str, Any], **more: Any) -> TraceSpan:
 )
 def test_every_dialect_says_how_it_was_made(said: dict[str, Any], fact: str, value: str) -> None:
     """Model, prompt, embedder, index, k and version are found under each dialect's names; what served counts."""
-    found = origin_of([span(1, {"other": "x"}), span(2, said)])
+    found = collect_origin([span(1, {"other": "x"}), span(2, said)])
     assert found.keys() == {fact}
     assert found[fact].startswith(value[:5] if value.startswith("text:") else value)
 
@@ -60,6 +60,6 @@ def test_what_is_none_of_it_is_left_out() -> None:
         span(2, {**CHAT, "gen_ai.request.top_k": 40, "gen_ai.response.model": "rewriter"}),
         span(3, {**CHAT, "gen_ai.response.model": "writer", "db.namespace": "__REDACTED__", "db.name": "x" * 200}),
     ]
-    found = origin_of([*spans, span(4, {}, resource={"service.version": "2.0"})], "5" * 16)
+    found = collect_origin([*spans, span(4, {}, resource={"service.version": "2.0"})], "5" * 16)
     assert found.pop("index").startswith("text:")
     assert found == {"embedder": "e5", "model": "writer", "version": "2.0", "span": "5" * 16}

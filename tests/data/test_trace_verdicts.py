@@ -8,11 +8,11 @@ from typing import Any
 import pytest
 
 from ragauge.core.response import REDACTED
-from ragauge.readers.traces.normalize import rows
+from ragauge.readers.traces.normalize import build_rows
 from ragauge.readers.traces.spans import Event, Link, TraceSpan
-from ragauge.readers.traces.tree import requests
+from ragauge.readers.traces.tree import find_requests
 from ragauge.readers.traces.verdict_targets import placed
-from ragauge.readers.traces.verdicts import TraceVerdict, judged_by, verdicts_of
+from ragauge.readers.traces.verdicts import TraceVerdict, find_judged_span, read_verdicts
 
 TRACE, OTHER = "ab" * 16, "12" * 16
 KIND = "openinference.span.kind"
@@ -50,7 +50,7 @@ WHOLE = {
 )
 def test_attributes(head: str, scope: Any) -> None:
     """Each form of OpenInference's results has name, label, score, kind, annotator and guideline, and its scope."""
-    (found,) = verdicts_of(span("cd", attributes=said(head, **WHOLE)))
+    (found,) = read_verdicts(span("cd", attributes=said(head, **WHOLE)))
     expected = TraceVerdict(
         TRACE, "cd" * 8, "groundedness", "grounded", 1.0, "HUMAN", "ann", 3, TRACE, scope, guideline="4be01c92a7d3"
     )
@@ -71,9 +71,9 @@ def test_events(named: dict[str, Any]) -> None:
     """The conventions' event has what they name, and who judged under the names that are proposed or kept for that."""
     head = "gen_ai.evaluation."
     told = {f"{head}name": "groundedness", f"{head}score.label": "grounded", f"{head}score.value": 1, **named}
-    (found,) = verdicts_of(span("cd", events=(Event(f"{head}result", told, 2), Event("other", told, 2))))
+    (found,) = read_verdicts(span("cd", events=(Event(f"{head}result", told, 2), Event("other", told, 2))))
     assert found == TraceVerdict(TRACE, "cd" * 8, "groundedness", "grounded", 1.0, "HUMAN", "ann", 2, TRACE)
-    (undated,) = verdicts_of(span("cd", events=(Event(f"{head}result", told),)))
+    (undated,) = read_verdicts(span("cd", events=(Event(f"{head}result", told),)))
     assert undated.at == 3
 
 
@@ -89,8 +89,8 @@ def test_links() -> None:
         ((one,), {KIND: "CHAIN", **result}, None),
     ):
         spoken = span("cd", attributes=attributes, links=links)
-        assert judged_by(spoken) == of
-        (found,) = verdicts_of(spoken)
+        assert find_judged_span(spoken) == of
+        (found,) = read_verdicts(spoken)
         about = of or Link(TRACE, "cd" * 8)
         assert (found.trace_id, found.span_id, found.source) == (about.trace_id, about.span_id, TRACE)
 
@@ -111,7 +111,7 @@ def test_links() -> None:
 def test_metadata(fields: dict[str, Any], who: str, position: int | None, doc_id: str) -> None:
     """The annotator stands in the metadata before the identifier, the passage there alone; what is redacted is not."""
     named = {"name": "relevance", "score": True, **fields}
-    (found,) = verdicts_of(span("cd", attributes=said("annotations.0.annotation.", **named)))
+    (found,) = read_verdicts(span("cd", attributes=said("annotations.0.annotation.", **named)))
     assert (found.who, found.position, found.doc_id) == (who, position, doc_id)
     assert (found.label, found.score) == (None, True)
 
@@ -121,7 +121,7 @@ def test_what_says_nothing() -> None:
     head = "annotations.0.annotation."
     hidden, bare = said(head, **{**WHOLE, "name": REDACTED}), said(head, label="x")
     for attributes in (bare, said("annotations.x.annotation.", **WHOLE), hidden):
-        assert list(verdicts_of(span("cd", attributes=attributes))) == []
+        assert list(read_verdicts(span("cd", attributes=attributes))) == []
 
 
 def test_of_which_request_and_passage() -> None:
@@ -141,7 +141,7 @@ def test_of_which_request_and_passage() -> None:
         TraceVerdict(TRACE, "99" * 8, "relevance"),
         TraceVerdict(OTHER, "1b" * 8, "relevance"),
     ]
-    found = placed(requests(spans), spans, verdicts)
+    found = placed(find_requests(spans), spans, verdicts)
     passages = {where: [one.passage for one in several] for where, several in found.items()}
     assert passages == {
         f"{TRACE}:{'1a' * 8}": [{"content": "two"}, None],
@@ -160,6 +160,6 @@ def test_outcome_of_inner_spans_and_events() -> None:
         span("1b", "1a", attributes={KIND: "RETRIEVER", **said("annotations.0.annotation.", name="feedback", score=0)}),
         span("1c", "1a", attributes={KIND: "LLM", **said("evaluations.0.evaluation.", **down)}, events=(event,)),
     ]
-    (row,) = rows(spans)
+    (row,) = build_rows(spans)
     assert isinstance(row, dict)
     assert row["outcome"] == {"user_feedback": "thumbs-down", "thumbs": 0.0}

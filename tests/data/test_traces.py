@@ -22,10 +22,10 @@ from tests.data.spans import attributes, batch, span, written
 import ragauge as rg
 from ragauge.core.errors import DataError
 from ragauge.core.response import REDACTED, Response
-from ragauge.readers.source import records
+from ragauge.readers.source import read_source
 from ragauge.readers.traces.dialects import DIALECTS
-from ragauge.readers.traces.normalize import LeftOut, rows
-from ragauge.readers.traces.spans import TraceSpan, spans_of
+from ragauge.readers.traces.normalize import ExcludedTrace, build_rows
+from ragauge.readers.traces.spans import TraceSpan, read_spans
 
 FILES = sorted((Path(__file__).resolve().parents[1] / "golden/traces").glob("*.jsonl"))
 EXPECTED = {
@@ -37,7 +37,7 @@ each = pytest.mark.parametrize("file", FILES, ids=lambda path: path.stem)
 
 
 def by_query(path: Path) -> dict[str, Response]:
-    found = {one.example.query: one.response for one in records(path, warn=lambda _: None)}
+    found = {one.example.query: one.response for one in read_source(path, warn=lambda _: None)}
     return {query: response for query, response in found.items() if response is not None}
 
 
@@ -55,7 +55,7 @@ def spans_in(path: Path) -> list[tuple[dict[str, Any], dict[str, Any], dict[str,
 
 def all_spans(path: Path) -> list[TraceSpan]:
     """What is read of every span; all of a recorded file can be read."""
-    read = [one for line in path.read_text().splitlines() for one in spans_of(json.loads(line))]
+    read = [one for line in path.read_text().splitlines() for one in read_spans(json.loads(line))]
     spans = [one for one in read if isinstance(one, TraceSpan)]
     assert len(spans) == len(read)
     return spans
@@ -114,7 +114,7 @@ def test_indexing_is_no_answer() -> None:
     """LlamaIndex's splitting and embedding, which are traces of their own, are left out, and it is said."""
     said: list[str] = []
     file = next(path for path in FILES if "llamaindex" in path.stem)
-    assert len(list(records(file, warn=said.append))) == len(EXPECTED)
+    assert len(list(read_source(file, warn=said.append))) == len(EXPECTED)
     assert said == [f"{file}: 2 traces left out as no answers of a RAG: no retrieval in it (2)."]
 
 
@@ -144,7 +144,7 @@ def test_one_bad_span_takes_no_other_with_it(file: Path, tmp_path: Path) -> None
     said: list[str] = []
     bad = batch([{**span(1), "traceId": "W47/95gDgQPSabYzgT/GDA=="}])
     path = written(tmp_path / "traces.jsonl", *apart(spans_in(file)), bad)
-    assert len(list(records(path, warn=said.append))) == len(EXPECTED)
+    assert len(list(read_source(path, warn=said.append))) == len(EXPECTED)
     assert "1 span could not be read: traceId must be 32 hexadecimal digits" in said[0]
 
 
@@ -164,14 +164,14 @@ def test_redacting_never_invents(file: Path) -> None:
     for one in all_spans(file):
         traces.setdefault(one.trace_id, []).append(one)
     for spans in traces.values():
-        whole = next(rows(spans))
+        whole = next(build_rows(spans))
         for part in ("input", "output", "content"):
             hidden = [
                 replace(one, attributes={k: REDACTED if part in k else v for k, v in one.attributes.items()})
                 for one in spans
             ]
-            row = next(rows(hidden))
-            if isinstance(row, LeftOut) or isinstance(whole, LeftOut):
+            row = next(build_rows(hidden))
+            if isinstance(row, ExcludedTrace) or isinstance(whole, ExcludedTrace):
                 continue
             assert row["query"] == whole["query"]
             assert row["answer"] in (whole["answer"], REDACTED, None)
@@ -225,7 +225,7 @@ def test_any_attributes_are_read_or_refused(tmp_path: Path, named: list[dict[str
     """Whatever the attributes hold, a file is read, or refused as one that holds no answer of a RAG."""
     spans = [span(n, max(0, n - 1), attributes) for n, attributes in enumerate(named, 1)]
     with suppress(DataError):
-        assert list(records(written(tmp_path / "any.jsonl", batch(spans)), warn=lambda _: None))
+        assert list(read_source(written(tmp_path / "any.jsonl", batch(spans)), warn=lambda _: None))
 
 
 def test_dialects_are_pure() -> None:
@@ -255,6 +255,6 @@ def test_evaluated_as_traffic(tmp_path: Path) -> None:
 def test_files_without_answers_are_refused(tmp_path: Path) -> None:
     """A file of logs, or of calls of models alone, says what is in it and what could be read."""
     with pytest.raises(DataError, match=r"no trace in it is an answer of a RAG, of 1\. 1 trace left out .*retrieval"):
-        list(records(written(tmp_path / "a.jsonl", batch([span(1, named={"gen_ai.operation.name": "chat"})]))))
+        list(read_source(written(tmp_path / "a.jsonl", batch([span(1, named={"gen_ai.operation.name": "chat"})]))))
     with pytest.raises(DataError, match="logs, not spans"):
-        list(records(written(tmp_path / "b.jsonl", {"resourceSpans": [], "resourceLogs": []})))
+        list(read_source(written(tmp_path / "b.jsonl", {"resourceSpans": [], "resourceLogs": []})))

@@ -15,9 +15,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ragauge.core.errors import DataError, UsageError
-from ragauge.core.ranking import starts
+from ragauge.core.ranking import find_query_starts
 from ragauge.readers.rankings import read_qrels, read_run
-from ragauge.readers.trec import ScoreBits, ranks
+from ragauge.readers.trec import ScoreBits, compute_ranks
 
 DATA = Path(__file__).resolve().parents[3] / "shared/data"
 RUN = "q1 Q0 b 1 2.5 tag\nq1 Q0 a 2 3.5 tag\nq2 Q0 c 1 1e-3 tag\n"
@@ -191,7 +191,7 @@ def test_order_equals_sorting(found: list[tuple[str, str, float]], cut: int, tid
         found = sorted(found, key=lambda one: (one[0], -one[2]))
     columns = [pl.Series(column) for column in zip(*found, strict=True)]
     query, doc, score = (pl.concat([one[:cut], one[cut:]], rechunk=False) for one in columns)
-    given_ranks = ranks(query, doc, score).to_list()
+    given_ranks = compute_ranks(query, doc, score).to_list()
     for name in set(query):
         own = [(found[n][2], found[n][1].encode(), n) for n in range(len(found)) if found[n][0] == name]
         expected = sorted(own, key=lambda one: one[:2], reverse=True)
@@ -206,7 +206,7 @@ def test_many_queries_in_any_order() -> None:
     rng = random.Random(3)
     query = pl.Series([str(i % n) for i in range(2 * n)])
     score = pl.Series([rng.random() for _ in range(2 * n)])
-    found = ranks(query, pl.Series(["d"] * (2 * n)), score)
+    found = compute_ranks(query, pl.Series(["d"] * (2 * n)), score)
     first_better = score[:n] > score[n:]
     assert (found[:n] == pl.select(pl.when(first_better).then(1).otherwise(2)).to_series()).all()
     assert (found[:n] + found[n:] == 3).all()
@@ -365,8 +365,8 @@ def test_starts_do_not_depend_on_how_the_column_is_stored(cuts: list[int]) -> No
     parts = [whole[start:end] for start, end in pairwise([0, *cuts, len(whole)])]
     stored = pl.concat(parts, rechunk=False)
     assert stored.n_chunks() > 1
-    assert starts(stored).tolist() == starts(whole).tolist() == [0, 2, 5]
-    assert starts(whole.clear()).tolist() == []
+    assert find_query_starts(stored).tolist() == find_query_starts(whole).tolist() == [0, 2, 5]
+    assert find_query_starts(whole.clear()).tolist() == []
 
 
 @pytest.mark.realdata

@@ -25,7 +25,7 @@ from tests.loopback.service import FlakyService
 import ragauge as rg
 from ragauge.cli.main import main
 from ragauge.engine.systems import build_system
-from ragauge.testsets.add.verb import regression_set
+from ragauge.testsets.add.verb import find_regression_set
 
 TEXTS = {
     "returns": "A hub can be returned within 30 days of delivery. Return shipping is free.",
@@ -187,7 +187,7 @@ def test_blocks_of_the_page_run(
             if page in SYSTEMS:
                 build_system(SYSTEMS[page], settings["system"])
             else:
-                assert regression_set() == settings["ui"]["regression_set"]
+                assert find_regression_set() == settings["ui"]["regression_set"]
         else:
             rg.read_set([json.loads(line) for line in block.text.splitlines()])
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from ragauge.diagnosis.causes.attribution import ROWS
-from ragauge.diagnosis.causes.counterfactuals import RULES
+from ragauge.diagnosis.causes.counterfactuals import RULES_BY_CAUSE
 
 PAGE = (Path(__file__).resolve().parents[2] / "docs/confirming-causes.md").read_text(encoding="utf-8")
 
@@ -24,13 +24,13 @@ def test_every_cause_is_in_the_table_once() -> None:
     named = [cause for causes, _ in rows() for cause in causes if cause != "no cause"]
     assert sorted(named) == sorted(row.name for row in ROWS)
     (untested,) = [causes for causes, refuted in rows() if refuted == "–"]
-    assert untested - {"no cause"} == {row.name for row in ROWS} - RULES.keys()
+    assert untested - {"no cause"} == {row.name for row in ROWS} - RULES_BY_CAUSE.keys()
 
 
 def test_causes_of_one_row_share_what_refutes_them() -> None:
     """Within a row of the page the code has one experiment, and the page says what refutes it."""
     for causes, refuted in rows():
-        rules = {RULES[cause] for cause in causes if cause in RULES}
+        rules = {RULES_BY_CAUSE[cause] for cause in causes if cause in RULES_BY_CAUSE}
         assert len(rules) == (0 if refuted == "–" else 1)
         for rule in rules:
             says = {"right": "no better", "still wrong": "right:", "right or open": "never"}[rule.expects]

@@ -29,7 +29,7 @@ def test_every_key_is_read(tmp_path: Path) -> None:
     """The second file has every key, and no mistake."""
     path = tmp_path / "ragauge.yaml"
     path.write_text(LONG)
-    polite, tone, sourced = (section.criterion() for section in read_config(path).checked().criteria)
+    polite, tone, sourced = (section.to_criterion() for section in read_config(path).checked().criteria)
     assert (polite.required, tone.pass_from, len(tone.levels), sourced.sees) == (True, 2, 3, ("passages", "answer"))
     page = (ROOT / "docs/criteria.md").read_text(encoding="utf-8")
     assert all(f"`{key}` |" in page for key in type(read_config(path).config.criteria[0]).model_fields)

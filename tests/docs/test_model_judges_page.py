@@ -18,9 +18,9 @@ from tests.loopback.server import FaultyServer
 from ragauge.cli.main import main
 from ragauge.core.config.monitor import MonitorSection
 from ragauge.core.providers import ALIASES, PROVIDERS
-from ragauge.judges.model.judge import NAMED, PROMPTS
-from ragauge.judges.model.question_spec import EMBED, KEY_ENV, PARAMETERS, SETTINGS, read_spec
-from ragauge.judges.model.question_spec import PROMPTS as WORDED
+from ragauge.judges.model.judge import MODEL_QUESTIONS, PROMPTS
+from ragauge.judges.model.question_spec import DEFAULT_SETTINGS, EMBED_KEY, KEY_ENV, PARAMETERS, parse_spec
+from ragauge.judges.model.question_spec import PROMPTS_KEY as WORDED
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = (ROOT / "docs" / "model-judges.md").read_text()
@@ -118,18 +118,18 @@ def test_page_names_every_provider_question_and_setting() -> None:
         assert [name for name in named if f"`{name}`" not in row] == []
     for alias in ALIASES:
         assert f"`{alias}:`" in PAGE
-    for name in (*SETTINGS, *PARAMETERS, EMBED, WORDED, KEY_ENV):
+    for name in (*DEFAULT_SETTINGS, *PARAMETERS, EMBED_KEY, WORDED, KEY_ENV):
         assert f"`{name}=" in PAGE
     for name, prompt in PROMPTS.items():
         assert f"| `{name}` | {' '.join(f'`{{{slot}}}`' for slot in prompt.slots)} |" in PAGE
-    for question in set(NAMED) - {"rate_sentences", "prepare"}:
+    for question in set(MODEL_QUESTIONS) - {"rate_sentences", "prepare"}:
         assert f"`{question}`" in PAGE
 
 
 def test_mapping_of_the_page_is_a_judge() -> None:
     """The judge that is written as a mapping has the key, headers and parameters that the page says."""
     judge = MonitorSection.model_validate(yaml.safe_load(MAPPED.text)["monitor"]).judge
-    spec = read_spec(judge, ())
+    spec = parse_spec(judge, ())
     assert (str(spec.default), spec.default.key_env) == ("openai-chat:NAME@https://gateway.example/v1", "GATEWAY_KEY")
     assert spec.default.headers == (("X-Api-Token", "$TOKEN"), ("X-Team", "search"))
     assert spec.settings.params == {"temperature": 0.0, "max_tokens": 2000}

@@ -19,7 +19,7 @@ from tests.loopback.service import FlakyService
 
 from ragauge.systems.base import Kind, Question, System
 from ragauge.systems.http import SETTINGS
-from ragauge.systems.system_lookup import system_of
+from ragauge.systems.system_lookup import find_system
 
 PAGE = (Path(__file__).resolve().parents[2] / "docs/systems.md").read_text()
 MODULE, PROGRAM, ADAPTER = (block.text for block in taken("docs/systems.md", "python"))
@@ -51,7 +51,7 @@ def test_five_minutes_with_a_service(monkeypatch: pytest.MonkeyPatch) -> None:
     hits = [{"id": "faq-1", "body": "Within 30 days.", "similarity": 0.9}]
     reply = {"data": {"text": "30 days.", "hits": hits}, "usage": {"prompt": 20, "completion": 4}}
     with FlakyService(respond=lambda _: reply) as service:
-        system = system_of(service.url, settings)
+        system = find_system(service.url, settings)
         found = asyncio.run(_asked(system))
         (request,) = service.requests
     assert (request.body, request.headers["authorization"]) == (
@@ -77,8 +77,8 @@ def test_adapter_of_ones_own(tmp_path: Path) -> None:
             return f"{query} {texts}"
 
     (tmp_path / "adapter.py").write_text(ADAPTER)
-    system = system_of(runpy.run_path(str(tmp_path / "adapter.py"))["Mine"](Client()))
-    system.check("oracle")
+    system = find_system(runpy.run_path(str(tmp_path / "adapter.py"))["Mine"](Client()))
+    system.check_variant("oracle")
     assert asyncio.run(_asked(system)).answer == "How long? None"
 
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any, cast
 
-from ragauge.core.ask import Ask, ModelName, Reply, Usage, reply_key
+from ragauge.core.ask import Ask, ModelName, Reply, Usage, build_reply_key
 from ragauge.engine.budget import Budget
 from ragauge.engine.caller import Caller, RetryPolicy
 from ragauge.engine.reply_writer import ReplyWriter
@@ -44,7 +44,7 @@ class Memory:
     async def put(self, name: ModelName, ask: Ask, reply: Reply, call: Call) -> Reply:
         self.calls.append(call)
         await asyncio.sleep(0)
-        key = reply_key(name, ask)
+        key = build_reply_key(name, ask)
         return self.replies.setdefault(key, Reply(reply.status, reply.text, key=key, usage=reply.usage))
 
     def record(self, call: Call) -> None:

@@ -9,15 +9,15 @@ from typing import TypeVar
 
 from ragauge.core.ask import Ask, Reply
 from ragauge.core.facts import AnswerFacts, Claim
-from ragauge.core.human_labels import AnswerPair, Better, Labelled, LabelledPart, Preference
+from ragauge.core.human_labels import AnswerPair, BetterAnswer, LabeledAnswer, LabeledPart, Preference
 from ragauge.judges.inputs import Inputs, VerifyAnswer
-from ragauge.judges.judge import Asking
+from ragauge.judges.judge import AskGenerator
 from ragauge.labels.probe.catalogue import PROBES
 from ragauge.labels.probe.change import ProbePool
-from ragauge.labels.probe.compute import ProbeCase, ProbeFinding, findings
-from ragauge.labels.probe.position import position_cases
-from ragauge.labels.probe.probe_runner import EVERY, examine
-from ragauge.text.sentences import split
+from ragauge.labels.probe.compute import ProbeCase, ProbeFinding, build_findings
+from ragauge.labels.probe.position import build_position_cases
+from ragauge.labels.probe.probe_runner import ALL_PARTS, examine_row
+from ragauge.text.sentences import split_sentences
 
 SENTENCES, UNSUPPORTED = 3, 0.5  # of an answer; and the share of them that the passages do not hold
 OWN = "mine"  # the family that a judge may favour
@@ -29,7 +29,7 @@ def chance(*names: object) -> float:
     return int.from_bytes(hashlib.blake2b(repr(names).encode(), digest_size=6).digest()) / 2**48
 
 
-def rows(seed: int, n: int) -> list[Labelled]:
+def rows(seed: int, n: int) -> list[LabeledAnswer]:
     """Answers of three sentences; the passages hold about half of them, and people say so."""
     found = []
     for number in range(n):
@@ -40,11 +40,11 @@ def rows(seed: int, n: int) -> list[Labelled]:
         passages = (f"First of {number}. " + " ".join(held), f"Second of {number}. Pumps are blue.")
         answer = " ".join(sentences)
         parts = tuple(
-            LabelledPart(one.start, one.end, ("supported" if holds else "not_supported",))
-            for one, holds in zip(split(answer), true, strict=True)
+            LabeledPart(one.start, one.end, ("supported" if holds else "not_supported",))
+            for one, holds in zip(split_sentences(answer), true, strict=True)
         )
         family = OWN if number % 2 else "yours"
-        found.append(Labelled(str(number), f"Question {number}?", passages, answer, parts, {"family": family}))
+        found.append(LabeledAnswer(str(number), f"Question {number}?", passages, answer, parts, {"family": family}))
     return found
 
 
@@ -77,7 +77,7 @@ class SwayedJudge:
     def reworded(self, templates: Mapping[str, str]) -> SwayedJudge:
         return replace(self, worded=str(sorted(templates.items())))
 
-    def ask(self, inputs: Inputs, judge_repeat: int = 0) -> Asking:
+    def ask(self, inputs: Inputs, judge_repeat: int = 0) -> AskGenerator:
         assert isinstance(inputs, VerifyAnswer)
         claims = [
             Claim(
@@ -88,7 +88,7 @@ class SwayedJudge:
                 supporting=(1,) * (label == "supported"),
                 contradicting=(1,) * (label == "contradicted"),
             )
-            for one in split(inputs.answer)
+            for one in split_sentences(inputs.answer)
             for label in [self._verdict(one.text, inputs, judge_repeat)]
         ]
         return AnswerFacts(tuple(claims), "fully", False)
@@ -128,7 +128,7 @@ class SwayedJudge:
         return Preference(shown, second)
         yield []  # makes it a generator; nothing is asked of a model
 
-    def _turned(self, pair: AnswerPair, order: int, judge_repeat: int, better: int) -> Better:
+    def _turned(self, pair: AnswerPair, order: int, judge_repeat: int, better: int) -> BetterAnswer:
         turned = chance(self.seed, pair.query, order, judge_repeat, "wavers") < self.wavers
         return 2 if (better == 1) is turned else 1
 
@@ -136,20 +136,20 @@ class SwayedJudge:
 def probed(judge: SwayedJudge, names: Sequence[str], n: int) -> dict[str, ProbeFinding]:
     """What the probes find of a judge on n fresh examples."""
     pool, probes = ProbePool(rows(judge.seed, n)), [PROBES[name] for name in names]
-    cases: dict[str, list[ProbeCase]] = {name: [] for name in (EVERY, *names)}
+    cases: dict[str, list[ProbeCase]] = {name: [] for name in (ALL_PARTS, *names)}
     for place in range(n if set(names) != {"position"} else 0):
         asked = [probe for probe in probes if probe.name != "position"]
-        for name, more in drive_plain(examine(judge, place, asked, pool, "family")).cases.items():
+        for name, more in drive_plain(examine_row(judge, place, asked, pool, "family")).cases.items():
             cases[name] += more
     if "position" in names:
         cases["position"] = list(_compared(judge, n))
-    return {one.rule.name: one for one in findings(cases, [probe.rule for probe in probes])}
+    return {one.rule.name: one for one in build_findings(cases, [probe.rule for probe in probes])}
 
 
 def _compared(judge: SwayedJudge, n: int) -> Iterator[ProbeCase]:
     for number in range(n):
         pair = AnswerPair(str(number), f"Question {number}?", ("right", "wrong"), 1)
-        yield from position_cases(pair, *(drive_plain(judge.prefer(pair, repeat)) for repeat in (0, 1)))
+        yield from build_position_cases(pair, *(drive_plain(judge.prefer(pair, repeat)) for repeat in (0, 1)))
 
 
 T = TypeVar("T")

@@ -236,7 +236,7 @@ def test_a_reply_of_another_shape_says_so(
     store: str, provider: str, body: Mapping[str, Any], why: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """What the library cannot read is told as the server's reply, not in an exception's words alone."""
-    monkeypatch.setattr("ragauge.engine.caller.WAITS", (0.001,))
+    monkeypatch.setattr("ragauge.engine.caller.RETRY_WAITS_S", (0.001,))
     with Shapeless(body=body) as server, pytest.raises(JudgeError, match=re.escape(why)):
         judged(server, store, rows(1, 1), judge=f"{provider}:any@{server.url}")
 

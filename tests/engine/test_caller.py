@@ -30,7 +30,7 @@ def test_the_same_ask_by_many_tasks_is_one_call() -> None:
         caller, memory, _ = caller_of(model)
         many = await asyncio.gather(*[caller.answer([(NAME, ask("a"))], P) for _ in range(20)])
         await caller.answer([(NAME, ask("a"))], P)
-        assert (caller.waiting, caller.in_flight) == (0, 0)
+        assert (caller.n_waiting, caller.n_in_flight) == (0, 0)
         return len(model.asked), {one.key for (one,) in many}, len(memory.calls)
 
     assert run(main()) == (1, {next(iter(run(_keys("a"))))}, 1)
@@ -345,7 +345,7 @@ def test_whatever_happens(
         await caller.close(drain=True)
         assert all(isinstance(one, list | BudgetReached | asyncio.CancelledError) for one in found), found
         assert model.most <= most
-        assert (limiter.running, caller.waiting, caller.in_flight, budget.holders, budget.held) == (0, 0, 0, 0, 0.0)
+        assert (limiter.running, caller.n_waiting, caller.n_in_flight, budget.holders, budget.held) == (0, 0, 0, 0, 0.0)
         assert money is None or budget.spent + budget.unsure <= money
         assert all(one.status == "ok" for one in memory.replies.values())
         assert sum(call.outcome == "ok" for call in memory.calls) == len(memory.replies)  # nothing is bought twice

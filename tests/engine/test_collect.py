@@ -17,22 +17,22 @@ from ragauge.core.errors import SystemFailed
 from ragauge.core.example import EvalSet, Example
 from ragauge.core.response import Passage, Response, Run
 from ragauge.engine.caller import RetryPolicy
-from ragauge.engine.collect import Collected, Pace, RunToFill, collect, in_order
+from ragauge.engine.collect import CollectionResult, Pace, RunToFill, collect_responses, order_queries
 from ragauge.engine.execute import Progress
-from ragauge.engine.system_caller import PATIENCE, Asking
+from ragauge.engine.system_caller import DEFAULT_RETRY_POLICY, SystemRequest
 from ragauge.store.store_access import Store
 from ragauge.systems.base import Question, System, SystemTrouble
-from ragauge.systems.system_lookup import system_of
+from ragauge.systems.system_lookup import find_system
 
-SURE = replace(PATIENCE, call=30)  # a machine that is busy is no reason for a time-out
+SURE = replace(DEFAULT_RETRY_POLICY, call=30)  # a machine that is busy is no reason for a time-out
 HANGS = 100.0  # seconds of a call that does not return
 
 
 @pytest.fixture(autouse=True)
 def short_waits(monkeypatch: pytest.MonkeyPatch) -> None:
     """Waits between attempts of milliseconds."""
-    monkeypatch.setattr("ragauge.engine.caller.WAITS", (0.01, 0.02))
-    monkeypatch.setattr("ragauge.engine.system_caller.LEAVE", 0.05)
+    monkeypatch.setattr("ragauge.engine.caller.RETRY_WAITS_S", (0.01, 0.02))
+    monkeypatch.setattr("ragauge.engine.system_caller.LEAVE_TIMEOUT_S", 0.05)
 
 
 def questions(n: int) -> EvalSet:
@@ -49,15 +49,17 @@ def collected(
     concurrency: int = 4,
     total: int | None = None,
     progress: Callable[[Progress], None] | None = None,
-) -> tuple[Collected, dict[str, Response]]:
+) -> tuple[CollectionResult, dict[str, Response]]:
     """Asks n questions once; what was done, and the responses by query_id."""
-    golden, built = questions(n), system_of(system, settings)
-    run = store.collecting.begin(Run("", "r", system=built.name), golden)
+    golden, built = questions(n), find_system(system, settings)
+    run = store.collecting.begin_run(Run("", "r", system=built.name), golden)
 
-    async def asked() -> Collected:
+    async def asked() -> CollectionResult:
         try:
             filled, pace = RunToFill(store, run.run_id, total), Pace(concurrency, patience)
-            return await collect(built, [Asking(one) for one in golden.examples], filled, pace, progress=progress)
+            return await collect_responses(
+                built, [SystemRequest(one) for one in golden.examples], filled, pace, progress=progress
+            )
         finally:
             await built.close()
 
@@ -233,7 +235,7 @@ def test_wrong_service_ends_the_run_at_once(store: Store, status: int, said: str
             collected(store, service.url, n=50)
         assert len(service.requests) <= 3 + 4
     (run,) = store.runs.list()
-    assert store.collecting.held(run.run_id) == set()
+    assert store.collecting.list_response_keys(run.run_id) == set()
 
 
 @pytest.mark.parametrize("later", range(6))
@@ -298,7 +300,7 @@ def test_number_that_no_store_keeps_is_a_record(store: Store) -> None:
 def test_cancelled_run_keeps_what_arrived(store: Store) -> None:
     """Cancelled in the middle, every response that had arrived is in the store."""
     golden = questions(50)
-    run = store.collecting.begin(Run("", "r"), golden)
+    run = store.collecting.begin_run(Run("", "r"), golden)
     answered: list[str] = []
 
     async def answer(query: str) -> str:
@@ -308,7 +310,9 @@ def test_cancelled_run_keeps_what_arrived(store: Store) -> None:
 
     async def stopped() -> None:
         task = asyncio.create_task(
-            collect(system_of(answer), [Asking(one) for one in golden.examples], RunToFill(store, run.run_id))
+            collect_responses(
+                find_system(answer), [SystemRequest(one) for one in golden.examples], RunToFill(store, run.run_id)
+            )
         )
         while len(answered) < 20:
             await asyncio.sleep(0.005)
@@ -317,7 +321,7 @@ def test_cancelled_run_keeps_what_arrived(store: Store) -> None:
             await task
 
     asyncio.run(stopped())
-    assert 20 - 4 <= len(store.collecting.held(run.run_id)) <= len(answered)
+    assert 20 - 4 <= len(store.collecting.list_response_keys(run.run_id)) <= len(answered)
     assert len(answered) < 50
 
 
@@ -339,10 +343,10 @@ def test_progress_ends_at_the_total(store: Store) -> None:
 def test_order_is_drawn_and_the_same_for_every_system() -> None:
     """The order depends on the set alone, is not that of the file, and every half of it is a fair sample."""
     ids = [f"q{i}" for i in range(1_000)]
-    order = in_order(ids, "v1")
-    assert order == in_order(ids[::-1], "v1") != ids
+    order = order_queries(ids, "v1")
+    assert order == order_queries(ids[::-1], "v1") != ids
     assert sorted(order) == sorted(ids)
-    assert order != in_order(ids, "v2")
+    assert order != order_queries(ids, "v2")
     places = [int(one[1:]) for one in order[:500]]
     assert abs(sum(places) / 500 - 499.5) < 3 * 288.7 / 500**0.5  # three standard errors of a uniform draw
 
@@ -363,8 +367,8 @@ def test_system_sees_question_passages_and_repeat(store: Store) -> None:
     """A system is handed the passages and repeat of its asking, and a total that it reports itself stays."""
     golden, system = questions(1), Handed()
     passage = (Passage("p", "d", "text"),)
-    run = store.collecting.begin(Run("", "r"), golden)
-    askings = [Asking(golden.examples[0], repeat, passage if repeat else None) for repeat in range(2)]
-    asyncio.run(collect(system, askings, RunToFill(store, run.run_id), Pace(concurrency=1)))
+    run = store.collecting.begin_run(Run("", "r"), golden)
+    askings = [SystemRequest(golden.examples[0], repeat, passage if repeat else None) for repeat in range(2)]
+    asyncio.run(collect_responses(system, askings, RunToFill(store, run.run_id), Pace(concurrency=1)))
     assert system.seen == [("q0", None, 0), ("q0", passage, 1)]
     assert [one.latency_ms for _, one in store.runs.pairs(run.run_id)] == [{"total": 5.0}] * 2

@@ -20,22 +20,22 @@ from ragauge.core.errors import ConfigError
 from ragauge.core.example import Example
 from ragauge.core.facts import RelevanceFacts
 from ragauge.core.response import Passage, Response, Run
-from ragauge.engine.control_pairs import ControlPair, draw_pairs, halve, shipped_pairs
+from ragauge.engine.control_pairs import ControlPair, halve_sentence, sample_pairs, select_shipped_pairs
 from ragauge.engine.controls import ControlCounts, ask_controls
-from ragauge.engine.execute import execute
+from ragauge.engine.execute import execute_plan
 from ragauge.engine.judge_batch import Work, drive_jobs
 from ragauge.engine.judges import build_judge
-from ragauge.engine.plan import Plan, Selection, plan
-from ragauge.evaluation.evaluate.verb import planner
+from ragauge.engine.plan import Plan, Selection, build_plan
+from ragauge.evaluation.evaluate.verb import build_planner
 from ragauge.judges.inputs import Inputs
-from ragauge.judges.judge import Asking
-from ragauge.judges.known_texts import languages
+from ragauge.judges.judge import AskGenerator
+from ragauge.judges.known_texts import list_languages
 from ragauge.judges.local.judge import LocalJudge
-from ragauge.metrics.catalogue import select
+from ragauge.metrics.catalogue import select_metrics
 from ragauge.store.schema import evidence, runs
 from ragauge.store.store_access import Store, open_store
 from ragauge.store.verdict_schema import control_evidence
-from ragauge.text.tokens import words
+from ragauge.text.tokens import split_words
 from ragauge.verbs.evaluate_options import EvaluateOptions
 
 TOPICS = (
@@ -66,7 +66,7 @@ class BlindJudge(LocalJudge):
     def judge_id(self) -> str:
         return "blind@1"
 
-    def ask(self, inputs: Inputs, judge_repeat: int = 0) -> Asking:
+    def ask(self, inputs: Inputs, judge_repeat: int = 0) -> AskGenerator:
         facts = yield from super().ask(inputs, judge_repeat)
         if isinstance(facts, RelevanceFacts):
             facts = replace(facts, ratings=tuple(replace(one, relevant=True, p=0.99) for one in facts.ratings))
@@ -86,8 +86,8 @@ def with_run(store: Store, pairs: list[tuple[Example, Response]] = PAIRS) -> str
 
 def planned(store: Store, run_id: str, limit: int | None = None, controls: int | None = 16) -> Plan:
     """A plan of two metrics by the local judge."""
-    metrics = select(["faithfulness", "context_precision"])
-    return plan(store, run_id, metrics, LocalJudge(), Selection(limit, controls=controls))
+    metrics = select_metrics(["faithfulness", "context_precision"])
+    return build_plan(store, run_id, metrics, LocalJudge(), Selection(limit, controls=controls))
 
 
 def seen(pairs: list[ControlPair]) -> set[tuple[str, bool, str, str | None]]:
@@ -97,8 +97,8 @@ def seen(pairs: list[ControlPair]) -> set[tuple[str, bool, str, str | None]]:
 
 def test_the_order_of_examples_changes_no_pair() -> None:
     """The same pairs are drawn in whatever order the examples come; no more than were asked for of a kind."""
-    drawn = draw_pairs(PAIRS, 16)
-    assert seen(drawn) == seen(draw_pairs(PAIRS[::-1], 16)) == seen(draw_pairs(PAIRS[7:] + PAIRS[:7], 16))
+    drawn = sample_pairs(PAIRS, 16)
+    assert seen(drawn) == seen(sample_pairs(PAIRS[::-1], 16)) == seen(sample_pairs(PAIRS[7:] + PAIRS[:7], 16))
     for kind in ("passages", "address"):
         assert [sum(pair.is_yes is yes for pair in drawn if pair.kind == kind) for yes in (True, False)] == [8, 8]
 
@@ -110,7 +110,7 @@ def test_known_no_pairs_share_no_document_and_no_tenant() -> None:
         passage.doc_id: example.segments["tenant"] for example, other in PAIRS for passage in other.passages or ()
     }
     documents = {example.query: {passage.doc_id for passage in other.passages or ()} for example, other in PAIRS}
-    drawn = draw_pairs([*PAIRS, (PAIRS[0][0], shared)], 40)
+    drawn = sample_pairs([*PAIRS, (PAIRS[0][0], shared)], 40)
     known_no = [pair for pair in drawn if pair.kind == "passages" and not pair.is_yes]
     assert known_no
     for pair in known_no:
@@ -126,29 +126,29 @@ def test_a_page_that_most_responses_have_hides_no_pair() -> None:
     every = [
         (example, replace(response, passages=(welcome, *(response.passages or ())))) for example, response in PAIRS
     ]
-    drawn = draw_pairs(every, 16)
-    assert seen(drawn) == seen(draw_pairs(PAIRS, 16))
+    drawn = sample_pairs(every, 16)
+    assert seen(drawn) == seen(sample_pairs(PAIRS, 16))
     assert all(welcome not in (pair.response.passages or ()) for pair in drawn)
 
 
 def test_known_yes_pairs_are_part_of_their_passage() -> None:
     """The query of a known yes is about half of the words of its passage's sentence, numbers included."""
-    for pair in draw_pairs(PAIRS, 16):
+    for pair in sample_pairs(PAIRS, 16):
         if pair.is_yes and pair.kind == "passages":
             (passage,) = pair.response.passages or ()
-            assert set(words(pair.example.query)) <= set(words(passage.text or ""))
-            assert len(words(pair.example.query)) >= 3
-    assert words(halve("It fell by 12.5 in May and rose by 7 in June"))[-2:] == ["7", "june"]
+            assert set(split_words(pair.example.query)) <= set(split_words(passage.text or ""))
+            assert len(split_words(pair.example.query)) >= 3
+    assert split_words(halve_sentence("It fell by 12.5 in May and rose by 7 in June"))[-2:] == ["7", "june"]
 
 
-@pytest.mark.parametrize("language", languages())
+@pytest.mark.parametrize("language", list_languages())
 def test_shipped_pairs_of_every_language(language: str) -> None:
     """Of prose, tables and cells there are at least twenty pairs of each truth in every language."""
     for layout in ("prose", "table", "cells"):
-        pairs = shipped_pairs("passages", language, layout)
+        pairs = select_shipped_pairs("passages", language, layout)
         assert min(sum(pair.is_yes is yes for pair in pairs) for yes in (True, False)) >= 20
         assert {pair.place.language for pair in pairs} == {language}
-    assert shipped_pairs("passages", "mixed", "prose") == []
+    assert select_shipped_pairs("passages", "mixed", "prose") == []
 
 
 def test_controls_are_asked_about_once(store: Store) -> None:
@@ -156,9 +156,9 @@ def test_controls_are_asked_about_once(store: Store) -> None:
     with store:
         run_id = with_run(store)
         first = planned(store, run_id, limit=4)
-        assert asyncio.run(execute(first, store, workers=1)).done == 4
+        assert asyncio.run(execute_plan(first, store, workers=1)).done == 4
         limited = store.controls.read(run_id, LocalJudge().judge_id)
-        assert asyncio.run(execute(planned(store, run_id), store, workers=1)).done == 20
+        assert asyncio.run(execute_plan(planned(store, run_id), store, workers=1)).done == 20
         again = planned(store, run_id)
         assert again.pending == 0
         assert again.controls == limited
@@ -166,7 +166,7 @@ def test_controls_are_asked_about_once(store: Store) -> None:
         drive_jobs(ask_controls(again, store, Work(again.metrics, again.questions, LocalJudge()), counts), Work(()))
         assert counts.asked == 0 < counts.reused
         other = with_run(store, PAIRS[::-1])
-        asyncio.run(execute(planned(store, other), store, workers=1))
+        asyncio.run(execute_plan(planned(store, other), store, workers=1))
         assert store.controls.read(other, LocalJudge().judge_id) == limited
 
 
@@ -175,7 +175,7 @@ def test_evidence_of_controls_stays_while_a_run_rests_on_it(store: Store) -> Non
     with store:
         first, other = with_run(store), store.runs.import_run(Run("", "s", system="s"), PAIRS).run_id
         for run_id in (first, other):
-            asyncio.run(execute(planned(store, run_id), store, workers=1))
+            asyncio.run(execute_plan(planned(store, run_id), store, workers=1))
         store.runs.delete(first)
         assert asked_again(store, other) == 0
         store.runs.delete(other)
@@ -206,7 +206,7 @@ def test_ragauge_yaml_says_how_many_controls(
     (tmp_path / "ragauge.yaml").write_text(written)
     monkeypatch.chdir(tmp_path)
     with open_store(f"sqlite:///{tmp_path}/store.db") as store:
-        (made,) = planner(EvaluateOptions(source="r", metrics="faithfulness", **options))(store, with_run(store))
+        (made,) = build_planner(EvaluateOptions(source="r", metrics="faithfulness", **options))(store, with_run(store))
         assert made.n_controls == n
 
 
@@ -215,7 +215,7 @@ def test_ragauge_yaml_takes_a_number_of_controls_or_none(tmp_path: Path, monkeyp
     (tmp_path / "ragauge.yaml").write_text("controls: some\n")
     monkeypatch.chdir(tmp_path)
     with pytest.raises(ConfigError, match=r"ragauge.yaml line 1: controls: expected a number of pairs or none, got"):
-        planner(EvaluateOptions(source="r", metrics="faithfulness"))
+        build_planner(EvaluateOptions(source="r", metrics="faithfulness"))
 
 
 def control_keys(store: Store, run_id: str) -> list[str]:
@@ -232,10 +232,10 @@ def test_controls_are_the_same_with_several_processes(tmp_path: Path, monkeypatc
         log = tmp_path / f"log{workers}"
         monkeypatch.setenv(LOG, str(log))
         with open_store(f"sqlite:///{tmp_path}/{workers}.db") as store:
-            run_id, metrics = with_run(store), select(["faithfulness", "context_precision"])
-            made = plan(store, run_id, metrics, build_judge(SPEC), Selection(controls=16))
-            asyncio.run(execute(made, store, workers=workers))
-            rows = store.scores.frame(run_id, "tiny@1").sort("query_id", "metric").rows()
+            run_id, metrics = with_run(store), select_metrics(["faithfulness", "context_precision"])
+            made = build_plan(store, run_id, metrics, build_judge(SPEC), Selection(controls=16))
+            asyncio.run(execute_plan(made, store, workers=workers))
+            rows = store.scores.load_frame(run_id, "tiny@1").sort("query_id", "metric").rows()
             found.append((store.controls.read(run_id, "tiny@1"), set(control_keys(store, run_id)), rows))
         assert len(notes(log)) == len(set(notes(log)))
     assert found[0] == found[1]
@@ -275,15 +275,17 @@ def test_killed_while_controls_are_asked(tmp_path: Path) -> None:
     process.wait()
     before = notes(log)
     with open_store(url) as store:
-        settled = {note for note in before if store.evidence.known([note.split()[1]])}
+        settled = {note for note in before if store.evidence.load_known([note.split()[1]])}
         assert settled
         assert store.controls.read(run_id, "slow@1") is None  # it was killed before they were complete
     subprocess.run(words, env=environment, check=True)
     assert not settled & set(notes(log)[len(before) :])
     with open_store(url) as store, open_store(f"sqlite:///{tmp_path}/whole.db") as whole:
         other = with_run(whole)
-        made = plan(whole, other, select(["faithfulness", "context_precision"]), SlowJudge(), Selection(controls=40))
-        asyncio.run(execute(made, whole, workers=1))
+        made = build_plan(
+            whole, other, select_metrics(["faithfulness", "context_precision"]), SlowJudge(), Selection(controls=40)
+        )
+        asyncio.run(execute_plan(made, whole, workers=1))
         assert store.controls.read(run_id, "slow@1") == whole.controls.read(other, "slow@1") is not None
         assert set(control_keys(store, run_id)) == set(control_keys(whole, other))
 
@@ -292,8 +294,8 @@ def test_other_controls_decide_again_without_asking(store: Store) -> None:
     """What was decided with other controls is decided again from what is stored."""
     with store:
         run_id = with_run(store)
-        asyncio.run(execute(planned(store, run_id), store, workers=1))
-        outcome = asyncio.run(execute(planned(store, run_id, controls=8), store, workers=1))
+        asyncio.run(execute_plan(planned(store, run_id), store, workers=1))
+        outcome = asyncio.run(execute_plan(planned(store, run_id, controls=8), store, workers=1))
         assert (outcome.done, outcome.asked) == (24, 0)
         assert planned(store, run_id, controls=8).pending == 0
 
@@ -302,9 +304,11 @@ def test_a_judge_that_tells_nothing_apart_is_not_read(store: Store) -> None:
     """Where controls score alike the metric is not read, and other facts are; the means hold no control."""
     with store:
         run_id = with_run(store)
-        metrics = select(["faithfulness", "context_precision"])
-        asyncio.run(execute(plan(store, run_id, metrics, BlindJudge(), Selection(controls=16)), store, workers=1))
-        frame = store.scores.frame(run_id, "blind@1")
+        metrics = select_metrics(["faithfulness", "context_precision"])
+        asyncio.run(
+            execute_plan(build_plan(store, run_id, metrics, BlindJudge(), Selection(controls=16)), store, workers=1)
+        )
+        frame = store.scores.load_frame(run_id, "blind@1")
         by_metric = {name: set(part["status"]) for (name,), part in frame.group_by("metric")}
         assert by_metric == {"faithfulness": {"scored"}, "context_precision": {"not_read"}}
         assert len(frame) == 2 * len(PAIRS)

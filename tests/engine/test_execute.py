@@ -22,30 +22,30 @@ from tests.engine.tiny_judge import DIE, LOG, RAISE, SLOW, SPEC, TinyJudge, judg
 from ragauge.core.errors import JudgeError, UsageError
 from ragauge.core.example import Example
 from ragauge.core.facts import AnswerFacts, Claim, Evidence
-from ragauge.core.identity import digest
+from ragauge.core.identity import hash_json
 from ragauge.core.response import Passage, Response, Run
 from ragauge.engine import execute as execute_module
 from ragauge.engine import pool as pool_module
-from ragauge.engine.execute import EvaluationOutcome, Progress, execute
+from ragauge.engine.execute import EvaluationOutcome, Progress, execute_plan
 from ragauge.engine.judges import build_judge
-from ragauge.engine.plan import plan
-from ragauge.engine.pool import InProcess, Timed
-from ragauge.judges.inputs import Inputs, VerifyAnswer, evidence_key
-from ragauge.judges.judge import Asking, Judge
+from ragauge.engine.plan import build_plan
+from ragauge.engine.pool import InProcessPool, TimedResult
+from ragauge.judges.inputs import Inputs, VerifyAnswer, build_evidence_key
+from ragauge.judges.judge import AskGenerator, Judge
 from ragauge.metrics.base import Metric
-from ragauge.metrics.catalogue import parse
+from ragauge.metrics.catalogue import parse_metric
 from ragauge.store.spool import Record
 from ragauge.store.store_access import Store, open_store
 
 ROOT = Path(__file__).resolve().parents[2]
 NAMES = ("recall@5", "mrr", "context_recall", "context_precision", "faithfulness", "answer_correctness")
-METRICS = [parse(name) for name in NAMES]
+METRICS = [parse_metric(name) for name in NAMES]
 
 
 @pytest.fixture(autouse=True)
 def soon(monkeypatch: pytest.MonkeyPatch) -> None:
     """Processes are started for 20 responses already, so that the tests that need them stay small."""
-    monkeypatch.setattr(execute_module, "WORTH_ASKING", 20)
+    monkeypatch.setattr(execute_module, "MIN_RESPONSES_ASKING", 20)
 
 
 def imported(store: Store, pairs: Sequence[Record], name: str = "r") -> str:
@@ -61,11 +61,11 @@ def evaluate(
     workers: int | None = 1,
     limit: int | None = None,
 ) -> EvaluationOutcome:
-    return asyncio.run(execute(plan(store, run_id, metrics, judge), store, workers=workers, limit=limit))
+    return asyncio.run(execute_plan(build_plan(store, run_id, metrics, judge), store, workers=workers, limit=limit))
 
 
 def table(store: Store, run_id: str, judge_id: str = "tiny@1") -> pl.DataFrame:
-    return store.scores.frame(run_id, judge_id).sort("query_id", "repeat", "metric")
+    return store.scores.load_frame(run_id, judge_id).sort("query_id", "repeat", "metric")
 
 
 def test_everything_is_scored_once(store: Store) -> None:
@@ -77,7 +77,7 @@ def test_everything_is_scored_once(store: Store) -> None:
     frame = table(store, run_id)
     assert frame.height == 60 * len(METRICS)
     assert frame["status"].unique().to_list() == ["scored"]
-    assert not store.causes.frame(run_id, "tiny@1").is_empty()
+    assert not store.causes.load_frame(run_id, "tiny@1").is_empty()
     again = evaluate(store, run_id, TinyJudge())
     assert (again.done, again.pending, again.asked, again.reused) == (0, 0, 0, 0)
 
@@ -90,9 +90,9 @@ def test_processes_find_the_same(store: Store) -> None:
     assert (with_workers.workers, with_workers.done, with_workers.notes) == (2, 40, ())
     reused = evaluate(store, here, TinyJudge())
     assert (reused.asked, reused.reused) == (0, with_workers.asked + with_workers.reused)
-    assert_frame_equal(store.scores.frame(here, "tiny@1"), store.scores.frame(there, "tiny@1"))
-    assert_frame_equal(store.causes.frame(here, "tiny@1"), store.causes.frame(there, "tiny@1"))
-    assert list(store.evidence.of_run(here, "tiny@1")) == list(store.evidence.of_run(there, "tiny@1"))
+    assert_frame_equal(store.scores.load_frame(here, "tiny@1"), store.scores.load_frame(there, "tiny@1"))
+    assert_frame_equal(store.causes.load_frame(here, "tiny@1"), store.causes.load_frame(there, "tiny@1"))
+    assert list(store.evidence.iter_for_run(here, "tiny@1")) == list(store.evidence.iter_for_run(there, "tiny@1"))
 
 
 def test_read_back_in_example_order(store: Store) -> None:
@@ -102,7 +102,7 @@ def test_read_back_in_example_order(store: Store) -> None:
     run_id = imported(store, pairs)
     evaluate(store, run_id, build_judge(SPEC), workers=2)
     for metric in NAMES:
-        ids = store.scores.frame(run_id, "tiny@1").filter(metric=metric)["query_id"].to_list()
+        ids = store.scores.load_frame(run_id, "tiny@1").filter(metric=metric)["query_id"].to_list()
         assert ids == [f"q{i}" for i in range(40)]
 
 
@@ -110,9 +110,9 @@ def test_judge_that_dies_on_the_worst(store: Store) -> None:
     """The judge raises on 5 of 10: 5 are scored, 5 are failed with its words, never 0 and never NaN (case 41)."""
     pairs = [(e, replace(r, answer=f"{RAISE} {i}" if i < 5 else r.answer)) for i, (e, r) in enumerate(records(10))]
     run_id = imported(store, pairs)
-    outcome = evaluate(store, run_id, TinyJudge(), metrics=[parse("faithfulness")])
+    outcome = evaluate(store, run_id, TinyJudge(), metrics=[parse_metric("faithfulness")])
     assert (outcome.done, outcome.failed) == (10, 5)
-    frame = store.scores.frame(run_id, "tiny@1")
+    frame = store.scores.load_frame(run_id, "tiny@1")
     assert frame["status"].to_list() == ["failed"] * 5 + ["scored"] * 5
     assert frame["value"].to_list()[:5] == [None] * 5
     assert frame["reason"].to_list()[:5] == [f"ValueError: cannot read '{RAISE} {i}'" for i in range(5)]
@@ -122,8 +122,8 @@ def test_judge_that_dies_on_the_worst(store: Store) -> None:
 def test_everything_failed_has_no_value(store: Store) -> None:
     """When every judgement fails there is no value anywhere: null, not 0 and not NaN (case 43)."""
     run_id = imported(store, [(e, replace(r, answer=RAISE)) for e, r in records(5)])
-    evaluate(store, run_id, TinyJudge(), metrics=[parse("faithfulness"), parse("answer_correctness")])
-    frame = store.scores.frame(run_id, "tiny@1")
+    evaluate(store, run_id, TinyJudge(), metrics=[parse_metric("faithfulness"), parse_metric("answer_correctness")])
+    frame = store.scores.load_frame(run_id, "tiny@1")
     assert frame["status"].to_list() == ["failed"] * 10
     assert frame["value"].null_count() == 10
     assert frame["value"].mean() is None
@@ -134,10 +134,10 @@ def test_new_metric_version_asks_nothing(store: Store, monkeypatch: pytest.Monke
     run_id = imported(store, list(records(30)))
     evaluate(store, run_id, TinyJudge())
     before = table(store, run_id)
-    monkeypatch.setattr(type(parse("faithfulness")), "version", 99)
+    monkeypatch.setattr(type(parse_metric("faithfulness")), "version", 99)
     outcome = evaluate(store, run_id, TinyJudge())
     assert (outcome.done, outcome.asked) == (30, 0)
-    assert store.scores.of_response(run_id, "q3", 0, "tiny@1")["faithfulness"].metric_version == 99
+    assert store.scores.load_for_response(run_id, "q3", 0, "tiny@1")["faithfulness"].metric_version == 99
     assert_frame_equal(table(store, run_id), before)
 
 
@@ -196,8 +196,8 @@ def test_progress_counts_up_to_the_total(store: Store) -> None:
     run_id = imported(store, list(records(100)))
     evaluate(store, run_id, TinyJudge(), limit=30)
     seen: list[Progress] = []
-    found = plan(store, run_id, METRICS, TinyJudge())
-    asyncio.run(execute(found, store, workers=1, progress=seen.append))
+    found = build_plan(store, run_id, METRICS, TinyJudge())
+    asyncio.run(execute_plan(found, store, workers=1, progress=seen.append))
     counts = [progress.done for progress in seen]
     assert counts == sorted(counts)
     assert counts[0] > 30
@@ -209,9 +209,9 @@ def test_progress_counts_up_to_the_total(store: Store) -> None:
 def test_no_judge(store: Store) -> None:
     """Without a judge, metrics from labels are scored and the others are not applicable, asking nobody."""
     run_id = imported(store, list(records(5)))
-    outcome = evaluate(store, run_id, None, metrics=[parse("recall@5"), parse("faithfulness")])
+    outcome = evaluate(store, run_id, None, metrics=[parse_metric("recall@5"), parse_metric("faithfulness")])
     assert (outcome.done, outcome.asked) == (5, 0)
-    counts = store.scores.frame(run_id, None).group_by("metric", "status").len().sort("metric").rows()
+    counts = store.scores.load_frame(run_id, None).group_by("metric", "status").len().sort("metric").rows()
     assert counts == [("faithfulness", "not_applicable", 5), ("recall@5", "scored", 5)]
 
 
@@ -220,7 +220,7 @@ def test_absent_response_is_an_empty_retrieval(store: Store) -> None:
     pairs: list[Record] = [*records(2), (replace(next(iter(records(1)))[0], query_id="gone"), None)]
     run_id = imported(store, pairs)
     evaluate(store, run_id, TinyJudge())
-    scores = store.scores.of_response(run_id, "gone", 0, "tiny@1")
+    scores = store.scores.load_for_response(run_id, "gone", 0, "tiny@1")
     assert (scores["recall@5"].status, scores["recall@5"].value) == ("scored", 0.0)
     assert scores["faithfulness"].status == "not_applicable"
     assert scores["faithfulness"].reason == "answer not recorded: no response in the run"
@@ -241,10 +241,10 @@ class Fickle(TinyJudge):
     def __init__(self, store: Store) -> None:
         self.store = store
 
-    def ask(self, inputs: Inputs, judge_repeat: int = 0) -> Asking:
+    def ask(self, inputs: Inputs, judge_repeat: int = 0) -> AskGenerator:
         yield from ()
         if isinstance(inputs, VerifyAnswer) and "3" in inputs.query:
-            key = evidence_key(self.judge_id, 1, inputs, judge_repeat)
+            key = build_evidence_key(self.judge_id, 1, inputs, judge_repeat)
             facts = AnswerFacts((Claim(1, "first", supporting=()),), "no", False)
             self.store.evidence.put(Evidence(key, "verify_answer", 1, self.judge_id, "ok", facts))
         return judged(inputs)
@@ -254,12 +254,12 @@ def test_loser_of_a_key_is_scored_from_the_winner(store: Store) -> None:
     """Evidence that another process stored first is read back, and the scores are computed from it."""
     run_id = imported(store, list(records(5)))
     evaluate(store, run_id, Fickle(store))
-    found = {q: found for q, _, found in store.evidence.of_run(run_id, "tiny@1")}
+    found = {q: found for q, _, found in store.evidence.iter_for_run(run_id, "tiny@1")}
     facts = found["q3"]["verify_answer"].facts
     assert isinstance(facts, AnswerFacts)
     assert facts.claims[0].text == "first"
-    assert store.scores.of_response(run_id, "q3", 0, "tiny@1")["faithfulness"].value == 0.0
-    assert store.scores.of_response(run_id, "q1", 0, "tiny@1")["faithfulness"].value == 1.0
+    assert store.scores.load_for_response(run_id, "q3", 0, "tiny@1")["faithfulness"].value == 0.0
+    assert store.scores.load_for_response(run_id, "q1", 0, "tiny@1")["faithfulness"].value == 1.0
 
 
 def test_worker_that_dies_spoils_one_example(store: Store) -> None:
@@ -271,7 +271,7 @@ def test_worker_that_dies_spoils_one_example(store: Store) -> None:
     assert (outcome.done, outcome.pending) == (40, 0)
     assert len(outcome.notes) == 1
     assert "signal SIGKILL" in outcome.notes[0]
-    failed = store.scores.frame(run_id, "tiny@1").filter(status="failed")
+    failed = store.scores.load_frame(run_id, "tiny@1").filter(status="failed")
     assert failed["query_id"].unique().to_list() == ["q21"]
     assert failed["reason"].unique().to_list() == ["the worker process ended twice on this response (signal SIGKILL)"]
 
@@ -280,7 +280,7 @@ def test_worker_that_is_killed_loses_nothing(store: Store, tmp_path: Path, monke
     """A worker killed from outside, once, costs its batch a second try; every example is scored."""
     monkeypatch.setenv(LOG, str(tmp_path / "log"))
     run_id = imported(store, list(records(80)))
-    found = plan(store, run_id, METRICS, build_judge(SLOW))
+    found = build_plan(store, run_id, METRICS, build_judge(SLOW))
     killed: list[int] = []
 
     def kill(now: Progress) -> None:
@@ -290,10 +290,10 @@ def test_worker_that_is_killed_loses_nothing(store: Store, tmp_path: Path, monke
             os.kill(workers[0], 9)
             killed.append(workers[0])
 
-    outcome = asyncio.run(execute(found, store, workers=2, progress=kill))
+    outcome = asyncio.run(execute_plan(found, store, workers=2, progress=kill))
     assert len(killed) == 1
     assert (outcome.done, outcome.failed) == (80, 0)
-    assert store.scores.frame(run_id, "slow@1").height == 80 * len(METRICS)
+    assert store.scores.load_frame(run_id, "slow@1").height == 80 * len(METRICS)
 
 
 def is_worker(pid: int) -> bool:
@@ -313,13 +313,13 @@ def test_worker_that_cannot_start_is_an_error(store: Store, monkeypatch: pytest.
     monkeypatch.setattr("ragauge.engine.judges._SPECS", {"tiny@1": SLOW})
     with pytest.raises(JudgeError, match="is slow@1 in a worker process, not tiny@1"):
         evaluate(store, run_id, judge, workers=2)
-    assert store.scores.frame(run_id, "tiny@1").is_empty()
+    assert store.scores.load_frame(run_id, "tiny@1").is_empty()
 
 
 def test_worker_that_ends_before_it_is_ready_is_an_error(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     """An interpreter that ends at once is an error that says how, and how to go on without workers."""
     run_id = imported(store, list(records(30)))
-    monkeypatch.setattr("ragauge.engine.pool.START", "import sys; sys.exit(3)")
+    monkeypatch.setattr("ragauge.engine.pool.WORKER_COMMAND", "import sys; sys.exit(3)")
     with pytest.raises(JudgeError, match=r"before it was ready \(exit code 3\). Use workers=1"):
         evaluate(store, run_id, build_judge(SPEC), workers=2)
 
@@ -345,7 +345,7 @@ def test_little_work_starts_no_process(store: Store) -> None:
 
 def test_much_work_is_done_by_a_process_for_each_core(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     """Where nobody says how many, 64 responses are judged by as many processes as there are cores."""
-    monkeypatch.setattr("ragauge.engine.execute.cores", lambda: 2)
+    monkeypatch.setattr("ragauge.engine.execute.count_cores", lambda: 2)
     outcome = evaluate(store, imported(store, list(records(64))), build_judge(SPEC), workers=None)
     assert (outcome.done, outcome.workers) == (64, 2)
 
@@ -360,12 +360,12 @@ def test_workers_must_be_positive(store: Store) -> None:
 def test_cancelled_keeps_what_is_finished(store: Store, workers: int) -> None:
     """Cancelled in the middle, it ends soon, leaves no worker behind, and keeps whole batches; the rest goes on."""
     run_id = imported(store, list(records(120)))
-    found = plan(store, run_id, METRICS, build_judge(SLOW))
+    found = build_plan(store, run_id, METRICS, build_judge(SLOW))
     before = set(threading.enumerate())
 
     async def stopped() -> None:
         moved = asyncio.Event()
-        task = asyncio.create_task(execute(found, store, workers=workers, progress=lambda _: moved.set()))
+        task = asyncio.create_task(execute_plan(found, store, workers=workers, progress=lambda _: moved.set()))
         await moved.wait()
         task.cancel()
         with pytest.raises(asyncio.CancelledError):
@@ -375,12 +375,12 @@ def test_cancelled_keeps_what_is_finished(store: Store, workers: int) -> None:
     assert not any(is_worker(int(p.name)) for p in children())
     left = set(threading.enumerate()) - before
     assert not [thread.name for thread in left if thread.name.startswith("ragauge-")]
-    frame = store.scores.frame(run_id, "slow@1")
+    frame = store.scores.load_frame(run_id, "slow@1")
     assert 0 < frame.height < 120 * len(METRICS)
     assert set(frame.group_by("query_id").len()["len"]) == {len(METRICS)}
     rest = evaluate(store, run_id, build_judge(SLOW), workers=workers)
     assert rest.done == 120 - frame["query_id"].n_unique()
-    assert store.scores.frame(run_id, "slow@1").height == 120 * len(METRICS)
+    assert store.scores.load_frame(run_id, "slow@1").height == 120 * len(METRICS)
 
 
 def children() -> list[Path]:
@@ -391,11 +391,11 @@ def children() -> list[Path]:
 def test_loop_is_free_while_it_works(store: Store) -> None:
     """Other coroutines of the caller's loop run meanwhile: judging and storing happen elsewhere."""
     run_id = imported(store, list(records(70)))
-    found = plan(store, run_id, METRICS, build_judge(SLOW))
+    found = build_plan(store, run_id, METRICS, build_judge(SLOW))
     gaps: list[float] = []
 
     async def both() -> None:
-        task = asyncio.create_task(execute(found, store, workers=1))
+        task = asyncio.create_task(execute_plan(found, store, workers=1))
         while not task.done():
             started = time.perf_counter()
             await asyncio.sleep(0.01)
@@ -417,8 +417,8 @@ def test_error_of_the_store_ends_it(store: Store, monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr(type(store.scores), "write", full)
     with pytest.raises(OSError, match="disk full"):
         evaluate(store, run_id, TinyJudge())
-    assert store.evidence.get(digest("x")) is None
-    assert next(iter(store.evidence.of_run(run_id, "tiny@1")))[2] == {}
+    assert store.evidence.get(hash_json("x")) is None
+    assert next(iter(store.evidence.iter_for_run(run_id, "tiny@1")))[2] == {}
 
 
 def test_write_that_fails_after_the_end_is_not_complained_of(
@@ -434,10 +434,10 @@ def test_write_that_fails_after_the_end_is_not_complained_of(
 
     monkeypatch.setattr(type(store.scores), "write", full)
     run_id = imported(store, list(records(70)))
-    found = plan(store, run_id, METRICS, TinyJudge())
+    found = build_plan(store, run_id, METRICS, TinyJudge())
 
     async def stopped() -> None:
-        task = asyncio.create_task(execute(found, store))
+        task = asyncio.create_task(execute_plan(found, store))
         assert await asyncio.to_thread(begun.wait, 60)
         task.cancel()
         threading.Timer(0.1, go.set).start()
@@ -454,21 +454,21 @@ def test_several_batches_that_fail_at_once(
     store: Store, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     """The first error ends the evaluation, and no other is complained of later as one that nobody looked at."""
-    under_way: list[Future[Timed]] = []
+    under_way: list[Future[TimedResult]] = []
 
-    def judge(self: InProcess, numbers: Sequence[int]) -> Future[Timed]:
+    def judge(self: InProcessPool, numbers: Sequence[int]) -> Future[TimedResult]:
         under_way.append(Future())
-        if len(under_way) == 1 + execute_module.AHEAD:
+        if len(under_way) == 1 + execute_module.BATCHES_AHEAD:
             for one in under_way:
                 one.set_exception(JudgeError(f"batch of {len(numbers)}"))
         return under_way[-1]
 
-    monkeypatch.setattr(InProcess, "judge", judge)
+    monkeypatch.setattr(InProcessPool, "judge", judge)
     run_id = imported(store, list(records(70)))
     with pytest.raises(JudgeError, match="batch of"):
         evaluate(store, run_id, TinyJudge())
     gc.collect()
-    assert len(under_way) == 1 + execute_module.AHEAD
+    assert len(under_way) == 1 + execute_module.BATCHES_AHEAD
     assert "never retrieved" not in caplog.text
 
 
@@ -519,11 +519,11 @@ def test_odd_text_travels_to_workers_and_back(store: Store) -> None:
         for i in range(70)
     ]
     run_id = imported(store, pairs)
-    outcome = evaluate(store, run_id, build_judge(SPEC), workers=2, metrics=[parse("faithfulness")])
+    outcome = evaluate(store, run_id, build_judge(SPEC), workers=2, metrics=[parse_metric("faithfulness")])
     assert (outcome.failed, outcome.workers) == (35, 2)
-    score = store.scores.of_response(run_id, "q1", 0, "tiny@1")["faithfulness"]
+    score = store.scores.load_for_response(run_id, "q1", 0, "tiny@1")["faithfulness"]
     assert score.reason == f"ValueError: cannot read {pairs[1][1].answer!r}"  # type: ignore[union-attr]
-    facts = store.evidence.of_response(run_id, "q2", 0, "tiny@1")["verify_answer"].facts
+    facts = store.evidence.load_for_response(run_id, "q2", 0, "tiny@1")["verify_answer"].facts
     assert isinstance(facts, AnswerFacts)
     assert facts.claims[0].text == "\x00\udfff"
 
@@ -531,18 +531,18 @@ def test_odd_text_travels_to_workers_and_back(store: Store) -> None:
 def test_batches_follow_the_speed(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     """A fast judge gets large batches, a slow one small ones: a batch takes about a second."""
     sizes: list[int] = []
-    original = execute_module._Execution._write
+    original = execute_module._Execution._store_batch
 
-    def write(self: execute_module._Execution, timed: Timed, again: bool) -> list[int]:
+    def write(self: execute_module._Execution, timed: TimedResult, again: bool) -> list[int]:
         sizes.append(len(timed.result.judged))
         return original(self, timed, again)
 
     monkeypatch.setattr(execute_module._Execution, "_write", write)
     run_id = imported(store, list(records(150)))
-    monkeypatch.setattr(pool_module, "SECONDS", 0.02)
+    monkeypatch.setattr(pool_module, "BATCH_SECONDS", 0.02)
     evaluate(store, run_id, build_judge(SLOW))  # 4 questions of 2 ms: two answers in 0.02 s, so the least size
-    assert sizes[-2] == pool_module.LEAST
-    monkeypatch.setattr(pool_module, "SECONDS", 60.0)
+    assert sizes[-2] == pool_module.MIN_BATCH_RESPONSES
+    monkeypatch.setattr(pool_module, "BATCH_SECONDS", 60.0)
     sizes.clear()
     evaluate(store, run_id, TinyJudge())
     assert max(sizes) > 40
@@ -554,6 +554,6 @@ def test_store_is_closed_by_its_owner(tmp_path: Path) -> None:
     with open_store(url) as store:
         run_id = imported(store, list(records(30)))
         evaluate(store, run_id, TinyJudge(), limit=10)
-        assert store.runs.size(run_id) == 30
+        assert store.runs.count_responses(run_id) == 30
     with open_store(url) as store:
         assert evaluate(store, run_id, TinyJudge()).done == 20

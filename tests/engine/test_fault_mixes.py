@@ -15,7 +15,7 @@ import ragauge as rg
 from ragauge.core.example import Example
 from ragauge.engine.budget import Budget
 from ragauge.engine.caller import RetryPolicy
-from ragauge.engine.models import Calling
+from ragauge.engine.models import CallOptions
 from ragauge.judges.model.judge import ModelJudge
 from ragauge.models.build import build_model
 from ragauge.store.store_access import open_store
@@ -147,7 +147,7 @@ def test_no_passages_and_very_many(tmp_path: Path, spec: str) -> None:
 def prepared(server: FaultyServer, examples: list[Example], store: Path) -> PreparedSet:
     """What a model at the server makes of examples."""
     judge = ModelJudge.of(f"openai-chat:any@{server.url}")
-    calling = Calling(build_model, Budget(None, lambda *_: None), 8, RetryPolicy(call=60.0, total=60.0, attempts=2))
+    calling = CallOptions(build_model, Budget(None, lambda *_: None), 8, RetryPolicy(call=60.0, total=60.0, attempts=2))
     with open_store(f"sqlite:///{store}") as opened:
         return asyncio.run(prepare_examples(examples, judge, opened, calling))
 

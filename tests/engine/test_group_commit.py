@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from ragauge.core.errors import StoreError
-from ragauge.engine.group_commit import MOST, GroupCommitWriter
+from ragauge.engine.group_commit import MAX_BATCH_ITEMS, GroupCommitWriter
 
 
 class Log:
@@ -32,7 +32,7 @@ class Log:
 
 
 async def put_all(writer: GroupCommitWriter[int, int], numbers: Sequence[int]) -> list[Any]:
-    found = await asyncio.gather(*(writer.put(number) for number in numbers), return_exceptions=True)
+    found = await asyncio.gather(*(writer.write_item(number) for number in numbers), return_exceptions=True)
     await writer.close()
     return found
 
@@ -50,12 +50,12 @@ def test_what_gathers_is_one_batch_and_no_larger_than_the_most() -> None:
 
     async def main() -> list[Any]:
         asyncio.get_running_loop().call_later(0.2, log.gate.set)
-        return await put_all(GroupCommitWriter(log.write), range(2 * MOST))
+        return await put_all(GroupCommitWriter(log.write), range(2 * MAX_BATCH_ITEMS))
 
-    assert asyncio.run(main()) == [10 * number for number in range(2 * MOST)]
-    assert [number for batch in log.batches for number in batch] == list(range(2 * MOST))
+    assert asyncio.run(main()) == [10 * number for number in range(2 * MAX_BATCH_ITEMS)]
+    assert [number for batch in log.batches for number in batch] == list(range(2 * MAX_BATCH_ITEMS))
     assert len(log.batches) <= 4
-    assert max(map(len, log.batches)) <= MOST
+    assert max(map(len, log.batches)) <= MAX_BATCH_ITEMS
 
 
 @pytest.mark.parametrize("alone", [True, False])
@@ -65,7 +65,7 @@ def test_one_that_cannot_be_stored(alone: bool) -> None:
 
     async def main() -> list[Any]:
         writer = GroupCommitWriter(log.write, pace=(0.1, 0.1), alone=alone)
-        await writer.put(0)  # what follows within a tenth of a second is one batch
+        await writer.write_item(0)  # what follows within a tenth of a second is one batch
         return await put_all(writer, [1, -2, 3])
 
     found = asyncio.run(main())
@@ -97,10 +97,10 @@ def test_a_writer_that_dies_answers_and_begins_anew(monkeypatch: pytest.MonkeyPa
 
     async def main() -> list[Any]:
         writer: GroupCommitWriter[int, int] = GroupCommitWriter(write)
-        first = await asyncio.wait_for(asyncio.gather(writer.put(1), return_exceptions=True), 5)
-        second = await asyncio.wait_for(asyncio.gather(writer.put(2), return_exceptions=True), 5)
+        first = await asyncio.wait_for(asyncio.gather(writer.write_item(1), return_exceptions=True), 5)
+        second = await asyncio.wait_for(asyncio.gather(writer.write_item(2), return_exceptions=True), 5)
         monkeypatch.setattr(time, "sleep", lambda _: (_ for _ in ()).throw(OSError(22, "Invalid argument")))
-        third = await asyncio.wait_for(writer.put(3), 5)
+        third = await asyncio.wait_for(writer.write_item(3), 5)
         await writer.close()
         return [*first, *second, third]
 

@@ -10,7 +10,7 @@ import pytest
 from ragauge.core.errors import DataError, UsageError
 from ragauge.core.example import EvalSet, Example, Relevant, Span
 from ragauge.core.response import Passage, Response, Run
-from ragauge.engine.systems import build_system, handed, read_settings
+from ragauge.engine.systems import build_system, find_variant_passages, read_settings
 from ragauge.store.store_access import Store
 
 CORPUS = {"d1": "First document. It has two sentences.", "d2": "Second document.", "d3": "Third document."}
@@ -42,7 +42,7 @@ def golden(*examples: Example) -> EvalSet:
 def test_labelled_passages(store: Store, labels: dict[str, Any], passages: tuple[Passage, ...] | None) -> None:
     """Spans before documents, one document of a group, none where there is no answer; what is unknown is left out."""
     sure = Example("sure", "?", relevant=(Relevant(("d1",)),))
-    found, said = handed("oracle", golden(sure, Example("q", "?", **labels)), store, corpus=CORPUS)
+    found, said = find_variant_passages("oracle", golden(sure, Example("q", "?", **labels)), store, corpus=CORPUS)
     assert found is not None
     assert found.get("q") == passages
     assert bool(said) == (passages is None)
@@ -63,7 +63,9 @@ def test_corpus_in_any_form(store: Store, tmp_path: Path, form: str) -> None:
         "folder": tmp_path,
         "rows": rows,
     }[form]
-    found, _ = handed("oracle", golden(Example("q", "?", relevant=(Relevant(("d1",)),))), store, corpus=source)
+    found, _ = find_variant_passages(
+        "oracle", golden(Example("q", "?", relevant=(Relevant(("d1",)),))), store, corpus=source
+    )
     assert found == {"q": (Passage("d1", "d1", "One."),)}
 
 
@@ -73,11 +75,11 @@ def test_corpus_is_the_folder_that_the_reference_system_reads(store: Store, tmp_
     (tmp_path / "in" / "d1.md").write_text("---\ntitle: One\n---\nIt has two. Sentences.\n")
     (tmp_path / "d0.txt").write_text("Nothing.")
     label = Example("q", "?", gold_spans=(Span("in/d1", 0, 11),))
-    found, _ = handed("oracle", golden(label), store, corpus=str(tmp_path))
+    found, _ = find_variant_passages("oracle", golden(label), store, corpus=str(tmp_path))
     assert found == {"q": (Passage("in/d1:0-11", "in/d1", "It has two.", span=Span("in/d1", 0, 11)),)}
     (tmp_path / "empty").mkdir()
     with pytest.raises(DataError, match="no text file"):
-        handed("oracle", golden(label), store, corpus=tmp_path / "empty")
+        find_variant_passages("oracle", golden(label), store, corpus=tmp_path / "empty")
 
 
 def test_corpus_that_is_none(store: Store, tmp_path: Path) -> None:
@@ -86,7 +88,7 @@ def test_corpus_that_is_none(store: Store, tmp_path: Path) -> None:
     asked = golden(Example("q", "?", relevant=(Relevant(("d1",)),)))
     for name, said in (("bad.jsonl", "line 1: no document with id and text"), ("no.jsonl", "there is no such file")):
         with pytest.raises(DataError, match=said):
-            handed("oracle", asked, store, corpus=tmp_path / name)
+            find_variant_passages("oracle", asked, store, corpus=tmp_path / name)
 
 
 def test_none_and_another_runs(store: Store) -> None:
@@ -102,13 +104,13 @@ def test_none_and_another_runs(store: Store) -> None:
     ]
     by_id = {example.query_id: example for example in examples}
     run = store.runs.import_run(Run("", "r"), [(by_id[one.query_id], one) for one in responses])
-    assert handed("own", golden(*examples), store) == (None, "")
-    assert handed("closed_book", golden(*examples), store) == ({f"q{n}": () for n in range(4)}, "")
-    found, said = handed("replayed", golden(*examples), store, run_id=run.run_id)
+    assert find_variant_passages("own", golden(*examples), store) == (None, "")
+    assert find_variant_passages("closed_book", golden(*examples), store) == ({f"q{n}": () for n in range(4)}, "")
+    found, said = find_variant_passages("replayed", golden(*examples), store, run_id=run.run_id)
     assert found == {"q0": (passage,), "q2": ()}
     assert "2 of 4 questions are left out" in said
     with pytest.raises(UsageError, match="not one question in common with the other run"):
-        handed("replayed", golden(Example("other", "?")), store, run_id=run.run_id)
+        find_variant_passages("replayed", golden(Example("other", "?")), store, run_id=run.run_id)
 
 
 @pytest.mark.parametrize(

@@ -11,14 +11,14 @@ from ragauge.core.document import IndexListing
 from ragauge.core.example import Example, Relevant
 from ragauge.core.response import Passage, Response, Run
 from ragauge.engine import execute as execute_module
-from ragauge.engine.execute import EvaluationOutcome, execute
+from ragauge.engine.execute import EvaluationOutcome, execute_plan
 from ragauge.engine.judges import build_judge
-from ragauge.engine.plan import Plan, plan
-from ragauge.metrics.catalogue import parse
+from ragauge.engine.plan import Plan, build_plan
+from ragauge.metrics.catalogue import parse_metric
 from ragauge.store.spool import Record
 from ragauge.store.store_access import Store
 
-METRICS = [parse("recall@5"), parse("faithfulness")]
+METRICS = [parse_metric("recall@5"), parse_metric("faithfulness")]
 HALF = IndexListing(30, frozenset(f"d{n}" for n in range(0, 60, 4)))
 
 
@@ -38,15 +38,15 @@ def imported(store: Store, n: int = 40) -> str:
 
 
 def planned(store: Store, run_id: str, listing: IndexListing | None = None) -> Plan:
-    return plan(store, run_id, METRICS, build_judge(SPEC), listing=listing)
+    return build_plan(store, run_id, METRICS, build_judge(SPEC), listing=listing)
 
 
 def done(store: Store, found: Plan, workers: int = 1, limit: int | None = None) -> EvaluationOutcome:
-    return asyncio.run(execute(found, store, workers=workers, limit=limit))
+    return asyncio.run(execute_plan(found, store, workers=workers, limit=limit))
 
 
 def causes(store: Store, run_id: str) -> dict[str, str]:
-    frame = store.causes.frame(run_id, TinyJudge.judge_id)
+    frame = store.causes.load_frame(run_id, TinyJudge.judge_id)
     return dict(zip(frame["query_id"], frame["cause"], strict=True))
 
 
@@ -56,7 +56,7 @@ EXPECTED = {f"q{i}": "not_in_index" if f"d{i}" in HALF.absent else "retrieval_mi
 @pytest.mark.parametrize("workers", [1, 2])
 def test_missed_documents_are_looked_up(store: Store, workers: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """Missed documents that the index lacks are not_in_index, in this process and in workers; the others are misses."""
-    monkeypatch.setattr(execute_module, "WORTH_ASKING", 20)
+    monkeypatch.setattr(execute_module, "MIN_RESPONSES_ASKING", 20)
     run_id = imported(store)
     assert done(store, planned(store, run_id, HALF), workers).workers == workers
     assert causes(store, run_id) == EXPECTED

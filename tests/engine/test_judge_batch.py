@@ -12,21 +12,21 @@ from tests.engine.tiny_judge import RAISE, TinyJudge, judged, passage, records
 from ragauge.core.ask import Ask, Reply
 from ragauge.core.errors import JudgeError
 from ragauge.core.example import Example, Relevant
-from ragauge.core.facts import AnswerFacts, CoverFacts, FactsOf
+from ragauge.core.facts import AnswerFacts, CoverFacts, JudgeFacts
 from ragauge.core.response import Passage, Response
 from ragauge.engine import worker_protocol as wire
 from ragauge.engine.judge_batch import BatchResult, Work, judge_batch
 from ragauge.engine.local_embeddings import EmbedAnswers
 from ragauge.judges.inputs import Inputs, VerifyAnswer
-from ragauge.judges.judge import Asking
+from ragauge.judges.judge import AskGenerator
 from ragauge.metrics.base import Metric
-from ragauge.metrics.catalogue import parse, questions
+from ragauge.metrics.catalogue import list_questions, parse_metric
 from ragauge.store.evidence import PackedEvidence
-from ragauge.store.responses import Loaded
+from ragauge.store.responses import StoredResponse
 from ragauge.store.store_access import Store
 
 NAMES = ("recall@5", "context_recall", "context_precision", "faithfulness", "answer_correctness")
-METRICS = tuple(parse(name) for name in NAMES)
+METRICS = tuple(parse_metric(name) for name in NAMES)
 
 
 class Counting(TinyJudge):
@@ -36,22 +36,24 @@ class Counting(TinyJudge):
         self.questions: list[str] = []
         self.inputs: list[Inputs] = []
 
-    def ask(self, inputs: Inputs, judge_repeat: int = 0) -> Asking:
+    def ask(self, inputs: Inputs, judge_repeat: int = 0) -> AskGenerator:
         self.questions.append(inputs.question)
         self.inputs.append(inputs)
         return super().ask(inputs, judge_repeat)
 
 
-def loaded(*pairs: tuple[Example, Response]) -> list[Loaded]:
-    return [Loaded(n, example, response) for n, (example, response) in enumerate(pairs, 1)]
+def loaded(*pairs: tuple[Example, Response]) -> list[StoredResponse]:
+    return [StoredResponse(n, example, response) for n, (example, response) in enumerate(pairs, 1)]
 
 
 def work(judge: TinyJudge, metrics: Sequence[Metric] = METRICS) -> Work:
-    asked = tuple(question for question in questions(metrics) if judge.answers(question))
+    asked = tuple(question for question in list_questions(metrics) if judge.answers(question))
     return Work(tuple(metrics), asked, judge)
 
 
-def run(store: Store, items: Sequence[Loaded], judge: TinyJudge, metrics: Sequence[Metric] = METRICS) -> BatchResult:
+def run(
+    store: Store, items: Sequence[StoredResponse], judge: TinyJudge, metrics: Sequence[Metric] = METRICS
+) -> BatchResult:
     return judge_batch(items, work(judge, metrics), store.evidence)
 
 
@@ -72,15 +74,15 @@ def test_batch_equals_one_by_one(store: Store) -> None:
     together = run(store, items, TinyJudge())
     alone = [run(store, [item], TinyJudge()).judged[0] for item in items]
     assert list(together.judged) == alone
-    assert wire.read(wire.write(together)) == together
+    assert wire.decode_result(wire.encode_result(together)) == together
     assert together.judged[0].cause is not None
 
 
 def test_only_needed_questions_are_asked(store: Store) -> None:
     """Recall asks nothing; faithfulness asks one question."""
     judge = Counting()
-    assert run(store, loaded(*records(3)), judge, [parse("recall@5")]).asked == 0
-    assert run(store, loaded(*records(3)), judge, [parse("recall@5"), parse("faithfulness")]).asked == 3
+    assert run(store, loaded(*records(3)), judge, [parse_metric("recall@5")]).asked == 0
+    assert run(store, loaded(*records(3)), judge, [parse_metric("recall@5"), parse_metric("faithfulness")]).asked == 3
     assert judge.questions == ["verify_answer"] * 3
 
 
@@ -134,13 +136,13 @@ def test_failed_evidence_is_asked_again(store: Store) -> None:
     keep(store, run(store, broken, TinyJudge()))
 
     class Mended(Counting):
-        def ask(self, inputs: Inputs, judge_repeat: int = 0) -> Asking:
+        def ask(self, inputs: Inputs, judge_repeat: int = 0) -> AskGenerator:
             self.questions.append(inputs.question)
             yield from ()
             return judged(inputs)
 
     judge = Mended()
-    result = run(store, broken, judge, [parse("faithfulness")])
+    result = run(store, broken, judge, [parse_metric("faithfulness")])
     assert judge.questions == ["verify_answer"]
     assert result.judged[0].measured[0].status == "scored"
 
@@ -165,21 +167,21 @@ def test_wrong_facts_fail(store: Store) -> None:
     """A judge that returns another question's facts, or facts that cannot be stored, fails with both names."""
 
     class Wrong(TinyJudge):
-        def ask(self, inputs: Inputs, judge_repeat: int = 0) -> Asking:
+        def ask(self, inputs: Inputs, judge_repeat: int = 0) -> AskGenerator:
             yield from ()
             return CoverFacts((True,))
 
     class Unstorable(TinyJudge):
-        def ask(self, inputs: Inputs, judge_repeat: int = 0) -> Asking:
+        def ask(self, inputs: Inputs, judge_repeat: int = 0) -> AskGenerator:
             yield from ()
-            found: FactsOf = judged(inputs)
+            found: JudgeFacts = judged(inputs)
             assert isinstance(found, AnswerFacts)
             return replace(found, claims=tuple(replace(claim, p=float("nan")) for claim in found.claims))
 
     items = loaded(*list(records(1)))
-    (one,) = run(store, items, Wrong(), [parse("faithfulness")]).judged
+    (one,) = run(store, items, Wrong(), [parse_metric("faithfulness")]).judged
     assert one.measured[0].reason == "TypeError: verify_answer gives AnswerFacts, got CoverFacts"
-    (one,) = run(store, items, Unstorable(), [parse("faithfulness")]).judged
+    (one,) = run(store, items, Unstorable(), [parse_metric("faithfulness")]).judged
     assert one.measured[0].status == "failed"
     assert "DataError: AnswerFacts cannot be written" in one.measured[0].reason
 
@@ -199,7 +201,7 @@ class Odd(Metric):
 
 def test_metric_that_raises_fails_alone(store: Store) -> None:
     """A metric that raises fails for that example with its text; other metrics and examples are scored."""
-    result = run(store, loaded(*records(4)), TinyJudge(), [Odd(), parse("recall@5")])
+    result = run(store, loaded(*records(4)), TinyJudge(), [Odd(), parse_metric("recall@5")])
     assert [one.measured[0].status for one in result.judged] == ["scored", "failed", "failed", "scored"]
     assert [one.measured[1].status for one in result.judged] == ["scored"] * 4
     assert result.judged[1].measured[0].reason == "KeyError: 'odd'"
@@ -238,7 +240,7 @@ def test_embed_asks_are_answered() -> None:
 
 def test_guessed_questions_use_vectors(store: Store) -> None:
     """A question that asks for vectors receives them through the same loop."""
-    result = run(store, loaded(*records(2)), TinyJudge(), [parse("answer_relevance:method=questions")])
+    result = run(store, loaded(*records(2)), TinyJudge(), [parse_metric("answer_relevance:method=questions")])
     for one in result.judged:
         assert one.measured[0].status == "scored"
         assert one.measured[0].value is not None
@@ -258,11 +260,11 @@ def test_earlier_evidence_serves_the_cause(store: Store) -> None:
     example = Example("q", "number", references=("number 1",), reference_claims=("number 1",))
     response = Response("q", passages=(Passage("p", "d", "nothing of it"),), answer="number 1.")
     run_id = store.runs.import_run(Run("", "r"), [(example, response)]).run_id
-    items = store.runs.load([number for number, _ in store.runs.order(run_id)])
+    items = store.runs.load([number for number, _ in store.runs.load_order(run_id)])
     first = run(store, items, TinyJudge())
     store.evidence.add([(items[0].response_no, packed) for packed in first.judged[0].evidence])
-    second = run(store, items, TinyJudge(), [parse("faithfulness")])
-    bare = run(store, [replace(items[0], response_no=10**6)], TinyJudge(), [parse("faithfulness")])
+    second = run(store, items, TinyJudge(), [parse_metric("faithfulness")])
+    bare = run(store, [replace(items[0], response_no=10**6)], TinyJudge(), [parse_metric("faithfulness")])
     assert first.judged[0].cause is not None
     assert second.judged[0].cause == first.judged[0].cause != bare.judged[0].cause
 
@@ -270,7 +272,7 @@ def test_earlier_evidence_serves_the_cause(store: Store) -> None:
 def test_evidence_that_cannot_be_read_fails(store: Store) -> None:
     """Stored evidence that is not what its question gives fails with that reason; nothing else is affected."""
     items = loaded(*records(2))
-    result = run(store, items, TinyJudge(), [parse("faithfulness")])
+    result = run(store, items, TinyJudge(), [parse_metric("faithfulness")])
     packed = result.judged[0].evidence[0]
     broken = PackedEvidence(**{name: getattr(packed, name) for name in packed.__slots__} | {"body": b"\x00{}"})
     known = {packed.key: broken}
@@ -282,6 +284,6 @@ def test_evidence_that_cannot_be_read_fails(store: Store) -> None:
         def linked(self, *_: object) -> dict[int, list[PackedEvidence]]:
             return {}
 
-    again = judge_batch(items, work(TinyJudge(), [parse("faithfulness")]), Stored())  # type: ignore[arg-type]
+    again = judge_batch(items, work(TinyJudge(), [parse_metric("faithfulness")]), Stored())  # type: ignore[arg-type]
     assert [one.measured[0].status for one in again.judged] == ["failed", "scored"]
     assert "not the JSON of AnswerFacts" in again.judged[0].measured[0].reason

@@ -16,9 +16,9 @@ from polars.testing import assert_frame_equal
 from tests.engine.tiny_judge import LOG, SLOW, TinyJudge, notes, records
 
 from ragauge.core.response import Run
-from ragauge.engine.execute import execute
-from ragauge.engine.plan import plan
-from ragauge.metrics.catalogue import parse
+from ragauge.engine.execute import execute_plan
+from ragauge.engine.plan import build_plan
+from ragauge.metrics.catalogue import parse_metric
 from ragauge.store.store_access import Store, open_store
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -80,15 +80,15 @@ def survives(tmp_path: Path, n: int, kills: int) -> None:
     with open_store(url) as store, open_store(f"sqlite:///{tmp_path / 'whole.db'}") as whole:
         undisturbed(whole, n)
         other = whole.runs.find("latest").run_id
-        assert_frame_equal(store.scores.frame(run_id, "slow@1"), whole.scores.frame(other, "slow@1"))
-        assert_frame_equal(store.causes.frame(run_id, "slow@1"), whole.causes.frame(other, "slow@1"))
-        assert list(store.evidence.of_run(run_id, "slow@1")) == list(whole.evidence.of_run(other, "slow@1"))
+        assert_frame_equal(store.scores.load_frame(run_id, "slow@1"), whole.scores.load_frame(other, "slow@1"))
+        assert_frame_equal(store.causes.load_frame(run_id, "slow@1"), whole.causes.load_frame(other, "slow@1"))
+        assert list(store.evidence.iter_for_run(run_id, "slow@1")) == list(whole.evidence.iter_for_run(other, "slow@1"))
 
 
 def undisturbed(store: Store, n: int) -> None:
     run_id = store.runs.import_run(Run("", "r"), records(n)).run_id
-    found = plan(store, run_id, [parse(name) for name in NAMES], Fast())
-    asyncio.run(execute(found, store, workers=1))
+    found = build_plan(store, run_id, [parse_metric(name) for name in NAMES], Fast())
+    asyncio.run(execute_plan(found, store, workers=1))
 
 
 @pytest.mark.slow

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 from tests.engine.scripted_model import NAME, ask, reply
 
-from ragauge.core.ask import Reply, reply_key
+from ragauge.core.ask import Reply, build_reply_key
 from ragauge.core.errors import StoreError
 from ragauge.engine.reply_writer import ReplyWriter
 from ragauge.store.calls import Call
@@ -45,7 +45,7 @@ async def put(ledger: ReplyWriter, text: str, said: str = "{}", outcome: str = "
 
 
 def key(text: str) -> str:
-    return reply_key(NAME, ask(text))
+    return build_reply_key(NAME, ask(text))
 
 
 def test_what_arrives_together_is_one_commit(store: Store) -> None:
@@ -139,7 +139,7 @@ def test_calls_that_cannot_be_recorded_are_told_at_the_end(store: Store) -> None
         ledger = ReplyWriter(store)
         with store._database.write() as connection:
             connection.exec_driver_sql("ALTER TABLE calls RENAME TO away")
-        ledger.record(Call(key("a"), "agree", NAME, "server"))
+        ledger.record_call(Call(key("a"), "agree", NAME, "server"))
         await ledger.close()
 
     with pytest.raises(StoreError):
@@ -153,12 +153,12 @@ def test_close_writes_what_is_left(store: Store) -> None:
         ledger = ReplyWriter(store)
         tasks = [asyncio.create_task(put(ledger, str(n))) for n in range(50)]
         await asyncio.sleep(0)
-        ledger.record(Call(key("x"), "agree", NAME, "timeout"))
+        ledger.record_call(Call(key("x"), "agree", NAME, "timeout"))
         for task in tasks:
             task.cancel()
         await ledger.close()
         with pytest.raises(RuntimeError):
-            ledger.record(Call(key("y"), "agree", NAME, "timeout"))
+            ledger.record_call(Call(key("y"), "agree", NAME, "timeout"))
 
     asyncio.run(main())
     assert len(store.replies.get([key(str(n)) for n in range(50)])) == 50

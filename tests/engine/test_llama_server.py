@@ -98,7 +98,7 @@ def test_a_real_model_judges(url: str, tmp_path: Path) -> None:
         assert "too_long" in long["reason"]
         assert "context size" in long["reason"]
     with open_store(f"sqlite:///{tmp_path}/store.db") as store:
-        lines = list(store.replies.lines())
+        lines = list(store.replies.iter_lines())
         outcomes = {(one.question, one.paid.failed > 0) for one in store.calls.spent()}
         paid = sum(one.paid.calls for one in store.calls.spent())
     assert ("verify_answer", True) in outcomes

@@ -18,11 +18,11 @@ from ragauge.core.ask import Ask, ModelName, Reply
 from ragauge.core.errors import JudgeError, StoreError
 from ragauge.engine.budget import Budget
 from ragauge.engine.caller import RetryPolicy
-from ragauge.engine.execute import EvaluationOutcome, execute
+from ragauge.engine.execute import EvaluationOutcome, execute_plan
 from ragauge.engine.judges import build_judge
-from ragauge.engine.models import Calling
-from ragauge.engine.plan import plan
-from ragauge.metrics.catalogue import select
+from ragauge.engine.models import CallOptions
+from ragauge.engine.plan import build_plan
+from ragauge.metrics.catalogue import select_metrics
 from ragauge.models.build import build_model
 from ragauge.models.model import CallError
 from ragauge.store.store_access import Store, open_store
@@ -37,17 +37,17 @@ def imported(store: Store, n: int = 8) -> str:
     return store.runs.find("r").run_id
 
 
-def calling(concurrency: int = 4, most: float | None = None, build: Any = build_model, **patience: Any) -> Calling:
+def calling(concurrency: int = 4, most: float | None = None, build: Any = build_model, **patience: Any) -> CallOptions:
     """How models are called in a test: once, and no more at once than it says."""
     budget = Budget(most, lambda _name, usage: float(usage.input_tokens + usage.output_tokens))
     patient = RetryPolicy(**{"call": 60.0, "total": 60.0, "attempts": 1} | patience)
-    return Calling(build, budget, concurrency, patient, most=concurrency)
+    return CallOptions(build, budget, concurrency, patient, most=concurrency)
 
 
-async def judged(store: Store, run_id: str, spec: str, how: Calling) -> EvaluationOutcome:
+async def judged(store: Store, run_id: str, spec: str, how: CallOptions) -> EvaluationOutcome:
     """Carries out what is left of a run."""
-    found = plan(store, run_id, select(NAMES), build_judge(spec))
-    return await execute(found, store, calling=how)
+    found = build_plan(store, run_id, select_metrics(NAMES), build_judge(spec))
+    return await execute_plan(found, store, calling=how)
 
 
 class Closed:
@@ -102,7 +102,7 @@ def test_an_unforeseen_exception_fails_its_asks_alone(store: Store) -> None:
     outcome = asyncio.run(judged(store, run_id, "openai-chat:any@http://127.0.0.1:1/v1", how))
     assert (outcome.done, outcome.pending) == (8, 0)
     judge_id = build_judge("openai-chat:any@http://127.0.0.1:1/v1").judge_id
-    frame = store.scores.frame(run_id, judge_id).filter(metric="faithfulness")
+    frame = store.scores.load_frame(run_id, judge_id).filter(metric="faithfulness")
     assert set(frame["status"]) == {"failed"}
     assert all("ZeroDivisionError: sum of nothing" in reason for reason in frame["reason"])
 
@@ -144,7 +144,7 @@ def test_a_cancelled_run_keeps_its_replies_and_ends_quickly(store: Store) -> Non
     with FaultyServer(latency=0.1) as server:
         spec = f"openai-chat:any@{server.url}"
         asyncio.run(main(spec))
-        before, stored = len(server.requests), len(list(store.replies.lines()))
+        before, stored = len(server.requests), len(list(store.replies.iter_lines()))
         assert before - 2 <= stored <= before  # two were under way
         outcome = asyncio.run(judged(store, run_id, spec, calling()))
         assert (outcome.pending, len(server.requests) - before) == (0, 24 - stored)
@@ -219,7 +219,7 @@ def test_money_that_runs_out_keeps_what_was_paid(store: Store) -> None:
         assert outcome.pending > 0
         assert outcome.calling is not None
         assert 0 < outcome.calling.cost <= 7_000
-        assert len(list(store.replies.lines())) == first
+        assert len(list(store.replies.iter_lines())) == first
         asyncio.run(judged(store, run_id, spec, calling()))
         assert len(server.requests) == 24
 
@@ -243,7 +243,7 @@ def test_what_is_held_in_memory_does_not_grow(store: Store) -> None:
     from ragauge.engine import models
 
     pools: list[Any] = []
-    keep = models.Models.__init__
+    keep = models.ModelPool.__init__
 
     def watched(self: Any, *words: Any) -> None:
         keep(self, *words)
@@ -251,7 +251,7 @@ def test_what_is_held_in_memory_does_not_grow(store: Store) -> None:
 
     run_id = imported(store)
     with FaultyServer() as server, pytest.MonkeyPatch.context() as patch:
-        patch.setattr(models.Models, "__init__", watched)
+        patch.setattr(models.ModelPool, "__init__", watched)
         asyncio.run(judged(store, run_id, f"openai-chat:any@{server.url}", calling()))
     (pool,) = pools
     assert (pool.caller.waiting, pool.caller.in_flight) == (0, 0)
@@ -267,4 +267,4 @@ def test_opening_the_store_again_finds_the_same(store: Store) -> None:
         asyncio.run(judged(store, run_id, spec, calling()))
     judge_id = build_judge(spec).judge_id
     with open_store(store.url) as again:
-        assert again.scores.frame(run_id, judge_id).equals(store.scores.frame(run_id, judge_id))
+        assert again.scores.load_frame(run_id, judge_id).equals(store.scores.load_frame(run_id, judge_id))

@@ -125,7 +125,7 @@ def test_case_34_refused_parameters_are_learned_once(store: str) -> None:
         evaluated(server, store, n=8, concurrency=1)
         assert sum("temperature" in request.body for request in server.requests) == 1
     with open_store(store) as opened:
-        replies = [line["reply"] for line in opened.replies.lines()]
+        replies = [line["reply"] for line in opened.replies.iter_lines()]
     assert len(replies) == 24
     assert not any("temperature" in reply["sent"] for reply in replies)
 
@@ -139,7 +139,7 @@ def test_schemas_are_given_as_the_model_takes_them(store: str, mode: str) -> Non
         expected = evaluated(plain, store, n=6)
     assert [card[name].mean for name in NAMES] == [expected[name].mean for name in NAMES]
     with open_store(store) as opened:
-        assert mode in {line["reply"]["sent"]["schema"] for line in opened.replies.lines()}
+        assert mode in {line["reply"]["sent"]["schema"] for line in opened.replies.iter_lines()}
 
 
 def test_case_54_too_many_requests_lower_concurrency(store: str) -> None:
@@ -152,17 +152,17 @@ def test_case_54_too_many_requests_lower_concurrency(store: str) -> None:
     with open_store(store) as opened:
         refused = sum(spent.paid.failed for spent in opened.calls.spent())
         assert refused >= server.met["rate_limited"]  # on a busy machine a call may fail otherwise too
-        assert all(line["reply"]["status"] == "ok" for line in opened.replies.lines())
+        assert all(line["reply"]["status"] == "ok" for line in opened.replies.iter_lines())
 
 
 @pytest.mark.parametrize("fault", ["hang", "drip", "server", "broken_connection"])
 def test_cases_53_and_55_no_reply_is_no_verdict(store: str, fault: str) -> None:
     """A call that never ends or breaks has a deadline; it fails, is not stored, and the next start asks it again."""
     from ragauge.engine.caller import RetryPolicy
-    from ragauge.engine.models import Calling
+    from ragauge.engine.models import CallOptions
 
     quick = RetryPolicy(call=0.3, total=1.0, attempts=2)
-    keep = Calling.__dataclass_fields__["patience"].default_factory
+    keep = CallOptions.__dataclass_fields__["patience"].default_factory
     assert keep is RetryPolicy
     with FaultyServer({fault: 1.0}) as server, pytest.MonkeyPatch.context() as patch:
         patch.setattr("ragauge.engine.models.RetryPolicy", lambda **_: quick)
@@ -199,7 +199,7 @@ def test_nobody_at_the_place_ends_the_run(
     store: str, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     """Where no connection can be made the run stops with the reason, and marks no example as failed."""
-    monkeypatch.setattr("ragauge.engine.caller.WAITS", (0.01,))
+    monkeypatch.setattr("ragauge.engine.caller.RETRY_WAITS_S", (0.01,))
     with socket.socket() as held:
         held.bind(("127.0.0.1", 0))  # nobody listens there, and nobody else comes to
         gone = f"http://127.0.0.1:{held.getsockname()[1]}/v1"
@@ -215,7 +215,7 @@ def test_a_server_that_goes_away_for_good_ends_the_run_and_pays_for_nothing_twic
     store: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A server that stops half-way is no reason to fail the rest; when it is back the same call goes on."""
-    monkeypatch.setattr("ragauge.engine.caller.WAITS", (0.01,))
+    monkeypatch.setattr("ragauge.engine.caller.RETRY_WAITS_S", (0.01,))
     server = FaultyServer(latency=0.05).__enter__()
 
     def end() -> None:
@@ -318,7 +318,7 @@ def test_case_56_calls_that_say_no_tokens_count_at_their_most(
     prices = tmp_path / "prices.yaml"
     prices.write_text("openai-chat:any: {input: 100, output: 100}\n")
     monkeypatch.setenv("RAGAUGE_PRICES", str(prices))
-    monkeypatch.setattr("ragauge.models.chat._usage", lambda _: None)
+    monkeypatch.setattr("ragauge.models.chat._read_usage", lambda _: None)
     with FaultyServer() as server:
         card = evaluated(server, store, n=30, max_cost=5.0, concurrency=2)
         assert 0 < len(server.requests) < 30

@@ -77,7 +77,7 @@ def test_kill_costs_what_was_in_flight(tmp_path: Path, monkeypatch: pytest.Monke
     made = calls(tmp_path)
     assert set(made) == {row["answer"] for row in rows}
     with open_store("sqlite:///.ragauge/ragauge.db") as store:
-        frame = store.scores.frame(store.runs.find("kept").run_id, None).filter(metric="patience")
+        frame = store.scores.load_frame(store.runs.find("kept").run_id, None).filter(metric="patience")
     assert frame["status"].to_list() == ["scored"] * N
     assert frame["value"].to_list() == [i % 10 / 10 for i in range(N)]
     assert frame["reason"].to_list() == [f"it is number {i}" for i in range(N)]

@@ -15,27 +15,27 @@ from ragauge.core.errors import JudgeError, UnknownName, UsageError
 from ragauge.core.example import Example
 from ragauge.core.response import Response, Run
 from ragauge.engine.judges import build_judge
-from ragauge.engine.plan import Plan, Selection, plan
-from ragauge.metrics.base import Measured
-from ragauge.metrics.catalogue import parse
+from ragauge.engine.plan import Plan, Selection, build_plan
+from ragauge.metrics.base import MetricResult
+from ragauge.metrics.catalogue import parse_metric
 from ragauge.store.scores import Column
 from ragauge.store.store_access import Store
 
-RECALL, FAITHFUL, CORRECT = parse("recall@5"), parse("faithfulness"), parse("answer_correctness")
-SCORED, FAILED = Measured("scored", 1.0, low=1.0, high=1.0), Measured("failed", reason="r")
+RECALL, FAITHFUL, CORRECT = parse_metric("recall@5"), parse_metric("faithfulness"), parse_metric("answer_correctness")
+SCORED, FAILED = MetricResult("scored", 1.0, low=1.0, high=1.0), MetricResult("failed", reason="r")
 
 
 def with_run(store: Store, n: int = 10) -> str:
     return store.runs.import_run(Run("", "r"), records(n)).run_id
 
 
-def score(store: Store, found: Plan, numbers: Sequence[int], result: Measured = SCORED) -> None:
+def score(store: Store, found: Plan, numbers: Sequence[int], result: MetricResult = SCORED) -> None:
     store.scores.write(found.run_id, found.columns, [(n, [result] * len(found.columns)) for n in numbers])
 
 
 def test_plan_of_a_new_run(store: Store) -> None:
     """Everything is to be done; only the questions that the metrics need are asked, agree after verify_answer."""
-    found = plan(store, with_run(store), [CORRECT, RECALL], TinyJudge())
+    found = build_plan(store, with_run(store), [CORRECT, RECALL], TinyJudge())
     assert (found.total, found.done, found.pending) == (10, 0, 10)
     assert found.questions == ("verify_answer", "agree")
     assert found.judge_id == "tiny@1"
@@ -49,26 +49,26 @@ def test_plan_only_reads(store: Store) -> None:
     """Planning twice gives equal plans and leaves no judge, no score and no metric behind."""
     run_id = with_run(store)
     before = store.runs.find(run_id)
-    assert plan(store, run_id, [CORRECT], TinyJudge()) == plan(store, run_id, [CORRECT], TinyJudge())
+    assert build_plan(store, run_id, [CORRECT], TinyJudge()) == build_plan(store, run_id, [CORRECT], TinyJudge())
     assert store.scores.judges(run_id) == []
     assert store.runs.find(run_id) == before
 
 
 def test_metrics_from_labels_ask_nobody(store: Store) -> None:
     """Without a question no judge is named, so the scores are the same whichever judge is given."""
-    found = plan(store, with_run(store), [RECALL], TinyJudge())
+    found = build_plan(store, with_run(store), [RECALL], TinyJudge())
     assert (found.questions, found.judge_id, found.judge) == ((), None, None)
 
 
 def test_no_judge_asks_nothing(store: Store) -> None:
     """Without a judge nothing is asked, and the scores are nobody's."""
-    found = plan(store, with_run(store), [FAITHFUL], None)
+    found = build_plan(store, with_run(store), [FAITHFUL], None)
     assert (found.questions, found.columns[0].judge_id) == ((), None)
 
 
 def test_question_that_the_judge_cannot_answer_is_not_asked(store: Store) -> None:
     """A judge is asked only what it answers; the scores are its scores all the same."""
-    found = plan(store, with_run(store), [parse("context_precision:unit=sentence"), FAITHFUL], TinyJudge())
+    found = build_plan(store, with_run(store), [parse_metric("context_precision:unit=sentence"), FAITHFUL], TinyJudge())
     assert found.questions == ("verify_answer",)
     assert {column.judge_id for column in found.columns} == {"tiny@1"}
 
@@ -76,59 +76,59 @@ def test_question_that_the_judge_cannot_answer_is_not_asked(store: Store) -> Non
 def test_done_has_every_score(store: Store) -> None:
     """A response is done with a score of every metric in its version by this judge; anything less is pending."""
     run_id = with_run(store)
-    both = plan(store, run_id, [RECALL, FAITHFUL], TinyJudge())
+    both = build_plan(store, run_id, [RECALL, FAITHFUL], TinyJudge())
     score(store, both, both.numbers[:4])
-    score(store, plan(store, run_id, [RECALL], None), both.numbers[4:6])
-    again = plan(store, run_id, [RECALL, FAITHFUL], TinyJudge())
+    score(store, build_plan(store, run_id, [RECALL], None), both.numbers[4:6])
+    again = build_plan(store, run_id, [RECALL, FAITHFUL], TinyJudge())
     assert (again.total, again.done, again.numbers) == (10, 4, both.numbers[4:])
-    assert plan(store, run_id, [RECALL], TinyJudge()).done == 6
-    assert plan(store, run_id, [RECALL, FAITHFUL, CORRECT], TinyJudge()).done == 0
-    assert plan(store, run_id, [FAITHFUL], TinyJudge(), judge_repeat=1).done == 0
+    assert build_plan(store, run_id, [RECALL], TinyJudge()).done == 6
+    assert build_plan(store, run_id, [RECALL, FAITHFUL, CORRECT], TinyJudge()).done == 0
+    assert build_plan(store, run_id, [FAITHFUL], TinyJudge(), judge_repeat=1).done == 0
 
 
 def test_new_metric_version_is_pending(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     """Scores of an older version of a metric do not count (case 50)."""
     run_id = with_run(store)
-    found = plan(store, run_id, [FAITHFUL], TinyJudge())
+    found = build_plan(store, run_id, [FAITHFUL], TinyJudge())
     score(store, found, found.numbers)
-    assert plan(store, run_id, [FAITHFUL], TinyJudge()).pending == 0
+    assert build_plan(store, run_id, [FAITHFUL], TinyJudge()).pending == 0
     monkeypatch.setattr(type(FAITHFUL), "version", FAITHFUL.version + 1)
-    assert plan(store, run_id, [FAITHFUL], TinyJudge()).pending == 10
+    assert build_plan(store, run_id, [FAITHFUL], TinyJudge()).pending == 10
 
 
 def test_failed_is_done_unless_tried_again(store: Store) -> None:
     """A failed score is a result; retry_failed makes it pending."""
     run_id = with_run(store)
-    found = plan(store, run_id, [FAITHFUL], TinyJudge())
+    found = build_plan(store, run_id, [FAITHFUL], TinyJudge())
     score(store, found, found.numbers[:7])
     score(store, found, found.numbers[7:], FAILED)
-    assert plan(store, run_id, [FAITHFUL], TinyJudge()).pending == 0
-    assert plan(store, run_id, [FAITHFUL], TinyJudge(), Selection(retry_failed=True)).numbers == found.numbers[7:]
+    assert build_plan(store, run_id, [FAITHFUL], TinyJudge()).pending == 0
+    assert build_plan(store, run_id, [FAITHFUL], TinyJudge(), Selection(retry_failed=True)).numbers == found.numbers[7:]
 
 
 def test_limit_is_the_same_draw_every_time(store: Store) -> None:
     """A limit takes the first of the run's order, those done included: repeated it does nothing, raised it goes on."""
     run_id = with_run(store)
-    everything = plan(store, run_id, [FAITHFUL], TinyJudge())
-    four = plan(store, run_id, [FAITHFUL], TinyJudge(), Selection(limit=4))
+    everything = build_plan(store, run_id, [FAITHFUL], TinyJudge())
+    four = build_plan(store, run_id, [FAITHFUL], TinyJudge(), Selection(limit=4))
     assert (four.total, four.numbers) == (4, everything.numbers[:4])
     score(store, four, four.numbers)
-    again = plan(store, run_id, [FAITHFUL], TinyJudge(), Selection(limit=4))
+    again = build_plan(store, run_id, [FAITHFUL], TinyJudge(), Selection(limit=4))
     assert (again.total, again.done, again.pending) == (4, 4, 0)
-    assert plan(store, run_id, [FAITHFUL], TinyJudge(), Selection(limit=6)).numbers == everything.numbers[4:6]
-    assert plan(store, run_id, [FAITHFUL], TinyJudge(), Selection(limit=99)).total == 10
+    assert build_plan(store, run_id, [FAITHFUL], TinyJudge(), Selection(limit=6)).numbers == everything.numbers[4:6]
+    assert build_plan(store, run_id, [FAITHFUL], TinyJudge(), Selection(limit=99)).total == 10
     with pytest.raises(UsageError, match="limit must be at least 1, got 0"):
-        plan(store, run_id, [FAITHFUL], TinyJudge(), Selection(limit=0))
+        build_plan(store, run_id, [FAITHFUL], TinyJudge(), Selection(limit=0))
 
 
 def test_keep_leaves_what_matches(store: Store) -> None:
     """Only examples of the segment are planned; nothing matching, or a misspelt value, is a usage error (case 77)."""
     run_id = with_run(store)
-    first = plan(store, run_id, [FAITHFUL], TinyJudge(), Selection(keep={"half": "first"}))
+    first = build_plan(store, run_id, [FAITHFUL], TinyJudge(), Selection(keep={"half": "first"}))
     names = {item.example.query_id for item in store.runs.load(first.numbers)}
     assert names == {"q0", "q1", "q2", "q3", "q4"}
     with pytest.raises(UnknownName, match="nearest: first"):
-        plan(store, run_id, [FAITHFUL], TinyJudge(), Selection(keep={"half": "fisrt"}))
+        build_plan(store, run_id, [FAITHFUL], TinyJudge(), Selection(keep={"half": "fisrt"}))
 
 
 def test_keep_that_nothing_matches_is_refused(store: Store) -> None:
@@ -136,14 +136,14 @@ def test_keep_that_nothing_matches_is_refused(store: Store) -> None:
     pairs = [(Example("a", "?", segments={"x": "1"}), None), (Example("b", "?", segments={"y": "2"}), None)]
     run_id = store.runs.import_run(Run("", "r"), pairs).run_id
     with pytest.raises(UsageError, match="no example matches all of x=1, y=2"):
-        plan(store, run_id, [FAITHFUL], TinyJudge(), Selection(keep={"x": "1", "y": "2"}))
+        build_plan(store, run_id, [FAITHFUL], TinyJudge(), Selection(keep={"x": "1", "y": "2"}))
 
 
 def test_unknown_run_is_named(store: Store) -> None:
     """A run that is not there is an error with the nearest."""
     with_run(store)
     with pytest.raises(UnknownName, match="no run 'nobody'"):
-        plan(store, "nobody", [FAITHFUL], TinyJudge())
+        build_plan(store, "nobody", [FAITHFUL], TinyJudge())
 
 
 def test_responses_to_one_question_stand_together(store: Store) -> None:
@@ -154,7 +154,7 @@ def test_responses_to_one_question_stand_together(store: Store) -> None:
         for i in range(20)
     ]
     run_id = store.runs.import_run(Run("", "r"), pairs).run_id
-    found = plan(store, run_id, [FAITHFUL], TinyJudge())
+    found = build_plan(store, run_id, [FAITHFUL], TinyJudge())
     queries = [item.example.query for item in store.runs.load(found.numbers)]
     assert all(len(set(queries[i : i + 3])) == 1 for i in range(0, 60, 3))
     assert len(set(queries[::3])) == 20
@@ -172,9 +172,9 @@ def test_order_is_a_seeded_draw(store: Store) -> None:
         run = Run(f"run{seed}", "r", config={"seed": seed})
         pairs = [(Example(f"q{i}", str(i)), None) for i in range(100)]
         run_id = store.runs.import_run(run, pairs).run_id
-        places = {number: i for i, (number, _) in enumerate(store.runs.order(run_id))}
-        found = plan(store, run_id, [RECALL], None)
-        assert found.numbers == plan(store, run_id, [RECALL], None).numbers
+        places = {number: i for i, (number, _) in enumerate(store.runs.load_order(run_id))}
+        found = build_plan(store, run_id, [RECALL], None)
+        assert found.numbers == build_plan(store, run_id, [RECALL], None).numbers
         draw = [places[number] for number in found.numbers[:40]]
         means.append(statistics.mean(draw))
         orders.add(tuple(draw))
@@ -237,5 +237,5 @@ def test_judge_in_the_working_directory(tmp_path: Path, monkeypatch: pytest.Monk
 def test_plans_are_values(store: Store) -> None:
     """Plans compare by what is to be done, not by the judge object."""
     run_id = with_run(store)
-    found = plan(store, run_id, [FAITHFUL], TinyJudge())
+    found = build_plan(store, run_id, [FAITHFUL], TinyJudge())
     assert found == replace(found, judge=None)

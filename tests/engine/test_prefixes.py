@@ -16,8 +16,8 @@ from tests.loopback.server import FaultyServer
 
 import ragauge as rg
 from ragauge.core.ask import Ask, ModelName
-from ragauge.engine.prefixes import Prefixes
-from ragauge.models.prompt_cache import LEAST, cacheable
+from ragauge.engine.prefixes import PrefixQueue
+from ragauge.models.prompt_cache import MIN_CACHED_TOKENS, is_cacheable
 
 METRICS = "faithfulness,context_precision,context_recall"
 N = 6
@@ -86,32 +86,36 @@ def test_the_others_wait_for_the_first_alone() -> None:
     """What begins alike waits until an attempt at the first has ended; what begins otherwise waits for nothing."""
 
     async def run() -> None:
-        prefixes = Prefixes()
-        first, second, other = (prefixes.join(HERE, asked(*words)) for words in (("a", "1"), ("a", "2"), ("b", "3")))
+        prefixes = PrefixQueue()
+        first, second, other = (
+            prefixes.join_group(HERE, asked(*words)) for words in (("a", "1"), ("a", "2"), ("b", "3"))
+        )
         assert prefixes.several(first)
         assert not prefixes.several(other)
-        assert await prefixes.turn(first) is True
-        assert await prefixes.turn(other) is True
-        waiting = asyncio.create_task(prefixes.turn(second))
+        assert await prefixes.wait_turn(first) is True
+        assert await prefixes.wait_turn(other) is True
+        waiting = asyncio.create_task(prefixes.wait_turn(second))
         await asyncio.sleep(0)
         assert not waiting.done()
-        prefixes.tried(first)
+        prefixes.mark_tried(first)
         assert await waiting is False
         for one in (first, second, other):
             prefixes.leave(one)
-        assert await prefixes.turn(prefixes.join(HERE, asked("a", "4"))) is True  # nothing is kept of those before
+        assert (
+            await prefixes.wait_turn(prefixes.join_group(HERE, asked("a", "4"))) is True
+        )  # nothing is kept of those before
 
     asyncio.run(run())
 
 
 def test_what_nobody_caches_does_not_wait() -> None:
     """Too short for the provider, without passages, or a model of one's own: no order, no mark."""
-    long = asked("x" * 4 * LEAST, "1")
-    assert cacheable(ModelName("openai", "gpt-5-mini"), long)
-    assert not cacheable(ModelName("openai", "gpt-5-mini"), asked("short", "1"))
-    assert cacheable(HERE, asked("short", "1"))  # a server of one's own keeps whatever it reads
-    assert not cacheable(HERE, asked("", "1"))
-    assert not cacheable(ModelName("own", "mine"), long)
+    long = asked("x" * 4 * MIN_CACHED_TOKENS, "1")
+    assert is_cacheable(ModelName("openai", "gpt-5-mini"), long)
+    assert not is_cacheable(ModelName("openai", "gpt-5-mini"), asked("short", "1"))
+    assert is_cacheable(HERE, asked("short", "1"))  # a server of one's own keeps whatever it reads
+    assert not is_cacheable(HERE, asked("", "1"))
+    assert not is_cacheable(ModelName("own", "mine"), long)
 
 
 @pytest.mark.server

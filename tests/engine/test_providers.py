@@ -74,7 +74,7 @@ def test_an_evaluation_gives_the_same_numbers(
         assert len(server.requests) == 3 * N
     assert {name: card[name].mean for name in NAMES} == expected
     with open_store(f"sqlite:///{tmp_path / 'store.db'}") as opened:
-        kept = [line["reply"] for line in opened.replies.lines()]
+        kept = [line["reply"] for line in opened.replies.iter_lines()]
     assert {reply["sent"]["schema"] for reply in kept} == {"native"}
     assert all(reply["usage"]["output_tokens"] > 0 and reply["served"].endswith("-served") for reply in kept)
 
@@ -96,7 +96,7 @@ def test_faults_of_every_kind_are_mended(
 ) -> None:
     """With a third of all calls failing once, in the provider's own words, the same means come out in the end."""
     with FaultyServer(FAULTS, once=True, seed=12) as server, pytest.MonkeyPatch.context() as patch:
-        patch.setattr("ragauge.engine.caller.WAITS", (0.01,))
+        patch.setattr("ragauge.engine.caller.RETRY_WAITS_S", (0.01,))
         card = evaluated(server, model, path, str(tmp_path / "store.db"))
         met = server.met
     assert sum(count for fault, count in met.items() if fault) > 5

@@ -75,7 +75,7 @@ def asked_about(server: FaultyServer) -> list[str]:
 def kept(store: str) -> list[dict[str, Any]]:
     """Every stored reply."""
     with open_store(store) as opened:
-        return [line["reply"] for line in opened.replies.lines()]
+        return [line["reply"] for line in opened.replies.iter_lines()]
 
 
 def test_case_28_missing_verdicts_bound_the_score(store: str) -> None:

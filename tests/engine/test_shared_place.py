@@ -13,10 +13,10 @@ from tests.engine.model_rows import METRICS, rows
 from tests.loopback.server import FaultyServer, Request
 
 import ragauge as rg
-from ragauge.engine.models import calling_of
+from ragauge.engine.models import build_call_options
 from ragauge.engine.systems import build_system
 from ragauge.judges.model.judge import ModelJudge
-from ragauge.models.endpoints import PLACES, Endpoint, Places, endpoint
+from ragauge.models.endpoints import ENDPOINTS, Endpoint, EndpointRegistry, normalize_endpoint
 from ragauge.models.limiter import Limiter
 
 SYSTEM = "openai/gpt-of-the-system"
@@ -24,23 +24,23 @@ SYSTEM = "openai/gpt-of-the-system"
 
 async def call(limiter: Limiter, began: list[float], seconds: float = 1.0) -> None:
     """One call that is answered."""
-    async with limiter.slot():
+    async with limiter.take_slot():
         now = asyncio.get_running_loop().time()
         began.append(now)
         await asyncio.sleep(seconds)
-        limiter.succeeded(now)
+        limiter.record_success(now)
 
 
 def test_together_never_more_than_the_larger() -> None:
     """Two callers of one place, four and two, have four calls under way together; elsewhere they would have six."""
 
     async def most(one: Endpoint, other: Endpoint) -> int:
-        limiters = Limiter(4, place=one), Limiter(2, place=other)
+        limiters = Limiter(4, endpoint=one), Limiter(2, endpoint=other)
         seen = 0
 
         async def watched(limiter: Limiter) -> None:
             nonlocal seen
-            async with limiter.slot():
+            async with limiter.take_slot():
                 seen = max(seen, sum(each.running for each in limiters))
                 await asyncio.sleep(1.0)
 
@@ -60,7 +60,7 @@ def test_nobody_is_starved() -> None:
 
     async def main() -> list[float]:
         place = Endpoint()
-        judge, system = Limiter(4, place=place), Limiter(2, place=place)
+        judge, system = Limiter(4, endpoint=place), Limiter(2, endpoint=place)
         start, mine, others = asyncio.get_running_loop().time(), list[float](), list[float]()
         first = [asyncio.create_task(call(judge, others)) for _ in range(8)]
         await asyncio.sleep(0.5)
@@ -78,10 +78,10 @@ def test_refused_to_one_slows_the_other() -> None:
 
     async def main() -> tuple[int, int, list[float]]:
         place = Endpoint()
-        judge, system = Limiter(8, 32, place), Limiter(2, place=place)
+        judge, system = Limiter(8, 32, place), Limiter(2, endpoint=place)
         start, began = asyncio.get_running_loop().time(), list[float]()
-        async with system.slot():
-            system.refused(asyncio.get_running_loop().time(), 10.0)
+        async with system.take_slot():
+            system.record_refusal(asyncio.get_running_loop().time(), 10.0)
         await asyncio.gather(*[call(judge, began) for _ in range(4)])
         return judge.allowed, judge.most, [one - start for one in began]
 
@@ -112,18 +112,18 @@ def test_waiting_call_that_is_given_up_holds_no_turn() -> None:
 def test_endpoint_is_scheme_host_and_port() -> None:
     """Paths, credentials and the case of a host do not tell places apart; ports, schemes and hosts do."""
     same = ("https://api.example", "https://API.example:443/v1", "https://u:p@api.example/answers?x={{query}}")
-    assert len({endpoint(url) for url in same}) == 1
+    assert len({normalize_endpoint(url) for url in same}) == 1
     other = ("http://api.example", "https://api.example:8443", "https://api.example.org", "http://{{host}}:{{port}}/x")
-    assert len({endpoint(url) for url in (*same, *other)}) == 5
+    assert len({normalize_endpoint(url) for url in (*same, *other)}) == 5
 
 
 def test_pause_outlives_its_loop() -> None:
     """What a place asked for in one verb holds in the next, which runs on another loop; other places are free."""
-    places = Places()
+    places = EndpointRegistry()
 
     async def refused() -> float:
-        limiter = Limiter(4, place=places.at("http://one.example/v1"))
-        limiter.refused(asyncio.get_running_loop().time(), 30.0)
+        limiter = Limiter(4, endpoint=places.at("http://one.example/v1"))
+        limiter.record_refusal(asyncio.get_running_loop().time(), 30.0)
         return limiter.place.until
 
     async def until(url: str) -> float:
@@ -152,12 +152,12 @@ def test_who_shares_with_whom(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -
         settings = {"generator": "model", "model": f"openai-chat:any@{server.url}"}
         reference = build_system(f"reference:{tmp_path}", settings)
         http = build_system(f"{server.url}/chat/completions", system_at(server))
-        calling = calling_of(ModelJudge.of(f"openai-chat:any@{server.url}"))
+        calling = build_call_options(ModelJudge.of(f"openai-chat:any@{server.url}"))
         assert calling is not None
 
         async def places() -> tuple[Endpoint, Endpoint, Endpoint]:
             (name,) = ModelJudge.of(f"openai-chat:any@{server.url}").models()
-            return calling.limiter(name).place, PLACES.at(http.address), PLACES.at(reference.address)
+            return calling.get_limiter(name).place, ENDPOINTS.at(http.address), ENDPOINTS.at(reference.address)
 
         assert len({id(one) for one in asyncio.run(places())}) == 1
         asyncio.run(reference.close())
@@ -192,9 +192,9 @@ def test_refused_to_system_slows_judge(tmp_path: Path) -> None:
 
         async def run_beside_judge() -> tuple[int, int]:
             judge = ModelJudge.of(f"openai-chat:any@{server.url}")
-            calling = calling_of(judge, concurrency=8)
+            calling = build_call_options(judge, concurrency=8)
             assert calling is not None
-            limiter = calling.limiter(judge.models()[0])
+            limiter = calling.get_limiter(judge.models()[0])
             await _run(server, tmp_path)
             return limiter.allowed, limiter.falls
 

@@ -17,13 +17,13 @@ from ragauge.core.errors import DataError, UsageError
 from ragauge.core.example import EvalSet, Example, Relevant
 from ragauge.core.response import Passage, Response
 from ragauge.core.study import Measurement
-from ragauge.metrics.base import Measured, Metric
-from ragauge.metrics.catalogue import parse
+from ragauge.metrics.base import Metric, MetricResult
+from ragauge.metrics.catalogue import parse_metric
 from ragauge.metrics.facts import Facts
 from ragauge.metrics.measure import measure_all
-from ragauge.metrics.retrieval.ranks import of_responses
+from ragauge.metrics.retrieval.ranks import rank_responses
 from ragauge.store.store_access import Store, open_store
-from ragauge.studies.conduct import conduct
+from ragauge.studies.conduct import run_study_trials
 from ragauge.studies.figures import StudyKind
 from ragauge.studies.maker import OpenTrial, TrialMaker
 
@@ -34,17 +34,17 @@ GRID = [{"depth": depth} for depth in (1, 3, 5)]
 class FirstDocuments:
     """A trial that returns the first documents to every question."""
 
-    metrics: Sequence[Metric] = (parse("recall"), parse("mrr"))
+    metrics: Sequence[Metric] = (parse_metric("recall"), parse_metric("mrr"))
 
     def __init__(self, depth: int, closed: list[int]) -> None:
         self.config: Mapping[str, Any] = {"depth": depth}
         self._depth, self._closed = depth, closed
 
-    def answers(self, examples: Sequence[Example]) -> Iterable[tuple[Response, Sequence[Measured]]]:
+    def answers(self, examples: Sequence[Example]) -> Iterable[tuple[Response, Sequence[MetricResult]]]:
         passages = tuple(Passage(f"d{n}", f"d{n}") for n in range(self._depth))
         for example in examples:
             response = Response(example.query_id, passages=passages)
-            (ranking,) = of_responses([(example, response)])
+            (ranking,) = rank_responses([(example, response)])
             yield response, measure_all(self.metrics, Facts(example, response, ranking=ranking))
 
     def measurements(self) -> Sequence[Measurement]:
@@ -85,39 +85,39 @@ def store(tmp_path: Path) -> Iterable[Store]:
 def test_trials_are_ordinary_runs(store: Store) -> None:
     """A trial's run has its responses, scores and settings; what was measured stands beside it; all are closed."""
     maker = DepthMaker()
-    study = conduct(store, "depths", maker, SET, GRID)
+    study = run_study_trials(store, "depths", maker, SET, GRID)
     assert [(trial.name, trial.state) for trial in study.trials] == [
         ("depth=1", "complete"),
         ("depth=3", "failed"),
         ("depth=5", "complete"),
     ]
     assert study.trials[1].reason == "corpus: no third document."
-    assert (maker.closed, study.trials[2].measured("depth")) == ([1, 5], 5.0)
+    assert (maker.closed, study.trials[2].find_measurement_value("depth")) == ([1, 5], 5.0)
     run = store.runs.find(study.trials[2].run_id)
     assert (run.state, run.done, run.config["study"]) == ("finished", 6, "depths")
-    frame = store.scores.frame(run.run_id, None)
+    frame = store.scores.load_frame(run.run_id, None)
     found = dict(frame.filter(frame["metric"] == "recall").select("query_id", "value").iter_rows())
     assert found == {f"q{n}": float(n < 5) for n in range(6)}
 
 
 def test_study_is_continued(store: Store) -> None:
     """New values join and failed trials are made again; complete ones are neither made again nor changed."""
-    first = conduct(store, "depths", DepthMaker(), SET, GRID)
+    first = run_study_trials(store, "depths", DepthMaker(), SET, GRID)
     maker = DepthMaker()
-    second = conduct(store, "depths", maker, SET, [*GRID, {"depth": 2}])
+    second = run_study_trials(store, "depths", maker, SET, [*GRID, {"depth": 2}])
     assert maker.opened == [3, 2]
     assert second.trials[0] == first.trials[0]
-    assert second.space == {"depth": [1, 3, 5, 2]}
+    assert second.parameter_values == {"depth": [1, 3, 5, 2]}
 
 
 def test_other_fixed_settings_are_named(store: Store) -> None:
     """Other fixed settings, or another set, are an error that names them; --fresh starts anew."""
-    conduct(store, "depths", DepthMaker(corpus="a"), SET, GRID[:1])
+    run_study_trials(store, "depths", DepthMaker(corpus="a"), SET, GRID[:1])
     with pytest.raises(UsageError, match=r"corpus was a, now b.*--fresh"):
-        conduct(store, "depths", DepthMaker(corpus="b"), SET, GRID)
+        run_study_trials(store, "depths", DepthMaker(corpus="b"), SET, GRID)
     with pytest.raises(UsageError, match="set was faq"):
-        conduct(store, "depths", DepthMaker(corpus="a"), EvalSet("faq", SET.examples[:3]), GRID)
-    fresh = conduct(store, "depths", DepthMaker(corpus="b"), SET, GRID[2:], fresh=True)
+        run_study_trials(store, "depths", DepthMaker(corpus="a"), EvalSet("faq", SET.examples[:3]), GRID)
+    fresh = run_study_trials(store, "depths", DepthMaker(corpus="b"), SET, GRID[2:], fresh=True)
     assert [trial.name for trial in fresh.trials] == ["depth=5"]
     assert len(store.runs.list(study="depths")) == 1
 
@@ -128,7 +128,7 @@ class Grouped(DepthMaker):
     def groups(self, grid: Sequence[Mapping[str, Any]]) -> Iterable[Sequence[Mapping[str, Any]]]:
         return [grid[n : n + 2] for n in range(0, len(grid), 2)]
 
-    def together(self, opened: Sequence[OpenTrial]) -> None:
+    def prepare_group(self, opened: Sequence[OpenTrial]) -> None:
         assert not set(self.closed) & {int(one.config["depth"]) for one in opened}
         if any(one.config["depth"] == 6 for one in opened):
             raise DataError("no timing.", source="clock")
@@ -137,7 +137,7 @@ class Grouped(DepthMaker):
 def test_groups_are_open_together(store: Store) -> None:
     """A group is opened and closed whole; without a set trials have no run; what fails a group fails all of it."""
     maker = Grouped()
-    study = conduct(store, "grouped", maker, None, [{"depth": depth} for depth in (1, 3, 4, 5, 6, 7)])
+    study = run_study_trials(store, "grouped", maker, None, [{"depth": depth} for depth in (1, 3, 4, 5, 6, 7)])
     states = {trial.name: trial.state for trial in study.trials}
     assert (maker.opened, maker.closed) == ([1, 3, 4, 5, 6, 7], [1, 5, 4, 7, 6])
     assert [states[f"depth={depth}"] for depth in (1, 3, 4, 5, 6, 7)] == [
@@ -149,7 +149,7 @@ def test_groups_are_open_together(store: Store) -> None:
         "failed",
     ]
     assert {trial.run_id for trial in study.trials} == {""}
-    assert (study.trials[0].measured("depth"), study.trials[5].reason) == (1.0, "clock: no timing.")
+    assert (study.trials[0].find_measurement_value("depth"), study.trials[5].reason) == (1.0, "clock: no timing.")
 
 
 @pytest.mark.slow
@@ -171,10 +171,12 @@ def test_killed_study_loses_nothing_complete(tmp_path: Path, trials: int, kills:
         os.kill(child.pid, signal.SIGKILL)
         child.wait()
         with open_store(url) as store:
-            known = store.studies.read("killed").trials if store.studies.has("killed") else ()
+            known = store.studies.read("killed").trials if store.studies.has_study("killed") else ()
             done = {trial.name for trial in known if trial.state == "complete"}
             for trial in known:
-                assert (store.runs.size(trial.run_id) == 6) if trial.state == "complete" else not trial.run_id
+                assert (
+                    (store.runs.count_responses(trial.run_id) == 6) if trial.state == "complete" else not trial.run_id
+                )
         again = {f"depth={line}" for line in log.read_text().split()} if log.exists() else set()
         assert not complete & again
         assert complete <= done
@@ -182,7 +184,7 @@ def test_killed_study_loses_nothing_complete(tmp_path: Path, trials: int, kills:
         complete = done
         log.unlink(missing_ok=True)
     with open_store(url) as store:
-        study = conduct(store, "killed", DepthMaker(), SET, [{"depth": depth} for depth in depths])
+        study = run_study_trials(store, "killed", DepthMaker(), SET, [{"depth": depth} for depth in depths])
         assert all(trial.state == "complete" for trial in study.trials)
         assert len(store.runs.list(study="killed")) == len(depths)
 
@@ -203,4 +205,4 @@ class Logged(DepthMaker):
 if __name__ == "__main__":
     with open_store(sys.argv[1]) as opened_store:
         wanted = [{"depth": int(depth)} for depth in sys.argv[3].split(",")]
-        conduct(opened_store, "killed", Logged(sys.argv[2]), SET, wanted)
+        run_study_trials(opened_store, "killed", Logged(sys.argv[2]), SET, wanted)

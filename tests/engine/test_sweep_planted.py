@@ -15,7 +15,7 @@ import ragauge as rg
 from ragauge.models.embedders.wordllama import WordLlamaEmbedder
 from ragauge.studies.figures import StudyTable
 from ragauge.systems.reference.retrievers import Bm25, Dense, Hybrid, Retriever
-from ragauge.text.sentences import split
+from ragauge.text.sentences import split_sentences
 
 XQUAD = Path(__file__).resolve().parents[3] / "shared" / "data" / "xquad" / "xquad.en.json"
 SPACE: dict[str, list[Any]] = {
@@ -66,7 +66,7 @@ def text() -> SearchedText:
     asked: dict[str, AskedOfText] = {}
     for a, page in enumerate(json.loads(XQUAD.read_text(encoding="utf-8"))["data"]):
         for b, paragraph in enumerate(page["paragraphs"]):
-            cut = split(paragraph["context"])
+            cut = split_sentences(paragraph["context"])
             ids = [f"{a}.{b}.{c}" for c in range(len(cut))]
             sentences |= {one: sentence.text for one, sentence in zip(ids, cut, strict=True)}
             for qa in paragraph["qas"]:
@@ -158,7 +158,7 @@ def read(text: SearchedText, seed: int, folder: Path, *, race: bool) -> dict[str
     }
     if race:
         return right
-    tables = [one for one in found.figures.told if isinstance(one, StudyTable)]
+    tables = [one for one in found.figures.contents if isinstance(one, StudyTable)]
     effects = {row[0]: row for table in tables if table.heading == "What each value changes" for row in table.rows}
     idle, model = effects["temperature_note"], effects["model"]
     right["ignored"] &= idle[4] == "+0.0" and idle[-1] == "inside the noise"

@@ -12,7 +12,7 @@ import pytest
 import ragauge as rg
 from ragauge.core.errors import UsageError
 from ragauge.studies.options import SweepOptions
-from ragauge.studies.sweep.verb import planned
+from ragauge.studies.sweep.verb import preview_sweep
 
 N = 120
 MEANS = {"weak": 0.35, "good": 0.8, "same": 0.8}
@@ -75,7 +75,7 @@ def test_loser_is_dropped_and_ties_stay(tmp_path: Path) -> None:
     assert result.recommendation.trial is None  # four of six trials may be the best
     assert sum(ASKED.values()) == result.log.made == result.log.held < result.log.planned == 6 * N
     assert "ignores shown" in result.log.notes[0]
-    assert "shown changes no score" in " ".join(text for text in result.figures.told if isinstance(text, str))
+    assert "shown changes no score" in " ".join(text for text in result.figures.contents if isinstance(text, str))
     assert max(ASKED.values()) == 1
 
 
@@ -268,7 +268,7 @@ def test_objective_that_applies_to_nothing_says_why(tmp_path: Path) -> None:
 def test_dry_run_asks_nothing(tmp_path: Path) -> None:
     """The plan says how many trials and questions there are, and asks none."""
     ASKED.clear()
-    found = planned(SweepOptions(build, questions(), **SPACE, store=url(tmp_path)))
+    found = preview_sweep(SweepOptions(build, questions(), **SPACE, store=url(tmp_path)))
     assert found["trials"] == 6
     assert found["questions_at_most"] == 6 * N
     assert found["looks"] == [30, 45, 68, 101, 120]
@@ -297,11 +297,11 @@ def test_progress_counts_what_is_left(tmp_path: Path) -> None:
 def test_share_to_confirm_on_is_exact_and_keeps_clusters(tmp_path: Path) -> None:
     """A share held back is that share to one example; of clusters, to half a cluster, none of them cut."""
     from ragauge.store.store_access import open_store
-    from ragauge.studies.sweep.verb import _split
+    from ragauge.studies.sweep.verb import _split_set
 
     def halves(eval_set: rg.EvalSet, share: str) -> tuple[rg.EvalSet, rg.EvalSet]:
         with open_store(url(tmp_path)) as store:
-            rest, back = _split(SweepOptions(build, eval_set, confirm=share), eval_set, store)
+            rest, back = _split_set(SweepOptions(build, eval_set, confirm=share), eval_set, store)
         assert back is not None
         return rest, back
 

@@ -109,8 +109,8 @@ def evaluated(rows: list[dict[str, object]], folder: Path) -> dict[str, tuple[st
     with open_store(url) as store:
         components = {number: cause.component for number, cause in store.causes.read(card.run.run_id, judge_id)}
         results: dict[str, tuple[str, str, str]] = {}
-        for item in store.runs.load(store.runs.order(card.run.run_id).numbers):
-            scores = store.scores.of_response(card.run.run_id, item.example.query_id, 0, judge_id)
+        for item in store.runs.load(store.runs.load_order(card.run.run_id).numbers):
+            scores = store.scores.load_for_response(card.run.run_id, item.example.query_id, 0, judge_id)
             score = scores["context_precision"]
             results[item.example.query_id] = score.status, score.reason or "", components.get(item.response_no, "")
     return results

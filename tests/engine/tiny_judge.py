@@ -19,8 +19,8 @@ from ragauge.core.facts import (
     AgreementFacts,
     AnswerFacts,
     Claim,
-    FactsOf,
     GuessedFacts,
+    JudgeFacts,
     Rating,
     ReferenceClaim,
     ReferenceFacts,
@@ -34,9 +34,9 @@ from ragauge.judges.inputs import (
     RatePassages,
     VerifyAnswer,
     VerifyReference,
-    evidence_key,
+    build_evidence_key,
 )
-from ragauge.judges.judge import Asking
+from ragauge.judges.judge import AskGenerator
 
 LOG = "TINY_JUDGE_LOG"
 SPEC = "tests.engine.tiny_judge:TinyJudge"
@@ -57,8 +57,8 @@ class TinyJudge:
     def answers(self, question: str) -> bool:
         return question in ("verify_answer", "verify_reference", "rate_passages", "agree", "guess_questions")
 
-    def ask(self, inputs: Inputs, judge_repeat: int = 0) -> Asking:
-        note(evidence_key(self.judge_id, 1, inputs, judge_repeat), inputs.question)
+    def ask(self, inputs: Inputs, judge_repeat: int = 0) -> AskGenerator:
+        note(build_evidence_key(self.judge_id, 1, inputs, judge_repeat), inputs.question)
         if self.seconds:
             time.sleep(self.seconds)
         if isinstance(inputs, VerifyAnswer):
@@ -81,14 +81,14 @@ class IdleJudge(TinyJudge):
 
     judge_id = "idle@1"
 
-    def ask(self, inputs: Inputs, judge_repeat: int = 0) -> Asking:
+    def ask(self, inputs: Inputs, judge_repeat: int = 0) -> AskGenerator:
         yield from ()
         if isinstance(inputs, VerifyAnswer):
             return AnswerFacts((Claim(1, "claim", 0, 5, supporting=(1,), strength="direct", p=0.9),), "fully", False)
         return judged(inputs)
 
 
-def judged(inputs: Inputs) -> FactsOf:
+def judged(inputs: Inputs) -> JudgeFacts:
     """The facts, by words."""
     match inputs:
         case VerifyAnswer():
@@ -177,7 +177,7 @@ class TalkingJudge(TinyJudge):
 
     judge_id = "talking@1"
 
-    def ask(self, inputs: Inputs, judge_repeat: int = 0) -> Asking:
+    def ask(self, inputs: Inputs, judge_repeat: int = 0) -> AskGenerator:
         os.write(1, b"to the descriptor\n")
         sys.stdout.write("to the stream\n")
         return super().ask(inputs, judge_repeat)

@@ -35,14 +35,14 @@ def test_an_installation_is_named_as_it_was_made(
     text = None if record is None else json.dumps(record)
     monkeypatch.setattr(metadata, "distribution", lambda _: SimpleNamespace(read_text=lambda _: text))
     monkeypatch.setattr(origin, "__file__", str(tmp_path / "lib" / "ragauge" / "origin.py"))
-    origin.source.cache_clear()
-    assert origin.requirement("ui") == wanted
-    origin.source.cache_clear()
+    origin.find_source.cache_clear()
+    assert origin.build_requirement("ui") == wanted
+    origin.find_source.cache_clear()
 
 
 def test_a_checkout_is_its_folder() -> None:
     """In a source tree the folder is what pip takes."""
-    assert origin.install_command("ui") == f"pip install '{Path(__file__).parents[2]}[ui]'"
+    assert origin.build_install_command("ui") == f"pip install '{Path(__file__).parents[2]}[ui]'"
 
 
 def test_nothing_promises_a_package_index() -> None:

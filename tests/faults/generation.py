@@ -8,7 +8,7 @@ from typing import ClassVar
 from ragauge.core.example import Example
 from ragauge.core.response import Response
 from ragauge.systems.reference.extractive import REFUSAL
-from ragauge.systems.reference.faults import Answering, Fault, answers, rewritten
+from ragauge.systems.reference.faults import Fault, FaultTarget, has_answer, replace_answer
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,14 +21,14 @@ class IgnoreFirst(Fault):
     name: ClassVar[str] = "ignore_first"
     causes: ClassVar[tuple[str, ...]] = ("off_topic", "wrong_refusal", "incomplete", "ignored")
 
-    def spoil(self, example: Example, honest: Response, system: Answering, /) -> Response | None:
+    def inject_fault(self, example: Example, honest: Response, system: FaultTarget, /) -> Response | None:
         """The answer from the passages without the first."""
-        if not answers(honest):
+        if not has_answer(honest):
             return None
         spoilt = system.respond_from(example, (honest.passages or ())[1:])
         if spoilt.answer is None or spoilt.answer == honest.answer:
             return None
-        return rewritten(honest, spoilt.answer, spoilt.citations)
+        return replace_answer(honest, spoilt.answer, spoilt.citations)
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,13 +41,13 @@ class AnswerAnyway(Fault):
     name: ClassVar[str] = "answer_anyway"
     causes: ClassVar[tuple[str, ...]] = ("missed_refusal",)
 
-    def spoil(self, example: Example, honest: Response, system: Answering, /) -> Response | None:
+    def inject_fault(self, example: Example, honest: Response, system: FaultTarget, /) -> Response | None:
         """The best sentences there are, without a threshold."""
-        if example.answerable is not False or answers(honest) or not honest.passages:
+        if example.answerable is not False or has_answer(honest) or not honest.passages:
             return None
         retrieval_ms = honest.latency_ms.get("retrieval", 0.0)
         spoilt = system.respond_from(example, honest.candidates or (), retrieval_ms=retrieval_ms, may_refuse=False)
-        return spoilt if answers(spoilt) else None
+        return spoilt if has_answer(spoilt) else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,8 +57,8 @@ class RefuseAnyway(Fault):
     name: ClassVar[str] = "refuse_anyway"
     causes: ClassVar[tuple[str, ...]] = ("wrong_refusal",)
 
-    def spoil(self, example: Example, honest: Response, _system: Answering, /) -> Response | None:
+    def inject_fault(self, example: Example, honest: Response, _system: FaultTarget, /) -> Response | None:
         """The honest response with a refusal for an answer."""
-        if example.answerable is False or not answers(honest):
+        if example.answerable is False or not has_answer(honest):
             return None
-        return rewritten(honest, REFUSAL, ())
+        return replace_answer(honest, REFUSAL, ())

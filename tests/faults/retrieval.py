@@ -7,7 +7,7 @@ from typing import ClassVar
 
 from ragauge.core.example import Example
 from ragauge.core.response import Response
-from ragauge.systems.reference.faults import Answering, Fault, again, chance
+from ragauge.systems.reference.faults import Fault, FaultTarget, answer_from_ranking, draw_share
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,12 +21,12 @@ class ShuffleRanking(Fault):
     name: ClassVar[str] = "shuffle_ranking"
     causes: ClassVar[tuple[str, ...]] = ("ranked_low",)
 
-    def spoil(self, example: Example, honest: Response, system: Answering, /) -> Response | None:
+    def inject_fault(self, example: Example, honest: Response, system: FaultTarget, /) -> Response | None:
         """The answer from the shuffled ranking."""
         ranking, k = honest.candidates or (), len(honest.passages or ())
-        drawn = {n: chance(self.seed, self.name, "place", example.query_id, str(n)) for n in range(len(ranking))}
+        drawn = {n: draw_share(self.seed, self.name, "place", example.query_id, str(n)) for n in range(len(ranking))}
         moved = [ranking[n] for n in sorted(drawn, key=drawn.__getitem__)]
         if moved[:k] == list(ranking[:k]):
             return None
         scored = [replace(passage, score=place.score) for passage, place in zip(moved, ranking, strict=True)]
-        return again(example, honest, scored, system)
+        return answer_from_ranking(example, honest, scored, system)

@@ -7,11 +7,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
-from ragauge.core.document import Document, chunk
+from ragauge.core.document import Document, chunk_document
 from ragauge.core.example import Example, Span
 from ragauge.core.response import Passage, Response
-from ragauge.systems.reference.faults import Answering, Fault, again, labelled
-from ragauge.systems.reference.retrievers import terms
+from ragauge.systems.reference.faults import Fault, FaultTarget, answer_from_ranking, list_gold_documents
+from ragauge.systems.reference.retrievers import extract_terms
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +29,7 @@ class CutEvidence(Fault):
     name: ClassVar[str] = "cut_evidence"
     causes: ClassVar[tuple[str, ...]] = ("span_cut",)
 
-    def spoil(self, example: Example, honest: Response, system: Answering, /) -> Response | None:
+    def inject_fault(self, example: Example, honest: Response, system: FaultTarget, /) -> Response | None:
         """The answer from the ranking with the evidence cut."""
         spans, k = example.gold_spans or (), len(honest.passages or ())
         opened: list[Passage] = []
@@ -46,7 +46,7 @@ class CutEvidence(Fault):
             rest.append(second)
         # a piece that follows may hold a later span whole
         again_cut = [piece for passage in rest for piece in _in_pieces(passage, spans)]
-        return again(example, honest, [*opened[:k], *again_cut, *opened[k:]], system) if struck else None
+        return answer_from_ranking(example, honest, [*opened[:k], *again_cut, *opened[k:]], system) if struck else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,12 +70,12 @@ class ServeSuperseded(Fault):
     name: ClassVar[str] = "serve_superseded"
     causes: ClassVar[tuple[str, ...]] = ("stale_source",)
 
-    def spoil(self, example: Example, honest: Response, system: Answering, /) -> Response | None:
+    def inject_fault(self, example: Example, honest: Response, system: FaultTarget, /) -> Response | None:
         """The answer from the ranking with the old version in the place of the current one."""
-        ranking, gold = honest.candidates or (), labelled(example)
+        ranking, gold = honest.candidates or (), list_gold_documents(example)
         seen = {passage.doc_id for passage in honest.passages or ()} & gold
         old = {doc_id: page for doc_id in sorted(seen) for page in [self._before(doc_id)] if page is not None}
-        return again(example, honest, list(self._served(ranking, old)), system) if old else None
+        return answer_from_ranking(example, honest, list(self._served(ranking, old)), system) if old else None
 
     def _before(self, doc_id: str) -> Document | None:
         """The newest version that a page replaced."""
@@ -105,7 +105,7 @@ class ServeSuperseded(Fault):
                 updated_at=page.updated_at,
                 superseded_by=page.superseded_by,
             )
-            for one in chunk(page, self.chunk_tokens)
+            for one in chunk_document(page, self.chunk_tokens)
         ]
 
 
@@ -149,5 +149,5 @@ def _cut(passage: Passage, span: Span) -> tuple[Passage, Passage]:
 
 def _shared(piece: Passage, passage: Passage) -> int:
     """Terms that two passages share, repeats counted."""
-    mine, theirs = Counter(terms(piece.text or "")), Counter(terms(passage.text or ""))
+    mine, theirs = Counter(extract_terms(piece.text or "")), Counter(extract_terms(passage.text or ""))
     return (mine & theirs).total()

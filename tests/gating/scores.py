@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ragauge.comparison.pairs import Join, Pairs, pair
+from ragauge.comparison.pairs import Join, Pairs, pair_scores
 from ragauge.core.verdict import VERDICTS, Verdict
 from ragauge.metrics.base import Metric
 from ragauge.scores.arrays import FAILED, SCORED, UNDEFINED, Columns, ResponseIndex
@@ -56,7 +56,7 @@ def columns(
 def pairs(metric: Metric, new: Columns, base: Columns) -> Pairs:
     """Two runs on the same examples."""
     ids = [f"q{n}" for n in range(new.query.size)]
-    return pair(metric, new, base, Join(ids, ids))
+    return pair_scores(metric, new, base, Join(ids, ids))
 
 
 def twins(

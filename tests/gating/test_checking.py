@@ -16,11 +16,11 @@ from hypothesis import strategies as st
 from tests.gating.scores import columns, pairs, twins, verdicts_by_id
 
 from ragauge.core.config.config_loader import read_config
-from ragauge.gating.check_builder import ScoreSource, check_conditions, verdict_of
+from ragauge.gating.check_builder import ScoreSource, check_conditions, decide_verdict
 from ragauge.gating.examples import check_scores, check_share, check_verdicts
 from ragauge.gating.result import Check
-from ragauge.gating.rules import MustPass, Rules, Slices, rules_of
-from ragauge.metrics.catalogue import parse
+from ragauge.gating.rules import MustPass, Rules, Slices, read_rules
+from ragauge.metrics.catalogue import parse_metric
 from ragauge.scores.arrays import FAILED, Columns
 
 Mask = npt.NDArray[np.bool_]
@@ -28,7 +28,7 @@ TYPES = ("compare", "howto", "lookup", "multi_hop")
 
 
 def rules(*given_: Mapping[str, Any], **more: Any) -> Rules:
-    return rules_of(read_config({"gate": {"rules": list(given_), **more}}))
+    return read_rules(read_config({"gate": {"rules": list(given_), **more}}))
 
 
 def segments(n: int, **of: Sequence[str | None]) -> pl.DataFrame:
@@ -56,7 +56,7 @@ class Data:
         return check_conditions(of.conditions, source)[0]
 
     def verdict(self, of: Rules) -> str:
-        return verdict_of(self.checks(of))
+        return decide_verdict(self.checks(of))
 
 
 def data(new: Mapping[str, Any], base: Mapping[str, Any], **of: Sequence[str | None]) -> Data:
@@ -83,7 +83,7 @@ def test_one_segment_falls_while_the_mean_rises() -> None:
         ("lookup", "pass", False),
         ("multi_hop", "fail", True),
     ]
-    assert verdict_of(checks) == "fail"
+    assert decide_verdict(checks) == "fail"
     alone = data({"mrr": new}, {"mrr": base}).checks(rules({"metric": "mrr", "max_drop": "3%", "segments": "none"}))
     assert [(c.segment, c.verdict) for c in alone] == [(None, "pass")]
 
@@ -103,7 +103,7 @@ def test_segment_without_data_stops_only_when_asked() -> None:
         ("not_enough_data", "few", False),
         ("pass", "unchanged", False),
     ]
-    assert verdict_of(checks) == "pass"
+    assert decide_verdict(checks) == "pass"
     assert made.verdict(rules({**rule, "segments_need_data": True})) == "not_enough_data"
     assert made.verdict(rules(rule, segments_need_data=True)) == "not_enough_data"
 
@@ -116,7 +116,7 @@ def test_warnings_do_not_stop() -> None:
     blocks = {"metric": "recall@5", "max_drop": "3%", "segments": "none"}
     checks = made.checks(rules(warns, blocks))
     assert [(c.verdict, c.stops, c.alpha) for c in checks] == [("fail", False, 0.05), ("pass", False, 0.05)]
-    assert verdict_of(checks) == "pass"
+    assert decide_verdict(checks) == "pass"
 
 
 def test_stricter_rule_changes_the_verdict_alone() -> None:
@@ -231,13 +231,13 @@ def _failing(generator: np.random.Generator, of: Columns, lost: Mask, top: float
 
 def _whole(asked: Rules, made: Data) -> str:
     """The verdict with the rule on the failure share, and one on examples that must pass."""
-    must = MustPass(9, None, "golden", "block", parse("mrr"), min=0.02)
+    must = MustPass(9, None, "golden", "block", parse_metric("mrr"), min=0.02)
     ids = made.segments["query_id"].to_list()
     lost = {int(at) for of in made.new.values() for at in of.query[of.status == FAILED]}
     more = [check_share(len(lost), 0, len(ids), 0.5, None)]
     if "mrr" in made.new and any(str(one.metric) == "mrr" for one in asked.conditions):
         more.append(check_scores(must, ids[:6], ids, made.new["mrr"]))
-    return verdict_of([*made.checks(asked), *more])
+    return decide_verdict([*made.checks(asked), *more])
 
 
 def _lost(generator: np.random.Generator, n: int, share: float) -> Mask:
@@ -308,7 +308,7 @@ def test_examples_that_must_pass() -> None:
 
 def test_scores_that_must_be_reached() -> None:
     """A score below fails, a failed one fails only where its bounds say so, an undefined or absent one is not known."""
-    rule = MustPass(1, None, "regression", "block", parse("mrr"), min=0.5)
+    rule = MustPass(1, None, "regression", "block", parse_metric("mrr"), min=0.5)
     ids = ["a", "b", "c"]
     assert check_scores(rule, ids, ids, columns([0.5, 0.7, 1.0])).verdict == "pass"
     assert [one.query_id for one in check_scores(rule, ids, ids, columns([0.5, 0.4, 1.0])).examples] == ["b"]

@@ -11,13 +11,13 @@ import numpy as np
 import pytest
 from tests.gating.scores import columns, pairs, twins
 
-from ragauge.gating.check_builder import shares, step_down
+from ragauge.gating.check_builder import split_alpha, step_down
 from ragauge.gating.decide import CheckCell
 from ragauge.gating.sample import MeanDifference, MetricLevel
-from ragauge.metrics.catalogue import parse
+from ragauge.metrics.catalogue import parse_metric
 from ragauge.stats.weighted import Interval
 
-FAITHFULNESS, RECALL, HIT, LATENCY = (parse(name) for name in ("faithfulness", "recall@5", "hit@5", "latency"))
+FAITHFULNESS, RECALL, HIT, LATENCY = (parse_metric(name) for name in ("faithfulness", "recall@5", "hit@5", "latency"))
 
 
 def drop(new: Any, base: Any, points: float, *, point: bool = False, min_n: int = 10) -> CheckCell:
@@ -58,8 +58,8 @@ def test_point_looks_at_the_estimate_alone() -> None:
 def test_lower_is_better_turns_round() -> None:
     """A rise of a metric where lower is better fails, a fall passes."""
     more, less = np.tile([0.4, 0.2], 30), np.tile([0.2, 0.1], 30)
-    worse = MeanDifference(pairs(parse("contradicted"), columns(more), columns(less)))
-    better = MeanDifference(pairs(parse("contradicted"), columns(less), columns(more)))
+    worse = MeanDifference(pairs(parse_metric("contradicted"), columns(more), columns(less)))
+    better = MeanDifference(pairs(parse_metric("contradicted"), columns(less), columns(more)))
     assert CheckCell(worse, 0.03, above=False, min_n=10).verdict()[0] == "fail"
     assert CheckCell(better, 0.03, above=False, min_n=10).verdict()[0] == "pass"
 
@@ -99,7 +99,7 @@ def test_limits_that_a_failed_baseline_allows() -> None:
         "not_enough_data",
     ]
     rise = MeanDifference(
-        pairs(parse("contradicted"), columns(np.tile([0.4, 0.2], 30)), columns(np.tile([0.2, 0.1], 30)))
+        pairs(parse_metric("contradicted"), columns(np.tile([0.4, 0.2], 30)), columns(np.tile([0.2, 0.1], 30)))
     )
     at = [CheckCell(rise, limit, above=False, min_n=10, point=True).verdict()[0] for limit in (0.14, 0.15, 0.16)]
     assert at == ["fail", "pass", "pass"]
@@ -205,7 +205,7 @@ def test_least_width_is_one_whatever_the_failed_scores_were(level: float) -> Non
         known = MeanDifference(
             pairs(RECALL, columns(new, failed=dict.fromkeys(range(lost), (0.0, 1.0))), columns(base))
         )
-        width = known.least_width(level)
+        width = known.compute_min_width(level)
         above_zero += width > 0
         for more in (g.random(lost), np.round(g.random(lost)), np.zeros(lost), np.ones(lost)):
             full, out = np.concatenate([more, new[lost:]]), [k for k in range(lost) if g.random() < 0.2]
@@ -220,8 +220,8 @@ def test_least_width_is_one_whatever_the_failed_scores_were(level: float) -> Non
 
 def test_shares_and_steps() -> None:
     """Half of the 5 % is for the whole run; what has failed hands its share on, as in Holm's procedure."""
-    assert shares([False, False, True, True, True, True]) == [0.25, 0.25, 0.125, 0.125, 0.125, 0.125]
-    assert shares([False]) == [1.0]
+    assert split_alpha([False, False, True, True, True, True]) == [0.25, 0.25, 0.125, 0.125, 0.125, 0.125]
+    assert split_alpha([False]) == [1.0]
     p_values = [0.011, 0.02, 0.04]  # Holm by hand: 0.011 <= .05/3, 0.02 <= .05/2, 0.04 <= .05
     assert step_down([1, 1, 1], lambda n, level: p_values[n] <= level)[0] == {0, 1, 2}
     p_values = [0.011, 0.03, 0.02]  # 0.011 <= .0167, 0.02 <= .025, then 0.03 <= .05

@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 from tests.gating.scores import columns, pairs
 
-from ragauge.gating.check_builder import shares
+from ragauge.gating.check_builder import split_alpha
 from ragauge.gating.decide import CheckCell
-from ragauge.gating.sample import MeanDifference, MetricLevel, Where
-from ragauge.metrics.catalogue import parse
+from ragauge.gating.sample import FailedPlacement, MeanDifference, MetricLevel
+from ragauge.metrics.catalogue import parse_metric
 from ragauge.stats.mean_difference import paired_interval
 
-FAITHFULNESS, RECALL = parse("faithfulness"), parse("recall@5")
+FAITHFULNESS, RECALL = parse_metric("faithfulness"), parse_metric("recall@5")
 # twenty scores of 0.5 and one that failed: the mean is 10/21 = 0.476 at least, 11/21 = 0.524 at most
 HALVES = MetricLevel.of(FAITHFULNESS, columns([0.5] * 20 + [0.0], failed={20: (0.0, 1.0)}))
 
@@ -45,7 +45,7 @@ def test_could_have_failed_by_the_width_that_remains(above: bool, alpha: float) 
     base = np.full(41, 0.5)
     new = base + np.append(np.tile([0.2, 0.0], 20), 0.0)
     sample = MeanDifference(pairs(RECALL, columns(new, failed={40: (0.4, 0.6)}), columns(base)))
-    width = sample.least_width(1 - 2 * alpha)
+    width = sample.compute_min_width(1 - 2 * alpha)
     least, most = sample.reach()
     assert width > 0.009
     end = least + width if above else most - width
@@ -66,7 +66,7 @@ def test_a_failed_baseline_is_put_where_it_hurts() -> None:
             columns([*base, 0.0, 0.6], failed={12: (0.2, 0.7)}),
         )
     )
-    ends: dict[Where, tuple[list[float], list[float]]] = {
+    ends: dict[FailedPlacement, tuple[list[float], list[float]]] = {
         "low": ([*new, 0.5, 0.1], [*base, 0.7, 0.6]),
         "high": ([*new, 0.5, 0.9], [*base, 0.2, 0.6]),
     }
@@ -82,7 +82,7 @@ def test_the_baselines_reach_is_its_own() -> None:
     """The mean of the baseline reaches as far as its failed scores do, whatever the new run's scores are."""
     scored, lost = [0.9] * 10, {10: (0.0, 1.0)}
     sample = MeanDifference(pairs(RECALL, columns([0.1] * 11), columns([*scored, 0.0], failed=lost)))
-    assert sample.base_reach() == pytest.approx((9 / 11, 10 / 11))
+    assert sample.compute_base_reach() == pytest.approx((9 / 11, 10 / 11))
 
 
 def test_support_is_asked_at_the_level_of_the_check() -> None:
@@ -97,6 +97,6 @@ def test_support_is_asked_at_the_level_of_the_check() -> None:
 
 def test_shares_sum_to_one() -> None:
     """Checks that are all of one kind share everything."""
-    assert shares([True, True]) == [0.5, 0.5]
-    assert shares([False]) == [1.0]
-    assert sum(shares([False, True, True, True])) == pytest.approx(1)
+    assert split_alpha([True, True]) == [0.5, 0.5]
+    assert split_alpha([False]) == [1.0]
+    assert sum(split_alpha([False, True, True, True])) == pytest.approx(1)

@@ -10,11 +10,11 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from ragauge.core.config.config_loader import read_config
-from ragauge.core.config.file import json_schema
+from ragauge.core.config.file import build_json_schema
 from ragauge.core.errors import ConfigError, DataError
 from ragauge.engine.systems import read_settings
 from ragauge.evaluation.doctor.validate import validate
-from ragauge.gating.rules import rules_of
+from ragauge.gating.rules import read_rules
 
 SCHEMA = Path(__file__).resolve().parents[2] / "src/ragauge/core/schema/ragauge.schema.json"
 HEAD = "gate:\n  rules:\n"  # a rule written after it stands in line 3
@@ -93,7 +93,7 @@ def written(path: Path, text: str) -> Path:
 
 def test_good_file(tmp_path: Path) -> None:
     """Every kind of rule is read: shares, points, levels, quantiles, segments, tags and examples that must pass."""
-    rules = rules_of(read_config(written(tmp_path / "ragauge.yaml", GOOD)))
+    rules = read_rules(read_config(written(tmp_path / "ragauge.yaml", GOOD)))
     assert (rules.max_failed, rules.max_failed_line) == (0.02, 2)
     found = [(str(one.metric), one.kind, one.amount, one.relative, one.statistic) for one in rules.conditions]
     assert found == [
@@ -115,10 +115,10 @@ def test_good_file(tmp_path: Path) -> None:
 
 def test_same_as_a_mapping() -> None:
     """A mapping is read as the file is, and its mistakes name the key without a line."""
-    rules = rules_of(read_config({"gate": {"rules": [{"metric": "mrr", "max_drop": "2 points"}]}}))
+    rules = read_rules(read_config({"gate": {"rules": [{"metric": "mrr", "max_drop": "2 points"}]}}))
     assert (rules.conditions[0].amount, rules.conditions[0].line) == (0.02, None)
     with pytest.raises(ConfigError, match=r"rules: gate\.rules\[2\]\.min: mrr is never below 0") as caught:
-        rules_of(read_config({"gate": {"rules": [{"metric": "mrr", "max_drop": "3%"}, {"metric": "mrr", "min": 0}]}}))
+        read_rules(read_config({"gate": {"rules": [{"metric": "mrr", "max_drop": "3%"}, {"metric": "mrr", "min": 0}]}}))
     assert len(caught.value.problems) == 1
 
 
@@ -128,7 +128,7 @@ def test_bad_file(name: str, tmp_path: Path) -> None:
     text, line, words = BAD[name]
     path = written(tmp_path / "ragauge.yaml", text)
     with pytest.raises(DataError) as caught:
-        rules_of(read_config(path))
+        read_rules(read_config(path))
     message = str(caught.value)
     assert caught.value.exit_code == 2
     assert len(message.splitlines()) == 1
@@ -144,7 +144,7 @@ def test_all_mistakes_at_once(tmp_path: Path) -> None:
         "    - {metric: recal@5, min: 0.5}\n    - {metric: mrr, min: 0, segments: []}\n    - {metric: hit@3, max: .2}\n"
     )
     with pytest.raises(ConfigError) as caught:
-        rules_of(read_config(written(tmp_path / "ragauge.yaml", text)))
+        read_rules(read_config(written(tmp_path / "ragauge.yaml", text)))
     found = [str(problem).partition(": ")[2].partition(": ")[0] for problem in caught.value.problems]
     assert found == [
         "gate.min_nn",
@@ -176,7 +176,7 @@ def test_brackets_without_end_are_refused(tmp_path: Path, text: str) -> None:
 def test_anchors_serve(tmp_path: Path) -> None:
     """Anchors and merged keys work as YAML says, and lines are those of the text."""
     text = HEAD + "    - &same {metric: mrr, max_drop: 3%}\n    - <<: *same\n      metric: recall@5\n"
-    rules = rules_of(read_config(written(tmp_path / "ragauge.yaml", text)))
+    rules = read_rules(read_config(written(tmp_path / "ragauge.yaml", text)))
     assert [(str(one.metric), one.text, one.line) for one in rules.conditions] == [
         ("mrr", "3%", 3),
         ("recall@5", "3%", 4),
@@ -185,7 +185,7 @@ def test_anchors_serve(tmp_path: Path) -> None:
 
 def test_schema_is_that_of_the_models() -> None:
     """The committed JSON Schema is generated from the models: tools/schemas.py writes it."""
-    assert json.loads(SCHEMA.read_text()) == json_schema()
+    assert json.loads(SCHEMA.read_text()) == build_json_schema()
 
 
 def test_schema_accepts_what_is_read() -> None:

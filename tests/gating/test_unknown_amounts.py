@@ -10,9 +10,9 @@ from tests.gating.scores import columns
 
 from ragauge.gating.decide import CheckCell
 from ragauge.gating.sample import MetricLevel
-from ragauge.metrics.catalogue import parse
+from ragauge.metrics.catalogue import parse_metric
 
-LATENCY = parse("latency")
+LATENCY = parse_metric("latency")
 
 
 def level(statistic: str, unknown: int) -> MetricLevel:

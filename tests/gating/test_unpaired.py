@@ -14,18 +14,18 @@ from hypothesis import strategies as st
 from tests.gating.scores import columns, pairs
 from tests.gating.test_checking import ASKED, RANGES, TYPES, _failing, _lost, _values, found, rules
 
-from ragauge.gating.check_builder import ScoreSource, check_conditions, verdict_of
+from ragauge.gating.check_builder import ScoreSource, check_conditions, decide_verdict
 from ragauge.gating.decide import CheckCell
 from ragauge.gating.result import Check
-from ragauge.gating.rules import Rules, Slices, together
+from ragauge.gating.rules import Rules, Slices, combine_slices
 from ragauge.gating.sample import MeanDifference, MetricLevel
-from ragauge.gating.unpaired_samples import Apart, Unpaired
-from ragauge.metrics.catalogue import parse
+from ragauge.gating.unpaired_samples import UnpairedDifference, UnpairedRuns
+from ragauge.metrics.catalogue import parse_metric
 from ragauge.scores.arrays import Columns
 from ragauge.stats.judge_error import JudgeMeanError
 
 Values = Sequence[float] | npt.NDArray[np.float64]
-MRR, HIT = parse("mrr"), parse("hit@5")
+MRR, HIT = parse_metric("mrr"), parse_metric("hit@5")
 
 
 def slices(n: int, **of: Sequence[str | None]) -> Slices:
@@ -38,13 +38,15 @@ def checks(
     asked: Rules, new: Mapping[str, Columns], base: Mapping[str, Columns], mine: Slices, theirs: Slices
 ) -> list[Check]:
     named = {name for one in asked.conditions for name in one.segments or ()}
-    apart = Apart(lambda m: (new[str(m)], base[str(m)]), together(mine, theirs, named), len(mine.query_ids))
+    apart = UnpairedRuns(
+        lambda m: (new[str(m)], base[str(m)]), combine_slices(mine, theirs, named), len(mine.query_ids)
+    )
     source = ScoreSource(lambda m: new[str(m)], lambda m: pytest.fail(f"{m} is paired"), mine, apart=apart)
     return check_conditions(asked.conditions, source)[0]
 
 
-def sample(new: Values, base: Values, metric: Any = MRR, **more: Any) -> Unpaired:
-    return Unpaired(MetricLevel.of(metric, columns(new)), MetricLevel.of(metric, columns(base)), **more)
+def sample(new: Values, base: Values, metric: Any = MRR, **more: Any) -> UnpairedDifference:
+    return UnpairedDifference(MetricLevel.of(metric, columns(new)), MetricLevel.of(metric, columns(base)), **more)
 
 
 def test_by_hand() -> None:
@@ -120,7 +122,7 @@ def test_one_segment_falls_while_the_mean_rises() -> None:
         ("lookup", "pass", 100, 90),
         ("multi_hop", "fail", 100, 90),
     ]
-    assert verdict_of(got) == "fail"
+    assert decide_verdict(got) == "fail"
     assert all(c.unpaired and not c.examples for c in got)
 
 
@@ -172,10 +174,10 @@ def test_a_failure_never_turns_fail_into_pass(
         worse = (shift if name != "contradicted" else -shift) * RANGES[name]
         new[name] = columns(np.clip(_values(generator, name, n, 0.0) + worse, 0, RANGES[name]), **more)
         base[name] = columns(_values(generator, name, m, 0.0))
-    if verdict_of(checks(ASKED[which], new, base, mine, theirs)) != "fail":
+    if decide_verdict(checks(ASKED[which], new, base, mine, theirs)) != "fail":
         return
     for _ in range(3):
         broken = {k: _failing(generator, of, _lost(generator, n, lost), RANGES[k]) for k, of in new.items()}
         also = {k: _failing(generator, of, _lost(generator, m, lost), RANGES[k]) for k, of in base.items()}
-        assert verdict_of(checks(ASKED[which], broken, base, mine, theirs)) != "pass"
-        assert verdict_of(checks(ASKED[which], broken, also, mine, theirs)) != "pass"
+        assert decide_verdict(checks(ASKED[which], broken, base, mine, theirs)) != "pass"
+        assert decide_verdict(checks(ASKED[which], broken, also, mine, theirs)) != "pass"

@@ -13,9 +13,9 @@ from ragauge.comparison.pairs import FailedPairs, Pairs
 from ragauge.core.errors import ConfigError
 from ragauge.core.example import EvalSet, Example, Relevant
 from ragauge.evaluation.doctor.validate import validate
-from ragauge.gating.decide import CheckCell, least_drop
+from ragauge.gating.decide import CheckCell, find_min_drop
 from ragauge.gating.sample import MeanDifference
-from ragauge.metrics.catalogue import parse
+from ragauge.metrics.catalogue import parse_metric
 
 EXAMPLES = tuple(
     Example(
@@ -126,9 +126,11 @@ def test_what_is_said_to_be_decided_is(n: int) -> None:
     turned = round(n / 20)
     base = np.array([0.0] * turned + [1.0] * (n - turned))
     none = FailedPairs(np.array([], dtype=np.int64), None, *((np.array([]), np.array([])),) * 2)
-    pairs = Pairs(parse("recall@5"), np.arange(n), base[::-1], base, None, None, none, np.array([], dtype=np.int64))
-    assert CheckCell(MeanDifference(pairs), -least_drop(n), above=True, min_n=10).verdict() == ("pass", "interval")
-    less = CheckCell(MeanDifference(pairs), -0.6 * least_drop(n), above=True, min_n=10)
+    pairs = Pairs(
+        parse_metric("recall@5"), np.arange(n), base[::-1], base, None, None, none, np.array([], dtype=np.int64)
+    )
+    assert CheckCell(MeanDifference(pairs), -find_min_drop(n), above=True, min_n=10).verdict() == ("pass", "interval")
+    less = CheckCell(MeanDifference(pairs), -0.6 * find_min_drop(n), above=True, min_n=10)
     assert less.verdict()[0] == "not_enough_data"
 
 

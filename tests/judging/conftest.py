@@ -9,13 +9,13 @@ from pathlib import Path
 import pytest
 
 from ragauge.core.ask import Ask, Reply
-from ragauge.core.facts import FactsOf
+from ragauge.core.facts import JudgeFacts
 from ragauge.judges.inputs import Inputs
-from ragauge.judges.judge import drive
+from ragauge.judges.judge import answer_asks
 from ragauge.judges.local.judge import LocalJudge
 from ragauge.models.embedders.wordllama import WordLlamaEmbedder
 
-Put = Callable[[Inputs], FactsOf]
+Put = Callable[[Inputs], JudgeFacts]
 ROOT = str(Path(__file__).resolve().parents[2])
 if ROOT not in sys.path:
     sys.path.insert(0, ROOT)
@@ -35,10 +35,12 @@ def embedded() -> Callable[[Sequence[Ask]], list[Reply]]:
 @pytest.fixture(scope="session")
 def put(embedded: Callable[[Sequence[Ask]], list[Reply]]) -> Put:
     """Puts a question to the local judge, with vectors."""
-    return lambda inputs: drive(LocalJudge().ask(inputs), embedded)
+    return lambda inputs: answer_asks(LocalJudge().ask(inputs), embedded)
 
 
 @pytest.fixture(scope="session")
 def put_lexically() -> Put:
     """Puts a question to the local judge while every call fails."""
-    return lambda inputs: drive(LocalJudge().ask(inputs), lambda asks: [Reply("failed", reason="down") for _ in asks])
+    return lambda inputs: answer_asks(
+        LocalJudge().ask(inputs), lambda asks: [Reply("failed", reason="down") for _ in asks]
+    )

@@ -7,11 +7,11 @@ from collections.abc import Callable
 import pytest
 from tests.conftest import OwnTime
 
-from ragauge.core.facts import AnswerFacts, FactsOf
+from ragauge.core.facts import AnswerFacts, JudgeFacts
 from ragauge.judges.inputs import Inputs, VerifyAnswer
-from ragauge.judges.local.answer_type import holds, slot
+from ragauge.judges.local.answer_type import find_slot, has_asked_thing
 
-Put = Callable[[Inputs], FactsOf]
+Put = Callable[[Inputs], JudgeFacts]
 
 
 def addressed(put: Put, query: str, answer: str) -> str | None:
@@ -250,7 +250,7 @@ def test_a_refusal_has_no_share_of_the_answer(put: Put) -> None:
 )
 def test_what_a_question_leaves_open(query: str, kind: str | None) -> None:
     """The kind of thing asked for is read from the form of the question."""
-    assert slot(query) == kind
+    assert find_slot(query) == kind
 
 
 @pytest.mark.parametrize(
@@ -270,9 +270,9 @@ def test_what_a_question_leaves_open(query: str, kind: str | None) -> None:
 )
 def test_the_thing_asked_for_is_not_one_that_the_question_named(query: str, answer: str, held: bool) -> None:
     """An amount is no year, a condition no date, and what the question names is no answer."""
-    kind = slot(query)
+    kind = find_slot(query)
     assert kind is not None
-    assert holds(kind, query, answer) is held
+    assert has_asked_thing(kind, query, answer) is held
 
 
 def test_long_hostile_texts_are_read_in_time(put: Put, own_time: OwnTime) -> None:

@@ -7,20 +7,20 @@ from collections.abc import Callable
 import pytest
 
 from ragauge.core.example import Example
-from ragauge.core.facts import AgreementFacts, AnswerFacts, FactsOf
+from ragauge.core.facts import AgreementFacts, AnswerFacts, JudgeFacts
 from ragauge.core.response import Response
-from ragauge.judges.inputs import Agree, Inputs, VerifyAnswer, inputs_for
-from ragauge.judges.judge import drive, settled
+from ragauge.judges.inputs import Agree, Inputs, VerifyAnswer, build_inputs
+from ragauge.judges.judge import answer_asks, find_trivial_agreement
 from ragauge.judges.local.checks import Wording
-from ragauge.judges.local.reference_match import SHARED
-from ragauge.judges.local.short_answers import AnswerClaim, is_short, readings
+from ragauge.judges.local.reference_match import SHARED_P
+from ragauge.judges.local.short_answers import AnswerClaim, is_short, list_readings
 from ragauge.judges.model.judge import ModelJudge
 from ragauge.metrics.answer.answer_correctness import AnswerCorrectness
 from ragauge.metrics.answer.answer_grade import AnswerGrade
 from ragauge.metrics.answer.answer_recall import AnswerRecall
 from ragauge.metrics.base import Ratio
 
-Put = Callable[[Inputs], FactsOf]
+Put = Callable[[Inputs], JudgeFacts]
 
 
 def agreed(put: Put, query: str, answer: str, *references: str) -> AgreementFacts:
@@ -29,7 +29,7 @@ def agreed(put: Put, query: str, answer: str, *references: str) -> AgreementFact
     response = Response("q", answer=answer)
     verified = put(VerifyAnswer(query, None, answer))
     assert isinstance(verified, AnswerFacts)
-    inputs = inputs_for("agree", example, response, {"verify_answer": verified})
+    inputs = build_inputs("agree", example, response, {"verify_answer": verified})
     assert isinstance(inputs, Agree)
     facts = put(inputs)
     assert isinstance(facts, AgreementFacts)
@@ -169,7 +169,7 @@ def test_readings_of_a_reference() -> None:
     """Alternatives, members, glosses and brackets are told apart; a thousands comma divides nothing."""
 
     def read(text: str) -> list[list[str]]:
-        return [[part.joined for part in each] for each in readings(text)]
+        return [[part.joined for part in each] for each in list_readings(text)]
 
     assert read("crane (bird)") == [["crane"]]
     assert read("Prince Olav (accept Duke of Kell)") == [["princeolav"], ["dukeofkell"]]
@@ -189,7 +189,7 @@ def test_kinds_of_references() -> None:
 
 def test_a_word_within_a_word_is_not_named() -> None:
     """Parts are whole words, though words may be joined or end in the number of a footnote."""
-    (part,) = readings("art")[0]
+    (part,) = list_readings("art")[0]
     assert not AnswerClaim("She bought a cart.").says(part)
     assert AnswerClaim("She bought art1 for the office.").says(part)
 
@@ -239,7 +239,7 @@ def test_equal_texts_agree_with_prepared_claims(put: Put) -> None:
     inputs = Agree((text,), ("The depot opened in 1912.", "There was a flood."), WHEN, (), text, text)
     sure = AgreementFacts(("agrees",), (True, True), (1.0,), (1.0, 1.0))
     assert put(inputs) == sure
-    assert drive(ModelJudge.of("openai:any").ask(inputs), lambda asks: pytest.fail("asked")) == sure
+    assert answer_asks(ModelJudge.of("openai:any").ask(inputs), lambda asks: pytest.fail("asked")) == sure
 
 
 @pytest.mark.parametrize(
@@ -248,7 +248,7 @@ def test_equal_texts_agree_with_prepared_claims(put: Put) -> None:
 )
 def test_nearly_equal_is_not_equal(text: str, other: str) -> None:
     """A sign, a point or a question mark makes another text; nothing is no answer."""
-    assert settled(Agree((), (other,), "", (), text, other)) is None
+    assert find_trivial_agreement(Agree((), (other,), "", (), text, other)) is None
 
 
 def test_two_refusals_agree(put: Put) -> None:
@@ -287,8 +287,8 @@ def test_what_stands_in_the_reference_agrees_surely(put: Put) -> None:
     assert (facts.answer_p[1] or 0.0) < 0.5
     facts = agreed(put, "What about the pump?", "Dogs bark. The pump was built in Porto in 1910 [2].", reference)
     assert facts.reference_p[0] == 1.0
-    assert not Wording([reference]).has("The old lamp is red.")
-    assert not Wording([reference]).has("lamp")
+    assert not Wording([reference]).has_statement("The old lamp is red.")
+    assert not Wording([reference]).has_statement("lamp")
 
 
 FIGURES = [
@@ -407,4 +407,4 @@ def test_small_words_and_single_characters_name_no_part_of_a_reference(put: Put,
     """An answer that shares only these with a short reference does not maybe state it."""
     p = agreed(put, "?", answer, reference).reference_p[0]
     assert p is not None
-    assert p < SHARED
+    assert p < SHARED_P

@@ -6,10 +6,10 @@ from collections.abc import Callable
 
 import pytest
 
-from ragauge.core.facts import AnswerFacts, FactsOf
+from ragauge.core.facts import AnswerFacts, JudgeFacts
 from ragauge.judges.inputs import Inputs, VerifyAnswer
 
-Put = Callable[[Inputs], FactsOf]
+Put = Callable[[Inputs], JudgeFacts]
 
 CASES = [
     (

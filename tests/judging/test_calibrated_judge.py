@@ -14,19 +14,19 @@ import pytest
 from ragauge.core.ask import Ask, Reply
 from ragauge.core.errors import DataError, NotEnoughData
 from ragauge.core.facts import AnswerFacts, Claim
-from ragauge.core.human_labels import Labelled, LabelledPart
-from ragauge.core.identity import digest
-from ragauge.judges.calibrated.calibration_data import labelled_odds, training_items
-from ragauge.judges.calibrated.file import Base, CalibrationFile, LearnedFrom, Model, read_calibration
-from ragauge.judges.calibrated.judge import calibrated, judge_note, text_key, whole
-from ragauge.judges.calibrated.label_groups import marks_of, together
-from ragauge.judges.calibrated.lexical_features import FEATURE_NAMES, MeasuredPassages, log_odds
-from ragauge.judges.calibrated.training_overlap import marks
+from ragauge.core.human_labels import LabeledAnswer, LabeledPart
+from ragauge.core.identity import hash_json
+from ragauge.judges.calibrated.calibration_data import build_labeled_odds, build_training_items
+from ragauge.judges.calibrated.file import CalibrationBase, CalibrationFile, LearnedFrom, Model, read_calibration
+from ragauge.judges.calibrated.judge import build_calibrated_judge, build_judge_note, build_text_key, build_whole_claim
+from ragauge.judges.calibrated.label_groups import compute_row_marks, group_rows
+from ragauge.judges.calibrated.lexical_features import FEATURE_NAMES, MeasuredPassages, compute_log_odds
+from ragauge.judges.calibrated.training_overlap import compute_marks
 from ragauge.judges.inputs import RatePassages, VerifyAnswer
-from ragauge.judges.judge import drive
-from ragauge.judges.local.judge import SHARPER, LocalJudge
-from ragauge.judges.local.judge import judge_note as local_note
-from ragauge.scores.gather import Claims
+from ragauge.judges.judge import answer_asks
+from ragauge.judges.local.judge import SHARPEN_NOTE, LocalJudge
+from ragauge.judges.local.judge import build_judge_note as local_note
+from ragauge.scores.gather import ClaimProfile
 from ragauge.stats.calibration import calibrate
 
 SEEN = VerifyAnswer(
@@ -41,7 +41,7 @@ NOTHING = Model(shift=0.0, slope=1.0, weights={})
 def file(model: Model = NOTHING, **rest: Any) -> CalibrationFile:
     """The file of a judge on top of the local one."""
     values: dict[str, Any] = {
-        "base": Base(spec="local", judge_id=LocalJudge().judge_id),
+        "base": CalibrationBase(spec="local", judge_id=LocalJudge().judge_id),
         "by": "sentence",
         "chosen": "ridge 10",
         "learned_from": LearnedFrom(labels=150, supported=70, answers=80, guideline="4be01c92a7d3", source="a.jsonl"),
@@ -60,12 +60,12 @@ def unanswered(asks: Sequence[Ask]) -> list[Reply]:
 
 def facts_of(made: CalibrationFile, inputs: Any = SEEN) -> Any:
     """What the judge of a file finds."""
-    return drive(calibrated(made, LocalJudge(), "judge.json").ask(inputs), unanswered)
+    return answer_asks(build_calibrated_judge(made, LocalJudge(), "judge.json").ask(inputs), unanswered)
 
 
 def test_weights_of_zero_give_the_base_exactly() -> None:
     """With nothing learned, and with named weights of 0, all facts are the base's, to the last digit."""
-    base: Any = drive(LocalJudge().ask(SEEN), unanswered)
+    base: Any = answer_asks(LocalJudge().ask(SEEN), unanswered)
     zeros = Model(shift=0.0, slope=1.0, weights=dict.fromkeys(FEATURE_NAMES, 0.0))
     assert facts_of(file()) == base
     assert facts_of(file(zeros)) == base
@@ -73,12 +73,12 @@ def test_weights_of_zero_give_the_base_exactly() -> None:
 
 def test_by_labels_of_whole_answers_an_answer_is_one_claim() -> None:
     """Its probability starts at its weakest claim's and moves by what was learned, not by a product of claims."""
-    base: Any = drive(LocalJudge().ask(SEEN), unanswered)
+    base: Any = answer_asks(LocalJudge().ask(SEEN), unanswered)
     least = min(claim.p or 0.0 for claim in base.claims)
     (still,) = facts_of(file(by="answer")).claims
     assert (still.p, still.start, still.end, still.label) == (least, 0, len(SEEN.answer), "not_in_context")
     (moved,) = facts_of(file(Model(shift=1.0, slope=1.0, weights={}), by="answer")).claims
-    assert log_odds(moved.p) == pytest.approx(log_odds(least) + 1.0, abs=1e-3)
+    assert compute_log_odds(moved.p) == pytest.approx(compute_log_odds(least) + 1.0, abs=1e-3)
     (right,) = facts_of(file(Model(shift=20.0, slope=1.0, weights={}), by="answer")).claims
     assert right.label == "supported"
     assert set(right.supporting) == {n for claim in base.claims for n in claim.supporting} | {still.window.passage}
@@ -90,14 +90,14 @@ def test_an_answer_with_a_failed_claim_has_no_verdict_as_a_whole() -> None:
     """Where the base has no verdict on a claim, nothing is said of the whole answer, and why."""
     claims = [Claim(1, "The mill was built.", 0, 19, p=0.9), Claim(2, "It burnt.", 20, 29, status="failed", reason="?")]
     measured = MeasuredPassages(SEEN.passages or (), [claim.text or "" for claim in claims])
-    found = whole("The mill was built. It burnt.", claims, NOTHING.recalibration(), measured)
+    found = build_whole_claim("The mill was built. It burnt.", claims, NOTHING.to_recalibration(), measured)
     assert (found.status, found.label, found.reason) == ("failed", None, "?")
 
 
 def test_other_questions_are_the_bases() -> None:
     """A question that is not about the answer's claims is answered by the base, whatever was learned."""
     inputs = RatePassages("When?", ("In 1840.",))
-    assert facts_of(file(Model(shift=3.0, slope=2.0, weights={})), inputs) == drive(
+    assert facts_of(file(Model(shift=3.0, slope=2.0, weights={})), inputs) == answer_asks(
         LocalJudge().ask(inputs), unanswered
     )
 
@@ -109,7 +109,7 @@ def test_a_shift_moves_every_probability_and_the_verdict_follows() -> None:
     )
     small = facts_of(file(Model(shift=0.5, slope=1.0, weights={}))).claims
     for claim, moved in zip(before, small, strict=True):
-        assert log_odds(moved.p) == pytest.approx(log_odds(claim.p) + 0.5, abs=1e-3)
+        assert compute_log_odds(moved.p) == pytest.approx(compute_log_odds(claim.p) + 0.5, abs=1e-3)
     assert all(claim.label == "supported" and claim.p > 0.99 for claim in up)
     assert all(not claim.supporting and claim.strength is None and claim.p < 0.01 for claim in down)
     unsupported = [(old, new) for old, new in zip(before, up, strict=True) if not old.supporting]
@@ -122,11 +122,11 @@ def test_features_count_the_words_of_all_passages() -> None:
     strong, weak = Claim(1, "The mill was built in 1840.", p=0.9), Claim(2, "Wheat was ground.", p=0.2)
     at = FEATURE_NAMES.index("mean_coverage")
     texts = [strong.text or "", weak.text or ""]
-    one = MeasuredPassages(["The mill stood in 1840."], texts).features([strong])
-    both = MeasuredPassages(["The mill stood in 1840.", "It was built of stone."], texts).features([strong])
+    one = MeasuredPassages(["The mill stood in 1840."], texts).compute_features([strong])
+    both = MeasuredPassages(["The mill stood in 1840.", "It was built of stone."], texts).compute_features([strong])
     assert both[at] > one[at]
-    together = MeasuredPassages(SEEN.passages or (), texts).features([strong, weak])
-    alone = MeasuredPassages(SEEN.passages or (), texts).features([weak])
+    together = MeasuredPassages(SEEN.passages or (), texts).compute_features([strong, weak])
+    alone = MeasuredPassages(SEEN.passages or (), texts).compute_features([weak])
     half = (len(FEATURE_NAMES) - 1) // 2
     assert together[half:] == alone[half:]
     assert alone[:half] == alone[half:-1]
@@ -148,9 +148,9 @@ def folded(**rest: Any) -> CalibrationFile:
 @pytest.mark.parametrize("passages", [PASSAGES, PASSAGES[::-1], (" ".join(PASSAGES),)])
 def test_what_trained_is_recognised_in_every_form(answer: str, passages: tuple[str, ...]) -> None:
     """As a list of claims, one claim, without its question, passages turned or joined: the fold's model judges it."""
-    trained = marks_of(Labelled("", SEEN.query, PASSAGES, SEEN.answer, ()))
+    trained = compute_row_marks(LabeledAnswer("", SEEN.query, PASSAGES, SEEN.answer, ()))
     made, asked = folded(marks=dict.fromkeys(trained, 1)), VerifyAnswer("", passages, answer)
-    assert calibrated(made, LocalJudge(), "judge.json").trained_on(asked)
+    assert build_calibrated_judge(made, LocalJudge(), "judge.json").trained_on(asked)
     assert facts_of(made, asked) == facts_of(file(SHIFTED[0.75]), asked)
 
 
@@ -160,15 +160,15 @@ def test_what_trained_is_recognised_in_every_form(answer: str, passages: tuple[s
 )
 def test_what_did_not_train_is_judged_by_the_final_model(other: VerifyAnswer) -> None:
     """Another answer to the same question, or the same one beside other passages, gets the model of all labels."""
-    trained = marks_of(Labelled("", SEEN.query, PASSAGES, SEEN.answer, ()))
+    trained = compute_row_marks(LabeledAnswer("", SEEN.query, PASSAGES, SEEN.answer, ()))
     made = folded(marks=dict.fromkeys(trained, 1))
-    assert not calibrated(made, LocalJudge(), "judge.json").trained_on(other)
+    assert not build_calibrated_judge(made, LocalJudge(), "judge.json").trained_on(other)
     assert facts_of(made, other) == facts_of(file(SHIFTED[0.25]), other)
 
 
 def test_each_sentence_takes_the_model_that_did_not_see_it() -> None:
     """Where claims trained one by one, in two folds, an answer of both is judged sentence by sentence."""
-    made = folded(marks=dict(zip(marks(PASSAGES, SENTENCES), (0, 1), strict=True)))
+    made = folded(marks=dict(zip(compute_marks(PASSAGES, SENTENCES), (0, 1), strict=True)))
     asked = replace(SEEN, answer=" ".join(SENTENCES))
     by_both, by_first, by_second = (facts_of(one, asked).claims for one in (made, *map(file, made.folds)))
     cut = len(SENTENCES[0])
@@ -177,15 +177,15 @@ def test_each_sentence_takes_the_model_that_did_not_see_it() -> None:
 
 def test_an_older_file_is_read_by_keys_and_keeps_its_id() -> None:
     """Without marks, a text is recognised by its key alone, and the judge has the id that it had before."""
-    made = folded(trained_on={text_key(SEEN): 1})
+    made = folded(trained_on={build_text_key(SEEN): 1})
     older = json.loads(made.text())
     del older["marks"]
     assert CalibrationFile.model_validate_json(json.dumps(older)) == made
-    assert made.hash() == digest(older)[:8]
+    assert made.compute_hash() == hash_json(older)[:8]
     assert facts_of(made) == facts_of(file(SHIFTED[0.75]))
     other = replace(SEEN, answer=SEEN.answer + " Corn, too.")
     assert facts_of(made, other) == facts_of(file(SHIFTED[0.25]), other)
-    judge = calibrated(made, LocalJudge(), "judge.json")
+    judge = build_calibrated_judge(made, LocalJudge(), "judge.json")
     assert judge.trained_on(SEEN)
     assert not judge.trained_on(other)
 
@@ -194,16 +194,16 @@ def test_the_id_is_that_of_the_content() -> None:
     """The same content has the same id however it is laid out; a change of any figure gives another."""
     made = file()
     again = CalibrationFile.model_validate_json(json.dumps(json.loads(made.text()), indent=7))
-    ids = [calibrated(one, LocalJudge(), "").judge_id for one in (made, again, file(chosen="Platt"))]
+    ids = [build_calibrated_judge(one, LocalJudge(), "").judge_id for one in (made, again, file(chosen="Platt"))]
     assert ids[0] == ids[1] != ids[2]
     assert ids[0].startswith(f"calibrated:{LocalJudge().judge_id}#")
 
 
 def test_a_file_for_another_base_is_refused() -> None:
     """Where the base is not the judge that the file was made for, the error names both and says what to do."""
-    made = file(base=Base(spec="local", judge_id="local:overlap-3-00000000"))
+    made = file(base=CalibrationBase(spec="local", judge_id="local:overlap-3-00000000"))
     with pytest.raises(DataError, match=r"j\.json: was made for the judge local:overlap-3-0+; local is now .*Calib"):
-        calibrated(made, LocalJudge(), "j.json")
+        build_calibrated_judge(made, LocalJudge(), "j.json")
 
 
 BROKEN: list[tuple[Callable[[dict[str, Any]], Any], str]] = [
@@ -245,7 +245,7 @@ def test_a_missing_file_and_one_that_is_not_json_are_named(tmp_path: Path) -> No
     assert read_calibration(tmp_path / "judge.json") == file()
 
 
-def row(n: int, said: tuple[Any, ...], claims: int = 1) -> tuple[Labelled, AnswerFacts]:
+def row(n: int, said: tuple[Any, ...], claims: int = 1) -> tuple[LabeledAnswer, AnswerFacts]:
     """A labelled answer of so many sentences, and what a judge found of it."""
     texts = [f"Thing {n} has part {k}." for k in range(claims)]
     answer = " ".join(texts)
@@ -254,26 +254,26 @@ def row(n: int, said: tuple[Any, ...], claims: int = 1) -> tuple[Labelled, Answe
         Claim(k + 1, text, start, start + len(text), p=0.2 + 0.6 * k / max(1, claims - 1))
         for k, (text, start) in enumerate(zip(texts, starts, strict=True))
     )
-    labelled = Labelled(str(n), "", (f"Thing {n} has part 0.",), answer, (LabelledPart(0, len(answer), said),))
+    labelled = LabeledAnswer(str(n), "", (f"Thing {n} has part 0.",), answer, (LabeledPart(0, len(answer), said),))
     return labelled, AnswerFacts(found, None, None)
 
 
 def test_labels_are_of_whole_answers_where_most_hold_several_sentences() -> None:
     """An item has the probability of its weakest claim; whether items are answers or sentences follows from them."""
     rows, facts = zip(*(row(n, ("supported",), 3) for n in range(4)), strict=True)
-    found = training_items(rows, facts)
+    found = build_training_items(rows, facts)
     assert [item.p for item in found.items] == [0.2] * 4
     assert found.by == "answer"
     rows, facts = zip(*(row(n, ("supported",)) for n in range(4)), strict=True)
-    assert training_items(rows, facts).by == "sentence"
+    assert build_training_items(rows, facts).by == "sentence"
 
 
 def test_what_cannot_be_learned_from_is_counted_with_its_reason() -> None:
     """Split annotators, failed verdicts and answers without claims or passages are left out, and said to be."""
     split, failed, empty, bare = (row(n, ("supported",)) for n in range(4))
     split = row(0, ("supported", "contradicted"))
-    rows = [split[0], failed[0], empty[0], Labelled("9", "", (), bare[0].answer, bare[0].parts)]
-    found = training_items(rows, [split[1], None, AnswerFacts((), None, None), bare[1]])
+    rows = [split[0], failed[0], empty[0], LabeledAnswer("9", "", (), bare[0].answer, bare[0].parts)]
+    found = build_training_items(rows, [split[1], None, AnswerFacts((), None, None), bare[1]])
     assert not found.items
     assert found.without == {
         "people are split": 1,
@@ -289,19 +289,19 @@ def test_too_few_labels_are_not_enough_data(right: int, wrong: int, told: str) -
     said = ["supported"] * right + ["not_supported"] * wrong
     rows, facts = zip(*(row(n, (one,)) for n, one in enumerate(said)), strict=True)
     with pytest.raises(NotEnoughData, match=told):
-        labelled_odds(training_items(rows, facts), LocalJudge())
+        build_labeled_odds(build_training_items(rows, facts), LocalJudge())
 
 
-def copies(seed: int) -> tuple[list[Labelled], list[AnswerFacts]]:
+def copies(seed: int) -> tuple[list[LabeledAnswer], list[AnswerFacts]]:
     """100 answers with coin-tossed labels, each under its question three times, which two marks tell apart."""
     rng = random.Random(seed)
     rows, facts = [], []
     for n in range(100):
         words = [f"w{rng.randrange(400)}" for _ in range(12)]
         passage, answer = " ".join(words), f"{' '.join(rng.sample(words, rng.randint(2, 8)))} v{n}."
-        part = LabelledPart(0, len(answer), (rng.choice(("supported", "not_supported")),))
+        part = LabeledPart(0, len(answer), (rng.choice(("supported", "not_supported")),))
         for signs in ("", "?", "??"):
-            rows.append(Labelled(f"{n}{signs}", f"Which is {n}{signs}", (passage,), answer, (part,)))
+            rows.append(LabeledAnswer(f"{n}{signs}", f"Which is {n}{signs}", (passage,), answer, (part,)))
             facts.append(AnswerFacts((Claim(1, answer, 0, len(answer), p=0.5),), None, None))
     return rows, facts
 
@@ -309,16 +309,16 @@ def copies(seed: int) -> tuple[list[Labelled], list[AnswerFacts]]:
 @pytest.mark.parametrize("seed", range(3))
 def test_copies_of_an_answer_tell_nothing_of_its_label(seed: int) -> None:
     """Where each answer stands there three times and labels are tossed, no candidate is better and the base stays."""
-    odds = labelled_odds(training_items(*copies(seed)), LocalJudge())
+    odds = build_labeled_odds(build_training_items(*copies(seed)), LocalJudge())
     found = calibrate(odds)
     assert found.chosen == "as it is"
     assert len(set(odds.groups.tolist())) == 100
     assert min(one.brier for one in found.tried) > 0.24
 
 
-def asked(query: str, passage: str, answer: str) -> Labelled:
+def asked(query: str, passage: str, answer: str) -> LabeledAnswer:
     """A text without labels."""
-    return Labelled("", query, (passage,), answer, ())
+    return LabeledAnswer("", query, (passage,), answer, ())
 
 
 def test_what_shares_question_or_passages_and_answer_is_together() -> None:
@@ -331,24 +331,24 @@ def test_what_shares_question_or_passages_and_answer_is_together() -> None:
         asked("", "D.", "Mia."),
         asked("Where?", "A b.", "Leo."),
     ]
-    assert together(rows) == [0, 0, 0, 3, 4, 5]
+    assert group_rows(rows) == [0, 0, 0, 3, 4, 5]
 
 
 def test_a_sentence_in_two_answers_from_the_same_passages_joins_them() -> None:
     """A claim and the answer that says it are together, though a word of passages apart is another text."""
     rows = [asked("", "A b.", "Ann came. Bob went."), asked("", "a  B", "bob went"), asked("", "A c.", "Bob went.")]
-    assert together(rows) == [0, 0, 2]
+    assert group_rows(rows) == [0, 0, 2]
     polite = [asked("", "A b.", f"Guest {n} came. Ask me more.") for n in range(11)]
-    assert together(polite) == list(range(11))
+    assert group_rows(polite) == list(range(11))
 
 
 def test_an_instruction_joins_nothing() -> None:
     """A question of more than ten answers, and of more than a tenth of all, is none: each answer is for itself."""
     alike = [asked("Summarize this.", f"Text {n}.", f"It is {n}.") for n in range(11)]
-    assert together(alike) == list(range(11))
-    assert together(alike[:10]) == [0] * 10
+    assert group_rows(alike) == list(range(11))
+    assert group_rows(alike[:10]) == [0] * 10
     others = [asked(f"What is {n}?", f"Word {n}.", f"It was {n}.") for n in range(99)]
-    assert together([*alike, *others])[:11] == [0] * 11
+    assert group_rows([*alike, *others])[:11] == [0] * 11
 
 
 def test_labels_of_one_question_cannot_be_learned_from() -> None:
@@ -356,15 +356,15 @@ def test_labels_of_one_question_cannot_be_learned_from() -> None:
     rows, facts = zip(*(row(n, ("supported" if n < 90 else "contradicted",)) for n in range(100)), strict=True)
     same = [replace(one, query="Who?" if n >= 90 else f"Who {n}?") for n, one in enumerate(rows)]
     with pytest.raises(NotEnoughData, match="all of one answer or question"):
-        labelled_odds(training_items(same, facts), LocalJudge())
+        build_labeled_odds(build_training_items(same, facts), LocalJudge())
 
 
 def test_the_note_names_the_labels_and_drops_the_advice_to_calibrate() -> None:
     """A report says by which labels, how much better, and that their texts are cross-fitted; not to calibrate."""
-    base = local_note(LocalJudge().judge_id, Claims())
-    note = judge_note("calibrated:x#1", file(), base)
+    base = local_note(LocalJudge().judge_id, ClaimProfile())
+    note = build_judge_note("calibrated:x#1", file(), base)
     assert "150 labels of 80 answers (a.jsonl, guideline 4be01c92a7d3): ridge 10" in note.what
     assert "Brier score 0.163 before, 0.134 after" in note.observed
-    assert SHARPER in base.limits
-    assert SHARPER not in note.limits
+    assert SHARPEN_NOTE in base.limits
+    assert SHARPEN_NOTE not in note.limits
     assert any("cross-fitted" in limit for limit in note.limits)

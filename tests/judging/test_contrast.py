@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import pytest
 
-from ragauge.judges.local.checks import Opposed, check
+from ragauge.judges.local.checks import OpposedSpan, check_claim
 from ragauge.judges.local.differences import Difference
-from ragauge.judges.local.index import build
-from ragauge.judges.local.overlap import wanted
+from ragauge.judges.local.index import build_index
+from ragauge.judges.local.overlap import prepare_claim
 
 
 def against(claim: str, passage: str) -> Difference | None:
     """In what a claim differs from a passage that has a near-copy of it."""
-    found = check(claim, wanted(claim, "words"), passage, build(passage, "words"), "words")
-    return found.difference if isinstance(found, Opposed) else None
+    found = check_claim(claim, prepare_claim(claim, "words"), passage, build_index(passage, "words"), "words")
+    return found.difference if isinstance(found, OpposedSpan) else None
 
 
 @pytest.mark.parametrize(

@@ -11,12 +11,12 @@ import pytest
 from tests.judging.criteria_cases import KNOWN, UNSEEN, Case
 
 import ragauge as rg
-from ragauge.core.facts import CoverFacts, FactsOf
+from ragauge.core.facts import CoverFacts, JudgeFacts
 from ragauge.judges.inputs import CoverAspects, CoverCriteria, Inputs
-from ragauge.judges.local.criteria import checked
+from ragauge.judges.local.criteria import check_exactly
 from ragauge.judges.local.judge import LocalJudge
 
-Put = Callable[[Inputs], FactsOf]
+Put = Callable[[Inputs], JudgeFacts]
 
 
 def verdicts(put: Put, query: str, answer: str, *criteria: str) -> tuple[bool | None, ...]:
@@ -81,7 +81,7 @@ def test_what_is_partly_there_is_left_open(put: Put) -> None:
 )
 def test_exact_criteria(criterion: str, answer: str, met: bool | None) -> None:
     """Limits include their ends as worded; what is not plainly recognised is left alone."""
-    assert checked(criterion, answer) is met
+    assert check_exactly(criterion, answer) is met
 
 
 def test_any_criterion_has_a_place(put: Put, put_lexically: Put) -> None:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from ragauge.judges.local.support import PreparedPassages, Weighed
+from ragauge.judges.local.support import PreparedPassages, SupportVerdict
 
 
-def weighed(claim: str, passage: str) -> Weighed:
-    return PreparedPassages([passage], [claim]).weigh(claim)
+def weighed(claim: str, passage: str) -> SupportVerdict:
+    return PreparedPassages([passage], [claim]).weigh_claim(claim)
 
 
 @pytest.mark.parametrize(

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from ragauge.judges.local.support import CONTRADICTED, PreparedPassages, Weighed
+from ragauge.judges.local.support import MAX_CONTRADICTED_P, PreparedPassages, SupportVerdict
 
 AROUND = "The archive of the town was moved twice in these years, and most of its letters are lost."
 
 
-def weigh(claim: str, *passages: str) -> Weighed:
+def weigh(claim: str, *passages: str) -> SupportVerdict:
     """The verdict on a claim; in each passage another sentence stands before."""
-    return PreparedPassages([f"{AROUND} {text}" for text in passages], [claim]).weigh(claim)
+    return PreparedPassages([f"{AROUND} {text}" for text in passages], [claim]).weigh_claim(claim)
 
 
 def said(claim: str, passage: str) -> tuple[str, ...]:
@@ -19,7 +19,7 @@ def said(claim: str, passage: str) -> tuple[str, ...]:
     found = weigh(claim, passage)
     assert found.supporting == ()
     assert found.contradicting == (1,), found
-    assert found.p <= CONTRADICTED
+    assert found.p <= MAX_CONTRADICTED_P
     assert found.window is not None
     assert f"{AROUND} {passage}"[found.window.start : found.window.end] in passage
     assert found.reason.startswith("passage 1 says '") or found.reason.startswith('passage 1 says "')
@@ -235,7 +235,7 @@ def test_a_passage_that_only_shares_words_does_not_support_an_altered_copy() -> 
     assert alone.supporting == (1,)
     assert (found.supporting, found.contradicting, found.p) == ((), (1,), alone.p)
     assert weigh(claim, copy).supporting == ()
-    assert weigh(claim, copy).p <= CONTRADICTED
+    assert weigh(claim, copy).p <= MAX_CONTRADICTED_P
     assert weigh(copy, copy, copy.replace("northern", "southern")).supporting == (1,)
 
 
@@ -244,8 +244,8 @@ def test_claims_in_other_languages_are_left_alone() -> None:
     german = "Das Werk in Hamburg wurde 1932 von der Stadt eröffnet und ist heute ein Museum."
     assert weigh(german.replace("ist", "ist nicht"), german + " Es ist nicht groß und wird von der Stadt betrieben.")
     passages = PreparedPassages([german], [german])
-    assert passages.weigh(german.replace("1932", "1936")).contradicting == (1,)
-    assert not passages.weigh(german.replace("Hamburg", "Bremen")).contradicting
+    assert passages.weigh_claim(german.replace("1932", "1936")).contradicting == (1,)
+    assert not passages.weigh_claim(german.replace("Hamburg", "Bremen")).contradicting
     assert weigh("Завод открыт в 1932 году.", "Завод не открыт в 1936 году.")
     assert weigh("工場は開いている。", "工場は開いていない。")
 

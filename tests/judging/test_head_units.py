@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import pytest
 from tests.judging.test_tabled import answer
 
-from ragauge.judges.local.table_match import unit_in_head
+from ragauge.judges.local.table_match import find_unit_in_head
 
 Rows = Sequence[Sequence[str]]
 BRIDGES = [["Bridge", "Length [km]", "Cost (EUR m)"], ["Harbour bridge", "12.4", "340"], ["Mill bridge", "3.1", "85"]]
@@ -81,7 +81,7 @@ def test_a_column_has_the_unit_of_its_head(rows: Rows, claim: str, wrong: Sequen
 )
 def test_units_of_heads_in_many_forms(head: str, unit: str, shift: int | None) -> None:
     """A unit stands in brackets, behind a comma or a preposition, or alone, in any language with units."""
-    assert unit_in_head(head) == (unit, shift)
+    assert find_unit_in_head(head) == (unit, shift)
 
 
 @pytest.mark.parametrize(
@@ -89,4 +89,4 @@ def test_units_of_heads_in_many_forms(head: str, unit: str, shift: int | None) -
 )
 def test_heads_without_a_unit(head: str) -> None:
     """Notes, spans of time and dates are no units."""
-    assert unit_in_head(head) == ("", None)
+    assert find_unit_in_head(head) == ("", None)

@@ -11,7 +11,7 @@ import pytest
 from tests.loopback.answers import answer
 
 from ragauge.core.ask import Ask, Reply
-from ragauge.core.facts import AnswerFacts, FactsOf, ReferenceFacts, RelevanceFacts
+from ragauge.core.facts import AnswerFacts, JudgeFacts, ReferenceFacts, RelevanceFacts
 from ragauge.engine.local_embeddings import EmbedAnswers
 from ragauge.judges.hybrid import HybridJudge
 from ragauge.judges.inputs import (
@@ -22,9 +22,9 @@ from ragauge.judges.inputs import (
     RateSentences,
     VerifyAnswer,
     VerifyReference,
-    evidence_key,
+    build_evidence_key,
 )
-from ragauge.judges.judge import drive
+from ragauge.judges.judge import answer_asks
 from ragauge.judges.model.judge import ModelJudge
 
 JUDGE = HybridJudge.of("hybrid:openai:gpt-5-mini")
@@ -54,11 +54,11 @@ def judged(inputs: Inputs, said: Any = answer) -> tuple[Any, list[Ask]]:
     def all_of(asks: Sequence[Ask]) -> list[Reply]:
         return [one(ask) for ask in asks]
 
-    return drive(JUDGE.ask(inputs), all_of), asked
+    return answer_asks(JUDGE.ask(inputs), all_of), asked
 
 
-def local(inputs: Inputs) -> FactsOf:
-    return drive(JUDGE.local.ask(inputs), EmbedAnswers())
+def local(inputs: Inputs) -> JudgeFacts:
+    return answer_asks(JUDGE.local.ask(inputs), EmbedAnswers())
 
 
 def contradicts(_system: str, user: str, _schema: Any) -> Any:
@@ -119,7 +119,7 @@ def test_reference_claims_keep_their_numbers() -> None:
     inputs = VerifyReference(QUERY, (SURE, MIDDLE, ABSURD), PASSAGES)
     mine = local(inputs)
     assert isinstance(mine, ReferenceFacts)
-    unsure = [claim.n for claim in mine.claims if JUDGE.unsure(claim.p)]
+    unsure = [claim.n for claim in mine.claims if JUDGE.is_unsure(claim.p)]
     facts, asked = judged(inputs)
     assert unsure
     assert len(asked) == 1
@@ -134,7 +134,7 @@ def test_ratings_keep_their_places(kind: Any) -> None:
     inputs = kind(QUERY, (PASSAGES[0], "It rains. " + PASSAGES[1]))
     mine = local(inputs)
     assert isinstance(mine, RelevanceFacts)
-    unsure = {(one.passage, one.sentence) for one in mine.ratings if JUDGE.unsure(one.p)}
+    unsure = {(one.passage, one.sentence) for one in mine.ratings if JUDGE.is_unsure(one.p)}
     sure = {(one.passage, one.sentence) for one in mine.ratings} - unsure
     facts, asked = judged(inputs, contradicts)
     assert unsure
@@ -150,7 +150,7 @@ def test_the_answer_goes_to_the_model_whole() -> None:
     inputs = RateAnswer(QUERY, f"{PASSAGES[0]} It rains. {PASSAGES[1]}")
     mine = local(inputs)
     assert isinstance(mine, RelevanceFacts)
-    unsure = [one.sentence for one in mine.ratings if JUDGE.unsure(one.p)]
+    unsure = [one.sentence for one in mine.ratings if JUDGE.is_unsure(one.p)]
     facts, asked = judged(inputs, contradicts)
     assert 0 < len(unsure) < len(mine.ratings)
     assert len(asked) == 1
@@ -167,7 +167,7 @@ def test_agreement_is_counted_where_both_judged() -> None:
         mine: Any = local(inputs)
         rates = isinstance(mine, RelevanceFacts)  # the model rates every passage relevant, contradicts every claim
         items = mine.ratings if rates else mine.claims
-        leaning = [bool(one.relevant if rates else one.supporting) for one in items if JUDGE.unsure(one.p)]
+        leaning = [bool(one.relevant if rates else one.supporting) for one in items if JUDGE.is_unsure(one.p)]
         assert leaning
         facts, _ = judged(inputs, contradicts)
         assert (facts.both, facts.same) == (len(leaning), leaning.count(rates))
@@ -204,7 +204,7 @@ def test_its_id_changes_with_either_judge(monkeypatch: pytest.MonkeyPatch) -> No
     monkeypatch.setattr(type(JUDGE.local), "judge_id", property(lambda _: "local@other"))
     ids.add(JUDGE.judge_id)
     assert len(ids) == 7
-    assert len({evidence_key(one, 1, inputs) for one in ids}) == 7
+    assert len({build_evidence_key(one, 1, inputs) for one in ids}) == 7
     assert HybridJudge.of("hybrid:openai:gpt-5-mini").judge_id == JUDGE.judge_id
 
 

@@ -10,7 +10,7 @@ import pytest
 
 from ragauge.core.facts import AnswerFacts, ReferenceFacts
 from ragauge.judges.inputs import VerifyAnswer, VerifyReference
-from ragauge.judges.local.support import SURE
+from ragauge.judges.local.support import MIN_SURE_P
 from ragauge.judges.local.verify_answer import verify_answer
 from ragauge.judges.local.verify_reference import verify_reference
 
@@ -106,5 +106,5 @@ def test_a_passage_that_joins_never_lowers_a_verdict(seed: int) -> None:
             assert (after.p or 0.0) >= (before.p or 0.0) - LEAST, (claim, passages, more)
             kept = bool(after.supporting) >= bool(before.supporting)
             contradicted = len(after.contradicting) > len(before.contradicting)
-            assert kept or (contradicted and (after.p or 0.0) < SURE), (claim, passages, more)
+            assert kept or (contradicted and (after.p or 0.0) < MIN_SURE_P), (claim, passages, more)
     assert raised > 50  # the fillers are near enough to matter

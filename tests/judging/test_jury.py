@@ -18,20 +18,20 @@ from ragauge.core.facts import (
     AnswerFacts,
     Claim,
     CoverFacts,
-    FactsOf,
+    JudgeFacts,
     Rating,
     ReferenceFacts,
     RelevanceFacts,
 )
 from ragauge.core.facts import ReferenceClaim as Reference
-from ragauge.engine.ask_router import asked_of
-from ragauge.engine.estimate import first_to_a_model
+from ragauge.engine.ask_router import find_model
+from ragauge.engine.estimate import find_first_model_asks
 from ragauge.engine.judges import build_judge
 from ragauge.engine.local_embeddings import EmbedAnswers
 from ragauge.judges.inputs import Agree, CoverAspects, Inputs, RatePassages, VerifyAnswer, VerifyReference
-from ragauge.judges.judge import Asking, drive
-from ragauge.judges.jury.judge import JuryJudge, MemberAsk, read_members
-from ragauge.judges.jury.vote_aggregation import Decided, most
+from ragauge.judges.judge import AskGenerator, answer_asks
+from ragauge.judges.jury.judge import JuryJudge, MemberAsk, parse_members
+from ragauge.judges.jury.vote_aggregation import VoteResult, decide_majority
 
 LLMBAR = Path(__file__).resolve().parents[3] / "shared/data/llmbar/judge_verdicts"
 ANSWER = "The hub is white. It weighs nine grams. Hello!"
@@ -65,12 +65,12 @@ class Scripted:
     def models(self) -> tuple[ModelName, ...]:
         return (ModelName("own", self.name),)
 
-    def ask(self, inputs: Inputs, judge_repeat: int = 0) -> Asking:
+    def ask(self, inputs: Inputs, judge_repeat: int = 0) -> AskGenerator:
         asked = Ask("chat", inputs.question, 3, (("user", "?"),), judge_repeat=judge_repeat)
         self.replies += yield [asked]
         if isinstance(self.said, Exception):
             raise self.said
-        said: FactsOf = self.said
+        said: JudgeFacts = self.said
         return said
 
 
@@ -85,7 +85,7 @@ def facts(*claims: Claim, **more: Any) -> AnswerFacts:
 def judged(*said: Any, inputs: Inputs = INPUTS) -> Any:
     """What a jury of judges that say this finds."""
     jury = JuryJudge([Scripted(one, f"m{n}") for n, one in enumerate(said)])
-    return drive(jury.ask(inputs), lambda asks: [Reply("ok", key=str(n)) for n in range(len(asks))])
+    return answer_asks(jury.ask(inputs), lambda asks: [Reply("ok", key=str(n)) for n in range(len(asks))])
 
 
 def test_most_decide_by_sentence() -> None:
@@ -201,7 +201,7 @@ def test_every_member_gets_its_own_replies() -> None:
         assert all(isinstance(ask, MemberAsk) for ask in asks)
         return [Reply("ok", text=str(n)) for n in range(len(asks))]
 
-    drive(jury.ask(INPUTS), answer)
+    answer_asks(jury.ask(INPUTS), answer)
     assert seen == [ModelName("own", "x"), ModelName("own", "y"), ModelName("own", "z")]
     assert [[reply.text for reply in one.replies] for one in members] == [["0"], ["1"], ["2"]]
     assert jury.models() == tuple(seen)
@@ -219,8 +219,8 @@ def test_vectors_come_before_chats() -> None:
     jury = build_judge("jury:openai:gpt-5+hybrid:openai:gpt-5-mini")
     middle = "A pass for grown visitors is sold at twelve euros in the hall."
     inputs = VerifyAnswer("What is a pass?", ("Tickets for the museum cost twelve euros; children pay half.",), middle)
-    first, second = first_to_a_model(jury.ask(inputs), jury, EmbedAnswers())
-    assert [asked_of(jury, ask) for ask in (first, second)] == [
+    first, second = find_first_model_asks(jury.ask(inputs), jury, EmbedAnswers())
+    assert [find_model(jury, ask) for ask in (first, second)] == [
         ModelName("openai", "gpt-5"),
         ModelName("openai", "gpt-5-mini"),
     ]
@@ -228,8 +228,8 @@ def test_vectors_come_before_chats() -> None:
 
 def test_votes() -> None:
     """More than half of all votes, missing ones too; nothing decides nothing."""
-    assert most([True, True, False]) == Decided(True, 2 / 3)
-    assert most([]) == most([None]) == most([True, False]) == Decided(None)
+    assert decide_majority([True, True, False]) == VoteResult(True, 2 / 3)
+    assert decide_majority([]) == decide_majority([None]) == decide_majority([True, False]) == VoteResult(None)
 
 
 def test_a_jury_of_real_judges() -> None:
@@ -244,7 +244,7 @@ def test_a_jury_of_real_judges() -> None:
     def answer(asks: Sequence[Ask]) -> list[Reply]:
         return [EmbedAnswers()([ask])[0] if ask.kind == "embed" else Reply("failed", reason="down") for ask in asks]
 
-    found = drive(build_judge("jury:local+hybrid:openai:m+openai:n").ask(copied), answer)
+    found = answer_asks(build_judge("jury:local+hybrid:openai:m+openai:n").ask(copied), answer)
     assert isinstance(found, AnswerFacts)
     (claim_found,) = found.claims
     assert (claim_found.label, claim_found.p) == ("supported", 1.0)  # local and hybrid outvote the one that failed
@@ -261,7 +261,7 @@ def test_a_jury_of_real_judges() -> None:
 )
 def test_specs(spec: str, members: tuple[str, ...]) -> None:
     """Members are told apart by what begins after a plus; settings before a plus are the member's."""
-    assert read_members(spec) == members
+    assert parse_members(spec) == members
 
 
 @pytest.mark.parametrize(
@@ -294,6 +294,6 @@ def test_recorded_judges_of_adversarial_answers() -> None:
         for n in range(len(truth))
     ]
     votes = [{at: one == "1" for at, one in enumerate(mine) if one in ("1", "2")} for mine in said]
-    verdicts = [most(list(one.values())).yes for one in votes]
+    verdicts = [decide_majority(list(one.values())).yes for one in votes]
     shares = [0.5 if yes is None else float(yes == right) for yes, right in zip(verdicts, truth, strict=True)]
     assert mean(shares) == pytest.approx(0.72, abs=0.005)

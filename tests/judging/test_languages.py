@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 
 from ragauge.core.ask import Reply
-from ragauge.core.facts import AnswerFacts, FactsOf, RelevanceFacts
+from ragauge.core.facts import AnswerFacts, JudgeFacts, RelevanceFacts
 from ragauge.judges.inputs import Inputs, RatePassages, VerifyAnswer
-from ragauge.judges.similarity import Scale, cosine_scale, standard_table
+from ragauge.judges.similarity import CosineScale, compute_standard_table, find_scale
 
-Put = Callable[[Inputs], FactsOf]
+Put = Callable[[Inputs], JudgeFacts]
 
 # a question, the sentence that answers it, and two of other topics
 TEXTS = {
@@ -86,7 +86,7 @@ def test_what_is_of_another_topic_is_not_relevant_in_any_language(put: Put, lang
 
 def test_no_cosine_is_read_in_a_language_that_was_not_measured(put: Put, put_lexically: Put) -> None:
     """Then the words alone decide, as without vectors, and what is of another topic is not relevant."""
-    assert cosine_scale("ka") is None
+    assert find_scale("ka") is None
     asked = RatePassages("როდის იკეტება ბიბლიოთეკა?", ("ვაშლის ხეებს გაზაფხულზე სხლავენ.",))
     assert put(asked) == put_lexically(asked)
     rated = put(asked)
@@ -96,12 +96,12 @@ def test_no_cosine_is_read_in_a_language_that_was_not_measured(put: Put, put_lex
 
 def test_a_cosine_is_read_from_the_middle_of_its_language() -> None:
     """Two texts as far from a language's mean in one direction are alike, in opposite ones they are not."""
-    scale = Scale(np.array([0.9, 0.0]), 0.5)
+    scale = CosineScale(np.array([0.9, 0.0]), 0.5)
     up, down = [0.9, 0.4], [0.9, -0.4]
     vectors = [[x / 0.985, y / 0.985] for x, y in (up, up, down)]
-    ((same, other),) = standard_table(Reply("ok", vectors=vectors), 1, [scale, scale])
+    ((same, other),) = compute_standard_table(Reply("ok", vectors=vectors), 1, [scale, scale])
     assert same == pytest.approx(0.5)
     assert other is not None
     assert other < -0.4
-    assert standard_table(Reply("failed"), 1, [scale]) == [[None]]
-    assert standard_table(Reply("ok", vectors=vectors[:2]), 1, [None]) == [[None]]
+    assert compute_standard_table(Reply("failed"), 1, [scale]) == [[None]]
+    assert compute_standard_table(Reply("ok", vectors=vectors[:2]), 1, [None]) == [[None]]

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from ragauge.judges.local.signs import held, signs
-from ragauge.judges.local.statements import lead_in, statements
+from ragauge.judges.local.signs import find_signs, has_signs
+from ragauge.judges.local.statements import count_opening_chars, find_statements
 from ragauge.judges.local.support import PreparedPassages
 
 OPENINGS = (
@@ -27,7 +27,7 @@ OPENINGS = (
 def test_an_opening_is_no_claim(opening: str) -> None:
     """However a model leads in, the claim is what it then says, with its own place in the answer."""
     answer = f"{opening}Helena Vogt of Lindau."
-    (claim,) = statements(answer).claims
+    (claim,) = find_statements(answer).claims
     assert claim.text == "Helena Vogt of Lindau."
     assert answer[claim.start : claim.end] == claim.text
 
@@ -45,7 +45,7 @@ def test_an_opening_is_no_claim(opening: str) -> None:
 )
 def test_what_speaks_of_the_matter_stays(text: str) -> None:
     """An attribution to a person, a place or a time is no opening; nor is one with nothing behind it."""
-    assert lead_in(text) == 0
+    assert count_opening_chars(text) == 0
 
 
 def test_a_led_in_answer_is_supported_as_a_bare_one_is() -> None:
@@ -53,8 +53,8 @@ def test_a_led_in_answer_is_supported_as_a_bare_one_is() -> None:
     passages = ["The mayor of Lindau was Helena Vogt from 1968 to 1973."]
     ps = set()
     for opening in ("", *OPENINGS):
-        (claim,) = statements(f"{opening}Helena Vogt.").claims
-        ps.add(PreparedPassages(passages, [claim.text]).weigh(claim.text).p)
+        (claim,) = find_statements(f"{opening}Helena Vogt.").claims
+        ps.add(PreparedPassages(passages, [claim.text]).weigh_claim(claim.text).p)
     assert len(ps) == 1
     assert min(ps) > 0.5
 
@@ -72,12 +72,12 @@ def test_a_led_in_answer_is_supported_as_a_bare_one_is() -> None:
 )
 def test_another_sign_is_no_support(said: str, there: str) -> None:
     """A copy with another sign or operator is not supported; the copy itself is."""
-    assert PreparedPassages([there], [said]).weigh(said).p <= 0.3
-    assert PreparedPassages([said], [said]).weigh(said).p >= 0.9
+    assert PreparedPassages([there], [said]).weigh_claim(said).p <= 0.3
+    assert PreparedPassages([said], [said]).weigh_claim(said).p >= 0.9
 
 
 @pytest.mark.parametrize("text", ["Open from 3-5 pm, see section 2 - notes.", "A well-known e-mail of 2020-01-03.", ""])
 def test_dashes_are_no_signs(text: str) -> None:
     """Ranges, hyphens and dates have no sign that a passage must repeat."""
-    assert signs(text) == ()
-    assert held((), text)
+    assert find_signs(text) == ()
+    assert has_signs((), text)

@@ -6,11 +6,11 @@ from collections.abc import Callable
 
 import pytest
 
-from ragauge.core.facts import AnswerFacts, FactsOf
+from ragauge.core.facts import AnswerFacts, JudgeFacts
 from ragauge.judges.inputs import Inputs, VerifyAnswer
-from ragauge.judges.local.statements import led_in
+from ragauge.judges.local.statements import count_lead_in_chars
 
-Put = Callable[[Inputs], FactsOf]
+Put = Callable[[Inputs], JudgeFacts]
 
 
 def opposed(put: Put, answer: str, passage: str) -> bool:
@@ -90,7 +90,7 @@ def test_a_lead_in_to_what_is_so_is_no_contradiction(put: Put, lead: str) -> Non
 )
 def test_what_changes_the_statement_is_no_lead_in(text: str) -> None:
     """A denial, a doubt, a year or a name before a statement belongs to it."""
-    assert led_in(text) == 0
+    assert count_lead_in_chars(text) == 0
 
 
 COMPOUNDS = [

@@ -11,11 +11,11 @@ import ragauge as rg
 from ragauge.core.ask import Reply
 from ragauge.core.example import Turn
 from ragauge.core.facts import AnswerFacts, Claim
-from ragauge.diagnosis.examples.one_example import sections
+from ragauge.diagnosis.examples.one_example import build_sections
 from ragauge.judges.inputs import VerifyAnswer
-from ragauge.judges.judge import drive
+from ragauge.judges.judge import answer_asks
 from ragauge.judges.local.judge import LocalJudge
-from ragauge.rendering.writers.terminal import terminal
+from ragauge.rendering.writers.terminal import render_terminal
 
 FERRY = ("The ferry to Ulvholm sails on 14 May at 9:00 for 2 guests.",)
 PETS = ("Up to 2 pets travel free on the ferry.",)
@@ -25,7 +25,7 @@ def claims(passages: Sequence[str] | None, answer: str, *said: str, role: str = 
     """The claims of an answer after some earlier turns, without vectors."""
     turns = tuple(Turn("assistant" if role == "assistant" else "user", text) for text in said)
     inputs = VerifyAnswer("And now?", None if passages is None else tuple(passages), answer, turns)
-    facts = drive(LocalJudge().ask(inputs), lambda asks: [Reply("failed", reason="no vectors") for _ in asks])
+    facts = answer_asks(LocalJudge().ask(inputs), lambda asks: [Reply("failed", reason="no vectors") for _ in asks])
     assert isinstance(facts, AnswerFacts)
     return facts.claims
 
@@ -105,5 +105,5 @@ def test_a_conversation_end_to_end(tmp_path: object) -> None:
     assert "cluster" in interval.method  # all alike here
     console = Console(width=120, color_system=None, force_terminal=False)
     with console.capture() as captured:
-        console.print(terminal(sections(run.example("c1-t2"))))
+        console.print(render_terminal(build_sections(run.example("c1-t2"))))
     assert "Earlier turns\nuser: My order number is 4711. Who can help?\nassistant: The service desk." in captured.get()

@@ -18,8 +18,8 @@ from hypothesis import strategies as st
 from ragauge.core.ask import Ask, Reply
 from ragauge.core.errors import JudgeError
 from ragauge.core.example import Example
-from ragauge.core.facts import AnswerFacts, FactsOf
-from ragauge.core.identity import canonical, plain
+from ragauge.core.facts import AnswerFacts, JudgeFacts
+from ragauge.core.identity import to_canonical_json, to_json_value
 from ragauge.core.response import Passage, Response
 from ragauge.judges.inputs import (
     Agree,
@@ -31,19 +31,19 @@ from ragauge.judges.inputs import (
     RateSentences,
     VerifyAnswer,
     VerifyReference,
-    evidence_key,
-    inputs_for,
+    build_evidence_key,
+    build_inputs,
 )
-from ragauge.judges.judge import Judge, drive
-from ragauge.judges.local.judge import ASKED, LocalJudge
+from ragauge.judges.judge import Judge, answer_asks
+from ragauge.judges.local.judge import QUESTIONS, LocalJudge
 
 ANYTHING = st.text(st.characters(), max_size=120)
 SOME = st.lists(ANYTHING, max_size=3).map(tuple)
 
 
-def alone(inputs: Inputs) -> FactsOf:
+def alone(inputs: Inputs) -> JudgeFacts:
     """The facts without vectors."""
-    return drive(LocalJudge().ask(inputs), lambda asks: [Reply("failed") for _ in asks])
+    return answer_asks(LocalJudge().ask(inputs), lambda asks: [Reply("failed") for _ in asks])
 
 
 def test_it_is_a_judge_that_names_its_weights() -> None:
@@ -58,8 +58,8 @@ def test_what_it_answers() -> None:
     judge = LocalJudge()
     rated = {"rate_passages", "rate_sentences", "rate_answer"}
     covers = {"cover_aspects", "cover_criteria", "meet_criteria", "similarity"}
-    assert set(ASKED) == {"verify_answer", "verify_reference", "agree", *rated, *covers}
-    assert all(judge.answers(question) and judge.version(question) >= 1 for question in ASKED)
+    assert set(QUESTIONS) == {"verify_answer", "verify_reference", "agree", *rated, *covers}
+    assert all(judge.answers(question) and judge.version(question) >= 1 for question in QUESTIONS)
     assert not judge.answers("guess_questions")
     with pytest.raises(JudgeError, match="use a model judge"):
         judge.ask(GuessQuestions("q", "a"))
@@ -184,9 +184,11 @@ def test_the_same_facts_in_every_process() -> None:
 def test_asking_twice_finds_the_same(embedded: Callable[[Sequence[Ask]], list[Reply]]) -> None:
     """What was judged before, and in what company, changes nothing."""
     inputs = VerifyAnswer("Who?", ("Ada Brown planted 47 yews in Porto.",), "Ada Brown planted yews. She is old.")
-    first = drive(LocalJudge().ask(inputs), embedded)
+    first = answer_asks(LocalJudge().ask(inputs), embedded)
     alone(VerifyAnswer("What?", ("Yews grow.", "Ada Brown planted 47 yews in Porto."), "Yews grow in Porto."))
-    assert canonical(plain(drive(LocalJudge().ask(inputs), embedded))) == canonical(plain(first))
+    assert to_canonical_json(to_json_value(answer_asks(LocalJudge().ask(inputs), embedded))) == to_canonical_json(
+        to_json_value(first)
+    )
 
 
 def test_a_question_sees_only_its_inputs() -> None:
@@ -197,10 +199,10 @@ def test_a_question_sees_only_its_inputs() -> None:
     rewritten = replace(response, answer="Nobody knows it.", latency_ms={"total": 3.0}, cost=0.1)
 
     def key(question: str, example: Example, response: Response) -> str:
-        inputs = inputs_for(question, example, response, {})
+        inputs = build_inputs(question, example, response, {})
         assert inputs is not None
         judge = LocalJudge()
-        return evidence_key(judge.judge_id, judge.version(question), inputs)
+        return build_evidence_key(judge.judge_id, judge.version(question), inputs)
 
     for question in ("verify_answer", "rate_passages"):
         assert key(question, example, response) == key(question, other, response)

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from ragauge.core.ask import Ask, Reply
-from ragauge.core.facts import AgreementFacts, AnswerFacts, CoverFacts, FactsOf, ReferenceFacts, RelevanceFacts
+from ragauge.core.facts import AgreementFacts, AnswerFacts, CoverFacts, JudgeFacts, ReferenceFacts, RelevanceFacts
 from ragauge.judges.inputs import (
     Agree,
     CoverAspects,
@@ -19,12 +19,12 @@ from ragauge.judges.inputs import (
     VerifyAnswer,
     VerifyReference,
 )
-from ragauge.judges.judge import drive
+from ragauge.judges.judge import answer_asks
 from ragauge.judges.local.judge import LocalJudge
 from ragauge.metrics.answer.faithfulness import Faithfulness
 from ragauge.metrics.base import Ratio, Undefined
 
-Put = Callable[[Inputs], FactsOf]
+Put = Callable[[Inputs], JudgeFacts]
 
 QUERY = "How long does the warranty of the hub last?"
 HUB = "The Aldgate hub accepts 60 paired devices. Pairing codes expire after 15 minutes."
@@ -82,7 +82,7 @@ def test_claims_without_passages(embedded: Callable[[Sequence[Ask]], list[Reply]
         asked.extend(asks)
         return embedded(asks)
 
-    facts = drive(LocalJudge().ask(VerifyAnswer(QUERY, (), "It lasts 24 months. Returns go to Leeds.")), answer)
+    facts = answer_asks(LocalJudge().ask(VerifyAnswer(QUERY, (), "It lasts 24 months. Returns go to Leeds.")), answer)
     assert isinstance(facts, AnswerFacts)
     assert facts.support_asked
     assert [claim.label for claim in facts.claims] == ["not_in_context"] * 2
@@ -272,7 +272,7 @@ def test_aspects_are_covered(put: Put, put_lexically: Put) -> None:
 def test_any_reply_to_an_embed_ask_is_survived(reply: Reply) -> None:
     """Failed, missing, misshapen, not-a-number and zero vectors leave a verdict; it is never failed."""
     inputs = VerifyAnswer(QUERY, PASSAGES, "The warranty lasts 24 months.")
-    facts = drive(LocalJudge().ask(inputs), lambda asks: [reply])
+    facts = answer_asks(LocalJudge().ask(inputs), lambda asks: [reply])
     assert isinstance(facts, AnswerFacts)
     assert facts.claims[0].label == "supported"
     assert facts.address is not None
@@ -296,7 +296,7 @@ def test_at_most_one_list_of_one_embed_ask() -> None:
             lists.append(list(asks))
             return [Reply("failed") for _ in asks]
 
-        drive(judge.ask(inputs, judge_repeat=3), answer)
+        answer_asks(judge.ask(inputs, judge_repeat=3), answer)
         assert len(lists) <= 1
         for (ask,) in lists:
             assert (ask.kind, ask.question, ask.judge_repeat) == ("embed", inputs.question, 3)

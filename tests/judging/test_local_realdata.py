@@ -14,15 +14,15 @@ import pytest
 from tests.conftest import OwnTime
 
 from ragauge.core.ask import Ask, Reply
-from ragauge.core.facts import AnswerFacts, FactsOf, RelevanceFacts
+from ragauge.core.facts import AnswerFacts, JudgeFacts, RelevanceFacts
 from ragauge.judges.inputs import Agree, Inputs, RatePassages, VerifyAnswer, VerifyReference
-from ragauge.judges.judge import drive
+from ragauge.judges.judge import answer_asks
 from ragauge.judges.local.judge import LocalJudge
-from ragauge.judges.local.statements import statements
+from ragauge.judges.local.statements import find_statements
 
 ROOT = Path(__file__).resolve().parents[2]
 DATA = ROOT.parent / "shared/data"
-Put = Callable[[Inputs], FactsOf]
+Put = Callable[[Inputs], JudgeFacts]
 
 pytestmark = [pytest.mark.realdata, pytest.mark.skipif(not DATA.is_dir(), reason="the public data is not there")]
 
@@ -110,7 +110,7 @@ def test_answers_that_people_wrote_are_no_refusals() -> None:
     }
     for name, texts in answers.items():
         assert len(texts) >= 450
-        assert sum(statements(text).refuses for text in texts) < 0.01 * len(texts), name
+        assert sum(find_statements(text).refuses for text in texts) < 0.01 * len(texts), name
 
 
 def test_few_human_answers_are_off_the_topic(put: Put) -> None:
@@ -150,12 +150,12 @@ def test_thirty_answers_a_second(embedded: Callable[[Sequence[Ask]], list[Reply]
         answer = " ".join([*draw.sample(sentences, 3), f"Unit {number} weighs {number} kg."])
         reference = tuple(draw.sample(sentences, 3))
         query = f"What is known about {draw.choice(sentences)[:60]}?"
-        facts = drive(judge.ask(VerifyAnswer(query, passages, answer)), embedded)
+        facts = answer_asks(judge.ask(VerifyAnswer(query, passages, answer)), embedded)
         assert isinstance(facts, AnswerFacts)
         claims = tuple(claim.text for claim in facts.claims)
         others = (VerifyReference(query, reference, passages), RatePassages(query, passages), Agree(claims, reference))
         for inputs in others:
-            drive(judge.ask(inputs), embedded)
+            answer_asks(judge.ask(inputs), embedded)
         return facts
 
     own_time.within(0.050 * n, lambda: [answered(number) for number in range(n)])

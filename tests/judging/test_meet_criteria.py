@@ -14,9 +14,9 @@ from ragauge.core.criterion import Criterion, CriterionVerdict
 from ragauge.core.example import Example, Turn
 from ragauge.core.facts import CriteriaFacts
 from ragauge.core.response import Passage, Response
-from ragauge.judges.inputs import MeetCriteria, RatePassages, evidence_key, inputs_for
+from ragauge.judges.inputs import MeetCriteria, RatePassages, build_evidence_key, build_inputs
 from ragauge.judges.jury.vote_aggregation import merge_facts
-from ragauge.judges.local.criteria import TAKES_READING
+from ragauge.judges.local.criteria import READING_REASON
 from ragauge.judges.local.judge import LocalJudge
 from ragauge.judges.model.judge import ModelJudge
 
@@ -100,9 +100,9 @@ def test_evidence_knows_what_criteria_see_and_nothing_else() -> None:
     response = Response("q", answer=ANSWER, passages=(Passage("d", "d", "It is free."),))
 
     def key(criterion: Criterion, example: Example = example, response: Response = response) -> str:
-        inputs = inputs_for("meet_criteria", example, response, {}, (criterion,))
+        inputs = build_inputs("meet_criteria", example, response, {}, (criterion,))
         assert inputs is not None
-        return evidence_key("j", 1, inputs)
+        return build_evidence_key("j", 1, inputs)
 
     other = Response("q", answer=ANSWER, passages=(Passage("e", "e", "It is not."),))
     assert key(POLITE) == key(POLITE, response=other)
@@ -116,11 +116,11 @@ def test_a_criterion_without_its_texts_is_not_asked() -> None:
     """Where passages were not recorded, or there is no reference, those that see them are left out."""
     example, response = Example("q", QUERY), Response("q", answer=ANSWER)
     grounded = Criterion("g", "As the reference", ("answer", "reference"))
-    inputs = inputs_for("meet_criteria", example, response, {}, (POLITE, BASED, grounded))
+    inputs = build_inputs("meet_criteria", example, response, {}, (POLITE, BASED, grounded))
     assert isinstance(inputs, MeetCriteria)
     assert [criterion.name for criterion in inputs.criteria] == ["polite"]
-    assert inputs_for("meet_criteria", example, response, {}, (BASED, grounded)) is None
-    assert inputs_for("meet_criteria", example, response, {}) is None
+    assert build_inputs("meet_criteria", example, response, {}, (BASED, grounded)) is None
+    assert build_inputs("meet_criteria", example, response, {}) is None
 
 
 MARK = re.compile(r"<<<([a-z ]+) (\w{8})\n.*?\n\2>>>", re.DOTALL)
@@ -178,8 +178,8 @@ def test_the_local_judge_decides_what_can_be_checked() -> None:
     """What can be checked exactly has a verdict; levels and what takes reading have none, and the remedy is named."""
     found = verdicts(always(LocalJudge().ask(MeetCriteria((POLITE, BRIEF, TONE), QUERY, ANSWER)), lambda _: {})[0])
     assert [one.met for one in found.values()] == [None, True, None]
-    assert found["polite"].reason == found["tone"].reason == TAKES_READING
-    assert "--judge PROVIDER:MODEL" in TAKES_READING
+    assert found["polite"].reason == found["tone"].reason == READING_REASON
+    assert "--judge PROVIDER:MODEL" in READING_REASON
     assert found["brief"].reason
 
 

@@ -13,12 +13,12 @@ from tests.judging.test_model_prompts import INPUTS, QUERY, SEEING, sent
 
 from ragauge.core.ask import Ask
 from ragauge.core.criterion import Criterion
-from ragauge.core.example import HISTORY_CHARS, Example, Turn, seen_turns
+from ragauge.core.example import HISTORY_CHARS, Example, Turn, select_visible_turns
 from ragauge.core.facts import AnswerFacts
 from ragauge.core.response import Passage, Response
-from ragauge.judges.inputs import VerifyAnswer, evidence_key, inputs_for
+from ragauge.judges.inputs import VerifyAnswer, build_evidence_key, build_inputs
 from ragauge.judges.model.judge import ASKED, ModelJudge
-from ragauge.judges.model.prompt_blocks import given
+from ragauge.judges.model.prompt_blocks import register_templates
 
 HISTORY = (Turn("user", "My cat is called Mog."), Turn("assistant", "Noted."))
 RESPONSE = Response("q", answer="Mog may stay a day.", passages=(Passage("d", "d", "Cats may stay a day."),))
@@ -41,7 +41,7 @@ def test_every_question_is_handed_the_earlier_turns() -> None:
     judge, calls = ModelJudge.of("openai:any"), []
     known: dict[str, Any] = {}
     for question in ASKED:
-        inputs = inputs_for(question, EXAMPLE, RESPONSE, known, (Criterion("kind", "It is kind."),))
+        inputs = build_inputs(question, EXAMPLE, RESPONSE, known, (Criterion("kind", "It is kind."),))
         if inputs is None or question == "similarity":
             continue
         facts, asked = always(judge.ask(inputs), _scripted)
@@ -63,21 +63,21 @@ def test_later_packs_hold_the_earlier_turns() -> None:
 def test_evidence_knows_the_conversation() -> None:
     """The earlier turns are part of the evidence key where there are some, and no part of it where there are none."""
     plain = VerifyAnswer(QUERY, None, "a")
-    keys = {evidence_key("j", 1, replace(plain, history=turns)) for turns in ((), HISTORY, HISTORY[:1])}
+    keys = {build_evidence_key("j", 1, replace(plain, history=turns)) for turns in ((), HISTORY, HISTORY[:1])}
     assert len(keys) == 3
-    assert evidence_key("j", 1, plain) in keys
+    assert build_evidence_key("j", 1, plain) in keys
 
 
 def test_a_long_conversation_is_cut_from_its_beginning() -> None:
     """The last turns are shown, at most so many characters, the first of them cut; a note counts what is left out."""
     turns = (Turn("system", "Be kind. " * 900), *(Turn("user", f"{n} " * 500) for n in range(10, 30)))
-    shown = seen_turns(turns)
+    shown = select_visible_turns(turns)
     assert shown[0] == Turn("system", "… 16 earlier turns left out")
     assert [turn.text[-3:] for turn in shown[1:]] == ["26 ", "27 ", "28 ", "29 "]
     assert sum(len(turn.text) for turn in shown[1:]) == HISTORY_CHARS
-    (note, last) = seen_turns((turns[1], Turn("user", "x" * 7000 + "end")))
+    (note, last) = select_visible_turns((turns[1], Turn("user", "x" * 7000 + "end")))
     assert (note.text, last.text[0], last.text[-3:]) == ("… 1 earlier turn left out", "…", "end")
-    assert seen_turns(HISTORY) == HISTORY
+    assert select_visible_turns(HISTORY) == HISTORY
     text = sent(VerifyAnswer(QUERY, None, "A day.", shown))[1]
     assert re.match(r"<<<earlier turns (\w{8})\n… 16 earlier turns left out\n\1>>>\n<<<earlier user \1\n", text)
 
@@ -85,7 +85,7 @@ def test_a_long_conversation_is_cut_from_its_beginning() -> None:
 def test_own_wording_gets_the_earlier_turns() -> None:
     """A template of the user's own needs no slot for them: they stand before it, and their meaning is told."""
     template = "Our question: {question}\n{passages}\n{answer}"
-    spec = f"openai:any,prompts={given({'verify_answer': template})}"
+    spec = f"openai:any,prompts={register_templates({'verify_answer': template})}"
     for inputs in (SEEING[0], replace(SEEING[0], history=HISTORY)):
         (ask,) = next(ModelJudge.of(spec).ask(inputs))
         text = ask.messages[1][1]
@@ -129,7 +129,7 @@ def _scripted(ask: Ask) -> Mapping[str, Any]:
 def test_orders_in_earlier_turns_are_data(forgery: str, role: Any) -> None:
     """A forged verdict or order in an earlier turn stays between its marks, also where it closes marks it knows."""
     judge = ModelJudge.of("openai:any")
-    plain = inputs_for("verify_answer", EXAMPLE, RESPONSE, {})
+    plain = build_inputs("verify_answer", EXAMPLE, RESPONSE, {})
     assert isinstance(plain, VerifyAnswer)
     known = MARK.search(sent(plain)[1])
     assert known is not None

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from ragauge.core.errors import UsageError
-from ragauge.engine.judges import JudgeProgress, build_judge, note_of
+from ragauge.engine.judges import JudgeProgress, build_judge, build_judge_note
 from ragauge.scores.results.judge_usage import JudgeUse
 
 SPEC = "openai-chat:small@http://127.0.0.1:8080/v1,agree=openai:big,mode=per_claim,temperature=none"
@@ -14,7 +14,7 @@ SPEC = "openai-chat:small@http://127.0.0.1:8080/v1,agree=openai:big,mode=per_cla
 def test_a_model_judge_says_who_answers_and_how() -> None:
     """The note names the models, the place, the mode and the versions of the questions, and how to check it."""
     judge = build_judge(SPEC)
-    found = note_of(judge.judge_id, None, JudgeProgress(SPEC, {"verify_answer": (1,), "agree": (1, 2)}))
+    found = build_judge_note(judge.judge_id, None, JudgeProgress(SPEC, {"verify_answer": (1,), "agree": (1, 2)}))
     for part in (
         "openai-chat:small@http://127.0.0.1:8080/v1",
         "agree to openai:big",
@@ -34,7 +34,7 @@ def test_a_hybrid_judge_says_what_it_saved() -> None:
     judge = build_judge("hybrid:openai:big")
     use = JudgeUse(questions=50, verdicts=200, local=150, spared=30, both=50, same=40)
     known = JudgeProgress("hybrid:openai:big", {"verify_answer": (judge.version("verify_answer"),)}, use)
-    found = note_of(judge.judge_id, None, known)
+    found = build_judge_note(judge.judge_id, None, known)
     for part in ("p below", "openai:big", "150 of 200", "75%", "30 questions alone", "40 (80%)", "verify_answer 1+3"):
         assert part in found.what
     assert any("Where the local judge decides" in limit for limit in found.limits)
@@ -42,10 +42,10 @@ def test_a_hybrid_judge_says_what_it_saved() -> None:
 
 def test_judges_of_old_stores_and_of_others() -> None:
     """Of a judge whose spec was never stored the main model is named; a judge of one's own is named by its spec."""
-    assert "openai:gpt-5-mini." in note_of("openai:gpt-5-mini#12345678", None).what
-    assert "hybrid" not in note_of("openai:gpt-5-mini#12345678", None).what
-    assert "my.judges:strict" in note_of("mine-1", None, JudgeProgress("my.judges:strict")).what
-    assert note_of(None, None).what == ""
+    assert "openai:gpt-5-mini." in build_judge_note("openai:gpt-5-mini#12345678", None).what
+    assert "hybrid" not in build_judge_note("openai:gpt-5-mini#12345678", None).what
+    assert "my.judges:strict" in build_judge_note("mine-1", None, JudgeProgress("my.judges:strict")).what
+    assert build_judge_note(None, None).what == ""
 
 
 def test_a_key_in_a_url_is_in_no_note() -> None:

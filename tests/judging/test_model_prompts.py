@@ -20,7 +20,7 @@ from ragauge.judges.inputs import (
     VerifyReference,
 )
 from ragauge.judges.model.judge import ASKED, ModelJudge
-from ragauge.judges.model.prompt_blocks import given
+from ragauge.judges.model.prompt_blocks import register_templates
 
 QUERY, PASSAGES, ANSWER = "How long is it?", ("It lasts a day. It is free.", "No more."), "It lasts a day."
 CRITERIA = (
@@ -110,7 +110,7 @@ def test_another_question_or_passage_shares_nothing() -> None:
 def test_own_wording_shares_what_stands_before_its_own() -> None:
     """Templates that begin with the same words, the question and the passages share these; others nothing beyond."""
     begins = "We run a bank.\n{question}\n{passages}\n"
-    prompts = given({"verify_answer": begins + "Ours: {answer}", "rate_passages": begins + "Rate each."})
+    prompts = register_templates({"verify_answer": begins + "Ours: {answer}", "rate_passages": begins + "Rate each."})
     worded = [one for one in SEEING if one.question in ("verify_answer", "rate_passages")]
     asks = [first(one, f"openai:any,prompts={prompts}") for one in worded]
     assert len({ask.messages[1][1][: ask.shared] for ask in asks}) == 1

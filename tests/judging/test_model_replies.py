@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from ragauge.core.ask import ModelName, Reply, reply_key
+from ragauge.core.ask import ModelName, Reply, build_reply_key
 from ragauge.core.facts import AgreementFacts, AnswerFacts, CoverFacts, GuessedFacts, ReferenceFacts, RelevanceFacts
 from ragauge.judges.inputs import (
     Agree,
@@ -453,7 +453,7 @@ def test_case_95_only_what_a_question_sees_is_in_its_messages() -> None:
     first, second = (next(JUDGE.ask(ANSWER))[0] for _ in range(2))
     assert first == second
     name = ModelName("openai", "any")
-    assert reply_key(name, first) == reply_key(name, second)
+    assert build_reply_key(name, first) == build_reply_key(name, second)
 
 
 @pytest.mark.parametrize(

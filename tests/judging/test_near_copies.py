@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from ragauge.judges.local.support import CONTRADICTED, PreparedPassages, Weighed
+from ragauge.judges.local.support import MAX_CONTRADICTED_P, PreparedPassages, SupportVerdict
 
 AROUND = "The lamp room of the lighthouse was rebuilt after the great storm, and its logs were kept in the cellar."
 
 
-def weigh(claim: str, passage: str) -> Weighed:
+def weigh(claim: str, passage: str) -> SupportVerdict:
     """The verdict on a claim; another sentence stands before the one that it is about."""
-    return PreparedPassages([f"{AROUND} {passage}"], [claim]).weigh(claim)
+    return PreparedPassages([f"{AROUND} {passage}"], [claim]).weigh_claim(claim)
 
 
 def assert_contradicted(claim: str, passage: str) -> None:
@@ -19,7 +19,7 @@ def assert_contradicted(claim: str, passage: str) -> None:
     for one, other in ((claim, passage), (passage, claim)):
         found = weigh(one, other)
         assert found.contradicting == (1,), (one, found)
-        assert found.p <= CONTRADICTED
+        assert found.p <= MAX_CONTRADICTED_P
 
 
 def assert_agree(claim: str, passage: str) -> None:

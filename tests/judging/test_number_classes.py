@@ -7,11 +7,11 @@ from collections.abc import Callable
 import pytest
 
 from ragauge.core.example import Example
-from ragauge.core.facts import AgreementFacts, AnswerFacts, FactsOf
+from ragauge.core.facts import AgreementFacts, AnswerFacts, JudgeFacts
 from ragauge.core.response import Response
-from ragauge.judges.inputs import Inputs, VerifyAnswer, inputs_for
+from ragauge.judges.inputs import Inputs, VerifyAnswer, build_inputs
 
-Put = Callable[[Inputs], FactsOf]
+Put = Callable[[Inputs], JudgeFacts]
 
 SHARE, CHANGE = "What is the share?", "What was the change?"
 
@@ -78,7 +78,7 @@ def chance(put: Put, query: str, answer: str, reference: str) -> float:
     verified = put(VerifyAnswer(query, None, answer))
     assert isinstance(verified, AnswerFacts)
     example, response = Example("q", query, references=(reference,)), Response("q", answer=answer)
-    inputs = inputs_for("agree", example, response, {"verify_answer": verified})
+    inputs = build_inputs("agree", example, response, {"verify_answer": verified})
     assert inputs is not None
     facts = put(inputs)
     assert isinstance(facts, AgreementFacts)

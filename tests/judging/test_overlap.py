@@ -8,17 +8,24 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ragauge.judges.local.index import build
-from ragauge.judges.local.overlap import FEATURES, LONGEST_CLAIM, features, overlap, together, wanted
+from ragauge.judges.local.index import build_index
+from ragauge.judges.local.overlap import (
+    FEATURES,
+    MAX_CLAIM_UNITS,
+    compute_features,
+    compute_overlap,
+    merge_overlaps,
+    prepare_claim,
+)
 
 WORDS = st.lists(st.sampled_from(["oak", "elm", "ash", "fir", "yew", "bay"]), min_size=1, max_size=12)
 
 
 def measured(claim: str, *passages: str, numbers: int = 0, names: float = 0.0) -> dict[str, float]:
     """The features by name, of several passages as of one."""
-    want = wanted(claim, "words")
-    overlaps = [overlap(want, build(text, "words"), n) for n, text in enumerate(passages, 1)]
-    return dict(zip(FEATURES, features(want, together(want, overlaps), numbers, names), strict=True))
+    want = prepare_claim(claim, "words")
+    overlaps = [compute_overlap(want, build_index(text, "words"), n) for n, text in enumerate(passages, 1)]
+    return dict(zip(FEATURES, compute_features(want, merge_overlaps(want, overlaps), numbers, names), strict=True))
 
 
 def test_features_by_hand() -> None:
@@ -88,11 +95,11 @@ def test_missing_specifics_are_counted() -> None:
 def test_the_window_is_as_narrow_as_it_can_be() -> None:
     """The window begins and ends where units of the claim stand, and never crosses passages."""
     text = "Nothing here. The oak fell. An elm stood. Nothing there."
-    want = wanted("oak elm", "words")
-    one = overlap(want, build(text, "words"), 4)
+    want = prepare_claim("oak elm", "words")
+    one = compute_overlap(want, build_index(text, "words"), 4)
     assert text[one.start : one.end] == "The oak fell. An elm stood."
     assert one.passage == 4
-    assert overlap(want, build("No tree at all.", "words"), 1).three == 0
+    assert compute_overlap(want, build_index("No tree at all.", "words"), 1).three == 0
 
 
 def test_a_copy_scores_full_marks() -> None:
@@ -132,7 +139,7 @@ def test_shares_are_shares(claim: list[str], sentences: list[list[str]]) -> None
 
 def test_an_endless_claim_is_bounded() -> None:
     """Only the first units of an endless claim are compared."""
-    assert len(wanted("oak elm " * 5_000, "words").units) == LONGEST_CLAIM
+    assert len(prepare_claim("oak elm " * 5_000, "words").units) == MAX_CLAIM_UNITS
 
 
 def test_a_claim_of_function_words_counts_them() -> None:

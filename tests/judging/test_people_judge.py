@@ -10,18 +10,18 @@ from tests.building import evidence, example, response
 
 from ragauge.core.errors import JudgeError
 from ragauge.core.facts import AnswerFacts, RelevanceFacts
-from ragauge.core.label import ADJUDICATOR, TOLD, VALUES, Label, Part, label_key
+from ragauge.core.label import ADJUDICATOR, QUESTION_BY_METRIC, VALUES, Label, Part, build_label_key
 from ragauge.judges.inputs import RateAnswer, RatePassages, VerifyAnswer
-from ragauge.judges.judge import drive
-from ragauge.judges.people.judge import PeopleJudge, judge_note
-from ragauge.metrics.catalogue import parse
+from ragauge.judges.judge import answer_asks
+from ragauge.judges.people.judge import PeopleJudge, build_judge_note
+from ragauge.metrics.catalogue import parse_metric
 from ragauge.metrics.facts import Facts
-from ragauge.metrics.measure import measure
-from ragauge.scores.judge_usage import lacks
+from ragauge.metrics.measure import measure_metric
+from ragauge.scores.judge_usage import is_incomplete
 
 ANSWER = "Ada built it. Bob paid. Hello!"
 SEEN = VerifyAnswer("Who?", ("Ada built it.", "Bob did not pay."), ANSWER)
-KEY = label_key("support", "Who?", SEEN.passages or (), ANSWER)
+KEY = build_label_key("support", "Who?", SEEN.passages or (), ANSWER)
 ONE, TWO, THREE = (0, 13), (14, 23), (24, 30)
 
 
@@ -37,13 +37,15 @@ def facts_of(judge: PeopleJudge, inputs: Any = SEEN) -> Any:
     def answer(asks: Sequence[Any]) -> Any:
         raise AssertionError(asks)
 
-    return drive(judge.ask(inputs), answer)
+    return answer_asks(judge.ask(inputs), answer)
 
 
 def scores(facts: AnswerFacts) -> list[float | None]:
     """Faithfulness, contradicted and not_in_context of the answer."""
     item = Facts(example(), response(["d1", "d2"], ANSWER), evidence(facts))
-    return [measure(parse(name), item).value for name in ("faithfulness", "contradicted", "not_in_context")]
+    return [
+        measure_metric(parse_metric(name), item).value for name in ("faithfulness", "contradicted", "not_in_context")
+    ]
 
 
 def test_sentences_become_claims() -> None:
@@ -86,7 +88,7 @@ def test_whole_answer_is_one_claim() -> None:
 def test_relevance_rates_passages() -> None:
     """Labels of passages are ratings; a passage without one has none."""
     seen = RatePassages("Who?", ("a", "b", "c"))
-    key = label_key("relevance", "Who?", seen.passages, "")
+    key = build_label_key("relevance", "Who?", seen.passages, "")
     labels = [Label(key, 1, "relevance", "relevant"), Label(key, 2, "relevance", "not_relevant")]
     judge = PeopleJudge(labels, "", "0" * 64)
     found = facts_of(judge, seen)
@@ -100,13 +102,21 @@ def test_relevance_rates_passages() -> None:
 def test_what_labels_tell_of() -> None:
     """Labels that say no more than not supported tell of faithfulness, and not of which kind of failure."""
     kinds, plain = people((ONE, "supported", "a")), people((ONE, "not_supported", "a"))
-    assert [kinds.tells(name) for name in ("faithfulness", "contradicted", "answer_relevance")] == [True, True, False]
-    assert [plain.tells(name) for name in ("unsupported", "contradicted", "not_in_context")] == [True, False, False]
-    assert kinds.knows(SEEN)
-    assert not kinds.knows(VerifyAnswer("Who?", (), ANSWER))
+    assert [kinds.has_metric(name) for name in ("faithfulness", "contradicted", "answer_relevance")] == [
+        True,
+        True,
+        False,
+    ]
+    assert [plain.has_metric(name) for name in ("unsupported", "contradicted", "not_in_context")] == [
+        True,
+        False,
+        False,
+    ]
+    assert kinds.has_labels(SEEN)
+    assert not kinds.has_labels(VerifyAnswer("Who?", (), ANSWER))
     with pytest.raises(JudgeError, match="people were not asked rate_answer"):
         facts_of(kinds, RateAnswer("Who?", ANSWER))
-    assert "by the guideline abc" in judge_note(kinds.judge_id).what
+    assert "by the guideline abc" in build_judge_note(kinds.judge_id).what
 
 
 def test_mended_label_counts() -> None:
@@ -114,16 +124,16 @@ def test_mended_label_counts() -> None:
     first = [Label(KEY, part, "support", "not_supported", "a", "2026-01-01", "abc") for part in (ONE, TWO)]
     mended = [Label(KEY, part, "support", "contradicted", "a", "2026-01-02", "abc") for part in (ONE, TWO)]
     judges = [PeopleJudge([*first, *later], "abc", "f" * 64) for later in ([], mended[:1], mended)]
-    assert [judge.tells("contradicted") for judge in judges] == [False, True, True]
+    assert [judge.has_metric("contradicted") for judge in judges] == [False, True, True]
     assert [(judge.which_not_said, judge.support) for judge in judges] == [(2, 2), (1, 2), (0, 2)]
     rest = [Label(f"{n:064x}", None, "support", "not_supported", "a", "", "abc") for n in range(2)]
-    assert not PeopleJudge([*mended, *rest], "abc", "").tells("contradicted")
+    assert not PeopleJudge([*mended, *rest], "abc", "").has_metric("contradicted")
 
 
 def said_of(**said: str) -> PeopleJudge:
     """A judge by what one person said of the answer: question -> value."""
     labels = [
-        Label(label_key(question, "Who?", SEEN.passages or (), ANSWER), None, question, value, "a", "", "abc")
+        Label(build_label_key(question, "Who?", SEEN.passages or (), ANSWER), None, question, value, "a", "", "abc")
         for question, value in said.items()
     ]
     return PeopleJudge(labels, "abc", "f" * 64)
@@ -149,17 +159,23 @@ def test_labels_of_the_whole_answer_fill_the_facts(
     facts = facts_of(said_of(**said))
     assert (facts.address, facts.refuse, facts.support_asked, facts.claims_only) == (address, refuse, False, False)
     assert set(facts.unasked) == {"address", "refuse"} - set(said)
-    assert lacks(evidence(facts)["verify_answer"]) == ("unsure" in said.values())  # the unasked is not missing
+    assert is_incomplete(evidence(facts)["verify_answer"]) == ("unsure" in said.values())  # the unasked is not missing
     item = Facts(example(), response(["d1", "d2"], ANSWER), evidence(facts))
-    assert measure(parse("answer_relevance"), item).value == relevance
-    assert measure(parse("faithfulness"), item).status == "not_applicable"
+    assert measure_metric(parse_metric("answer_relevance"), item).value == relevance
+    assert measure_metric(parse_metric("faithfulness"), item).status == "not_applicable"
 
 
 def test_every_question_tells_of_its_metrics() -> None:
     """Labels of a question tell of the metrics that the registry names for it alone, a score of its own metric."""
     for question in VALUES:
         judge = said_of(**{question: next(iter(VALUES[question]))})
-        assert set(judge.told()) == {name for name, asked in TOLD.items() if asked == question}, question
-        assert all(parse(name) for name in judge.told())
+        assert set(judge.list_metrics()) == {name for name, asked in QUESTION_BY_METRIC.items() if asked == question}, (
+            question
+        )
+        assert all(parse_metric(name) for name in judge.list_metrics())
     scored = said_of(**{"score:token_f1": "0.5"})
-    assert (scored.told(), scored.scores("token_f1"), scored.scores("faithfulness")) == (("token_f1",), True, False)
+    assert (scored.list_metrics(), scored.scores("token_f1"), scored.scores("faithfulness")) == (
+        ("token_f1",),
+        True,
+        False,
+    )

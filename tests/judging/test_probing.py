@@ -6,18 +6,18 @@ from collections.abc import Sequence
 
 import pytest
 
-from ragauge.core.human_labels import Labelled, LabelledPart
+from ragauge.core.human_labels import LabeledAnswer, LabeledPart
 from ragauge.judges.hybrid import HybridJudge
-from ragauge.judges.judge import in_other_words
+from ragauge.judges.judge import reword_judge
 from ragauge.judges.jury.judge import JuryJudge
 from ragauge.judges.local.judge import LocalJudge
 from ragauge.judges.model.judge import PROMPTS, ModelJudge
 from ragauge.labels.probe.catalogue import PROBES
 from ragauge.labels.probe.change import Change, ExaminedRow, Probe, ProbePool
-from ragauge.labels.probe.injection import PLACES
+from ragauge.labels.probe.injection import FORGERY_PLACES
 from ragauge.labels.probe.paraphrases import PARAPHRASES
-from ragauge.labels.probe.text_edits import KINDS, planted_text
-from ragauge.text.sentences import split
+from ragauge.labels.probe.text_edits import KINDS, plant_detail
+from ragauge.text.sentences import split_sentences
 
 ANSWERS = (
     "The hub {n} was sold by Ada Roe for {n}0 euros on 3 May 20{n}. It is delivered within {n} days. It is not sealed.",
@@ -26,10 +26,12 @@ ANSWERS = (
     "模型 {n} 很好。",
 )
 ROWS = [
-    Labelled(f"q{n}", f"Question {n}?", tuple(f"{answer} Passage {k}." for k in range(n % 3)), answer, parts)
+    LabeledAnswer(f"q{n}", f"Question {n}?", tuple(f"{answer} Passage {k}." for k in range(n % 3)), answer, parts)
     for n in range(10, 34)
     for answer in [ANSWERS[n % 4].format(n=n)]
-    for parts in [tuple(LabelledPart(one.start, one.end, ("supported",) if n % 2 else ()) for one in split(answer))]
+    for parts in [
+        tuple(LabeledPart(one.start, one.end, ("supported",) if n % 2 else ()) for one in split_sentences(answer))
+    ]
 ]
 POOL = ProbePool(ROWS)
 VERDICTS = ("supported", "contradicted", "not_in_context", "")
@@ -67,7 +69,7 @@ def test_laws_of_probes(probe: Probe) -> None:
         assert change.parts
         for start, end in change.parts.values():
             assert 0 <= start < end <= len(change.inputs.answer)
-        changed = change.as_row(one.row)
+        changed = change.to_row(one.row)
         assert (changed.query_id, len(changed.parts)) == (one.row.query_id, len(change.parts))
 
 
@@ -112,7 +114,7 @@ def test_unrelated_passages_are_of_another_question() -> None:
     """Passages come from an example that asks something else and shares none; where there is none, nothing is asked."""
     for one, change in changes(PROBES["unrelated"]):
         assert not set(change.inputs.passages or ()) & set(one.row.passages)
-    alone = ProbePool([ROWS[1], Labelled("twin", ROWS[1].query, ("Other text.",), "Other.", ())])
+    alone = ProbePool([ROWS[1], LabeledAnswer("twin", ROWS[1].query, ("Other text.",), "Other.", ())])
     assert PROBES["unrelated"].changes(seen(1, "supported"), alone) == ()
 
 
@@ -124,7 +126,7 @@ def test_injection_asks_for_what_was_not_said() -> None:
         (line,) = set(change.shown.values())
         lenient = line.rstrip(".").endswith("supported")
         assert all((one.base[place] != "supported") is lenient for place in change.parts)
-    assert kinds == {f"{form} in the {where}" for form in ("verdict", "order") for where in PLACES}
+    assert kinds == {f"{form} in the {where}" for form in ("verdict", "order") for where in FORGERY_PLACES}
 
 
 @pytest.mark.parametrize(
@@ -154,15 +156,15 @@ def test_injection_asks_for_what_was_not_said() -> None:
 )
 def test_planted_by_hand(kind: str, text: str, changed: str | None) -> None:
     """One detail becomes another that the passages do not hold; where none surely would be wrong, nothing changes."""
-    assert planted_text(kind, text, [text], ()) == changed
+    assert plant_detail(kind, text, [text], ()) == changed
 
 
 def test_what_the_passages_hold_is_not_planted() -> None:
     """A number, date or name is not changed to one that the passages hold too, nor one that they do not hold at all."""
     passages: Sequence[str] = ["It holds 25 litres. The large one holds 65 litres. It opened in 2019, again in 2013."]
-    assert planted_text("number", "It holds 25 litres.", passages, ()) == "It holds 45 litres."
-    assert planted_text("date", "It opened in 2019.", passages, ()) == "It opened in 2026."
-    assert planted_text("number", "It holds 30 litres.", passages, ()) is None
+    assert plant_detail("number", "It holds 25 litres.", passages, ()) == "It holds 45 litres."
+    assert plant_detail("date", "It opened in 2019.", passages, ()) == "It opened in 2026."
+    assert plant_detail("number", "It holds 30 litres.", passages, ()) is None
 
 
 def test_paraphrases_word_every_prompt_about_claims() -> None:
@@ -171,7 +173,7 @@ def test_paraphrases_word_every_prompt_about_claims() -> None:
     for templates in PARAPHRASES.values():
         assert set(templates) == {"verify_answer", "verify_claims", "list_claims"}
         for name, template in templates.items():
-            PROMPTS[name].check(template)
+            PROMPTS[name].check_template(template)
         worded = judge.reworded(templates)
         assert worded is not None
         assert worded.judge_id != judge.judge_id
@@ -182,12 +184,12 @@ def test_judges_of_judges_are_asked_in_other_words() -> None:
     """A jury hands the templates to those of its members that take them; without one it cannot be asked otherwise."""
     templates = PARAPHRASES["brief"]
     jury = JuryJudge([LocalJudge(), ModelJudge.of("openai:any")])
-    worded = in_other_words(jury, templates)
+    worded = reword_judge(jury, templates)
     assert isinstance(worded, JuryJudge)
     assert worded.members[0] is jury.members[0]
     assert worded.members[1].judge_id != jury.members[1].judge_id
-    assert in_other_words(JuryJudge([LocalJudge(), LocalJudge()]), templates) is None
+    assert reword_judge(JuryJudge([LocalJudge(), LocalJudge()]), templates) is None
     hybrid = HybridJudge.of("hybrid:openai:any")
-    asked = in_other_words(hybrid, templates)
+    asked = reword_judge(hybrid, templates)
     assert asked is not None
     assert asked.judge_id != hybrid.judge_id

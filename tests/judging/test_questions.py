@@ -8,12 +8,12 @@ from typing import get_args
 import pytest
 
 from ragauge.core.codec import FACTS
-from ragauge.engine.estimate import OUTPUT
+from ragauge.engine.estimate import TOKENS_PER_ITEM
 from ragauge.judges.inputs import Inputs
-from ragauge.judges.local.judge import ASKED as LOCAL
-from ragauge.judges.model.judge import ASKED, NAMED
+from ragauge.judges.local.judge import QUESTIONS as LOCAL
+from ragauge.judges.model.judge import ASKED, MODEL_QUESTIONS
 from ragauge.metrics.catalogue import QUESTIONS
-from ragauge.metrics.facts import ASKED as GIVEN
+from ragauge.metrics.facts import JUDGE_FACTS as GIVEN
 
 NAMES = {one.question for one in get_args(Inputs)}
 
@@ -34,7 +34,7 @@ def test_every_question_is_named(where: str, names: Collection[str]) -> None:
 
 def test_every_call_of_a_question_has_an_expected_length() -> None:
     """A dry run estimates the tokens of every question that a model may be named for."""
-    assert set(OUTPUT) == set(NAMED)
+    assert set(TOKENS_PER_ITEM) == set(MODEL_QUESTIONS)
 
 
 def test_the_local_judge_answers_no_other_questions() -> None:

@@ -10,10 +10,10 @@ import pytest
 from tests.conftest import OwnTime
 
 from ragauge.core.ask import Reply
-from ragauge.judges.model.question_spec import INTEGER, TEXTS, YES_NO, a_list, an_object
-from ragauge.judges.model.reply_parser import places, structured, whole_number
+from ragauge.judges.model.question_spec import INTEGER, TEXTS, YES_NO, build_list, build_object
+from ragauge.judges.model.reply_parser import find_sentence_numbers, parse_structured, parse_whole_number
 
-SCHEMA = an_object(passages=a_list(n=INTEGER, relevant=YES_NO))
+SCHEMA = build_object(passages=build_list(n=INTEGER, relevant=YES_NO))
 GOOD = {"passages": [{"n": 1, "relevant": True}]}
 INSIDE: Mapping[str, Callable[[Any], Any]] = {
     "bare": lambda value: value,
@@ -26,7 +26,7 @@ INSIDE: Mapping[str, Callable[[Any], Any]] = {
 
 def read(text: str) -> Mapping[str, Any] | None:
     """What is read of a reply to rate_passages."""
-    return structured(Reply("ok", text, finish="stop"), SCHEMA)
+    return parse_structured(Reply("ok", text, finish="stop"), SCHEMA)
 
 
 @pytest.mark.parametrize(
@@ -50,9 +50,9 @@ def test_what_is_not_plain_is_left_as_it_is(value: Mapping[str, Any]) -> None:
 
 def test_an_object_that_fits_is_never_opened() -> None:
     """A reply that is what was asked for is taken as it is, whatever stands in it."""
-    schema = an_object(passages=TEXTS)
+    schema = build_object(passages=TEXTS)
     whole = {"passages": [json.dumps({"passages": ["forged"]})]}
-    assert structured(Reply("ok", json.dumps(whole), finish="stop"), schema) == whole
+    assert parse_structured(Reply("ok", json.dumps(whole), finish="stop"), schema) == whole
 
 
 @pytest.mark.parametrize(
@@ -130,6 +130,8 @@ def test_no_reply_takes_long_to_read(before: str, unit: str, own_time: OwnTime) 
 def test_no_number_takes_long_to_read(own_time: OwnTime) -> None:
     """The same of numbers and places."""
     sent = {f"{passage}.{n}": 1 for passage in range(1, 300) for n in range(1, 9)}
-    assert places(["1 2 3 " * 30_000, "4.2"], sent) == ("1.1", "2.1", "3.1", "4.2")
-    assert whole_number(" " * 200_000 + "x") is None
-    own_time.within(2, lambda: (places(["1 2 3 " * 30_000, "4.2"], sent), whole_number(" " * 200_000 + "x")))
+    assert find_sentence_numbers(["1 2 3 " * 30_000, "4.2"], sent) == ("1.1", "2.1", "3.1", "4.2")
+    assert parse_whole_number(" " * 200_000 + "x") is None
+    own_time.within(
+        2, lambda: (find_sentence_numbers(["1 2 3 " * 30_000, "4.2"], sent), parse_whole_number(" " * 200_000 + "x"))
+    )

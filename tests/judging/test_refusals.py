@@ -11,7 +11,7 @@ from tests.judging.refusal_texts_more import SHORT, SHORT_ANSWERED
 
 from ragauge.judges.local import refusals
 from ragauge.judges.local.refusals import is_refusal
-from ragauge.judges.local.statements import statements
+from ragauge.judges.local.statements import find_statements
 
 REFUSALS = [
     "I could not find the price in the documents.",
@@ -134,19 +134,19 @@ LONG_REFUSALS = [
 @pytest.mark.parametrize("answer", [text for listed in REFUSED.values() for text in listed])
 def test_refusals_are_seen_in_twelve_languages(answer: str) -> None:
     """Lack of knowledge, lack of access and rules of conduct are refusals in every language that is claimed."""
-    assert statements(answer).refuses
+    assert find_statements(answer).refuses
 
 
 @pytest.mark.parametrize("answer", [text for listed in ANSWERED.values() for text in listed] + LIKE_REFUSALS)
 def test_answers_with_the_words_of_refusals_are_answers(answer: str) -> None:
     """Negation, prohibition, hedging, quotation and half knowledge answer."""
-    assert not statements(answer).refuses
+    assert not find_statements(answer).refuses
 
 
 @pytest.mark.parametrize("answer", LONG_REFUSALS)
 def test_what_would_be_needed_does_not_answer(answer: str) -> None:
     """Lists of what is missing, formulas, advice, reasons, a broken-off end: a refusal remains one."""
-    found = statements(answer)
+    found = find_statements(answer)
     assert found.refuses
     assert found.claims == ()
 
@@ -154,7 +154,7 @@ def test_what_would_be_needed_does_not_answer(answer: str) -> None:
 @pytest.mark.parametrize("answer", [text for listed in (*MORE.values(), *SHORT.values()) for text in listed])
 def test_refusals_of_other_scripts_and_short_ones_are_seen(answer: str) -> None:
     """Russian, Ukrainian, Arabic, Hindi and Korean refusals are seen, and short ones of the other languages."""
-    assert statements(answer).refuses
+    assert find_statements(answer).refuses
 
 
 @pytest.mark.parametrize(
@@ -162,7 +162,7 @@ def test_refusals_of_other_scripts_and_short_ones_are_seen(answer: str) -> None:
 )
 def test_answers_that_negate_in_other_scripts_are_answers(answer: str) -> None:
     """What is not covered, allowed, known in part or kept answers the question."""
-    assert not statements(answer).refuses
+    assert not find_statements(answer).refuses
 
 
 def test_every_language_has_as_many_texts() -> None:
@@ -175,7 +175,7 @@ def test_every_language_has_as_many_texts() -> None:
 @pytest.mark.parametrize("answer", REFUSALS)
 def test_a_refusal_is_seen(answer: str) -> None:
     """The usual ways to decline are seen and claim nothing."""
-    found = statements(answer)
+    found = find_statements(answer)
     assert found.refuses
     assert found.claims == ()
 
@@ -184,18 +184,18 @@ def test_a_refusal_is_seen(answer: str) -> None:
 def test_a_negative_answer_is_no_refusal(answer: str) -> None:
     """An answer that says what is not so does not decline."""
     assert not is_refusal(answer)
-    assert not statements(answer).refuses
+    assert not find_statements(answer).refuses
 
 
 def test_advice_beside_a_refusal_leaves_it_one() -> None:
     """Apology, advice and what the documents hold instead do not turn a refusal into an answer."""
     for tail in ("Please contact the sales team.", "They only describe the warranty.", "I am sorry!", "Let me know!"):
-        assert statements(f"The documents do not mention the price. {tail}").refuses
+        assert find_statements(f"The documents do not mention the price. {tail}").refuses
 
 
 def test_an_answer_that_later_answers_is_no_refusal() -> None:
     """A sentence that answers makes the whole an answer; the declining sentence is no claim."""
-    found = statements("I could not find the exact date in the documents. The bridge was opened in spring 1932.")
+    found = find_statements("I could not find the exact date in the documents. The bridge was opened in spring 1932.")
     assert not found.refuses
     assert found.declined
     assert [one.text for one in found.claims] == ["The bridge was opened in spring 1932."]
@@ -213,7 +213,7 @@ def test_an_answer_that_later_answers_is_no_refusal() -> None:
 )
 def test_half_a_refusal_claims_its_other_half(answer: str, claim: str) -> None:
     """A sentence that declines and answers is no refusal; the part that answers is the claim, in its place."""
-    found = statements(answer)
+    found = find_statements(answer)
     assert not found.refuses
     assert found.declined
     assert [one.text for one in found.claims] == [claim]
@@ -231,14 +231,14 @@ def test_half_a_refusal_claims_its_other_half(answer: str, claim: str) -> None:
 )
 def test_a_turn_does_not_make_an_answer(answer: str) -> None:
     """Advice, apology or what else there is after a "but" leave a refusal a refusal."""
-    assert statements(answer).refuses
+    assert find_statements(answer).refuses
 
 
 @pytest.mark.parametrize("part", ["not ", "the documents ", " ", "i can't ", "no information in the context "])
 def test_no_text_takes_long(part: str, own_time: OwnTime) -> None:
     """The patterns read the start of a sentence only, and every gap is bounded."""
     text, pieces = part * 50_000, (part.strip() + ". ") * 3_000
-    own_time.within(1.0, lambda: (is_refusal(text), statements(text), statements(pieces)))
+    own_time.within(1.0, lambda: (is_refusal(text), find_statements(text), find_statements(pieces)))
 
 
 def test_a_sentence_of_ascii_has_the_hints_it_had() -> None:
@@ -247,7 +247,7 @@ def test_a_sentence_of_ascii_has_the_hints_it_had() -> None:
     texts += [text.upper() for text in texts] + ["Bilgi vermiyor", "KANN ICH NICHT SAGEN", "no hay nada", "Lass es"]
     languages: set[str] = set()
     for text in texts:
-        full = [one.hint.pattern for one in refusals._languages() if one.hint.search(text)]
-        assert [one.hint.pattern for one in refusals._hinted(text)] == full, text
+        full = [one.hint.pattern for one in refusals._read_wordings() if one.hint.search(text)]
+        assert [one.hint.pattern for one in refusals._select_wordings(text)] == full, text
         languages.update(full)
     assert len(languages) >= 5

@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from ragauge.core.ask import Ask, ModelName, Reply, reply_key
+from ragauge.core.ask import Ask, ModelName, Reply, build_reply_key
 from ragauge.core.criterion import Criterion
 from ragauge.core.human_labels import AnswerPair
-from ragauge.core.identity import digest
+from ragauge.core.identity import hash_json
 from ragauge.judges.inputs import (
     Agree,
     CoverAspects,
@@ -25,7 +25,7 @@ from ragauge.judges.inputs import (
     Similarity,
     VerifyAnswer,
     VerifyReference,
-    evidence_key,
+    build_evidence_key,
 )
 from ragauge.judges.model.judge import ASKED, ModelJudge
 
@@ -115,7 +115,12 @@ SENT: Mapping[str, tuple[str, ...]] = {  # one a spec
 
 def told(ask: Ask) -> list[Any]:
     """An ask as it is keyed and as it is sent: the order of a schema's fields is part of what a model reads."""
-    return [reply_key(ANY, ask), ask.question, ask.version, json.dumps([ask.messages, ask.schema, dict(ask.params)])]
+    return [
+        build_reply_key(ANY, ask),
+        ask.question,
+        ask.version,
+        json.dumps([ask.messages, ask.schema, dict(ask.params)]),
+    ]
 
 
 def asks(asking: Generator[list[Ask], list[Reply], Any], said: Reply) -> list[Any]:
@@ -133,7 +138,7 @@ def asks(asking: Generator[list[Ask], list[Reply], Any], said: Reply) -> list[An
 def everything(start: Callable[[ModelJudge], Generator[list[Ask], list[Reply], Any]]) -> tuple[str, ...]:
     """By spec, one digest over what a question asks, first and again, whatever the reply."""
     judges = [ModelJudge.of(spec) for spec in SPECS]
-    return tuple(digest([asks(start(judge), said) for said in REPLIES])[:16] for judge in judges)
+    return tuple(hash_json([asks(start(judge), said) for said in REPLIES])[:16] for judge in judges)
 
 
 @pytest.mark.parametrize("name", INPUTS)
@@ -153,7 +158,7 @@ def test_no_reply_beside_the_questions_is_lost() -> None:
 def test_no_evidence_is_lost(name: str) -> None:
     """Evidence is found again under the key that it was stored under."""
     judge, inputs = ModelJudge.of(SPECS[0]), INPUTS[name]
-    key = evidence_key(judge.judge_id, judge.version(inputs.question), inputs, 1)
+    key = build_evidence_key(judge.judge_id, judge.version(inputs.question), inputs, 1)
     assert key[:16] == EVIDENCE[name]
 
 

@@ -6,13 +6,13 @@ import pytest
 
 from ragauge.core.facts import ReferenceFacts
 from ragauge.judges.inputs import VerifyReference
-from ragauge.judges.judge import drive
+from ragauge.judges.judge import answer_asks
 from ragauge.judges.local.verify_reference import verify_reference
 
 
 def there(query: str, claim: str, *passages: str) -> float:
     """The probability that the passages hold the evidence for the claim."""
-    found = drive(verify_reference(VerifyReference(query, (claim,), passages)), lambda _: [])
+    found = answer_asks(verify_reference(VerifyReference(query, (claim,), passages)), lambda _: [])
     assert isinstance(found, ReferenceFacts)
     (one,) = found.claims
     assert one.p is not None

@@ -7,22 +7,22 @@ from collections.abc import Callable
 import pytest
 
 from ragauge.core.example import Example
-from ragauge.core.facts import AgreementFacts, AnswerFacts, FactsOf
+from ragauge.core.facts import AgreementFacts, AnswerFacts, JudgeFacts
 from ragauge.core.response import Response
-from ragauge.judges.inputs import Inputs, inputs_for, reference_claims
+from ragauge.judges.inputs import Inputs, build_inputs, list_reference_claims
 
-Put = Callable[[Inputs], FactsOf]
+Put = Callable[[Inputs], JudgeFacts]
 SIGN, POLAR, HOW = "Which character ends a statement?", "Is it supported on Windows?", "How is it written?"
 
 
 def facts(put: Put, query: str, answer: str, reference: str) -> tuple[AnswerFacts, AgreementFacts]:
     """What is found for one answer, by the way that an evaluation takes."""
     example, response = Example("q", query, references=(reference,)), Response("q", answer=answer)
-    asked = inputs_for("verify_answer", example, response, {})
+    asked = build_inputs("verify_answer", example, response, {})
     assert asked is not None
     verified = put(asked)
     assert isinstance(verified, AnswerFacts)
-    inputs = inputs_for("agree", example, response, {"verify_answer": verified})
+    inputs = build_inputs("agree", example, response, {"verify_answer": verified})
     assert inputs is not None
     agreed = put(inputs)
     assert isinstance(agreed, AgreementFacts)
@@ -107,5 +107,5 @@ def test_more_than_yes_is_less_certain(put: Put) -> None:
 )
 def test_code_is_not_cut_and_its_marks_are_none(put: Put, answer: str, reference: str) -> None:
     """A question mark of code ends no sentence of a reference, and fences of code are no claims."""
-    assert len(reference_claims(Example("q", HOW, references=(reference,)))) == 1
+    assert len(list_reference_claims(Example("q", HOW, references=(reference,)))) == 1
     assert facts(put, HOW, answer, reference)[1].reference == (True,)

@@ -7,18 +7,18 @@ from collections.abc import Callable
 import pytest
 
 from ragauge.core.example import Example, Turn
-from ragauge.core.facts import AnswerFacts, FactsOf
+from ragauge.core.facts import AnswerFacts, JudgeFacts
 from ragauge.core.response import Passage, Response
 from ragauge.judges.inputs import Inputs, VerifyAnswer
-from ragauge.judges.local.statements import statements
-from ragauge.metrics.catalogue import parse
+from ragauge.judges.local.statements import find_statements
+from ragauge.metrics.catalogue import parse_metric
 from ragauge.metrics.facts import Facts
 from ragauge.metrics.measure import measure_all
-from ragauge.metrics.specifics import unfounded
-from ragauge.text.citation_marks import where_cited
-from ragauge.text.source_notes import drop_marks, footer
+from ragauge.metrics.specifics import find_unfounded
+from ragauge.text.citation_marks import add_citations_if_cited
+from ragauge.text.source_notes import find_footer, remove_marks
 
-Put = Callable[[Inputs], FactsOf]
+Put = Callable[[Inputs], JudgeFacts]
 
 BODY = "Olga Lind keeps the ferry"
 ENDINGS = [
@@ -45,10 +45,10 @@ ENDINGS = [
 def test_sources_are_no_claims(ending: str) -> None:
     """Marks, footers and lists of sources of any shape and language add no claim, and no number, date or name."""
     answer = BODY + ending
-    (claim,) = statements(answer).claims
+    (claim,) = find_statements(answer).claims
     assert claim.text.startswith(BODY)
-    assert drop_marks(claim.text).strip(" .。") == BODY
-    assert unfounded(answer, "", [Passage("p", "d", BODY)], "any")[1] == ()
+    assert remove_marks(claim.text).strip(" .。") == BODY
+    assert find_unfounded(answer, "", [Passage("p", "d", BODY)], "any")[1] == ()
 
 
 @pytest.mark.parametrize(
@@ -68,7 +68,7 @@ def test_sources_are_no_claims(ending: str) -> None:
 )
 def test_what_says_something_stays(text: str) -> None:
     """A list of members, an amount in parentheses, a call and a list of steps are no sources."""
-    assert (footer(text), drop_marks(text)) == (len(text), text)
+    assert (find_footer(text), remove_marks(text)) == (len(text), text)
 
 
 PASSAGES = [
@@ -93,7 +93,7 @@ CITING = [
 @pytest.mark.parametrize(("ending", "precision"), CITING)
 def test_marks_that_name_passages_cite(put: Put, ending: str, precision: float | None) -> None:
     """A mark by number or file is read as a citation where such a passage is there, and else as none."""
-    response = where_cited(Response("q", passages=tuple(PASSAGES), answer=BODY + ending))
+    response = add_citations_if_cited(Response("q", passages=tuple(PASSAGES), answer=BODY + ending))
     facts = put(VerifyAnswer("Who keeps the ferry?", tuple(passage.text or "" for passage in PASSAGES), BODY + ending))
     assert isinstance(facts, AnswerFacts)
     assert [claim.supporting for claim in facts.claims] == [(1,)]
@@ -117,7 +117,7 @@ SAID = [
 def test_what_the_user_said_before_is_not_invented(turn: str, query: str, answer: str, invented: int) -> None:
     """Numbers, names and dates of the user's earlier turns count as given; those of the assistant's do not."""
     response = Response("q", passages=(Passage("p", "d", "It costs 30 euros, 30 Euro, 30ユーロ."),), answer=answer)
-    metric = parse("unverified_specifics")
+    metric = parse_metric("unverified_specifics")
     for said_by, missing in ((Turn("user", turn), invented), (Turn("assistant", turn), None)):
         example = Example("q", query, history=(said_by,))
         (score,) = measure_all([metric], Facts(example, response))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ragauge.judges.local.statements import bare, parts, statements, states
+from ragauge.judges.local.statements import find_statements, is_statement, split_claims, strip_marks
 
 CLAIMS = [
     "The lid is green.",
@@ -53,43 +53,43 @@ NO_CLAIMS = [
 @pytest.mark.parametrize("sentence", CLAIMS)
 def test_a_statement_is_a_claim(sentence: str) -> None:
     """What states something is a claim, in any language and as an item of a list."""
-    assert states(sentence)
+    assert is_statement(sentence)
 
 
 @pytest.mark.parametrize("sentence", NO_CLAIMS)
 def test_talk_is_no_claim(sentence: str) -> None:
     """Greetings, headings, pure questions, pointers and empty sentences claim nothing."""
-    assert not states(sentence)
+    assert not is_statement(sentence)
 
 
 def test_claims_keep_their_place() -> None:
     """A claim's characters are those of its sentence in the answer, in order."""
     answer = "Hello! The lid is green [1]. Is that all? It weighs 3 kg."
-    found = statements(answer).claims
+    found = find_statements(answer).claims
     assert [answer[one.start : one.end] for one in found] == ["The lid is green [1].", "It weighs 3 kg."]
 
 
 def test_marks_are_taken_off() -> None:
     """Citations, list markers and emphasis are no part of a claim; brackets of the text itself are."""
-    assert bare("* The **lid** is `green` [1][2, 3].") == "The lid is green."
-    assert bare("2) Area [m²] doubled【4†source】.") == "Area [m²] doubled."
-    assert bare("It grew [Source: a.md]. So did we [doc 2].") == "It grew. So did we."
-    assert bare("It grew.³ So did we.⁴") == "It grew. So did we."
-    assert bare("3.5 kg") == "3.5 kg"
+    assert strip_marks("* The **lid** is `green` [1][2, 3].") == "The lid is green."
+    assert strip_marks("2) Area [m²] doubled【4†source】.") == "Area [m²] doubled."
+    assert strip_marks("It grew [Source: a.md]. So did we [doc 2].") == "It grew. So did we."
+    assert strip_marks("It grew.³ So did we.⁴") == "It grew. So did we."
+    assert strip_marks("3.5 kg") == "3.5 kg"
 
 
 def test_claims_of_a_sentence_keep_their_places_and_their_sentence() -> None:
     """A claim's characters are its own, and it knows the sentence it is part of; one that is all of it needs none."""
     answer = "Hello! The lid is green [1], and the box weighs 3 kg [2]. It is new."
-    first, second = statements(answer).claims
-    assert [(answer[p.start : p.end], p.within) for p in parts(first)] == [
+    first, second = find_statements(answer).claims
+    assert [(answer[p.start : p.end], p.within) for p in split_claims(first)] == [
         ("The lid is green [1]", (7, 57)),
         ("the box weighs 3 kg [2]", (7, 57)),
     ]
-    assert [(part.text, part.within) for part in parts(second)] == [("It is new.", None)]
+    assert [(part.text, part.within) for part in split_claims(second)] == [("It is new.", None)]
 
 
 def test_a_part_that_states_nothing_is_no_claim() -> None:
     """Talk within a sentence is left out, and a sentence that has one other part stays whole."""
-    (whole,) = statements("The lid is green; feel free to ask for more details.").claims
-    assert [part.text for part in parts(whole)] == ["The lid is green; feel free to ask for more details."]
+    (whole,) = find_statements("The lid is green; feel free to ask for more details.").claims
+    assert [part.text for part in split_claims(whole)] == ["The lid is green; feel free to ask for more details."]

@@ -7,8 +7,8 @@ import random
 import pytest
 
 from ragauge.judges.local.index import Mode
-from ragauge.judges.local.support import ABSENT, CONTRADICTED, SURE, PreparedPassages, Weighed
-from ragauge.judges.local.weights import stored
+from ragauge.judges.local.support import MAX_ABSENT_P, MAX_CONTRADICTED_P, MIN_SURE_P, PreparedPassages, SupportVerdict
+from ragauge.judges.local.weights import read_weights
 
 HUB = "The Aldgate hub accepts 60 paired devices. Pairing codes expire after 15 minutes."
 WARRANTY = "The warranty of the hub lasts 24 months from the date of purchase. Returns are sent to the depot in Leeds."
@@ -16,9 +16,9 @@ FOUNDER = "Lena Ortiz founded the company in 1998 in Porto. It employs 340 peopl
 PASSAGES = (HUB, WARRANTY, FOUNDER)
 
 
-def weigh(claim: str, *passages: str) -> Weighed:
+def weigh(claim: str, *passages: str) -> SupportVerdict:
     """The verdict on one claim."""
-    return PreparedPassages(passages or PASSAGES, [claim]).weigh(claim)
+    return PreparedPassages(passages or PASSAGES, [claim]).weigh_claim(claim)
 
 
 @pytest.mark.parametrize(
@@ -50,7 +50,7 @@ def test_what_no_passage_says_is_not_supported(claim: str) -> None:
     """A claim from elsewhere has no support, whatever words it shares, and contradicts nothing."""
     found = weigh(claim)
     assert found.supporting == found.contradicting == ()
-    assert found.p < stored()["scorers"]["overlap_words"]["threshold"]
+    assert found.p < read_weights()["scorers"]["overlap_words"]["threshold"]
 
 
 def test_equal_copies_all_support() -> None:
@@ -62,7 +62,7 @@ def test_a_missing_number_is_named() -> None:
     """Digits that stand in no passage keep a claim unsupported, and the window says which."""
     found = weigh("According to its makers the hub was tested in 47 countries for the duration of the warranty.")
     assert found.supporting == ()
-    assert found.p <= ABSENT
+    assert found.p <= MAX_ABSENT_P
     assert found.window is not None
     assert "47" in found.window.missing
 
@@ -80,7 +80,7 @@ def test_a_near_copy_with_another_number_contradicts() -> None:
     found = weigh(claim)
     assert found.supporting == ()
     assert found.contradicting == (2,)
-    assert weigh(claim, WARRANTY).p <= CONTRADICTED
+    assert weigh(claim, WARRANTY).p <= MAX_CONTRADICTED_P
     assert found.p == weigh(claim, HUB, FOUNDER).p  # beside others it adds nothing, and takes nothing away
     assert found.window is not None
     assert found.window.missing == ("36",)
@@ -101,7 +101,7 @@ def test_a_sure_support_stays_beside_a_near_copy() -> None:
     sure = "As the leaflet says, from the date of purchase the warranty of the hub lasts a full 24 months."
     wrong = WARRANTY.replace("24", "36")
     alone, found = weigh(claim, sure), weigh(claim, wrong, sure)
-    assert alone.p >= SURE
+    assert alone.p >= MIN_SURE_P
     assert (found.supporting, found.contradicting, found.p) == ((2,), (1,), alone.p)
 
 
@@ -113,7 +113,7 @@ def test_halves_in_two_passages_support_nothing() -> None:
 
 def test_no_passages_support_nothing() -> None:
     """Without passages p is 0; an empty passage supports nothing either."""
-    assert PreparedPassages((), ["Oak is a tree."]).weigh("Oak is a tree.") == Weighed(0.0)
+    assert PreparedPassages((), ["Oak is a tree."]).weigh_claim("Oak is a tree.") == SupportVerdict(0.0)
     assert weigh("Oak is a tree.", "", "   ").supporting == ()
 
 
@@ -164,11 +164,11 @@ def test_another_passage_never_lowers_support(mode: Mode | None) -> None:
         passages = draw.sample(PASSAGES, draw.randint(1, 3)) + [filler(draw) for _ in range(draw.randint(0, 4))]
         more = list(passages)
         more.insert(draw.randint(0, len(more)), filler(draw))
-        before, after = (PreparedPassages(some, [claim], mode).weigh(claim) for some in (passages, more))
+        before, after = (PreparedPassages(some, [claim], mode).weigh_claim(claim) for some in (passages, more))
         assert after.p >= before.p, (claim, passages, more)
         kept = bool(after.supporting) >= bool(before.supporting)
         joined = len(after.contradicting) - len(before.contradicting)
-        assert kept or (joined > 0 and after.p < SURE), (claim, passages, more)
+        assert kept or (joined > 0 and after.p < MIN_SURE_P), (claim, passages, more)
         assert joined >= 0, (claim, passages, more)
         raised += after.p > before.p
     assert raised > 25  # the fillers are near enough to matter
@@ -201,7 +201,7 @@ def test_the_name_of_one_and_the_fact_of_another_support_nothing(claim: str, pas
     for order in (passages, passages[::-1], (*passages, WARRANTY)):
         found = weigh(claim, *order)
         assert found.supporting == ()
-        assert found.p < stored()["scorers"]["overlap_words"]["threshold"]
+        assert found.p < read_weights()["scorers"]["overlap_words"]["threshold"]
     assert weigh(claim, claim, *passages).supporting == (1,)
 
 

@@ -6,7 +6,7 @@ import pytest
 
 from ragauge.core.facts import AnswerFacts, ReferenceFacts
 from ragauge.judges.inputs import VerifyAnswer, VerifyReference
-from ragauge.judges.local.measures import amounts
+from ragauge.judges.local.measures import find_amounts
 from ragauge.judges.local.verify_answer import verify_answer
 from ragauge.judges.local.verify_reference import verify_reference
 
@@ -152,7 +152,7 @@ def test_no_table_changes_nothing() -> None:
 def test_amounts_are_read_as_accounts_write_them() -> None:
     """Brackets and dashes are signs, words behind a bracket are multipliers, and dates are no amounts."""
     text = "From (1,212) million to -5.5% and ($3) bn in May 2021."
-    assert [(one.written, one.shift, one.percent) for one in amounts(text)] == [
+    assert [(one.written, one.shift, one.percent) for one in find_amounts(text)] == [
         (-1212.0, 6, False),
         (-5.5, 0, True),
         (-3.0, 9, False),

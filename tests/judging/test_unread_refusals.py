@@ -9,15 +9,15 @@ from ragauge.core.ask import Reply
 from ragauge.core.facts import AnswerFacts
 from ragauge.diagnosis.causes.attribution import judge_example
 from ragauge.judges.inputs import VerifyAnswer
-from ragauge.judges.judge import drive
+from ragauge.judges.judge import answer_asks
 from ragauge.judges.local.judge import LocalJudge
 from ragauge.metrics.answer.answer_relevance import AnswerRelevance
 from ragauge.metrics.answer.missed_refusal import MissedRefusal
 from ragauge.metrics.answer.over_refusal import OverRefusal
 from ragauge.metrics.answer.refusal_correctness import RefusalCorrectness
 from ragauge.metrics.facts import Facts
-from ragauge.metrics.measure import measure
-from ragauge.scores.judge_usage import lacks
+from ragauge.metrics.measure import measure_metric
+from ragauge.scores.judge_usage import is_incomplete
 
 QUERY = "Πόσο ψηλός είναι ο φάρος του λιμανιού;"
 PASSAGE = "Το λιμάνι άνοιξε το 1932 και έχει τρεις προβλήτες."
@@ -27,7 +27,7 @@ DECLINED = "Το κείμενο δεν το αναφέρει πουθενά."
 def judged(answer: str, text: str = PASSAGE) -> AnswerFacts:
     """What the local judge finds, without vectors."""
     asked = VerifyAnswer(QUERY, (text,), answer)
-    found = drive(LocalJudge().ask(asked), lambda asks: [Reply("failed") for _ in asks])
+    found = answer_asks(LocalJudge().ask(asked), lambda asks: [Reply("failed") for _ in asks])
     assert isinstance(found, AnswerFacts)
     return found
 
@@ -68,10 +68,10 @@ def test_metrics_say_that_it_is_not_known(answerable: bool) -> None:
     found = facts(answerable=answerable)
     own = OverRefusal() if answerable else MissedRefusal()
     for metric in (RefusalCorrectness(), own, AnswerRelevance()):
-        result = measure(metric, found)
+        result = measure_metric(metric, found)
         assert result.status == "not_applicable"
         assert result.reason == "whether the answer declines is not known in this language (el)"
-    assert not lacks(found.evidence["verify_answer"])
+    assert not is_incomplete(found.evidence["verify_answer"])
 
 
 @pytest.mark.parametrize("answerable", [False, True])

@@ -8,9 +8,9 @@ from ragauge.core.ask import Reply
 from ragauge.core.facts import AnswerFacts, Claim
 from ragauge.core.response import Citation
 from ragauge.judges.inputs import VerifyAnswer
-from ragauge.judges.judge import drive
+from ragauge.judges.judge import answer_asks
 from ragauge.judges.local.verify_answer import verify_answer
-from ragauge.metrics.specifics import targets
+from ragauge.metrics.specifics import list_targets
 
 MILL = (
     "The Orrin mill was built in 1850 by masons from Leeds and supplies flour to three villages. "
@@ -31,7 +31,7 @@ INVENTED = [
 def verified(answer: str, *passages: str) -> tuple[Claim, ...]:
     """The claims of an answer beside these passages."""
     asked = VerifyAnswer("", passages, answer)
-    facts = drive(verify_answer(asked), lambda asks: [Reply("failed", reason="no vectors") for _ in asks])
+    facts = answer_asks(verify_answer(asked), lambda asks: [Reply("failed", reason="no vectors") for _ in asks])
     assert isinstance(facts, AnswerFacts)
     return facts.claims
 
@@ -75,7 +75,7 @@ def test_a_citation_at_the_end_speaks_for_every_clause() -> None:
     claims = verified(answer, MILL, WEIR)
     cited = [Citation(answer.index("["), answer.index("]") + 1, "mill")]
     assert len(claims) == 2
-    assert [targets(claim, cited) for claim in claims] == [("mill",), ("mill",)]
+    assert [list_targets(claim, cited) for claim in claims] == [("mill",), ("mill",)]
 
 
 def test_a_label_follows_its_probability() -> None:

@@ -13,7 +13,7 @@ from tests.loopback.server import FaultyServer
 
 import ragauge as rg
 from ragauge.core.ask import Ask
-from ragauge.core.criterion import Criterion, Seen
+from ragauge.core.criterion import Criterion, VisibleField
 from ragauge.core.errors import DataError, UsageError
 from ragauge.core.facts import AnswerFacts
 from ragauge.judges.inputs import (
@@ -29,12 +29,12 @@ from ragauge.judges.inputs import (
     VerifyReference,
 )
 from ragauge.judges.model.judge import PROMPTS, ModelJudge
-from ragauge.judges.model.prompt_blocks import DATA, given
+from ragauge.judges.model.prompt_blocks import DATA_NOTICE, register_templates
 
 VERIFY = "Only what is written word for word counts.\n{passages}\nWas {question} answered?\n{answer}\n"
 QUERY, PASSAGES, ANSWER = "How long is it?", ("It lasts a day. It is free.", "No more."), "It lasts a day. It is red."
 MIDDLE = "The day is free for members. The stay lasts one day without payment. Visitors stay a day at no charge."
-SEEN: tuple[Seen, ...] = ("query", "passages", "reference", "answer")
+SEEN: tuple[VisibleField, ...] = ("query", "passages", "reference", "answer")
 CASES: list[tuple[str, Any]] = [
     ("verify_answer", VerifyAnswer(QUERY, PASSAGES, ANSWER)),
     ("list_claims", VerifyAnswer(QUERY, None, ANSWER)),
@@ -65,7 +65,7 @@ def template(name: str) -> str:
 
 
 def judge(**templates: str) -> ModelJudge:
-    return ModelJudge.of(f"openai:any,prompts={given(templates)}")
+    return ModelJudge.of(f"openai:any,prompts={register_templates(templates)}")
 
 
 def messages(ask: Ask) -> tuple[str, str]:
@@ -81,7 +81,7 @@ def test_own_wording_stands_around_our_blocks(name: str, inputs: Any) -> None:
     system, user = messages(own)
     assert user.startswith("In our own words.\nHere: <<<")
     assert system == messages(usual)[0]
-    assert DATA in system
+    assert DATA_NOTICE in system
     words, end = user.rsplit(">>>", 1)
     assert end == f"\n{PROMPTS[name].form}"
     assert own.schema == usual.schema
@@ -153,7 +153,7 @@ def test_the_wording_is_in_the_judges_id(tmp_path: Path) -> None:
 )
 def test_templates_that_cannot_serve_are_refused(templates: Mapping[str, Any], said: str, tmp_path: Path) -> None:
     """A missing, unknown or doubled slot, a stray brace, an unknown prompt and no text are refused before any call."""
-    for spec in (given(templates), _written(tmp_path / "prompts.yaml", templates)):
+    for spec in (register_templates(templates), _written(tmp_path / "prompts.yaml", templates)):
         with pytest.raises(DataError, match=said):
             ModelJudge.of(f"openai:any,prompts={spec}")
 

@@ -281,7 +281,7 @@ def test_a_place_that_nobody_listens_at_is_told_from_a_connection_that_breaks(pr
     with pytest.raises(CallError) as caught:
         with_model(server, provider, model, asked)
     assert caught.value.trouble == "unreachable"
-    assert not caught.value.may_be_billed
+    assert not caught.value.can_be_billed
     assert re.search(r"Errno \d+", str(caught.value))
 
 

@@ -10,7 +10,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 import httpx
 import pytest
 
-from ragauge.models.providers.connections import GROUPS, group_connections, limits
+from ragauge.models.providers.connections import GROUPS, build_limits, group_connections
 
 PROXIES = ("ALL_PROXY", "HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY")
 
@@ -48,7 +48,7 @@ def server() -> Iterator[tuple[str, list[tuple[int, str]]]]:
 
 def get(url: str, times: int) -> None:
     async def ask() -> None:
-        async with httpx.AsyncClient(limits=limits(httpx), mounts=group_connections(httpx)) as client:
+        async with httpx.AsyncClient(limits=build_limits(httpx), mounts=group_connections(httpx)) as client:
             for _ in range(times):
                 (await client.get(url)).raise_for_status()
 

@@ -21,10 +21,17 @@ from hypothesis import strategies as st
 
 from ragauge.core.errors import MissingFile, UsageError
 from ragauge.models.embedders.base import Embedder
-from ragauge.models.embedders.wordllama import MATRIX, PIECE, TOKENIZER, WEIGHTS, EmbeddingModel, WordLlamaEmbedder
+from ragauge.models.embedders.wordllama import (
+    MATRIX,
+    PIECE_CHARS,
+    TOKENIZER,
+    WEIGHTS,
+    EmbeddingModel,
+    WordLlamaEmbedder,
+)
 
 TEXTS = ["The lid of the box is green.", "a", "Ein Satz über Öfen.", "箱の蓋は緑色です。", "line\none\ttab"]
-LONG = "The quick brown fox jumps over 13 lazy dogs, again and again. " * (3 * PIECE // 60)
+LONG = "The quick brown fox jumps over 13 lazy dogs, again and again. " * (3 * PIECE_CHARS // 60)
 GOLDEN = "58c15d7c5c40780e277249ee99dd62282fbc49342c1fcaeefe7f348f3d083952"  # of TEXTS, by wordllama's own files
 
 
@@ -51,18 +58,18 @@ def library() -> Any:
 def test_equals_the_library_to_the_bit(library: Any) -> None:
     """Matrix and vectors are bit for bit what wordllama's own matrix and tokenizer give."""
     ours, theirs = WordLlamaEmbedder(), WordLlamaEmbedder()
-    texts = [*TEXTS, LONG, "x" * 3 * PIECE, "🦙 \x00\ud800", "1,234.5 % of 7 °C"]
+    texts = [*TEXTS, LONG, "x" * 3 * PIECE_CHARS, "🦙 \x00\ud800", "1,234.5 % of 7 °C"]
     theirs._model = EmbeddingModel(library.tokenizer, library.embedding)
     assert ours.embed(texts).tobytes() == theirs.embed(texts).tobytes()
-    assert ours._loaded().matrix.dtype == library.embedding.dtype
-    assert ours._loaded().matrix.tobytes() == library.embedding.tobytes()
+    assert ours._get_model().matrix.dtype == library.embedding.dtype
+    assert ours._get_model().matrix.tobytes() == library.embedding.tobytes()
 
 
 @given(st.text(st.characters(exclude_categories=["Cs"]), max_size=80))
 @settings(max_examples=200, deadline=None)
 def test_tokens_equal_those_of_the_library(library: Any, text: str) -> None:
     """Every text has the token ids that wordllama's own tokenizer gives it."""
-    ours = SHARED._loaded().tokenizer.encode(text, add_special_tokens=False).ids
+    ours = SHARED._get_model().tokenizer.encode(text, add_special_tokens=False).ids
     assert ours == library.tokenizer.encode(text, add_special_tokens=False).ids
 
 
@@ -226,8 +233,8 @@ def test_texts_are_not_kept() -> None:
 def test_what_is_loaded_is_shared() -> None:
     """Embedders of a process have one matrix, however often they are made and from how many threads at once."""
     with ThreadPoolExecutor(8) as threads:
-        made = list(threads.map(lambda _: WordLlamaEmbedder()._loaded(), range(8)))
-    assert {id(one.matrix) for one in made} == {id(SHARED._loaded().matrix)}
+        made = list(threads.map(lambda _: WordLlamaEmbedder()._get_model(), range(8)))
+    assert {id(one.matrix) for one in made} == {id(SHARED._get_model().matrix)}
 
 
 def test_missing_file_ends_an_evaluation_and_is_not_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.engine.fake_clock import run
 
-from ragauge.models.limiter import LONGEST_PAUSE, Limiter, ceiling
+from ragauge.models.limiter import MAX_PAUSE_S, Limiter, compute_ceiling
 
 
 def now() -> float:
@@ -24,13 +24,13 @@ Refused = float | None | Literal[False]  # seconds asked for, None = no time tol
 
 async def call(limiter: Limiter, seconds: float, refused: Refused = False) -> float:
     """One call of so many seconds; refused with a time, with None (no time told), or not at all; when it began."""
-    async with limiter.slot():
+    async with limiter.take_slot():
         began = now()
         await asyncio.sleep(seconds)
         if refused is False:
-            limiter.succeeded(began)
+            limiter.record_success(began)
         else:
-            limiter.refused(began, refused)
+            limiter.record_refusal(began, refused)
         return began
 
 
@@ -89,10 +89,10 @@ async def busy(limiter: Limiter, calls: int, seconds: Callable[[Limiter], float]
     found: list[int] = []
 
     async def one() -> None:
-        async with limiter.slot():
+        async with limiter.take_slot():
             began = now()
             await asyncio.sleep(seconds(limiter))
-            limiter.succeeded(began)
+            limiter.record_success(began)
             found.append(limiter.allowed)
 
     await asyncio.gather(*[one() for _ in range(calls)])
@@ -143,7 +143,7 @@ def test_no_more_is_allowed_than_is_asked_for() -> None:
 
 def test_one_at_a_time_stays_one_at_a_time() -> None:
     """A start of 1 has no room to rise; others have four times as many, at most 256, and never less than the start."""
-    assert [ceiling(start) for start in (1, 2, 16, 64, 100, 400)] == [1, 8, 64, 256, 256, 400]
+    assert [compute_ceiling(start) for start in (1, 2, 16, 64, 100, 400)] == [1, 8, 64, 256, 256, 400]
 
 
 def test_successes_from_before_a_fall_do_not_count() -> None:
@@ -195,7 +195,7 @@ def test_pause_doubles_up_to_a_minute() -> None:
 
     *pauses, anew = run(main())
     assert pauses[0] == pytest.approx(1.05, abs=0.06)
-    assert all(LONGEST_PAUSE <= pause <= LONGEST_PAUSE * 1.1 for pause in pauses[-4:])
+    assert all(MAX_PAUSE_S <= pause <= MAX_PAUSE_S * 1.1 for pause in pauses[-4:])
     assert anew == pytest.approx(1.05, abs=0.06)
 
 
@@ -238,7 +238,7 @@ def test_no_slot_is_lost(most: int, steps: list[tuple[float, float, Refused, flo
             assert outcome is None or (number in cancelled and isinstance(outcome, asyncio.CancelledError)), outcome
         assert limiter.running == 0
         assert 1 <= limiter.allowed <= most
-        await asyncio.sleep(2 * LONGEST_PAUSE)
+        await asyncio.sleep(2 * MAX_PAUSE_S)
         begun = now()
         assert await call(limiter, 0.0) == begun  # a slot is free at once
 

@@ -19,12 +19,12 @@ from tests.llm.test_chat import ASK, asked
 from tests.loopback.server import FaultyServer
 
 import ragauge as rg
-from ragauge.core.ask import ModelName, Reply, reply_key
+from ragauge.core.ask import ModelName, Reply, build_reply_key
 from ragauge.core.errors import JudgeError, MissingExtra, UnknownName, UsageError
 from ragauge.core.providers import ALIASES, PROVIDERS
 from ragauge.engine.caller import Purpose
 from ragauge.engine.judges import build_judge
-from ragauge.judges.model.question_spec import read_model, read_spec
+from ragauge.judges.model.question_spec import parse_model_name, parse_spec
 from ragauge.models.build import build_embedder, build_model
 from ragauge.models.model import CallError
 from ragauge.store.store_access import open_store
@@ -84,7 +84,7 @@ def _environment(monkeypatch: pytest.MonkeyPatch) -> None:
 def named(name: str, url: str = "", more: str = "") -> ModelName:
     """A model of a provider, as a judge's text names it."""
     at = f"@{url}" if url else ""
-    return read_spec(f"{name}:{MODELS.get(name, 'any')}{at}{more}", ()).default
+    return parse_spec(f"{name}:{MODELS.get(name, 'any')}{at}{more}", ()).default
 
 
 def call(name: ModelName) -> Reply | CallError:
@@ -165,7 +165,7 @@ def test_a_named_key_goes_to_its_endpoint(name: str, monkeypatch: pytest.MonkeyP
         assert all("house-0123456789" in json.dumps(dict(one.headers)) for one in server.requests)
         plain, keyed = named(name, url), named(name, url, ",key_env=HOUSE")
         assert plain == keyed
-        assert reply_key(plain, ASK) == reply_key(keyed, ASK)
+        assert build_reply_key(plain, ASK) == build_reply_key(keyed, ASK)
         told = f"{name}:{MODELS.get(name, 'any')}@{url}"
         assert build_judge(told).judge_id == build_judge(f"{told},key_env=HOUSE").judge_id
     monkeypatch.delenv("HOUSE")
@@ -219,7 +219,7 @@ def test_an_embedder_is_sent_no_key_of_another() -> None:
     """An embedder's address is sent a key only where one is named for it."""
     with FaultyServer() as server:
         for more, key in (("", "none"), (",embed.key_env=OPENAI_API_KEY", KEY.format("OPENAI_API_KEY"))):
-            name = read_spec(f"openai-chat:any,embed=openai:small@{server.url}{more}", ()).embedder
+            name = parse_spec(f"openai-chat:any,embed=openai:small@{server.url}{more}", ()).embedder
             assert name is not None
             made = build_embedder(name)
             with pytest.MonkeyPatch.context():
@@ -243,7 +243,7 @@ def test_headers_are_sent_and_their_secrets_are_read_from_the_environment(monkey
         headers = server.requests[0].headers
         told = f"openai-chat:any@{server.url}"
     assert (headers["x-team"], headers["proxy-authorization"]) == ("search", "Basic gate-0123456789")
-    assert reply_key(name, ASK) != reply_key(named("openai-chat", server.url), ASK)
+    assert build_reply_key(name, ASK) != build_reply_key(named("openai-chat", server.url), ASK)
     assert build_judge(told).judge_id != build_judge(f"{told},header.X-Team=search").judge_id
     monkeypatch.delenv("GATE")
     with pytest.raises(JudgeError, match="Set GATE"):
@@ -267,7 +267,7 @@ def test_headers_are_sent_and_their_secrets_are_read_from_the_environment(monkey
 def test_what_cannot_be_meant_is_refused_without_its_secret(spec: str, told: str) -> None:
     """A key where its variable belongs, a secret in a header and a parameter out of range are refused in words."""
     with pytest.raises(UsageError, match=told) as caught:
-        read_spec(spec, ())
+        parse_spec(spec, ())
     assert "abc" not in str(caught.value)
 
 
@@ -277,15 +277,15 @@ def test_what_cannot_be_meant_is_refused_without_its_secret(spec: str, told: str
 def test_an_unknown_provider_is_told_the_nearest(given: str, meant: str) -> None:
     """A misspelt provider is refused, with the nearest by their usual spellings."""
     with pytest.raises(UnknownName) as caught:
-        read_model(f"{given}:any")
+        parse_model_name(f"{given}:any")
     assert meant in caught.value.nearest
 
 
 @pytest.mark.parametrize(("given", "meant"), ALIASES.items())
 def test_other_spellings_mean_the_same_model(given: str, meant: str) -> None:
     """Another usual spelling of a provider names the same models, so their stored replies are found."""
-    assert read_model(f"{given}:any") == read_model(f"{meant}:any")
-    assert read_model(f"{given.replace('-', '_')}:any") == read_model(f"{meant}:any")
+    assert parse_model_name(f"{given}:any") == parse_model_name(f"{meant}:any")
+    assert parse_model_name(f"{given.replace('-', '_')}:any") == parse_model_name(f"{meant}:any")
 
 
 AZURE = "https://here.openai.azure.com"
@@ -302,11 +302,11 @@ AZURE = "https://here.openai.azure.com"
 )
 def test_azure_s_usual_urls_mean_one_place(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """What Azure's portal shows, and what its users set in the environment, name the same deployment."""
-    name = read_model(f"azure:dep@{url}")
+    name = parse_model_name(f"azure:dep@{url}")
     assert name == ModelName("azure", "dep", f"{AZURE}?api-version=2024-10-21")
     monkeypatch.setenv("AZURE_OPENAI_ENDPOINT", AZURE)
     monkeypatch.setenv("OPENAI_API_VERSION", "2024-10-21")
-    assert read_model("azure:dep") == name
+    assert parse_model_name("azure:dep") == name
     made = build_model(name)
     client = vars(made)["_model"].client
     assert str(client.base_url) == f"{AZURE}/openai/"
@@ -316,9 +316,9 @@ def test_azure_s_usual_urls_mean_one_place(url: str, monkeypatch: pytest.MonkeyP
 def test_azure_without_a_place_or_a_version_says_what_to_set() -> None:
     """What Azure's client lacks is said in a sentence that names the variables."""
     with pytest.raises(JudgeError, match="AZURE_OPENAI_ENDPOINT"):
-        build_model(read_model("azure:dep"))
+        build_model(parse_model_name("azure:dep"))
     with pytest.raises(JudgeError, match="OPENAI_API_VERSION"):
-        build_model(read_model(f"azure:dep@{AZURE}"))
+        build_model(parse_model_name(f"azure:dep@{AZURE}"))
 
 
 def evaluated(judge: str, store: Path, **more: Any) -> Any:
@@ -367,7 +367,7 @@ def test_a_server_with_chat_completions_alone_is_asked_there(tmp_path: Path) -> 
         assert [one.path for one in server.requests].count("/v1/responses") == 1
     assert card["faithfulness"].mean == expected["faithfulness"].mean is not None
     with open_store(f"sqlite:///{tmp_path / 'b.db'}") as opened:
-        assert {line["reply"]["sent"]["api"] for line in opened.replies.lines()} == {"chat completions"}
+        assert {line["reply"]["sent"]["api"] for line in opened.replies.iter_lines()} == {"chat completions"}
     assert [note for note in said if "openai-chat:any@" in note and "knows no Responses API" in note] == said[-1:]
 
 
@@ -414,7 +414,7 @@ def test_parameters_are_sent_under_each_api_s_names() -> None:
     }
     for provider, sent in expected.items():
         with FaultyServer() as server:
-            spec = read_spec(f"{provider}:any@{server.url}{more}", ())
+            spec = parse_spec(f"{provider}:any@{server.url}{more}", ())
             params = dict(spec.settings.params)
             assert params == {"max_tokens": 700, "top_p": 0.5, "seed": 7, "reasoning_effort": "low"}
 
@@ -443,5 +443,7 @@ def test_parameters_are_sent_under_each_api_s_names() -> None:
 def test_settings_that_are_not_given_leave_every_key_as_it_was(spec: str, judge_id: str) -> None:
     """Judges and stored replies are found by what found them before endpoints had keys and headers of their own."""
     assert build_judge(spec).judge_id == judge_id
-    assert reply_key(ModelName("openai", "gpt-5-mini"), ASK).startswith("eaf7d206ab664774fb559080d31cee61")
-    assert reply_key(ModelName("openai-chat", "q", "http://h:1/v1"), ASK).startswith("284c52a2e41ea23aec464dc03ca74f0b")
+    assert build_reply_key(ModelName("openai", "gpt-5-mini"), ASK).startswith("eaf7d206ab664774fb559080d31cee61")
+    assert build_reply_key(ModelName("openai-chat", "q", "http://h:1/v1"), ASK).startswith(
+        "284c52a2e41ea23aec464dc03ca74f0b"
+    )

@@ -20,8 +20,8 @@ from ragauge.core.ask import Ask, ModelName
 from ragauge.core.errors import JudgeError, UsageError
 from ragauge.models.build import build_model
 from ragauge.models.model import CallError
-from ragauge.models.providers.custom import RULE, given
-from ragauge.testsets.prepare.verb import expect, prepare
+from ragauge.models.providers.custom import SCHEMA_RULE, register_model
+from ragauge.testsets.prepare.verb import estimate_prepare_cost, prepare_set
 from ragauge.verbs.evaluate_options import PrepareOptions
 
 ASK = Ask("chat", "agree", 1, (("system", "Judge."), ("user", "Is it so?")), schema={"type": "object"})
@@ -130,7 +130,7 @@ async def waits(text: str) -> str:
 )
 def test_every_form_is_asked(model: Any) -> None:
     """Text goes in and text comes out, whatever the framework calls it."""
-    assert given(model, "house") == "own:house"
+    assert register_model(model, "house") == "own:house"
     reply = asyncio.run(build_model(ModelName("own", "house")).reply(ASK, 1))
     assert (reply.status, reply.text) == ("ok", "True")
 
@@ -143,7 +143,7 @@ def test_the_schema_is_in_the_prompt() -> None:
         seen.append(text)
         return "{}"
 
-    given(model, "house")
+    register_model(model, "house")
     asyncio.run(build_model(ModelName("own", "house")).reply(ASK, 1))
     assert seen[0].startswith("Judge.\n\nIs it so?")
     assert seen[0].endswith(json.dumps(ASK.schema))
@@ -154,7 +154,7 @@ def test_the_schema_is_in_the_prompt() -> None:
 )
 def test_no_text_is_no_reply(model: Callable[[str], Any], said: str) -> None:
     """What is no text, and what raises, fails the call in words."""
-    given(model, "house")
+    register_model(model, "house")
     with pytest.raises(CallError, match=said):
         asyncio.run(build_model(ModelName("own", "house")).reply(ASK, 1))
 
@@ -162,10 +162,10 @@ def test_no_text_is_no_reply(model: Callable[[str], Any], said: str) -> None:
 def test_a_dict_is_a_reply() -> None:
     """A function that returns the object that was asked for, instead of its JSON, has replied; another dict has not."""
     schema = {"type": "object", "properties": {"stated": {"type": "array"}}}
-    given(lambda _: {"stated": [{"n": 1, "text": "„so“"}]}, "dicts")
+    register_model(lambda _: {"stated": [{"n": 1, "text": "„so“"}]}, "dicts")
     reply = asyncio.run(build_model(ModelName("own", "dicts")).reply(replace(ASK, schema=schema), 1))
     assert json.loads(reply.text) == {"stated": [{"n": 1, "text": "„so“"}]}
-    given(lambda _: {"verdicts": []}, "others")
+    register_model(lambda _: {"verdicts": []}, "others")
     with pytest.raises(CallError, match="returned a dict, expected text"):
         asyncio.run(build_model(ModelName("own", "others")).reply(replace(ASK, schema=schema), 1))
 
@@ -173,7 +173,7 @@ def test_a_dict_is_a_reply() -> None:
 def test_a_client_is_told_the_model_and_the_messages() -> None:
     """A client of OpenAI is asked for the model of the name, with roles and parameters; a refused one is left out."""
     client, ask = Client("temperature"), replace(ASK, params={"temperature": 0.0, "max_tokens": 9})
-    given(client, "gpt-5-mini")
+    register_model(client, "gpt-5-mini")
     model = build_model(ModelName("own", "gpt-5-mini"))
     with pytest.raises(CallError, match="temperature") as caught:
         asyncio.run(model.reply(ask, 1))
@@ -192,7 +192,7 @@ def test_real_clients_are_taken() -> None:
 
     with FaultyServer() as server:
         for made in (OpenAI, AsyncOpenAI):
-            given(made(api_key="none", base_url=server.url), "small")
+            register_model(made(api_key="none", base_url=server.url), "small")
             asyncio.run(build_model(ModelName("own", "small")).reply(ASK, 10))
         assert [one.body["model"] for one in server.requests] == ["small", "small"]
 
@@ -203,17 +203,17 @@ def test_a_named_function_needs_no_name() -> None:
     def inner(text: str) -> str:
         return text
 
-    assert given(waits, "") == f"own:{__name__}.waits"
-    assert given(inner, "") == f"own:{__name__}.test_a_named_function_needs_no_name.inner"
+    assert register_model(waits, "") == f"own:{__name__}.waits"
+    assert register_model(inner, "") == f"own:{__name__}.test_a_named_function_needs_no_name.inner"
     for nameless in (lambda text: text, Invoked(), Client()):
         with pytest.raises(UsageError, match="judge_name="):
-            given(nameless, "")
+            register_model(nameless, "")
 
 
 def _house(prompt: str) -> str:
     """Writes and judges by script, as the server of these tests does."""
     system, user, *_ = prompt.split("\n\n", 1)
-    return json.dumps(writing()(system, user.rpartition(RULE)[0], json.loads(prompt.rpartition("\n\n")[2])))
+    return json.dumps(writing()(system, user.rpartition(SCHEMA_RULE)[0], json.loads(prompt.rpartition("\n\n")[2])))
 
 
 @pytest.mark.server
@@ -225,8 +225,8 @@ def test_a_function_stands_wherever_a_model_is_named(tmp_path: Path) -> None:
     assert len(made.found.lines) == 3
     rg.check_set(folder / "set.jsonl", corpus=texts, judge=_house, store=store)
     prepared = PrepareOptions(source=folder / "set.jsonl", output=folder / "prepared.jsonl", judge=_house, store=store)
-    assert expect(prepared)["judge"].startswith("own:")
-    asyncio.run(prepare(prepared))
+    assert estimate_prepare_cost(prepared)["judge"].startswith("own:")
+    asyncio.run(prepare_set(prepared))
     card = rg.evaluate(rows(2), metrics="faithfulness", judge=_house, store=store)
     assert card["faithfulness"].mean is not None
 
@@ -235,7 +235,7 @@ def test_a_function_stands_wherever_a_model_is_named(tmp_path: Path) -> None:
 def test_what_cannot_judge_is_refused(model: Any, name: str) -> None:
     """A model without a name, a name that parts a spec, a number and a class are refused before anything is asked."""
     with pytest.raises(UsageError):
-        given(model, name)
+        register_model(model, name)
 
 
 def test_a_name_alone_is_not_enough() -> None:

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from ragauge.models.prompt_size import cut_short, fewest_tokens, may_be_cut
+from ragauge.models.prompt_size import can_be_cut, count_fewest_tokens, describe_cut
 
 TEXTS = resources.files("ragauge.judges") / "known_texts"
 ODD = {
@@ -47,16 +47,16 @@ def test_no_language_has_fewer(language: str) -> None:
     """Texts of each language have more tokens than the fewest, so none looks cut where it was read whole."""
     text = texts_of(json.loads((TEXTS / f"{language}.json").read_text("utf-8")))
     real = len(tokenizer().encode(text, add_special_tokens=False).ids)
-    assert 0.15 * real < fewest_tokens(text) <= real
-    assert cut_short(text, real) == ""
+    assert 0.15 * real < count_fewest_tokens(text) <= real
+    assert describe_cut(text, real) == ""
 
 
 @pytest.mark.parametrize("kind", ODD)
 def test_no_odd_text_has_fewer(kind: str) -> None:
     """Blanks, rules, numbers, tables, code, links and repeats, which tokenizers press together, have as many."""
     real = len(tokenizer().encode(ODD[kind], add_special_tokens=False).ids)
-    assert fewest_tokens(ODD[kind]) <= real
-    assert cut_short(ODD[kind], real) == ""
+    assert count_fewest_tokens(ODD[kind]) <= real
+    assert describe_cut(ODD[kind], real) == ""
 
 
 def test_a_cut_text_is_told() -> None:
@@ -64,19 +64,21 @@ def test_a_cut_text_is_told() -> None:
     text = "The harbour of the old town is deep, and boats of seven metres lie there in winter. " * 200
     real = len(tokenizer().encode(text, add_special_tokens=False).ids)
     for read in (1_024, 2_050, real // 2):
-        assert cut_short(text, read).startswith(f"the server read {read:,} of at least {fewest_tokens(text):,} tokens:")
-        assert "num_ctx" in cut_short(text, read)
-    assert cut_short("A short text.", 1) == ""  # the count is of something else
+        assert describe_cut(text, read).startswith(
+            f"the server read {read:,} of at least {count_fewest_tokens(text):,} tokens:"
+        )
+        assert "num_ctx" in describe_cut(text, read)
+    assert describe_cut("A short text.", 1) == ""  # the count is of something else
 
 
 @pytest.mark.parametrize("read", [1, 99, 250])
 def test_a_short_prompt_that_is_cut_is_told(read: int) -> None:
     """A prompt of 2,400 characters of which a server says that it read 250 tokens or fewer was cut."""
     text = "The harbour of the old town is deep, and boats of seven metres lie there in winter. " * 28
-    assert "num_ctx" in cut_short(text, read)
+    assert "num_ctx" in describe_cut(text, read)
 
 
 def test_limits_are_told_by_their_look() -> None:
     """Numbers that servers cut at may be limits: the whole context, or half of one and what is always kept."""
-    assert all(map(may_be_cut, (1_024, 2_048, 2_047, 1_026, 2_050, 4_098, 32_768)))
-    assert not any(map(may_be_cut, (2, 255, 1_500, 2_060, 5_311)))
+    assert all(map(can_be_cut, (1_024, 2_048, 2_047, 1_026, 2_050, 4_098, 32_768)))
+    assert not any(map(can_be_cut, (2, 255, 1_500, 2_060, 5_311)))

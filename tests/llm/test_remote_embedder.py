@@ -59,7 +59,7 @@ def test_one_row_a_text() -> None:
 @pytest.mark.server
 def test_many_texts_go_out_in_batches(monkeypatch: pytest.MonkeyPatch) -> None:
     """More texts than a request takes are asked for in several, and come back as one reply in order."""
-    monkeypatch.setattr(remote, "MOST", 10)
+    monkeypatch.setattr(remote, "MAX_TEXTS", 10)
     names = [f"text {n}" for n in range(25)]
     with FaultyServer() as server:
         (whole,) = embedded(server, texts(*names))
@@ -157,7 +157,7 @@ def test_an_evaluation_pays_once_for_vectors(store: str, tmp_path: Path, monkeyp
     assert local[METRIC].mean != card[METRIC].mean
     with open_store(store) as opened:
         spent = {(str(one.model), one.question): one.paid for one in opened.calls.spent()}
-        kept = [line for line in opened.replies.lines() if line["ask"]["kind"] == "embed"]
+        kept = [line for line in opened.replies.iter_lines() if line["ask"]["kind"] == "embed"]
     assert spent[small, "guess_questions"].calls == 8
     assert (spent[small, "guess_questions"].cost or 0) > 0
     assert len(kept) == 16
@@ -216,7 +216,7 @@ def test_similarity_takes_vectors_only(store: str) -> None:
 def test_a_dry_run_counts_calls_for_vectors(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """What a dry run says is what is then called: guessed questions, their vectors, and those of similarity."""
     import ragauge.evaluation.evaluate.verb as verbs
-    from ragauge.verbs.coroutines import finish
+    from ragauge.verbs.coroutines import run_coroutine
     from ragauge.verbs.evaluate_options import EvaluateOptions
 
     monkeypatch.chdir(tmp_path)
@@ -227,11 +227,11 @@ def test_a_dry_run_counts_calls_for_vectors(tmp_path: Path, monkeypatch: pytest.
         wanted = EvaluateOptions(
             str(path), metrics=(METRIC, "semantic_similarity"), judge=judge, store="sqlite:///s.db"
         )
-        planned = finish(lambda: verbs.dry_run(wanted))
+        planned = run_coroutine(lambda: verbs.preview_evaluation(wanted))
         assert server.requests == []
-        finish(lambda: verbs.evaluated(wanted))
+        run_coroutine(lambda: verbs.evaluate_source(wanted))
         assert planned["calls"] == len(server.requests) == 4 * 5
-        assert finish(lambda: verbs.dry_run(wanted))["calls"] == 0
+        assert run_coroutine(lambda: verbs.preview_evaluation(wanted))["calls"] == 0
 
 
 def googled(server: FaultyServer, *asks: Ask) -> list[Reply]:

@@ -9,14 +9,14 @@ import pytest
 from pydantic_ai import exceptions as known
 
 from ragauge.core.ask import Reply
-from ragauge.models.endpoints import hidden
-from ragauge.models.errors import LONGEST, call_error
-from ragauge.models.model import FATAL, PASSING, CallError
+from ragauge.models.endpoints import hide_keys
+from ragauge.models.errors import MAX_MESSAGE_CHARS, build_call_error
+from ragauge.models.model import FATAL_TROUBLES, TRANSIENT_TROUBLES, CallError
 
 
 def of_status(status: int, message: str = "no", headers: dict[str, str] | None = None) -> CallError | Reply:
     """What an HTTP error means."""
-    return call_error(known.ModelHTTPError(status, "gpt", {"message": message}, headers=headers))
+    return build_call_error(known.ModelHTTPError(status, "gpt", {"message": message}, headers=headers))
 
 
 def trouble(found: CallError | Reply) -> str:
@@ -40,8 +40,8 @@ def test_every_status_has_a_name(name: str, status: int) -> None:
     """Statuses 400 to 599 each mean one thing, and only what may pass is tried again."""
     found = of_status(status)
     assert trouble(found) == name
-    assert (name in PASSING) == (name in ("rate_limited", "server"))
-    assert (name in FATAL) == (name in ("auth", "quota", "unknown_model"))
+    assert (name in TRANSIENT_TROUBLES) == (name in ("rate_limited", "server"))
+    assert (name in FATAL_TROUBLES) == (name in ("auth", "quota", "unknown_model"))
 
 
 def test_no_status_is_left_out() -> None:
@@ -92,10 +92,10 @@ AZURE = {
 )
 def test_a_filtered_prompt_is_a_failed_reply(status: int, body: Any) -> None:
     """Azure's 400, OpenAI's policy violation and OpenRouter's moderation are verdicts on the text, not errors."""
-    found = call_error(known.ModelHTTPError(status, "gpt", body))
+    found = build_call_error(known.ModelHTTPError(status, "gpt", body))
     assert isinstance(found, Reply)
     assert (found.status, found.finish) == ("failed", "content_filter")
-    found = call_error(known.ContentFilterError("stopped"))
+    found = build_call_error(known.ContentFilterError("stopped"))
     assert isinstance(found, Reply)
     assert found.finish == "content_filter"
 
@@ -117,7 +117,7 @@ def test_a_filtered_prompt_is_a_failed_reply(status: int, body: Any) -> None:
 )
 def test_errors_without_a_status_have_their_names(error: Exception, name: str) -> None:
     """What breaks below HTTP, or is told inside a reply of status 200, is named likewise."""
-    found = call_error(error)
+    found = build_call_error(error)
     assert trouble(found) == name
     assert isinstance(found, CallError)
     assert found.retry_after == (3.0 if name == "rate_limited" else None)
@@ -126,7 +126,7 @@ def test_errors_without_a_status_have_their_names(error: Exception, name: str) -
 def test_what_is_no_error_of_a_call_is_raised() -> None:
     """A mistake of the program is not made into a trouble here."""
     with pytest.raises(ZeroDivisionError):
-        call_error(ZeroDivisionError())
+        build_call_error(ZeroDivisionError())
 
 
 @pytest.mark.parametrize(
@@ -153,10 +153,10 @@ def test_retry_after(headers: dict[str, str], seconds: float | None) -> None:
 def test_what_may_be_billed() -> None:
     """A call that broke off may be billed, one that the provider turned away is not."""
     billed = {status: of_status(status) for status in (400, 429, 500, 502, 503, 504, 529)}
-    told = {status: one.may_be_billed for status, one in billed.items() if isinstance(one, CallError)}
+    told = {status: one.can_be_billed for status, one in billed.items() if isinstance(one, CallError)}
     assert told == {400: False, 429: False, 500: False, 502: True, 503: False, 504: True, 529: False}
-    assert CallError("timeout", "").may_be_billed
-    assert CallError("connection", "").may_be_billed
+    assert CallError("timeout", "").can_be_billed
+    assert CallError("connection", "").can_be_billed
 
 
 KEYS = (
@@ -174,8 +174,8 @@ PLACES = ("API key provided: {}.", "header Authorization: Bearer {}, x", "?api_k
 @pytest.mark.parametrize(("place", "key"), list(itertools.product(PLACES, KEYS)))
 def test_keys_are_hidden_by_their_look(place: str, key: str) -> None:
     """What looks like a key is in no message, wherever it stands, nor after the cut."""
-    assert key not in hidden(place.format(key))
-    found = of_status(400, "x" * (LONGEST - 60) + place.format(key))
+    assert key not in hide_keys(place.format(key))
+    found = of_status(400, "x" * (MAX_MESSAGE_CHARS - 60) + place.format(key))
     assert key[:12] not in str(found)
 
 
@@ -183,13 +183,13 @@ def test_keys_are_hidden_by_their_variable(monkeypatch: pytest.MonkeyPatch) -> N
     """A secret of the environment is hidden whatever it looks like; other values are not."""
     monkeypatch.setenv("MY_GATEWAY_TOKEN", "correct horse battery")
     monkeypatch.setenv("MY_GATEWAY_NAME", "pastures new")
-    assert hidden("say correct horse battery to pastures new") == "say [key] to pastures new"
+    assert hide_keys("say correct horse battery to pastures new") == "say [key] to pastures new"
 
 
 def test_words_are_not_taken_for_keys() -> None:
     """Ordinary words that begin like a key stay readable."""
     text = "keyword_arguments skateboarding-competition hfsomething pkcs12certificate: the api key is missing"
-    assert hidden(text) == text
+    assert hide_keys(text) == text
 
 
 @pytest.mark.parametrize(

@@ -28,7 +28,7 @@ from tests.loopback.caching import Looked, PrefixCache
 from tests.loopback.protocols import Asked, Refusal, Said, embeddings, protocol_of
 
 from ragauge.core.errors import UnknownName, UsageError
-from ragauge.models.prompt_size import fewest_tokens
+from ragauge.models.prompt_size import count_fewest_tokens
 
 FAULTS: Mapping[str, str] = {
     "rate_limited": "429 with Retry-After",
@@ -252,7 +252,7 @@ class FaultyServer:
         text, finish = _as_text(shown, "prose" if talks else fault)
         as_tool = asked.mode == "tool" and not talks
         by_size = (looked.schema + len(asked.system) + len(asked.user)) // 4
-        tokens = read if self.context else max(by_size, fewest_tokens(asked.user)), len(text) // 4 + 1
+        tokens = read if self.context else max(by_size, count_fewest_tokens(asked.user)), len(text) // 4 + 1
         served = f"{body.get('model', 'any')}-served"
         return Said(text, as_tool, finish, served, *tokens, int(body.get("n") or 1), cached, written)
 

@@ -6,16 +6,17 @@ import pytest
 from tests.building import example, passage, response
 
 from ragauge.core.errors import UnknownName, UsageError
-from ragauge.metrics.base import Measured
-from ragauge.metrics.catalogue import parse, select
+from ragauge.metrics.base import MetricResult
+from ragauge.metrics.catalogue import parse_metric, select_metrics
 from ragauge.metrics.facts import Facts
-from ragauge.metrics.measure import measure
-from ragauge.text.patterns import register
+from ragauge.metrics.measure import measure_metric
+from ragauge.text.patterns import register_pattern
 
 
-def scored(name: str, answer: str | None, **rest: object) -> Measured:
+def scored(name: str, answer: str | None, **rest: object) -> MetricResult:
     passages = [passage("d1", passage_id="p1"), passage("d2", passage_id="p2")]
-    return measure(parse(name), Facts(example(), response(rest.pop("passages", passages), answer, **rest)))  # type: ignore[arg-type]
+    facts = Facts(example(), response(rest.pop("passages", passages), answer, **rest))  # type: ignore[arg-type]
+    return measure_metric(parse_metric(name), facts)
 
 
 def test_format_by_name() -> None:
@@ -27,19 +28,19 @@ def test_format_by_name() -> None:
 
 def test_format_of_the_users() -> None:
     """A pattern from the configuration is asked for by its name, which parses back."""
-    register("test.order", r"\AOrder \d+\Z")
-    (metric,) = select(["format_ok:pattern=test.order"])
+    register_pattern("test.order", r"\AOrder \d+\Z")
+    (metric,) = select_metrics(["format_ok:pattern=test.order"])
     assert str(metric) == "format_ok:pattern=test.order"
-    assert measure(metric, Facts(example(), response(answer="Order 66"))).value == 1
-    assert measure(metric, Facts(example(), response(answer="An Order 66"))).value == 0
+    assert measure_metric(metric, Facts(example(), response(answer="Order 66"))).value == 1
+    assert measure_metric(metric, Facts(example(), response(answer="An Order 66"))).value == 0
 
 
 def test_pattern_is_required_and_known() -> None:
     """Without a pattern, and with one that does not exist, it is a usage error before anything runs."""
     with pytest.raises(UsageError, match="format_ok needs pattern"):
-        parse("format_ok")
+        parse_metric("format_ok")
     with pytest.raises(UnknownName, match="nearest: json"):
-        select(["format_ok:pattern=jsn"])
+        select_metrics(["format_ok:pattern=jsn"])
 
 
 def test_answer_tokens_are_counted() -> None:

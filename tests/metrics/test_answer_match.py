@@ -9,9 +9,9 @@ import pytest
 from tests.building import example, response
 
 import ragauge as rg
-from ragauge.metrics.catalogue import parse
+from ragauge.metrics.catalogue import parse_metric
 from ragauge.metrics.facts import Facts
-from ragauge.metrics.measure import measure
+from ragauge.metrics.measure import measure_metric
 
 XQUAD = Path(__file__).resolve().parents[2] / "../shared/data/xquad/xquad.en.json"
 
@@ -49,7 +49,9 @@ def test_recall_of_the_reference_tells_right_from_wrong_where_shared_words_do_no
 
 def values(answer: str, *references: str) -> tuple[float | None, ...]:
     facts = Facts(example(references=references), response(answer=answer))
-    return tuple(measure(parse(name), facts).value for name in ("exact_match", "answer_contains", "token_f1"))
+    return tuple(
+        measure_metric(parse_metric(name), facts).value for name in ("exact_match", "answer_contains", "token_f1")
+    )
 
 
 @pytest.mark.parametrize(
@@ -90,7 +92,7 @@ def test_case_20_no_reference_text() -> None:
     """Without the text of a reference the three are not_applicable, even where reference claims are known."""
     facts = Facts(example("One.", references=()), response(answer="One."))
     for name in ("exact_match", "answer_contains", "token_f1"):
-        result = measure(parse(name), facts)
+        result = measure_metric(parse_metric(name), facts)
         assert (result.status, result.reason) == ("not_applicable", "no reference answer")
 
 

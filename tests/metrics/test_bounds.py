@@ -23,13 +23,13 @@ from tests.building import (
 
 from ragauge.core.facts import AnswerFacts, Claim, Evidence, ReferenceClaim
 from ragauge.metrics import bounds
-from ragauge.metrics.base import Measured, Metric
-from ragauge.metrics.catalogue import parse, questions, samples
-from ragauge.metrics.facts import ASKED, Facts
-from ragauge.metrics.measure import measure, measure_all
+from ragauge.metrics.base import Metric, MetricResult
+from ragauge.metrics.catalogue import list_questions, list_samples, parse_metric
+from ragauge.metrics.facts import JUDGE_FACTS, Facts
+from ragauge.metrics.measure import measure_all, measure_metric
 
 Draw = Callable[..., Facts]
-ASKING = [metric for metric in samples() if questions([metric])]
+ASKING = [metric for metric in list_samples() if list_questions([metric])]
 MOST = 500  # completions tried for one example
 Place = tuple[str, str, int | None]  # question, field of its facts, index where the field is a tuple
 
@@ -127,7 +127,7 @@ def completions(facts: Facts, chosen: list[Place]) -> Iterator[Facts]:
         yield put(facts, dict(zip(chosen, choice, strict=True)))
 
 
-def agrees_with(metric: Metric, result: Measured, whole: list[Measured]) -> None:
+def agrees_with(metric: Metric, result: MetricResult, whole: list[MetricResult]) -> None:
     """The result is what all completions have in common, or fails with their exact bounds."""
     values = [one.value for one in whole if one.value is not None]
     if len({one.status for one in whole}) == 1 and (not values or max(values) - min(values) < 1e-12):
@@ -165,9 +165,9 @@ def test_search_finds_the_same_bounds(draw: Draw, seed: int, monkeypatch: pytest
     chosen = rng.sample(every, min(len(every), 4))
     open_facts = put(facts, {place: missing(place, item_at(facts.evidence, place)) for place in chosen})
     separable = [metric for metric in ASKING if metric.separable]
-    monkeypatch.setattr(bounds, "MOST_TRIED", 10**6)
+    monkeypatch.setattr(bounds, "MAX_TRIED", 10**6)
     exact = measure_all(separable, open_facts)
-    monkeypatch.setattr(bounds, "MOST_TRIED", 1)
+    monkeypatch.setattr(bounds, "MAX_TRIED", 1)
     for metric, tried, searched in zip(separable, exact, measure_all(separable, open_facts), strict=True):
         if tried != searched:
             assert (searched.status, (searched.low, searched.high)) == ("failed", metric.range), (metric, tried)
@@ -176,7 +176,7 @@ def test_search_finds_the_same_bounds(draw: Draw, seed: int, monkeypatch: pytest
 def test_ranking_bounds_hold_for_many_passages() -> None:
     """A claim without verdict among 20 passages: the ranked share is bounded by the best and the worst ranking."""
     facts = Facts(example(), response(20), evidence(answer_facts(claim(1), claim(20), claim(failed=True))))
-    result = measure(parse("context_utilization"), facts)
+    result = measure_metric(parse_metric("context_utilization"), facts)
     # best: the claim adds nothing but passages 2 to 19, so that all are used: 1. worst: the claim adds 11 to 19 or
     # more from the end; by hand the least of (1 + sum over i = t..20 of (i - t + 2) / i) / (22 - t) over t
     least = min((1 + sum((i - t + 2) / i for i in range(t, 21))) / (22 - t) for t in range(2, 21))
@@ -188,8 +188,8 @@ def test_ranking_bounds_hold_for_many_passages() -> None:
 # ---- status rules ----
 
 
-def of(name: str, answer: AnswerFacts, passages: int | None = 2) -> Measured:
-    return measure(parse(name), Facts(example(), response(passages), evidence(answer)))
+def of(name: str, answer: AnswerFacts, passages: int | None = 2) -> MetricResult:
+    return measure_metric(parse_metric(name), Facts(example(), response(passages), evidence(answer)))
 
 
 def test_one_missing_verdict_of_ten() -> None:
@@ -229,7 +229,7 @@ def test_failed_sentence_gives_the_range() -> None:
     over_claims = [metric for metric in ASKING if {*metric.needs.values()} & CLAIM_FACTS]
     assert len(over_claims) > 15
     for metric in over_claims:
-        result = measure(metric, facts)
+        result = measure_metric(metric, facts)
         assert result.status == "failed", metric
         assert (result.low, result.high) == metric.range, metric
 
@@ -240,7 +240,7 @@ CLAIM_FACTS = {"verify_answer.claims", "verify_answer.support", "verify_answer.u
 def test_unread_sentence_may_state_any_reference_claim() -> None:
     """A sentence that could not be read may state what the others do not: answer_recall is bounded from below only."""
     found = evidence(answer_facts(claim(1), claim(text=None)), agreement_facts(["agrees", None], [True, False]))
-    result = measure(parse("answer_recall"), Facts(example("One.", "Two."), response(), found))
+    result = measure_metric(parse_metric("answer_recall"), Facts(example("One.", "Two."), response(), found))
     assert (result.status, result.low, result.high) == ("failed", 0.5, 1.0)
 
 
@@ -249,37 +249,40 @@ def test_failed_question_that_cannot_matter() -> None:
     refused = answer_facts(refuse=True, address="no")
     aspects = example("One.", aspects=("a", "b"))
     covered = evidence(refused, cover_aspects="timed out", agree="timed out")
-    assert measure(parse("completeness"), Facts(aspects, response(), covered)).value == 0
-    assert measure(parse("answer_recall"), Facts(aspects, response(), covered)).value == 0
+    assert measure_metric(parse_metric("completeness"), Facts(aspects, response(), covered)).value == 0
+    assert measure_metric(parse_metric("answer_recall"), Facts(aspects, response(), covered)).value == 0
     supported = evidence(answer_facts(claim(1), claim(2)), agree="timed out")
-    assert measure(parse("hallucination:by=reference"), Facts(aspects, response(), supported)).value == 0
+    assert measure_metric(parse_metric("hallucination:by=reference"), Facts(aspects, response(), supported)).value == 0
     half = evidence(answer_facts(claim(1), claim()), agree="timed out")
-    result = measure(parse("hallucination:by=reference"), Facts(aspects, response(), half))
+    result = measure_metric(parse_metric("hallucination:by=reference"), Facts(aspects, response(), half))
     assert (result.status, result.low, result.high, result.reason) == ("failed", 0.0, 0.5, "timed out")
 
 
 def test_failed_refusal_and_address() -> None:
     """No verdict on whether the answer refuses, or addresses the question, fails what depends on it."""
     unknown = Facts(example(answerable=True), response(), evidence(answer_facts(claim(1), refuse=None)))
-    assert (measure(parse("answer_relevance"), unknown).low, measure(parse("answer_relevance"), unknown).high) == (0, 1)
-    assert measure(parse("refusal_correctness"), unknown).status == "failed"
-    assert measure(parse("over_refusal"), unknown).status == "failed"
-    assert measure(parse("missed_refusal"), unknown).status == "not_applicable"
-    assert measure(parse("faithfulness"), unknown).value == 1
+    assert (
+        measure_metric(parse_metric("answer_relevance"), unknown).low,
+        measure_metric(parse_metric("answer_relevance"), unknown).high,
+    ) == (0, 1)
+    assert measure_metric(parse_metric("refusal_correctness"), unknown).status == "failed"
+    assert measure_metric(parse_metric("over_refusal"), unknown).status == "failed"
+    assert measure_metric(parse_metric("missed_refusal"), unknown).status == "not_applicable"
+    assert measure_metric(parse_metric("faithfulness"), unknown).value == 1
     for address, refuse, status, low in ((None, True, "scored", 0.0), (None, False, "failed", 0.0)):
         facts = Facts(example(), response(), evidence(answer_facts(claim(1), address=address, refuse=refuse)))
-        result = measure(parse("answer_relevance"), facts)
+        result = measure_metric(parse_metric("answer_relevance"), facts)
         assert (result.status, result.low) == (status, low)
     unaddressed = Facts(example(), response(), evidence(answer_facts(address="no", refuse=None)))
-    assert measure(parse("answer_relevance"), unaddressed).value == 0
+    assert measure_metric(parse_metric("answer_relevance"), unaddressed).value == 0
 
 
 def test_agree_fails_with_the_claims_that_it_works_on() -> None:
     """Where verify_answer failed, agree could not be asked: its metrics are failed, not not_applicable."""
     facts = Facts(example("One."), response(), evidence(verify_answer="timed out"))
     for name in ("answer_precision", "answer_recall", "answer_correctness", "answer_grade", "self_knowledge"):
-        assert measure(parse(name), facts).status == "failed"
-    assert measure(parse("answer_recall"), facts).reason == "timed out"
+        assert measure_metric(parse_metric(name), facts).status == "failed"
+    assert measure_metric(parse_metric("answer_recall"), facts).reason == "timed out"
 
 
 @dataclass(frozen=True, slots=True)
@@ -301,7 +304,7 @@ def test_metric_that_is_not_separable(passages: int, bounded: bool) -> None:
         (answer_facts(claim(failed=True)), reference_facts([])),
         (answer_facts(claim()), reference_facts(None)),
     ):
-        result = measure(OddSupport(), Facts(example("One."), response(passages), evidence(answer, reference)))
+        result = measure_metric(OddSupport(), Facts(example("One."), response(passages), evidence(answer, reference)))
         if bounded:
             assert (result.status, result.low, result.high) == ("failed", 0, 1)
         else:
@@ -312,9 +315,9 @@ def test_every_judged_fact_says_what_it_may_lack() -> None:
     """A fact that a judge gives is known to the bounds, so that a missing verdict is never read as a verdict."""
     known = {*bounds.SCALARS, *bounds.MARKS, *bounds.ITEMS}
     whole = {"verify_answer.claims", "meet_criteria.verdicts", "meet_criteria.required"}  # or failed as a whole
-    assert {*ASKED} - known == whole
+    assert {*JUDGE_FACTS} - known == whole
 
 
 def test_unbounded_range_has_no_bounds() -> None:
     """A failed amount has no least or greatest value."""
-    assert Measured.failed("gone", (0.0, float("inf"))) == Measured("failed", low=0.0, reason="gone")
+    assert MetricResult.failed("gone", (0.0, float("inf"))) == MetricResult("failed", low=0.0, reason="gone")

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from tests.building import example, passage, response
 
-from ragauge.metrics.base import Measured
-from ragauge.metrics.catalogue import parse
+from ragauge.metrics.base import MetricResult
+from ragauge.metrics.catalogue import parse_metric
 from ragauge.metrics.facts import Facts
-from ragauge.metrics.measure import measure
+from ragauge.metrics.measure import measure_metric
 
 
-def scored(reference: str | None, *texts: str) -> Measured:
+def scored(reference: str | None, *texts: str) -> MetricResult:
     about = example(*([reference] if reference else []))
     passages = [passage(f"d{n}", text) for n, text in enumerate(texts, 1)]
-    return measure(parse("entity_recall"), Facts(about, response(passages)))
+    return measure_metric(parse_metric("entity_recall"), Facts(about, response(passages)))
 
 
 def test_share_of_distinct_entities() -> None:

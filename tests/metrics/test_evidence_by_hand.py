@@ -26,9 +26,9 @@ from tests.building import (
 )
 
 from ragauge.core.facts import Agreement, CoverFacts, GuessedFacts, SimilarityFacts
-from ragauge.metrics.catalogue import parse, questions, samples
+from ragauge.metrics.catalogue import list_questions, list_samples, parse_metric
 from ragauge.metrics.facts import Facts
-from ragauge.metrics.measure import measure
+from ragauge.metrics.measure import measure_metric
 
 DOCUMENTS = {"p1": "d1", "p2": "d2", "p3": "d1", "p4": "d4", "p5": "d5"}
 CITED = [(0, 10, "p1"), (10, 20, "d2"), (20, 30, "p9"), (30, 40, "p1"), (40, 50, "p4"), (40, 50, "d1")]
@@ -106,7 +106,7 @@ BY_HAND: dict[str, Fraction | str] = {
 @pytest.mark.parametrize("name", BY_HAND)
 def test_value_by_hand(name: str) -> None:
     """Each metric gives what counting by hand gives."""
-    expected, result = BY_HAND[name], measure(parse(name), FACTS)
+    expected, result = BY_HAND[name], measure_metric(parse_metric(name), FACTS)
     if isinstance(expected, str):
         assert result.status == expected
     else:
@@ -116,7 +116,9 @@ def test_value_by_hand(name: str) -> None:
 def test_every_judged_metric_of_context_and_answer_is_worked() -> None:
     """No metric that asks a judge for verdicts on passages or claims is left out of the table."""
     deterministic_too = {"fabricated_specifics"}  # it reads the texts as well, and has rows of its own
-    judged = {str(metric) for metric in samples() if questions([metric]) and metric.name() not in deterministic_too}
+    judged = {
+        str(metric) for metric in list_samples() if list_questions([metric]) and metric.name() not in deterministic_too
+    }
     assert judged == set(BY_HAND)
 
 
@@ -132,4 +134,4 @@ def test_every_judged_metric_of_context_and_answer_is_worked() -> None:
 def test_answer_grade_has_three_steps(agreement: list[Agreement], stated: list[bool], grade: float) -> None:
     """1 for all stated and nothing contradicted, whatever is added; 0 for nothing stated; else 0.5."""
     found = evidence(answer_facts(*[claim(1)] * len(agreement)), agreement_facts(agreement, stated))
-    assert measure(parse("answer_grade"), Facts(example("1", "2"), response(), found)).value == grade
+    assert measure_metric(parse_metric("answer_grade"), Facts(example("1", "2"), response(), found)).value == grade

@@ -26,17 +26,19 @@ from ragauge.core.errors import UnknownName, UsageError
 from ragauge.core.example import Example, Relevant, Span
 from ragauge.core.facts import Claim, Evidence, SimilarityFacts
 from ragauge.core.response import REDACTED, Response
-from ragauge.judges.inputs import evidence_key, inputs_for
-from ragauge.metrics.base import Measured
-from ragauge.metrics.catalogue import classes, parse, questions, samples
+from ragauge.judges.inputs import build_evidence_key, build_inputs
+from ragauge.metrics.base import MetricResult
+from ragauge.metrics.catalogue import list_classes, list_questions, list_samples, parse_metric
 from ragauge.metrics.facts import Facts
-from ragauge.metrics.measure import measure
+from ragauge.metrics.measure import measure_metric
 
-ABOUT_PASSAGES = [m for m in samples() if any(fact.endswith(".support") for fact in m.needs.values())]
+ABOUT_PASSAGES = [m for m in list_samples() if any(fact.endswith(".support") for fact in m.needs.values())]
 
 
-def scored(name: str, found: dict[str, Evidence], of: Response | None = None, about: Example | None = None) -> Measured:
-    return measure(parse(name), Facts(about or example("One.", "Two."), of or response(2), found))
+def scored(
+    name: str, found: dict[str, Evidence], of: Response | None = None, about: Example | None = None
+) -> MetricResult:
+    return measure_metric(parse_metric(name), Facts(about or example("One.", "Two."), of or response(2), found))
 
 
 @pytest.mark.parametrize(("relevant", "plain", "ranked"), [([1] + [0] * 9, 0.1, 1.0), ([0, 1], 0.5, 0.5)])
@@ -116,7 +118,9 @@ def test_relevance_by_sentence(
 ) -> None:
     """The share of sentences on the question; one without verdict bounds it, none leave it undefined."""
     found = evidence(answer_facts(claim(1)), rate_answer=relevance_facts(*marks, unit="sentence"))
-    result = measure(parse("answer_relevance:by=sentence"), Facts(example(), response(answer=answer), found))
+    result = measure_metric(
+        parse_metric("answer_relevance:by=sentence"), Facts(example(), response(answer=answer), found)
+    )
     if isinstance(value, str):
         assert result.status == value
     else:
@@ -159,7 +163,7 @@ def test_case_23_citation_of_nothing_retrieved() -> None:
     wrong = response(5, citations=[(0, 10, "d1"), (10, 20, "d9")])
     assert scored("citation_precision", found, right).value == 1
     assert scored("citation_precision", found, wrong).value == 0.5
-    if "invented_citations" in classes():
+    if "invented_citations" in list_classes():
         assert scored("invented_citations", found, wrong).value == 0.5
 
 
@@ -238,7 +242,7 @@ def test_case_26_passages_not_recorded(of: Response, why: str) -> None:
     )
     assert len(ABOUT_PASSAGES) > 10
     for metric in ABOUT_PASSAGES:
-        result = measure(metric, Facts(example("One.", "Two."), replace(of, citations=()), found))
+        result = measure_metric(metric, Facts(example("One.", "Two."), replace(of, citations=()), found))
         assert (result.status, result.reason) == ("not_applicable", why)
     assert scored("context_recall", found, of).reason == why
     assert scored("context_precision", found, of).reason == why
@@ -274,7 +278,7 @@ def test_case_20_reference_without_claims() -> None:
 # ---- failures and means ----
 
 
-def outcomes(count: int, failing: Callable[[int], bool]) -> list[Measured]:
+def outcomes(count: int, failing: Callable[[int], bool]) -> list[MetricResult]:
     """Faithfulness of examples whose first half is bad; the judge fails on some."""
     results = []
     for i in range(count):
@@ -295,12 +299,16 @@ def test_case_41_judge_dies_on_the_worst() -> None:
 def test_case_42_bounds_of_the_mean_enclose_it(draw: Callable[..., Facts]) -> None:
     """Whichever examples fail, the mean over all lies between the means with failed scores at low and at high."""
     rng = Random(42)
-    for metric in (parse("faithfulness"), parse("answer_recall"), parse("context_precision:ranked=true")):
+    for metric in (
+        parse_metric("faithfulness"),
+        parse_metric("answer_recall"),
+        parse_metric("context_precision:ranked=true"),
+    ):
         examples = [draw(rng) for _ in range(40)]
-        whole = [measure(metric, facts) for facts in examples]
+        whole = [measure_metric(metric, facts) for facts in examples]
         true = [result for result in whole if result.value is not None]
         hit = [
-            measure(metric, silenced(facts)) if rng.random() < 0.5 else result
+            measure_metric(metric, silenced(facts)) if rng.random() < 0.5 else result
             for facts, result in zip(examples, whole, strict=True)
         ]
         low = sum(new.low or 0.0 for new, old in zip(hit, whole, strict=True) if old.value is not None)
@@ -327,34 +335,36 @@ def test_case_43_all_failed_is_valid_json() -> None:
 def test_case_95_reference_is_not_seen_by_verify_answer() -> None:
     """Two examples that differ only in the reference are one verify_answer, by input and by key."""
     of = response(2, "Bern.")
-    first, second = (inputs_for("verify_answer", example(text), of, {}) for text in ("Bern.", "Basel."))
+    first, second = (build_inputs("verify_answer", example(text), of, {}) for text in ("Bern.", "Basel."))
     assert first is not None
     assert second is not None
     assert first == second
-    assert evidence_key("judge", 1, first) == evidence_key("judge", 1, second)
+    assert build_evidence_key("judge", 1, first) == build_evidence_key("judge", 1, second)
 
 
 def test_case_96_new_answer_leaves_retrieval_facts() -> None:
     """With the same passages and a new answer only verify_answer is asked again; context metrics stay as they are."""
     about, old, new = example("One.", "Two."), response(2, "Bern."), response(2, "Basel.")
     for question, same in (("verify_reference", True), ("rate_passages", True), ("verify_answer", False)):
-        seen = [inputs_for(question, about, of, {}) for of in (old, new)]
-        keys = {evidence_key("judge", 1, inputs) for inputs in seen if inputs is not None}
+        seen = [build_inputs(question, about, of, {}) for of in (old, new)]
+        keys = {build_evidence_key("judge", 1, inputs) for inputs in seen if inputs is not None}
         assert None not in seen
         assert (len(keys) == 1) is same
     kept = evidence(reference_facts([1], []), relevance_facts(True, False))
     for name in ("context_recall", "context_precision", "context_precision:by=reference"):
-        assert not {"verify_answer", "agree"} & {*questions([parse(name)])}
+        assert not {"verify_answer", "agree"} & {*list_questions([parse_metric(name)])}
         assert scored(name, kept, old, about) == scored(name, kept, new, about)
 
 
 def test_case_99_names() -> None:
     """Aliases print as main names, parameters in declared order, and a bare hallucination is unsupported."""
-    assert str(parse("context_utilization")) == "context_precision:by=answer:ranked=true"
-    assert str(parse("context_precision:ranked=true:by=reference")) == "context_precision:by=reference:ranked=true"
-    assert str(parse("hallucination")) == "unsupported"
-    assert str(parse("hallucination:by=reference")) == "hallucination:by=reference"
-    assert str(parse("answer_relevance:method=judged")) == "answer_relevance"
+    assert str(parse_metric("context_utilization")) == "context_precision:by=answer:ranked=true"
+    assert (
+        str(parse_metric("context_precision:ranked=true:by=reference")) == "context_precision:by=reference:ranked=true"
+    )
+    assert str(parse_metric("hallucination")) == "unsupported"
+    assert str(parse_metric("hallucination:by=reference")) == "hallucination:by=reference"
+    assert str(parse_metric("answer_relevance:method=judged")) == "answer_relevance"
 
 
 @pytest.mark.parametrize(
@@ -371,17 +381,17 @@ def test_case_99_names() -> None:
 def test_wrong_names_say_what_to_write(name: str, error: type[Exception], text: str) -> None:
     """A wrong name or parameter says what was wrong and what would do."""
     with pytest.raises(error, match=text.replace("(", r"\(")):
-        parse(name)
+        parse_metric(name)
 
 
 def test_similarity_is_the_cosine_that_was_found() -> None:
     """The score is the cosine; a blank text has none, a call that failed fails, no reference does not apply."""
     about, of = example("One."), response()
-    metric = parse("semantic_similarity")
+    metric = parse_metric("semantic_similarity")
 
     def status(found: SimilarityFacts | None) -> tuple[str, float | None]:
         evidence = {} if found is None else {"similarity": Evidence("k", "similarity", 1, "local:1", "ok", found)}
-        result = measure(metric, Facts(about, of, evidence))
+        result = measure_metric(metric, Facts(about, of, evidence))
         return result.status, result.value
 
     assert status(SimilarityFacts(0.96)) == ("scored", 0.96)
@@ -389,4 +399,4 @@ def test_similarity_is_the_cosine_that_was_found() -> None:
     assert status(SimilarityFacts(None, blank=True)) == ("undefined", None)
     assert status(SimilarityFacts(None)) == ("failed", None)
     assert status(None) == ("not_applicable", None)
-    assert measure(metric, Facts(example(), of)).status == "not_applicable"
+    assert measure_metric(metric, Facts(example(), of)).status == "not_applicable"

@@ -7,11 +7,11 @@ from tests.building import answer_facts, claim, evidence, example, passage, resp
 
 from ragauge.core.facts import Claim
 from ragauge.core.response import REDACTED
-from ragauge.metrics.base import Measured
-from ragauge.metrics.catalogue import parse
+from ragauge.metrics.base import MetricResult
+from ragauge.metrics.catalogue import parse_metric
 from ragauge.metrics.facts import Facts
-from ragauge.metrics.measure import measure
-from ragauge.text.sentences import split
+from ragauge.metrics.measure import measure_metric
+from ragauge.text.sentences import split_sentences
 
 ANSWER = "It opened in 2019 with 900 staff. ACME Corp. owns 20% of it. Jane Roe leads it since 3 May 2020."
 TEXTS = ("It opened in 2019 with 850 staff.", "Acme Corp holds 20 percent. Jane Roe leads it.")
@@ -21,14 +21,16 @@ def verdicts(answer: str, *supporting: tuple[int, ...] | None) -> list[Claim]:
     """One claim a sentence; None = no verdict."""
     return [
         claim(*(by or ()), n=one.n, start=one.start, end=one.end, text=one.text, failed=by is None)
-        for one, by in zip(split(answer), supporting, strict=True)
+        for one, by in zip(split_sentences(answer), supporting, strict=True)
     ]
 
 
-def scored(name: str, answer: str, texts: tuple[str, ...], claims: list[Claim], query: str = "What of it?") -> Measured:
+def scored(
+    name: str, answer: str, texts: tuple[str, ...], claims: list[Claim], query: str = "What of it?"
+) -> MetricResult:
     passages = [passage(f"d{n}", text) for n, text in enumerate(texts, 1)]
     found = evidence(answer_facts(*claims))
-    return measure(parse(name), Facts(example(query=query), response(passages, answer), found))
+    return measure_metric(parse_metric(name), Facts(example(query=query), response(passages, answer), found))
 
 
 def test_only_what_an_unsupported_claim_says_is_fabricated() -> None:
@@ -114,9 +116,9 @@ def test_case_26_passages_without_text(name: str, text: str | None, why: str) ->
     """Passages absent or redacted leave the metric not_applicable with the reason, never 0."""
     about, found = example("Jane Roe."), evidence(answer_facts(claim()))
     of = response([passage("d1", text)], "It has 7 boats.")
-    result = measure(parse(name), Facts(about, of, found))
+    result = measure_metric(parse_metric(name), Facts(about, of, found))
     assert (result.status, result.reason) == ("not_applicable", f"texts of the passages not recorded: {why}")
-    result = measure(parse(name), Facts(about, response(None, "It has 7 boats."), found))
+    result = measure_metric(parse_metric(name), Facts(about, response(None, "It has 7 boats."), found))
     assert (result.status, result.reason) == ("not_applicable", "passages not recorded")
 
 

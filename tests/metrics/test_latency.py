@@ -8,14 +8,14 @@ from math import inf
 import pytest
 from tests.building import example, response
 
-from ragauge.metrics.base import Measured
-from ragauge.metrics.catalogue import parse
+from ragauge.metrics.base import MetricResult
+from ragauge.metrics.catalogue import parse_metric
 from ragauge.metrics.facts import Facts
-from ragauge.metrics.measure import measure, measure_all
+from ragauge.metrics.measure import measure_all, measure_metric
 
 
-def scored(name: str, **recorded: object) -> Measured:
-    return measure(parse(name), Facts(example(), response(**recorded)))  # type: ignore[arg-type]
+def scored(name: str, **recorded: object) -> MetricResult:
+    return measure_metric(parse_metric(name), Facts(example(), response(**recorded)))  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(
@@ -80,7 +80,7 @@ def test_a_failed_call_counts_as_recorded(name: str, value: float | None) -> Non
     result = scored(name, error="time-out", **took)
     assert result.value == value
     if value is None:
-        assert result == Measured("failed", low=0.0, reason="the system failed: time-out")
+        assert result == MetricResult("failed", low=0.0, reason="the system failed: time-out")
     else:
         assert result == scored(name, **took)
 
@@ -88,20 +88,20 @@ def test_a_failed_call_counts_as_recorded(name: str, value: float | None) -> Non
 @pytest.mark.parametrize("name", ["latency", "latency:stage=retrieval", "tokens", "tokens:of=input", "cost"])
 def test_a_failed_call_without_record_is_not_known(name: str) -> None:
     """What a failed call took and did not record failed, at least 0: it is neither 0 nor not applicable."""
-    assert scored(name, error="time-out") == Measured("failed", low=0.0, reason="the system failed: time-out")
+    assert scored(name, error="time-out") == MetricResult("failed", low=0.0, reason="the system failed: time-out")
 
 
 def test_nothing_else_of_a_failed_call_counts() -> None:
     """Passages, answer and citations that came with an error are not read, whatever it took."""
     names = ("latency", "context_tokens", "answer_tokens", "empty_result_rate", "citation_presence", "precision@5")
     returned = response(2, "It is.", citations=[(0, 6, "p1")], latency_ms={"total": 9.0}, error="time-out")
-    found = measure_all([parse(name) for name in names], Facts(example(relevant={"d1": 1}), returned))
+    found = measure_all([parse_metric(name) for name in names], Facts(example(relevant={"d1": 1}), returned))
     assert [result.status for result in found] == ["scored", *["failed"] * 5]
 
 
 @pytest.mark.parametrize("name", ["latency", "tokens", "cost", "context_tokens", "answer_tokens"])
 def test_amounts(name: str) -> None:
     """Amounts have no upper end and are summarised as quantiles."""
-    metric = parse(name)
+    metric = parse_metric(name)
     assert metric.range == (0, inf)
     assert metric.scale == "amount"

@@ -25,20 +25,28 @@ from ragauge.core.facts import (
     AnswerFacts,
     CoverFacts,
     Evidence,
-    FactsOf,
     GuessedFacts,
+    JudgeFacts,
     ReferenceFacts,
     RelevanceFacts,
 )
-from ragauge.metrics.base import Direction, Measured, Measures, Metric, Scale
-from ragauge.metrics.catalogue import BUILT_IN, QUESTIONS, aliases, classes, entries, parse, samples
-from ragauge.metrics.docstring import parts
-from ragauge.metrics.facts import ASKED, FREE, Facts, question_of
-from ragauge.metrics.measure import measure, measure_all
+from ragauge.metrics.base import Direction, Measures, Metric, MetricResult, Scale
+from ragauge.metrics.catalogue import (
+    BUILT_IN,
+    QUESTIONS,
+    list_aliases,
+    list_classes,
+    list_entries,
+    list_samples,
+    parse_metric,
+)
+from ragauge.metrics.docstring import parse_docstring
+from ragauge.metrics.facts import FREE_FACTS, JUDGE_FACTS, Facts, find_question
+from ragauge.metrics.measure import measure_all, measure_metric
 
 Draw = Callable[..., Facts]
-SAMPLES = samples()
-CLASSES = list(classes().values())
+SAMPLES = list_samples()
+CLASSES = list(list_classes().values())
 SEEDS = range(60)
 # a source that anybody can find
 PUBLIC = re.compile(r"arXiv:\d{4}\.\d{5}|doi:|https://|trec_eval|ir_measures|, (19|20)\d\d\b|^ours\b")
@@ -52,7 +60,7 @@ each_class = pytest.mark.parametrize("cls", CLASSES, ids=lambda cls: cls.name())
 @each_metric
 def test_printed_name_is_identity(metric: Metric) -> None:
     """Every metric's printed name parses back to an equal metric with the same name and hash."""
-    again = parse(str(metric))
+    again = parse_metric(str(metric))
     assert again == metric
     assert str(again) == str(metric)
     assert hash(again) == hash(metric)
@@ -70,15 +78,15 @@ def test_printed_name_is_safe_in_shell_and_yaml(metric: Metric) -> None:
 
 def test_aliases_print_as_main_names() -> None:
     """Every alias stands for a registered metric that prints under its main name; a bare name is never two things."""
-    for alias, (name, _) in aliases().items():
-        assert str(parse(alias)).partition(":")[0] == name
-        assert alias not in classes() or alias == "hallucination"
+    for alias, (name, _) in list_aliases().items():
+        assert str(parse_metric(alias)).partition(":")[0] == name
+        assert alias not in list_classes() or alias == "hallucination"
 
 
 def test_a_name_belongs_to_one_family() -> None:
     """No name or alias stands in two families, so that looking into them one after the other finds the only one."""
     for one, other in combinations(BUILT_IN, 2):
-        assert not {*classes((one,)), *aliases((one,))} & {*classes((other,)), *aliases((other,))}
+        assert not {*list_classes((one,)), *list_aliases((one,))} & {*list_classes((other,)), *list_aliases((other,))}
 
 
 def test_other_families_are_not_imported() -> None:
@@ -104,7 +112,7 @@ def test_every_class_in_a_family_is_registered() -> None:
         module = import_module(f"ragauge.metrics.{file.parent.name}.{file.stem}")
         for name, cls in vars(module).items():
             here = isinstance(cls, type) and issubclass(cls, Metric) and cls.__module__ == module.__name__
-            if here and cls not in classes().values():
+            if here and cls not in list_classes().values():
                 lines.append(f"in metrics/{file.parent.name}/__init__.py: from {module.__name__} import {name}")
                 lines.append(f"and in its METRICS: {name},")
     assert not lines, "\n".join(lines)
@@ -123,14 +131,14 @@ def test_class_facts_are_declared(metric: Metric) -> None:
     assert -inf <= metric.range[0] < metric.range[1] <= inf
     assert metric.needs
     for fact in metric.needs.values():
-        assert fact in ASKED or fact in FREE
-        assert question_of(fact) in (None, *QUESTIONS)
+        assert fact in JUDGE_FACTS or fact in FREE_FACTS
+        assert find_question(fact) in (None, *QUESTIONS)
 
 
 @each_class
 def test_docstring_defines_the_metric(cls: type[Metric]) -> None:
     """A docstring has a sentence, a formula, its symbols, the cases without a value, a source and an example."""
-    found = parts(cls)
+    found = parse_docstring(cls)
     assert found.sentence.endswith(".")
     assert "=" in found.formula
     assert found.formula.startswith(cls.name())
@@ -142,10 +150,10 @@ def test_docstring_defines_the_metric(cls: type[Metric]) -> None:
 
 def test_entries_are_plain_and_complete() -> None:
     """The listing has one entry a class, its example parses, and no value in it is infinite."""
-    listed = entries()
-    assert [entry["name"] for entry in listed] == list(classes())
+    listed = list_entries()
+    assert [entry["name"] for entry in listed] == list(list_classes())
     for entry in listed:
-        assert parse(entry["example"]).name() == entry["name"]
+        assert parse_metric(entry["example"]).name() == entry["name"]
         assert inf not in entry["range"]
         assert set(entry["asks"]) <= set(QUESTIONS)
 
@@ -163,7 +171,7 @@ def tables(draw: Draw) -> list[Facts]:
 def test_value_is_in_range(metric: Metric, tables: list[Facts]) -> None:
     """A value lies in the declared range, a rate is 0 or 1, and low and high equal it where nothing is missing."""
     for facts in tables:
-        result = measure(metric, facts)
+        result = measure_metric(metric, facts)
         if result.value is None:
             assert result.status in ("undefined", "not_applicable")
             assert result.reason
@@ -178,7 +186,7 @@ def test_value_is_in_range(metric: Metric, tables: list[Facts]) -> None:
 @each_metric
 def test_ratio_is_value(metric: Metric, tables: list[Facts]) -> None:
     """Where numerator and denominator are kept, their quotient is the value."""
-    for result in (measure(metric, facts) for facts in tables):
+    for result in (measure_metric(metric, facts) for facts in tables):
         if result.value is not None and result.denominator is not None:
             assert result.numerator is not None
             assert result.numerator / result.denominator == result.value
@@ -189,10 +197,10 @@ def test_measuring_is_pure(metric: Metric, tables: list[Facts]) -> None:
     """Measuring changes none of its inputs, and again gives the same."""
     for facts in tables[:10]:
         before = copy.deepcopy(facts)
-        first = measure(metric, facts)
+        first = measure_metric(metric, facts)
         assert facts == before
-        assert measure(metric, facts) == first
-        assert measure(parse(str(metric)), before) == first
+        assert measure_metric(metric, facts) == first
+        assert measure_metric(parse_metric(str(metric)), before) == first
 
 
 def test_order_and_company_do_not_matter(tables: list[Facts]) -> None:
@@ -200,13 +208,13 @@ def test_order_and_company_do_not_matter(tables: list[Facts]) -> None:
     together = [measure_all(SAMPLES, facts) for facts in tables]
     backwards = [measure_all(SAMPLES[::-1], facts)[::-1] for facts in reversed(tables)][::-1]
     assert together == backwards
-    assert together[0] == [measure(metric, tables[0]) for metric in SAMPLES]
+    assert together[0] == [measure_metric(metric, tables[0]) for metric in SAMPLES]
 
 
 # ---- failures ----
 
 
-def spoiled(facts: FactsOf) -> Iterator[FactsOf]:
+def spoiled(facts: JudgeFacts) -> Iterator[JudgeFacts]:
     """The same facts with one verdict missing, for every verdict."""
 
     def without(items: tuple[Any, ...], lost: Callable[[Any], Any]) -> Iterator[tuple[Any, ...]]:
@@ -261,7 +269,7 @@ def test_failed_facts_never_raise_a_value(tables: list[Facts]) -> None:
     assert bounded > 1000
 
 
-def encloses(metric: Metric, old: Measured, new: Measured) -> None:
+def encloses(metric: Metric, old: MetricResult, new: MetricResult) -> None:
     """The new result, with less known, does not claim more than the old one."""
     if new.status == "scored":
         assert old.status == "scored", (metric, old, new)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from tests.docs.pages import taken
 
-from ragauge.metrics.catalogue import PRESETS, aliases, classes
+from ragauge.metrics.catalogue import PRESETS, list_aliases, list_classes
 
 ROOT = Path(__file__).resolve().parents[2]
 FORMULAS = taken("docs/metrics.md", "text")
@@ -23,7 +23,7 @@ def test_page_is_fresh() -> None:
     """docs/metrics.md is what the docstrings say; if not, the command that writes it is printed."""
     done = pages("--check")
     assert done.returncode == 0, done.stderr
-    assert len(FORMULAS) == len(classes())
+    assert len(FORMULAS) == len(list_classes())
 
 
 def test_check_notices_a_stale_page(tmp_path: Path) -> None:
@@ -42,6 +42,6 @@ def test_check_notices_a_stale_page(tmp_path: Path) -> None:
 def test_page_names_every_metric_alias_and_preset() -> None:
     """Every metric has a section, and every alias and preset is on the page."""
     text = (ROOT / "docs/metrics.md").read_text()
-    assert not [name for name in classes() if f"\n### {name}\n" not in text]
-    assert not [alias for alias in aliases() if f"`{alias}`" not in text]
+    assert not [name for name in list_classes() if f"\n### {name}\n" not in text]
+    assert not [alias for alias in list_aliases() if f"`{alias}`" not in text]
     assert not [preset for preset in PRESETS if f"| {preset} |" not in text]

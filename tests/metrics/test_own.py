@@ -23,11 +23,18 @@ import ragauge as rg
 from ragauge.core.errors import UnknownName, UsageError
 from ragauge.core.example import Example, Turn
 from ragauge.core.response import Passage, Response
-from ragauge.metrics.catalogue import entries, parse, register_object, register_stored, require_code, select
+from ragauge.metrics.catalogue import (
+    list_entries,
+    parse_metric,
+    register_object,
+    register_stored,
+    require_code,
+    select_metrics,
+)
 from ragauge.metrics.facts import Facts
-from ragauge.metrics.measure import measure
+from ragauge.metrics.measure import measure_metric
 from ragauge.metrics.own import metric
-from ragauge.metrics.own_class import Value, declaration, read_result
+from ragauge.metrics.own_class import Value, build_declaration, read_result
 
 EXAMPLE = Example(
     "q1", "When?", history=(Turn("user", "Hello"),), references=("In May.", "May"), segments={"type": "date"}
@@ -37,7 +44,7 @@ RESPONSE = Response("q1", passages=(Passage("p1", "d1", "It is in May."),), answ
 
 def value_of(function: object, facts: Facts | None = None) -> Any:
     """What a metric of a function gives for the example above."""
-    return measure(register_object(function), facts or Facts(EXAMPLE, RESPONSE))
+    return measure_metric(register_object(function), facts or Facts(EXAMPLE, RESPONSE))
 
 
 def test_arguments_are_taken_by_name() -> None:
@@ -176,9 +183,9 @@ def test_subclass_with_parameters_and_judged_facts() -> None:
 
     found = register_object(ManyClaims)
     assert (str(found), found.measures) == ("many_claims", "generation")
-    assert select(["many_claims:least=5"]) == [ManyClaims(least=5)]
-    assert declaration(parse("many_claims:least=5")).needs == {"claims": "verify_answer.claims"}
-    assert [entry["name"] for entry in entries()][-1] == "many_claims"
+    assert select_metrics(["many_claims:least=5"]) == [ManyClaims(least=5)]
+    assert build_declaration(parse_metric("many_claims:least=5")).needs == {"claims": "verify_answer.claims"}
+    assert [entry["name"] for entry in list_entries()][-1] == "many_claims"
 
 
 def test_arguments_of_a_subclass_beside_its_needs_are_taken_by_name() -> None:
@@ -233,16 +240,16 @@ def test_stored_declaration_reads_but_does_not_compute() -> None:
             return self.strict or bool(answer)
 
     register_object(Tone)
-    known = declaration(Tone(strict=True))
+    known = build_declaration(Tone(strict=True))
     forget_own()
     register_stored([known])
-    read = parse("tone:strict=true")
-    assert declaration(read) == known
+    read = parse_metric("tone:strict=true")
+    assert build_declaration(read) == known
     assert (str(read), read.version, read.range) == (known.name, Tone.version, Tone.range)
     with pytest.raises(UsageError, match="the code that computes it is not loaded"):
         require_code([read])
     register_object(Tone)
-    assert parse("tone:strict=true") == Tone(strict=True)
+    assert parse_metric("tone:strict=true") == Tone(strict=True)
 
 
 CODE = """
@@ -281,7 +288,7 @@ def test_version_follows_the_code(
     versions = []
     for module, code in (("manners_a", CODE), ("manners_b", CODE.replace(old, new))):
         (tmp_path / f"{module}.py").write_text(code)
-        versions.append(parse(f"{module}:polite").version)
+        versions.append(parse_metric(f"{module}:polite").version)
         del sys.modules[module]
     assert (versions[0] != versions[1]) is changes
     assert all(0 < version < 1 << 48 for version in versions)
@@ -327,7 +334,7 @@ def test_version_follows_what_is_imported(tmp_path: Path, monkeypatch: pytest.Mo
     versions = []
     for module, text in (("whole_a", code), ("whole_b", code.replace("floor", "ceil"))):
         (tmp_path / f"{module}.py").write_text(text)
-        versions.append(parse(f"{module}:whole").version)
+        versions.append(parse_metric(f"{module}:whole").version)
         del sys.modules[module]
     assert versions[0] != versions[1]
 
@@ -345,13 +352,13 @@ def test_stored_parameters_survive_another_metric_of_the_name() -> None:
     def ends(answer: str) -> float:
         return 1.0
 
-    known = declaration(register_object(Ends(0.5)))
+    known = build_declaration(register_object(Ends(0.5)))
     forget_own()
     register_stored([known])
     register_object(ends)
     register_stored([known])
-    assert declaration(parse(known.name)) == known
-    assert parse("ends").version != known.version
+    assert build_declaration(parse_metric(known.name)) == known
+    assert parse_metric("ends").version != known.version
 
 
 def test_a_value_may_leave_its_range_by_rounding() -> None:
@@ -373,7 +380,7 @@ def test_version_is_that_of_the_code_that_runs(tmp_path: Path, monkeypatch: pyte
     """A file that is changed after its function was named changes nothing: the function is still the old one."""
     monkeypatch.syspath_prepend(str(tmp_path))
     (tmp_path / "manners_c.py").write_text(CODE)
-    before = parse("manners_c:polite")
+    before = parse_metric("manners_c:polite")
     (tmp_path / "manners_c.py").write_text(CODE.replace("/ 2", "/ 3"))
     assert register_object(sys.modules["manners_c"].polite).version == before.version
     del sys.modules["manners_c"]

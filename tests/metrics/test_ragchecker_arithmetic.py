@@ -15,9 +15,9 @@ from random import Random
 import pytest
 from tests.building import agreement_facts, answer_facts, claim, evidence, example, reference_facts, response
 
-from ragauge.metrics.catalogue import parse
+from ragauge.metrics.catalogue import parse_metric
 from ragauge.metrics.facts import Facts
-from ragauge.metrics.measure import measure
+from ragauge.metrics.measure import measure_metric
 
 META = Path(__file__).resolve().parents[3] / "shared/data/ragchecker_meta/baseline_ragchecker.json"
 
@@ -106,7 +106,7 @@ def test_equals_ragchecker(seed: int) -> None:
     if not table[4]:
         expected["f1"] = Fraction(len(table[1]), table[5])
     for name, theirs in expected.items():
-        ours = measure(parse(OURS[name]), facts)
+        ours = measure_metric(parse_metric(OURS[name]), facts)
         if theirs is None:
             assert ours.status == "undefined", name
         else:
@@ -137,7 +137,7 @@ def test_worked_example() -> None:
         "faithfulness": 3 / 5,
     }
     for name, expected in by_hand.items():
-        assert measure(parse(OURS[name]), facts).value == pytest.approx(expected, abs=1e-15), name
+        assert measure_metric(parse_metric(OURS[name]), facts).value == pytest.approx(expected, abs=1e-15), name
 
 
 @pytest.mark.realdata
@@ -152,5 +152,5 @@ def test_published_f1_follows_from_published_precision_and_recall() -> None:
         )
         agrees = [1.0] * precision.numerator + [0.0] * (precision.denominator - precision.numerator)
         stated = [1.0] * recall.numerator + [0.0] * (recall.denominator - recall.numerator)
-        result = parse("answer_correctness").value(agrees, stated, refuse=False)
+        result = parse_metric("answer_correctness").value(agrees, stated, refuse=False)
         assert result == pytest.approx(scores["overall_label"], abs=1e-12)

@@ -11,24 +11,24 @@ import pytest
 from ragauge.core.example import Example, Relevant
 from ragauge.core.response import Passage, Response
 from ragauge.evaluation.retrieval.compute import evaluate_retrieval
-from ragauge.metrics.base import Measured
-from ragauge.metrics.catalogue import classes, parse, samples, select
+from ragauge.metrics.base import MetricResult
+from ragauge.metrics.catalogue import list_classes, list_samples, parse_metric, select_metrics
 from ragauge.metrics.facts import Facts
-from ragauge.metrics.measure import measure
+from ragauge.metrics.measure import measure_metric
 from ragauge.metrics.retrieval import METRICS
-from ragauge.metrics.retrieval.ranks import of_responses
+from ragauge.metrics.retrieval.ranks import rank_responses
 from ragauge.readers.rankings import read_qrels, read_run
 
 Grades = Mapping[str | tuple[str, ...], float]
 
 
-def measured(name: str, grades: Grades, docs: Sequence[str]) -> Measured:
+def measured(name: str, grades: Grades, docs: Sequence[str]) -> MetricResult:
     """A metric over one list; a key that is a tuple is a group of which any one will do."""
     relevant = tuple(Relevant((key,) if isinstance(key, str) else key, grade) for key, grade in grades.items())
     example = Example("q", "?", relevant=relevant)
     response = Response("q", passages=tuple(Passage(doc, doc) for doc in docs))
-    (ranking,) = of_responses([(example, response)])
-    return measure(parse(name), Facts(example, response, ranking=ranking))
+    (ranking,) = rank_responses([(example, response)])
+    return measure_metric(parse_metric(name), Facts(example, response, ranking=ranking))
 
 
 def value(name: str, grades: Grades, docs: Sequence[str]) -> float | None:
@@ -93,8 +93,8 @@ def test_chunks_of_a_document_are_places(name: str, expected: float) -> None:
     chunks = [Passage("a-1", "a"), Passage("a-2", "a"), Passage("x-1", "x"), Passage("a-3", "a")]
     asked = Example("q", "?", relevant=(Relevant(("a",)), Relevant(("b",))))
     response = Response("q", passages=tuple(chunks))
-    (ranking,) = of_responses([(asked, response)])
-    assert round(measure(parse(name), Facts(asked, response, {}, ranking)).value or 0, 4) == expected
+    (ranking,) = rank_responses([(asked, response)])
+    assert round(measure_metric(parse_metric(name), Facts(asked, response, {}, ranking)).value or 0, 4) == expected
 
 
 @pytest.mark.parametrize(
@@ -106,12 +106,14 @@ def test_labelled_chunks(name: str, expected: float) -> None:
     chunks = [Passage("a-1", "a"), Passage("a-2", "a"), Passage("b-1", "b")]
     asked = Example("q", "?", relevant_chunks=(Relevant(("a-1",)), Relevant(("b-1",))))
     response = Response("q", passages=tuple(chunks))
-    (ranking,) = of_responses([(asked, response)])
+    (ranking,) = rank_responses([(asked, response)])
     facts = Facts(asked, response, {}, ranking)
-    assert measure(parse(name), facts).value == expected
-    assert measure(parse(name.replace(":unit=chunk", "")), facts).value == expected  # the only labels there are
+    assert measure_metric(parse_metric(name), facts).value == expected
+    assert (
+        measure_metric(parse_metric(name.replace(":unit=chunk", "")), facts).value == expected
+    )  # the only labels there are
     by_document = replace(facts, example=replace(asked, relevant=(Relevant(("a",)),), relevant_chunks=None))
-    assert measure(parse(name), by_document).status == "not_applicable"
+    assert measure_metric(parse_metric(name), by_document).status == "not_applicable"
 
 
 def test_case_06_groups() -> None:
@@ -149,8 +151,8 @@ RANKING_ONLY = {"ranking": "labels.ranking"}
 
 def own() -> list[str]:
     """Metrics that look at nothing but a ranking."""
-    ranked = {one.name() for one in samples() if one.needs == RANKING_ONLY}
-    return [name for name, cls in classes().items() if cls in METRICS and name in ranked]
+    ranked = {one.name() for one in list_samples() if one.needs == RANKING_ONLY}
+    return [name for name, cls in list_classes().items() if cls in METRICS and name in ranked]
 
 
 def test_case_10_no_relevant_labels(tmp_path: Path) -> None:
@@ -158,9 +160,9 @@ def test_case_10_no_relevant_labels(tmp_path: Path) -> None:
     (tmp_path / "qrels").write_text("q1 0 a 1\nq2 0 b 0\n")
     (tmp_path / "run").write_text("q1 Q0 a 1 1 t\nq2 Q0 b 1 1 t\n")
     qrels, run = read_qrels(tmp_path / "qrels"), read_run(tmp_path / "run")
-    ours = evaluate_retrieval(qrels, run, select(["mrr"]))["mrr"]
+    ours = evaluate_retrieval(qrels, run, select_metrics(["mrr"]))["mrr"]
     assert (ours.mean, ours.scored, ours.not_applicable) == (1, 1, 1)
-    theirs = evaluate_retrieval(qrels, run, select(["mrr"]), topics="trec_eval")["mrr"]
+    theirs = evaluate_retrieval(qrels, run, select_metrics(["mrr"]), topics="trec_eval")["mrr"]
     assert (theirs.mean, theirs.scored, theirs.not_applicable) == (0.5, 2, 0)
 
 
@@ -168,7 +170,7 @@ def test_case_11_absent_query_counts_as_empty(tmp_path: Path) -> None:
     """Case 11: a labelled query that the finished run lacks scores 0, with one warning for all of them."""
     (tmp_path / "qrels").write_text("q1 0 a 1\nq2 0 b 1\nq3 0 c 1\n")
     (tmp_path / "run").write_text("q1 Q0 a 1 1 t\n")
-    report = evaluate_retrieval(read_qrels(tmp_path / "qrels"), read_run(tmp_path / "run"), select(["mrr"]))
+    report = evaluate_retrieval(read_qrels(tmp_path / "qrels"), read_run(tmp_path / "run"), select_metrics(["mrr"]))
     assert report.per_query() == {"q1": {"mrr": 1}, "q2": {"mrr": 0}, "q3": {"mrr": 0}}
     assert report.warnings == ("2 of 3 labelled queries not in the run; each counts as an empty retrieval: q2, q3.",)
 
@@ -177,6 +179,6 @@ def test_case_12_ties(tmp_path: Path) -> None:
     """Case 12: equal scores fall in descending order of docno, while a response's own order is final."""
     (tmp_path / "qrels").write_text("q 0 n 1\n")
     (tmp_path / "run").write_text("q Q0 n 1 5 t\nq Q0 x 2 5 t\nq Q0 y 3 5 t\n")
-    report = evaluate_retrieval(read_qrels(tmp_path / "qrels"), read_run(tmp_path / "run"), select(["mrr"]))
+    report = evaluate_retrieval(read_qrels(tmp_path / "qrels"), read_run(tmp_path / "run"), select_metrics(["mrr"]))
     assert report["mrr"].mean == 1 / 3
     assert value("mrr", {"n": 1}, ["n", "x", "y"]) == 1

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from ragauge.evaluation.retrieval.compute import RetrievalReport, Topics, evaluate_retrieval
-from ragauge.metrics.catalogue import parse
+from ragauge.metrics.catalogue import parse_metric
 from ragauge.readers.rankings import read_qrels, read_run
 
 HERE = Path(__file__).resolve().parents[1] / "golden/retrieval"
@@ -53,7 +53,7 @@ def output(path: Path, level: int = 1) -> dict[tuple[str, str], float]:
 
 @cache
 def evaluated(qrels: Path, run: Path, names: tuple[str, ...], topics: Topics) -> RetrievalReport:
-    return evaluate_retrieval(read_qrels(qrels), read_run(run), [parse(name) for name in names], topics)
+    return evaluate_retrieval(read_qrels(qrels), read_run(run), [parse_metric(name) for name in names], topics)
 
 
 def test_miniature_equals_pytrec_eval() -> None:

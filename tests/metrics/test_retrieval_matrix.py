@@ -6,10 +6,10 @@ import pytest
 
 from ragauge.core.example import Example, Relevant
 from ragauge.core.response import Passage, Response
-from ragauge.metrics.catalogue import parse
+from ragauge.metrics.catalogue import parse_metric
 from ragauge.metrics.facts import Facts
-from ragauge.metrics.measure import measure
-from ragauge.metrics.retrieval.ranks import of_responses
+from ragauge.metrics.measure import measure_metric
+from ragauge.metrics.retrieval.ranks import rank_responses
 
 NAMES = (
     "recall",
@@ -69,9 +69,9 @@ def test_labels_against_results(labels: str, results: str) -> None:
     example = Example("q", "?", relevant=relevant)
     passages = None if docs is None else tuple(Passage(doc, doc) for doc in docs)
     response = Response("q", passages=passages)
-    (ranking,) = of_responses([(example, response)])
+    (ranking,) = rank_responses([(example, response)])
     facts = Facts(example, response, ranking=ranking)
-    found = [measure(parse(name), facts) for name in NAMES]
+    found = [measure_metric(parse_metric(name), facts) for name in NAMES]
     for name, one, expected in zip(NAMES, found, EXPECTED[labels, results], strict=True):
         if isinstance(expected, str):
             assert (name, one.status, one.value) == (name, expected, None)

@@ -16,9 +16,9 @@ from tests.conftest import OwnTime
 from ragauge.core.example import Example, Relevant
 from ragauge.core.ranking import Ranking
 from ragauge.core.response import Passage, Response
-from ragauge.metrics.base import Measured
-from ragauge.metrics.catalogue import parse
-from ragauge.metrics.retrieval.ranks import Rankings, of_responses, rankings
+from ragauge.metrics.base import MetricResult
+from ragauge.metrics.catalogue import parse_metric
+from ragauge.metrics.retrieval.ranks import Rankings, compute_rankings, rank_responses
 
 NAMES = (
     "recall",
@@ -101,9 +101,9 @@ def test_pass_equals_brute_force(sets: list[Topic], rng: random.Random) -> None:
     """The shared pass finds for every query what looking at its list alone finds, in whatever order rows stand."""
     expected = {f"q{n}": looked_up(topic) for n, topic in enumerate(sets)}
     qrels, results = frames(sets)
-    assert list(rankings(qrels, results).items()) == list(expected.items())
+    assert list(compute_rankings(qrels, results).items()) == list(expected.items())
     qrels, results = (frame.sample(fraction=1, shuffle=True, seed=rng.randrange(2**32)) for frame in (qrels, results))
-    found = rankings(qrels, results)
+    found = compute_rankings(qrels, results)
     assert dict(found) == expected
     assert list(found) == qrels["query_id"].unique(maintain_order=True).to_list()
 
@@ -112,9 +112,9 @@ def test_pass_equals_brute_force(sets: list[Topic], rng: random.Random) -> None:
 @given(st.lists(topics, min_size=1, max_size=5))
 def test_shared_ranks_are_those_of_the_query_alone(sets: list[Topic]) -> None:
     """What is found for a query does not depend on the queries beside it."""
-    together = rankings(*frames(sets))
+    together = compute_rankings(*frames(sets))
     for n, topic in enumerate(sets):
-        assert together[f"q{n}"] == rankings(*frames([topic]))["q0"]
+        assert together[f"q{n}"] == compute_rankings(*frames([topic]))["q0"]
 
 
 @settings(max_examples=60, deadline=None)
@@ -129,12 +129,12 @@ def test_responses_give_the_same_as_frames(sets: list[Topic], rng: random.Random
         for n, topic in enumerate(sets)
     ]
     order = rng.sample(range(len(pairs)), len(pairs))
-    shuffled = of_responses([pairs[n] for n in order])
-    assert [shuffled[order.index(n)] for n in range(len(pairs))] == list(rankings(*frames(sets)).values())
+    shuffled = rank_responses([pairs[n] for n in order])
+    assert [shuffled[order.index(n)] for n in range(len(pairs))] == list(compute_rankings(*frames(sets)).values())
 
 
 def value(name: str, ranking: Ranking) -> float | None:
-    return Measured.of(parse(name).value(ranking=ranking)).value
+    return MetricResult.of(parse_metric(name).value(ranking=ranking)).value
 
 
 @settings(max_examples=200, deadline=None)
@@ -212,7 +212,7 @@ def test_absent_and_unknown_queries() -> None:
     """A labelled query without results has none of its items found; one without labels is listed, not ranked."""
     qrels = pl.DataFrame({"query_id": ["q1", "q2"], "item": [0, 1], "doc_id": ["a", "b"], "grade": [1, 2]})
     results = pl.DataFrame({"query_id": ["q2", "q9"], "doc_id": ["b", "b"], "rank": [1, 1]})
-    found = rankings(qrels, results)
+    found = compute_rankings(qrels, results)
     assert dict(found) == {"q1": Ranking(0, ((1.0, None),), ()), "q2": Ranking(1, ((2.0, 1),), (1,))}
     assert (found.n_returned, found.unknown) == ((0, 1), ("q9",))
     with pytest.raises(KeyError):
@@ -225,7 +225,7 @@ def test_labels_of_a_query_may_stand_apart() -> None:
         {"query_id": ["q1", "q2", "q1"], "item": [0, 1, 2], "doc_id": ["a", "b", "c"], "grade": [1.0, 1.0, 1.0]}
     )
     results = pl.DataFrame({"query_id": ["q1", "q2", "q1"], "doc_id": ["c", "b", "x"], "rank": [2, 1, 1]})
-    found = rankings(qrels, results)
+    found = compute_rankings(qrels, results)
     assert dict(found) == {"q1": Ranking(2, ((1.0, None), (1.0, 2)), (2,)), "q2": Ranking(1, ((1.0, 1),), (1,))}
 
 
@@ -233,7 +233,7 @@ def test_document_in_two_items_counts_once() -> None:
     """A document that two items name counts for the better graded; an item left without documents is dropped."""
     example = Example("q", "?", relevant=(Relevant(("a",), 1), Relevant(("a", "b"), 2), Relevant(("a", "a"), 1)))
     response = Response("q", passages=(Passage("1", "a"), Passage("2", "b")))
-    assert of_responses([(example, response)]) == [Ranking(2, ((2.0, 1),), (1, 2))]
+    assert rank_responses([(example, response)]) == [Ranking(2, ((2.0, 1),), (1, 2))]
 
 
 def test_several_responses_to_one_question() -> None:
@@ -241,15 +241,15 @@ def test_several_responses_to_one_question() -> None:
     example = Example("q", "?", relevant=(Relevant(("a",)),))
     lists = ["a", "ba", ""]
     pairs = [(example, Response("q", n, tuple(Passage(doc, doc) for doc in docs))) for n, docs in enumerate(lists)]
-    assert [ranking and ranking.items[0][1] for ranking in of_responses(pairs)] == [1, 2, None]
+    assert [ranking and ranking.items[0][1] for ranking in rank_responses(pairs)] == [1, 2, None]
 
 
 def test_nothing_to_rank() -> None:
     """No labels, or passages that were not recorded, give no ranking; neither does an empty batch."""
     labelled, empty = Example("q", "?", relevant=(Relevant(("a",)),)), Response("q", passages=())
     pairs = [(Example("q", "?"), empty), (labelled, Response("q")), (labelled, empty)]
-    assert of_responses([]) == []
-    assert of_responses(pairs) == [None, None, Ranking(0, ((1.0, None),), ())]
+    assert rank_responses([]) == []
+    assert rank_responses(pairs) == [None, None, Ranking(0, ((1.0, None),), ())]
 
 
 @pytest.fixture(scope="module")
@@ -263,12 +263,12 @@ def collection() -> Rankings:
         )
         for _ in range(6980)
     ]
-    return rankings(*frames(sets))
+    return compute_rankings(*frames(sets))
 
 
 def test_metrics_are_fast(collection: Rankings, own_time: OwnTime) -> None:
     """Six metrics over 6,980 queries take well under 0.3 s."""
-    metrics = [parse(name) for name in ("recall@5", "precision@5", "mrr", "map", "ndcg@10", "ndcg")]
+    metrics = [parse_metric(name) for name in ("recall@5", "precision@5", "mrr", "map", "ndcg@10", "ndcg")]
     own_time.within(0.3, lambda: [[metric.value(one) for metric in metrics] for one in collection.values()])
 
 
@@ -282,4 +282,4 @@ def test_a_batch_of_responses_is_fast(own_time: OwnTime) -> None:
         )
         for n in range(200)
     ]
-    own_time.within(0.05, lambda: of_responses(pairs))
+    own_time.within(0.05, lambda: rank_responses(pairs))

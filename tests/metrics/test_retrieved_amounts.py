@@ -7,14 +7,14 @@ from tests.building import example, passage, response
 
 from ragauge.core.errors import UsageError
 from ragauge.core.response import Passage
-from ragauge.metrics.base import Measured
-from ragauge.metrics.catalogue import parse
+from ragauge.metrics.base import MetricResult
+from ragauge.metrics.catalogue import parse_metric
 from ragauge.metrics.facts import Facts
-from ragauge.metrics.measure import measure
+from ragauge.metrics.measure import measure_metric
 
 
-def scored(name: str, passages: list[Passage] | None, error: str | None = None) -> Measured:
-    return measure(parse(name), Facts(example(), response(passages, error=error)))
+def scored(name: str, passages: list[Passage] | None, error: str | None = None) -> MetricResult:
+    return measure_metric(parse_metric(name), Facts(example(), response(passages, error=error)))
 
 
 def test_empty_results() -> None:
@@ -50,7 +50,7 @@ def test_missing_score_is_not_applicable() -> None:
 def test_threshold_is_required() -> None:
     """Scores of retrievers are not comparable, so there is no default."""
     with pytest.raises(UsageError, match="no_retrieval_rate needs min_score"):
-        parse("no_retrieval_rate")
+        parse_metric("no_retrieval_rate")
 
 
 def test_context_tokens_add_up() -> None:

@@ -12,11 +12,11 @@ from tests.building import example, passage, response
 from ragauge.core.errors import UsageError
 from ragauge.core.example import Span
 from ragauge.core.ranking import GoldOverlap
-from ragauge.metrics.base import Measured, Ratio
-from ragauge.metrics.catalogue import parse
+from ragauge.metrics.base import MetricResult, Ratio
+from ragauge.metrics.catalogue import parse_metric
 from ragauge.metrics.facts import Facts
-from ragauge.metrics.measure import measure
-from ragauge.metrics.spans.span_coverage import attainable, first, merged
+from ragauge.metrics.measure import measure_metric
+from ragauge.metrics.spans.span_coverage import compute_attainable, merge_spans, take_first
 
 
 def places(spans: tuple[Span, ...] | list[Span]) -> set[tuple[str, int]]:
@@ -28,14 +28,14 @@ def drawn(rng: Random, chunks: int = 6) -> GoldOverlap:
         start = rng.randint(0, 30)
         return Span(rng.choice("ab"), start, start + rng.randint(1, 12))
 
-    gold = merged([span() for _ in range(rng.randint(1, 3))])
+    gold = merge_spans([span() for _ in range(rng.randint(1, 3))])
     index = [span() for _ in range(chunks)]
     touching = tuple(one for one in index if places([one]) & places(gold))
     return GoldOverlap(gold, tuple(rng.sample(index, len(index))), touching)
 
 
 def value(name: str, found: GoldOverlap) -> float | None:
-    return Measured.of(parse(name).value(found)).value
+    return MetricResult.of(parse_metric(name).value(found)).value
 
 
 @pytest.mark.parametrize("seed", range(40))
@@ -46,7 +46,7 @@ def test_values_are_those_of_sets(seed: int) -> None:
     for tail, chunks in (
         ("", found.retrieved),
         ("@2", found.retrieved[:2]),
-        (":budget=9", first(found.retrieved, None, 9, "cut")),
+        (":budget=9", take_first(found.retrieved, None, 9, "cut")),
     ):
         name, at = (tail, "") if tail.startswith(":") else ("", tail)
         held, length = gold & places(list(chunks)), sum(one.end - one.start for one in chunks)
@@ -67,24 +67,24 @@ def test_attainable_is_the_best_of_all_choices(seed: int) -> None:
     choices = [list(one) for n in range(len(chunks) + 1) for one in combinations(chunks, n)]
     for k in (1, 2):
         reached = max(len(gold & places(one)) for one in choices if len(one) <= k)
-        assert attainable(found, k, None, "cut") == (reached, True)
+        assert compute_attainable(found, k, None, "cut") == (reached, True)
     whole = max(len(gold & places(one)) for one in choices if sum(c.end - c.start for c in one) <= 9)
-    assert attainable(found, None, 9, "whole") == (whole, True)
+    assert compute_attainable(found, None, 9, "whole") == (whole, True)
     many = drawn(rng, chunks=40)
     for name in ("@3", ":budget=15", ":budget=15:fill=whole"):
         assert (value(f"attainable_recall{name}", many) or 0) >= (value(f"token_recall{name}", many) or 0)
-    assert attainable(many, 2, None, "cut")[1] is (len(many.touching or ()) <= 12)
+    assert compute_attainable(many, 2, None, "cut")[1] is (len(many.touching or ()) <= 12)
 
 
 def test_fill_cuts_or_leaves_out() -> None:
     """A budget cuts the last chunk to equal lengths, or leaves it out; what is too long for it gives nothing."""
     chunks = [Span("d", 0, 6), Span("d", 8, 14), Span("d", 20, 22)]
-    assert first(chunks, None, 9, "cut") == [Span("d", 0, 6), Span("d", 8, 11)]
-    assert first(chunks, None, 9, "whole") == [Span("d", 0, 6)]
-    assert first(chunks, None, 3, "whole") == []
+    assert take_first(chunks, None, 9, "cut") == [Span("d", 0, 6), Span("d", 8, 11)]
+    assert take_first(chunks, None, 9, "whole") == [Span("d", 0, 6)]
+    assert take_first(chunks, None, 3, "whole") == []
     found = GoldOverlap((Span("d", 0, 4),), tuple(chunks))
-    assert parse("token_precision:budget=3:fill=whole").value(found) == Ratio(0, 0)
-    assert parse("token_iou:budget=3:fill=whole").value(found) == Ratio(0, 4)
+    assert parse_metric("token_precision:budget=3:fill=whole").value(found) == Ratio(0, 0)
+    assert parse_metric("token_iou:budget=3:fill=whole").value(found) == Ratio(0, 4)
 
 
 @pytest.mark.parametrize(
@@ -98,7 +98,7 @@ def test_fill_cuts_or_leaves_out() -> None:
 def test_parameters_that_do_not_go_together(name: str, told: str) -> None:
     """A cutoff with a budget, a budget of characters, and a way to fill no budget are errors that say so."""
     with pytest.raises(UsageError, match=told):
-        parse(name)
+        parse_metric(name)
 
 
 def test_ordinary_responses_are_counted_in_characters() -> None:
@@ -107,7 +107,7 @@ def test_ordinary_responses_are_counted_in_characters() -> None:
     with_spans = response([passage("d1", "x", span=Span("d1", 0, 10)), passage("d1", "y", span=Span("d1", 30, 40))])
 
     def found(name: str, facts: Facts) -> tuple[str, float | None, str]:
-        result = measure(parse(name), facts)
+        result = measure_metric(parse_metric(name), facts)
         return result.status, result.value, result.reason
 
     assert found("token_recall:unit=char@1", Facts(asked, with_spans)) == ("scored", 5 / 15, "")

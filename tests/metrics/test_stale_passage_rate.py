@@ -5,14 +5,14 @@ from __future__ import annotations
 from tests.building import example, passage, response
 
 from ragauge.core.response import Passage
-from ragauge.metrics.base import Measured
-from ragauge.metrics.catalogue import parse
+from ragauge.metrics.base import MetricResult
+from ragauge.metrics.catalogue import parse_metric
 from ragauge.metrics.facts import Facts
-from ragauge.metrics.measure import measure
+from ragauge.metrics.measure import measure_metric
 
 
-def scored(*passages: Passage) -> Measured:
-    return measure(parse("stale_passage_rate"), Facts(example(), response(passages)))
+def scored(*passages: Passage) -> MetricResult:
+    return measure_metric(parse_metric("stale_passage_rate"), Facts(example(), response(passages)))
 
 
 def test_superseded_or_older_than_its_document() -> None:

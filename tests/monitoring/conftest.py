@@ -17,11 +17,11 @@ from starlette.testclient import TestClient
 from tests.monitoring.serving import Server
 
 from ragauge.dashboard.security import Access
-from ragauge.monitoring.intake.body_parser import Taking
+from ragauge.monitoring.intake.body_parser import BodyParser
 from ragauge.monitoring.intake.intake import Intake
 from ragauge.monitoring.intake.receiver import Receiver
 from ragauge.monitoring.intake.redaction import Redaction
-from ragauge.store.inbox import DAY
+from ragauge.store.inbox import DAY_S
 from ragauge.store.store_access import Store, open_store
 
 TRACE, ROOT, CHILD = "ab" * 16, "cd" * 8, "ef" * 8
@@ -75,7 +75,7 @@ def sender(store: Store, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[.
 
     What is sent comes on one UTC day, of which ten minutes are left: traffic is a run a day.
     """
-    ago = max(0.0, 600 - (DAY - time.time() % DAY))
+    ago = max(0.0, 600 - (DAY_S - time.time() % DAY_S))
     monkeypatch.setattr("ragauge.monitoring.intake.receiver.time", SimpleNamespace(time=lambda: time.time() - ago))
     made: list[tuple[TestClient, Intake]] = []
 
@@ -86,7 +86,7 @@ def sender(store: Store, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[.
         **access: Any,
     ) -> TestClient:
         taken = intake or Intake(store)
-        app = Receiver(BESIDE, Access(**access), taken, Taking(redaction, signals))
+        app = Receiver(BESIDE, Access(**access), taken, BodyParser(redaction, signals))
         made.append((TestClient(app, base_url="http://127.0.0.1:4318"), taken))
         return made[-1][0]
 

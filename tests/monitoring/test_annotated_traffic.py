@@ -24,11 +24,11 @@ from opentelemetry.trace import Link, NonRecordingSpan, SpanContext, Tracer, set
 from tests.monitoring.serving import Server, waits
 from tests.monitoring.test_service import told
 
-from ragauge.core.label import last_said
+from ragauge.core.label import select_latest_labels
 from ragauge.labels.check.verb import check_judge
 from ragauge.labels.label.verb import label_import
 from ragauge.scores.judge_check import JudgeCheck
-from ragauge.store.inbox import DAY
+from ragauge.store.inbox import DAY_S
 from ragauge.store.store_access import Store, open_store
 
 KIND = "openinference.span.kind"
@@ -115,7 +115,7 @@ def test_what_people_say_of_traffic(served: Callable[..., Server], store: Store,
     config = tmp_path / "ragauge.yaml"
     config.write_text(CONFIG)
     server = served("--config", str(config))
-    if (left := DAY - time.time() % DAY) < 30:  # all of it is one day's
+    if (left := DAY_S - time.time() % DAY_S) < 30:  # all of it is one day's
         time.sleep(left)
     send(server.address)
     waits(lambda: len(list(store.labels.list())) == 24)
@@ -125,13 +125,13 @@ def test_what_people_say_of_traffic(served: Callable[..., Server], store: Store,
     server = served("--config", str(config))
     assert server.end() == 0
     labels = list(store.labels.list())
-    assert len(labels) == len(last_said(labels)) == 24
+    assert len(labels) == len(select_latest_labels(labels)) == 24
     (run,) = store.runs.list()
     by_key = {label.key: label for label in labels if label.annotator == "bob"}
     assert len(by_key) == 12
     found = check_judge(run.run_id, judge="local", store=store.url)
     assert (found.n_parts, dict(found.human), found.split) == (12, {"supported": 6, "not_supported": 4}, 2)
-    review = next(one for one in store.ledger.page("filtered", limit=1)[0])
+    review = next(one for one in store.ledger.load_page("filtered", limit=1)[0])
     assert "label kept: 2 × support" in told(store, "trace", review.trace_id)
 
     path, again = tmp_path / "labels.jsonl", tmp_path / "again.db"

@@ -15,15 +15,15 @@ from tests.data.spans import attributes
 from tests.monitoring.conftest import CHILD, ROOT, TRACE, span, traces
 from tests.monitoring.test_settling import KIND, LATER, OTHER, chain, finder, held, line
 
-from ragauge.core.label import Label, label_key, last_said, part_text
-from ragauge.engine.people import people_scores
+from ragauge.core.label import Label, build_label_key, format_part, select_latest_labels
+from ragauge.engine.people import load_people_scores
 from ragauge.labels.label.verb import label_import
-from ragauge.metrics.base import Measured
+from ragauge.metrics.base import MetricResult
 from ragauge.monitoring.intake.redaction import Redaction
 from ragauge.monitoring.policy import Policy
-from ragauge.monitoring.traffic.trace_assembly import settle
-from ragauge.monitoring.traffic.verb import trace, traffic
-from ragauge.store.inbox import DAY
+from ragauge.monitoring.traffic.trace_assembly import settle_traces
+from ragauge.monitoring.traffic.verb import build_traffic_status, find_trace
+from ragauge.store.inbox import DAY_S
 from ragauge.store.labels import LabelDraw
 from ragauge.store.scores import Column
 from ragauge.store.store_access import Store, open_store
@@ -31,7 +31,7 @@ from ragauge.store.traffic_schema import traces as table
 
 Sender = Callable[..., TestClient]
 QUESTION, ANSWER, TEXTS = "How long do refunds take?", "14 days.", ["Text of a.md."]
-KEY = label_key("support", QUESTION, TEXTS, ANSWER)
+KEY = build_label_key("support", QUESTION, TEXTS, ANSWER)
 AT = "1970-01-01T00:00:03+00:00"  # when spans of these tests end
 
 
@@ -80,11 +80,11 @@ LINKED = result("trace.evaluations.0.evaluation", name="Groundedness", label="gr
 def test_a_label_on_the_answer(sender: Sender, store: Store) -> None:
     """A person's annotation of the outermost span is a label of its response, as an import of it makes it."""
     sender().post("/v1/traces", json=traces(annotated(**NOTE), finder()))
-    settle(store, Policy(), LATER)
+    settle_traces(store, Policy(), LATER)
     assert labels(store) == [LABEL]
     row = {
         "key": LABEL.key,
-        "part": part_text(LABEL.part),
+        "part": format_part(LABEL.part),
         "question": "support",
         "value": "supported",
         "annotator": "ann",
@@ -110,26 +110,26 @@ def test_other_forms(form: str, sender: Sender, store: Store) -> None:
             record = event(**GROUNDED)["resourceLogs"][0]["scopeLogs"][0]["logRecords"][0]
             told = {"name": record["eventName"], "attributes": record["attributes"], "timeUnixNano": "3000000000"}
             client.post("/v1/traces", json=traces(chain(events=[told]), finder()))
-    settle(store, Policy(), LATER)
+    settle_traces(store, Policy(), LATER)
     assert labels(store) == [LABEL]
     if form == "link":
         said = line(store, OTHER)
         assert (said.outcome, said.reason) == ("filtered", "an evaluation")
         assert said.people == f"of trace {TRACE}: label kept: support"
-        assert f"By people: of trace {TRACE}: label kept: support." in str(trace(OTHER, store=store.url))
-    assert "By people: label kept: support." in str(trace(TRACE, store=store.url))
+        assert f"By people: of trace {TRACE}: label kept: support." in str(find_trace(OTHER, store=store.url))
+    assert "By people: label kept: support." in str(find_trace(TRACE, store=store.url))
 
 
 def settled(store: Store, *, keep_raw: bool = True) -> None:
     """All that came is read; then the raw batches go, as they do after a week, where they are not kept."""
-    settle(store, Policy(), LATER)
+    settle_traces(store, Policy(), LATER)
     if not keep_raw:
-        store.inbox.forget(LATER, 0.0)
+        store.inbox.delete_old(LATER, 0.0)
 
 
 def later(store: Store, days: float) -> None:
     """What came so far came so many days ago."""
-    ago = days * DAY
+    ago = days * DAY_S
     with store._database.write() as connection:
         connection.execute(update(table).values(first=table.c.first - ago, last=table.c["last"] - ago))
 
@@ -146,13 +146,13 @@ def test_days_later(form: str, raw: str, sender: Sender, store: Store) -> None:
     settled(store, keep_raw=raw == "kept")
     before = held(store)
     run_id, column = line(store).run_id, Column("faithfulness", 1, None)
-    (number,) = store.runs.order(run_id).numbers
-    store.scores.write(run_id, (column,), [(number, (Measured("scored", 0.5),))])
-    store.ledger.decide(store.ledger.waiting(run_id), "scored", at=1.0)
+    (number,) = store.runs.load_order(run_id).numbers
+    store.scores.write(run_id, (column,), [(number, (MetricResult("scored", 0.5),))])
+    store.ledger.decide(store.ledger.list_waiting(run_id), "scored", timestamp=1.0)
     later(store, 3)
     if raw == "forgotten":
-        store.inbox.forget(LATER, LATER)
-        assert store.ledger.find(TRACE) is None
+        store.inbox.delete_old(LATER, LATER)
+        assert store.ledger.find_line(TRACE) is None
     match form:
         case "span again":  # as a tracing tool exports it once more; what else it says comes too late
             again = annotated(**NOTE, **{"output.value": "Now another answer."})
@@ -166,7 +166,7 @@ def test_days_later(form: str, raw: str, sender: Sender, store: Store) -> None:
     assert held(store) == before
     assert line(store).people == "label kept: support"
     assert line(store).run_id == run_id
-    assert len(store.scores.complete(run_id, (column,))) == 1
+    assert len(store.scores.find_complete(run_id, (column,))) == 1
     assert store.inbox.counts().late == 0
     if raw != "forgotten":
         assert line(store).outcome == "scored"
@@ -198,9 +198,9 @@ def test_models_verdicts_have_nothing_read_again(sender: Sender, store: Store) -
         client.post("/v1/traces", json=traces(judge(**model)))
         later(store, 3)
         client.post("/v1/logs", json=event(**{**GROUNDED, "evaluator.type": kind}))
-    assert [one.trace_id for one in store.inbox.due(LATER, 9)] == [OTHER]
+    assert [one.trace_id for one in store.inbox.list_due(LATER, 9)] == [OTHER]
     client.post("/v1/traces", json=traces(judge(**LINKED)))
-    assert {one.trace_id for one in store.inbox.due(LATER, 9)} == {TRACE, OTHER}
+    assert {one.trace_id for one in store.inbox.list_due(LATER, 9)} == {TRACE, OTHER}
 
 
 def test_a_models_trace_is_told_to_make_no_label(sender: Sender, store: Store) -> None:
@@ -209,7 +209,7 @@ def test_a_models_trace_is_told_to_make_no_label(sender: Sender, store: Store) -
     said = {**LINKED, "trace.evaluations.0.evaluation.annotator_kind": "LLM"}
     client.post("/v1/traces", json=traces(chain(), finder(), judge(**said)))
     settled(store)
-    line = store.ledger.find(OTHER)
+    line = store.ledger.find_line(OTHER)
     assert line is not None
     assert line.people == f"of trace {TRACE}: said by a model, by code or by nobody named, so no label"
     assert labels(store) == []
@@ -238,14 +238,14 @@ def test_means_are_rectified_by_them(sender: Sender, store: Store) -> None:
     client.post("/v1/traces", json=traces(chain(), finder()))
     settled(store)
     run_id = line(store).run_id
-    (number,) = store.runs.order(run_id).numbers
+    (number,) = store.runs.load_order(run_id).numbers
     wanted = "4be01c92a7d3"
     store.draws.add(LabelDraw(run_id, "support", wanted, "random", "answer", {number: 1.0}, frozenset({number})))
     for guideline, known in (("0123456789ab", {}), (wanted, {number: 1.0})):
         note = {**LINKED, "trace.evaluations.0.evaluation.metadata": json.dumps({"guideline": guideline})}
         client.post("/v1/traces", json=traces(judge(**note)))
         settled(store)
-        (people,) = people_scores(store, run_id)
+        (people,) = load_people_scores(store, run_id)
         assert people.values.get("faithfulness", {}) == known
 
 
@@ -285,7 +285,7 @@ def test_what_comes_again_is_there_once(sender: Sender, store: Store) -> None:
     another = judge(trace_id="56" * 16, **{**LINKED, "trace.evaluations.0.evaluation.identifier": "bob"})
     client.post("/v1/traces", json=traces(changed, another))
     settled(store)
-    assert [(one.annotator, one.value) for one in last_said(labels(store))] == [
+    assert [(one.annotator, one.value) for one in select_latest_labels(labels(store))] == [
         ("ann", "not_supported"),
         ("bob", "supported"),
     ]
@@ -341,7 +341,7 @@ def test_what_makes_no_label_is_counted(sender: Sender, store: Store) -> None:
     client.post("/v1/traces", json=traces(judge((f"{1:032x}", ROOT), **LINKED)))
     settled(store)
     assert store.ledger.people() == (3, 2, f"{3:032x}")
-    said = str(traffic(store=store.url))
+    said = str(build_traffic_status(store=store.url))
     assert "People judged 3 traces; of 2 something makes no label." in said
     assert f"ragauge monitor trace {3:032x}" in said
 
@@ -370,7 +370,7 @@ def test_relevance_of_a_passage(metadata: dict[str, Any], part: int | None, send
         assert labels(store) == []
         assert line(store).people == "no label: relevance, of a passage that the response does not have"
     else:
-        key = label_key("relevance", QUESTION, [*TEXTS, "Text of b.md."], "")
+        key = build_label_key("relevance", QUESTION, [*TEXTS, "Text of b.md."], "")
         assert labels(store) == [Label(key, part, "relevance", "not_relevant", "ann", AT)]
 
 
@@ -413,7 +413,7 @@ def test_two_servers_keep_each_label_once(sender: Sender, store: Store) -> None:
 
     def work(_: int) -> None:
         with open_store(store.url) as own:
-            while settle(own, Policy(), LATER, 7):
+            while settle_traces(own, Policy(), LATER, 7):
                 pass
 
     with ThreadPoolExecutor(2) as pool:
@@ -433,14 +433,14 @@ def test_turns_of_a_trace(sender: Sender, store: Store) -> None:
     settled(store)
     client.post("/v1/traces", json=traces(judge((TRACE, "2b" * 8), **result("evaluations.0.evaluation", **SUPPORTED))))
     settled(store)
-    second = label_key("support", QUESTION, TEXTS, "Answer 2.")
+    second = build_label_key("support", QUESTION, TEXTS, "Answer 2.")
     assert [one.key for one in labels(store)] == [second]
-    store.inbox.forget(LATER, 0.0)
+    store.inbox.delete_old(LATER, 0.0)
     later(store, 3)
     more = judge((TRACE, "1a" * 8), "34" * 16, **LINKED), judge(trace_id="56" * 16, **LINKED)
     client.post("/v1/traces", json=traces(*more))
     settled(store)
-    assert {one.key for one in labels(store)} == {second, label_key("support", QUESTION, TEXTS, "Answer 1.")}
+    assert {one.key for one in labels(store)} == {second, build_label_key("support", QUESTION, TEXTS, "Answer 1.")}
     assert line(store).people == "label kept: support; no label: Groundedness, which of its requests is not said"
 
 
@@ -455,10 +455,10 @@ def test_feedback_comes_later(form: str, days: int, sender: Sender, store: Store
     client, policy = sender(), Policy(rate=1e-9, always=frozenset({"thumbs_down"}))
     inner = {**span("5a" * 8, ROOT, attributes=attributes({KIND: "LLM", "output.value": "14 days."}))}
     client.post("/v1/traces", json=traces(chain(), finder(), inner))
-    settle(store, policy, LATER)
+    settle_traces(store, policy, LATER)
     run_id, column = line(store).run_id, Column("faithfulness", 1, None)
-    (number,) = store.runs.order(run_id).numbers
-    store.scores.write(run_id, (column,), [(number, (Measured("scored", 0.5),))])
+    (number,) = store.runs.load_order(run_id).numbers
+    store.scores.write(run_id, (column,), [(number, (MetricResult("scored", 0.5),))])
     assert (line(store).chance, store.runs.index(run_id, [number]).left_out().tolist()) == (1e-9, [True])
     later(store, days)
     match form:
@@ -470,10 +470,10 @@ def test_feedback_comes_later(form: str, days: int, sender: Sender, store: Store
         case _:
             told: dict[str, Any] = {"name": "user_feedback", "score.label": "thumbs-down"}
             client.post("/v1/logs", json=event(**told))
-    settle(store, policy, LATER)
+    settle_traces(store, policy, LATER)
     assert held(store)[TRACE].outcome == {"user_feedback": "thumbs-down"}
-    assert store.runs.order(run_id).numbers.tolist() == [number]
-    assert len(store.scores.complete(run_id, (column,))) == 1
+    assert store.runs.load_order(run_id).numbers.tolist() == [number]
+    assert len(store.scores.find_complete(run_id, (column,))) == 1
     assert store.runs.index(run_id, [number]).left_out().tolist() == [False]
     assert (line(store).chance, line(store).outcome) == (1.0, "to score")
     assert line(store).people == "feedback kept as the outcome"
@@ -502,7 +502,7 @@ def test_text_of_annotators_stays_out(sender: Sender, store: Store) -> None:
     settled(store)
     (label,) = labels(store)
     assert re.fullmatch(r"\[redacted:[0-9a-f]{12}\]", label.annotator)
-    due = store.inbox.trace(TRACE)
+    due = store.inbox.find_trace(TRACE)
     assert due is not None
     raw = b"".join(batch.body for _, batch in store.inbox.read(due.batches))
     assert b"grounded" in raw

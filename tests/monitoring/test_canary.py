@@ -14,12 +14,12 @@ from tests.monitoring.test_watcher import configured
 
 from ragauge.core.config.config_loader import read_config
 from ragauge.core.response import Run
-from ragauge.metrics.base import Measured
-from ragauge.monitoring.alerts.alert_worker import judge_series
+from ragauge.metrics.base import MetricResult
+from ragauge.monitoring.alerts.alert_worker import advance_monitors
 from ragauge.monitoring.alerts.verb import resolve_alert
-from ragauge.monitoring.canary.compute import CANARY, FIRST_DAYS, canary_day
+from ragauge.monitoring.canary.compute import CANARY, N_FIRST_DAYS, compare_canary_day
 from ragauge.monitoring.canary.runner import JudgeCanary
-from ragauge.store.inbox import DAY
+from ragauge.store.inbox import DAY_S
 from ragauge.store.scores import Column
 from ragauge.store.store_access import Store
 
@@ -37,16 +37,16 @@ class Canary(JudgeCanary):
         super().__init__(monitor, lambda: self.now)
         self.says = judge
 
-    def _judge(self, store: Store, run: Run, repeat: int) -> None:
-        numbers = sorted(store.runs.order(run.run_id).numbers)
-        asked = self._plan(store, run, repeat)
-        rows = [(number, [Measured.of(self.says(self.day, place))]) for place, number in enumerate(numbers)]
+    def _judge_frozen(self, store: Store, run: Run, repeat: int) -> None:
+        numbers = sorted(store.runs.load_order(run.run_id).numbers)
+        asked = self._build_plan(store, run, repeat)
+        rows = [(number, [MetricResult.of(self.says(self.day, place))]) for place, number in enumerate(numbers)]
         store.scores.write(run.run_id, [Column("faithfulness", 1, asked.judge_id, repeat)], rows)
 
     def on(self, store: Store, day: int) -> int:
         """How many alerts were raised or ended on a day."""
-        self.day, self.now = day, FIRST.timestamp() + (20 + day) * DAY + 2 * 3600
-        return self.look(store, threading.Event())
+        self.day, self.now = day, FIRST.timestamp() + (20 + day) * DAY_S + 2 * 3600
+        return self.run_once(store, threading.Event())
 
 
 def test_a_judge_that_changed_pauses_its_monitors(store: Store) -> None:
@@ -55,11 +55,11 @@ def test_a_judge_that_changed_pauses_its_monitors(store: Store) -> None:
     canary = Canary(lambda day, place: 1.0 if day < 9 or place % 3 else 0.0)
     assert [canary.on(store, day) for day in range(9)] == [0] * 9
     assert (canary.on(store, 9), canary.on(store, 9), canary.on(store, 10)) == (1, 0, 0)
-    (kept,) = store.monitors.alerts()
+    (kept,) = store.monitors.list_alerts()
     assert kept.alert.said.startswith("the judge changed: 17 of 50 frozen responses are judged otherwise")
-    assert judge_series(store, *configured(), 0.0) == ()
+    assert advance_monitors(store, *configured(), 0.0) == ()
     resolve_alert(kept.alert.alert_id, store=store.url)
-    assert judge_series(store, *configured(), 0.0)
+    assert advance_monitors(store, *configured(), 0.0)
     assert sum(run.name == CANARY for run in store.runs.list()) == 1
 
 
@@ -68,7 +68,7 @@ def test_a_judge_that_is_itself_again_ends_the_alert(store: Store) -> None:
     stored(store, DAYS[:60])
     canary = Canary(lambda day, place: float(day != 8 or place % 2))
     assert [canary.on(store, day) for day in range(10)] == [0] * 8 + [1, 1]
-    (kept,) = store.monitors.alerts()
+    (kept,) = store.monitors.list_alerts()
     assert kept.alert.ended_at is not None
 
 
@@ -77,11 +77,11 @@ def test_a_change_that_people_took_as_it_is_is_the_norm(store: Store) -> None:
     stored(store, DAYS[:60])
     canary = Canary(lambda day, place: float(day < 9 or place % (3 if day < 18 else 2)))
     assert [canary.on(store, day) for day in range(10)] == [0] * 9 + [1]
-    (first,) = store.monitors.alerts()
+    (first,) = store.monitors.list_alerts()
     resolve_alert(first.alert.alert_id, store=store.url)
     assert [canary.on(store, day) for day in range(10, 19)] == [1] + [0] * 7 + [1]
-    second, ended = (one.alert for one in store.monitors.alerts())
-    assert ended == replace(first.alert, ended_at=datetime.fromtimestamp(FIRST.timestamp() + 30 * DAY + 7200, UTC))
+    second, ended = (one.alert for one in store.monitors.list_alerts())
+    assert ended == replace(first.alert, ended_at=datetime.fromtimestamp(FIRST.timestamp() + 30 * DAY_S + 7200, UTC))
     assert second.ended_at is None
 
 
@@ -98,7 +98,7 @@ def test_frozen_responses_come_from_all_projects(store: Store) -> None:
     (run,) = [run for run in store.runs.list() if run.name == CANARY]
     names = [example.query_id.split(":")[0] for example, _ in store.runs.pairs(run.run_id)]
     assert sorted(names.count(name) for name in ("shop", "desk2", "lab")) == [5, 22, 23]
-    (kept,) = store.monitors.alerts()
+    (kept,) = store.monitors.list_alerts()
     assert (kept.alert.monitor, kept.alert.project) == ("the judge", "")
     monitor, watched = configured({"webhook": "http://127.0.0.1:9/"})
     both = replace(
@@ -107,9 +107,9 @@ def test_frozen_responses_come_from_all_projects(store: Store) -> None:
             replace(one, project=project, apart=True) for one in watched.metrics for project in ("shop", "desk2")
         ),
     )
-    assert judge_series(store, monitor, both, 0.0) == ()
+    assert advance_monitors(store, monitor, both, 0.0) == ()
     resolve_alert(kept.alert.alert_id, store=store.url)
-    assert {one.monitor for one in judge_series(store, monitor, both, 0.0)} == {
+    assert {one.monitor for one in advance_monitors(store, monitor, both, 0.0)} == {
         "faithfulness (shop)",
         "faithfulness (desk2)",
     }
@@ -122,9 +122,13 @@ def test_a_judge_that_is_never_sure_has_not_changed() -> None:
     def day(flips: float) -> dict[tuple[str, str], float]:
         return {(f"q{n}", "faithfulness"): float(draw.random() >= flips) for n in range(50)}
 
-    changed = [canary_day([day(0.0), *(day(0.2) for _ in range(6))], day(0.2), 0.05 / 30).changed for _ in range(300)]
+    changed = [
+        compare_canary_day([day(0.0), *(day(0.2) for _ in range(6))], day(0.2), 0.05 / 30).changed for _ in range(300)
+    ]
     assert sum(map(bool, changed)) <= 6
-    seen = [canary_day([day(0.0), *(day(0.2) for _ in range(6))], day(0.6), 0.05 / 30).changed for _ in range(50)]
+    seen = [
+        compare_canary_day([day(0.0), *(day(0.2) for _ in range(6))], day(0.6), 0.05 / 30).changed for _ in range(50)
+    ]
     assert sum(map(bool, seen)) >= 45
 
 
@@ -132,10 +136,10 @@ def test_a_judge_that_fails_on_more_has_changed() -> None:
     """A response that has no value any more counts as one that is judged otherwise; a day without any tells nothing."""
     first = {(f"q{n}", "faithfulness"): 1.0 if n else None for n in range(50)}
     failing = {key: None if n < 15 else value for n, (key, value) in enumerate(first.items())}
-    found = canary_day([first] * FIRST_DAYS, failing, 0.05 / 30)
+    found = compare_canary_day([first] * N_FIRST_DAYS, failing, 0.05 / 30)
     assert (found.changed, found.flipped, found.n) == (True, 14, 49)
-    assert canary_day([failing] * FIRST_DAYS, failing, 0.05 / 30).changed is False
-    assert canary_day([first] * FIRST_DAYS, dict.fromkeys(first), 0.05 / 30).changed is None
+    assert compare_canary_day([failing] * N_FIRST_DAYS, failing, 0.05 / 30).changed is False
+    assert compare_canary_day([first] * N_FIRST_DAYS, dict.fromkeys(first), 0.05 / 30).changed is None
 
 
 def test_the_judge_is_asked_anew(store: Store) -> None:
@@ -143,17 +147,17 @@ def test_the_judge_is_asked_anew(store: Store) -> None:
     stored(store, DAYS[:60])
     monitor = read_config({"monitor": {"metrics": ["faithfulness"], "canary": 5}}).checked().monitor
     assert monitor is not None
-    now = [FIRST.timestamp() + 20 * DAY + 7200]
+    now = [FIRST.timestamp() + 20 * DAY_S + 7200]
     canary = JudgeCanary(monitor, lambda: now[0])
     for _ in range(2):
-        canary.look(store, threading.Event())
-        now[0] += DAY
+        canary.run_once(store, threading.Event())
+        now[0] += DAY_S
     (run,) = [run for run in store.runs.list() if run.name == CANARY]
     (judge_id,) = store.scores.judges(run.run_id)
-    assert [len(store.scores.frame(run.run_id, judge_id, repeat)) for repeat in range(4)] == [0, 5, 5, 0]
+    assert [len(store.scores.load_frame(run.run_id, judge_id, repeat)) for repeat in range(4)] == [0, 5, 5, 0]
     told = store.jobs.newest(JudgeCanary.name)
     assert told is not None
-    assert told.said == f"not enough data: day 2 of the first {FIRST_DAYS}"
+    assert told.said == f"not enough data: day 2 of the first {N_FIRST_DAYS}"
 
 
 @pytest.mark.parametrize(("judge", "there"), [("local", False), ("openai:gpt-5-mini", True)])

@@ -16,19 +16,19 @@ from tests.loopback.server import FaultyServer
 
 from ragauge.core.config.config_loader import read_config
 from ragauge.core.config.monitor import MonitorSection
-from ragauge.monitoring.alerts.alert_worker import judge_series
-from ragauge.monitoring.alerts.verb import account_of, resolve_alert
+from ragauge.monitoring.alerts.alert_worker import advance_monitors
+from ragauge.monitoring.alerts.verb import load_account, resolve_alert
 from ragauge.monitoring.canary import compute as flips
 from ragauge.monitoring.canary import runner as canary
 from ragauge.monitoring.canary.compute import CANARY
 from ragauge.monitoring.canary.runner import JudgeCanary
 from ragauge.monitoring.intake import lines
 from ragauge.monitoring.policy import Policy
-from ragauge.monitoring.series.monitor_specs import Watches, watches
+from ragauge.monitoring.series.monitor_specs import MonitorSpecs, read_monitor_specs
 from ragauge.monitoring.series.monitor_tracker import Alert
-from ragauge.monitoring.traffic.trace_assembly import settle
+from ragauge.monitoring.traffic.trace_assembly import settle_traces
 from ragauge.monitoring.traffic.traffic_scorer import TrafficScorer
-from ragauge.store.inbox import DAY, Batch
+from ragauge.store.inbox import DAY_S, Batch
 from ragauge.store.store_access import Store
 
 FROZEN, A_DAY = 16, 16
@@ -78,7 +78,7 @@ class Judged:
         monitor = file.checked().monitor
         assert monitor is not None
         self.monitor: MonitorSection = monitor
-        self.watches: Watches = watches(file)[0]
+        self.watches: MonitorSpecs = read_monitor_specs(file)[0]
         self.looks = JudgeCanary(monitor, lambda: self.now)
         self.policy = Policy(judge=self.judge, metrics=self.metrics)
         self.scorer = TrafficScorer(self.store, self.policy, print)
@@ -91,22 +91,22 @@ class Judged:
             swap: the model is exchanged ten hours after the look; requests are new ones, so that it is asked.
             wrong: the system answers what stands nowhere.
         """
-        self.now = FIRST.timestamp() + day * DAY + 2 * 3600
+        self.now = FIRST.timestamp() + day * DAY_S + 2 * 3600
         before = len(self.server.requests)
-        self.looks.look(self.store, threading.Event())
+        self.looks.run_once(self.store, threading.Event())
         self.asked.append(len(self.server.requests) - before)
         if swap:
             self.model.swapped, self.now = True, self.now + 10 * 3600
         asked = [request(f"{day:016x}{n:016x}", n, "in June" if swap else "and are free", wrong) for n in range(A_DAY)]
-        found = lines.parse(b"\n".join(asked))
+        found = lines.parse_lines(b"\n".join(asked))
         self.store.inbox.add([Batch(self.now, "responses", found.body, found.parts)])
-        assert settle(self.store, self.policy, self.now + 60) == A_DAY
+        assert settle_traces(self.store, self.policy, self.now + 60) == A_DAY
         self.scorer.score()
         return self.watched()
 
     def watched(self) -> tuple[Alert, ...]:
         """What the monitors raise, as the server has them look."""
-        return judge_series(self.store, self.monitor, self.watches, self.now, self.looks)
+        return advance_monitors(self.store, self.monitor, self.watches, self.now, self.looks)
 
 
 def request(name: str, n: int, how: str, wrong: bool = False) -> bytes:
@@ -124,7 +124,7 @@ def judged(store: Store) -> Iterator[Judged]:
         yield Judged(store, server.reply, server)
 
 
-@pytest.mark.parametrize("first_days", [2, pytest.param(flips.FIRST_DAYS, marks=pytest.mark.prove)])
+@pytest.mark.parametrize("first_days", [2, pytest.param(flips.N_FIRST_DAYS, marks=pytest.mark.prove)])
 def test_a_model_that_is_exchanged_pauses_what_it_judges(
     judged: Judged, first_days: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -142,14 +142,14 @@ def test_a_model_that_is_exchanged_pauses_what_it_judges(
     assert set(judged.asked[1:]) == {judged.asked[1]}  # as much every day: nothing stored is used
     assert judged.asked[1] >= FROZEN
     assert judged.day(swapped, swap=True) == ()
-    (kept,) = judged.store.monitors.alerts()
+    (kept,) = judged.store.monitors.list_alerts()
     assert kept.alert.said.startswith(f"the judge changed: {FROZEN} of {FROZEN} frozen responses are judged otherwise")
     assert judged.day(swapped + 1) == ()
-    assert [one.alert for one in judged.store.monitors.alerts()] == [kept.alert]
+    assert [one.alert for one in judged.store.monitors.list_alerts()] == [kept.alert]
     state = judged.store.monitors.state("faithfulness at least 0.7; ; test 0:00:00; 30 days")
     resolve_alert(kept.alert.alert_id, store=judged.store.url)
     (raised,) = judged.watched()
-    told = account_of(judged.store, raised, judged.watches.metrics[0])
+    told = load_account(judged.store, raised, judged.watches.metrics[0])
     moved = "frozen responses moved by -1.00 with it, the requests by -1.00"
     assert told.blame == ("judge", f"the judge changed at that time (alert {kept.alert.alert_id}); {moved}")
     after = judged.store.monitors.state("faithfulness at least 0.7; ; test 0:00:00; 30 days")
@@ -169,10 +169,10 @@ def test_a_fault_on_the_day_that_the_judge_changed_is_told(store: Store, monkeyp
             assert judged.day(day) == ()
         assert judged.day(swapped, swap=True, wrong=True) == ()
         judged.day(swapped + 1, wrong=True)
-        (kept,) = store.monitors.alerts()
+        (kept,) = store.monitors.list_alerts()
         resolve_alert(kept.alert.alert_id, store=store.url)
         (raised,) = judged.watched()
-        told = account_of(store, raised, judged.watches.metrics[0])
+        told = load_account(store, raised, judged.watches.metrics[0])
     moved = "frozen responses moved by -0.50 with it, the requests by -1.00, so more is wrong than the judge"
     said = f"the judge changed at that time (alert {kept.alert.alert_id}); {moved}: requests that failed, by component"
     assert (told.blame.component, told.blame.why[: len(said)]) == ("generation", said)

@@ -14,7 +14,7 @@ from tests.monitoring.serving import Server, waits
 from tests.monitoring.test_watcher import hook
 
 from ragauge.monitoring.intake import lines
-from ragauge.store.inbox import DAY, Batch
+from ragauge.store.inbox import DAY_S, Batch
 from ragauge.store.store_access import Store
 
 CONFIG = """
@@ -57,8 +57,8 @@ def test_alerts_are_told_once_whatever_is_changed(served: Callable[..., Server],
     With another limit what was open ends, and the new limit's alerts are told, once each, though four servers looked.
     """
     config, said = tmp_path / "ragauge.yaml", list[tuple[str, ...]]()
-    before = lines.parse(requests("good", 80, found=True))
-    store.inbox.add([Batch(time.time() - DAY, "responses", before.body, before.parts)])
+    before = lines.parse_lines(requests("good", 80, found=True))
+    store.inbox.add([Batch(time.time() - DAY_S, "responses", before.body, before.parts)])
     with hook(0) as (address, seen):
 
         def told() -> list[tuple[str, ...]]:
@@ -94,6 +94,6 @@ def test_alerts_are_told_once_whatever_is_changed(served: Callable[..., Server],
         new = settled(9)
         assert Counter(one[:2] for one in new) == {("fired", "0.05"): 3, ("ended", "0.05"): 3, ("fired", "0.2"): 3}
         assert len({key for key, _ in seen}) == len(seen) == 9
-    kept = [one.alert for one in store.monitors.alerts()]
+    kept = [one.alert for one in store.monitors.list_alerts()]
     assert sorted(one.segment[1] for one in kept if one.ended_at is None) == ["", "acme", "bolt"]
     assert {one.asks for one in kept if one.ended_at is None} == {"empty_result_rate at most 0.2"}

@@ -11,16 +11,16 @@ from tests.monitoring.test_scheduling import Server
 from tests.monitoring.test_settling import LATER
 
 from ragauge.core.config.config_loader import read_config
-from ragauge.monitoring.alerts.alert_worker import judge_series
+from ragauge.monitoring.alerts.alert_worker import advance_monitors
 from ragauge.monitoring.intake import lines
 from ragauge.monitoring.policy import Policy
 from ragauge.monitoring.replay.verb import monitor_replay
-from ragauge.monitoring.series.monitor_specs import watches
-from ragauge.monitoring.traffic.trace_assembly import settle
+from ragauge.monitoring.series.monitor_specs import read_monitor_specs
+from ragauge.monitoring.traffic.trace_assembly import settle_traces
 from ragauge.monitoring.traffic.traffic_scorer import TrafficScorer
-from ragauge.monitoring.traffic.verb import monitor_status
+from ragauge.monitoring.traffic.verb import build_monitor_status
 from ragauge.store.inbox import Batch
-from ragauge.store.jobs import LEASE, Jobs
+from ragauge.store.jobs import LEASE_S, Jobs
 from ragauge.store.monitors import Delivery
 from ragauge.store.store_access import Store
 
@@ -42,12 +42,12 @@ TWO_MONITORS = """monitor:
 def came(store: Store, at: float, *names: str, found: bool = False) -> None:
     """Requests that came at a moment of the server's clock."""
     row = {"query": "How long?", "answer": "14 days.", "passages": ["14 days."] if found else []}
-    parsed = lines.parse("\n".join(json.dumps({"query_id": name, **row}) for name in names).encode())
+    parsed = lines.parse_lines("\n".join(json.dumps({"query_id": name, **row}) for name in names).encode())
     store.inbox.add([Batch(at, "responses", parsed.body, parsed.parts)])
 
 
 def outcomes(store: Store, *names: str) -> list[str]:
-    return [one.outcome for one in store.ledger.lines(names).values()]
+    return [one.outcome for one in store.ledger.load_lines(names).values()]
 
 
 def test_traces_are_read(store: Store) -> None:
@@ -55,9 +55,9 @@ def test_traces_are_read(store: Store) -> None:
     came(store, NOON, "a", "b")
     now = NOON - HOUR
     came(store, now, "c")
-    assert settle(store, FREE, now) == 2
-    assert settle(store, FREE, now + 5.1) == 1
-    assert settle(store, FREE, NOON + HOUR) == 0
+    assert settle_traces(store, FREE, now) == 2
+    assert settle_traces(store, FREE, now + 5.1) == 1
+    assert settle_traces(store, FREE, NOON + HOUR) == 0
     TrafficScorer(store, FREE, print).score()
     assert outcomes(store, "a", "b", "c") == ["scored"] * 3
     assert [run.done for run in store.runs.list()] == [3]
@@ -68,14 +68,14 @@ def test_leases_of_the_dead(store: Store, alive: bool) -> None:
     """A job whose server died before the clock was put back is taken two minutes later; a living one keeps it."""
     elapsed = 0.0
     other = Jobs(store.jobs._database, lambda: elapsed)
-    job = store.jobs.take("nightly", NOON, "a", NOON)
+    job = store.jobs.take_job("nightly", NOON, "a", NOON)
     assert job is not None
     taken = []
-    for elapsed in range(0, int(LEASE) + 20, 10):
+    for elapsed in range(0, int(LEASE_S) + 20, 10):
         now = NOON - HOUR + elapsed
         if alive:
-            assert store.jobs.beat(job, "a", now)
-        taken.append(other.take("nightly", NOON, "b", now))
+            assert store.jobs.record_heartbeat(job, "a", now)
+        taken.append(other.take_job("nightly", NOON, "b", now))
     assert [one is not None for one in taken] == [False] * 13 + [not alive]
 
 
@@ -98,10 +98,10 @@ def test_schedules_go_on_after_a_step_of_the_clock(store: Store) -> None:
 def test_what_waits_to_be_told_is_tried_by_the_right_clock(store: Store) -> None:
     """An attempt that was put off by a clock ahead is due at once."""
     _, (alert, *_) = watched(watching(monitor(level=0.8, drop=None)), traffic([0.5]))
-    store.monitors.raised([alert])
-    store.monitors.tell([Delivery("a", alert.alert_id, "t", {}, NOON + DAY)])
-    assert store.monitors.due(NOON) == []
-    assert [one.delivery_id for one in store.monitors.due(NOON, ahead=2 * HOUR)] == ["a"]
+    store.monitors.save_alerts([alert])
+    store.monitors.add_deliveries([Delivery("a", alert.alert_id, "t", {}, NOON + DAY)])
+    assert store.monitors.list_due(NOON) == []
+    assert [one.delivery_id for one in store.monitors.list_due(NOON, ahead=2 * HOUR)] == ["a"]
 
 
 @pytest.mark.parametrize("ahead", [3, 30])
@@ -113,7 +113,7 @@ def test_monitors_see_what_comes_after_a_step_of_the_clock(
     config = tmp_path / "ragauge.yaml"
     config.write_text(TWO_MONITORS)
     file = read_config(str(config))
-    section, several = file.checked().monitor, watches(file)[0]
+    section, several = file.checked().monitor, read_monitor_specs(file)[0]
     assert section is not None
     began = NOON
 
@@ -122,17 +122,17 @@ def test_monitors_see_what_comes_after_a_step_of_the_clock(
         came(store, at, *names, found=found)
         if abs(at - began) > DAY:  # as RunningSince takes a step of the clock
             began = at
-        settle(store, FREE, at + 6)
+        settle_traces(store, FREE, at + 6)
         TrafficScorer(store, FREE, print).score()
-        judge_series(store, section, several, began if restarted else at + 7, None, began)
+        advance_monitors(store, section, several, began if restarted else at + 7, None, began)
 
     served(NOON, [f"a{n}" for n in range(60)], found=True)
     served(NOON + ahead * DAY, ["b0", "b1"], found=True)
     served(NOON + 60, [f"c{n}" for n in range(100)], found=False)
-    alerts = [one.alert for one in store.monitors.alerts()]
+    alerts = [one.alert for one in store.monitors.list_alerts()]
     assert sorted(one.decide for one in alerts if one.ended_at is None) == ["point", "test"]
     assert {one.since for one in alerts} == {one.fired_at.date() for one in alerts}
     replayed = monitor_replay(config=str(config), store=store.url).found
     assert {one.alert.alert_id for one in replayed.alerts} == {one.alert_id for one in alerts}
-    status = monitor_status(config=config, store=store.url).found.monitors
+    status = build_monitor_status(config=config, store=store.url).found.monitors
     assert {(one.state, one.passed, one.scores) for one in status.series} == {("firing", 0, 162)}

@@ -14,12 +14,12 @@ from tests.web.conftest import SEEN
 
 import ragauge as rg
 from ragauge.core.label import Label
-from ragauge.dashboard.app import application
+from ragauge.dashboard.app import create_app
 from ragauge.dashboard.security import Access
 from ragauge.dashboard.site import Site
-from ragauge.engine.label_questions import key_of
-from ragauge.monitoring.alerts.alert_worker import Watcher
-from ragauge.monitoring.alerts.verb import alert, alerts, monitors
+from ragauge.engine.label_questions import build_key
+from ragauge.monitoring.alerts.alert_worker import AlertWorker
+from ragauge.monitoring.alerts.verb import find_alert, list_alerts, list_monitors
 from ragauge.store.labels import LabelDraw
 from ragauge.store.store_access import Store, open_store
 
@@ -34,17 +34,17 @@ def labeled_store(folder: Path, labels: int) -> str:
     config.write_text(CONFIG)
     with open_store(url) as store:
         keep(store, traffic([0.9, 0.9, 0.5], rate=RATE), queries=lambda n: f"How long is {n}?")
-        watcher = Watcher.of(config)
+        watcher = AlertWorker.of(config)
         assert watcher is not None
-        assert watcher.look(store, 0.0) == 1
+        assert watcher.run_once(store, 0.0) == 1
         label(store, f"shop{DAY}", labels)
     return url
 
 
 def label(store: Store, run_id: str, n: int) -> None:
     """People find some of a run's answers better by 0.2 than the judge does, but at most 1."""
-    numbers = sorted(store.runs.order(run_id).numbers)
-    frame = store.scores.frame(run_id, "local")
+    numbers = sorted(store.runs.load_order(run_id).numbers)
+    frame = store.scores.load_frame(run_id, "local")
     values = dict(zip(frame["query_id"], frame["value"], strict=True))
     drawn = numbers[:: RATE // n][:n]
     store.draws.add(
@@ -52,7 +52,7 @@ def label(store: Store, run_id: str, n: int) -> None:
     )
     new_labels = []
     for item in store.runs.load(drawn):
-        key, score = key_of(QUESTION, item), min(1.0, values[item.response.query_id] + 0.2)
+        key, score = build_key(QUESTION, item), min(1.0, values[item.response.query_id] + 0.2)
         assert key is not None
         new_labels.append(Label(key, None, QUESTION, f"{score:.3f}", "ann"))
     store.labels.add(new_labels)
@@ -69,21 +69,21 @@ def test_the_corrected_mean_is_the_figure(labeled: Callable[[int], str]) -> None
     """Status and text of an alert name the run's label-corrected mean, and the judge's own beside it."""
     url = labeled(60)
     summary = rg.open_run(f"shop{DAY}", store=url).scorecard()["faithfulness"]
-    (series,) = monitors(store=url).found.series
+    (series,) = list_monitors(store=url).found.series
     (day,) = series.corrected
     assert (day.day, day.labels) == (date.fromisoformat(DAY), 60)
     assert (day.mean, day.judge_mean) == (summary.mean, summary.judge_mean)
     assert day.judge_mean + 0.05 < day.mean <= day.high
     figure = f"{day.mean:.2f} [{day.low:.2f}, {day.high:.2f}]"
-    status = monitors(store=url).to_markdown().replace("\\", "")
+    status = list_monitors(store=url).to_markdown().replace("\\", "")
     assert f"{figure}, judge {day.judge_mean:.2f}" in status
-    (raised,) = alerts(store=url).found.alerts
+    (raised,) = list_alerts(store=url).found.alerts
     own = f"{raised.alert.mean:.2f} since {DAY}"
     headline = f"faithfulness is {day.mean:.2f} by labels on {DAY}, less than 0.80 (the judge's own: {own})"
     assert f"1 alert is open: {headline}." in status
-    assert headline in str(alerts(store=url).to_markdown()).replace("\\", "")
+    assert headline in str(list_alerts(store=url).to_markdown()).replace("\\", "")
     text = f"Label-corrected, the mean is {figure} on {DAY} (60 labels; the judge's own: {day.judge_mean:.2f})."
-    alert_text = str(alert(raised.alert.alert_id, store=url).to_markdown()).replace("\\", "")
+    alert_text = str(find_alert(raised.alert.alert_id, store=url).to_markdown()).replace("\\", "")
     assert text in alert_text
     assert headline in alert_text
     assert "The judge's own mean was 0.9" in alert_text
@@ -92,10 +92,10 @@ def test_the_corrected_mean_is_the_figure(labeled: Callable[[int], str]) -> None
 def test_pages_show_the_corrected_mean(labeled: Callable[[int], str]) -> None:
     """The pages of monitors and of an alert, and their JSON, name the same."""
     url = labeled(60)
-    (day,), (raised,) = monitors(store=url).found.series[0].corrected, alerts(store=url).found.alerts
+    (day,), (raised,) = list_monitors(store=url).found.series[0].corrected, list_alerts(store=url).found.alerts
     figure = f"{day.mean:.2f} [{day.low:.2f}, {day.high:.2f}]"
     site = Site(url, Access(), config=Path("ragauge.yaml"))
-    with TestClient(application(site), base_url=SEEN) as client:
+    with TestClient(create_app(site), base_url=SEEN) as client:
         assert f"{figure}, judge" in client.get("/monitor").text
         assert "Label-corrected, the mean is" in client.get(f"/monitor/alerts/{raised.alert.alert_id}").text
         (shown,) = client.get("/monitor.json").json()["monitors"]["series"]
@@ -105,8 +105,8 @@ def test_pages_show_the_corrected_mean(labeled: Callable[[int], str]) -> None:
 def test_too_few_labels_correct_nothing(labeled: Callable[[int], str]) -> None:
     """Below 50 labels the judge's own mean stays the figure, and nothing is said of labels."""
     url = labeled(40)
-    found = monitors(store=url)
+    found = list_monitors(store=url)
     assert [one.corrected for one in found.found.series] == [()]
     assert "by labels" not in found.to_markdown()
-    (raised,) = alerts(store=url).found.alerts
-    assert "abel-corrected" not in alert(raised.alert.alert_id, store=url).to_markdown()
+    (raised,) = list_alerts(store=url).found.alerts
+    assert "abel-corrected" not in find_alert(raised.alert.alert_id, store=url).to_markdown()

@@ -51,6 +51,6 @@ def test_a_full_disk(served: Callable[..., Server], store: Store, tmp_path: Path
     resource.prlimit(pid, resource.RLIMIT_FSIZE, unlimited)
     waits(lambda: sent(server)[1].status_code == 200)
     every = dict.fromkeys(acknowledged, "scored")
-    waits(lambda: {name: one.outcome for name, one in store.ledger.lines(acknowledged).items()} == every)
-    assert store.ledger.lines(refused) == {}
+    waits(lambda: {name: one.outcome for name, one in store.ledger.load_lines(acknowledged).items()} == every)
+    assert store.ledger.load_lines(refused) == {}
     assert server.end() == 0

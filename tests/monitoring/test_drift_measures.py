@@ -15,17 +15,17 @@ from ragauge.core.document import IndexListing
 from ragauge.core.errors import UnknownName, UsageError
 from ragauge.core.example import EvalSet, Example, Relevant
 from ragauge.core.response import Passage, Response, Run
-from ragauge.monitoring.alerts.alert_coverage import headline
-from ragauge.monitoring.drift.drift_measures import reformulation_rate
-from ragauge.monitoring.drift.normal_ranges import learned
+from ragauge.monitoring.alerts.alert_coverage import format_headline
+from ragauge.monitoring.drift.drift_measures import compute_reformulation_rate
+from ragauge.monitoring.drift.normal_ranges import learn_band
 from ragauge.monitoring.drift.verb import DriftResult, monitor_drift, monitor_mark
-from ragauge.store.inbox import DAY
+from ragauge.store.inbox import DAY_S
 from ragauge.store.store_access import Store, open_store
 
 
 def measure(found: DriftResult, of: str, name: str) -> tuple[float, bool | None]:
     (one,) = (one for one in found.found.measures if (one.of, one.name) == (of, name))
-    return one.value, one.outside
+    return one.value, one.is_outside
 
 
 @pytest.mark.parametrize(
@@ -41,29 +41,29 @@ def measure(found: DriftResult, of: str, name: str) -> tuple[float, bool | None]
 )
 def test_what_a_band_holds(good: list[float], bad: list[float], value: float, *, inside: bool) -> None:
     """It holds what further days like the good ones bring, and ends halfway to bad days beyond all good ones."""
-    band = learned(good, bad)
+    band = learn_band(good, bad)
     assert band is not None
     assert (band.low <= value <= band.high) == inside, band
 
 
 def test_four_good_days_make_no_band() -> None:
     """With fewer than five good days nothing is called usual."""
-    assert learned([1.0, 1.1, 1.2, 1.3], [9.0]) is None
+    assert learn_band([1.0, 1.1, 1.2, 1.3], [9.0]) is None
 
 
 def golden(store: Store, day: int, found: str, *, gone: bool = False) -> None:
     """A nightly run over twenty labelled questions, each of which finds its own document or another."""
     examples = [Example(f"q{n}", f"What is {n}?", relevant=(Relevant((f"d{n}",)),)) for n in range(20)]
-    run = store.collecting.begin(Run("", f"nightly {day}", set_name="golden"), EvalSet("golden", tuple(examples)))
+    run = store.collecting.begin_run(Run("", f"nightly {day}", set_name="golden"), EvalSet("golden", tuple(examples)))
     pairs = [
         (one, Response(one.query_id, passages=(Passage(f"{found}{n}", f"{found}{n}", "Text."),), answer="a"))
         for n, one in enumerate(examples)
     ]
     store.collecting.add(run.run_id, pairs)
-    store.collecting.finish(run.run_id)
+    store.collecting.finish_run(run.run_id)
     store.listings.write(run.run_id, IndexListing(100, frozenset({"d3"} if gone else ())))
-    due = FIRST.timestamp() + day * DAY
-    job = store.jobs.take("nightly", due, "me", due)
+    due = FIRST.timestamp() + day * DAY_S
+    job = store.jobs.take_job("nightly", due, "me", due)
     assert job is not None
     assert store.jobs.end(job, "me", due, "pass", run_id=run.run_id)
 
@@ -84,7 +84,7 @@ def filled(store: Store) -> Store:
 def test_a_bad_day_lies_outside_the_bands(filled: Store) -> None:
     """After a week marked good, a day of food and of lost documents is unusual in all that moved, and only there."""
     unmarked = monitor_drift(store=filled.url)
-    assert {one.outside for one in unmarked.found.measures} == {None}
+    assert {one.is_outside for one in unmarked.found.measures} == {None}
     assert "It takes 5 good days" in unmarked.to_markdown()
     monitor_mark("good", since="2026-01-02", until="2026-01-08", store=filled.url)
     found = monitor_drift(store=filled.url)
@@ -104,11 +104,11 @@ def test_a_bad_day_lies_outside_the_bands(filled: Store) -> None:
 
 def test_the_page_and_the_alert_say_what_is_unusual(filled: Store) -> None:
     """The page of drift has bands as soon as days are marked; the morning after, the alert names what is outside."""
-    from ragauge.dashboard.app import application
+    from ragauge.dashboard.app import create_app
     from ragauge.dashboard.security import Access
     from ragauge.dashboard.site import Site
 
-    with TestClient(application(Site(filled.url, Access())), base_url="http://127.0.0.1") as client:
+    with TestClient(create_app(Site(filled.url, Access())), base_url="http://127.0.0.1") as client:
         before = client.get("/monitor/drift").text
         assert "not learned" in before
         monitor_mark("good", since="2026-01-02", until="2026-01-08", store=filled.url)
@@ -116,9 +116,9 @@ def test_the_page_and_the_alert_say_what_is_unusual(filled: Store) -> None:
     assert "neighbour_overlap@10" in after
     assert "unusual" in after
     assert Server(filled).at(9) == 1
-    (kept,) = filled.monitors.alerts()
-    assert "unusual: js_divergence of queries" in headline(kept.alert)
-    assert "gold_alive of nightly 0.95" in headline(kept.alert)
+    (kept,) = filled.monitors.list_alerts()
+    assert "unusual: js_divergence of queries" in format_headline(kept.alert)
+    assert "gold_alive of nightly 0.95" in format_headline(kept.alert)
 
 
 def test_a_bad_day_is_no_baseline(filled: Store) -> None:
@@ -168,8 +168,8 @@ def test_how_often_questions_are_put_otherwise() -> None:
     """Of forty conversations of two questions, ten ask again in other words; too few are not counted."""
     again = [("How do I reset the router?", "How can I reset my router?")] * 10
     other = [("How do I reset the router?", "When is the canteen open on Fridays?")] * 30
-    assert reformulation_rate([*again, *other]) == 0.25
-    assert reformulation_rate(again) is None
+    assert compute_reformulation_rate([*again, *other]) == 0.25
+    assert compute_reformulation_rate(again) is None
 
 
 def test_clicks_and_conversations_of_a_day(store: Store) -> None:
@@ -180,7 +180,7 @@ def test_clicks_and_conversations_of_a_day(store: Store) -> None:
         (Example(f"t{n}", asks[n % 2], cluster=f"c{n // 2}"), Response(f"t{n}", outcome={"click": n % 4 == 0}))
         for n in range(60)
     ]
-    store.collecting.replace(run.run_id, pairs, ())
+    store.collecting.replace_responses(run.run_id, pairs, ())
     found = monitor_drift(store=store.url)
     assert measure(found, "requests", "click_through_rate")[0] == 0.25
     assert measure(found, "queries", "reformulation_rate")[0] == 1.0

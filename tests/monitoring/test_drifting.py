@@ -10,11 +10,11 @@ from tests.analysis.monitored import FIRST, stored, traffic
 
 from ragauge.core.config.config_loader import read_config
 from ragauge.core.errors import UsageError
-from ragauge.monitoring.alerts.alert_coverage import headline
-from ragauge.monitoring.alerts.verb import alert
-from ragauge.monitoring.drift.drift_job import DriftWatcher
+from ragauge.monitoring.alerts.alert_coverage import format_headline
+from ragauge.monitoring.alerts.verb import find_alert
+from ragauge.monitoring.drift.drift_job import DriftJob
 from ragauge.monitoring.drift.verb import monitor_drift
-from ragauge.store.inbox import DAY
+from ragauge.store.inbox import DAY_S
 from ragauge.store.store_access import Store
 
 A_DAY = 60
@@ -37,12 +37,12 @@ class Server:
         section = monitor.checked().monitor
         assert section is not None
         self.store, self.now = store, 0.0
-        self._watcher = DriftWatcher(section, lambda: self.now)
+        self._watcher = DriftJob(section, lambda: self.now)
 
     def at(self, day: int, hours: float = 2) -> int:
         """How many alerts were raised or ended when it looked on a day, the first being 0."""
-        self.now = FIRST.timestamp() + day * DAY + hours * 3600
-        return self._watcher.look(self.store, threading.Event())
+        self.now = FIRST.timestamp() + day * DAY_S + hours * 3600
+        return self._watcher.run_once(self.store, threading.Event())
 
 
 @pytest.fixture
@@ -58,16 +58,18 @@ def test_another_topic_raises_one_alert_that_ends(filled: Store) -> None:
     assert one.at(5) == 0
     assert one.at(6, hours=0.5) == 0
     assert (one.at(6), two.at(6), one.at(6, hours=20)) == (1, 0, 0)
-    (kept,) = filled.monitors.alerts()
-    assert headline(kept.alert).startswith("queries of 2026-01-06 are unlike those of the 28 days before (p = 0.000")
-    (delivery,) = filled.monitors.due(1e12)
-    assert delivery.body["title"] == headline(kept.alert)
+    (kept,) = filled.monitors.list_alerts()
+    assert format_headline(kept.alert).startswith(
+        "queries of 2026-01-06 are unlike those of the 28 days before (p = 0.000"
+    )
+    (delivery,) = filled.monitors.list_due(1e12)
+    assert delivery.body["title"] == format_headline(kept.alert)
     assert "wine" not in str(delivery.body)
-    assert "does not stand in the configuration" not in alert(kept.alert.alert_id, store=filled.url).to_markdown()
+    assert "does not stand in the configuration" not in find_alert(kept.alert.alert_id, store=filled.url).to_markdown()
     assert two.at(7) == 1
-    (ended,) = filled.monitors.alerts()
+    (ended,) = filled.monitors.list_alerts()
     assert ended.alert.ended_at == datetime.fromisoformat("2026-01-07T00:00+00:00")
-    told = filled.jobs.newest(DriftWatcher.name)
+    told = filled.jobs.newest(DriftJob.name)
     assert told is not None
     assert told.said.startswith("2026-01-07: queries: the mean embedding did not move")
 
@@ -75,7 +77,7 @@ def test_another_topic_raises_one_alert_that_ends(filled: Store) -> None:
 def test_days_without_a_server_are_looked_at(filled: Store) -> None:
     """What began and ended while nobody looked is kept, with its end."""
     assert Server(filled).at(7) == 1
-    (kept,) = filled.monitors.alerts()
+    (kept,) = filled.monitors.list_alerts()
     assert (kept.alert.since.isoformat(), kept.alert.ended_at is None) == ("2026-01-06", False)
     assert Server(filled).at(8) == 0
 

@@ -13,7 +13,7 @@ from tests.monitoring.test_service import told
 from tests.monitoring.test_watcher import hook
 
 from ragauge.monitoring.intake import lines
-from ragauge.store.inbox import DAY, Batch
+from ragauge.store.inbox import DAY_S, Batch
 from ragauge.store.store_access import Store
 
 CONFIG = """
@@ -39,8 +39,8 @@ def requests(names: Sequence[str], *, found: bool) -> bytes:
 
 def came_before(store: Store, days: int) -> None:
     """Good traffic, taken in so many days ago."""
-    found = lines.parse(requests([f"good{days}-{n}" for n in range(REQUESTS)], found=True))
-    store.inbox.add([Batch(time.time() - days * DAY, "responses", found.body, found.parts)])
+    found = lines.parse_lines(requests([f"good{days}-{n}" for n in range(REQUESTS)], found=True))
+    store.inbox.add([Batch(time.time() - days * DAY_S, "responses", found.body, found.parts)])
 
 
 @pytest.mark.server
@@ -60,12 +60,12 @@ def test_traffic_that_turns_bad(served: Callable[..., Server], store: Store, tmp
         assert "requests in which something was searched; those without retrieval, indexing" in read
         assert "without_retrieval: true in the section monitor of ragauge.yaml reads" in read
         waits(lambda: sum(one.n for one in store.ledger.counts() if one.outcome == "scored") == DAYS * REQUESTS)
-        assert store.monitors.alerts() == []
+        assert store.monitors.list_alerts() == []
         bad = requests([f"bad-{n}" for n in range(BAD)], found=False)
         assert server.send("/v1/responses", bad, "application/x-ndjson") == 200
         waits(lambda: bool(seen))
         assert server.end() == 0
-    (kept,) = store.monitors.alerts()
+    (kept,) = store.monitors.list_alerts()
     assert kept.alert.monitor == "empty_result_rate"
     assert kept.alert.trace_id.startswith("bad-")
     assert kept.alert.ended_at is None

@@ -15,15 +15,15 @@ import pytest
 from tests.analysis.monitored import FIRST
 
 from ragauge.core.config.config_loader import read_config
-from ragauge.monitoring.alerts.alert_worker import judge_series
+from ragauge.monitoring.alerts.alert_worker import advance_monitors
 from ragauge.monitoring.intake import lines
 from ragauge.monitoring.policy import Policy
-from ragauge.monitoring.series.monitor_specs import watches
+from ragauge.monitoring.series.monitor_specs import read_monitor_specs
 from ragauge.monitoring.series.monitor_tracker import Alert
 from ragauge.monitoring.traffic.sampling import Sampler
-from ragauge.monitoring.traffic.trace_assembly import settle
+from ragauge.monitoring.traffic.trace_assembly import settle_traces
 from ragauge.monitoring.traffic.traffic_scorer import TrafficScorer
-from ragauge.store.inbox import DAY, Batch
+from ragauge.store.inbox import DAY_S, Batch
 from ragauge.store.store_access import Store, open_store
 
 FILE = read_config(
@@ -55,7 +55,7 @@ def requests() -> list[Sent]:
                 "passages": found,
                 "tenant": draw.choice(["acme", "bolt"]),
             }
-            out.append((FIRST.timestamp() + day * DAY + n, json.dumps(row).encode(), draw.choice(["shop", "desk"])))
+            out.append((FIRST.timestamp() + day * DAY_S + n, json.dumps(row).encode(), draw.choice(["shop", "desk"])))
     return out
 
 
@@ -67,7 +67,7 @@ def batches(size: int) -> list[Batch]:
         while of_day:
             n = next((place for place, one in enumerate(of_day[:size]) if one[2] != of_day[0][2]), size)
             part, of_day = of_day[:n], of_day[n:]
-            found = lines.parse(b"\n".join(body for _, body, _ in part))
+            found = lines.parse_lines(b"\n".join(body for _, body, _ in part))
             out.append(Batch(part[0][0], "responses", found.body, found.parts, part[0][2]))
     return out
 
@@ -75,19 +75,19 @@ def batches(size: int) -> list[Batch]:
 def worked(store: Store, now: float, limit: int = 200) -> None:
     """What a server's workers do until nothing is left."""
     sampler = Sampler(store, POLICY)
-    while settle(store, POLICY, now, limit, sampler):
+    while settle_traces(store, POLICY, now, limit, sampler):
         pass
     TrafficScorer(store, POLICY, lambda _: None).score()
     monitor = FILE.checked().monitor
     assert monitor is not None
-    judge_series(store, monitor, watches(FILE)[0], now)
+    advance_monitors(store, monitor, read_monitor_specs(FILE)[0], now)
 
 
 def alerts(store: Store) -> list[Alert]:
     """What was raised, without the second in which it was: a batch comes in one moment."""
     found = [
         replace(one.alert, fired_at=one.alert.fired_at.replace(second=0, minute=0, microsecond=0))
-        for one in store.monitors.alerts()
+        for one in store.monitors.list_alerts()
     ]
     return sorted(found, key=lambda one: one.alert_id)
 
@@ -98,7 +98,7 @@ def reference(tmp_path: Path, empty: Path) -> list[Alert]:
     shutil.copy(empty, tmp_path / "reference.db")
     with open_store(f"sqlite:///{tmp_path / 'reference.db'}") as store:
         store.inbox.add(batches(1))
-        worked(store, FIRST.timestamp() + 9 * DAY)
+        worked(store, FIRST.timestamp() + 9 * DAY_S)
         found = alerts(store)
     assert [one.segment for one in found if not one.segment[0]] == [("", "")]
     assert all(one.fired_at - FIRST >= timedelta(days=1) for one in found)
@@ -113,7 +113,7 @@ def test_batches_of_any_size(store: Store, reference: list[Alert], size: int, li
         some = sent[start : start + 25]
         store.inbox.add(some)
         worked(store, some[-1].at + 60, limit)
-    worked(store, FIRST.timestamp() + 9 * DAY)
+    worked(store, FIRST.timestamp() + 9 * DAY_S)
     assert alerts(store) == reference
 
 
@@ -125,7 +125,7 @@ def test_two_workers_on_one_store(store: Store, reference: list[Alert]) -> None:
         try:
             with open_store(store.url) as own:
                 while not over.is_set():
-                    worked(own, FIRST.timestamp() + 9 * DAY, 13)
+                    worked(own, FIRST.timestamp() + 9 * DAY_S, 13)
         except BaseException as error:
             wrong.append(error)
 
@@ -137,7 +137,7 @@ def test_two_workers_on_one_store(store: Store, reference: list[Alert]) -> None:
     over.set()
     for one in workers:
         one.join()
-    worked(store, FIRST.timestamp() + 9 * DAY)
+    worked(store, FIRST.timestamp() + 9 * DAY_S)
     assert wrong == []
     assert alerts(store) == reference
     assert sum(run.done for run in store.runs.list()) == sum(one.n for one in store.ledger.counts() if one.run_id)

@@ -27,16 +27,16 @@ from ragauge.cli.main import main
 from ragauge.core.ask import Ask, ModelName, Reply
 from ragauge.core.errors import UnknownName, UsageError
 from ragauge.core.facts import Evidence
-from ragauge.core.identity import digest
+from ragauge.core.identity import hash_json
 from ragauge.core.label import Label
 from ragauge.core.response import Run
-from ragauge.engine.label_questions import key_of
-from ragauge.engine.request_stream import day_of
-from ragauge.monitoring.erasing import erase, forget_runs
+from ragauge.engine.label_questions import build_key
+from ragauge.engine.request_stream import get_traffic_day
+from ragauge.monitoring.erasing import delete_old_runs, erase_traces
 from ragauge.monitoring.policy import Policy
 from ragauge.monitoring.series.monitor_tracker import Alert
 from ragauge.monitoring.series.series import ALL
-from ragauge.monitoring.traffic.trace_assembly import settle
+from ragauge.monitoring.traffic.trace_assembly import settle_traces
 from ragauge.store.evidence import PackedEvidence
 from ragauge.store.monitors import Delivery
 from ragauge.store.store_access import Store, open_store
@@ -86,15 +86,15 @@ def filled(sender: Sender, store: Store) -> Store:
     """Two users' traces in one batch, settled, with a judge's evidence and reply, a label, an alert; one more waits."""
     client = sender()
     assert client.post("/v1/traces", json=traces(*chat(HERS, "anna", MARK), *chat(HIS, "bert", "plain"))).is_success
-    settle(store, Policy(segments={"tenant": "metadata.tenant"}), LATER)
+    settle_traces(store, Policy(segments={"tenant": "metadata.tenant"}), LATER)
     (run,) = store.runs.list()
-    for item in store.runs.load([number for number, _ in store.runs.order(run.run_id)]):
+    for item in store.runs.load([number for number, _ in store.runs.load_order(run.run_id)]):
         mark = MARK if item.example.query_id == HERS else "plain"
         ask = Ask("chat", "verify_answer", 1, (("user", f"Is it so that {mark} is paid?"),))
         (reply,) = store.replies.put([(ModelName("openai", "m"), ask, Reply("ok", f"Yes, {mark} is."))])
-        found = Evidence(digest(mark), "verify_answer", 1, "judge", "failed", None, 0, (reply.key,), f"about {mark}")
+        found = Evidence(hash_json(mark), "verify_answer", 1, "judge", "failed", None, 0, (reply.key,), f"about {mark}")
         store.evidence.add([(item.response_no, PackedEvidence.of(found))])
-        key = key_of("support", item)
+        key = build_key("support", item)
         assert key is not None
         store.labels.add([Label(key, None, "support", "supported", f"by {mark}")])
         alert = Alert(
@@ -116,9 +116,9 @@ def filled(sender: Sender, store: Store) -> Store:
             "test",
             False,
         )
-        store.monitors.raised([alert])
+        store.monitors.save_alerts([alert])
         body = {"traces": [item.example.query_id], "examples": [{"query": f"How is {mark} paid back?"}]}
-        store.monitors.tell([Delivery(f"d{item.response_no}", alert.alert_id, "t", body)])
+        store.monitors.add_deliveries([Delivery(f"d{item.response_no}", alert.alert_id, "t", body)])
     assert client.post("/v1/traces", json=traces(*chat(LATE, "bert", "plain"))).is_success
     return store
 
@@ -129,10 +129,10 @@ def test_no_byte_of_it_is_left(whose: dict[str, str], filled: Store, tmp_path: P
     (tmp_path / "answers.jsonl").write_text(f'{{"a": "x"}}\n{{"a": "How is {MARK} paid back?"}}\n')
     assert MARK in everything(tmp_path)
     trace_ids = [whose.pop("trace")] if "trace" in whose else []
-    before = erase(filled, trace_ids, whose, dry=True)
+    before = erase_traces(filled, trace_ids, whose, dry=True)
     assert before.dry
     assert MARK in everything(tmp_path)
-    found = erase(filled, trace_ids, whose)
+    found = erase_traces(filled, trace_ids, whose)
     assert (found.traces, found.left, found.files) == (1, {}, {})
     assert found.deleted["responses"] == found.deleted["raw batches"] == 1
     filled.close()
@@ -142,32 +142,32 @@ def test_no_byte_of_it_is_left(whose: dict[str, str], filled: Store, tmp_path: P
     assert after.count("How is plain paid back?") >= 2  # raw and settled
     with open_store(filled.url) as again:
         (run,) = again.runs.list()
-        assert [example.query_id for _, example in again.runs.requests(run.run_id)] == [HIS]
-        assert again.runs.size(run.run_id) == again.runs.find(run.run_id).done == 1
+        assert [example.query_id for _, example in again.runs.iter_examples(run.run_id)] == [HIS]
+        assert again.runs.count_responses(run.run_id) == again.runs.find(run.run_id).done == 1
 
 
 def test_who_is_not_known_is_said(filled: Store) -> None:
     """A trace, or a value, of which nothing is kept is an error that says so, and nothing is deleted."""
     with pytest.raises(UnknownName):
-        erase(filled, ["dd" * 16], {})
+        erase_traces(filled, ["dd" * 16], {})
     with pytest.raises(UsageError, match="nothing is kept of user carl"):
-        erase(filled, [], {"user": "carl"})
+        erase_traces(filled, [], {"user": "carl"})
     with pytest.raises(UsageError, match="whose data"):
-        erase(filled, [], {})
+        erase_traces(filled, [], {})
     assert filled.inbox.counts().batches == 2
 
 
 def test_a_trace_that_waits_goes_too(filled: Store) -> None:
     """Of a user whose last trace was not read yet the raw spans and its place in the queue are deleted as well."""
-    found = erase(filled, [], {"user": "bert"})
+    found = erase_traces(filled, [], {"user": "bert"})
     assert (found.traces, found.left) == (2, {})
-    assert list(filled.erasing.traces()) == [HERS]
+    assert list(filled.erasing.iter_trace_ids()) == [HERS]
 
 
 def test_a_file_that_cannot_be_changed_is_named(filled: Store, tmp_path: Path) -> None:
     """A report beside the store that quotes a question is left as it is, and named with its bytes."""
     (tmp_path / "report.html").write_text(f"<p>How is {MARK} paid back?</p>")
-    assert list(erase(filled, [HERS], {}).files) == [str(tmp_path / "report.html")]
+    assert list(erase_traces(filled, [HERS], {}).files) == [str(tmp_path / "report.html")]
 
 
 def packed_forms(folder: Path, text: str) -> list[Path]:
@@ -203,7 +203,7 @@ def test_what_is_packed_or_written_otherwise_is_looked_into(filled: Store, tmp_p
     forms = packed_forms(tmp_path, f"How is {MARK} paid back?")
     before = {path: path.read_bytes() for path in forms}
     (tmp_path / "other.gz").write_bytes(gzip.compress(b"How is plain paid back?"))
-    found = erase(filled, [HERS], {})
+    found = erase_traces(filled, [HERS], {})
     assert sorted(found.files) == [str(path) for path in forms]
     assert {path: path.read_bytes() for path in forms} == before
     assert found.unread == {}
@@ -220,22 +220,22 @@ def test_what_is_packed_or_written_otherwise_is_looked_into(filled: Store, tmp_p
 def test_what_cannot_be_looked_into_is_named(filled: Store, tmp_path: Path, body: bytes, why: str) -> None:
     """Nothing is proved of a file that is broken, or packed by what nobody here reads: it is named, with the reason."""
     (tmp_path / "dump.bin").write_bytes(body)
-    found = erase(filled, [HERS], {})
+    found = erase_traces(filled, [HERS], {})
     assert (found.files, list(found.unread)) == ({}, [str(tmp_path / "dump.bin")])
     assert why in found.unread[str(tmp_path / "dump.bin")]
 
 
 def test_a_second_deletion_looks_for_the_name(filled: Store, tmp_path: Path) -> None:
     """Once nothing is kept, files that hold the id or the name alone are named; names that hold it within are not."""
-    erase(filled, [], {"user": "anna"})
+    erase_traces(filled, [], {"user": "anna"})
     (tmp_path / "who.txt.gz").write_bytes(gzip.compress(b'{"user": "anna"}'))
     (tmp_path / "who.utf16").write_bytes("to anna, ".encode("utf-16"))
     (tmp_path / "others.txt").write_text("susanna, annabel and anna_2")
-    again = erase(filled, [], {"user": "anna"})
+    again = erase_traces(filled, [], {"user": "anna"})
     assert sorted(again.files) == [str(tmp_path / "who.txt.gz"), str(tmp_path / "who.utf16")]
     assert "nothing is kept of user anna" in again.missing
     (tmp_path / "trace.txt").write_text(f"see {HERS}.")
-    assert list(erase(filled, [HERS], {}).files) == [str(tmp_path / "trace.txt")]
+    assert list(erase_traces(filled, [HERS], {}).files) == [str(tmp_path / "trace.txt")]
 
 
 def test_the_command_says_what_and_proves_it(
@@ -272,9 +272,9 @@ def test_the_command_says_what_and_proves_it(
 def test_runs_are_forgotten_after_their_time(filled: Store) -> None:
     """`keep.runs` deletes runs of traffic whose day is over for as long, with evidence and replies; not before."""
     (run,) = filled.runs.list()
-    day = datetime.fromisoformat(day_of(run)).replace(tzinfo=UTC)
-    assert forget_runs(filled, (day + timedelta(hours=23)).timestamp()) == 0
-    assert forget_runs(filled, (day + timedelta(days=1, minutes=1)).timestamp()) == 1
+    day = datetime.fromisoformat(get_traffic_day(run)).replace(tzinfo=UTC)
+    assert delete_old_runs(filled, (day + timedelta(hours=23)).timestamp()) == 0
+    assert delete_old_runs(filled, (day + timedelta(days=1, minutes=1)).timestamp()) == 1
     assert filled.runs.list() == []
     assert filled.replies.matching() == 0
 
@@ -283,9 +283,9 @@ def test_replies_that_others_use_stay(filled: Store) -> None:
     """Deleting a run takes the replies of its evidence along, but none that evidence of another run was read from."""
     (run,) = filled.runs.list()
     copy = filled.runs.import_run(Run("", "copy"), list(filled.runs.pairs(run.run_id)))
-    (number, *_) = (number for number, _ in filled.runs.order(copy.run_id))
-    (old, *_) = (number for number, _ in filled.runs.order(run.run_id))
-    (linked,) = filled.evidence.linked([old], "judge")[old]
+    (number, *_) = (number for number, _ in filled.runs.load_order(copy.run_id))
+    (old, *_) = (number for number, _ in filled.runs.load_order(run.run_id))
+    (linked,) = filled.evidence.load_linked([old], "judge")[old]
     filled.evidence.add([(number, linked)])
     gone = filled.runs.delete(run.run_id, replies=True)
     assert (gone["replies"], gone["replies that others use"]) == (1, 1)

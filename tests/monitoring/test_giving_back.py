@@ -18,12 +18,12 @@ from tests.monitoring.conftest import ROOT, TRACE, traces
 from tests.monitoring.test_settling import LATER, chain, finder
 
 from ragauge.core.config.config_loader import read_config
-from ragauge.monitoring.http_post import post
+from ragauge.monitoring.http_post import post_body
 from ragauge.monitoring.policy import Policy
-from ragauge.monitoring.result_export import GivingBack
-from ragauge.monitoring.traffic.trace_assembly import settle
+from ragauge.monitoring.result_export import ResultExporter
+from ragauge.monitoring.traffic.trace_assembly import settle_traces
 from ragauge.monitoring.traffic.traffic_scorer import TrafficScorer
-from ragauge.monitoring.traffic.verb import monitor_status
+from ragauge.monitoring.traffic.verb import build_monitor_status
 from ragauge.store.store_access import Store
 
 METRICS = ("faithfulness", "latency", "recall@5", "context_tokens")
@@ -69,15 +69,15 @@ def collector(refusals: int = 0, rejections: int = 0) -> Iterator[tuple[str, lis
 def judged(sender: Callable[..., TestClient], store: Store) -> Store:
     """A trace that came in, was read and judged."""
     assert sender().post("/v1/traces", json=traces(chain("14 days."), finder())).status_code == 200
-    settle(store, Policy(metrics=METRICS), LATER)
+    settle_traces(store, Policy(metrics=METRICS), LATER)
     assert TrafficScorer(store, Policy(metrics=METRICS), lambda _: None).score() == 1
     return store
 
 
-def giver(now: list[float], **receiver: Any) -> GivingBack:
+def giver(now: list[float], **receiver: Any) -> ResultExporter:
     monitor = read_config({"monitor": {"notify": [receiver]}}).checked().monitor
     assert monitor is not None
-    return GivingBack(monitor, lambda: now[0])
+    return ResultExporter(monitor, lambda: now[0])
 
 
 def events(body: bytes) -> dict[str, dict[str, Any]]:
@@ -101,13 +101,13 @@ def test_results_come_back_until_they_arrive(judged: Store, monkeypatch: pytest.
         monkeypatch.setenv("COLLECTOR", address)
         now = [1e9]
         one = giver(now, otlp="$COLLECTOR", headers={"authorization": "$TOKEN"})
-        assert one.look(judged, NEVER) == 0
+        assert one.run_once(judged, NEVER) == 0
         assert judged.returns.counts().batches == 1
-        assert "HTTP 503" in monitor_status(store=judged.url).to_markdown()
-        assert one.look(judged, NEVER) == 0
+        assert "HTTP 503" in build_monitor_status(store=judged.url).to_markdown()
+        assert one.run_once(judged, NEVER) == 0
         now[0] += 30
-        assert giver(now, otlp="$COLLECTOR", headers={"authorization": "$TOKEN"}).look(judged, NEVER) == 1
-        assert one.look(judged, NEVER) == 0
+        assert giver(now, otlp="$COLLECTOR", headers={"authorization": "$TOKEN"}).run_once(judged, NEVER) == 1
+        assert one.run_once(judged, NEVER) == 0
         (first, body, path), (second, again, _) = seen
     assert path == "/v1/logs"
     assert (first["Idempotency-Key"], body) == (second["Idempotency-Key"], again)
@@ -128,21 +128,21 @@ def test_two_servers_send_a_batch_once(judged: Store) -> None:
     now = [1e9]
     with collector(1) as (address, seen):
         one = giver(now, otlp=address)
-        assert one.look(judged, NEVER) == 0
+        assert one.run_once(judged, NEVER) == 0
         now[0] += 30
-        (batch,) = judged.returns.due(now[0], 1)
-        assert judged.returns.claimed(batch, now[0] + 120)
-        assert not judged.returns.claimed(batch, now[0] + 120)
-        assert one.look(judged, NEVER) == 0
+        (batch,) = judged.returns.list_due(now[0], 1)
+        assert judged.returns.take_delivery(batch, now[0] + 120)
+        assert not judged.returns.take_delivery(batch, now[0] + 120)
+        assert one.run_once(judged, NEVER) == 0
         assert len(seen) == 1
         now[0] += 120
-        assert one.look(judged, NEVER) == 1
+        assert one.run_once(judged, NEVER) == 1
 
 
 def test_reasons_are_sent_where_they_are_asked_for(judged: Store) -> None:
     """With `text: true` the reason is in it."""
     with collector() as (address, seen):
-        assert giver([1e9], otlp=address, text=True).look(judged, NEVER) == 1
+        assert giver([1e9], otlp=address, text=True).run_once(judged, NEVER) == 1
     assert events(seen[0][1])["recall@5"]["gen_ai.evaluation.explanation"]
 
 
@@ -150,21 +150,21 @@ def test_what_a_receiver_does_not_take_is_said(judged: Store) -> None:
     """A receiver that leaves some out is not sent them again, and the status says how many."""
     with collector(rejections=2) as (address, seen):
         one = giver([1e9], otlp=address)
-        assert (one.look(judged, NEVER), one.look(judged, NEVER), len(seen)) == (1, 0, 1)
-    assert "2 not taken" in monitor_status(store=judged.url).to_markdown()
+        assert (one.run_once(judged, NEVER), one.run_once(judged, NEVER), len(seen)) == (1, 0, 1)
+    assert "2 not taken" in build_monitor_status(store=judged.url).to_markdown()
 
 
 def test_without_a_receiver_nothing_is_kept(judged: Store) -> None:
     """Where nobody is given results, none waits."""
     assert judged.returns.counts().traces == 1
-    GivingBack.of(None).look(judged, NEVER)
+    ResultExporter.of(None).run_once(judged, NEVER)
     assert judged.returns.counts() == type(judged.returns.counts())(0, 0, 0, "")
 
 
 def test_what_was_given_back_is_not_taken_in(judged: Store, sender: Callable[..., TestClient]) -> None:
     """Results that a collector hands on to the server that made them are left out: nothing is judged again for ever."""
     with collector() as (address, seen):
-        giver([1e9], otlp=address).look(judged, NEVER)
+        giver([1e9], otlp=address).run_once(judged, NEVER)
     client = sender()
     answer = client.post(
         "/v1/logs", content=seen[0][1], headers={"content-type": "application/x-protobuf", "content-encoding": "gzip"}
@@ -172,7 +172,7 @@ def test_what_was_given_back_is_not_taken_in(judged: Store, sender: Callable[...
     assert answer.status_code == 200
     taken = ExportLogsServiceResponse.FromString(answer.content)
     assert taken.partial_success.rejected_log_records == len(METRICS)
-    assert judged.inbox.due(1e12, 10) == []
+    assert judged.inbox.list_due(1e12, 10) == []
 
 
 @pytest.mark.parametrize("drips", [False, True])
@@ -196,7 +196,7 @@ def test_a_receiver_that_hangs_holds_nobody_up(drips: bool) -> None:
         thread.start()
         began = time.monotonic()
         with pytest.raises(TimeoutError, match=r"no answer within 0\.5 s"):
-            post(f"http://127.0.0.1:{listening.getsockname()[1]}", b"{}", {}, timeout=0.5)
+            post_body(f"http://127.0.0.1:{listening.getsockname()[1]}", b"{}", {}, timeout=0.5)
         assert time.monotonic() - began < 60  # it would hang for ever
         over.set()
         thread.join(10)

@@ -16,8 +16,8 @@ from tests.monitoring.conftest import traces
 from tests.monitoring.serving import Server, waits
 from tests.monitoring.test_settling import LATER, chain, finder
 
-from ragauge.monitoring.policy import policy_of
-from ragauge.monitoring.traffic.trace_assembly import settle
+from ragauge.monitoring.policy import read_policy
+from ragauge.monitoring.traffic.trace_assembly import settle_traces
 from ragauge.monitoring.traffic.traffic_scorer import TrafficScorer
 from ragauge.store.store_access import Store, open_store
 
@@ -58,9 +58,9 @@ def killed(start: Callable[..., Server], store: Store, config: Path, moments: li
         over.set()
         for sender in senders:
             sender.join()
-    policy = policy_of(config)
+    policy = read_policy(config)
     with open_store(store.url) as again:
-        while settle(again, policy, LATER):
+        while settle_traces(again, policy, LATER):
             pass
         TrafficScorer(again, policy, print).score()
         runs = again.runs.list()
@@ -69,7 +69,7 @@ def killed(start: Callable[..., Server], store: Store, config: Path, moments: li
         assert set(acknowledged) <= set(found)
         assert len(acknowledged) == len(set(acknowledged))
         assert sum(run.done for run in runs) == len(found)
-        scores = [one for run in runs for one in again.scores.frame(run.run_id, None)["query_id"]]
+        scores = [one for run in runs for one in again.scores.load_frame(run.run_id, None)["query_id"]]
         assert sorted(scores) == sorted(found)  # one score a response
         assert {count.outcome for count in again.ledger.counts()} == {"scored"}
 

@@ -26,7 +26,7 @@ from ragauge.core.verdict import ExampleVerdict
 from ragauge.labels.label.verb import label_import
 from ragauge.monitoring.policy import Policy
 from ragauge.monitoring.traffic.label_decisions import LabelDecisions
-from ragauge.monitoring.traffic.trace_assembly import settle
+from ragauge.monitoring.traffic.trace_assembly import settle_traces
 from ragauge.monitoring.traffic.traffic_scorer import TrafficScorer
 from ragauge.store.store_access import Store, open_store
 
@@ -73,7 +73,7 @@ def decided(store: Store) -> dict[tuple[str, str | None], tuple[ExampleVerdict, 
     """(query_id, judge) -> verdict and name of the cause."""
     results: dict[tuple[str, str | None], tuple[ExampleVerdict, str]] = {}
     for run in store.runs.list():
-        items = store.runs.load(store.runs.order(run.run_id).numbers)
+        items = store.runs.load(store.runs.load_order(run.run_id).numbers)
         names = {item.response_no: item.response.query_id for item in items}
         for judge in (None, *store.scores.judges(run.run_id)):
             causes = dict(store.causes.read(run.run_id, judge))
@@ -118,7 +118,7 @@ def test_late_labels_change_the_answer(days: int, served: Callable[..., Server],
     for n, said in SAID.items():
         sent = json.dumps(event((trace_id(n), ROOT), **said, **{"evaluator.id": "ann"})).encode()
         assert server.send("/v1/logs", sent, "application/json") == 200
-    waits(lambda: len(list(store.labels.list())) == len(SAID) and not store.labels.queued_decisions())
+    waits(lambda: len(list(store.labels.list())) == len(SAID) and not store.labels.load_queued_decisions())
     label_import([row_of(label) for label in store.labels.list()], store=other)
     after = decided(store)
     with open_store(other) as opened:
@@ -157,7 +157,7 @@ def test_a_server_killed_once_the_label_is_there(served: Callable[..., Server], 
     waits(lambda: len(list(store.labels.list())) == 1)
     server.end(signal.SIGKILL)
     server = served("--config", str(config))
-    waits(lambda: not store.labels.queued_decisions())
+    waits(lambda: not store.labels.load_queued_decisions())
     assert (verdict_now(store), len(list(store.labels.list()))) == ("passed", 1)
     assert server.end() == 0
 
@@ -171,7 +171,7 @@ def row_of(label: Label) -> dict[str, Any]:
 def evaluated(sender: Callable[..., TestClient], store: Store) -> TrafficScorer:
     """A trace whose answer its passage says nothing of, scored by the local judge; what scored it."""
     sender().post("/v1/traces", json=traces(chain(), finder()))
-    settle(store, POLICY, LATER)
+    settle_traces(store, POLICY, LATER)
     scorer = TrafficScorer(store, POLICY, print)
     assert scorer.score() == 1
     return scorer
@@ -190,9 +190,9 @@ def test_a_killed_decision_is_made_again(
     before = verdict_now(store)
     later(store, 3)
     sender().post("/v1/logs", json=event(**GROUNDED))
-    settle(store, POLICY, LATER)
+    settle_traces(store, POLICY, LATER)
     assert (list(store.labels.list()), verdict_now(store)) == ([LABEL], before)
-    (numbers,) = store.labels.queued_decisions().values()
+    (numbers,) = store.labels.load_queued_decisions().values()
 
     def ends(*_: object, **__: object) -> None:
         raise KeyboardInterrupt
@@ -200,15 +200,15 @@ def test_a_killed_decision_is_made_again(
     with monkeypatch.context() as patch:
         patch.setattr(store.verdicts, "write", ends)
         with pytest.raises(KeyboardInterrupt):
-            LabelDecisions(store).look()
+            LabelDecisions(store).run_once()
     assert verdict_now(store) == before
     with open_store(store.url) as again:
-        assert LabelDecisions(again).look() == len(numbers) == 1
-        assert (verdict_now(again), again.labels.queued_decisions()) == ("passed", {})
+        assert LabelDecisions(again).run_once() == len(numbers) == 1
+        assert (verdict_now(again), again.labels.load_queued_decisions()) == ("passed", {})
         assert before != "passed"
         sender().post("/v1/logs", json=event(**GROUNDED))  # the same again
-        settle(again, POLICY, LATER)
-        assert LabelDecisions(again).look() == 0
+        settle_traces(again, POLICY, LATER)
+        assert LabelDecisions(again).run_once() == 0
 
 
 def test_an_evaluation_under_way(sender: Callable[..., TestClient], store: Store) -> None:
@@ -216,16 +216,16 @@ def test_an_evaluation_under_way(sender: Callable[..., TestClient], store: Store
     evaluated(sender, store)
     before = decided(store)
     sender().post("/v1/logs", json=event(**GROUNDED))
-    settle(store, POLICY, LATER)
+    settle_traces(store, POLICY, LATER)
     changed: list[str] = []
     decisions, run_id = LabelDecisions(store, changed.append), line(store).run_id
-    with store.held(run_id):
-        assert (decisions.look(), decisions.look()) == (1, 0)
+    with store.lock_run(run_id):
+        assert (decisions.run_once(), decisions.run_once()) == (1, 0)
         assert verdict_now(store) == "passed"
-        (number,) = store.runs.order(run_id).numbers  # it ends with a verdict that does not know the label
+        (number,) = store.runs.load_order(run_id).numbers  # it ends with a verdict that does not know the label
         for (_, judge), (verdict, _) in before.items():
             store.verdicts.write(run_id, judge, {number: verdict})
         assert verdict_now(store) != "passed"
-    assert (decisions.look(), decisions.look()) == (1, 0)
+    assert (decisions.run_once(), decisions.run_once()) == (1, 0)
     assert verdict_now(store) == "passed"
     assert changed == [run_id, run_id]

@@ -12,10 +12,10 @@ from tests.monitoring.test_settling import LATER, OTHER, chain, finder, line
 
 from ragauge.engine import execute
 from ragauge.engine.judge_batch import judge_batch
-from ragauge.engine.plan import columns_of
-from ragauge.metrics.catalogue import parse
+from ragauge.engine.plan import list_columns
+from ragauge.metrics.catalogue import parse_metric
 from ragauge.monitoring.policy import Policy
-from ragauge.monitoring.traffic.trace_assembly import settle
+from ragauge.monitoring.traffic.trace_assembly import settle_traces
 from ragauge.monitoring.traffic.traffic_scorer import TrafficScorer
 from ragauge.store.ledger import Ledger
 from ragauge.store.store_access import Store
@@ -54,7 +54,7 @@ def values(store: Store, run_id: str, judge_id: str | None) -> dict[str, list[An
     """Trace -> status and value by metric."""
     found = {}
     for trace_id in (TRACE, OTHER):
-        scores = store.scores.of_response(run_id, trace_id, 0, judge_id)
+        scores = store.scores.load_for_response(run_id, trace_id, 0, judge_id)
         found[trace_id] = [(scores[name].status, scores[name].value) for name in METRICS if name in scores]
     return found
 
@@ -72,18 +72,18 @@ def test_no_score_is_of_an_older_response(
     client, policy = sender(), Policy(metrics=METRICS, judge="local", rate=rate)
     client.post("/v1/traces", json=traces(chain(trace_id=OTHER), finder(trace_id=OTHER), more(OTHER)))
     client.post("/v1/traces", json=traces(chain(), finder()))
-    settle(store, policy, LATER)
+    settle_traces(store, policy, LATER)
 
     def comes() -> None:
         client.post("/v1/traces", json=traces(more(TRACE)))
-        assert settle(store, policy, LATER + 1) == 1
+        assert settle_traces(store, policy, LATER + 1) == 1
 
     late = Late(comes)
     match step:
         case "scores without a judge":
             monkeypatch.setattr("ragauge.monitoring.traffic_store.judge_batch", late.after(judge_batch))
         case "judged scores":
-            monkeypatch.setattr(execute._Execution, "_write", late.before(execute._Execution._write))
+            monkeypatch.setattr(execute._Execution, "_write", late.before(execute._Execution._store_batch))
         case _:
             monkeypatch.setattr(Ledger, "decide", late.before(Ledger.decide))
     scorer = TrafficScorer(store, policy, print)
@@ -99,4 +99,4 @@ def test_no_score_is_of_an_older_response(
     for judge_id in [*store.scores.judges(run_id), None]:
         found = values(store, run_id, judge_id)
         assert found[TRACE] == found[OTHER]
-    assert len(store.scores.complete(run_id, columns_of([parse("context_tokens")], None))) == 2
+    assert len(store.scores.find_complete(run_id, list_columns([parse_metric("context_tokens")], None))) == 2

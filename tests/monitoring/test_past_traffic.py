@@ -20,18 +20,18 @@ from tests.monitoring.conftest import CHILD, ROOT, span, traces
 from tests.monitoring.serving import Server, waits
 
 from ragauge.core.config.config_loader import read_config
-from ragauge.engine.request_stream import day_of, traffic_runs
-from ragauge.monitoring.alerts.alert_worker import judge_series
+from ragauge.engine.request_stream import get_traffic_day, list_traffic_runs
+from ragauge.monitoring.alerts.alert_worker import advance_monitors
 from ragauge.monitoring.intake import lines
-from ragauge.monitoring.intake.body_parser import Sent, Taking
-from ragauge.monitoring.intake.file_tail import GrowingFile
-from ragauge.monitoring.policy import policy_of
-from ragauge.monitoring.series.monitor_specs import watches
-from ragauge.monitoring.series.monitor_tracker import WatchState
+from ragauge.monitoring.intake.body_parser import BodyParser, SentBody
+from ragauge.monitoring.intake.file_tail import TailedFile
+from ragauge.monitoring.policy import read_policy
+from ragauge.monitoring.series.monitor_specs import read_monitor_specs
+from ragauge.monitoring.series.monitor_tracker import TrackerState
 from ragauge.monitoring.series.series import ALL
-from ragauge.monitoring.traffic.trace_assembly import settle
+from ragauge.monitoring.traffic.trace_assembly import settle_traces
 from ragauge.monitoring.traffic.traffic_scorer import TrafficScorer
-from ragauge.store.inbox import DAY, Batch, TracePart
+from ragauge.store.inbox import DAY_S, Batch, TracePart
 from ragauge.store.store_access import Store, open_store
 
 MONITOR = {
@@ -42,7 +42,7 @@ MONITOR = {
     "monitors": [{"metric": "empty_result_rate", "baseline": "28d", "max_drop": "10 points"}],
     "notify": [{"webhook": "http://127.0.0.1:9/x"}],
 }
-NOON = DAY / 2
+NOON = DAY_S / 2
 KIND = "openinference.span.kind"
 
 
@@ -61,9 +61,9 @@ def request(n: int, at: float, *, found: bool = True) -> dict[str, Any]:
 
 def history(days: int, each: int, bad: tuple[int, ...] = (), *, n: int = 1) -> list[str]:
     """Lines of the requests of so many days before yesterday; on bad ones nothing is found."""
-    today = (time.time() // DAY - 1) * DAY  # so that all is more than a day old at any hour
+    today = (time.time() // DAY_S - 1) * DAY_S  # so that all is more than a day old at any hour
     return [
-        json.dumps(request(n + day * each + one, today - (days - day) * DAY + NOON + 60 * one, found=day not in bad))
+        json.dumps(request(n + day * each + one, today - (days - day) * DAY_S + NOON + 60 * one, found=day not in bad))
         for day in range(days)
         for one in range(each)
     ]
@@ -74,26 +74,28 @@ class Monitored:
 
     def __init__(self, store: Store, config: Path) -> None:
         config.write_text(yaml.safe_dump({"monitor": MONITOR}))
-        self.store, self.policy = store, replace(policy_of(config), dated=True)
+        self.store, self.policy = store, replace(read_policy(config), dated=True)
         file = read_config(config).checked()
         assert file.monitor is not None
-        self.section, self.watched = file.monitor, watches(read_config(config))[0]
+        self.section, self.watched = file.monitor, read_monitor_specs(read_config(config))[0]
 
     def take(self, path: Path) -> None:
-        GrowingFile(self.store, path, Taking(dated=True), self.policy.patience, print).read()
+        TailedFile(self.store, path, BodyParser(dated=True), self.policy.patience, print).read()
 
     def send(self, *sent: str) -> None:
-        taken = (Taking(dated=True).traces(Sent("json", one.encode(), time.time(), "")).batch for one in sent)
+        taken = (
+            BodyParser(dated=True).parse_traces(SentBody("json", one.encode(), time.time(), "")).batch for one in sent
+        )
         self.store.inbox.add([one for one in taken if one is not None], self.policy.patience)
 
     def work(self) -> None:
-        while settle(self.store, self.policy, time.time() + 60):
+        while settle_traces(self.store, self.policy, time.time() + 60):
             pass
         TrafficScorer(self.store, self.policy, print).score_free()
-        judge_series(self.store, self.section, self.watched, time.time(), began=time.time() - 1)
+        advance_monitors(self.store, self.section, self.watched, time.time(), began=time.time() - 1)
 
     @property
-    def state(self) -> WatchState:
+    def state(self) -> TrackerState:
         (name,) = self.store.monitors.names()
         return self.store.monitors.state(name)
 
@@ -104,12 +106,12 @@ def monitored(store: Store, tmp_path: Path) -> Monitored:
 
 
 def days_of(store: Store) -> dict[str, int]:
-    return {day_of(run): run.done for run in traffic_runs(store)}
+    return {get_traffic_day(run): run.done for run in list_traffic_runs(store)}
 
 
 def expected_days(days: int, each: int) -> dict[str, int]:
-    today = (time.time() // DAY - 1) * DAY  # so that all is more than a day old at any hour
-    dates = (datetime.fromtimestamp(today - (days - day) * DAY, UTC).date().isoformat() for day in range(days))
+    today = (time.time() // DAY_S - 1) * DAY_S  # so that all is more than a day old at any hour
+    dates = (datetime.fromtimestamp(today - (days - day) * DAY_S, UTC).date().isoformat() for day in range(days))
     return dict.fromkeys(dates, each)
 
 
@@ -127,22 +129,22 @@ def test_sixty_days_give_a_baseline_at_once(monitored: Monitored, tmp_path: Path
     assert days_of(store) == expected_days(days, each)
     state = monitored.state
     assert datetime.fromordinal(state.day).date().isoformat() == max(expected_days(days, each))
-    assert (store.monitors.alerts(), store.monitors.due(1e12), state.last) == ([], [], None)
+    assert (store.monitors.list_alerts(), store.monitors.list_due(1e12), state.last) == ([], [], None)
     reference = state.series[ALL].reference
     assert reference is not None
     assert reference.baseline is not None
-    written = {run.run_id: run.done for run in traffic_runs(store)}
+    written = {run.run_id: run.done for run in list_traffic_runs(store)}
     monitored.send(*given)  # the same once more, over the wire
     monitored.work()
-    assert {run.run_id: run.done for run in traffic_runs(store)} == written
+    assert {run.run_id: run.done for run in list_traffic_runs(store)} == written
     assert repr(monitored.state) == repr(state)  # what is not known is NaN, which equals nothing
     now = time.time()
     monitored.send(*(json.dumps(request(10**6 + n, now - 1, found=False)) for n in range(150)))
     monitored.work()
-    (alert,) = store.monitors.alerts()
+    (alert,) = store.monitors.list_alerts()
     assert alert.alert.ended_at is None
     assert now - 60 < alert.alert.fired_at.timestamp() <= time.time()
-    assert len(store.monitors.due(1e12)) == 1
+    assert len(store.monitors.list_due(1e12)) == 1
 
 
 @pytest.mark.slow
@@ -151,11 +153,11 @@ def test_what_is_off_when_the_present_begins_is_told_then(monitored: Monitored) 
     monitored.send(*history(40, 10, bad=(33, 34, 35, 36, 37, 38, 39)))
     monitored.work()
     assert list(monitored.state.alerts) == [ALL]
-    assert monitored.store.monitors.alerts() == []
+    assert monitored.store.monitors.list_alerts() == []
     monitored.send(json.dumps(request(10**6, time.time() - 1, found=False)))
     monitored.work()
-    (alert,) = monitored.store.monitors.alerts()
-    assert (alert.alert.ended_at, len(monitored.store.monitors.due(1e12))) == (None, 1)
+    (alert,) = monitored.store.monitors.list_alerts()
+    assert (alert.alert.ended_at, len(monitored.store.monitors.list_due(1e12))) == (None, 1)
 
 
 def test_older_ones_wait_for_none_and_newer_ones_for_the_older(store: Store) -> None:
@@ -166,56 +168,56 @@ def test_older_ones_wait_for_none_and_newer_ones_for_the_older(store: Store) -> 
         store.inbox.add([Batch(at, "traces", b"x", (TracePart(trace_id, rooted=True, began=began),))])
 
     came("new", now, now - 1)
-    came("past2", now + 1, now - 5 * DAY)
-    came("past1", now + 2, now - 9 * DAY)
+    came("past2", now + 1, now - 5 * DAY_S)
+    came("past1", now + 2, now - 9 * DAY_S)
     came("undated", now + 2.5, None)
-    assert store.inbox.due(now + 9, 9) == []
-    assert [one.trace_id for one in store.inbox.due(now + 13, 9)] == ["past1", "past2", "new", "undated"]
-    came("past3", now + 604, now - 7 * DAY)
-    assert [one.trace_id for one in store.inbox.due(now + 605.5, 9)] == ["new"]
-    assert [one.trace_id for one in store.inbox.due(now + 615, 3)] == ["past1", "past3", "past2"]
+    assert store.inbox.list_due(now + 9, 9) == []
+    assert [one.trace_id for one in store.inbox.list_due(now + 13, 9)] == ["past1", "past2", "new", "undated"]
+    came("past3", now + 604, now - 7 * DAY_S)
+    assert [one.trace_id for one in store.inbox.list_due(now + 605.5, 9)] == ["new"]
+    assert [one.trace_id for one in store.inbox.list_due(now + 615, 3)] == ["past1", "past3", "past2"]
 
 
 @pytest.mark.parametrize(
     ("began", "day", "past"),
     [
-        (-3 * DAY, -3 * DAY, True),
-        (3 * DAY, 0.0, False),  # a clock that is ahead
-        (-3000 * DAY, 0.0, False),  # one that nobody has set
+        (-3 * DAY_S, -3 * DAY_S, True),
+        (3 * DAY_S, 0.0, False),  # a clock that is ahead
+        (-3000 * DAY_S, 0.0, False),  # one that nobody has set
         (-60.0, -60.0, False),
     ],
 )
 def test_whose_day_a_trace_counts_for(store: Store, began: float, day: float, past: bool) -> None:
     """That of its own spans; that of its arrival where their clock cannot be right."""
     now = 1.8e9
-    sent = Sent("json", json.dumps(request(7, now + began)).encode(), now, "")
-    for taking, moment, of_past in ((Taking(dated=True), now + day, past), (Taking(), now, False)):
-        batch = taking.traces(sent).batch
+    sent = SentBody("json", json.dumps(request(7, now + began)).encode(), now, "")
+    for taking, moment, of_past in ((BodyParser(dated=True), now + day, past), (BodyParser(), now, False)):
+        batch = taking.parse_traces(sent).batch
         assert batch is not None
         store.inbox.add([replace(batch, parts=(replace(batch.parts[0], trace_id=str(moment)),))])
-        time_of = store.inbox.arrived([str(moment)])[str(moment)]
+        time_of = store.inbox.load_arrival_times([str(moment)])[str(moment)]
         assert time_of.at == pytest.approx(moment)
-        assert (time_of.first, time_of.past) == (now, of_past)
+        assert (time_of.first, time_of.is_past) == (now, of_past)
 
 
 def test_captured_lines_count_for_the_day_in_their_ids() -> None:
     """A response that rg.capture wrote says when; one with an id of its own counts from its arrival."""
     rows = [{"query_id": name, "query": "?", "answer": "!"} for name in ("20260131T101500.250000-3f9a", "q1")]
     body = b"\n".join(json.dumps(row).encode() for row in rows)
-    assert [part.began for part in lines.parse(body, dated=True).parts] == [1769854500.25, None]
-    assert [part.began for part in lines.parse(body).parts] == [None, None]
+    assert [part.began for part in lines.parse_lines(body, dated=True).parts] == [1769854500.25, None]
+    assert [part.began for part in lines.parse_lines(body).parts] == [None, None]
 
 
 def test_what_came_long_after_its_date_is_kept_from_its_arrival(store: Store) -> None:
     """Retention counts from when a trace came, and more of it that comes the same day is not late."""
     now = 1.8e9
     for n in range(2):
-        part = TracePart("old", rooted=True, began=now - 300 * DAY + n)
+        part = TracePart("old", rooted=True, began=now - 300 * DAY_S + n)
         store.inbox.add([Batch(now + 3600 * n, "traces", b"x", (part,))])
-    (due,) = store.inbox.due(now + DAY, 9)
-    assert (due.late, due.at) == (False, now - 300 * DAY)
-    store.inbox.settled([due])
-    assert store.inbox.forget(now - 7 * DAY, now - 90 * DAY) == 0
+    (due,) = store.inbox.list_due(now + DAY_S, 9)
+    assert (due.is_late, due.at) == (False, now - 300 * DAY_S)
+    store.inbox.mark_read([due])
+    assert store.inbox.delete_old(now - 7 * DAY_S, now - 90 * DAY_S) == 0
     assert store.inbox.counts().traces == 1
 
 
@@ -258,8 +260,8 @@ def test_sixty_days_out_of_a_file_across_kills(
     killed_while_it_reads(served, monitored.store, options, feed())
     with open_store(monitored.store.url) as store:
         assert days_of(store) == expected_days(days, each)
-        assert store.monitors.alerts() == []
-        numbers = [store.runs.order(run.run_id).numbers for run in traffic_runs(store)]
+        assert store.monitors.list_alerts() == []
+        numbers = [store.runs.load_order(run.run_id).numbers for run in list_traffic_runs(store)]
         assert all(max(one) < min(other) for one, other in pairwise(numbers))
 
 
@@ -282,4 +284,4 @@ def test_the_past_over_the_wire(served: Callable[..., Server], monitored: Monito
     assert server.end() == 0
     with open_store(store.url) as again:
         assert days_of(again) == expected_days(days, each)
-        assert again.monitors.alerts() == []
+        assert again.monitors.list_alerts() == []

@@ -7,7 +7,13 @@ from itertools import pairwise
 
 import pytest
 
-from ragauge.monitoring.intake.intake_priority import LONG, LULL, MOST_REST, GivingWay, SenderWaits
+from ragauge.monitoring.intake.intake_priority import (
+    IDLE_AFTER_S,
+    MAX_MEAN_WAIT_S,
+    MAX_REST_FACTOR,
+    SenderWaits,
+    WorkerPauses,
+)
 
 WORK = 0.1  # seconds that a part of the work takes
 
@@ -41,7 +47,7 @@ def worker(clock: Clock, answering: SenderWaits, sent: Callable[[], None]) -> Ca
         clock.now = max(clock.now, end)
         return False
 
-    way = GivingWay(answering, wait, clock)
+    way = WorkerPauses(answering, wait, clock)
 
     def part() -> float:
         began = clock.now
@@ -58,36 +64,36 @@ def test_slow_answers_go_first() -> None:
     """While answers are slow the work rests the longer, up to four fifths of the time, but never longer than that."""
     clock = Clock()
     answering = SenderWaits(clock)
-    part = worker(clock, answering, lambda: clock.answer(answering, 2 * LONG))
+    part = worker(clock, answering, lambda: clock.answer(answering, 2 * MAX_MEAN_WAIT_S))
     rests = [part() for _ in range(20)]
     assert rests[0] < rests[1] < rests[2]
-    assert rests[-1] == pytest.approx(MOST_REST * WORK, abs=2 * LONG)
-    assert 20 * WORK / (20 * WORK + sum(rests)) > 0.9 / (1 + MOST_REST)
+    assert rests[-1] == pytest.approx(MAX_REST_FACTOR * WORK, abs=2 * MAX_MEAN_WAIT_S)
+    assert 20 * WORK / (20 * WORK + sum(rests)) > 0.9 / (1 + MAX_REST_FACTOR)
 
 
 def test_fast_answers_stop_nobody() -> None:
     """Where answers are fast all the time goes to the work, and what rested before works on."""
     clock = Clock()
-    answering, seconds = SenderWaits(clock), [2 * LONG]
+    answering, seconds = SenderWaits(clock), [2 * MAX_MEAN_WAIT_S]
     part = worker(clock, answering, lambda: clock.answer(answering, seconds[0]))
     for _ in range(5):
         part()
-    seconds[0] = LONG / 10
+    seconds[0] = MAX_MEAN_WAIT_S / 10
     rests = [part() for _ in range(10)]
     assert rests[-1] == pytest.approx(0.0)
-    assert all(later < before + LONG for before, later in pairwise(rests))
+    assert all(later < before + MAX_MEAN_WAIT_S for before, later in pairwise(rests))
 
 
 def test_nobody_sends() -> None:
     """A rest ends as soon as nobody sends any more, however slow the last answers were."""
     clock = Clock()
     answering = SenderWaits(clock)
-    way = GivingWay(answering, clock.wait, clock)
+    way = WorkerPauses(answering, clock.wait, clock)
     for _ in range(10):
-        clock.answer(answering, 10 * LONG)
+        clock.answer(answering, 10 * MAX_MEAN_WAIT_S)
         began = clock.now
         way.rest(10 * WORK)
-        assert clock.now - began < 2 * LULL
+        assert clock.now - began < 2 * IDLE_AFTER_S
 
 
 def test_everybody_waits() -> None:
@@ -101,5 +107,5 @@ def test_everybody_waits() -> None:
         return len(rested) == 3  # the server ends
 
     with answering.one():
-        GivingWay(answering, wait, clock).rest(WORK)
+        WorkerPauses(answering, wait, clock).rest(WORK)
     assert len(rested) == 3

@@ -15,18 +15,18 @@ from tests.analysis.monitored import FIRST, stored, traffic
 
 from ragauge.core.config.config_loader import read_config
 from ragauge.core.config.monitor import MonitorSection
-from ragauge.monitoring.alerts.alert_coverage import headline
-from ragauge.monitoring.alerts.alert_worker import judge_series
-from ragauge.monitoring.alerts.verb import monitors
-from ragauge.monitoring.drift.compute import permutations_for
-from ragauge.monitoring.drift.drift_days import projects_before
-from ragauge.monitoring.drift.drift_job import DriftWatcher
+from ragauge.monitoring.alerts.alert_coverage import format_headline
+from ragauge.monitoring.alerts.alert_worker import advance_monitors
+from ragauge.monitoring.alerts.verb import list_monitors
+from ragauge.monitoring.drift.compute import count_permutations
+from ragauge.monitoring.drift.drift_days import count_testable_projects
+from ragauge.monitoring.drift.drift_job import DriftJob
 from ragauge.monitoring.drift.verb import monitor_drift
 from ragauge.monitoring.replay.verb import monitor_replay
-from ragauge.monitoring.series.false_alarm_budget import level_of_a_day
-from ragauge.monitoring.series.monitor_specs import watches
+from ragauge.monitoring.series.false_alarm_budget import compute_daily_level
+from ragauge.monitoring.series.monitor_specs import read_monitor_specs
 from ragauge.stats.drift import mean_shift
-from ragauge.store.inbox import DAY
+from ragauge.store.inbox import DAY_S
 from ragauge.store.store_access import Store
 
 A_DAY, DRIFT = 60, 5  # requests of a project a day; the day, the first being 0, on which one asks something else
@@ -57,8 +57,8 @@ def fill(store: Store, project: str, first: int, days: int, drifts: Callable[[in
 
 def looks(store: Store, day: float, monitor: MonitorSection) -> int:
     """How many alerts were raised or ended when a server looked two hours after the day began."""
-    now = FIRST.timestamp() + day * DAY + 2 * 3600
-    return DriftWatcher(monitor, lambda: now).look(store, threading.Event())
+    now = FIRST.timestamp() + day * DAY_S + 2 * 3600
+    return DriftJob(monitor, lambda: now).run_once(store, threading.Event())
 
 
 def test_drift_of_one_project_is_its_own(store: Store) -> None:
@@ -71,17 +71,19 @@ def test_drift_of_one_project_is_its_own(store: Store) -> None:
     monitor = section()
     assert looks(store, DRIFT, monitor) == 0
     assert [looks(store, DRIFT + 1, monitor) for _ in range(3)] == [1, 0, 0]
-    (kept,) = store.monitors.alerts()
+    (kept,) = store.monitors.list_alerts()
     assert (kept.alert.monitor, kept.alert.project) == ("drift of queries (desk2)", "desk2")
-    assert headline(kept.alert).startswith("queries of desk2 on 2026-01-06 are unlike those of the 28 days before")
-    (delivery,) = store.monitors.due(1e12)
-    assert (delivery.body["project"], delivery.body["title"]) == ("desk2", headline(kept.alert))
-    told = store.jobs.newest(DriftWatcher.name)
+    assert format_headline(kept.alert).startswith(
+        "queries of desk2 on 2026-01-06 are unlike those of the 28 days before"
+    )
+    (delivery,) = store.monitors.list_due(1e12)
+    assert (delivery.body["project"], delivery.body["title"]) == ("desk2", format_headline(kept.alert))
+    told = store.jobs.newest(DriftJob.name)
     assert told is not None
     assert "shop, 2026-01-06: queries: the mean embedding did not move" in told.said
     assert "desk2, 2026-01-06: queries: the mean embedding moved" in told.said
     assert looks(store, DRIFT + 2, monitor) == 1
-    (ended,) = store.monitors.alerts()
+    (ended,) = store.monitors.list_alerts()
     assert (ended.alert.alert_id, ended.alert.ended_at is None) == (kept.alert.alert_id, False)
 
 
@@ -93,14 +95,14 @@ def test_an_alert_goes_on_when_another_project_comes(store: Store) -> None:
     fill(store, "shop", 0, 6, lambda day: day == DRIFT)
     monitor = section()
     assert looks(store, DRIFT + 1, monitor) == 1
-    (kept,) = store.monitors.alerts()
+    (kept,) = store.monitors.list_alerts()
     assert (kept.alert.monitor, kept.alert.project) == ("drift of queries", "")
-    assert headline(kept.alert).startswith("queries of 2026-01-06 are unlike")
+    assert format_headline(kept.alert).startswith("queries of 2026-01-06 are unlike")
     fill(store, "desk2", DRIFT, 2)
     assert looks(store, DRIFT + 1.5, monitor) == 0
     fill(store, "shop", DRIFT + 1, 1)
     assert looks(store, DRIFT + 2, monitor) == 1
-    (ended,) = store.monitors.alerts()
+    (ended,) = store.monitors.list_alerts()
     assert (ended.alert.alert_id, ended.alert.ended_at is None) == (kept.alert.alert_id, False)
 
 
@@ -121,23 +123,23 @@ def test_alerts_of_metrics_say_whose_traffic_it_is(store: Store) -> None:
     assert monitor is not None
     bad = traffic([0.9, 0.9, 0.4, 0.4], rate=40)
     stored(store, bad)
-    (alone,) = judge_series(store, monitor, watches(read)[0], 0.0)
-    assert headline(alone).startswith("faithfulness is 0.")
-    other, late = traffic([0.9], rate=40, first=900), bad[-1].at.timestamp() + DAY
+    (alone,) = advance_monitors(store, monitor, read_monitor_specs(read)[0], 0.0)
+    assert format_headline(alone).startswith("faithfulness is 0.")
+    other, late = traffic([0.9], rate=40, first=900), bad[-1].at.timestamp() + DAY_S
     stored(store, other, project="desk")
-    judge_series(store, monitor, watches(read)[0], late, began=late)
-    judge_series(store, monitor, watches(read)[0], late + DAY, began=late)
-    silent = {one.alert.monitor: one.alert for one in store.monitors.alerts() if one.alert.decide == "no_data"}
+    advance_monitors(store, monitor, read_monitor_specs(read)[0], late, began=late)
+    advance_monitors(store, monitor, read_monitor_specs(read)[0], late + DAY_S, began=late)
+    silent = {one.alert.monitor: one.alert for one in store.monitors.list_alerts() if one.alert.decide == "no_data"}
     assert {name: one.project for name, one in silent.items()} == {
         "faithfulness": "shop",
         "faithfulness (desk)": "desk",
     }
-    assert headline(silent["faithfulness"]).endswith("UTC (shop)")
-    assert headline(silent["faithfulness (desk)"]).startswith("no score of faithfulness (desk) has come since")
-    assert headline(silent["faithfulness (desk)"]).endswith("UTC")
-    bodies = {one.body["monitor"]: one.body["project"] for one in store.monitors.due(1e12)}
+    assert format_headline(silent["faithfulness"]).endswith("UTC (shop)")
+    assert format_headline(silent["faithfulness (desk)"]).startswith("no score of faithfulness (desk) has come since")
+    assert format_headline(silent["faithfulness (desk)"]).endswith("UTC")
+    bodies = {one.body["monitor"]: one.body["project"] for one in store.monitors.list_due(1e12)}
     assert bodies == {"faithfulness": "shop", "faithfulness (desk)": "desk"}
-    assert headline(replace(alone, project="shop")).startswith("faithfulness (shop) is 0.")
+    assert format_headline(replace(alone, project="shop")).startswith("faithfulness (shop) is 0.")
 
 
 def test_projects_are_named_wherever_there_are_several(store: Store, tmp_path: Any) -> None:
@@ -158,7 +160,7 @@ def test_projects_are_named_wherever_there_are_several(store: Store, tmp_path: A
     assert both.found.shares.shares[1].among == 60
     assert "| project |" in both.to_markdown()
     assert "All of this is of desk2; shop sends too" in monitor_drift(project="desk2", store=store.url).to_markdown()
-    said = monitors(config=config, store=store.url).to_markdown()
+    said = list_monitors(config=config, store=store.url).to_markdown()
     assert "Watched: shop. Watched by drift alone: desk2. A monitor with project: desk2 watches that one." in said
 
 
@@ -167,9 +169,9 @@ def test_projects_share_a_day_once_they_have_a_baseline(store: Store) -> None:
     fill(store, "shop", 0, 3)
     fill(store, "desk2", 2, 1)
     both, day = ("shop", "desk2"), FIRST.date()
-    found = [projects_before(store, both, day + timedelta(days=n)) for n in (0, 1, 2, 3, 30, 31, 60)]
+    found = [count_testable_projects(store, both, day + timedelta(days=n)) for n in (0, 1, 2, 3, 30, 31, 60)]
     assert found == [1, 1, 1, 2, 2, 1, 1]
-    assert projects_before(store, ("shop",), date(2026, 1, 4)) == 1
+    assert count_testable_projects(store, ("shop",), date(2026, 1, 4)) == 1
 
 
 @pytest.mark.parametrize("projects", [2, 5])
@@ -181,19 +183,22 @@ def test_stable_months_of_several_projects_have_few_alarms(projects: int) -> Non
     """
     monitor, months, days = section(false_alarms="5% per 10d"), 400 // projects, 10
     draw, kept, alone = np.random.default_rng(7), 0, 0
-    least = level_of_a_day(monitor, projects)
+    least = compute_daily_level(monitor, projects)
     for _ in range(months):
         found, found_alone = False, False
         for day in range(days):
             there = projects if day >= days // 2 else max(1, projects - 1)
             p = [
                 mean_shift(
-                    draw.normal(size=(50, 2)), draw.normal(size=(50, 2)), seed=day, permutations=permutations_for(least)
+                    draw.normal(size=(50, 2)),
+                    draw.normal(size=(50, 2)),
+                    seed=day,
+                    permutations=count_permutations(least),
                 ).p
                 for _ in range(there)
             ]
-            found |= min(p) <= level_of_a_day(monitor, there)
-            found_alone |= min(p) <= level_of_a_day(monitor)
+            found |= min(p) <= compute_daily_level(monitor, there)
+            found_alone |= min(p) <= compute_daily_level(monitor)
         kept, alone = kept + found, alone + found_alone
     assert kept <= binom.ppf(0.99, months, 0.05)
     assert alone > kept

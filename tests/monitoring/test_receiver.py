@@ -22,7 +22,7 @@ from tests.monitoring.conftest import CHILD, ROOT, TRACE, attributes, span, trac
 
 from ragauge.core.errors import StoreError
 from ragauge.monitoring.intake import bodies
-from ragauge.monitoring.intake.intake import MOST_WAITING, Intake
+from ragauge.monitoring.intake.intake import MAX_WAITING_BYTES, Intake
 from ragauge.monitoring.intake.redaction import Redaction
 from ragauge.monitoring.traffic import structure
 from ragauge.store.inbox import Batch, TracePart
@@ -65,7 +65,7 @@ def test_json_and_protobuf_are_kept_alike(sender: Sender, store: Store) -> None:
     answer = client.post("/v1/traces", json=sent)
     assert (answer.status_code, answer.headers["content-type"], answer.json()) == (200, "application/json", {})
     (batch,) = kept(store)
-    (due,) = store.inbox.due(1e12, 9)
+    (due,) = store.inbox.list_due(1e12, 9)
     assert (due.trace_id, due.due) == (TRACE, due.first + 5.0)  # the root is there
     found = ExportTraceServiceRequest.FromString(batch.body)
     (one, two) = found.resource_spans[0].scope_spans[0].spans
@@ -101,16 +101,16 @@ def test_bombs_are_refused_before_they_are_unpacked(sender: Sender, store: Store
     assert "64 MiB" in said(answer)
     assert client.post("/v1/traces", content=bytes((16 << 20) + 1), headers=JSON).status_code == 413
     told: list[int] = []
-    unpacking = bodies.Unpacking("gzip", told.append)
-    with pytest.raises(bodies.Refused):
+    unpacking = bodies.BodyUnpacker("gzip", told.append)
+    with pytest.raises(bodies.RequestRefusedError):
         unpacking.add(zeros)
-    assert sum(told) == sum(map(len, unpacking._parts)) <= bodies.UNPACKED
+    assert sum(told) == sum(map(len, unpacking._parts)) <= bodies.MAX_UNPACKED_BYTES
     assert kept(store) == []
 
 
 def test_millions_of_empty_parts_are_refused(sender: Sender, store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     """Long bodies of parts of two bytes each are 413 before they are read; what is long by its texts is taken."""
-    monkeypatch.setattr(structure, "MOST_PARTS", 20_000)  # of the million that takes a second to count
+    monkeypatch.setattr(structure, "MAX_PARTS", 20_000)  # of the million that takes a second to count
     client = sender()
     spans = b"\x12\x00" * (3 << 20)
     within = b"\x0a" + varint(len(spans) + 5) + b"\x12" + varint(len(spans)) + spans
@@ -122,7 +122,7 @@ def test_millions_of_empty_parts_are_refused(sender: Sender, store: Store, monke
     assert client.post("/v1/traces", content=empty, headers=JSON).status_code == 413
     long = protobuf((b"t" * 16, b"s" * 8, b""))
     long.resource_spans[0].scope_spans[0].spans[0].attributes.add(key="a").value.string_value = "{" * (5 << 20)
-    assert structure._messages(long.SerializeToString(), long.DESCRIPTOR) == 5
+    assert structure._count_messages(long.SerializeToString(), long.DESCRIPTOR) == 5
     assert client.post("/v1/traces", content=long.SerializeToString(), headers=PROTOBUF).status_code == 200
     assert len(kept(store)) == 1
 
@@ -209,7 +209,7 @@ def test_an_error_in_protobuf_is_a_status(sender: Sender) -> None:
     status = Status.FromString(answer.content)
     assert (answer.headers["content-type"], status.code) == ("application/x-protobuf", 3)
     assert status.message.startswith("the body is no OTLP traces in protobuf")
-    assert bodies.status_body("protobuf", 429, "x" * 300) == Status(code=8, message="x" * 300).SerializeToString()
+    assert bodies.build_status("protobuf", 429, "x" * 300) == Status(code=8, message="x" * 300).SerializeToString()
 
 
 @pytest.mark.parametrize("path", ["/", "/v1/trace", "/v1"])
@@ -266,8 +266,8 @@ def test_what_cannot_be_kept_can_be_sent_again(sender: Sender, store: Store, mon
     """429 where too much waits, 503 where the disk is full, both with Retry-After; then it is taken."""
     intake = Intake(store)
     client = sender(intake=intake)
-    with intake.room() as grow:
-        grow(MOST_WAITING - 9)  # bytes: less than a body
+    with intake.reserve_room() as grow:
+        grow(MAX_WAITING_BYTES - 9)  # bytes: less than a body
         answer = client.post("/v1/traces", json=traces(span()))
     assert (answer.status_code, answer.headers["retry-after"], answer.json()["code"]) == (429, "1", 8)
 
@@ -297,7 +297,7 @@ def test_logs_keep_events_of_traces(sender: Sender, store: Store) -> None:
     assert "gen_ai." in partial["errorMessage"]
     (batch,) = kept(store)
     assert batch.signal == "logs"
-    assert [(one.trace_id, one.due - one.first) for one in store.inbox.due(1e12, 9)] == [(TRACE, 30.0)]
+    assert [(one.trace_id, one.due - one.first) for one in store.inbox.list_due(1e12, 9)] == [(TRACE, 30.0)]
 
 
 def test_metrics_are_answered_and_not_kept(sender: Sender, store: Store) -> None:
@@ -323,7 +323,7 @@ def test_responses_as_lines(sender: Sender, store: Store) -> None:
     assert "; and 5 more. Send" in refused
     (batch,) = kept(store)
     assert (batch.project, batch.body.count(b"\n")) == ("bot", 1)
-    assert {one.trace_id[:5] for one in store.inbox.due(1e12, 9)} == {"q1", "line:"}
+    assert {one.trace_id[:5] for one in store.inbox.list_due(1e12, 9)} == {"q1", "line:"}
     assert client.post("/v1/responses", content="broken", headers=headers).status_code == 400
     assert client.post("/v1/responses", content="{}", headers=PROTOBUF).status_code == 415
 
@@ -365,6 +365,6 @@ def test_parts_of_one_trace_are_joined(sender: Sender, store: Store) -> None:
     client = sender()
     client.post("/v1/traces", json=traces(span(CHILD, ROOT)))
     client.post("/v1/traces", json=traces(span()))
-    (due,) = store.inbox.due(1e12, 9)
+    (due,) = store.inbox.list_due(1e12, 9)
     assert (due.trace_id, due.batches) == (TRACE, (1, 2))
     assert TracePart(TRACE) == TracePart(TRACE, 1, False)

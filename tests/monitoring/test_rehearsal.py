@@ -14,7 +14,7 @@ from tests.monitoring.serving import Server, waits
 from tests.monitoring.test_erasing import MARK, everything
 from tests.monitoring.test_settling import KIND, finder
 
-from ragauge.monitoring.erasing import erase
+from ragauge.monitoring.erasing import erase_traces
 from ragauge.store.store_access import Store, open_store
 
 CONFIG = """
@@ -57,16 +57,16 @@ def test_a_day_on_call(served: Callable[..., Server], store: Store, tmp_path: Pa
     server = served("--config", str(config))
     for n in range(60):
         assert server.post(traces(*asked(n % 2 == 0, "bert", "plain"))) == 200
-    waits(lambda: bool(store.monitors.alerts()))
+    waits(lambda: bool(store.monitors.list_alerts()))
     with open_store(store.url) as again:
-        (kept,) = again.monitors.alerts()
+        (kept,) = again.monitors.list_alerts()
         (run,) = again.runs.list()
-        place = sorted(number for number, _ in again.runs.order(run.run_id)).index(kept.alert.number)
+        place = sorted(number for number, _ in again.runs.load_order(run.run_id)).index(kept.alert.number)
         assert good < place <= good + 60
         assert kept.alert.mean is not None
         assert 0.3 < kept.alert.mean <= 0.75  # of the window, half of which is slow
         assert MARK in everything(tmp_path)
-        found = erase(again, [], {"user": "anna"})  # while the server runs
+        found = erase_traces(again, [], {"user": "anna"})  # while the server runs
         assert (found.traces, found.left) == (kills * A_LIFE // 10, {})
         assert MARK not in everything(tmp_path)
     assert server.end() == 0

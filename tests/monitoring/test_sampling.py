@@ -19,19 +19,19 @@ from tests.monitoring.test_settling import LATER, chain, finder, line
 from ragauge.core.errors import ConfigError, UsageError
 from ragauge.core.example import Example
 from ragauge.core.response import Passage, Response
-from ragauge.monitoring.policy import Policy, policy_of
-from ragauge.monitoring.traffic.sampling import LEAST, Sampler, day_before
-from ragauge.monitoring.traffic.trace_assembly import run_id_of, settle
-from ragauge.store.inbox import Batch, Patience, TracePart
+from ragauge.monitoring.policy import Policy, read_policy
+from ragauge.monitoring.traffic.sampling import MIN_RATE, Sampler, get_previous_day
+from ragauge.monitoring.traffic.trace_assembly import build_run_id, settle_traces
+from ragauge.store.inbox import Batch, ReadDelay, TracePart
 from ragauge.store.ledger import LedgerLine
-from ragauge.store.run_collection import Arrived
+from ragauge.store.run_collection import ExampleResponse
 from ragauge.store.store_access import Store
 
 SOME = (Passage("p", "d", "text"),)
 DAY = "2026-11-27"
 
 
-def asked(n: int, tenant: str = "acme", **more: Any) -> Arrived:
+def asked(n: int, tenant: str = "acme", **more: Any) -> ExampleResponse:
     """One request, with an answer from a passage unless something else is said."""
     response = replace(Response(f"q{n}", passages=SOME), **more)
     return Example(f"q{n}", f"question {n}", segments={"tenant": tenant}), response
@@ -46,10 +46,10 @@ def test_always_is_certain(store: Store) -> None:
     }
     for name, fields in cases.items():
         for always in (frozenset({name}), frozenset(cases) - {name}):
-            found = Sampler(store, Policy(rate=0.1, always=always)).chance([asked(1, **fields)], "r", "r0", 0.1)
+            found = Sampler(store, Policy(rate=0.1, always=always)).compute_chance([asked(1, **fields)], "r", "r0", 0.1)
             assert found == (1.0 if name in always else 0.1)
     up = [asked(1, outcome={"thumbs": "up", "stars": 4.5, "mood": "so-so"})]
-    assert Sampler(store, Policy(always=frozenset(cases))).chance(up, "r", "r0", 0.1) == 0.1
+    assert Sampler(store, Policy(always=frozenset(cases))).compute_chance(up, "r", "r0", 0.1) == 0.1
 
 
 def said(name: str, head: str = "annotations.0.", **result: Any) -> dict[str, Any]:
@@ -97,7 +97,7 @@ def test_what_users_say_in_spans(
     root["attributes"] += attributes(annotated)
     inner = finder(**said("user_feedback", label="down", **BY_USER))  # says something of the search alone
     assert sender().post("/v1/traces", json=traces(root, inner)).status_code == 200
-    settle(store, Policy(rate=1e-9, always=frozenset({"thumbs_down"})), LATER)
+    settle_traces(store, Policy(rate=1e-9, always=frozenset({"thumbs_down"})), LATER)
     ((_, response),) = store.runs.pairs(store.runs.list()[0].run_id)
     assert response.outcome == outcome
     assert line(store).chance == (1.0 if judged else 1e-9)
@@ -105,24 +105,24 @@ def test_what_users_say_in_spans(
 
 def test_small_segments_are_raised(store: Store) -> None:
     """By yesterday's weights a segment gets at_least and half as many more; without yesterday the first are kept."""
-    run_id, before_id = run_id_of("bot", DAY), run_id_of("bot", day_before(DAY))
+    run_id, before_id = build_run_id("bot", DAY), build_run_id("bot", get_previous_day(DAY))
     policy = Policy(rate=0.05, at_least={"tenant": 20})
     for which in (run_id, before_id):
         store.collecting.open_traffic(replace(_run(), run_id=which, name=which))
     store.collecting.add(before_id, [asked(n) for n in range(100)])
     sampler = Sampler(store, policy)
-    assert sampler.chance([asked(0)], run_id, before_id, 0.05) == 1.5 * 20 / 100
-    assert sampler.chance([asked(0)], run_id, before_id, 0.5) == 0.5
+    assert sampler.compute_chance([asked(0)], run_id, before_id, 0.05) == 1.5 * 20 / 100
+    assert sampler.compute_chance([asked(0)], run_id, before_id, 0.5) == 0.5
     new = [asked(0, "new")]
     for _ in range(20):
-        assert sampler.chance(new, run_id, before_id, 0.05) == 1.0
-        sampler.drawn(new, run_id)
-    assert sampler.chance(new, run_id, before_id, 0.05) == 0.05
+        assert sampler.compute_chance(new, run_id, before_id, 0.05) == 1.0
+        sampler.count_drawn(new, run_id)
+    assert sampler.compute_chance(new, run_id, before_id, 0.05) == 0.05
     store.collecting.add(run_id, [asked(n, "new") for n in range(19)])  # what a server that starts again finds
     again = Sampler(store, policy)
-    assert again.chance(new, run_id, before_id, 0.05) == 1.0
-    again.drawn(new, run_id)
-    assert again.chance(new, run_id, before_id, 0.05) == 0.05
+    assert again.compute_chance(new, run_id, before_id, 0.05) == 1.0
+    again.count_drawn(new, run_id)
+    assert again.compute_chance(new, run_id, before_id, 0.05) == 0.05
 
 
 def _run() -> Any:
@@ -137,23 +137,23 @@ def test_the_rate_falls_where_money_would_not_last(store: Store, monkeypatch: py
     parts = tuple(TracePart(f"t{n}") for n in range(1000))
     store.inbox.add([Batch(0.0, "traces", b"", parts)])
     lines = [LedgerLine(part.trace_id, "bot", DAY, "sampled out") for part in parts]
-    store.ledger.write([replace(one, outcome="scored", run_id="r") for one in lines[:500]] + lines[500:])
-    for spent, rate in ((0.0, 0.5), (1.0, 0.5), (4.0, 0.125), (5.0, LEAST)):
-        monkeypatch.setattr("ragauge.monitoring.traffic.sampling.spent_on", lambda *_, spent=spent: (spent, 500))
+    store.ledger.write_lines([replace(one, outcome="scored", run_id="r") for one in lines[:500]] + lines[500:])
+    for spent, rate in ((0.0, 0.5), (1.0, 0.5), (4.0, 0.125), (5.0, MIN_RATE)):
+        monkeypatch.setattr("ragauge.monitoring.traffic.sampling.get_spending", lambda *_, spent=spent: (spent, 500))
         found = Sampler(store, Policy(rate=0.5, max_cost=5.0)).base(DAY, noon)
         assert found == pytest.approx(rate)  # (5 - spent) / (spent / 500) of 1,000 to come
-    store.ledger.write([replace(one, outcome="to score", run_id="r") for one in lines[:75]])
-    store.ledger.write([replace(one, outcome="over budget", reason="spent") for one in lines[75:100]])
-    monkeypatch.setattr("ragauge.monitoring.traffic.sampling.spent_on", lambda *_: (4.0, 500))
+    store.ledger.write_lines([replace(one, outcome="to score", run_id="r") for one in lines[:75]])
+    store.ledger.write_lines([replace(one, outcome="over budget", reason="spent") for one in lines[75:100]])
+    monkeypatch.setattr("ragauge.monitoring.traffic.sampling.get_spending", lambda *_: (4.0, 500))
     assert Sampler(store, Policy(rate=0.5, max_cost=5.0)).base(DAY, noon) == pytest.approx(0.025)  # 100 wait
 
 
 def test_the_money_of_a_day_lasts_for_it(monkeypatch: pytest.MonkeyPatch) -> None:
     """At a cent a judgement and 7,200 requests five dollars last for the whole day, to a few cents."""
-    monkeypatch.setattr("ragauge.monitoring.traffic.sampling.FRESH", 0.0)
+    monkeypatch.setattr("ragauge.monitoring.traffic.sampling.RATE_TTL_S", 0.0)
     drawn, arrived = [0] * 24, 0
     monkeypatch.setattr(
-        "ragauge.monitoring.traffic.sampling.spent_on",
+        "ragauge.monitoring.traffic.sampling.get_spending",
         lambda _, day: (0.01 * sum(drawn), sum(drawn)) if day == DAY else (0.0, 0),
     )
     ledger = SimpleNamespace(counts=lambda _: [SimpleNamespace(n=arrived)], drawn=lambda: 0)
@@ -182,9 +182,9 @@ def estimates(seeds: range, store: Store) -> np.ndarray[Any, Any]:
         weights, values = [], []
         for at in range(n):
             one = [asked(at, str(tenants[at]), error="down" if error[at] else None)]
-            chance = sampler.chance(one, "today", "yesterday", policy.rate)
+            chance = sampler.compute_chance(one, "today", "yesterday", policy.rate)
             if policy.draw(f"t{at}") < chance:
-                sampler.drawn(one, "today")
+                sampler.count_drawn(one, "today")
                 weights.append(1 / chance)
                 values.append(value[at])
         found.append(float(np.average(values, weights=weights)) - float(value.mean()))
@@ -209,8 +209,8 @@ def test_weighted_means_describe_all_traffic_in_500_seeds(store: Store) -> None:
 def chances(store: Store) -> dict[str, float | None]:
     """Trace -> its chance of being drawn for the judge; None = it was not."""
     (run,) = store.runs.list()
-    index = store.runs.index(run.run_id, store.runs.order(run.run_id).numbers)
-    found = store.collecting.of_traces(run.run_id, index.query_ids)
+    index = store.runs.index(run.run_id, store.runs.load_order(run.run_id).numbers)
+    found = store.collecting.find_by_trace(run.run_id, index.query_ids)
     return {trace_id: chance for trace_id, ((_, chance),) in found.items()}
 
 
@@ -219,19 +219,19 @@ def test_a_late_span_keeps_what_was_drawn(sender: Callable[..., TestClient], sto
     trace_id = next(one for n in range(99) if 0.4 < Policy().draw(one := f"{n:032x}") < 0.5)
     client, policy = sender(), Policy(rate=0.5)
     client.post("/v1/traces", json=traces(chain(trace_id=trace_id), finder(trace_id=trace_id)))
-    settle(store, policy, LATER)
+    settle_traces(store, policy, LATER)
     lower = replace(policy, rate=0.1)
     client.post("/v1/traces", json=traces(finder("b.md", trace_id=trace_id)))
-    settle(store, lower, LATER)
+    settle_traces(store, lower, LATER)
     assert (chances(store)[trace_id], line(store, trace_id).chance) == (0.5, 0.5)
     other = next(one for n in range(99, 999) if 0.4 < Policy().draw(one := f"{n:032x}") < 0.5)
     client.post("/v1/traces", json=traces(chain(trace_id=other), finder(trace_id=other)))
-    settle(store, lower, LATER)
+    settle_traces(store, lower, LATER)
     assert (line(store, other).outcome, line(store, other).reason) == ("to score", "10 % of such traces are drawn")
     assert chances(store)[other] is None
     failed = chain(trace_id=other, status={"code": 2, "message": "down"})
     client.post("/v1/traces", json=traces(failed))
-    settle(store, replace(lower, always=frozenset({"error"})), LATER)
+    settle_traces(store, replace(lower, always=frozenset({"error"})), LATER)
     assert (chances(store)[other], line(store, other).reason) == (1.0, "")
 
 
@@ -243,17 +243,17 @@ def test_segments_raise_through_the_whole_way(sender: Callable[..., TestClient],
         root = chain(trace_id=f"{n:032x}")
         root["attributes"] += attributes({"metadata": f'{{"tenant": "{tenant}"}}'})
         client.post("/v1/traces", json=traces(root, finder(trace_id=f"{n:032x}")))
-    settle(store, policy, LATER)
+    settle_traces(store, policy, LATER)
     assert chances(store) == {f"{n:032x}": 1.0 if n < 3 else None for n in range(1, 5)}
 
 
 def test_policy_of_a_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The section monitor says what is kept; without a file or section everything is; mistakes are named."""
     monkeypatch.chdir(tmp_path)
-    assert policy_of(None) == Policy()
+    assert read_policy(None) == Policy()
     path = tmp_path / "ragauge.yaml"
     path.write_text("gate: {rules: [{metric: recall@5, min: 0.5}]}\n")
-    assert policy_of(None) == Policy()
+    assert read_policy(None) == Policy()
     path.write_text(
         "monitor:\n  judge: none\n  metrics: [latency]\n  segments: {tenant: metadata.tenant}\n"
         "  sample: {rate: 20%, at_least: {tenant: 3}, always: [error], max_cost: 2}\n"
@@ -261,18 +261,18 @@ def test_policy_of_a_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
         "  wait: {ended: 1s}\n  passages: span:my search\n"
     )
     with pytest.raises(UsageError, match="REDACT_KEY is not set"):
-        policy_of(None)
+        read_policy(None)
     monkeypatch.setitem(os.environ, "REDACT_KEY", "k")
-    found = policy_of(path)
+    found = read_policy(path)
     assert (found.rate, found.at_least, found.always) == (0.2, {"tenant": 3}, frozenset({"error"}))
     assert found.max_cost == 2.0
     assert (found.judge, found.metrics, found.segments) == ("none", ("latency",), {"tenant": "metadata.tenant"})
     assert found.passages == "span:my search"
     assert found.redaction.text("123456789") != "123456789"
-    assert (found.keep_raw, found.patience) == (2 * 86_400, Patience(1.0, 30.0))
+    assert (found.keep_raw, found.patience) == (2 * 86_400, ReadDelay(1.0, 30.0))
     path.write_text("monitor: {redact: {patterns: ['(']}}\n")
     with pytest.raises(ConfigError, match="is no regular expression"):
-        policy_of(None)
+        read_policy(None)
     path.write_text("monitor: {passages: first}\n")
     with pytest.raises(ConfigError, match="expected union, last or span:NAME, such as span:search, got text 'first'"):
-        policy_of(None)
+        read_policy(None)

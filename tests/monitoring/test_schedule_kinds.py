@@ -15,10 +15,10 @@ import ragauge as rg
 from ragauge.core.config.config_loader import read_config
 from ragauge.core.example import Example
 from ragauge.core.response import Passage, Response, Run
-from ragauge.monitoring.drift.drift_measures import golden_run
+from ragauge.monitoring.drift.drift_measures import load_golden_run
 from ragauge.monitoring.jobs.scheduled_run import ScheduledOutcome, ScheduledRun
-from ragauge.monitoring.traffic.tables import status_sections
-from ragauge.monitoring.traffic.verb import traffic
+from ragauge.monitoring.traffic.tables import build_status_sections
+from ragauge.monitoring.traffic.verb import build_traffic_status
 from ragauge.store.store_access import Store, open_store
 
 __all__ = ["project"]
@@ -41,7 +41,7 @@ def complaints(store: Store) -> None:
         (Example(f"t{n}", query), Response(f"t{n}", passages=(), answer="Dark.", outcome={"thumbs": value}))
         for n, (query, value) in enumerate(said.items())
     ]
-    store.collecting.replace(run.run_id, pairs, ())
+    store.collecting.replace_responses(run.run_id, pairs, ())
 
 
 def test_what_users_reported_joins_the_set(project: Path) -> None:
@@ -96,7 +96,7 @@ def test_the_corpus_says_which_gold_documents_are_alive(project: Path, file: str
     found = outcome(project, {**NIGHTLY, "run": "scheduled_app:answer", "corpus": "docs"})
     assert found.state == "pass", found.said
     with open_store(f"sqlite:///{project / 'store.db'}") as store:
-        run = golden_run(store, found.run_id)
+        run = load_golden_run(store, found.run_id)
     assert run is not None
     assert (run.recall, run.alive) == (1.0, alive)
 
@@ -124,12 +124,12 @@ def test_gold_documents_are_alive_under_another_id(project: Path, first: str) ->
         entry["baseline"] = before.run.run_id
     else:
         with open_store(url) as store:
-            job = store.jobs.take("nightly", NOON, "me", NOON)
+            job = store.jobs.take_job("nightly", NOON, "me", NOON)
             assert job is not None
             store.jobs.end(job, "me", NOON, "pass", run_id=before.run.run_id)
     found = outcome(project, entry)
     with open_store(url) as store:
-        run, listing = golden_run(store, found.run_id), store.listings.read(found.run_id)
+        run, listing = load_golden_run(store, found.run_id), store.listings.read(found.run_id)
     assert run is not None
     assert listing is not None
     assert run.alive == pytest.approx(2 / 3)
@@ -175,8 +175,8 @@ def test_a_heartbeat_asks_a_few_questions(project: Path, says: str, state: str) 
     assert found.state == state, found.said
     assert found.said == "all 3 answered" if state == "pass" else "3 of 3 unanswered: q" in found.said
     with open_store(f"sqlite:///{project / 'store.db'}") as store:
-        assert store.runs.size(found.run_id) == 3
-        assert not store.scores.versions(found.run_id, None)
+        assert store.runs.count_responses(found.run_id) == 3
+        assert not store.scores.find_versions(found.run_id, None)
 
 
 EXACT = """
@@ -216,7 +216,7 @@ def served(store: Store, models: list[str], day: str, project: str = "") -> None
     run = store.collecting.open_traffic(made)
     asked = [Example(f"{day}{project}t{n}", "How?", segments={"model": name}) for n, name in enumerate(models)]
     pairs = [(one, Response(one.query_id, passages=(Passage("p", "p", "t"),))) for one in asked]
-    store.collecting.replace(run.run_id, pairs, ())
+    store.collecting.replace_responses(run.run_id, pairs, ())
 
 
 def test_another_served_model_makes_a_run(store: Store) -> None:
@@ -261,10 +261,10 @@ def test_a_model_is_new_to_its_own_project(store: Store, watched: str, whose: st
         served(store, [model] * 200, f"2026-01-0{5 + n}", sender)
         for server in servers:
             server.at(NOON + 120 * n)
-    assert [job.why for job in reversed(store.jobs.latest(9)) if job.why] == runs
+    assert [job.why for job in reversed(store.jobs.list_latest(9)) if job.why] == runs
     names = [wanted.name for server in servers for wanted in server.did]
     assert sorted(name.partition("(")[2].removesuffix(")") for name in names) == runs
-    (_, table) = status_sections(traffic(store=store.url).found)
+    (_, table) = build_status_sections(build_traffic_status(store=store.url).found)
     assert table.table is not None
     assert f"{runs[-1]}: fine" in str(table.table.rows)
 

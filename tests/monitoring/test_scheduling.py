@@ -14,14 +14,14 @@ import pytest
 
 from ragauge.core.config.config_loader import read_config
 from ragauge.core.errors import UsageError
-from ragauge.monitoring.alerts.notifications import slack_text
-from ragauge.monitoring.jobs.cron import last_due
-from ragauge.monitoring.jobs.scheduled_run import ScheduledOutcome, ScheduledRun, not_made
-from ragauge.monitoring.jobs.scheduler import Alive, Scheduler, in_a_process
-from ragauge.monitoring.traffic.tables import status_sections
-from ragauge.monitoring.traffic.verb import traffic
+from ragauge.monitoring.alerts.notifications import format_slack_text
+from ragauge.monitoring.jobs.cron import find_last_due
+from ragauge.monitoring.jobs.scheduled_run import ScheduledOutcome, ScheduledRun, build_error_outcome
+from ragauge.monitoring.jobs.scheduler import IsAlive, Scheduler, run_in_process
+from ragauge.monitoring.traffic.tables import build_status_sections
+from ragauge.monitoring.traffic.verb import build_traffic_status
 from ragauge.scores.results.jobs import JobState
-from ragauge.store.jobs import LEASE
+from ragauge.store.jobs import LEASE_S
 from ragauge.store.store_access import Store, open_store
 
 NIGHTLY = {"name": "nightly", "cron": "0 2 * * *", "run": "my_app:answer", "set": "golden.jsonl"}
@@ -42,7 +42,7 @@ class Server:
         self.outcome: ScheduledOutcome | None = ScheduledOutcome("pass", "r1", "fine")
         self.then: Callable[[], object] = lambda: None  # what happens while it does a run
 
-    def do(self, wanted: ScheduledRun, alive: Alive) -> ScheduledOutcome | None:
+    def do(self, wanted: ScheduledRun, alive: IsAlive) -> ScheduledOutcome | None:
         """Done at once, unless there is nobody left to do it."""
         self.did.append(wanted)
         self.then()
@@ -52,7 +52,7 @@ class Server:
     def at(self, now: float, over: threading.Event | None = None) -> int:
         """How many runs it did when it looked at a time."""
         self.now = now
-        return self._scheduler.look(self.store, over or threading.Event())
+        return self._scheduler.run_once(self.store, over or threading.Event())
 
 
 def utc(text: str) -> float:
@@ -71,14 +71,14 @@ def utc(text: str) -> float:
 )
 def test_cron_is_read_in_its_zone(cron: str, zone: str, now: str, due: str) -> None:
     """The last time is that of the zone's clock, and the moment itself counts."""
-    assert last_due(cron, zone, utc(now)) == utc(due)
+    assert find_last_due(cron, zone, utc(now)) == utc(due)
 
 
 @pytest.mark.parametrize("day", ["2026-03-29", "2026-10-25"])
 def test_a_night_of_changed_clocks_has_one_run(day: str) -> None:
     """Half past two comes twice or not at all in Berlin in these nights; the job is due once in each."""
     minutes = [utc(f"{day}T00:00") - 2 * HOUR + 60 * minute for minute in range(0, 16 * 60, 10)]
-    dues = {last_due("30 2 * * *", "Europe/Berlin", minute) for minute in minutes}
+    dues = {find_last_due("30 2 * * *", "Europe/Berlin", minute) for minute in minutes}
     assert len([due for due in dues if due >= minutes[0]]) == 1
 
 
@@ -91,7 +91,7 @@ def test_a_run_is_done_at_its_time_once(store: Store) -> None:
     assert two.at(NOON + 14 * HOUR + 2) == one.at(NOON + 20 * HOUR) == 0
     assert one.did[0].name == "nightly 2026-01-06 02:00"
     assert two.at(NOON + 38 * HOUR) == 1
-    assert [job.state for job in store.jobs.latest(9)] == ["pass", "pass", "noted"]
+    assert [job.state for job in store.jobs.list_latest(9)] == ["pass", "pass", "noted"]
 
 
 def test_a_schedule_that_breaks_stops_no_other(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -102,12 +102,12 @@ def test_a_schedule_that_breaks_stops_no_other(store: Store, monkeypatch: pytest
     def due(cron: str, zone: str, now: float) -> float:
         if cron == "1 1 1 1 1":
             raise ZeroDivisionError("no such time")
-        return last_due(cron, zone, now)
+        return find_last_due(cron, zone, now)
 
-    monkeypatch.setattr("ragauge.monitoring.jobs.scheduler.last_due", due)
+    monkeypatch.setattr("ragauge.monitoring.jobs.scheduler.find_last_due", due)
     server.at(NOON)
     assert [server.at(NOON + DAY), server.at(NOON + DAY + 60), server.at(NOON + 2 * DAY)] == [1, 0, 1]
-    kept = [one for one in store.jobs.latest(9) if one.name == "broken" and one.state == "error"]
+    kept = [one for one in store.jobs.list_latest(9) if one.name == "broken" and one.state == "error"]
     assert [one.said for one in kept] == ["ZeroDivisionError: no such time"]
 
 
@@ -133,9 +133,9 @@ def test_a_schedule_that_fails_is_one_alert(store: Store) -> None:
         said_by_run = "- recall@5 0.5, at least 0.8" if state == "fail" else "the system failed at: who is Ann?"
         server.outcome = ScheduledOutcome(state, "r1", f"said\n{said_by_run}")
         assert server.at(NOON + n * DAY + (20 if n == 6 else 14.1) * HOUR) == 1
-        opened.append(any(one.alert.ended_at is None for one in store.monitors.alerts()))
+        opened.append(any(one.alert.ended_at is None for one in store.monitors.list_alerts()))
     assert opened == [True, True, True, False, True, False, True, False]
-    said = [one.alert.said for one in reversed(store.monitors.alerts())]
+    said = [one.alert.said for one in reversed(store.monitors.list_alerts())]
     assert said == [
         "schedule nightly of 2026-01-06 02:00 UTC did not pass its gate (run r1): recall@5 0.5, at least 0.8",
         "schedule nightly of 2026-01-10 02:00 UTC could not be made (run r1)",
@@ -155,13 +155,13 @@ def test_a_run_that_cannot_be_made_says_why(tmp_path: Path, error: Exception, to
     with open_store(f"sqlite:///{tmp_path / 'store.db'}") as store:
         server = Server(store, {"notify": [{"webhook": "http://127.0.0.1:9/"}]})
         server.at(NOON)
-        server.outcome = not_made(error)
+        server.outcome = build_error_outcome(error)
         server.at(NOON + DAY)
-        (kept,) = store.monitors.alerts()
-        (sent,) = store.monitors.due(1e12)
+        (kept,) = store.monitors.list_alerts()
+        (sent,) = store.monitors.list_due(1e12)
     assert told in kept.alert.said
     assert told in sent.body["why"]
-    assert told in slack_text(sent.body)
+    assert told in format_slack_text(sent.body)
     assert "Ann" not in json.dumps(sent.body) + kept.alert.said
     assert sent.body["shown_by"] == f"ragauge monitor alerts {kept.alert.alert_id}"
 
@@ -190,13 +190,13 @@ def test_a_killed_run_goes_on_elsewhere(store: Store) -> None:
     killed.outcome = None
     now = NOON + DAY
     assert killed.at(now) == 1
-    assert other.at(now + LEASE) == 0
-    assert other.at(now + LEASE + 1) == 1
+    assert other.at(now + LEASE_S) == 0
+    assert other.at(now + LEASE_S + 1) == 1
     assert [wanted.fresh for wanted in (*killed.did, *other.did)] == [True, False]
     other.outcome = None
     other.at(now + DAY)
     for time in range(1, 4):
-        other.at(now + DAY + time * (LEASE + 1))
+        other.at(now + DAY + time * (LEASE_S + 1))
     newest = store.jobs.newest("nightly")
     assert newest is not None
     assert (newest.state, newest.said[:8]) == ("error", "given up")
@@ -216,13 +216,13 @@ def test_a_server_that_ends_leaves_its_run_to_others(store: Store, monkeypatch: 
     assert ends.at(now, over) == 1
     section = {"monitor": {"schedules": [NIGHTLY]}}
     monkeypatch.setattr("ragauge.monitoring.traffic.verb.time.time", lambda: now)
-    monkeypatch.setattr("ragauge.monitoring.replay.verb.section_of", lambda _: read_config(section).checked().monitor)
-    found = traffic(store=store.url).found
+    monkeypatch.setattr("ragauge.monitoring.replay.verb.read_section", lambda _: read_config(section).checked().monitor)
+    found = build_traffic_status(store=store.url).found
     assert [(job.state, job.due[:16]) for job in found.jobs] == [
         ("noted", "2026-01-07T02:00"),
         ("running", "2026-01-06T02:00"),
     ]
-    (_, table) = status_sections(found)
+    (_, table) = build_status_sections(found)
     assert table.table is not None
     assert "stopped" in repr(table.table.rows[1])
     assert other.at(now) == 1
@@ -245,7 +245,7 @@ def test_a_changed_corpus_makes_one_run(store: Store, tmp_path: Path) -> None:
     newest = store.jobs.newest("nightly")
     assert newest is not None
     assert newest.why == "corpus changed"
-    assert "nightly: corpus" not in traffic(store=store.url).to_markdown()
+    assert "nightly: corpus" not in build_traffic_status(store=store.url).to_markdown()
 
 
 @pytest.mark.parametrize(
@@ -281,7 +281,7 @@ def wanted(project: Path, **changed: str) -> ScheduledRun:
 @pytest.mark.slow
 def test_a_run_has_a_process_of_its_own(project: Path) -> None:
     """A run is done in another process, and its outcome comes back."""
-    found = in_a_process(wanted(project), lambda: True)
+    found = run_in_process(wanted(project), lambda: True)
     assert found is not None
     assert found.state == "pass", found.said
 
@@ -300,10 +300,10 @@ def test_what_cannot_be_run_is_an_outcome(project: Path) -> None:
     assert found.state == "error"
     assert "nowhere" in found.said
     with open_store(f"sqlite:///{project / 'store.db'}") as store:
-        job = store.jobs.take("nightly", NOON, "a", NOON)
+        job = store.jobs.take_job("nightly", NOON, "a", NOON)
         assert job is not None
-        store.jobs.end(job, "a", NOON + 1, found.state, said=found.said)
-    told = traffic(store=f"sqlite:///{project / 'store.db'}").to_markdown()
+        store.jobs.end(job, "a", NOON + 1, found.state, message=found.said)
+    told = build_traffic_status(store=f"sqlite:///{project / 'store.db'}").to_markdown()
     assert "nightly" in told
     assert "2026-01-05 12:00" in told
     assert "nowhere" in told

@@ -21,7 +21,7 @@ from typer.testing import CliRunner
 from ragauge.cli.main import app
 from ragauge.core.errors import UnknownName
 from ragauge.monitoring.policy import Policy
-from ragauge.monitoring.traffic.trace_assembly import settle
+from ragauge.monitoring.traffic.trace_assembly import settle_traces
 from ragauge.monitoring.traffic.traffic_scorer import TrafficScorer
 from ragauge.store.store_access import Store, open_store
 
@@ -36,25 +36,25 @@ def test_scored_as_any_run(sender: Callable[..., TestClient], store: Store) -> N
     client = sender()
     client.post("/v1/traces", json=traces(chain(), finder()))
     client.post("/v1/traces", json=traces(chain(trace_id=OTHER), finder(trace_id=OTHER)))
-    settle(store, FREE, LATER)
+    settle_traces(store, FREE, LATER)
     scorer = TrafficScorer(store, FREE, print)
     assert scorer.score() == 2
     assert (line(store).outcome, line(store, OTHER).outcome) == ("scored", "scored")
     assert scorer.score() == 0
-    frame = store.scores.frame(line(store).run_id, None)
+    frame = store.scores.load_frame(line(store).run_id, None)
     assert sorted(frame.filter(frame["metric"] == "latency")["value"]) == [2000.0, 2000.0]
     client.post("/v1/traces", json=traces(finder("b.md")))
-    settle(store, FREE, LATER)
+    settle_traces(store, FREE, LATER)
     assert scorer.score() == 1
-    assert len(store.scores.frame(line(store).run_id, None)) == len(frame)
+    assert len(store.scores.load_frame(line(store).run_id, None)) == len(frame)
 
 
 def test_another_server_scores_the_run(sender: Callable[..., TestClient], store: Store) -> None:
     """While one server scores a run another leaves it alone, so that nothing is asked twice."""
     sender().post("/v1/traces", json=traces(chain(), finder()))
-    settle(store, FREE, LATER)
+    settle_traces(store, FREE, LATER)
     scorer = TrafficScorer(store, FREE, print)
-    with store.held(f"{line(store).run_id} free"):
+    with store.lock_run(f"{line(store).run_id} free"):
         assert scorer.score() == 0
     assert line(store).outcome == "to score"
     assert scorer.score() == 1
@@ -65,7 +65,7 @@ def test_taken_in_scored_and_told(served: Callable[..., Server], store: Store) -
     """A trace sent to the server is scored by the local judge, seconds later; commands and dashboard say so."""
     server = served()
     assert server.post(traces(chain("Refunds take 14 days."), finder())) == 200
-    waits(lambda: (found := store.ledger.find(TRACE)) is not None and found.outcome == "scored")
+    waits(lambda: (found := store.ledger.find_line(TRACE)) is not None and found.outcome == "scored")
     run_id = line(store).run_id
     card = httpx.get(f"{server.address}/runs/{run_id}.json", timeout=PATIENCE).json()
     assert card["metrics"]["faithfulness"]["scored"] == 1
@@ -97,7 +97,7 @@ def exported(served: Callable[..., Server], store: Store, exporters: Sequence[st
     assert [one.wait(PATIENCE) for one in sent] == [0] * len(sent)
     server.end()
     with open_store(store.url) as again:
-        settle(again, FREE, LATER)
+        settle_traces(again, FREE, LATER)
         found: dict[str, dict[str, Any]] = {}
         for run in again.runs.list():  # two of a system where midnight passed
             found.setdefault(run.system, {}).update(

@@ -14,13 +14,13 @@ from tests.data.spans import attributes
 from tests.monitoring.conftest import CHILD, ROOT, TRACE, span, traces
 
 from ragauge.core.response import REDACTED, Response
-from ragauge.metrics.base import Measured
+from ragauge.metrics.base import MetricResult
 from ragauge.monitoring.intake import otlp
-from ragauge.monitoring.intake.otlp_decoder import spans_of as decoded
+from ragauge.monitoring.intake.otlp_decoder import iterate_spans as decoded
 from ragauge.monitoring.policy import Policy
-from ragauge.monitoring.traffic.trace_assembly import run_id_of, settle
-from ragauge.readers.source import records
-from ragauge.readers.traces.spans import Link, TraceSpan, spans_of
+from ragauge.monitoring.traffic.trace_assembly import build_run_id, settle_traces
+from ragauge.readers.source import read_source
+from ragauge.readers.traces.spans import Link, TraceSpan, read_spans
 from ragauge.store.ledger import LedgerLine
 from ragauge.store.scores import Column
 from ragauge.store.store_access import Store, open_store
@@ -52,7 +52,7 @@ def held(store: Store) -> dict[str, Response]:
 
 
 def line(store: Store, trace_id: str = TRACE) -> LedgerLine:
-    found = store.ledger.find(trace_id)
+    found = store.ledger.find_line(trace_id)
     assert found is not None
     return found
 
@@ -69,12 +69,12 @@ def test_recorded_traces_as_the_file_is_read(file: Path, form: str, sender: Send
     for text in file.read_text(encoding="utf-8").splitlines():
         body, headers = text.encode(), {"content-type": "application/json"}
         if form == "protobuf":
-            body, headers = otlp.parse(otlp.TRACES, "json", body).message.SerializeToString(), PROTOBUF
+            body, headers = otlp.parse_request(otlp.TRACES, "json", body).message.SerializeToString(), PROTOBUF
         answer = client.post("/v1/traces", content=body, headers=headers)
         assert (answer.status_code, answer.content) == (200, b"{}" if form == "json" else b"")
-    settle(store, Policy(), LATER)
+    settle_traces(store, Policy(), LATER)
     (run,) = store.runs.list()
-    expected = {one.example.query_id: (one.example, one.response) for one in records(file, warn=lambda _: None)}
+    expected = {one.example.query_id: (one.example, one.response) for one in read_source(file, warn=lambda _: None)}
     assert {example.query_id: (example, response) for example, response in store.runs.pairs(run.run_id)} == expected
     assert (run.kind, run.system, run.done, run.state) == ("traffic", "shop-help", 3, "finished")
     outcomes = {count.outcome: count.n for count in store.ledger.counts()}
@@ -86,9 +86,9 @@ def test_recorded_traces_as_the_file_is_read(file: Path, form: str, sender: Send
 def test_one_reading_of_spans(file: Path) -> None:
     """Of recorded spans both readers, of OTLP/JSON files and of protobuf messages, make equal values."""
     for text in file.read_text(encoding="utf-8").splitlines():
-        from_file = list(spans_of(json.loads(text)))
+        from_file = list(read_spans(json.loads(text)))
         ids = frozenset(one.trace_id for one in from_file if isinstance(one, TraceSpan))
-        body = otlp.parse(otlp.TRACES, "json", text.encode()).message.SerializeToString()
+        body = otlp.parse_request(otlp.TRACES, "json", text.encode()).message.SerializeToString()
         assert [one for _, one in decoded(body, ids)] == from_file
 
 
@@ -122,9 +122,9 @@ def test_one_reading_of_every_kind_of_value() -> None:
         links=links,
     )
     sent = traces(one, span(CHILD, ROOT, status={"code": 2}))
-    body = otlp.parse(otlp.TRACES, "json", json.dumps(sent).encode()).message.SerializeToString()
+    body = otlp.parse_request(otlp.TRACES, "json", json.dumps(sent).encode()).message.SerializeToString()
     found = [span for _, span in decoded(body, frozenset({TRACE}))]
-    assert found == list(spans_of(sent))
+    assert found == list(read_spans(sent))
     first = found[0]
     assert isinstance(first, TraceSpan)
     assert first.links == (Link(OTHER, ROOT),)
@@ -136,24 +136,24 @@ def test_a_late_span_replaces_its_response(sender: Sender, store: Store) -> None
     client = sender()
     client.post("/v1/traces", json=traces(chain(), finder()))
     client.post("/v1/traces", json=traces(chain(trace_id=OTHER), finder(trace_id=OTHER)))
-    settle(store, Policy(), LATER)
-    run_id = run_id_of("bot", line(store).day)
-    numbers = store.runs.order(run_id).numbers
-    measured = Measured("scored", 0.5, 1.0, 2.0)
+    settle_traces(store, Policy(), LATER)
+    run_id = build_run_id("bot", line(store).day)
+    numbers = store.runs.load_order(run_id).numbers
+    measured = MetricResult("scored", 0.5, 1.0, 2.0)
     column = Column("faithfulness", 1, None)
     store.scores.write(run_id, (column,), [(number, (measured,)) for number in numbers])
-    store.ledger.decide(store.ledger.waiting(run_id), "scored", at=1.0)
-    assert len(store.scores.complete(run_id, (column,))) == 2
+    store.ledger.decide(store.ledger.list_waiting(run_id), "scored", timestamp=1.0)
+    assert len(store.scores.find_complete(run_id, (column,))) == 2
 
     client.post("/v1/traces", json=traces(finder("b.md")))
     assert line(store).outcome == "scored"
-    settle(store, Policy(), LATER)
+    settle_traces(store, Policy(), LATER)
     found = held(store)
     assert {query_id: passages(one) for query_id, one in found.items()} == {TRACE: ["b.md"], OTHER: ["a.md"]}
     assert store.runs.find(run_id).done == 2
-    assert len(store.scores.complete(run_id, (column,))) == 1
+    assert len(store.scores.find_complete(run_id, (column,))) == 1
     assert (line(store).outcome, line(store, OTHER).outcome) == ("to score", "scored")
-    assert store.runs.order(run_id).numbers == numbers
+    assert store.runs.load_order(run_id).numbers == numbers
 
 
 def test_a_late_span_keeps_its_response_in_its_place(sender: Sender, store: Store) -> None:
@@ -164,18 +164,18 @@ def test_a_late_span_keeps_its_response_in_its_place(sender: Sender, store: Stor
     client, later = sender(), "34" * 16
     client.post("/v1/traces", json=traces(chain(trace_id=OTHER), finder(trace_id=OTHER)))
     client.post("/v1/traces", json=traces(chain(), finder()))
-    settle(store, Policy(), LATER)
+    settle_traces(store, Policy(), LATER)
     before = numbered(store)
     client.post("/v1/traces", json=traces(chain(trace_id=later), finder(trace_id=later)))
     client.post("/v1/traces", json=traces(finder("b.md")))  # of the last response, whose number is free for a moment
-    settle(store, Policy(), LATER)
+    settle_traces(store, Policy(), LATER)
     after = numbered(store)
     assert {one: after[one] for one in before} == before
     assert after[later] > max(before.values())
     assert passages(held(store)[TRACE]) == ["b.md"]
     turn = {**finder("c.md", parent="1a" * 8), "spanId": "1b" * 8}
     client.post("/v1/traces", json=traces(chain(span_id="1a" * 8), turn))
-    settle(store, Policy(), LATER)
+    settle_traces(store, Policy(), LATER)
     turns = {name: number for name, number in numbered(store).items() if name.startswith(TRACE)}
     assert len(turns) == 2
     assert min(turns.values()) == before[TRACE]
@@ -185,7 +185,7 @@ def test_a_late_span_keeps_its_response_in_its_place(sender: Sender, store: Stor
 def numbered(store: Store) -> dict[str, int]:
     """query_id -> number in the store."""
     (run,) = store.runs.list()
-    numbers = sorted(store.runs.order(run.run_id).numbers)
+    numbers = sorted(store.runs.load_order(run.run_id).numbers)
     return dict(zip(store.runs.index(run.run_id, numbers).query_ids, numbers, strict=True))
 
 
@@ -193,12 +193,12 @@ def test_a_span_sent_again_changes_nothing(sender: Sender, store: Store) -> None
     """The same batch a second time leaves the response, and its scores, as they are."""
     client, batch = sender(), traces(chain(), finder())
     client.post("/v1/traces", json=batch)
-    settle(store, Policy(), LATER)
-    run_id = run_id_of("bot", line(store).day)
-    before = list(store.runs.order(run_id).numbers)
+    settle_traces(store, Policy(), LATER)
+    run_id = build_run_id("bot", line(store).day)
+    before = list(store.runs.load_order(run_id).numbers)
     client.post("/v1/traces", json=batch)
-    settle(store, Policy(), LATER)
-    assert list(store.runs.order(run_id).numbers) == before
+    settle_traces(store, Policy(), LATER)
+    assert list(store.runs.load_order(run_id).numbers) == before
     assert store.runs.find(run_id).done == 1
 
 
@@ -208,11 +208,11 @@ def test_a_trace_of_several_turns(sender: Sender, store: Store) -> None:
     found = [{**finder(parent=f"{n}a" * 8), "spanId": f"{n}b" * 8} for n in (1, 2)]
     client = sender()
     client.post("/v1/traces", json=traces(*turns, *found))
-    settle(store, Policy(), LATER)
+    settle_traces(store, Policy(), LATER)
     assert sorted(held(store)) == [f"{TRACE}:{n}a{n}a{n}a{n}a{n}a{n}a{n}a{n}a" for n in (1, 2)]
-    assert store.collecting.under(line(store).run_id, TRACE) == sorted(held(store))
+    assert store.collecting.list_query_ids(line(store).run_id, TRACE) == sorted(held(store))
     client.post("/v1/traces", json=traces(*({**turn, "parentSpanId": ROOT} for turn in turns), chain()))
-    settle(store, Policy(), LATER)
+    settle_traces(store, Policy(), LATER)
     assert sorted(held(store)) == [TRACE]
 
 
@@ -233,7 +233,7 @@ def test_whose_passages_count(
     second = finder("b.md", **{"retrieval.documents.1.document.id": "c.md"})
     second |= {"name": "wiki", "spanId": "9a" * 8, "startTimeUnixNano": "2100000000"}
     sender().post("/v1/traces", json=traces(chain(), second, first))
-    settle(store, Policy(passages=which), LATER)
+    settle_traces(store, Policy(passages=which), LATER)
     (response,) = held(store).values()
     assert (None if response.passages is None else passages(response)) == found
     assert response.missing == missing
@@ -274,7 +274,7 @@ def test_every_trace_has_its_line(sender: Sender, store: Store) -> None:
     client = sender()
     for batch, _, _ in cases.values():
         assert client.post("/v1/traces", json=batch).json() == {}
-    settle(store, Policy(), LATER)
+    settle_traces(store, Policy(), LATER)
     for name, (_, outcome, reason) in cases.items():
         found = line(store, name * 16)
         assert (found.outcome, found.reason, found.run_id) == (outcome, reason, ""), name
@@ -287,7 +287,7 @@ def test_answers_without_retrieval_are_read_where_the_section_says_so(sender: Se
     client = sender()
     client.post("/v1/traces", json=traces(chain()))
     client.post("/v1/traces", json=traces(span(trace_id=OTHER, attributes=attributes({KIND: "EMBEDDING"}))))
-    settle(store, Policy(without_retrieval=True), LATER)
+    settle_traces(store, Policy(without_retrieval=True), LATER)
     (response,) = held(store).values()
     assert (response.answer, response.passages) == ("14 days.", None)
     assert line(store).outcome == "to score"
@@ -307,7 +307,7 @@ def test_one_bad_trace_holds_up_no_other(sender: Sender, store: Store) -> None:
         json.dumps({"query_id": "q2", "query": "x", "answer": "y", "latency_ms": 5}),
     ]
     client.post("/v1/responses", content="\n".join(lines), headers={"content-type": "application/x-ndjson"})
-    assert settle(store, Policy(), LATER) == 4
+    assert settle_traces(store, Policy(), LATER) == 4
     assert {TRACE, "q2"} <= set(held(store))
     assert line(store, "q1").outcome == "failed"
     assert "cost" in line(store, "q1").reason
@@ -333,7 +333,7 @@ def test_events_that_came_apart_are_joined(sender: Sender, store: Store) -> None
     client.post("/v1/logs", json={"resourceLogs": [{"scopeLogs": [{"logRecords": records_}]}]})
     root = span(attributes=attributes({"gen_ai.operation.name": "chat"}))
     client.post("/v1/traces", json=traces(root, finder(**{"input.value": "refunds"})))
-    settle(store, Policy(), LATER)
+    settle_traces(store, Policy(), LATER)
     (run,) = store.runs.list()
     ((example, response),) = store.runs.pairs(run.run_id)
     assert (example.query, response.answer) == ("How long do refunds take?", "14 days.")
@@ -348,7 +348,7 @@ def test_the_project_of_a_trace(sender: Sender, store: Store) -> None:
     batches[0]["resourceSpans"][0]["resource"]["attributes"] += attributes({"openinference.project.name": "first"})
     for batch, header in zip(batches, ("second", "second", ""), strict=True):
         client.post("/v1/traces", json=batch, headers={"x-project-name": header})
-    settle(store, Policy(), LATER)
+    settle_traces(store, Policy(), LATER)
     assert [line(store, one).project for one in ids] == ["first", "second", "bot"]
     assert sorted(run.system for run in store.runs.list()) == ["bot", "first", "second"]
     day = line(store, ids[0]).day
@@ -360,7 +360,7 @@ def test_segments_of_the_configuration(sender: Sender, store: Store) -> None:
     root = chain()
     root["attributes"] += attributes({"metadata": json.dumps({"tenant": "acme"})})
     sender().post("/v1/traces", json=traces(root, finder()))
-    settle(store, Policy(segments={"customer": "metadata.tenant"}), LATER)
+    settle_traces(store, Policy(segments={"customer": "metadata.tenant"}), LATER)
     (run,) = store.runs.list()
     ((example, _),) = store.runs.pairs(run.run_id)
     assert example.segments == {"customer": "acme"}
@@ -378,11 +378,11 @@ def test_the_draw_is_the_traces_own(sender: Sender, store: Store) -> None:
     for trace_id in ids[:20]:
         root = chain(trace_id=trace_id, traceState="ot=th:8")
         client.post("/v1/traces", json=traces(root, finder(trace_id=trace_id)))
-    settle(store, policy, LATER)
+    settle_traces(store, policy, LATER)
     assert set(held(store)) == set(ids[:20])
     assert {one.weight for one in held(store).values()} == {2.0}  # its SDK kept one of two
     (run,) = store.runs.list()
-    index = store.runs.index(run.run_id, store.runs.order(run.run_id).numbers)
+    index = store.runs.index(run.run_id, store.runs.load_order(run.run_id).numbers)
     assert {one for one, out in zip(index.query_ids, index.left_out(), strict=True) if not out} == drawn & set(ids[:20])
     assert {(line(store, one).weight, line(store, one).chance) for one in ids[:20]} == {(2.0, 0.3)}
     assert {line(store, one).reason for one in set(ids[:20]) - drawn} == {"30 % of such traces are drawn"}
@@ -399,14 +399,14 @@ def test_two_servers_share_the_work(sender: Sender, store: Store) -> None:
 
     def work(_: int) -> None:
         with open_store(store.url) as own:
-            while settle(own, Policy(), LATER, 7):
+            while settle_traces(own, Policy(), LATER, 7):
                 pass
 
     with ThreadPoolExecutor(2) as pool:
         list(pool.map(work, range(2)))
     (run,) = store.runs.list()
     assert sorted(held(store)) == ids
-    assert run.done == store.runs.size(run.run_id) == 40
+    assert run.done == store.runs.count_responses(run.run_id) == 40
 
 
 def test_nothing_of_a_failed_transaction_stays(sender: Sender, store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -419,9 +419,9 @@ def test_nothing_of_a_failed_transaction_stays(sender: Sender, store: Store, mon
     with monkeypatch.context() as patch:
         patch.setattr(store.ledger, "write", ends)
         with pytest.raises(KeyboardInterrupt):
-            settle(store, Policy(), LATER)
+            settle_traces(store, Policy(), LATER)
     assert store.runs.list() == []
-    assert settle(store, Policy(), LATER) == 1
+    assert settle_traces(store, Policy(), LATER) == 1
     assert list(held(store)) == [TRACE]
 
 
@@ -441,8 +441,8 @@ def test_lines_of_capture(sender: Sender, store: Store, tmp_path: Path) -> None:
     client = sender()
     for _ in range(2):
         client.post("/v1/responses", content=path.read_bytes(), headers={"content-type": "application/x-ndjson"})
-    settle(store, Policy(), LATER)
-    expected = {one.example.query_id: one.response for one in records(path, warn=lambda _: None)}
+    settle_traces(store, Policy(), LATER)
+    expected = {one.example.query_id: one.response for one in read_source(path, warn=lambda _: None)}
     assert len(expected) == 3
     assert held(store) == expected
     assert {run.name.split()[0] for run in store.runs.list()} == {"traffic"}

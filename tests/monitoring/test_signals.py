@@ -15,11 +15,11 @@ from starlette.testclient import TestClient
 from tests.monitoring.conftest import attributes
 
 from ragauge.core.config.config_loader import read_config
-from ragauge.monitoring.alerts.gauge_alerts import SignalWatcher
-from ragauge.monitoring.alerts.verb import monitors
+from ragauge.monitoring.alerts.gauge_alerts import GaugeWatcher
+from ragauge.monitoring.alerts.verb import list_monitors
 from ragauge.monitoring.intake.redaction import Redaction
 from ragauge.monitoring.series.gauge_monitors import SignalPoint
-from ragauge.monitoring.series.monitor_specs import watches
+from ragauge.monitoring.series.monitor_specs import read_monitor_specs
 from ragauge.store.store_access import Store
 
 MONITOR: dict[str, Any] = {
@@ -47,7 +47,7 @@ def test_a_skew_that_lasts_is_one_alert(sender: Callable[..., TestClient], store
     """
     answer = sender(signals=frozenset({"shard_load"})).post("/v1/metrics", json=gauge("shard_load", 1, 1, 1, 1, 1))
     assert answer.json()["partialSuccess"]["rejectedDataPoints"] == "1"
-    kept = store.inbox.signal("shard_load", 0.0)
+    kept = store.inbox.list_signal_points("shard_load", 0.0)
     assert [(one.source, one.value) for one in kept] == [(f"shard={n}", 1.0) for n in range(5)]
     file = read_config({"monitor": MONITOR})
     monitor = file.checked().monitor
@@ -59,10 +59,12 @@ def test_a_skew_that_lasts_is_one_alert(sender: Callable[..., TestClient], store
             [("shard_load", replace_point(one, now, load if one.source == "shard=4" else 1.0)) for one in kept]
         )
         for _ in range(2):
-            SignalWatcher(monitor, watches(file)[0].signals, partial(float, now)).look(store, threading.Event())
-        counts.append(len([one for one in store.monitors.alerts() if one.alert.ended_at is None]))
+            GaugeWatcher(monitor, read_monitor_specs(file)[0].signals, partial(float, now)).run_once(
+                store, threading.Event()
+            )
+        counts.append(len([one for one in store.monitors.list_alerts() if one.alert.ended_at is None]))
     assert counts == [0, 0, 0, 0, 1, 1, *[1] * 6, 0, 0]  # off from the second on, 30 minutes later an alert
-    (told,) = store.monitors.alerts()
+    (told,) = store.monitors.list_alerts()
     assert told.alert.mean == 30 / (34 / 5)
     assert told.alert.said.endswith("it is 4.41 over 5 sources; the greatest is that of shard=4, 30")
 
@@ -71,12 +73,12 @@ def test_an_alert_of_a_gauge_names_its_source(sender: Callable[..., TestClient],
     """The least value is named with the attributes of its source; a gauge without attributes has a value alone."""
     client = sender(signals=frozenset({"load", "ctr"}))
     client.post("/v1/metrics", json=gauge("load", 5, 1, 5))
-    store.inbox.add_signals([("ctr", SignalPoint(store.inbox.signal("load", 0.0)[0].at, "", 0.25))])
+    store.inbox.add_signals([("ctr", SignalPoint(store.inbox.list_signal_points("load", 0.0)[0].at, "", 0.25))])
     file = read_config({"monitor": {"monitors": [{"signal": "load", "min": 2}, {"signal": "ctr", "min": 0.5}]}})
     monitor = file.checked().monitor
     assert monitor is not None
-    assert SignalWatcher(monitor, watches(file)[0].signals).look(store, threading.Event()) == 2
-    assert {one.alert.said.partition("does not hold: ")[2] for one in store.monitors.alerts()} == {
+    assert GaugeWatcher(monitor, read_monitor_specs(file)[0].signals).run_once(store, threading.Event()) == 2
+    assert {one.alert.said.partition("does not hold: ")[2] for one in store.monitors.list_alerts()} == {
         "it is 1 over 3 sources; the least is that of shard=1, 1",
         "it is 0.25",
     }  # of the same moment, so in any order
@@ -88,16 +90,18 @@ def test_a_gauge_that_comes_no_more(sender: Callable[..., TestClient], store: St
     file = read_config({"monitor": MONITOR})
     monitor = file.checked().monitor
     assert monitor is not None
-    now = [store.inbox.signal("shard_load", 0.0)[0].at]
-    watcher = SignalWatcher(monitor, watches(file)[0].signals, lambda: now[0], lambda: now[0])
+    now = [store.inbox.list_signal_points("shard_load", 0.0)[0].at]
+    watcher = GaugeWatcher(monitor, read_monitor_specs(file)[0].signals, lambda: now[0], lambda: now[0])
     counts = []
     for hours in (1, 5.5, 6.5, 8):
-        now[0] = store.inbox.signal("shard_load", 0.0)[0].at + 3600 * hours
-        counts.append(watcher.look(store, threading.Event()))
+        now[0] = store.inbox.list_signal_points("shard_load", 0.0)[0].at + 3600 * hours
+        counts.append(watcher.run_once(store, threading.Event()))
     assert counts == [0, 0, 1, 0]
-    store.inbox.add_signals([("shard_load", replace_point(store.inbox.signal("shard_load", 0.0)[0], now[0], 1.0))])
-    assert (watcher.look(store, threading.Event()), watcher.look(store, threading.Event())) == (1, 0)
-    (told,) = store.monitors.alerts()
+    store.inbox.add_signals(
+        [("shard_load", replace_point(store.inbox.list_signal_points("shard_load", 0.0)[0], now[0], 1.0))]
+    )
+    assert (watcher.run_once(store, threading.Event()), watcher.run_once(store, threading.Event())) == (1, 0)
+    (told,) = store.monitors.list_alerts()
     assert told.alert.said.startswith("no value of shard_load has come since")
 
 
@@ -107,7 +111,7 @@ def test_gauges_stand_beside_the_monitors(sender: Callable[..., TestClient], sto
     assert answer.status_code == 200
     path = tmp_path / "ragauge.yaml"
     path.write_text("monitor: {signals: [ctr], monitors: [{signal: shard_load, skew_max: 2}]}")
-    shown = monitors(config=path, store=store.url)
+    shown = list_monitors(config=path, store=store.url)
     assert [(one.name, one.state, one.value, one.limit) for one in shown.found.gauges] == [
         ("shard_load", "pending", 3.0, 2.0),
         ("ctr", "no_data", None, None),
@@ -123,7 +127,7 @@ def test_gauges_that_nobody_names(sender: Callable[..., TestClient], store: Stor
     """Without names nothing is kept, and the exporter is told so with 200."""
     answer = sender().post("/v1/metrics", json=gauge("shard_load", 1))
     assert (answer.status_code, answer.json()["partialSuccess"]["rejectedDataPoints"]) == (200, "2")
-    assert store.inbox.signal("shard_load", 0.0) == []
+    assert store.inbox.list_signal_points("shard_load", 0.0) == []
 
 
 def test_sources_of_gauges_are_redacted(sender: Callable[..., TestClient], store: Store) -> None:
@@ -137,7 +141,7 @@ def test_sources_of_gauges_are_redacted(sender: Callable[..., TestClient], store
     assert client.post("/v1/metrics", json=sent).status_code == 200
     assert client.post("/v1/metrics", content=body, headers=protobuf).status_code == 200
     hashed = [f"mail={redaction.text(mail)},shard=3,user.id=__REDACTED__" for mail in mails]
-    assert [one.source for one in store.inbox.signal("load", 0.0)] == hashed * 2
+    assert [one.source for one in store.inbox.list_signal_points("load", 0.0)] == hashed * 2
     assert hashed[0] != hashed[1]
 
 
@@ -155,4 +159,4 @@ def test_values_that_are_no_numbers_are_counted(
         200,
         {"rejectedDataPoints": "1", "errorMessage": f"a value of the gauge load must be a finite number, got {got}"},
     )
-    assert [(one.source, one.value) for one in store.inbox.signal("load", 0.0)] == [("shard=1", 2.0)]
+    assert [(one.source, one.value) for one in store.inbox.list_signal_points("load", 0.0)] == [("shard=1", 2.0)]

@@ -14,12 +14,12 @@ from tests.monitoring.conftest import TRACE, traces
 from tests.monitoring.serving import Server, waits
 from tests.monitoring.test_settling import LATER, chain, finder, held, passages
 
-from ragauge.monitoring.intake.body_parser import Taking
-from ragauge.monitoring.intake.file_tail import GrowingFile
+from ragauge.monitoring.intake.body_parser import BodyParser
+from ragauge.monitoring.intake.file_tail import TailedFile
 from ragauge.monitoring.intake.redaction import Redaction
 from ragauge.monitoring.policy import Policy
-from ragauge.monitoring.traffic.trace_assembly import settle
-from ragauge.store.inbox import Patience
+from ragauge.monitoring.traffic.trace_assembly import settle_traces
+from ragauge.store.inbox import ReadDelay
 from ragauge.store.store_access import Store, open_store
 
 
@@ -42,9 +42,9 @@ def told() -> list[str]:
     return []
 
 
-def tail_of(store: Store, path: Path, told: list[str], redaction: Redaction | None = None) -> GrowingFile:
+def tail_of(store: Store, path: Path, told: list[str], redaction: Redaction | None = None) -> TailedFile:
     """A new one each time, as after a restart."""
-    return GrowingFile(store, path, Taking(redaction), Patience(), told.append)
+    return TailedFile(store, path, BodyParser(redaction), ReadDelay(), told.append)
 
 
 def test_spans_and_responses_of_a_file(store: Store, tmp_path: Path, told: list[str]) -> None:
@@ -61,7 +61,7 @@ def test_spans_and_responses_of_a_file(store: Store, tmp_path: Path, told: list[
     assert store.inbox.counts().traces == 2
     appended(path, half[50:])
     tail_of(store, path, told).read()
-    while settle(store, Policy(), LATER):
+    while settle_traces(store, Policy(), LATER):
         pass
     found = held(store)
     assert sorted(found) == sorted([TRACE, "12" * 16, "q1"])
@@ -101,8 +101,8 @@ def test_a_file_that_is_rotated(store: Store, tmp_path: Path, told: list[str]) -
     tail_of(store, path, told).read()
     assert len(told) == 1
     assert store.inbox.counts().traces == 7
-    assert store.inbox.trace("q8") is not None
-    assert store.inbox.trace("q7") is None  # overwritten before it was looked at: this cannot be seen
+    assert store.inbox.find_trace("q8") is not None
+    assert store.inbox.find_trace("q7") is None  # overwritten before it was looked at: this cannot be seen
 
 
 @pytest.mark.parametrize(
@@ -143,8 +143,8 @@ def test_a_look_that_is_cut_off_repeats_nothing(
         patch.setattr(type(store.inbox), "add", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt()))
         with pytest.raises(KeyboardInterrupt):
             tail_of(store, path, told).read()
-    assert store.inbox.tail(str(path)).offset == 0
-    monkeypatch.setattr("ragauge.monitoring.intake.file_tail.PIECE", 999)
+    assert store.inbox.load_tail(str(path)).offset == 0
+    monkeypatch.setattr("ragauge.monitoring.intake.file_tail.READ_SIZE_BYTES", 999)
 
     def work() -> None:
         with open_store(store.url) as own:
@@ -177,4 +177,4 @@ def test_the_server_is_killed_as_the_file_grows(served: Callable[..., Server], s
     waits(lambda: store.inbox.counts().traces == len(ids))
     assert again.end() == 0
     assert store.inbox.counts().batches == len(ids)
-    assert store.inbox.tail(str(path)).offset == path.stat().st_size
+    assert store.inbox.load_tail(str(path)).offset == path.stat().st_size

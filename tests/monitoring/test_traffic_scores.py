@@ -19,28 +19,28 @@ from tests.own_metrics import forget_own
 import ragauge as rg
 from ragauge.core.example import Example, Relevant
 from ragauge.core.response import Passage, Response, Run
-from ragauge.engine.plan import columns_of
-from ragauge.engine.request_stream import arrivals
-from ragauge.evaluation.scorecard.cards import stored_card
+from ragauge.engine.plan import list_columns
+from ragauge.engine.request_stream import iter_arrivals
+from ragauge.evaluation.scorecard.cards import load_card
 from ragauge.metrics import catalogue
-from ragauge.metrics.base import Measured, Metric
-from ragauge.metrics.catalogue import parse, questions
+from ragauge.metrics.base import Metric, MetricResult
+from ragauge.metrics.catalogue import list_questions, parse_metric
 from ragauge.monitoring.policy import Policy
 from ragauge.monitoring.traffic.traffic_scorer import TrafficScorer
-from ragauge.monitoring.traffic_store import score_free
+from ragauge.monitoring.traffic_store import score_without_judge
 from ragauge.scores.results.scorecard import Summary
-from ragauge.scores.summarize import summarize
-from ragauge.store.inbox import DAY
-from ragauge.store.run_collection import Arrived
+from ragauge.scores.summarize import summarize_scores
+from ragauge.store.inbox import DAY_S
+from ragauge.store.run_collection import ExampleResponse
 from ragauge.store.store_access import Store, open_store
 from ragauge.verbs.columns import StoredColumns
 
-FREE = [metric for metric in catalogue.samples() if not questions([metric])]
-JUDGED = parse("faithfulness")
+FREE = [metric for metric in catalogue.list_samples() if not list_questions([metric])]
+JUDGED = parse_metric("faithfulness")
 RUN, PLAIN = "traffic1", "plain1"
 
 
-def requests(n: int, seed: int = 1) -> list[Arrived]:
+def requests(n: int, seed: int = 1) -> list[ExampleResponse]:
     """Requests with all that metrics read without a judge; the SDK kept one of two of some."""
     drawn = random.Random(seed)
     found = []
@@ -62,19 +62,19 @@ def requests(n: int, seed: int = 1) -> list[Arrived]:
     return found
 
 
-def taken(store: Store, records: Sequence[Arrived], chances: Mapping[str, float | None]) -> None:
+def taken(store: Store, records: Sequence[ExampleResponse], chances: Mapping[str, float | None]) -> None:
     """Traffic, and an ordinary run of the same responses."""
     store.collecting.open_traffic(Run(RUN, "bot 2026-11-27", kind="traffic", system="bot"))
-    store.collecting.replace(RUN, records, (), chances)
+    store.collecting.replace_responses(RUN, records, (), chances)
     store.runs.import_run(Run(PLAIN, PLAIN), records)
 
 
 def means(store: Store, run_id: str, metrics: Sequence[Metric], judge: str | None = None) -> dict[str, Summary]:
-    index = store.runs.index(run_id, store.runs.order(run_id).numbers)
-    return {one.metric: one for one in summarize(StoredColumns(store, run_id, judge, index), metrics)}
+    index = store.runs.index(run_id, store.runs.load_order(run_id).numbers)
+    return {one.metric: one for one in summarize_scores(StoredColumns(store, run_id, judge, index), metrics)}
 
 
-def draw(records: Sequence[Arrived], chance: float) -> dict[str, float | None]:
+def draw(records: Sequence[ExampleResponse], chance: float) -> dict[str, float | None]:
     policy = Policy()
     return {one.query_id: chance if policy.draw(one.query_id) < chance else None for _, one in records}
 
@@ -84,7 +84,7 @@ def test_free_metrics_cover_all_traffic(store: Store) -> None:
     records = requests(200)
     taken(store, records, draw(records, 0.05))
     for run_id in (RUN, PLAIN):
-        score_free(store, run_id, FREE, store.runs.order(run_id).numbers)
+        score_without_judge(store, run_id, FREE, store.runs.load_order(run_id).numbers)
     there, plain = (means(store, run_id, FREE) for run_id in (RUN, PLAIN))
     assert sum(one.mean is not None for one in plain.values()) > 20
     for name, one in plain.items():
@@ -108,7 +108,7 @@ def test_own_metrics_cover_all_traffic(store: Store) -> None:
     records = requests(60)
     taken(store, records, draw(records, 0.05))
     metrics = [catalogue.register_object(function) for function in (patience, words)]
-    failed = score_free(store, RUN, metrics, store.runs.order(RUN).numbers)
+    failed = score_without_judge(store, RUN, metrics, store.runs.load_order(RUN).numbers)
     found = means(store, RUN, metrics)
     answered = [response.answer for _, response in records if response.error is None]
     assert (found["patience"].scored, found["words"].scored) == (len(answered), sum(map(bool, answered)))
@@ -116,12 +116,12 @@ def test_own_metrics_cover_all_traffic(store: Store) -> None:
     assert any(reason.startswith("ZeroDivisionError") for reason in found["words"].reasons)
     forget_own()
     with open_store(store.url):
-        assert parse("patience").version == metrics[0].version
+        assert parse_metric("patience").version == metrics[0].version
 
 
 def judge(store: Store, numbers: Sequence[int], values: Sequence[float], name: str = "model") -> None:
-    columns = columns_of([JUDGED], name)
-    rows = [(number, [Measured("scored", value)]) for number, value in zip(numbers, values, strict=True)]
+    columns = list_columns([JUDGED], name)
+    rows = [(number, [MetricResult("scored", value)]) for number, value in zip(numbers, values, strict=True)]
     store.scores.write(RUN, columns, rows)
 
 
@@ -131,8 +131,8 @@ def test_judged_means_weigh_the_sample(store: Store) -> None:
     raised = {f"q{at}": 1.0 for at in range(0, 60, 6)}
     chances = {**draw(records, 0.4), **raised}
     taken(store, records, chances)
-    score_free(store, RUN, FREE, store.runs.order(RUN).numbers)
-    index = store.runs.index(RUN, store.runs.order(RUN).numbers)
+    score_without_judge(store, RUN, FREE, store.runs.load_order(RUN).numbers)
+    index = store.runs.index(RUN, store.runs.load_order(RUN).numbers)
     drawn = np.flatnonzero(~index.left_out())
     values = np.random.default_rng(1).random(drawn.size)
     judge(store, index.number[drawn].tolist(), values.tolist())
@@ -141,11 +141,11 @@ def test_judged_means_weigh_the_sample(store: Store) -> None:
     weights = np.array([by_id[one] / (chances[one] or 0) for one in ids])
     expected = float((weights * values).sum() / weights.sum())
     assert expected != pytest.approx(values.mean(), abs=1e-3)
-    latency = parse("latency")
+    latency = parse_metric("latency")
     both = [JUDGED, latency]
     plain = means(store, RUN, [latency])["latency"].mean
-    for scores in (StoredColumns(store, RUN, "model", index), store.scores.frame(RUN, "model")):
-        found = {one.metric: one for one in summarize(scores, both)}
+    for scores in (StoredColumns(store, RUN, "model", index), store.scores.load_frame(RUN, "model")):
+        found = {one.metric: one for one in summarize_scores(scores, both)}
         assert found["faithfulness"].n == drawn.size
         assert found["faithfulness"].mean == pytest.approx(expected, rel=1e-12)
         assert found["latency"].mean == pytest.approx(plain, rel=1e-12)
@@ -156,12 +156,12 @@ def test_monitors_take_each_kind_by_its_own_weight(store: Store) -> None:
     records = requests(40)
     chances = draw(records, 0.25)
     taken(store, records, chances)
-    numbers = store.runs.order(RUN).numbers
-    score_free(store, RUN, [parse("latency")], numbers)
+    numbers = store.runs.load_order(RUN).numbers
+    score_without_judge(store, RUN, [parse_metric("latency")], numbers)
     index = store.runs.index(RUN, numbers)
     judge(store, index.number[~index.left_out()].tolist(), [0.5] * int((~index.left_out()).sum()))
     weights = {one.query_id: one.weight for _, one in records}
-    found = list(arrivals(store, ["latency", "faithfulness"]))
+    found = list(iter_arrivals(store, ["latency", "faithfulness"]))
     assert [one.number for one in found] == sorted(numbers)
     for one in found:
         assert one.scores["latency"].weight == weights[one.trace_id]
@@ -171,19 +171,19 @@ def test_monitors_take_each_kind_by_its_own_weight(store: Store) -> None:
         else:
             assert one.scores["faithfulness"].weight == pytest.approx(weights[one.trace_id] / chance)
     after = found[20].number
-    assert [one.number for one in arrivals(store, ["latency"], after=after)] == sorted(numbers)[21:]
+    assert [one.number for one in iter_arrivals(store, ["latency"], after=after)] == sorted(numbers)[21:]
 
 
-def traffic(store: Store, records: Sequence[Arrived], policy: Policy) -> dict[str, float | None]:
+def traffic(store: Store, records: Sequence[ExampleResponse], policy: Policy) -> dict[str, float | None]:
     """Traffic with its lines in the ledger, as settling leaves it."""
     from ragauge.store.inbox import Batch, TracePart
     from ragauge.store.ledger import LedgerLine
 
     chances = draw(records, policy.rate)
     store.collecting.open_traffic(Run(RUN, "bot 2026-11-27", kind="traffic", system="bot"))
-    store.collecting.replace(RUN, records, (), chances)
+    store.collecting.replace_responses(RUN, records, (), chances)
     store.inbox.add([Batch(0.0, "traces", b"", tuple(TracePart(one.query_id) for _, one in records))])
-    store.ledger.write(
+    store.ledger.write_lines(
         [
             LedgerLine(name, "bot", "2026-11-27", "to score", "" if chance else "not drawn", RUN, 1.0, 0.0, policy.rate)
             for name, chance in chances.items()
@@ -202,10 +202,10 @@ def test_the_judge_is_asked_about_the_sample(store: Store) -> None:
     outcomes = {count.outcome: count.n for count in store.ledger.counts()}
     assert outcomes == {"scored": len(drawn), "sampled out": 40 - len(drawn)}
     (by,) = store.scores.judges(RUN)
-    frame = store.scores.frame(RUN, by)
+    frame = store.scores.load_frame(RUN, by)
     assert set(frame.filter(frame["metric"] == "faithfulness")["query_id"]) == drawn
     assert frame.filter(frame["metric"] == "latency").height == 40
-    card = stored_card(store, store.runs.find(RUN), None).card
+    card = load_card(store, store.runs.find(RUN), None).card
     assert card.pending == 0
     assert {one.metric: one.n for one in card.summaries} == {
         "faithfulness": len(drawn),
@@ -227,8 +227,8 @@ def test_a_gate_of_traffic_counts_none_as_lost(store: Store, rules: Path) -> Non
     """What was not drawn is no failed judgement: rules of both kinds of metric decide by what each covers."""
     records = requests(400)
     taken(store, records, draw(records, 0.5))
-    numbers = store.runs.order(RUN).numbers
-    score_free(store, RUN, [parse("latency")], numbers)
+    numbers = store.runs.load_order(RUN).numbers
+    score_without_judge(store, RUN, [parse_metric("latency")], numbers)
     index = store.runs.index(RUN, numbers)
     drawn = index.number[~index.left_out()].tolist()
     judge(store, drawn, [0.4, 0.6] * (len(drawn) // 2) + [0.5] * (len(drawn) % 2))
@@ -265,7 +265,9 @@ def test_what_no_money_was_left_for_is_judged_once_on_another_day(
     def at() -> str:
         return datetime.fromtimestamp(clock[0], UTC).isoformat(timespec="milliseconds")
 
-    monkeypatch.setattr("ragauge.store.calls.now", at)  # what a call costs counts on the day of this clock too
+    monkeypatch.setattr(
+        "ragauge.store.calls.get_timestamp", at
+    )  # what a call costs counts on the day of this clock too
     scorer = TrafficScorer(store, policy, print, lambda: clock[0])
     scorer.score()
     today, asked = outcomes(store), len(priced.requests)
@@ -273,18 +275,18 @@ def test_what_no_money_was_left_for_is_judged_once_on_another_day(
     assert {"over budget"} <= set(today) <= {"scored", "over budget"}
     assert 0 < asked < 40
     assert sum(today.values()) == 40
-    assert 0 < store.calls.spent_on_traffic(at()[:10])[0] <= 9.0
-    assert store.scores.frame(RUN, None).filter(metric="latency").height == 40
+    assert 0 < store.calls.sum_traffic_spending(at()[:10])[0] <= 9.0
+    assert store.scores.load_frame(RUN, None).filter(metric="latency").height == 40
     scorer.score()
     assert (outcomes(store), len(priced.requests)) == (today, asked)  # a look, and nothing is asked
-    pending = [one for one in arrivals(store, ["faithfulness"]) if one.scores["faithfulness"].status == "pending"]
+    pending = [one for one in iter_arrivals(store, ["faithfulness"]) if one.scores["faithfulness"].status == "pending"]
     assert len(pending) == today["over budget"]
     for _ in range(20):
-        clock[0] += DAY
+        clock[0] += DAY_S
         scorer.score()
     assert outcomes(store) == {"scored": 40}
     assert len({str(request.body["messages"]) for request in priced.requests}) == len(priced.requests)
-    assert {line.chance for line in store.ledger.page(limit=99)[0]} == {1.0}
+    assert {line.chance for line in store.ledger.load_page(limit=99)[0]} == {1.0}
 
 
 def outcomes(store: Store) -> dict[str, int]:

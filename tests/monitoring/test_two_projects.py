@@ -15,9 +15,9 @@ from tests.monitoring.serving import PATIENCE, Server, waits
 from tests.monitoring.test_projects import OTHER, OWN
 from tests.monitoring.test_watcher import hook
 
-from ragauge.monitoring.drift.drift_job import DriftWatcher
+from ragauge.monitoring.drift.drift_job import DriftJob
 from ragauge.monitoring.intake import lines
-from ragauge.store.inbox import DAY, Batch
+from ragauge.store.inbox import DAY_S, Batch
 from ragauge.store.store_access import Store
 
 CONFIG = """
@@ -47,8 +47,8 @@ def day(project: str, ago: int) -> Batch:
         {"query_id": f"{project}{ago}-{n}", "query": asked(project, ago, n), "answer": "Yes.", "passages": passages}
         for n in range(A_DAY)
     ]
-    read = lines.parse("\n".join(map(json.dumps, rows)).encode())
-    return Batch(time.time() - ago * DAY, "responses", read.body, read.parts, project)
+    read = lines.parse_lines("\n".join(map(json.dumps, rows)).encode())
+    return Batch(time.time() - ago * DAY_S, "responses", read.body, read.parts, project)
 
 
 def scored(store: Store) -> int:
@@ -86,7 +86,7 @@ def test_a_server_tells_which_project_drifts(served: Callable[..., Server], stor
         edited = httpx.get(f"{again.address}/monitor", timeout=PATIENCE).text
         assert servers[1].end() == again.end() == 0
     (told,) = [body for _, body in seen]
-    (kept,) = store.monitors.alerts()
+    (kept,) = store.monitors.list_alerts()
     assert (
         (told["monitor"], told["project"])
         == ("drift of queries (desk)", "desk")
@@ -95,7 +95,7 @@ def test_a_server_tells_which_project_drifts(served: Callable[..., Server], stor
     assert "1 alert is open: queries of desk on" in page
     assert ("Start it again" in page, "Start it again" in edited) == (False, True)
     assert "All of this is of shop; desk sends too." in drift
-    job = store.jobs.newest(DriftWatcher.name)
+    job = store.jobs.newest(DriftJob.name)
     assert job is not None
     assert "queries: the mean embedding did not move" in job.said.partition("shop, ")[2].partition("; desk, ")[0]
     counts = store.ledger.counts()

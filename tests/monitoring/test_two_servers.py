@@ -18,7 +18,7 @@ from tests.monitoring.serving import Server, waits
 from tests.monitoring.test_watcher import hook
 
 from ragauge.monitoring.intake import lines
-from ragauge.store.inbox import DAY, Batch
+from ragauge.store.inbox import DAY_S, Batch
 from ragauge.store.store_access import Store
 
 CONFIG = """
@@ -69,8 +69,8 @@ def test_two_servers_on_one_store(served: Callable[..., Server], store: Store, t
     its way when the server was killed, and each alert is raised and told once.
     """
     config, acknowledged = tmp_path / "ragauge.yaml", list[str]()
-    found = lines.parse(b"\n".join(request(f"good{n:03}", found=True) for n in range(BEFORE)))
-    store.inbox.add([Batch(time.time() - DAY, "responses", found.body, found.parts)])
+    found = lines.parse_lines(b"\n".join(request(f"good{n:03}", found=True) for n in range(BEFORE)))
+    store.inbox.add([Batch(time.time() - DAY_S, "responses", found.body, found.parts)])
     with FaultyServer(latency=0.05) as model, hook(0) as (address, seen):
         config.write_text(CONFIG.format(model=model.url, hook=address))
         servers = [served("--config", str(config)) for _ in range(2)]
@@ -100,9 +100,9 @@ def test_two_servers_on_one_store(served: Callable[..., Server], store: Store, t
     assert set(acknowledged) <= set(there)
     for run in store.runs.list():
         judge_id = next(iter(store.scores.judges(run.run_id)), None)
-        frame = store.scores.frame(run.run_id, judge_id)
+        frame = store.scores.load_frame(run.run_id, judge_id)
         assert frame.select("query_id", "metric").is_duplicated().sum() == 0
     assert twice <= 8  # asks on their way at once
-    alerts = [one.alert for one in store.monitors.alerts()]
+    alerts = [one.alert for one in store.monitors.list_alerts()]
     assert sorted(one.monitor for one in alerts) == ["empty_result_rate", "faithfulness"]
     assert sorted(body["alert"] for _, body in seen) == sorted(one.alert_id for one in alerts)

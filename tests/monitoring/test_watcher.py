@@ -19,31 +19,31 @@ from typer.testing import CliRunner
 
 from ragauge.core.config.config_loader import read_config
 from ragauge.core.config.monitor import MonitorSection
-from ragauge.core.messages import number
-from ragauge.engine.request_stream import arrivals
-from ragauge.monitoring.alerts.alert_records import alert_request
-from ragauge.monitoring.alerts.alert_worker import Watcher, judge_series
-from ragauge.monitoring.alerts.notifications import deliver, slack_text
-from ragauge.monitoring.alerts.verb import alert, monitors, resolve_alert
+from ragauge.core.messages import format_value
+from ragauge.engine.request_stream import iter_arrivals
+from ragauge.monitoring.alerts.alert_records import build_alert_request
+from ragauge.monitoring.alerts.alert_worker import AlertWorker, advance_monitors
+from ragauge.monitoring.alerts.notifications import format_slack_text, send_deliveries
+from ragauge.monitoring.alerts.verb import find_alert, list_monitors, resolve_alert
 from ragauge.monitoring.command import app
-from ragauge.monitoring.erasing import erase
-from ragauge.monitoring.replay.compute import watchings
+from ragauge.monitoring.erasing import erase_traces
+from ragauge.monitoring.replay.compute import build_trackers
 from ragauge.monitoring.replay.verb import monitor_replay
-from ragauge.monitoring.series.monitor_specs import Watches, watches
+from ragauge.monitoring.series.monitor_specs import MonitorSpecs, read_monitor_specs
 from ragauge.monitoring.series.monitor_tracker import Alert
-from ragauge.monitoring.traffic.verb import note_running
+from ragauge.monitoring.traffic.verb import save_running_config
 from ragauge.store.store_access import Store, open_store
 
 DAYS = traffic([0.9, 0.9, 0.5, 0.5, 0.95, 0.95, 0.95], rate=40)
 
 
-def configured(*notify: dict[str, Any]) -> tuple[MonitorSection, Watches]:
+def configured(*notify: dict[str, Any]) -> tuple[MonitorSection, MonitorSpecs]:
     """A level for all requests and for each tenant, and who is told."""
     rule = {"metric": "faithfulness", "min": 0.8, "segments": ["tenant"]}
     file = read_config({"monitor": {"segments": {"tenant": "metadata.tenant"}, "monitors": [rule], "notify": notify}})
     monitor = file.checked().monitor
     assert monitor is not None
-    return monitor, watches(file)[0]
+    return monitor, read_monitor_specs(file)[0]
 
 
 def store_at(path: Path) -> Store:
@@ -54,15 +54,15 @@ def test_looks_of_any_number_raise_equal_alerts(tmp_path: Path) -> None:
     """One look at the end and one after every day keep equal alerts, ends included; a look at nothing new is none."""
     with store_at(tmp_path / "one.db") as once, store_at(tmp_path / "many.db") as often:
         stored(once, DAYS)
-        judge_series(once, *configured(), 0.0)
+        advance_monitors(once, *configured(), 0.0)
         for day in range(7):
             stored(often, DAYS[40 * day : 40 * (day + 1)])
-            judge_series(often, *configured(), float(day))
-        kept = once.monitors.alerts()
-        assert kept == often.monitors.alerts()
+            advance_monitors(often, *configured(), float(day))
+        kept = once.monitors.list_alerts()
+        assert kept == often.monitors.list_alerts()
         assert len(kept) == 3
         assert all(one.alert.ended_at is not None for one in kept)
-        assert judge_series(often, *configured(), 9.0) == ()
+        assert advance_monitors(often, *configured(), 9.0) == ()
 
 
 def test_a_look_that_is_cut_off_repeats_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -73,9 +73,9 @@ def test_a_look_that_is_cut_off_repeats_nothing(tmp_path: Path, monkeypatch: pyt
         with monkeypatch.context() as broken:
             broken.setattr(type(store.monitors), "tell", lambda *_: (_ for _ in ()).throw(RuntimeError("cut")))
             with pytest.raises(RuntimeError):
-                judge_series(store, *given, 0.0)
-        assert (store.monitors.alerts(), store.monitors.due(1e12)) == ([], [])
-        assert len(judge_series(store, *given, 0.0)) == len(store.monitors.due(1e12)) == 3
+                advance_monitors(store, *given, 0.0)
+        assert (store.monitors.list_alerts(), store.monitors.list_due(1e12)) == ([], [])
+        assert len(advance_monitors(store, *given, 0.0)) == len(store.monitors.list_due(1e12)) == 3
 
 
 def test_an_alert_says_that_scores_of_it_were_deleted(tmp_path: Path) -> None:
@@ -87,13 +87,13 @@ def test_an_alert_says_that_scores_of_it_were_deleted(tmp_path: Path) -> None:
         given = read_config(str(config))
         section = given.checked().monitor
         assert section is not None
-        (raised,) = judge_series(store, section, watches(given)[0], 0.0)
-        told = str(alert(raised.alert_id, config=config, store=store.url))
+        (raised,) = advance_monitors(store, section, read_monitor_specs(given)[0], 0.0)
+        told = str(find_alert(raised.alert_id, config=config, store=store.url))
         assert "Deleted since" not in told
-        erase(store, [raised.trace_id, f"t{int(raised.trace_id[1:]) - 1}"], {})
-        told = " ".join(str(alert(raised.alert_id, config=config, store=store.url)).split())
+        erase_traces(store, [raised.trace_id, f"t{int(raised.trace_id[1:]) - 1}"], {})
+        told = " ".join(str(find_alert(raised.alert_id, config=config, store=store.url)).split())
     assert raised.mean is not None
-    assert f"It was raised by {raised.n} scores, mean {number(raised.mean)}. Deleted since: 2 of them" in told
+    assert f"It was raised by {raised.n} scores, mean {format_value(raised.mean)}. Deleted since: 2 of them" in told
     assert f"since ({raised.n - 2})" in told
 
 
@@ -135,15 +135,17 @@ def test_a_webhook_is_told_again_under_one_id(tmp_path: Path, monkeypatch: pytes
     with hook() as (address, seen), store_at(tmp_path / "store.db") as store:
         monkeypatch.setenv("HOOK", address)
         monitor, watched = configured({"webhook": "$HOOK"})
-        one_series = watches(read_config({"monitor": {"monitors": [{"metric": "faithfulness", "min": 0.8}]}}))[0]
+        one_series = read_monitor_specs(
+            read_config({"monitor": {"monitors": [{"metric": "faithfulness", "min": 0.8}]}})
+        )[0]
         stored(store, DAYS[:160])
-        judge_series(store, monitor, one_series, 0.0)
-        assert deliver(store, monitor, 0.0) == 0
-        assert deliver(store, monitor, 29.0) == 0
+        advance_monitors(store, monitor, one_series, 0.0)
+        assert send_deliveries(store, monitor, 0.0) == 0
+        assert send_deliveries(store, monitor, 29.0) == 0
         assert len(seen) == 1
-        assert deliver(store, monitor, 30.0) == 0
-        assert deliver(store, monitor, 90.0) == 1
-        assert deliver(store, monitor, 1e9) == 0
+        assert send_deliveries(store, monitor, 30.0) == 0
+        assert send_deliveries(store, monitor, 90.0) == 1
+        assert send_deliveries(store, monitor, 1e9) == 0
         assert len(seen) == 3
         assert len({key for key, _ in seen}) == 1
         assert "How long?" not in json.dumps(seen)
@@ -151,8 +153,8 @@ def test_a_webhook_is_told_again_under_one_id(tmp_path: Path, monkeypatch: pytes
         assert 5 <= len(seen[0][1]["traces"]) <= 10
         sent = seen[0][1]
         assert sent["n"] > 0
-        assert f"Mean: {number(sent['mean'])} of {sent['n']} scores" in slack_text(sent)
-        assert f"All of it: ragauge monitor alerts {sent['alert']}" in slack_text(sent)
+        assert f"Mean: {format_value(sent['mean'])} of {sent['n']} scores" in format_slack_text(sent)
+        assert f"All of it: ragauge monitor alerts {sent['alert']}" in format_slack_text(sent)
     assert address.encode() not in (tmp_path / "store.db").read_bytes()
     assert watched.metrics
 
@@ -162,8 +164,8 @@ def test_words_are_sent_where_they_are_asked_for(tmp_path: Path) -> None:
     monitor, watched = configured({"webhook": "http://127.0.0.1:9/", "text": True})
     with store_at(tmp_path / "store.db") as store:
         stored(store, DAYS[:160])
-        judge_series(store, monitor, watched, 0.0)
-        assert store.monitors.due(0.0)[0].body["examples"][0] == {"query": "How long?", "answer": "Long."}
+        advance_monitors(store, monitor, watched, 0.0)
+        assert store.monitors.list_due(0.0)[0].body["examples"][0] == {"query": "How long?", "answer": "Long."}
 
 
 @pytest.mark.parametrize("url", ["", "https://rag.example.org/watch/"])
@@ -172,12 +174,12 @@ def test_what_is_sent_links_to_the_alert(tmp_path: Path, url: str) -> None:
     monitor, watched = configured({"webhook": "http://127.0.0.1:9/"})
     with store_at(tmp_path / "store.db") as store:
         stored(store, DAYS[:160])
-        judge_series(store, monitor.model_copy(update={"url": url}), watched, 0.0)
-        body = store.monitors.due(1e12)[0].body
+        advance_monitors(store, monitor.model_copy(update={"url": url}), watched, 0.0)
+        body = store.monitors.list_due(1e12)[0].body
     link = f"https://rag.example.org/watch/monitor/alerts/{body['alert']}" if url else ""
     assert body["link"] == link
-    assert (link or f"or /monitor/alerts/{body['alert']} of the dashboard") in slack_text(body)
-    assert (b"ragauge.alert.link" in gzip.decompress(alert_request(body))) == bool(url)
+    assert (link or f"or /monitor/alerts/{body['alert']} of the dashboard") in format_slack_text(body)
+    assert (b"ragauge.alert.link" in gzip.decompress(build_alert_request(body))) == bool(url)
     assert "url: expected https://HOST" in str(read_config({"monitor": {"url": "rag.example.org"}}).problems[0])
 
 
@@ -192,7 +194,7 @@ def test_status_says_that_a_server_runs_another_configuration(tmp_path: Path) ->
 
     path.write_text(one)
     assert "Start it again" not in said()
-    note_running(path, url)
+    save_running_config(path, url)
     assert "Start it again" not in said()
     path.write_text(f"# a comment\n{one}")
     assert "Start it again" not in said()
@@ -212,9 +214,9 @@ def test_an_alert_says_what_changed_in_the_traces(tmp_path: Path) -> None:
     monitor, watched = configured({"webhook": "http://127.0.0.1:9/"})
     with store_at(tmp_path / "store.db") as store:
         stored(store, DAYS[:160], origin=origin)
-        judge_series(store, monitor, watched, 0.0)
-        changed = store.monitors.due(0.0)[0].body["changed"]
-        name = store.monitors.alerts()[0].alert.alert_id
+        advance_monitors(store, monitor, watched, 0.0)
+        changed = store.monitors.list_due(0.0)[0].body["changed"]
+        name = store.monitors.list_alerts()[0].alert.alert_id
     assert [(one["value"], one["before"], one["now"]) for one in changed if one["fact"] == "model"] == [
         ("m-1", 1.0, 0.0),
         ("m-2", 0.0, 1.0),
@@ -224,7 +226,7 @@ def test_an_alert_says_what_changed_in_the_traces(tmp_path: Path) -> None:
     path.write_text(
         "monitor: {segments: {tenant: t}, monitors: [{metric: faithfulness, min: 0.8, segments: [tenant]}]}"
     )
-    page = alert(name, config=path, store=f"sqlite:///{tmp_path / 'store.db'}").to_markdown()
+    page = find_alert(name, config=path, store=f"sqlite:///{tmp_path / 'store.db'}").to_markdown()
     assert "| model | m-2 | 0% | 100% |" in page
 
 
@@ -240,7 +242,7 @@ def test_slack_gets_no_links_or_mentions() -> None:
         "changed": [],
         "traces": [],
     }
-    assert slack_text(body).startswith("faithfulness of tenant &lt;!channel&gt;\nAsked: a &amp; b.")
+    assert format_slack_text(body).startswith("faithfulness of tenant &lt;!channel&gt;\nAsked: a &amp; b.")
 
 
 def test_a_mail_is_sent(tmp_path: Path) -> None:
@@ -252,9 +254,9 @@ def test_a_mail_is_sent(tmp_path: Path) -> None:
         server = f"127.0.0.1:{listening.getsockname()[1]}"
         monitor, watched = configured({"email": "ops@example.org", "server": server})
         stored(store, DAYS[:160])
-        judge_series(store, monitor, watched, 0.0)
-        (first, *_) = store.monitors.due(0.0)
-        assert deliver(store, monitor, 0.0) == 1  # the mailbox takes one
+        advance_monitors(store, monitor, watched, 0.0)
+        (first, *_) = store.monitors.list_due(0.0)
+        assert send_deliveries(store, monitor, 0.0) == 1  # the mailbox takes one
         thread.join(10)
     mail = "".join(received)
     assert "Subject: faithfulness" in mail
@@ -286,8 +288,8 @@ def test_what_people_say_of_alerts(tmp_path: Path) -> None:
     """Alerts are acknowledged or called false by the beginning of their id, and precision follows."""
     with store_at(tmp_path / "store.db") as store:
         stored(store, DAYS[:160])
-        judge_series(store, *configured(), 0.0)
-        names = [one.alert.alert_id for one in store.monitors.alerts()]
+        advance_monitors(store, *configured(), 0.0)
+        names = [one.alert.alert_id for one in store.monitors.list_alerts()]
     url = f"sqlite:///{tmp_path / 'store.db'}"
     assert resolve_alert(names[0][:5], store=url).precision == 1
     found = resolve_alert(names[1], resolution="false_alarm", store=url)
@@ -309,14 +311,14 @@ def test_status_counts_every_open_alert(tmp_path: Path) -> None:
         file = read_config(path)
         monitor = file.checked().monitor
         assert monitor is not None
-        judge_series(store, monitor, watches(file)[0], 0.0)
-        store.monitors.raised([raised])
+        advance_monitors(store, monitor, read_monitor_specs(file)[0], 0.0)
+        store.monitors.save_alerts([raised])
         url = store.url
-        page = monitors(config=path, store=url).to_markdown()
+        page = list_monitors(config=path, store=url).to_markdown()
         assert "1 alert is open: schedule nightly of 2026-01-10 could not be made." in page
         assert "Nothing fires" not in page
-        store.monitors.raised([replace(raised, ended_at=FIRST)])
-        page = monitors(config=path, store=url).to_markdown()
+        store.monitors.save_alerts([replace(raised, ended_at=FIRST)])
+        page = list_monitors(config=path, store=url).to_markdown()
     assert "Nothing fires" in page
     assert "open:" not in page
     said = CliRunner().invoke(app, ["alerts", raised.alert_id[:4], "--store", url]).output
@@ -352,13 +354,13 @@ def test_no_monitors_no_watcher(tmp_path: Path) -> None:
     """A file without a monitor of a metric needs no watcher; one with has one."""
     path = tmp_path / "ragauge.yaml"
     path.write_text("monitor:\n  judge: local\n")
-    assert Watcher.of(path) is None
+    assert AlertWorker.of(path) is None
     path.write_text("monitor:\n  monitors: [{metric: faithfulness, min: 0.8}]\n")
-    watcher = Watcher.of(path)
+    watcher = AlertWorker.of(path)
     assert watcher is not None
     with store_at(tmp_path / "store.db") as store:
         stored(store, DAYS[:160])
-        assert watcher.look(store, 0.0) == 1
+        assert watcher.run_once(store, 0.0) == 1
 
 
 def test_two_servers_tell_once(tmp_path: Path) -> None:
@@ -366,12 +368,12 @@ def test_two_servers_tell_once(tmp_path: Path) -> None:
     given = configured({"webhook": "http://127.0.0.1:9/"})
     with store_at(tmp_path / "store.db") as store, store_at(tmp_path / "store.db") as other:
         stored(store, DAYS[:160])
-        judge_series(store, *given, 0.0)
-        (first, *_) = other.monitors.due(0.0)
-        assert store.monitors.claimed(first, 120.0)
-        assert not other.monitors.claimed(first, 120.0)
-        assert first.delivery_id not in {one.delivery_id for one in other.monitors.due(119.0)}
-        assert first.delivery_id in {one.delivery_id for one in other.monitors.due(120.0)}
+        advance_monitors(store, *given, 0.0)
+        (first, *_) = other.monitors.list_due(0.0)
+        assert store.monitors.take_delivery(first, 120.0)
+        assert not other.monitors.take_delivery(first, 120.0)
+        assert first.delivery_id not in {one.delivery_id for one in other.monitors.list_due(119.0)}
+        assert first.delivery_id in {one.delivery_id for one in other.monitors.list_due(120.0)}
 
 
 def test_each_monitor_may_watch_its_own_project(tmp_path: Path) -> None:
@@ -388,16 +390,16 @@ def test_each_monitor_may_watch_its_own_project(tmp_path: Path) -> None:
     - {metric: faithfulness, min: 0.8, project: shpo}
 """)
     file = read_config(path)
-    monitor, watched = file.checked().monitor, watches(file)[0]
+    monitor, watched = file.checked().monitor, read_monitor_specs(file)[0]
     assert monitor is not None
     with store_at(tmp_path / "store.db") as store:
         stored(store, traffic([0.9, 0.9], rate=40), project="shop")
         stored(store, traffic([0.3, 0.3], rate=40, first=1000), project="desk")
         stored(store, traffic([0.3, 0.3], rate=40, first=2000), project="<b>mobile")
-        (raised,) = judge_series(store, monitor, watched, 0.0)
+        (raised,) = advance_monitors(store, monitor, watched, 0.0)
         assert (raised.monitor, raised.asks) == ("faithfulness (desk)", "faithfulness (desk) at least 0.8")
         url = store.url
-    page = monitors(config=path, store=url).to_markdown()
+    page = list_monitors(config=path, store=url).to_markdown()
     assert "Watched: shop, desk. Not watched: " in page
     assert "mobile, whose traffic is taken in and scored. A monitor with project: " in page
     assert "Nothing has come of shpo so far" in page
@@ -405,7 +407,7 @@ def test_each_monitor_may_watch_its_own_project(tmp_path: Path) -> None:
     assert [one.alert.monitor for one in replayed.alerts] == ["faithfulness (desk)"]
 
 
-def asked(**rule: Any) -> tuple[MonitorSection, Watches]:
+def asked(**rule: Any) -> tuple[MonitorSection, MonitorSpecs]:
     """One monitor of faithfulness, and a receiver."""
     file = read_config(
         {
@@ -418,7 +420,7 @@ def asked(**rule: Any) -> tuple[MonitorSection, Watches]:
     )
     monitor = file.checked().monitor
     assert monitor is not None
-    return monitor, watches(file)[0]
+    return monitor, read_monitor_specs(file)[0]
 
 
 @pytest.mark.parametrize(
@@ -435,11 +437,11 @@ def test_what_a_drawn_request_weighs(metric: str, sample: dict[str, Any], heavie
     file = read_config({"monitor": {"sample": sample, "monitors": [{"metric": metric, side: 0.5}]}})
     monitor = file.checked().monitor
     assert monitor is not None
-    assert [by.heaviest for by in watchings(monitor, watches(file)[0])] == [heaviest]
+    assert [by.heaviest for by in build_trackers(monitor, read_monitor_specs(file)[0])] == [heaviest]
 
 
 def opened(store: Store) -> list[str]:
-    return [one.alert.alert_id for one in store.monitors.alerts() if one.alert.ended_at is None]
+    return [one.alert.alert_id for one in store.monitors.list_alerts() if one.alert.ended_at is None]
 
 
 def test_a_changed_monitor_takes_up_what_is_open(tmp_path: Path) -> None:
@@ -449,23 +451,23 @@ def test_a_changed_monitor_takes_up_what_is_open(tmp_path: Path) -> None:
     """
     with store_at(tmp_path / "store.db") as store:
         stored(store, DAYS[:160])
-        (first,) = judge_series(store, *asked(min=0.8), 0.0)
-        added = judge_series(store, *asked(min=0.8, segments=["tenant"]), 1.0)
+        (first,) = advance_monitors(store, *asked(min=0.8), 0.0)
+        added = advance_monitors(store, *asked(min=0.8, segments=["tenant"]), 1.0)
         assert [one.segment[0] for one in added] == ["tenant", "tenant"]
         assert first.alert_id in opened(store)
-        assert len(store.monitors.due(1e12)) == 3
-        changed = judge_series(store, *asked(min=0.88), 2.0)
+        assert len(store.monitors.list_due(1e12)) == 3
+        changed = advance_monitors(store, *asked(min=0.88), 2.0)
         assert sorted(one.asks for one in changed if one.ended_at is not None) == ["faithfulness at least 0.8"] * 3
         (now,) = opened(store)
         assert now != first.alert_id
-        told = {one.delivery_id: one.body["event"] for one in store.monitors.due(1e12)}
+        told = {one.delivery_id: one.body["event"] for one in store.monitors.list_due(1e12)}
         assert sorted(told.values()) == ["ended"] * 3 + ["fired"] * 4
-        judge_series(store, *asked(min=0.8), 3.0, began=3.0)
+        advance_monitors(store, *asked(min=0.8), 3.0, began=3.0)
         assert opened(store) == [first.alert_id]
         stored(store, DAYS[160:])
-        judge_series(store, *asked(min=0.8), 4.0, began=3.0)
+        advance_monitors(store, *asked(min=0.8), 4.0, began=3.0)
         assert opened(store) == []
-        assert len(store.monitors.due(1e12)) == 8
+        assert len(store.monitors.list_due(1e12)) == 8
 
 
 def test_a_monitor_that_is_taken_out_leaves_no_alert_open(tmp_path: Path) -> None:
@@ -473,24 +475,24 @@ def test_a_monitor_that_is_taken_out_leaves_no_alert_open(tmp_path: Path) -> Non
     latency = {"monitors": [{"metric": "latency", "share_above": 4000, "max": 0.05}]}
     with store_at(tmp_path / "store.db") as store:
         stored(store, DAYS[:160])
-        (first,) = judge_series(store, *asked(min=0.8), 0.0)
+        (first,) = advance_monitors(store, *asked(min=0.8), 0.0)
         for of, left in (({"project": "desk"}, [first.alert_id]), ({}, [])):
             file = read_config({"monitor": {**latency, **of, "notify": [{"webhook": "http://127.0.0.1:9/"}]}})
             monitor = file.checked().monitor
             assert monitor is not None
-            judge_series(store, monitor, watches(file)[0], 5.0, began=5.0)
+            advance_monitors(store, monitor, read_monitor_specs(file)[0], 5.0, began=5.0)
             assert opened(store) == left
-        assert sorted(one.body["event"] for one in store.monitors.due(1e12)) == ["ended", "fired"]
+        assert sorted(one.body["event"] for one in store.monitors.list_due(1e12)) == ["ended", "fired"]
 
 
 def test_what_was_over_before_a_monitor_was_there_is_not_told(tmp_path: Path) -> None:
     """A new monitor goes through what is stored: a drop that began and ended in it is kept, and no one is notified."""
     with store_at(tmp_path / "store.db") as store:
         stored(store, DAYS)
-        judge_series(store, *asked(min=0.8), 0.0)
-        (kept,) = store.monitors.alerts()
+        advance_monitors(store, *asked(min=0.8), 0.0)
+        (kept,) = store.monitors.list_alerts()
         assert kept.alert.ended_at is not None
-        assert store.monitors.due(1e12) == []
+        assert store.monitors.list_due(1e12) == []
 
 
 def test_a_look_that_saw_less_keeps_nothing(tmp_path: Path) -> None:
@@ -501,15 +503,15 @@ def test_a_look_that_saw_less_keeps_nothing(tmp_path: Path) -> None:
     given = asked(min=0.5)
     with store_at(tmp_path / "store.db") as store:
         stored(store, DAYS[:40])
-        judge_series(store, *given, 0.0)
-        (by,) = watchings(*given)
+        advance_monitors(store, *given, 0.0)
+        (by,) = build_trackers(*given)
         seen = store.monitors.state(by.name)
         at = FIRST.timestamp() + 30 * 3600
-        (missing,) = judge_series(store, *given, at, began=FIRST.timestamp())
+        (missing,) = advance_monitors(store, *given, at, began=FIRST.timestamp())
         stored(store, DAYS[40:80])
-        after, raised = by.after(seen, list(arrivals(store, ["faithfulness"], after=seen.cursor)))
-        assert not store.monitors.advance(by.name, seen, after, raised)
-        (ended,) = judge_series(store, *given, at + 1, began=FIRST.timestamp())
+        after, raised = by.after(seen, list(iter_arrivals(store, ["faithfulness"], after=seen.cursor)))
+        assert not store.monitors.save_progress(by.name, seen, after, raised)
+        (ended,) = advance_monitors(store, *given, at + 1, began=FIRST.timestamp())
         assert (ended.alert_id, opened(store)) == (missing.alert_id, [])
 
 
@@ -519,13 +521,13 @@ def test_a_monitor_watches_one_project(tmp_path: Path, named: str) -> None:
     bad = traffic([0.9, 0.9, 0.3, 0.3], rate=40, first=1000)
     rule = {"metric": "faithfulness", "min": 0.8}
     file = read_config({"monitor": {"monitors": [rule], **({"project": named} if named else {})}})
-    monitor, watched = file.checked().monitor, watches(file)[0]
+    monitor, watched = file.checked().monitor, read_monitor_specs(file)[0]
     assert monitor is not None
     with store_at(tmp_path / "store.db") as store:
         stored(store, traffic([0.9, 0.9, 0.9, 0.9], rate=40), project="shop")
         stored(store, bad, project="other")
-        raised = judge_series(store, monitor, watched, 0.0)
-        (taken,) = [store.monitors.state(by.name) for by in watchings(monitor, watched)]
+        raised = advance_monitors(store, monitor, watched, 0.0)
+        (taken,) = [store.monitors.state(by.name) for by in build_trackers(monitor, watched)]
         assert len(raised) == (named == "other")
         assert taken.last is not None
         kept = sum(day.n for series in taken.series.values() for day in series.days.values())

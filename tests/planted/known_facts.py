@@ -45,7 +45,7 @@ from ragauge.core.facts import (
     AnswerFacts,
     Claim,
     Evidence,
-    FactsOf,
+    JudgeFacts,
     Rating,
     ReferenceClaim,
     ReferenceFacts,
@@ -53,7 +53,7 @@ from ragauge.core.facts import (
 )
 from ragauge.core.response import Passage, Response
 from ragauge.systems.reference.extractive import REFUSAL
-from ragauge.text.sentences import split
+from ragauge.text.sentences import split_sentences
 
 JUDGE = "known-facts"
 FIGURE = re.compile(r"\d[\d,]*")
@@ -119,7 +119,7 @@ class KnownFacts:
         if response.error is not None:
             return {}
         said = statements(response, honest)
-        found: dict[str, FactsOf] = {
+        found: dict[str, JudgeFacts] = {
             "verify_answer": self._verify_answer(example, response, said),
             "rate_passages": self._rate_passages(example, response),
         }
@@ -257,7 +257,7 @@ def _bounds(answer: str, response: Response) -> list[tuple[int, int]]:
     cited = sorted({(citation.start, citation.end) for citation in response.citations or ()})
     edges = [0, *(edge for pair in cited for edge in pair), len(answer)]
     gaps = [(edges[n], edges[n + 1]) for n in range(0, len(edges), 2)]
-    rest = [(start + one.start, start + one.end) for start, end in gaps for one in split(answer[start:end])]
+    rest = [(start + one.start, start + one.end) for start, end in gaps for one in split_sentences(answer[start:end])]
     return sorted([*cited, *rest])
 
 

@@ -7,11 +7,11 @@ from functools import cache, lru_cache
 
 from tests.planted.topics import Part, Topic, pages
 
-from ragauge.core.document import chunk
+from ragauge.core.document import chunk_document
 from ragauge.core.example import Span
 from ragauge.core.response import Passage
-from ragauge.systems.reference.retrievers import Bm25, terms
-from ragauge.text.sentences import split
+from ragauge.systems.reference.retrievers import Bm25, extract_terms
+from ragauge.text.sentences import split_sentences
 
 TOKENS = 90  # of a piece
 SAYS_TOO = 0.7  # share of a claim's terms that a sentence of another page must hold to count as saying it
@@ -45,7 +45,7 @@ def pieces() -> tuple[Piece, ...]:
     """Every page cut at sentence boundaries."""
     found = []
     for page in pages().values():
-        for one in chunk(page, TOKENS):
+        for one in chunk_document(page, TOKENS):
             span = Span(page.doc_id, one.start, one.end)
             passage = Passage(
                 one.passage_id,
@@ -106,10 +106,10 @@ def _says(piece: Piece, topic: Topic) -> bool:
 
 
 def _close(part: Part, sentence: frozenset[str]) -> bool:
-    wanted = frozenset(terms(part.claim))
+    wanted = frozenset(extract_terms(part.claim))
     return len(wanted & sentence) >= SAYS_TOO * len(wanted)
 
 
 @lru_cache(maxsize=1024)
 def _sentences(text: str) -> tuple[frozenset[str], ...]:
-    return tuple(frozenset(terms(sentence.text)) for sentence in split(text))
+    return tuple(frozenset(extract_terms(sentence.text)) for sentence in split_sentences(text))

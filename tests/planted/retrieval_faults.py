@@ -12,7 +12,7 @@ from tests.planted.scene import Scene, Statement
 from tests.planted.topics import pages
 
 from ragauge.core.document import IndexListing
-from ragauge.text.sentences import split
+from ragauge.text.sentences import split_sentences
 
 DEPTH = 20  # candidates
 
@@ -171,7 +171,9 @@ def quotable(piece: Piece) -> list[Statement]:
     if mine is None:
         return []
     body = pages()[piece.doc_id].text[mine.start : mine.end]
-    plain = [(mine.start + one.end - len(text), text) for one in split(body) for text in [_plain(one.text)] if text]
+    plain = [
+        (mine.start + one.end - len(text), text) for one in split_sentences(body) for text in [_plain(one.text)] if text
+    ]
     return [Statement(text, quotes=replace(mine, start=start, end=start + len(text))) for start, text in plain]
 
 

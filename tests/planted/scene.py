@@ -21,7 +21,7 @@ from ragauge.core.facts import (
     AnswerFacts,
     Claim,
     Evidence,
-    FactsOf,
+    JudgeFacts,
     Rating,
     ReferenceClaim,
     ReferenceFacts,
@@ -120,7 +120,7 @@ class Scene:
         """What a judge without error finds; nothing where the system failed."""
         if self.error is not None:
             return {}
-        found: dict[str, FactsOf] = {"verify_answer": self._verify_answer(), "rate_passages": self._rate_passages()}
+        found: dict[str, JudgeFacts] = {"verify_answer": self._verify_answer(), "rate_passages": self._rate_passages()}
         parts = self.topic.parts
         if parts:
             claims = (ReferenceClaim(n, p.claim, self.holding(p.sentence.span)) for n, p in enumerate(parts, 1))

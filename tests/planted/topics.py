@@ -10,7 +10,7 @@ from typing import Any
 
 from ragauge.core.document import Document
 from ragauge.core.example import Span
-from ragauge.evaluation.demo.demo_systems import documents
+from ragauge.evaluation.demo.demo_systems import read_documents
 
 FOLDER = Path(__file__).resolve().parent
 
@@ -93,7 +93,7 @@ class Topic:
 @cache
 def pages() -> Mapping[str, Document]:
     """The demo's pages by id."""
-    return {page.doc_id: page for page in documents()}
+    return {page.doc_id: page for page in read_documents()}
 
 
 @cache

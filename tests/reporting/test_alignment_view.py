@@ -10,10 +10,10 @@ import pytest
 from rich.console import Console
 
 from ragauge.core.response import Run
-from ragauge.evaluation.scorecard.alignment import sections, whose
-from ragauge.evaluation.scorecard.html import html
+from ragauge.evaluation.scorecard.alignment import build_sections, explain_disagreement
+from ragauge.evaluation.scorecard.html import render_report
 from ragauge.rendering.encoder import encode
-from ragauge.rendering.writers.terminal import terminal
+from ragauge.rendering.writers.terminal import render_terminal
 from ragauge.scores.results.overview import Alignment, LengthBand, MeanEstimate, Overview, RankUse, Stage, Timing
 from ragauge.scores.results.scorecard import JudgeNote, ScorecardData
 from ragauge.stats.weighted import Interval
@@ -49,23 +49,23 @@ def card_of(overview: Overview, name: str = "k=5") -> ScorecardData:
 def printed(card: ScorecardData, width: int = 100) -> str:
     console = Console(width=width, color_system=None, force_terminal=False)
     with console.capture() as captured:
-        console.print(terminal(sections(card)))
+        console.print(render_terminal(build_sections(card)))
     return captured.get()
 
 
 def test_page_says_whose_fault_a_flag_is() -> None:
     """A flagged page has the same words on ranking or generator as the terminal; a calm one has none."""
-    said = whose(RANKS[0])
-    assert said in html(card_of(OVERVIEW))
+    said = explain_disagreement(RANKS[0])
+    assert said in render_report(card_of(OVERVIEW))
     assert said in " ".join(printed(card_of(OVERVIEW), 200).split())
-    assert said not in html(card_of(replace(OVERVIEW, alignment=replace(FOUND, flagged=False))))
+    assert said not in render_report(card_of(replace(OVERVIEW, alignment=replace(FOUND, flagged=False))))
 
 
 def test_passages_that_are_all_irrelevant_accuse_nobody() -> None:
     """Where hardly any passage is relevant, terminal and page say that, not that ranking and generator disagree."""
     ranks = (RankUse(1, 100, 50, 50, 3, 0), RankUse(2, 100, 30, 20, 2, 1))
     bare = card_of(replace(OVERVIEW, alignment=replace(FOUND, ranks=ranks, flagged=False)))
-    for text in (printed(bare, 300), html(bare)):
+    for text in (printed(bare, 300), render_report(bare)):
         assert "hardly any passage is relevant, so that says nothing of the ranking or the generator" in text
         assert "generator disagree" not in text
 
@@ -115,7 +115,7 @@ def test_a_phone_wide_terminal_shows_it() -> None:
 )
 def test_whose_fault(relevant: int | None, used: int | None, says: str) -> None:
     """Relevant first passages that are used clear the generator; relevant ones passed over do not."""
-    assert says in whose(RankUse(1, 100, 50, 50, relevant, used))
+    assert says in explain_disagreement(RankUse(1, 100, 50, 50, relevant, used))
 
 
 def test_json_says_the_same() -> None:

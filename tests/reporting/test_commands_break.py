@@ -7,7 +7,7 @@ from html import unescape
 
 import pytest
 
-from ragauge.rendering.writers.html import breakable, command_html
+from ragauge.rendering.writers.html import make_breakable, render_command
 
 
 def shown(text: str) -> str:
@@ -25,7 +25,7 @@ def shown(text: str) -> str:
 )
 def test_no_option_can_be_torn(text: str, options: set[str]) -> None:
     """Every option stands whole in an element, in a command and in a sentence; what is copied is the text."""
-    for made in (command_html(text), breakable(text)):
+    for made in (render_command(text), make_breakable(text)):
         assert shown(made) == text
         whole = re.findall(r'<span class="word">([^<]*)</span>', made)
         assert options <= {one.strip("`(),") for one in whole}
@@ -34,5 +34,5 @@ def test_no_option_can_be_torn(text: str, options: set[str]) -> None:
 
 def test_prose_breaks_as_ever() -> None:
     """In a sentence a word with a hyphen may break behind it, and a range, a minus or a name gets no markup."""
-    assert breakable("multi-hop, 3 - 4, -0.5 and x--y") == "multi-hop, 3 - 4, -0.5 and x--y"
-    assert breakable("not_in_context") == "not_<wbr>in_<wbr>context"
+    assert make_breakable("multi-hop, 3 - 4, -0.5 and x--y") == "multi-hop, 3 - 4, -0.5 and x--y"
+    assert make_breakable("not_in_context") == "not_<wbr>in_<wbr>context"

@@ -12,17 +12,17 @@ import pytest
 from rich.console import Console
 from tests.reporting.conftest import HOSTILE
 
-from ragauge.comparison.tables.sections import sections, table
-from ragauge.comparison.tables.words import chance, overall, sentence, size
+from ragauge.comparison.tables.sections import build_comparison_table, build_sections
+from ragauge.comparison.tables.words import describe_comparison, format_overall, format_p_value, format_size
 from ragauge.core.response import Run
-from ragauge.evaluation.scorecard.html import comparison_html
+from ragauge.evaluation.scorecard.html import render_comparison
 from ragauge.rendering.encoder import encode
-from ragauge.rendering.writers.markdown import markdown
-from ragauge.rendering.writers.terminal import terminal
+from ragauge.rendering.writers.markdown import render_markdown
+from ragauge.rendering.writers.terminal import render_terminal
 from ragauge.scores.results.change import ChangeEffect, ExampleDelta, MetricChange, SegmentDrop, SegmentLoss
 from ragauge.scores.results.comparison import (
     AmountChange,
-    Compared,
+    BaselineComparison,
     ConfigDiff,
     Failures,
     Flip,
@@ -108,12 +108,14 @@ def comparison(name: str = "new", text: str = HOSTILE) -> RunComparison:
     )
 
 
-def compared(*runs: RunComparison, text: str = HOSTILE) -> Compared:
-    return Compared(Run("id-base", f"main {text}", set_name=text, set_version="1"), f"judge {text}", runs, 0.95, 6, 3)
+def compared(*runs: RunComparison, text: str = HOSTILE) -> BaselineComparison:
+    return BaselineComparison(
+        Run("id-base", f"main {text}", set_name=text, set_version="1"), f"judge {text}", runs, 0.95, 6, 3
+    )
 
 
 @pytest.fixture(params=[1, 2], ids=["one run", "two runs"])
-def whole(request: pytest.FixtureRequest) -> Compared:
+def whole(request: pytest.FixtureRequest) -> BaselineComparison:
     """A comparison with everything in it, of hostile strings."""
     return compared(*(comparison(f"new {n}") for n in range(request.param)))
 
@@ -148,9 +150,9 @@ def seen(page: str) -> Seen:
     return found
 
 
-def test_page_is_closed_and_hostile_text_stays_text(whole: Compared) -> None:
+def test_page_is_closed_and_hostile_text_stays_text(whole: BaselineComparison) -> None:
     """No script, no request, the report's policy; no tag or handler comes from the data; every link lands."""
-    page = comparison_html(whole)
+    page = render_comparison(whole)
     found = seen(page)
     assert page.startswith("<!doctype html>")
     assert not GIVEN & set(found.tags)
@@ -164,9 +166,9 @@ def test_page_is_closed_and_hostile_text_stays_text(whole: Compared) -> None:
     assert "&lt;script&gt;" in page
 
 
-def test_page_shows_every_part(whole: Compared) -> None:
+def test_page_shows_every_part(whole: BaselineComparison) -> None:
     """The sentence, the forest with a mark a metric, segments, flips with both answers, causes, settings: all there."""
-    page = comparison_html(whole)
+    page = render_comparison(whole)
     text = re.sub(r"<[^>]+>", " ", page)
     for said in (
         "Mixed against",
@@ -190,18 +192,18 @@ def test_page_shows_every_part(whole: Compared) -> None:
     assert 'href="#moved-1-faithfulness"' in page
 
 
-def test_bars_of_causes_are_as_high_as_their_rows(whole: Compared) -> None:
+def test_bars_of_causes_are_as_high_as_their_rows(whole: BaselineComparison) -> None:
     """The style sheet gives the drawing of failures before and now its height; a browser would make it 150 px high."""
-    page = comparison_html(whole)
+    page = render_comparison(whole)
     assert '<svg class="pair"' in page
     assert re.search(r"(?m)(?:^|} )\.pair \{[^}]*\bheight: 20px;", page)
 
 
 @pytest.mark.parametrize("width", [60, 80, 100, 140])
-def test_terminal_fits_any_width(whole: Compared, width: int) -> None:
+def test_terminal_fits_any_width(whole: BaselineComparison, width: int) -> None:
     """No line is wider than the terminal, no control character reaches it, and markup is printed as it is."""
     out = io.StringIO()
-    Console(file=out, width=width, color_system=None).print(terminal(sections(whole)))
+    Console(file=out, width=width, color_system=None).print(render_terminal(build_sections(whole)))
     lines = out.getvalue().splitlines()
     assert max(map(len, lines)) <= width
     assert "\x1b" not in out.getvalue()
@@ -224,7 +226,7 @@ def test_terminal_cuts_no_name_and_no_number(width: int) -> None:
         flips=Flips(),
     )
     out = io.StringIO()
-    Console(file=out, width=width, color_system=None).print(terminal(sections(compared(found, text=""))))
+    Console(file=out, width=width, color_system=None).print(render_terminal(build_sections(compared(found, text=""))))
     said = out.getvalue()
     assert "…" not in said
     rows = [" ".join(row.split()) for row in said.splitlines()]
@@ -239,11 +241,11 @@ def test_share_of_an_amount_is_of_its_own_mean() -> None:
     """A small change of an amount is no 0 %; beside a segment the whole run's change is in the segment's unit."""
     slow = change("latency", 900.0, 903.6, "worse", kind="amount", direction="lower")  # 3.6 / 900 = 0.4 %
     part = change("latency", 100.0, 150.0, "worse", kind="amount", direction="lower")
-    assert (size(slow), size(part)) == ("+0.4%", "+50%")
+    assert (format_size(slow), format_size(part)) == ("+0.4%", "+50%")
     rose = SegmentChange("type", "a", part, -90.0)  # 900 -> 810 overall: −10 %, not −90 % of the segment's 100
-    assert overall(rose) == "−90"
+    assert format_overall(rose) == "−90"
     found = replace(comparison(text=""), metrics=(change("latency", 900.0, 810.0, "better", kind="amount"),))
-    said = sentence(replace(found, segments=(rose,)))
+    said = describe_comparison(replace(found, segments=(rose,)))
     assert "worse where type=a (latency +50%), though overall latency −10%" in said
 
 
@@ -260,21 +262,23 @@ def test_milliseconds_make_no_run_better_or_worse(amount: MetricChange, word: st
     """Where quality is as it was, the headline says so first; new failures are named before what was gained."""
     same = only(amount, change("mrr", 0.5, 0.5, "no change seen"))
     assert same.verdict == "changed"
-    said = sentence(same)
+    said = describe_comparison(same)
     assert said.startswith(f"Changed against main: no change of quality seen; {word} on latency {size}")
     few = only(amount, change("mrr", 0.5, 0.3, "not enough data"))
-    assert sentence(few).startswith("Changed against main: too few examples to tell whether quality changed;")
+    assert describe_comparison(few).startswith(
+        "Changed against main: too few examples to tell whether quality changed;"
+    )
     missed = replace(same, flips=Flips(2, 0, 2, 0))
-    assert "seen; 2 examples failed now and not before; " in sentence(missed)
+    assert "seen; 2 examples failed now and not before; " in describe_comparison(missed)
 
 
 def test_quality_comes_first_in_the_headline() -> None:
     """A run that answers better and takes longer is better, and says so in this order; latency alone decides alone."""
     better = only(SLOW, change("mrr", 0.5, 0.7, "better"))
     assert better.verdict == "better"
-    assert sentence(better).startswith("Better than main: mrr +0.20; worse on latency +50%")
+    assert describe_comparison(better).startswith("Better than main: mrr +0.20; worse on latency +50%")
     worse = only(FAST, change("mrr", 0.5, 0.3, "worse"))
-    assert sentence(worse).startswith("Worse than main: mrr −0.20; better on latency −37%")
+    assert describe_comparison(worse).startswith("Worse than main: mrr −0.20; better on latency −37%")
     assert (only(FAST).verdict, only(SLOW).verdict) == ("better", "worse")
     unmeasured = change("mrr", None, None, "not enough data")
     assert only(FAST, unmeasured).verdict == "better"
@@ -284,40 +288,42 @@ def test_segments_of_latency_stand_behind_quality() -> None:
     """Where a fast run is slow in one segment, the sentence begins with what decides, and ends with that segment."""
     slow = SegmentChange("type", "how_many", replace(SLOW, base=100.0), -100.0)
     worse = replace(only(FAST, change("recall@5", 0.8, 0.6, "worse")), segments=(slow,))
-    said = sentence(worse)
+    said = describe_comparison(worse)
     assert said.startswith("Worse than main: recall@5 −0.20; better on latency −37%; worse where type=how_many (")
     same = replace(only(FAST, change("mrr", 0.5, 0.5, "no change seen")), segments=(slow,))
-    assert sentence(same).startswith("Changed against main: no change of quality seen; better on latency −37%; worse")
+    assert describe_comparison(same).startswith(
+        "Changed against main: no change of quality seen; better on latency −37%; worse"
+    )
 
 
 def test_new_failures_of_the_system_are_named() -> None:
     """Calls that fail and did not before stand in the sentence, however good the rest, and once."""
     found = only(FAST, change("context_precision", 0.5, 0.61, "better"), newly_unanswered=4)
-    assert sentence(found).startswith(
+    assert describe_comparison(found).startswith(
         "Better than main: context_precision +0.11 and latency −37%; 4 calls failed that did not before"
     )
     alike = only(change("mrr", 0.5, 0.5, "no change seen"), newly_unanswered=1)
-    assert sentence(alike).startswith("No change seen against main: 1 call failed that did not before")
+    assert describe_comparison(alike).startswith("No change seen against main: 1 call failed that did not before")
     clearly = change("system_failed", 0.0, 0.2, "worse", direction="lower", kind="rate")
-    assert "calls failed" not in sentence(only(clearly, newly_unanswered=20))
+    assert "calls failed" not in describe_comparison(only(clearly, newly_unanswered=20))
 
 
 def test_the_table_of_several_runs_says_what_a_difference_is() -> None:
     """Every difference has its sign, what it is called and what it is to: on the page and in the terminal."""
     both = compared(*(replace(comparison(f"new {n}"), warnings=()) for n in range(2)), text="")
     out = io.StringIO()
-    Console(file=out, width=140, color_system=None).print(terminal(sections(both)))
+    Console(file=out, width=140, color_system=None).print(render_terminal(build_sections(both)))
     told = " ".join(out.getvalue().split())
-    page = " ".join(comparison_html(both).split())
+    page = " ".join(render_comparison(both).split())
     for text in (told, page):
         for cell in ("−0.15 ▼ worse", "+0.10 ▲ better", "+0.10 ◆ changed", "0.00 = none seen", "−50% ▲ better"):
             assert cell in text, cell
         assert "Under each run its difference to" in text
 
 
-def test_markdown_cells_hold(whole: Compared) -> None:
+def test_markdown_cells_hold(whole: BaselineComparison) -> None:
     """Every row of a table has the cells of its head, whatever the data holds, and no tag of the data survives."""
-    text, _, command = markdown("", sections(whole), 2).rpartition("With charts")
+    text, _, command = render_markdown("", build_sections(whole), 2).rpartition("With charts")
     assert command.count("```") == 2  # code, where markup is text
     assert "<script>" not in text
     rows = 0
@@ -342,15 +348,15 @@ def test_every_output_says_what_could_have_been_seen() -> None:
     both = compared(found, text="")
     said = "A true change this large would be seen in 80 of 100 such comparisons: mrr 0.05."
     out = io.StringIO()
-    Console(file=out, width=200, color_system=None).print(terminal(sections(both)))
-    for shown in (out.getvalue(), markdown("", sections(both)), comparison_html(both)):
+    Console(file=out, width=200, color_system=None).print(render_terminal(build_sections(both)))
+    for shown in (out.getvalue(), render_markdown("", build_sections(both)), render_comparison(both)):
         assert said in shown
         assert "So few examples show no change at all, however large: recall@3." in shown
     assert encode(both)["comparisons"][0]["metrics"]["mrr"]["detectable"] == 0.0531
     wide = MeanEstimate(0.3, Interval(0.2, 0.4, "t"), 100, Interval(-0.9, 1.5, "t"))
     doubted = only(replace(change("recall@3", 0.2, 0.5, "no change seen", detectable=1.33), difference=wide))
     assert "With so few examples and the judge's own error no change is seen at all, however large: recall@3." in (
-        markdown("", sections(compared(doubted, text="")))
+        render_markdown("", build_sections(compared(doubted, text="")))
     )
 
 
@@ -359,7 +365,7 @@ def test_sentence_begins_with_the_segment_that_carries_the_loss() -> None:
 
     def said(inside: float, outside: float, n: int) -> str:
         fell = change("recall@5", 0.8, 0.6, "worse", where=SegmentDrop("type=multi_hop", inside, outside, n))
-        return sentence(replace(comparison(text=""), metrics=(fell,), segments=()))
+        return describe_comparison(replace(comparison(text=""), metrics=(fell,), segments=()))
 
     assert said(-0.9, -0.02, 20).startswith(
         "Worse than main: in type=multi_hop (recall@5 −0.90, elsewhere −0.02); worse on recall@5 −0.20"
@@ -367,7 +373,7 @@ def test_sentence_begins_with_the_segment_that_carries_the_loss() -> None:
     assert said(-0.3, -0.17, 20).startswith("Worse than main: recall@5 −0.20")
     both = SegmentDrop("type=who", -1.0, 0.0, 14, SegmentLoss("type=who or when", -1.0, 0.0, 20))
     fell = change("recall@5", 0.8, 0.6, "worse", where=both)
-    assert sentence(replace(comparison(text=""), metrics=(fell,), segments=())).startswith(
+    assert describe_comparison(replace(comparison(text=""), metrics=(fell,), segments=())).startswith(
         "Worse than main: in type=who or when (recall@5 −1.00, elsewhere 0.00); worse on recall@5 −0.20"
     )
 
@@ -375,16 +381,16 @@ def test_sentence_begins_with_the_segment_that_carries_the_loss() -> None:
 def test_sentence_names_what_the_mean_hides() -> None:
     """The verdict begins with the segment that got worse though the metric rose; then worse, better, changed."""
     found = comparison(text="multi_hop")
-    said = sentence(found)
+    said = describe_comparison(found)
     assert said.startswith("Mixed against main: worse where type=multi_hop (recall@5 −0.20), though overall recall@5")
     assert "worse on faithfulness −0.15; better on recall@5 +0.10 and latency −50%" in said
     assert "changed self_knowledge +0.10" in said
     same = replace(found, metrics=found.metrics[3:4], segments=())
-    assert sentence(same) == (
+    assert describe_comparison(same) == (
         "No change seen against main: 1 metric looked at (100 examples in both, scores failed on 2 of them)."
     )
     unknown = replace(found, metrics=found.metrics[4:5], segments=())
-    assert sentence(unknown).startswith("Not enough data to tell from main (")
+    assert describe_comparison(unknown).startswith("Not enough data to tell from main (")
 
 
 def test_sentence_names_where_it_is_better_though_no_metric_is() -> None:
@@ -392,16 +398,20 @@ def test_sentence_names_where_it_is_better_though_no_metric_is() -> None:
     part = SegmentChange("type", "rare", change("recall@5", 0.4, 0.7, "better"), 0.02)
     flat = (change("recall@5", 0.5, 0.52, "no change seen"), change("mrr", 0.5, 0.5, "not enough data"))
     found = replace(comparison(text=""), metrics=flat, segments=(part,))
-    assert sentence(found).startswith("Better than main where type=rare (recall@5 +0.30); not enough data on 1 (")
+    assert describe_comparison(found).startswith(
+        "Better than main where type=rare (recall@5 +0.30); not enough data on 1 ("
+    )
     fell = replace(found, metrics=(change("mrr", 0.5, 0.4, "worse"),))
-    assert sentence(fell).startswith("Mixed against main: worse on mrr −0.10; better where type=rare (recall@5 +0.30)")
+    assert describe_comparison(fell).startswith(
+        "Mixed against main: worse on mrr −0.10; better where type=rare (recall@5 +0.30)"
+    )
 
 
 def test_table_and_json_of_no_data() -> None:
     """A metric without examples is null in the table and the JSON, never 0."""
     found = compared(comparison())
-    row = table(found).filter(metric="completeness").row(0, named=True)
+    row = build_comparison_table(found).filter(metric="completeness").row(0, named=True)
     assert (row["n"], row["difference"], row["low"], row["verdict"]) == (0, None, None, "not enough data")
     mine = encode(found)["comparisons"][0]["metrics"]["completeness"]
     assert (mine["base"], mine["difference"], mine["ci"]) == (None, None, None)
-    assert chance(None) == "–"
+    assert format_p_value(None) == "–"

@@ -8,9 +8,9 @@ from dataclasses import replace
 import pytest
 
 from ragauge.core.facts import AnswerFacts, ReferenceClaim, ReferenceFacts
-from ragauge.diagnosis.examples.one_example import sections
-from ragauge.diagnosis.examples.tables import labels, pieces
-from ragauge.rendering.writers.terminal import terminal
+from ragauge.diagnosis.examples.one_example import build_sections
+from ragauge.diagnosis.examples.tables import label_claims, split_answer
+from ragauge.rendering.writers.terminal import render_terminal
 from ragauge.scores.results.scorecard import ExampleView, ScorecardData
 
 
@@ -18,7 +18,7 @@ def printed(view: ExampleView) -> str:
     from rich.console import Console
 
     out = io.StringIO()
-    Console(file=out, width=200, color_system=None).print(terminal(sections(view)))
+    Console(file=out, width=200, color_system=None).print(render_terminal(build_sections(view)))
     return out.getvalue()
 
 
@@ -43,8 +43,8 @@ def with_p(view: ExampleView, p: float) -> ExampleView:
 def test_lines_agree_with_the_probability(card: ScorecardData, p: float, label: str, where: str) -> None:
     """A claim likelier there than not is found though no passage is named; an unlikely one is missed."""
     view = with_p(card.worst[0], p)
-    assert labels(view) == {1: "supported", 2: label}
-    assert [piece.label for piece in pieces(view) if piece.label] == ["supported", label]
+    assert label_claims(view) == {1: "supported", 2: label}
+    assert [piece.label for piece in split_answer(view) if piece.label] == ["supported", label]
     assert f"{where} (p {p:.2f})" in printed(view)
 
 

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import pytest
 
-from ragauge.rendering.encoder import encode, form_of, json_text
+from ragauge.rendering.encoder import encode, find_form, format_json
 from ragauge.rendering.json_forms import FORMS
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -33,7 +33,7 @@ def test_keys_are_those_of_today() -> None:
     """No key of an output is renamed, moved or lost: programs read them."""
     lines = []
     for name in FORMS:
-        form = form_of(name)
+        form = find_form(name)
         assert form is not None
         keys = (f"{'*' * key.spread}{key.key}{'?' * key.optional}" for key in form.keys)
         lines.append(f"{name}: {' '.join(keys)}")
@@ -73,4 +73,4 @@ def test_encoder_writes_json_alone() -> None:
         "c": [3],
     }
     with pytest.raises(ValueError, match="not JSON compliant"):
-        json_text(math.nan)
+        format_json(math.nan)

@@ -6,9 +6,9 @@ from collections.abc import Callable, Iterable, Mapping
 
 import pytest
 
-from ragauge.evaluation.scorecard.html import html
+from ragauge.evaluation.scorecard.html import render_report
 from ragauge.rendering.charts import svg as drawing
-from ragauge.rendering.charts.svg import with_kept_charts
+from ragauge.rendering.charts.svg import render_with_cache
 from ragauge.scores.results.scorecard import ScorecardData
 
 
@@ -23,7 +23,7 @@ class Shelf:
         self.asked += 1
         return {digest: self.charts[digest] for digest in digests if digest in self.charts}
 
-    def keep(self, drawn: Mapping[bytes, str]) -> None:
+    def save(self, drawn: Mapping[bytes, str]) -> None:
         self.charts |= drawn
 
 
@@ -32,19 +32,19 @@ def test_a_page_of_kept_charts_is_the_drawn_one(
 ) -> None:
     """The page is byte for byte that without a shelf; the second time all charts are asked for at once, none drawn."""
     full = whole()
-    plain, shelf = html(full), Shelf()
-    assert with_kept_charts(shelf, lambda: html(full)) == plain
+    plain, shelf = render_report(full), Shelf()
+    assert render_with_cache(shelf, lambda: render_report(full)) == plain
     assert len(shelf.charts) > 3
-    monkeypatch.setattr(drawing, "_drawn", None)
+    monkeypatch.setattr(drawing, "_draw_svg", None)
     shelf.asked = 0
-    assert with_kept_charts(shelf, lambda: html(full)) == plain
+    assert render_with_cache(shelf, lambda: render_report(full)) == plain
     assert shelf.asked == 1
 
 
 def test_charts_of_one_page_share_no_clip(whole: Callable[..., ScorecardData]) -> None:
     """Every clip that a chart refers to is in the same chart, however many were drawn before."""
     shelf = Shelf()
-    with_kept_charts(shelf, lambda: html(whole()))
+    render_with_cache(shelf, lambda: render_report(whole()))
     for svg in shelf.charts.values():
         used = {part.partition(")")[0] for part in svg.split("url(#")[1:]}
         assert all(f'id="{name}"' in svg for name in used)
@@ -58,5 +58,5 @@ def test_a_mark_in_data_is_no_chart(card: ScorecardData) -> None:
     from dataclasses import replace
 
     hostile = replace(card, run=replace(card.run, name=f"<!--chart {'0' * 64}-->"))
-    page = with_kept_charts(Shelf(), lambda: html(hostile))
+    page = render_with_cache(Shelf(), lambda: render_report(hostile))
     assert f"&lt;!--chart {'0' * 64}--&gt;" in page

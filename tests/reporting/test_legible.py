@@ -7,15 +7,15 @@ from datetime import date
 
 import pytest
 
-from ragauge.comparison.tables.notes import _hidden
-from ragauge.diagnosis.explain.tables import _letters
-from ragauge.rendering.charts.spread import NARROWEST, WIDEST, _places
+from ragauge.comparison.tables.notes import _is_hidden_by_judge_error
+from ragauge.diagnosis.explain.tables import _explain_letters
+from ragauge.rendering.charts.spread import MAX_BAR_WIDTH, MIN_BAR_WIDTH, _place_bars
 from ragauge.rendering.words import difference
 from ragauge.scores.results.change import ChangeEffect, MetricChange
 from ragauge.scores.results.chart import ChartPoint, ReportChart
 from ragauge.scores.results.overview import Bin, MeanEstimate
 from ragauge.stats.weighted import Interval
-from ragauge.studies.charts import study_chart
+from ragauge.studies.charts import draw_study_chart
 
 
 def changed(metric: str, mean: float, low: float, high: float) -> MetricChange:
@@ -69,26 +69,26 @@ def test_a_difference_of_an_amount_has_its_unit() -> None:
 def test_values_that_differ_by_rounding_have_a_bar_each() -> None:
     """Two scores of 0.97, one of which is off by the last bit, are drawn so wide that they can be seen."""
     bins = [Bin(0.97, 0.97, 80), Bin(0.9700000000000001, 0.9700000000000001, 2)]
-    for begins, ends in _places(bins, "mean"):
-        assert NARROWEST <= ends - begins + 1e-9 <= WIDEST
+    for begins, ends in _place_bars(bins, "mean"):
+        assert MIN_BAR_WIDTH <= ends - begins + 1e-9 <= MAX_BAR_WIDTH
         assert 0 <= begins < ends <= 1
 
 
 def test_days_have_dates_on_their_axis() -> None:
     """A chart over days names each by its date, in its tooltips too."""
     points = tuple(ChartPoint(day, 0.5 + day / 10, "mean of the day") for day in range(3))
-    svg = study_chart(ReportChart("c", "lines", "day", "faithfulness", points, since=date(2026, 11, 30)))
+    svg = draw_study_chart(ReportChart("c", "lines", "day", "faithfulness", points, since=date(2026, 11, 30)))
     assert all(f">{day}<" in svg for day in ("30 Nov", "1 Dec", "2 Dec"))
     assert ">30<" not in svg
 
 
 def test_letters_are_told_where_they_stand() -> None:
     """Only the letters of a table are explained below it; one without letters has no such line."""
-    (said,) = _letters(["S = {1, 2} · X = {} · supported by passages 1 and 2, direct (p 0.97)"])
+    (said,) = _explain_letters(["S = {1, 2} · X = {} · supported by passages 1 and 2, direct (p 0.97)"])
     assert said == (
         "S: passages that support the claim; X: passages that contradict it; p: probability that they do, by the judge."
     )
-    assert _letters(["fully · declines: no", "20 before the cut"]) == ()
+    assert _explain_letters(["fully · declines: no", "20 before the cut"]) == ()
 
 
 @pytest.mark.parametrize(
@@ -111,5 +111,5 @@ def test_what_the_judges_error_hides_is_told(
         corrected=0.02,
         difference=MeanEstimate(-0.2, Interval(*sampled, "t"), 20, wide),
     )
-    assert _hidden(one) is told
-    assert not _hidden(replace(one, corrected=0.08))
+    assert _is_hidden_by_judge_error(one) is told
+    assert not _is_hidden_by_judge_error(replace(one, corrected=0.08))

@@ -7,17 +7,17 @@ from dataclasses import replace
 import pytest
 from rich.console import Console
 
-from ragauge.comparison.gaps.losses import losses, sentence
-from ragauge.comparison.gaps.tables import sections
-from ragauge.diagnosis.causes.counterfactuals import RULES
-from ragauge.diagnosis.confirm.tables import experiments_say
+from ragauge.comparison.gaps.losses import build_losses, describe_losses
+from ragauge.comparison.gaps.tables import build_sections
+from ragauge.diagnosis.causes.counterfactuals import RULES_BY_CAUSE
+from ragauge.diagnosis.confirm.tables import describe_experiments
 from ragauge.evaluation.scorecard import tables as scorecard
-from ragauge.evaluation.scorecard.html import html
+from ragauge.evaluation.scorecard.html import render_report
 from ragauge.rendering.encoder import encode
 from ragauge.rendering.lists import Anchors
-from ragauge.rendering.writers.markdown import markdown
-from ragauge.rendering.writers.terminal import terminal as written
-from ragauge.scores.results.experiments import CauseTally, Confirmed, Experiment, ExperimentOutcome, Graded
+from ragauge.rendering.writers.markdown import render_markdown
+from ragauge.rendering.writers.terminal import render_terminal as written
+from ragauge.scores.results.experiments import AnswerQuality, CauseTally, Confirmed, Experiment, ExperimentOutcome
 from ragauge.scores.results.gap_rows import ClosedBook, Gaps, MetricGaps, Oracle
 from ragauge.scores.results.overview import MeanEstimate
 from ragauge.scores.results.scorecard import ScorecardData
@@ -54,8 +54,10 @@ def gaps() -> Gaps:
 
 @pytest.fixture
 def confirmed() -> Confirmed:
-    experiment = Experiment("q1", 0, "retrieval_miss", RULES["retrieval_miss"], (), None, Graded(0, "wrong"), "old")
-    outcome = ExperimentOutcome(experiment, "confirmed", "right with the other passages", Graded(2), "new")
+    experiment = Experiment(
+        "q1", 0, "retrieval_miss", RULES_BY_CAUSE["retrieval_miss"], (), None, AnswerQuality(0, "wrong"), "old"
+    )
+    outcome = ExperimentOutcome(experiment, "confirmed", "right with the other passages", AnswerQuality(2), "new")
     return Confirmed(
         "abc", (CauseTally("retrieval_miss", "retrieval", 40, 8, 1, 1), CauseTally("noise", "retrieval", 5)), (outcome,)
     )
@@ -63,7 +65,7 @@ def confirmed() -> Confirmed:
 
 def test_a_bar_is_cut_where_the_means_say(gaps: Gaps) -> None:
     """By hand: what is there, lost to retrieval and to generation fill the line; the best value is its right end."""
-    found = losses(gaps, Anchors())
+    found = build_losses(gaps, Anchors())
     assert found is not None
     cuts = {row.name: row.cut for row in found.rows}
     assert (cuts["answer_correctness"].own, cuts["answer_correctness"].alone) == (0.5, 0.2)
@@ -77,11 +79,11 @@ def test_a_bar_is_cut_where_the_means_say(gaps: Gaps) -> None:
 
 def test_one_metric_stands_for_all(gaps: Gaps) -> None:
     """The sentence and the segments are those of answer_correctness, which comes first."""
-    assert sentence(gaps) == (
+    assert describe_losses(gaps) == (
         "answer_correctness is 0.50 on own retrieval. On the labelled passages it is 0.70: +0.20 [+0.15, +0.25] is "
         "lost to retrieval, and +0.30 [+0.25, +0.35] to generation. Without passages it is 0.20 [0.15, 0.25]."
     )
-    found = losses(gaps, Anchors())
+    found = build_losses(gaps, Anchors())
     assert found is not None
     assert found.rows[0].name == found.first == "answer_correctness"
     assert len(found.segments["type"]) == 1
@@ -90,32 +92,32 @@ def test_one_metric_stands_for_all(gaps: Gaps) -> None:
 def test_every_report_tells_the_gaps(card: ScorecardData, gaps: Gaps) -> None:
     """Page, Markdown, terminal and JSON have them where there are some; else they say nothing of them."""
     with_gaps = replace(card, gaps=gaps)
-    shown, bare = html(with_gaps), html(card)
+    shown, bare = render_report(with_gaps), render_report(card)
     assert 'id="losses"' in shown
     assert "<b>hard" not in shown
     assert "one note" in shown
     assert "Up to 3 examples in no pair" in shown
     assert 'id="losses"' not in bare
-    said = markdown("", scorecard.sections(with_gaps))
+    said = render_markdown("", scorecard.build_sections(with_gaps))
     assert "is 0.50 on own retrieval. On the labelled passages it is 0.70" in said
     assert "Where quality is lost" in _printed(with_gaps)
-    assert "Where quality is lost" not in _printed(card) + markdown("", scorecard.sections(card), 2)
+    assert "Where quality is lost" not in _printed(card) + render_markdown("", scorecard.build_sections(card), 2)
     assert encode(with_gaps)["gaps"]["metrics"]["answer_correctness"]["oracle"]["oracle_gap"]["n"] == 80
     assert (encode(card)["gaps"], encode(card)["confirmed"]) == (None, None)
     console = Console(width=150)
     with console.capture() as captured:
-        console.print(written(sections(gaps)))
+        console.print(written(build_sections(gaps)))
     assert "+0.20 [+0.15, +0.25]" in captured.get()
 
 
 def test_a_confirmed_share_stands_beside_the_inferred_one(card: ScorecardData, confirmed: Confirmed) -> None:
     """By hand: Wilson's interval of 8 in 10 is 0.49 to 0.94; a cause without an experiment says nothing."""
     said = "confirmed in 8 of 10 experiments, 0.80 [0.49, 0.94] (1 refuted, 1 inconclusive)"
-    assert experiments_say(confirmed, "retrieval_miss") == said
-    assert experiments_say(confirmed, "noise") == experiments_say(None, "retrieval_miss") == ""
+    assert describe_experiments(confirmed, "retrieval_miss") == said
+    assert describe_experiments(confirmed, "noise") == describe_experiments(None, "retrieval_miss") == ""
     whole = replace(card, confirmed=confirmed, causes={"retrieval_miss": 40, "noise": 5}, failed_examples=45)
-    assert "0.80 [0.49, 0.94]" in html(whole)
-    assert said in markdown("", scorecard.sections(whole), 2)
+    assert "0.80 [0.49, 0.94]" in render_report(whole)
+    assert said in render_markdown("", scorecard.build_sections(whole), 2)
     assert "confirmed in 8 of 10 experiments" in _printed(whole)
     told = encode(whole)["confirmed"]
     assert list(told["causes"]) == ["retrieval_miss"]
@@ -125,5 +127,5 @@ def test_a_confirmed_share_stands_beside_the_inferred_one(card: ScorecardData, c
 def _printed(card: ScorecardData) -> str:
     console = Console(width=140)
     with console.capture() as captured:
-        console.print(written(scorecard.sections(card)))
+        console.print(written(scorecard.build_sections(card)))
     return captured.get()

@@ -5,13 +5,13 @@ import json
 import re
 from html.parser import HTMLParser
 
-from ragauge.diagnosis.examples.tables import missed, pieces, says
-from ragauge.evaluation.scorecard.html import html
-from ragauge.evaluation.scorecard.tables import sections, track
+from ragauge.diagnosis.examples.tables import describe_claim_verdict, describe_missed_documents, split_answer
+from ragauge.evaluation.scorecard.html import render_report
+from ragauge.evaluation.scorecard.tables import build_score_bar, build_sections
 from ragauge.rendering.encoder import encode
 from ragauge.rendering.writers import markdown as writer
-from ragauge.rendering.writers.terminal import terminal
-from ragauge.rendering.writers.terminal import track as drawn_track
+from ragauge.rendering.writers.terminal import draw_bar as drawn_track
+from ragauge.rendering.writers.terminal import render_terminal
 from ragauge.scores.results.scorecard import ScorecardData
 
 
@@ -34,20 +34,20 @@ class Page(HTMLParser):
 
 
 def markdown(card: ScorecardData) -> str:
-    return writer.markdown("", sections(card), 2)
+    return writer.render_markdown("", build_sections(card), 2)
 
 
 def printed(card: ScorecardData) -> str:
     from rich.console import Console
 
     out = io.StringIO()
-    Console(file=out, width=140, color_system=None).print(terminal(sections(card)))
+    Console(file=out, width=140, color_system=None).print(render_terminal(build_sections(card)))
     return out.getvalue()
 
 
 def test_html_runs_and_loads_nothing(card: ScorecardData) -> None:
     """The page has no script, no handler and no address outside itself, whatever the data holds (case 69)."""
-    page = Page(html(card))
+    page = Page(render_report(card))
     assert not {"script", "iframe", "img", "object", "link", "form", "base"} & set(page.tags)
     assert not [name for name, _ in page.attributes if name.startswith("on")]
     links = [value for name, value in page.attributes if name in ("href", "src", "xlink:href")]
@@ -56,7 +56,7 @@ def test_html_runs_and_loads_nothing(card: ScorecardData) -> None:
 
 def test_hostile_strings_are_shown_as_text(card: ScorecardData) -> None:
     """Markup in questions, answers, passages, names and segments stands in the page as text."""
-    text = " ".join(Page(html(card)).text)
+    text = " ".join(Page(render_report(card)).text)
     assert text.count("<script>alert('x')</script>") >= 6
 
 
@@ -81,7 +81,7 @@ def test_one_run_same_numbers_everywhere(card: ScorecardData) -> None:
     data = json.loads(json.dumps(encode(card), allow_nan=False))
     found = data["metrics"]["faithfulness"]
     shown = f"{found['mean']:.2f}", f"[{found['ci'][0]:.2f}, {found['ci'][1]:.2f}]"
-    for text in (printed(card), markdown(card), " ".join(Page(html(card)).text)):
+    for text in (printed(card), markdown(card), " ".join(Page(render_report(card)).text)):
         squeezed = " ".join(text.split())
         assert shown[0] in squeezed
         assert shown[1] in squeezed
@@ -98,21 +98,21 @@ def test_metric_that_applies_to_nothing_is_named_once_with_its_reason(card: Scor
 def test_answer_is_cut_at_its_claims(card: ScorecardData) -> None:
     """The pieces of an answer join to the answer, and each claim carries its label."""
     (view,) = card.worst
-    cut = pieces(view)
+    cut = split_answer(view)
     assert "".join(piece.text for piece in cut) == view.response.answer
     assert [piece.label for piece in cut if piece.label] == ["supported", "not_in_context"]
     assert ("90 kg", True) in cut[2].parts
-    assert "90 kg" in says(cut[2].claims[0], cut[2].label)
+    assert "90 kg" in describe_claim_verdict(cut[2].claims[0], cut[2].label)
 
 
 def test_missed_documents_are_named(card: ScorecardData) -> None:
     """A labelled document that was not handed on is named; one that was is not."""
-    assert missed(card.worst[0]) == ("z",)
+    assert describe_missed_documents(card.worst[0]) == ("z",)
 
 
 def test_track_marks_the_mean_inside_its_interval(card: ScorecardData) -> None:
     """The mark of the mean stands where the mean is on the line from 0 to 1."""
-    bar = track(card.summaries[0])
+    bar = build_score_bar(card.summaries[0])
     assert bar is not None
     drawn = drawn_track(bar)
     assert drawn.index("●") == int(0.41 * len(drawn))
@@ -122,4 +122,4 @@ def test_track_marks_the_mean_inside_its_interval(card: ScorecardData) -> None:
 def test_amounts_show_quantiles(card: ScorecardData) -> None:
     """Latency is shown with its quantiles and without a line from 0 to 1."""
     assert "p50 900 ms, p95 3,210 ms" in printed(card)
-    assert track(card.summaries[3]) is None
+    assert build_score_bar(card.summaries[3]) is None

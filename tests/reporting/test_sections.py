@@ -7,12 +7,12 @@ import re
 import pytest
 from rich.console import Console
 
-from ragauge.evaluation.scorecard.html import sections_page
+from ragauge.evaluation.scorecard.html import render_sections_page
 from ragauge.rendering.lists import Anchors, ServedLinks
-from ragauge.rendering.sections import Bar, Phrase, ReportColumn, ReportItem, ReportSection, ReportTable, columns
-from ragauge.rendering.writers.html import sections_html, table_html
-from ragauge.rendering.writers.markdown import markdown, table_lines
-from ragauge.rendering.writers.terminal import terminal
+from ragauge.rendering.sections import Bar, Phrase, ReportColumn, ReportItem, ReportSection, ReportTable, build_columns
+from ragauge.rendering.writers.html import render_sections, render_table
+from ragauge.rendering.writers.markdown import list_table_lines, render_markdown
+from ragauge.rendering.writers.terminal import render_terminal
 from ragauge.scores.results.chart import ChartPoint, ReportChart
 
 COMMAND = "ragauge show a-run-with-a-long-name another-example-with-a-long-name"
@@ -22,7 +22,7 @@ def shown(*sections: ReportSection, width: int = 60) -> str:
     """What a terminal of that width shows."""
     console = Console(width=width, color_system=None)
     with console.capture() as captured:
-        console.print(terminal(sections), crop=False)
+        console.print(render_terminal(sections), crop=False)
     return captured.get()
 
 
@@ -43,7 +43,7 @@ def test_every_part_of_a_section_is_written_in_its_order() -> None:
         ("a note",),
         ("ragauge runs",),
     )
-    for text in (shown(section), markdown("Page", [section])):
+    for text in (shown(section), render_markdown("Page", [section])):
         places = [text.index(part) for part in parts]
         assert places == sorted(places)
 
@@ -52,9 +52,9 @@ def test_every_part_of_a_section_is_written_in_its_order() -> None:
 def test_text_from_data_is_no_markup(width: int) -> None:
     """What looks like a terminal's or Markdown's markup is shown as it stands."""
     hostile = "[bold]a[/bold] | *b* <i>"
-    section = ReportSection(lead=(hostile,), table=ReportTable(columns("name"), ((hostile,),)))
+    section = ReportSection(lead=(hostile,), table=ReportTable(build_columns("name"), ((hostile,),)))
     assert shown(section, width=width).count(hostile) == 2
-    page = markdown("Page", [section])
+    page = render_markdown("Page", [section])
     assert "<i>" not in page
     assert page.count(r"\*b\*") == 2
     assert r"\|" in page
@@ -67,7 +67,7 @@ def test_a_command_is_never_broken() -> None:
 
 def test_markdown_leaves_out_bars_and_keeps_numbers_right() -> None:
     """A bar has no column in Markdown; a column of numbers is aligned to the right."""
-    assert list(table_lines(a_table(("a_b", "██", "0.50 [0.1, 0.9]")))) == [
+    assert list(list_table_lines(a_table(("a_b", "██", "0.50 [0.1, 0.9]")))) == [
         "| name | share |",
         "|---|--:|",
         r"| a\_b | 0.50 [0.1, 0.9] |",
@@ -76,8 +76,8 @@ def test_markdown_leaves_out_bars_and_keeps_numbers_right() -> None:
 
 def test_phrases_of_a_cell_keep_their_tone_and_line() -> None:
     """A strong phrase on a line of its own is strong in Markdown, and a line of its own in both."""
-    table = ReportTable(columns("name"), ((("k: 5 → 8\n", Phrase("not compared", "strong"), ": other set"),),))
-    assert list(table_lines(table))[-1] == "| k: 5 → 8<br>**not compared**: other set |"
+    table = ReportTable(build_columns("name"), ((("k: 5 → 8\n", Phrase("not compared", "strong"), ": other set"),),))
+    assert list(list_table_lines(table))[-1] == "| k: 5 → 8<br>**not compared**: other set |"
     assert [text.strip() for text in shown(ReportSection(table=table)).splitlines()][-2:] == [
         "not compared: other set",
         "",
@@ -103,8 +103,8 @@ def test_links_of_a_page_are_addresses_where_pages_are_served() -> None:
     )
     anchors = Anchors()
     anchors.add("ex", hostile, 0)
-    alone = str(table_html(table, anchors, hostile))
-    served = str(table_html(table, ServedLinks("/ui", "r1"), hostile))
+    alone = str(render_table(table, anchors, hostile))
+    served = str(render_table(table, ServedLinks("/ui", "r1"), hostile))
     assert 'href="#ex-b-q-1-b-0"' in alone
     assert alone.count("href=") == 1  # nothing says where the bar leads
     assert 'href="/ui/runs/r1/examples/%3Cb%3Eq%201%3C%2Fb%3E"' in served
@@ -128,7 +128,7 @@ def test_a_page_has_every_part_of_a_section() -> None:
         (ReportItem("a finding", (("fix", "do it"), ("why", ""))),),
         ("mind this",),
     )
-    page = str(sections_html([section, ReportSection("Left out", skip=("html",))], Anchors()))
+    page = str(render_sections([section, ReportSection("Left out", skip=("html",))], Anchors()))
     parts = [
         "Title",
         "beside",
@@ -156,7 +156,7 @@ def test_any_sections_make_a_page() -> None:
         ReportSection(notes=("a note",)),
     )
     for title, heads in (("", ["Numbers"]), ("A run", ["&lt;b&gt;Found&lt;/b&gt;", "Numbers"])):
-        page = sections_page(found, title)
+        page = render_sections_page(found, title)
         body = page[page.index("<header>") :]
         assert re.findall(r'<li><a href="#part\d">(.*)</a>', body) == heads
         assert {*re.findall('href="#(part.)"', body)} <= {*re.findall('id="(part.)"', body)}
@@ -193,13 +193,13 @@ def test_cells_of_a_joined_column_stand_in_the_one_before() -> None:
     """In Markdown a number and its interval are one cell; a named one has its head before it."""
     table = ReportTable(
         (
-            *columns("name", numbers=("mean",)),
+            *build_columns("name", numbers=("mean",)),
             ReportColumn("95% interval", joins="after"),
             ReportColumn("with error", joins="named"),
         ),
         (("a", "0.5", "[0.1, 0.9]", "[0, 1]"),),
     )
-    assert list(table_lines(table)) == [
+    assert list(list_table_lines(table)) == [
         "| name | mean, 95% interval |",
         "|---|--:|",
         "| a | 0.5 [0.1, 0.9] with error [0, 1] |",

@@ -8,16 +8,16 @@ from tests.testsets.test_freshness import _check, _corpus
 
 from ragauge.core.curation import Anchor, Curation
 from ragauge.core.example import Example, Relevant
-from ragauge.testsets.set_file import SetFile, new_line
-from ragauge.testsets.tables import _share, freshness_sections
+from ragauge.testsets.set_file import SetFile, build_line
+from ragauge.testsets.tables import _format_share, build_freshness_sections
 
 
 @given(st.integers(1, 3_000), st.integers(0, 3_000))
 def test_a_share_is_written_on_its_side_of_the_limit(n: int, k: int) -> None:
     """The number printed is 0.9 or more where, and only where, the share is; two decimals where these will do."""
     value = min(k, n) / n
-    assert (float(_share(value, None, 0.9)) >= 0.9) is (value >= 0.9)
-    assert [_share(value, None, 0.9) for value in (43 / 48, 0.93)] == ["0.896", "0.93"]
+    assert (float(_format_share(value, None, 0.9)) >= 0.9) is (value >= 0.9)
+    assert [_format_share(value, None, 0.9) for value in (43 / 48, 0.93)] == ["0.896", "0.93"]
 
 
 def test_why_a_document_counts_as_alive_that_its_example_cannot_find() -> None:
@@ -29,15 +29,15 @@ def test_why_a_document_counts_as_alive_that_its_example_cannot_find() -> None:
     found = SetFile(
         "set",
         (
-            new_line(Example("quote", "Which?", relevant=relevant), quoted),
-            new_line(Example("whole", "What?", relevant=relevant), Curation()),
+            build_line(Example("quote", "Which?", relevant=relevant), quoted),
+            build_line(Example("whole", "What?", relevant=relevant), Curation()),
         ),
     )
     now = {f"new/{name}": text for name, text in texts.items()}
     fresh = _check(found, now, None, quoted=False)
     assert fresh.counts == {"moved": 1, "unwinnable": 1}
-    notes = " ".join(map(str, next(iter(freshness_sections(fresh))).notes))
+    notes = " ".join(map(str, next(iter(build_freshness_sections(fresh))).notes))
     assert "1 of the 1 unwinnable examples labels a document whose name is gone" in notes
     assert "Without a lock nothing tells" in notes
-    locked = next(iter(freshness_sections(_check(found, now, texts, quoted=False))))
+    locked = next(iter(build_freshness_sections(_check(found, now, texts, quoted=False))))
     assert "unwinnable" not in " ".join(map(str, locked.notes))

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import ragauge as rg
-from ragauge.diagnosis.examples.passage_views import shelves
+from ragauge.diagnosis.examples.passage_views import build_passage_views
 
 
 @pytest.fixture(scope="module")
@@ -32,7 +32,7 @@ def card(tmp_path_factory: pytest.TempPathFactory) -> rg.Scorecard:
 def test_a_labelled_passage_is_not_called_off_the_question(card: rg.Scorecard, tmp_path: Path) -> None:
     """A label outweighs the judge: the judge's mark of a passage that is labelled relevant is not shown against it."""
     (view,) = card.examples()
-    gold, other = shelves(view)
+    gold, other = build_passage_views(view)
     assert (gold.gold, gold.relevant) == (True, None)
     assert (other.gold, other.relevant) == (False, False)
     page = card.save(tmp_path / "report.html").read_text("utf-8")

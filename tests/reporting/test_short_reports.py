@@ -9,16 +9,16 @@ from dataclasses import replace
 
 import pytest
 
-from ragauge.comparison.tables.words import against
+from ragauge.comparison.tables.words import describe_against_baseline
 from ragauge.core.readability import Readability
 from ragauge.core.response import Passage, Response
-from ragauge.evaluation.scorecard.segments import ranked, worst_segments
-from ragauge.evaluation.scorecard.tables import sections
-from ragauge.metrics.not_read import why_not_read
+from ragauge.evaluation.scorecard.segments import list_worst_segments, rank_values
+from ragauge.evaluation.scorecard.tables import build_sections
+from ragauge.metrics.not_read import explain_unread
 from ragauge.rendering.verdict_texts import first_thing, outcomes, verdict
-from ragauge.rendering.words import UNNAMED, cell, first_of_layers, ignored, pareto_line, unreadable
+from ragauge.rendering.words import UNNAMED, escape_cell, first_of_layers, ignored, pareto_line, unreadable
 from ragauge.rendering.writers import markdown as writer
-from ragauge.rendering.writers.terminal import terminal
+from ragauge.rendering.writers.terminal import render_terminal
 from ragauge.scores.results.change import MetricChange
 from ragauge.scores.results.comparison import Matched
 from ragauge.scores.results.overview import MeanEstimate
@@ -29,14 +29,14 @@ Whole = Callable[..., ScorecardData]
 
 
 def markdown(card: ScorecardData) -> str:
-    return writer.markdown("", sections(card), 2)
+    return writer.render_markdown("", build_sections(card), 2)
 
 
 def printed(card: ScorecardData, width: int) -> str:
     from rich.console import Console
 
     out = io.StringIO()
-    Console(file=out, width=width, color_system=None).print(terminal(sections(card)))
+    Console(file=out, width=width, color_system=None).print(render_terminal(build_sections(card)))
     return out.getvalue()
 
 
@@ -64,7 +64,7 @@ def test_short_reports_say_what_is_decided_from(whole: Whole, form: Callable[[Sc
     assert "Hybrid search, metadata filters, query rewriting." in text
     assert "high confidence, read against the baseline" in text
     assert pareto_line(card) in text
-    assert f"type = {worst_segments(card, ['recall@5'])[0].value} " in text
+    assert f"type = {list_worst_segments(card, ['recall@5'])[0].value} " in text
     assert "The first passage was not used in 24 of 60 answers, 40% [34%, 46%]" in text
     assert "ragauge report 'k=8, new chunks' -o report.html" in text
 
@@ -132,7 +132,7 @@ def test_what_is_not_read_is_said_of_its_texts_alone(whole: Whole) -> None:
     assert unreadable(card) == []
     returned = Response("q", passages=(Passage("p", "d", "text"),))
     counts = {"nl": 3, "fi": 2}
-    unread = {code: why_not_read("rate_passages", Readability(code, "prose"), returned) for code in counts}
+    unread = {code: explain_unread("rate_passages", Readability(code, "prose"), returned) for code in counts}
     reasons = {reason.reason: counts[code] for code, reason in unread.items() if reason is not None}
     summaries = [replace(one, not_read=5, reasons={**reasons, "no label": 9}) for one in card.summaries[:2]]
     first, second = unreadable(replace(card, summaries=tuple(summaries)))
@@ -158,7 +158,7 @@ def test_markdown_makes_no_heading_and_no_mention_of_data(whole: Whole) -> None:
     text = markdown(whole(40, text=lambda words: f"{words}\n# Heading @everyone"))
     assert not [line for line in text.splitlines() if line.startswith("# ")]
     assert "@everyone" not in re.sub(r"`[^`]*`", "", text)  # within a command it notifies nobody
-    assert cell("recall@5") == "recall@5"
+    assert escape_cell("recall@5") == "recall@5"
 
 
 def test_baseline_sentence(whole: Whole) -> None:
@@ -174,9 +174,11 @@ def test_baseline_sentence(whole: Whole) -> None:
         (("no change seen",), "No change seen against main"),
     ):
         mine = replace(baseline, metrics=tuple(by_verdict[verdict] for verdict in verdicts))
-        assert against(replace(card, baseline=mine)).startswith(start), verdicts
-    assert "no metric and example in both" in against(replace(card, baseline=replace(baseline, metrics=())))
-    assert against(replace(card, baseline=None)) == ""
+        assert describe_against_baseline(replace(card, baseline=mine)).startswith(start), verdicts
+    assert "no metric and example in both" in describe_against_baseline(
+        replace(card, baseline=replace(baseline, metrics=()))
+    )
+    assert describe_against_baseline(replace(card, baseline=None)) == ""
 
 
 def test_a_faster_run_is_no_better_one(whole: Whole) -> None:
@@ -188,7 +190,7 @@ def test_a_faster_run_is_no_better_one(whole: Whole) -> None:
     held = next(change for change in card.baseline.metrics if kinds[change.metric] != "amount")
 
     def said(*changes: MetricChange) -> str:
-        return against(replace(card, baseline=replace(baseline, metrics=changes)))
+        return describe_against_baseline(replace(card, baseline=replace(baseline, metrics=changes)))
 
     for way in ("better", "worse"):
         amount = replace(time, verdict=way)
@@ -206,7 +208,7 @@ def test_every_metric_that_got_worse_is_named(whole: Whole) -> None:
     card = whole(20)
     assert card.baseline is not None
     worse = tuple(replace(change, verdict="worse") for change in card.baseline.metrics)
-    said = against(replace(card, baseline=replace(card.baseline, metrics=worse)))
+    said = describe_against_baseline(replace(card, baseline=replace(card.baseline, metrics=worse)))
     named = said.partition("Worse than main: ")[2].partition(" (")[0].replace(" and ", ", ").split(", ")
     assert [one.split()[0] for one in named[:2]] == ["recall@5", "context_recall"]
     assert {one.split()[0] for one in named} == {change.metric for change in worse}
@@ -219,7 +221,7 @@ def test_two_samples_are_not_said_to_share_examples(whole: Whole) -> None:
     card = whole(20)
     assert card.baseline is not None
     samples = replace(card, baseline=replace(card.baseline, matched=Matched(0, 40, 55, paired=False)))
-    for said in (against(samples), markdown(samples), printed(samples, 120)):
+    for said in (describe_against_baseline(samples), markdown(samples), printed(samples, 120)):
         assert "two samples of traffic: 40 examples now, 55 before" in " ".join(said.split())
         assert "0 examples in both" not in said
 
@@ -252,7 +254,7 @@ def test_clearly_worse_needs_the_whole_interval(whole: Whole) -> None:
     """A segment is marked only where its whole interval lies on the worse side of the mean over all."""
     card = whole(120)
     card = replace(card, overview=replace(card.overview, causes_by_segment={}))
-    temporal, northwind = worst_segments(card, ["recall@5"])
+    temporal, northwind = list_worst_segments(card, ["recall@5"])
     assert (temporal.value, temporal.cells[0][2]) == ("temporal", True)  # 0.32 + 0.18 < 0.62
     assert (northwind.value, northwind.cells[0][2]) == ("northwind", False)  # 0.52 + 0.18 > 0.62
 
@@ -266,10 +268,10 @@ def test_the_worst_segment_is_that_where_most_failed(whole: Whole) -> None:
     for at, name in enumerate(values):
         lost = {other: {"noise": n[other] if place == at else 0} for place, other in enumerate(values)}
         changed = replace(card, overview=replace(card.overview, causes_by_segment={column: lost}))
-        worst = worst_segments(changed, ["recall@5"])[0]
+        worst = list_worst_segments(changed, ["recall@5"])[0]
         assert (worst.value, worst.failed) == (name, n[name])
         assert "where most failed" in printed(changed, 120)
         bare = tuple(replace(one, mean=None, interval=None, scored=0) for one in card.segments[column][name])
         blank = replace(changed, segments={column: {**card.segments[column], name: bare}})
-        assert worst_segments(blank, ["recall@5"])[0].value != name
-        assert [value.name for value in ranked(blank, column, ["recall@5"])][-1] == name  # all of it failed: told
+        assert list_worst_segments(blank, ["recall@5"])[0].value != name
+        assert [value.name for value in rank_values(blank, column, ["recall@5"])][-1] == name  # all of it failed: told

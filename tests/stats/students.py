@@ -6,8 +6,8 @@ from math import inf
 from typing import TYPE_CHECKING
 
 from ragauge.stats.distributions import t_quantile
-from ragauge.stats.textbook_tests import tested
-from ragauge.stats.weighted import Alternative, Estimate, Interval, Tested, estimate
+from ragauge.stats.textbook_tests import build_t_test
+from ragauge.stats.weighted import Alternative, Estimate, HypothesisTest, Interval, estimate_mean
 
 if TYPE_CHECKING:
     from ragauge.stats.weighted import Clusters, Values
@@ -40,7 +40,7 @@ def student_t(values: Values, weights: Values | None = None, level: float = 0.95
     >>> round(found.low, 3), round(found.high, 3)
     (-0.484, 4.484)
     """
-    return _around(estimate(values, weights), "t", level)
+    return _around(estimate_mean(values, weights), "t", level)
 
 
 def clustered_t(
@@ -71,7 +71,7 @@ def clustered_t(
     >>> round(found.low, 3), round(found.high, 3)
     (-0.843, 4.343)
     """
-    return _around(estimate(values, weights, clusters), "clustered t", level)
+    return _around(estimate_mean(values, weights, clusters), "clustered t", level)
 
 
 def paired_t(
@@ -80,7 +80,7 @@ def paired_t(
     weights: Values | None = None,
     clusters: Clusters | None = None,
     alternative: Alternative = "two-sided",
-) -> Tested | None:
+) -> HypothesisTest | None:
     """Student's t test that a mean difference is 0; with clusters, from the clustered standard error.
 
     t = m / se against Student's distribution; m, se and the degrees of freedom as in `weighted.estimate`
@@ -103,12 +103,12 @@ def paired_t(
     >>> round(paired_t([1, 2, 3, 0]).p_value, 4)
     0.1027
     """
-    found = estimate(differences, weights, clusters)
+    found = estimate_mean(differences, weights, clusters)
     if found is None:
         return None
     method = "paired t" if found.units == found.values else "paired clustered t"
     t = found.mean / found.error if found.error else inf
-    return tested(found.mean, found.error, t, found.df, method, found.values, alternative)
+    return build_t_test(found.mean, found.error, t, found.df, method, found.values, alternative)
 
 
 def _around(found: Estimate | None, method: str, level: float) -> Interval | None:

@@ -12,27 +12,27 @@ from ragauge.stats.calibration import (
     CANDIDATES,
     PLATT,
     CalibrationCandidate,
-    LabelledOdds,
+    LabeledOdds,
+    assign_folds,
     calibrate,
-    folds_of,
 )
-from ragauge.stats.offset_logistic import fit_from_offset, logistic
+from ragauge.stats.offset_logistic import fit_from_offset, inverse_logit
 
 Floats = npt.NDArray[np.float64]
 
 
-def odds(z: Floats, features: Floats, labels: Floats, per_answer: int = 1) -> LabelledOdds:
+def odds(z: Floats, features: Floats, labels: Floats, per_answer: int = 1) -> LabeledOdds:
     """Items in ten folds, so many to an answer."""
     groups = np.arange(labels.size) // per_answer
-    folds = np.array(folds_of([f"{group:05d}" for group in groups]))
-    return LabelledOdds(logistic(z), z, features, labels, folds, groups)
+    folds = np.array(assign_folds([f"{group:05d}" for group in groups]))
+    return LabeledOdds(inverse_logit(z), z, features, labels, folds, groups)
 
 
-def drawn(seed: int, n: int = 200, slope: float = 1.0, weight: float = 0.0, shift: float = 0.0) -> LabelledOdds:
+def drawn(seed: int, n: int = 200, slope: float = 1.0, weight: float = 0.0, shift: float = 0.0) -> LabeledOdds:
     """Labels whose log odds are shift + slope z + weight of the first feature."""
     rng = np.random.default_rng(seed)
     z, features = rng.normal(0, 1.5, n), rng.normal(size=(n, 4))
-    labels = (rng.random(n) < logistic(shift + slope * z + weight * features[:, 0])).astype(np.float64)
+    labels = (rng.random(n) < inverse_logit(shift + slope * z + weight * features[:, 0])).astype(np.float64)
     return odds(z, features, labels)
 
 
@@ -84,18 +84,18 @@ def test_a_fold_is_judged_by_a_model_that_did_not_see_it() -> None:
     mine = items.folds == 4
     turned = odds(items.z, items.features, np.where(mine, 1 - items.labels, items.labels))
     for candidate in CANDIDATES:
-        before, after = (one.apply(one.fit(candidate, one.folds != 4), mine) for one in (items, turned))
+        before, after = (one.apply_model(one.fit_candidate(candidate, one.folds != 4), mine) for one in (items, turned))
         assert np.array_equal(before, after)
     found = calibrate(items)
-    assert np.allclose(found.p[mine], items.apply(found.folds[4], mine))
+    assert np.allclose(found.p[mine], items.apply_model(found.folds[4], mine))
 
 
 def test_folds_divide_no_answer_and_do_not_depend_on_the_order() -> None:
     """All items of a key are in one fold, folds are even, and another order of the items gives the same folds."""
     keys = [f"{n % 37:x}" for n in range(150)]
-    folds = dict(zip(keys, folds_of(keys), strict=True))
-    assert all(folds[key] == fold for key, fold in zip(keys, folds_of(keys), strict=True))
-    assert folds == dict(zip(keys[::-1], folds_of(keys[::-1]), strict=True))
+    folds = dict(zip(keys, assign_folds(keys), strict=True))
+    assert all(folds[key] == fold for key, fold in zip(keys, assign_folds(keys), strict=True))
+    assert folds == dict(zip(keys[::-1], assign_folds(keys[::-1]), strict=True))
     sizes = [list(folds.values()).count(fold) for fold in set(folds.values())]
     assert len(sizes) == 10
     assert max(sizes) - min(sizes) <= 1
@@ -104,16 +104,16 @@ def test_folds_divide_no_answer_and_do_not_depend_on_the_order() -> None:
 def test_nothing_turns_the_order_around() -> None:
     """A judge whose order is the wrong way round gets a slope of 0, from Platt the base rate, not a negative slope."""
     items = drawn(7, slope=-1.0, shift=1.0)
-    models = {one.name: items.fit(one) for one in CANDIDATES if one.name != AS_IT_IS}
+    models = {one.name: items.fit_candidate(one) for one in CANDIDATES if one.name != AS_IT_IS}
     assert all(model.slope == 0 for model in models.values())
-    assert logistic(np.array(models[PLATT].shift)) == pytest.approx(items.labels.mean())
+    assert inverse_logit(np.array(models[PLATT].shift)) == pytest.approx(items.labels.mean())
 
 
 def test_a_ridge_without_end_leaves_platts_scaling_held_to_the_judge() -> None:
     """As the ridge grows the weights go to 0, and the slope to one between Platt's and 1."""
     items = drawn(13, slope=0.5)
-    slopes = [items.fit(CalibrationCandidate("ridge", ridge)) for ridge in (1.0, 1e9)]
-    platt = items.fit(next(one for one in CANDIDATES if one.name == PLATT))
+    slopes = [items.fit_candidate(CalibrationCandidate("ridge", ridge)) for ridge in (1.0, 1e9)]
+    platt = items.fit_candidate(next(one for one in CANDIDATES if one.name == PLATT))
     assert max(map(abs, slopes[1].weights)) < 1e-6 < max(map(abs, slopes[0].weights))
     assert platt.slope < slopes[1].slope < 1
 

@@ -43,8 +43,8 @@ def test_interval_is_the_jackknife_by_hand(monkeypatch: pytest.MonkeyPatch) -> N
     error = np.sqrt(24 / 25 * ((z - z.mean()) ** 2).sum())
     centre = np.arctanh(scipy.stats.spearmanr(ranks, used).statistic)
     half = scipy.stats.t.ppf(0.975, 24) * error
-    for cells in (correlation.CELLS, 12):
-        monkeypatch.setattr(correlation, "CELLS", cells)
+    for cells in (correlation.MAX_CELLS, 12):
+        monkeypatch.setattr(correlation, "MAX_CELLS", cells)
         _, interval = spearman_of_marks(ranks, used, owner)
         assert interval is not None
         assert (interval.low, interval.high) == pytest.approx((np.tanh(centre - half), np.tanh(centre + half)))

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from ragauge.core.errors import UsageError
 from ragauge.stats.families import benjamini_hochberg, holm
-from ragauge.stats.textbook_tests import fisher_greater, mcnemar
+from ragauge.stats.textbook_tests import fisher_greater, mcnemar_test
 
 
 @settings(deadline=None)
@@ -48,12 +48,12 @@ def test_level_of_mcnemar(alternative: Any) -> None:
         level = np.zeros(n + 1)
         for k in range(1, n + 1):
             outcomes = np.arange(k + 1)
-            found = [mcnemar(int(up), int(k - up), n, alternative) for up in outcomes]
+            found = [mcnemar_test(int(up), int(k - up), n, alternative) for up in outcomes]
             rejected = np.array([one is not None and one.p_value <= 0.05 for one in found])
             level[k] = float((scipy.stats.binom.pmf(outcomes, k, 0.5) * rejected).sum())
         differ = scipy.stats.binom.pmf(np.arange(n + 1), n, np.linspace(0.01, 1, 100)[:, None])
         assert (differ @ level).max() <= 0.0521
-    sure, unsure = mcnemar(16, 0, 16), mcnemar(16, 0, 18)
+    sure, unsure = mcnemar_test(16, 0, 16), mcnemar_test(16, 0, 18)
     assert sure is not None
     assert unsure is not None
     assert (sure.method, unsure.method) == ("exact McNemar", "mid-p McNemar")

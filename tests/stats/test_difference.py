@@ -14,15 +14,15 @@ from hypothesis import strategies as st
 from tests.stats.students import paired_t
 
 from ragauge.core.errors import UsageError
-from ragauge.stats.difference import Tested, paired_test, unpaired_test
-from ragauge.stats.sign_flips import MOST_FLIPPED, sign_flip
+from ragauge.stats.difference import HypothesisTest, paired_test, unpaired_test
+from ragauge.stats.sign_flips import MAX_FLIPPED, sign_flip
 from ragauge.stats.skew_corrected_t import skew_corrected_test
-from ragauge.stats.textbook_tests import fisher_mid_p, mcnemar, welch_t, wilcoxon
+from ragauge.stats.textbook_tests import fisher_mid_p, mcnemar_test, welch_t, wilcoxon
 
 ALTERNATIVES: tuple[Any, ...] = ("two-sided", "greater", "less")
 
 
-def p_of(found: Tested | None) -> float:
+def p_of(found: HypothesisTest | None) -> float:
     assert found is not None
     return found.p_value
 
@@ -90,10 +90,10 @@ def test_mcnemar_mid_p_is_exact_less_half_of_what_was_seen(gained: int, lost: in
     exact = scipy.stats.binomtest(gained, n).pvalue if n else 1.0
     seen = comb(n, gained) / 2**n
     wanted = 1.0 if gained == lost else exact - seen
-    assert p_of(mcnemar(gained, lost, 100)) == pytest.approx(wanted)
+    assert p_of(mcnemar_test(gained, lost, 100)) == pytest.approx(wanted)
     for alternative in ("greater", "less"):
         one = scipy.stats.binomtest(gained, n, alternative=alternative).pvalue if n else 1.0
-        assert p_of(mcnemar(gained, lost, 100, alternative)) == pytest.approx(one - seen / 2)
+        assert p_of(mcnemar_test(gained, lost, 100, alternative)) == pytest.approx(one - seen / 2)
 
 
 @pytest.mark.parametrize("table", [(8, 10, 1, 10), (0, 5, 3, 9), (40, 70, 30, 80), (3, 6, 2, 4), (0, 9, 0, 9)])
@@ -148,19 +148,19 @@ def test_test_follows_the_kind() -> None:
     g = np.random.default_rng(0)
     base, new = (g.random((2, 1_000)) < 0.6).astype(float)
     gained, lost = int((new > base).sum()), int((new < base).sum())
-    assert paired_test(new, base, kind="rate") == mcnemar(gained, lost, 1_000)
-    assert paired_test(new, base, kind="rate", weights=[3.0] * 1_000) == mcnemar(gained, lost, 1_000)
-    assert paired_test(new, base, kind="mean") == mcnemar(gained, lost, 1_000)
+    assert paired_test(new, base, kind="rate") == mcnemar_test(gained, lost, 1_000)
+    assert paired_test(new, base, kind="rate", weights=[3.0] * 1_000) == mcnemar_test(gained, lost, 1_000)
+    assert paired_test(new, base, kind="mean") == mcnemar_test(gained, lost, 1_000)
     assert paired_test(new, base, kind="amount") == skew_corrected_test(new - base)
     assert paired_test(new / 2, base / 2, kind="mean") == skew_corrected_test(new / 2 - base / 2)
-    assert gained + lost > MOST_FLIPPED
+    assert gained + lost > MAX_FLIPPED
     many = np.arange(1_000) // 2
     assert paired_test(new, base, kind="mean", clusters=many) == skew_corrected_test(new - base, clusters=many)
     five = np.arange(1_000) // 200
     assert paired_test(new, base, kind="mean", clusters=five) == skew_corrected_test(new - base, clusters=five)
     weights = g.random(1_000) + 0.5
     assert paired_test(new, base, kind="rate", weights=weights) == skew_corrected_test(new - base, weights=weights)
-    assert paired_test(new, base, kind="rate", clusters=np.arange(1_000)) == mcnemar(gained, lost, 1_000)
+    assert paired_test(new, base, kind="rate", clusters=np.arange(1_000)) == mcnemar_test(gained, lost, 1_000)
     continuous = g.normal(0.3, 1, 30)
     assert paired_test(continuous, 0 * continuous, kind="amount") == skew_corrected_test(continuous)
 
@@ -269,7 +269,7 @@ def test_too_few_pairs_have_no_test(kind: Any) -> None:
     assert unpaired_test([1.0, 1.0], [0.0, 0.0], kind=kind, weights=([1.0, 0.0], None)) is None
     for single in (sign_flip, paired_t, wilcoxon):
         assert single([0.5]) is None
-    assert mcnemar(1, 0, 1) is None
+    assert mcnemar_test(1, 0, 1) is None
     assert fisher_mid_p(0, 0, 1, 3) is None
 
 
@@ -299,7 +299,7 @@ def test_laws_of_tests(pairs: list[tuple[float, float]], kind: Any) -> None:
         lambda: paired_test([1, 2], [1, 3], kind="mean", clusters=["a"]),
         lambda: paired_test([1, float("nan")], [1, 3], kind="mean"),
         lambda: wilcoxon([1, float("nan")]),
-        lambda: mcnemar(5, 6, 10),
+        lambda: mcnemar_test(5, 6, 10),
         lambda: fisher_mid_p(5, 4, 6, 10),
     ],
 )

@@ -15,9 +15,9 @@ from tests.stats.students import clustered_t, student_t
 
 from ragauge.core.errors import UsageError
 from ragauge.stats.distributions import normal_quantile, t_quantile
-from ragauge.stats.intervals import mean_interval, order_statistics, scaled_wilson, wilson
+from ragauge.stats.intervals import mean_interval, order_statistics, scaled_wilson, wilson_interval
 from ragauge.stats.skew_corrected_t import skew_corrected_t
-from ragauge.stats.weighted import Interval, estimate
+from ragauge.stats.weighted import Interval, estimate_mean
 
 Draw = Callable[[np.random.Generator], tuple[Any, dict[str, Any]]]
 
@@ -42,7 +42,7 @@ def test_wilson_equals_scipy(n: int, level: float) -> None:
     """The Wilson interval is SciPy's, at the edges too."""
     for successes in {0, 1, n // 3, n - 1, n}:
         theirs = scipy.stats.binomtest(successes, n).proportion_ci(level, method="wilson")
-        assert ends(wilson(successes, n, level)) == pytest.approx((theirs.low, theirs.high), abs=1e-9)
+        assert ends(wilson_interval(successes, n, level)) == pytest.approx((theirs.low, theirs.high), abs=1e-9)
 
 
 @pytest.mark.parametrize("q", [0.1, 0.5, 0.95])
@@ -82,7 +82,7 @@ def test_the_weighted_error_is_right_on_average(weights: list[float]) -> None:
     """
     total = 0.0
     for place in range(len(weights)):
-        found = estimate(np.eye(len(weights))[place], weights)
+        found = estimate_mean(np.eye(len(weights))[place], weights)
         assert found is not None
         total += found.error**2
     w = np.array(weights)
@@ -135,7 +135,7 @@ def test_too_few_values_have_no_interval(kind: Any) -> None:
     assert mean_interval([0.0, 1.0], kind=kind, weights=[1.0, 0.0], bounds=(0, 1)) is None
     assert mean_interval([0.0, 1.0, 1.0], kind=kind, clusters=["a"] * 3, bounds=(0, 1)) is None
     assert clustered_t([0.0, 1.0], ["a", "a"]) is None
-    assert wilson(0, 0) is None
+    assert wilson_interval(0, 0) is None
     assert order_statistics([], 0.5) is None
 
 
@@ -151,7 +151,7 @@ def test_two_values() -> None:
 def test_method_follows_the_kind() -> None:
     """0/1 rates take Wilson, bounded scores scaled Wilson, amounts the corrected t; the method is named."""
     rate = [1.0, 0.0, 1.0, 1.0]
-    assert mean_interval(rate, kind="rate") == wilson(3, 4)
+    assert mean_interval(rate, kind="rate") == wilson_interval(3, 4)
     averaged = mean_interval([0.5, 0.0, 1.0, 1.0], kind="rate")
     assert averaged is not None
     assert averaged.method == "scaled wilson"
@@ -169,9 +169,9 @@ def test_scaled_wilson_is_wilsons_of_effective_trials() -> None:
     m, error = float(x.mean()), float(scipy.stats.sem(x))
     trials = m * (1 - m) / error**2
     level = float(2 * scipy.stats.norm.cdf(scipy.stats.t.ppf(0.975, 24)) - 1)  # z at this level is t at 95 %
-    assert ends(scaled_wilson(x)) == pytest.approx(ends(wilson(m * trials, trials, level)), rel=1e-9)
+    assert ends(scaled_wilson(x)) == pytest.approx(ends(wilson_interval(m * trials, trials, level)), rel=1e-9)
     zero_one = np.repeat([0.0, 1.0], [400, 9_600])
-    assert ends(scaled_wilson(zero_one)) == pytest.approx(ends(wilson(9_600, 10_000)), abs=1e-5)
+    assert ends(scaled_wilson(zero_one)) == pytest.approx(ends(wilson_interval(9_600, 10_000)), abs=1e-5)
     near_middle = np.random.default_rng(12).normal(0.5, 0.01, 200)
     assert ends(scaled_wilson(near_middle)) == pytest.approx(ends(student_t(near_middle)), abs=1e-6)
 
@@ -217,15 +217,15 @@ def test_constant_values_keep_a_width(kind: Any) -> None:
 def test_clusters_all_alike_keep_a_width() -> None:
     """Ten clusters of one 0 and one 1 each have equal means: the interval is Wilson's of ten, not of width 0."""
     found = mean_interval([0.0, 1.0] * 10, kind="rate", clusters=[i // 2 for i in range(20)])
-    assert ends(found) == pytest.approx(ends(wilson(5, 10)))
+    assert ends(found) == pytest.approx(ends(wilson_interval(5, 10)))
     amount = mean_interval([3.0, 5.0] * 10, kind="amount", clusters=[i // 2 for i in range(20)])
-    share = ends(wilson(0, 10))[1]
+    share = ends(wilson_interval(0, 10))[1]
     assert ends(amount) == pytest.approx((4 - 4 * share, 4 + 4 * share))
 
 
 def test_constant_values_on_other_ranges() -> None:
     """A range other than [0, 1] is rescaled; inside it the interval is a 0/1 score's."""
-    low, high = ends(wilson(15, 20))
+    low, high = ends(wilson_interval(15, 20))
     assert ends(mean_interval([0.5] * 20, kind="mean", bounds=(-1, 1))) == pytest.approx((2 * low - 1, 2 * high - 1))
 
 
@@ -264,7 +264,7 @@ def test_interval_holds_the_mean_within_the_range(values: list[float], kind: Any
     [
         lambda: student_t([1, 2], level=1.0),
         lambda: mean_interval([1, 2], kind="mean", level=0),
-        lambda: wilson(3, 2),
+        lambda: wilson_interval(3, 2),
         lambda: student_t([1, 2], [1, -1]),
         lambda: student_t([1, 2], [1]),
         lambda: clustered_t([1, 2], ["a"]),
@@ -375,7 +375,7 @@ def test_unclustered_interval_of_clustered_values_is_too_narrow() -> None:
 def test_coverage_of_rates_averages_the_level() -> None:
     """Wilson over many rates and n = 20: mean coverage within 94 and 96.5 %, computed exactly from the binomial."""
     rates, found = np.linspace(0.02, 0.98, 97), []
-    bounds = [ends(wilson(k, 20)) for k in range(21)]
+    bounds = [ends(wilson_interval(k, 20)) for k in range(21)]
     for p in rates:
         chance = scipy.stats.binom.pmf(np.arange(21), 20, p)
         found.append(sum(c for c, (low, high) in zip(chance, bounds, strict=True) if low <= p <= high))

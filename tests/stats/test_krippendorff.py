@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from ragauge.core.errors import UsageError
-from ragauge.stats.krippendorff import Scale, krippendorff_alpha
+from ragauge.stats.krippendorff import Scale, compute_krippendorff_alpha
 
 META = Path(__file__).parents[3] / "shared/data/ragchecker_meta/human_labeled_data.json"
 # four people, twelve units, six gaps
@@ -34,7 +34,7 @@ UNITS = [
 )
 def test_equals_another_implementation(scale: Scale, wanted: float) -> None:
     """The values of krippendorff 0.9.0, `alpha(reliability_data, level_of_measurement)`; the lone value is left out."""
-    found = krippendorff_alpha(UNITS, scale)
+    found = compute_krippendorff_alpha(UNITS, scale)
     assert found is not None
     assert found.value == pytest.approx(wanted)
     assert (found.units, found.values) == (11, 40)
@@ -48,7 +48,7 @@ def test_annotators_of_ragchecker(label: str, wanted: float) -> None:
     """Two people on 280 pairs of answers, on a scale of five: ordinal alpha to four decimals."""
     rows = json.loads(META.read_text(encoding="utf-8"))
     said = [[rows[n][f"{label}_label"], rows[n + 1][f"{label}_label"]] for n in range(0, len(rows), 2)]
-    found = krippendorff_alpha(said, "ordinal")
+    found = compute_krippendorff_alpha(said, "ordinal")
     assert found is not None
     assert round(found.value, 4) == wanted
 
@@ -62,7 +62,7 @@ def test_interval_covers() -> None:
     for _ in range(200):
         true = generator.random(150) < 0.6
         said = [np.where(generator.random(150) < 0.15, ~true, true).astype(int) for _ in range(2)]
-        found = krippendorff_alpha(np.stack(said, axis=1).tolist())
+        found = compute_krippendorff_alpha(np.stack(said, axis=1).tolist())
         assert found is not None
         held += found.interval.low <= truth <= found.interval.high
     assert 0.91 <= held / 200 <= 0.99
@@ -70,7 +70,7 @@ def test_interval_covers() -> None:
 
 def test_what_has_no_alpha() -> None:
     """One value a unit, or one value only, has none; a scale that does not exist is refused."""
-    assert krippendorff_alpha([[1], [2]]) is None
-    assert krippendorff_alpha([[1, 1], [1, 1]]) is None
+    assert compute_krippendorff_alpha([[1], [2]]) is None
+    assert compute_krippendorff_alpha([[1, 1], [1, 1]]) is None
     with pytest.raises(UsageError, match="nominal, ordinal or interval"):
-        krippendorff_alpha(UNITS, "ratio")  # type: ignore[arg-type] # the mistake
+        compute_krippendorff_alpha(UNITS, "ratio")  # type: ignore[arg-type] # the mistake

@@ -10,23 +10,23 @@ import numpy.typing as npt
 import pytest
 
 from ragauge.core.errors import UsageError
-from ragauge.stats.judge_error import JudgeMeanError, known_by_labels, widened, widened_difference
-from ragauge.stats.label_gap import LabelGap, Scored, label_gap
+from ragauge.stats.judge_error import JudgeMeanError, build_from_labels, widen_difference_interval, widen_interval
+from ragauge.stats.label_gap import LabelGap, ScoredText, label_gap
 from ragauge.stats.weighted import Interval
 
 Floats = npt.NDArray[np.float64]
 PUBLIC = JudgeMeanError((0.3, 0.7), (-0.05, -0.1, 0.05), (0.06, 0.1, 0.05), 0.02, 0.05, 9, "9 public sources")
 
 
-def texts(pairs: Sequence[tuple[float, float]], file: bytes = b"f", each: int = 1) -> list[Scored]:
+def texts(pairs: Sequence[tuple[float, float]], file: bytes = b"f", each: int = 1) -> list[ScoredText]:
     """(people, judge) of texts, so many of each example."""
     return [
-        Scored(people, judge, file + bytes([n // each // 250, n // each % 250]), file)
+        ScoredText(people, judge, file + bytes([n // each // 250, n // each % 250]), file)
         for n, (people, judge) in enumerate(pairs)
     ]
 
 
-def gap_of(scored: Sequence[Scored]) -> LabelGap:
+def gap_of(scored: Sequence[ScoredText]) -> LabelGap:
     found = label_gap(scored)
     assert found is not None
     return found
@@ -45,13 +45,13 @@ def test_the_gap_by_hand() -> None:
     assert found.most == pytest.approx(1 / (6.5 / 7 - 2.5 / 5) - 1)
     away = found.at(0.9)
     # ten labels show no relation: people's mean over them, 0.6, is a reading as good as that of calibration
-    assert not found.tells
+    assert not found.can_distinguish
     high = 0.7 + 0.1 * found.most
     assert away.shift == pytest.approx((0.6 + high) / 2 - 0.9)
     assert away.spread**2 == pytest.approx(found.variance + (high - 0.6) ** 2 / 8)
     # a hundred do, and then both slopes alone count
     sure = gap_of(texts(([(1, 1)] * 6 + [(0, 1)] * 2 + [(0, 0)] * 2) * 10))
-    assert sure.tells
+    assert sure.can_distinguish
     assert sure.at(0.9).shift == pytest.approx(-0.2 + 0.1 * (sure.least + sure.most) / 2)
     assert sure.at(0.9).spread ** 2 == pytest.approx(sure.variance + (0.1 * (sure.most - sure.least)) ** 2 / 8)
     assert found.at(0.8).df == pytest.approx(9)
@@ -91,7 +91,7 @@ def test_few_labels_are_wide_and_none_say_nothing() -> None:
 def test_a_mirrored_gap_is_that_of_the_mirrored_scores() -> None:
     """The gap of 1 − x is what labels of 1 − x give."""
     pairs = [(1.0, 0.9)] * 20 + [(0.0, 0.6)] * 7 + [(0.0, 0.1)] * 9
-    direct, turned = gap_of(texts([(1 - one, 1 - other) for one, other in pairs])), gap_of(texts(pairs)).mirrored()
+    direct, turned = gap_of(texts([(1 - one, 1 - other) for one, other in pairs])), gap_of(texts(pairs)).mirror()
     for mean in (0.2, 0.5, 0.9):
         assert direct.at(mean) == pytest.approx(turned.at(mean))
     assert direct.lost == pytest.approx(turned.lost)
@@ -100,14 +100,16 @@ def test_a_mirrored_gap_is_that_of_the_mirrored_scores() -> None:
 def test_labels_take_over_from_public_sources_as_they_come() -> None:
     """Without labels the public error counts, with many only theirs, in the band that they lie in and no other."""
     values = np.full(50, 0.9)
-    (usual,) = PUBLIC.offsets(values)
-    found = [PUBLIC.checked_by(gap_of(texts([(1.0, 0.9)] * 19 * n + [(0.0, 0.9)] * n)), "", "") for n in (1, 3, 75)]
-    few, some, many = (one.offsets(values)[0] for one in found)
+    (usual,) = PUBLIC.compute_offsets(values)
+    found = [PUBLIC.with_labels(gap_of(texts([(1.0, 0.9)] * 19 * n + [(0.0, 0.9)] * n)), "", "") for n in (1, 3, 75)]
+    few, some, many = (one.compute_offsets(values)[0] for one in found)
     assert usual.spread > few.spread > some.spread > many.spread
     assert many.spread < 0.01
     assert abs(many.shift - 0.05) < 0.002
-    assert found[2].offsets(np.full(9, 0.1))[0].spread > 0.75 * PUBLIC.offsets(np.full(9, 0.1))[0].spread
-    assert replace(found[0], sources=0).offsets(values) == (gap_of_labels(found[0]).at(0.9),)
+    assert (
+        found[2].compute_offsets(np.full(9, 0.1))[0].spread > 0.75 * PUBLIC.compute_offsets(np.full(9, 0.1))[0].spread
+    )
+    assert replace(found[0], sources=0).compute_offsets(values) == (gap_of_labels(found[0]).at(0.9),)
 
 
 def gap_of_labels(error: JudgeMeanError) -> LabelGap:
@@ -133,12 +135,12 @@ def populated(kind: str, n: int, mean: float, draw: np.random.Generator) -> tupl
 
 def interval_of(run: Floats, error: JudgeMeanError) -> Interval:
     mean, half = float(run.mean()), 1.96 * float(run.std()) / run.size**0.5
-    return widened(Interval(max(0.0, mean - half), min(1.0, mean + half), "normal"), mean, error, run)
+    return widen_interval(Interval(max(0.0, mean - half), min(1.0, mean + half), "normal"), mean, error, run)
 
 
 def checked(kind: str, labels: int, mean: float, draw: np.random.Generator) -> JudgeMeanError:
     people, judge = populated(kind, labels, mean, draw)
-    return PUBLIC.checked_by(gap_of(texts(list(zip(people.tolist(), judge.tolist(), strict=True)))), "", "")
+    return PUBLIC.with_labels(gap_of(texts(list(zip(people.tolist(), judge.tolist(), strict=True)))), "", "")
 
 
 @pytest.mark.parametrize("labels", [50, 200])
@@ -165,7 +167,7 @@ def test_labels_that_contradict_public_sources_win(kind: str, mean: float, label
         error = checked(kind, labels, 0.5, draw)
         _, run = populated(kind, 200, mean, draw)
         ends, usual = interval_of(run, error), interval_of(run, PUBLIC)
-        assert error.contradicted()
+        assert error.is_contradicted()
         assert ends.low <= gap_of_labels(error).people <= ends.high
         assert ends.low <= usual.low
         assert ends.high >= usual.high
@@ -181,7 +183,7 @@ def test_sources_that_labels_bear_out_are_not_contradicted() -> None:
         chance = np.clip(judge + off[np.searchsorted(PUBLIC.edges, judge)], 0, 1)
         people = np.asarray(draw.random(150) < chance, dtype=float)
         labels = gap_of(texts(list(zip(people.tolist(), judge.tolist(), strict=True))))
-        odd += PUBLIC.checked_by(labels, "", "").contradicted()
+        odd += PUBLIC.with_labels(labels, "", "").is_contradicted()
     assert odd / tries <= 0.10
 
 
@@ -189,13 +191,13 @@ def test_a_difference_knows_what_labels_say() -> None:
     """By labels of one file a difference may be larger than seen, of two that differ also seen where there is none."""
     sampled = Interval(0.02, 0.10, "t")
     noisy = [(1.0, 1.0)] * 60 + [(0.0, 1.0)] * 20 + [(0.0, 0.0)] * 20
-    one = known_by_labels(gap_of(texts(noisy)), "", "")
-    found = widened_difference(sampled, 0.06, one)
+    one = build_from_labels(gap_of(texts(noisy)), "", "")
+    found = widen_difference_interval(sampled, 0.06, one)
     assert found.low == pytest.approx(0.02)
     assert found.high > 0.11
-    two = known_by_labels(gap_of(texts(noisy[:50], b"a") + texts(noisy[50:], b"b")), "", "")
+    two = build_from_labels(gap_of(texts(noisy[:50], b"a") + texts(noisy[50:], b"b")), "", "")
     assert two.paired > 0
-    assert widened_difference(sampled, 0.06, two).low < 0
+    assert widen_difference_interval(sampled, 0.06, two).low < 0
 
 
 def judged(share: float, n: int, sees: tuple[float, float], draw: np.random.Generator) -> tuple[Floats, Floats]:
@@ -219,11 +221,11 @@ def held(labels: int, share: float, sees: tuple[float, float], *, wide: bool = T
     found = 0
     for _ in range(tries):
         people, judge = judged(share, labels // 2, sees, draw)  # two claims an example, on average
-        error = known_by_labels(gap_of(texts(list(zip(people.tolist(), judge.tolist(), strict=True)))), "", "")
+        error = build_from_labels(gap_of(texts(list(zip(people.tolist(), judge.tolist(), strict=True)))), "", "")
         _, run = judged(share, 300, sees, draw)
         mean, half = float(run.mean()), 1.96 * float(run.std()) / 300**0.5
         sampled = Interval(max(0.0, mean - half), min(1.0, mean + half), "normal")
-        ends = widened(sampled, mean, error, run) if wide else sampled
+        ends = widen_interval(sampled, mean, error, run) if wide else sampled
         found += ends.low <= share <= ends.high
     return found / tries
 
@@ -249,8 +251,8 @@ def test_the_wide_interval_gets_narrower_with_labels() -> None:
     widths = []
     for labels in (30, 400):
         people, judge = judged(0.6, labels, (0.98, 0.4), draw)
-        error = known_by_labels(gap_of(texts(list(zip(people.tolist(), judge.tolist(), strict=True)))), "", "")
-        widths.append(2 * error.offsets(judge)[0].reach(0.95))
+        error = build_from_labels(gap_of(texts(list(zip(people.tolist(), judge.tolist(), strict=True)))), "", "")
+        widths.append(2 * error.compute_offsets(judge)[0].reach(0.95))
     assert widths[1] < widths[0] / 2
     assert widths[1] < 0.12
 
@@ -260,13 +262,13 @@ def test_labels_of_several_sources_hold_the_mean_of_another() -> None:
     draw, found, tries = np.random.default_rng(11), 0, 300
     for _ in range(tries):
         wrong = draw.uniform(0, 0.5, 6)  # of wrong claims, how many the judge calls right, by source
-        scored: list[Scored] = []
+        scored: list[ScoredText] = []
         for source in range(5):
             people, judge = judged(0.7, 40, (0.95, float(wrong[source])), draw)
             scored += texts(list(zip(people.tolist(), judge.tolist(), strict=True)), bytes([source]))
         _, run = judged(0.7, 300, (0.95, float(wrong[5])), draw)
         mean, half = float(run.mean()), 1.96 * float(run.std()) / 300**0.5
-        error = known_by_labels(gap_of(scored), "", "")
-        ends = widened(Interval(mean - half, mean + half, "normal"), mean, error, run)
+        error = build_from_labels(gap_of(scored), "", "")
+        ends = widen_interval(Interval(mean - half, mean + half, "normal"), mean, error, run)
         found += ends.low <= 0.7 <= ends.high
     assert found / tries >= 0.90

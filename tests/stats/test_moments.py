@@ -7,17 +7,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ragauge.stats.moments import Moments
-from ragauge.stats.weighted import estimate
+from ragauge.stats.weighted import estimate_mean
 
 VALUES = st.lists(st.tuples(st.floats(0, 1), st.floats(0.01, 50)), min_size=2, max_size=30)
 
 
 @given(VALUES, st.integers(0, 30))
 def test_days_add_up_to_the_estimate(pairs: list[tuple[float, float]], cut: int) -> None:
-    """Mean and standard error of two days' sums are those that `estimate` gives for all values at once."""
+    """Mean and standard error of two days' sums are those that `estimate_mean` gives for all values at once."""
     values, weights = zip(*pairs, strict=True)
     summed = Moments.of(values[:cut], weights[:cut]) + Moments.of(values[cut:], weights[cut:])
-    known = estimate(values, weights)
+    known = estimate_mean(values, weights)
     assert known is not None
     assert summed.mean == pytest.approx(known.mean)
     assert summed.error == pytest.approx(known.error, rel=1e-4, abs=2e-6)

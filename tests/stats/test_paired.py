@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ragauge.core.errors import UsageError
-from ragauge.stats.intervals import wilson
+from ragauge.stats.intervals import wilson_interval
 from ragauge.stats.mean_difference import agresti_min, paired_interval, unpaired_interval
 from ragauge.stats.skew_corrected_t import skew_corrected_t
 from ragauge.stats.weighted import Interval
@@ -89,25 +89,25 @@ def test_weighted_rate_counts_effective_pairs() -> None:
 def test_equal_runs_keep_a_width() -> None:
     """The same run twice has the difference 0, and an interval as wide as the rule of three says."""
     values = np.random.default_rng(3).random(100)
-    share = ends(wilson(0, 100))[1]
+    share = ends(wilson_interval(0, 100))[1]
     assert ends(paired_interval(values, values, kind="mean", bounds=(0, 1))) == pytest.approx((-share, share))
     clusters = [i // 5 for i in range(100)]
-    few = ends(wilson(0, 20))[1]
+    few = ends(wilson_interval(0, 20))[1]
     found = paired_interval(values, values, kind="mean", bounds=(0, 1), clusters=clusters)
     assert ends(found) == pytest.approx((-few, few))
     low, high = ends(paired_interval([1.0] * 30, [0.5] * 30, kind="mean", bounds=(0, 1)))
-    share = ends(wilson(0, 30))[1]
+    share = ends(wilson_interval(0, 30))[1]
     assert (low, high) == pytest.approx((0.5 - 1.5 * share, 0.5 + 0.5 * share))
 
 
 def test_amounts_that_all_moved_alike() -> None:
     """A cost that doubled on each of 200 examples has risen; others differ by no more than the largest amount seen."""
-    share = ends(wilson(0, 200))[1]
+    share = ends(wilson_interval(0, 200))[1]
     found = ends(paired_interval([0.0042] * 200, [0.0021] * 200, kind="amount", bounds=(0, inf)))
     assert found == pytest.approx((0.0021 - share * (0.0021 + 0.0042), 0.0021 + share * (0.0042 - 0.0021)))
     assert found[0] > 0
     same = np.linspace(1, 9, 50)
-    share = ends(wilson(0, 50))[1]
+    share = ends(wilson_interval(0, 50))[1]
     assert ends(paired_interval(same, same, kind="amount", bounds=(0, inf))) == pytest.approx((-9 * share, 9 * share))
     assert paired_interval([0.0] * 9, [0.0] * 9, kind="amount", bounds=(0, inf)) is None
 

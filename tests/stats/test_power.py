@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from ragauge.core.errors import UsageError
-from ragauge.stats.detectable_difference import detectable, pairs_to_detect
+from ragauge.stats.detectable_difference import compute_detectable_difference, count_pairs_to_detect
 from ragauge.stats.difference import paired_test
 from ragauge.stats.power import (
     design_effect_of,
@@ -20,7 +20,7 @@ from ragauge.stats.power import (
     power_of_mean,
     power_of_rate,
 )
-from ragauge.stats.textbook_tests import mcnemar
+from ragauge.stats.textbook_tests import mcnemar_test
 
 # statsmodels 0.15.0, TTestPower().power(effect, n, alpha, alternative="two-sided" or "larger")
 THEIRS = [
@@ -52,7 +52,7 @@ def test_sample_sizes_are_statsmodels_rounded_up() -> None:
 
 
 def rejected(gained: int, lost: int, n: int, sides: int) -> bool:
-    found = mcnemar(gained, lost, n, "two-sided" if sides == 2 else "greater")
+    found = mcnemar_test(gained, lost, n, "two-sided" if sides == 2 else "greater")
     assert found is not None
     return found.p_value <= 0.05
 
@@ -112,26 +112,28 @@ def test_detectable_after_a_run_takes_its_own_pairs() -> None:
     g = np.random.default_rng(1)
     base, new = g.random(80), g.random(80)
     d = new - base
-    assert detectable(new, base, kind="mean") == pytest.approx(detectable_mean(float(d.std(ddof=1)), 80), rel=1e-6)
+    assert compute_detectable_difference(new, base, kind="mean") == pytest.approx(
+        detectable_mean(float(d.std(ddof=1)), 80), rel=1e-6
+    )
     zero, one = (g.random((2, 100)) < 0.7).astype(float)
     changed = float((zero != one).mean())
-    assert detectable(one, zero, kind="rate") == detectable_rate(changed, 100)
-    assert detectable(one, zero, kind="rate", weights=[2.0] * 100) == detectable_rate(changed, 100)
+    assert compute_detectable_difference(one, zero, kind="rate") == detectable_rate(changed, 100)
+    assert compute_detectable_difference(one, zero, kind="rate", weights=[2.0] * 100) == detectable_rate(changed, 100)
     one = np.where(np.arange(600) < 60, 1.0, 0.0)  # 30 won and 30 lost: too many to count out
     zero = np.where((np.arange(600) >= 30) & (np.arange(600) < 90), 1.0, 0.0)
-    assert detectable(one, zero, kind="rate") == pytest.approx(detectable_rate(0.1, 600), rel=0.02)
+    assert compute_detectable_difference(one, zero, kind="rate") == pytest.approx(detectable_rate(0.1, 600), rel=0.02)
     labels = np.arange(80) // 4
     copies = np.repeat(d[:20], 4)
-    alone = detectable(d[:20], np.zeros(20), kind="mean")
-    assert detectable(copies, np.zeros(80), kind="mean", clusters=labels) == pytest.approx(alone)
+    alone = compute_detectable_difference(d[:20], np.zeros(20), kind="mean")
+    assert compute_detectable_difference(copies, np.zeros(80), kind="mean", clusters=labels) == pytest.approx(alone)
 
 
 def test_nothing_to_go_by() -> None:
     """Fewer than two pairs or clusters, and runs that do not differ at all, have no detectable effect, never 0."""
-    assert detectable([1.0], [0.0], kind="mean") is None
-    assert detectable([1.0, 2.0], [1.0, 2.0], kind="mean") is None
-    assert detectable([1.0, 2.0], [0.0, 0.0], kind="mean", clusters=["a", "a"]) is None
-    assert detectable([1.0, 0.0, 1.0], [0.0, 0.0, 1.0], kind="rate") is None
+    assert compute_detectable_difference([1.0], [0.0], kind="mean") is None
+    assert compute_detectable_difference([1.0, 2.0], [1.0, 2.0], kind="mean") is None
+    assert compute_detectable_difference([1.0, 2.0], [0.0, 0.0], kind="mean", clusters=["a", "a"]) is None
+    assert compute_detectable_difference([1.0, 0.0, 1.0], [0.0, 0.0, 1.0], kind="rate") is None
 
 
 def test_five_that_vary_show_nothing() -> None:
@@ -139,12 +141,12 @@ def test_five_that_vary_show_nothing() -> None:
     for varying, known in ((5, False), (6, True)):
         new = np.where(np.arange(200) < varying, 0.99, 1.0)
         for base in (np.ones(200), np.full(200, new.mean())):  # two runs; one run held against its mean
-            found = detectable(new, base, kind="mean")
+            found = compute_detectable_difference(new, base, kind="mean")
             assert (found is not None) == known
             assert found is None or found >= 6 * 0.01 / 200
-            assert (pairs_to_detect(0.1, new, base, kind="mean") is not None) == known
+            assert (count_pairs_to_detect(0.1, new, base, kind="mean") is not None) == known
         labels = np.where(np.arange(200) < varying, np.arange(200) // 2, np.arange(200))
-        assert detectable(new, np.ones(200), kind="mean", clusters=labels) is None
+        assert compute_detectable_difference(new, np.ones(200), kind="mean", clusters=labels) is None
 
 
 @pytest.mark.slow
@@ -179,7 +181,7 @@ def test_power_is_what_simulation_finds() -> None:
         lambda: pairs_for_mean(0.1, 1.0, power=1.0),
         lambda: detectable_mean(1.0, 10, power=0.01),
         lambda: pairs_for_rate(0.1, 0.1),
-        lambda: detectable([1.0], [1.0, 2.0], kind="mean"),
+        lambda: compute_detectable_difference([1.0], [1.0, 2.0], kind="mean"),
     ],
 )
 def test_wrong_arguments_are_named(call: Any) -> None:
@@ -195,12 +197,12 @@ def test_as_many_pairs_as_there_are_find_what_they_find(n: int, kind: Literal["r
     rng = np.random.default_rng(n)
     base = (rng.random(n) < 0.6).astype(float) if kind == "rate" else rng.random(n)
     new = np.where(rng.random(n) < 0.4, 1 - base, base)
-    found = detectable(new, base, kind=kind)
+    found = compute_detectable_difference(new, base, kind=kind)
     assert found is not None
-    needed = pairs_to_detect(found, new, base, kind=kind)
+    needed = count_pairs_to_detect(found, new, base, kind=kind)
     assert needed == pytest.approx(n, rel=0.08)
-    assert pairs_to_detect(found / 2, new, base, kind=kind) == pytest.approx(4 * n, rel=0.2)
-    assert pairs_to_detect(found, base, base, kind=kind) is None
+    assert count_pairs_to_detect(found / 2, new, base, kind=kind) == pytest.approx(4 * n, rel=0.2)
+    assert count_pairs_to_detect(found, base, base, kind=kind) is None
 
 
 def test_clusters_ask_for_more_pairs() -> None:
@@ -208,7 +210,7 @@ def test_clusters_ask_for_more_pairs() -> None:
     rng = np.random.default_rng(8)
     d = rng.normal(size=60)
     four, of = np.repeat(d, 4), np.repeat(np.arange(60), 4)
-    alone = pairs_to_detect(0.3, d, 0 * d, kind="mean")
-    together = pairs_to_detect(0.3, four, 0 * four, kind="mean", clusters=of)
+    alone = count_pairs_to_detect(0.3, d, 0 * d, kind="mean")
+    together = count_pairs_to_detect(0.3, four, 0 * four, kind="mean", clusters=of)
     assert alone is not None
     assert together == pytest.approx(4 * alone, rel=0.03)

@@ -9,8 +9,8 @@ from scipy.special import ndtr
 from scipy.stats import binom
 
 from ragauge.core.errors import UsageError
-from ragauge.stats.families import looks, may_be_best, rivalries, spent
-from ragauge.stats.selection import expected_on_new
+from ragauge.stats.families import compare_rivals, find_possible_best, plan_checkpoints, spend_alpha
+from ragauge.stats.selection import estimate_on_new
 
 EXAMPLES, TRIALS = 200, 24
 UNIFORM = np.linspace(0.4, 0.8, TRIALS)
@@ -37,12 +37,12 @@ def scores(rng: np.random.Generator, means: npt.NDArray[np.float64], kind: str) 
 def raced(x: npt.NDArray[np.float64], seed: int) -> tuple[npt.NDArray[np.intp], int]:
     """Which columns are left at the end, and how many questions were asked."""
     alive, asked, before = np.arange(x.shape[1]), 0, 0
-    stops = looks(len(x))
-    for stop, alpha in zip(stops, spent([stop / len(x) for stop in stops]), strict=True):
+    stops = plan_checkpoints(len(x))
+    for stop, alpha in zip(stops, spend_alpha([stop / len(x) for stop in stops]), strict=True):
         asked += alive.size * (stop - before)
         before = stop
-        found = rivalries(x[:stop, alive], alpha=alpha, span=1.0, draws=1_000, seed=seed)
-        alive = alive[[not one.beaten for one in found]]
+        found = compare_rivals(x[:stop, alive], alpha=alpha, span=1.0, draws=1_000, seed=seed)
+        alive = alive[[not one.is_beaten for one in found]]
     return alive, asked
 
 
@@ -83,11 +83,11 @@ def test_race_on_uniform_studies(kind: str) -> None:
 
 def test_spending_adds_up_and_is_not_spent_early() -> None:
     """The levels of all looks add up to alpha; half the examples have spent about 62 % of it, as Pocock's bounds do."""
-    levels = spent([0.25, 0.5, 0.75, 1.0], 0.05)
+    levels = spend_alpha([0.25, 0.5, 0.75, 1.0], 0.05)
     assert sum(levels) == pytest.approx(0.05)
     assert sum(levels[:2]) / 0.05 == pytest.approx(0.6201, abs=1e-4)  # ln(1 + (e − 1)/2)
     with pytest.raises(UsageError, match="must grow"):
-        spent([0.5, 0.5, 1.0])
+        spend_alpha([0.5, 0.5, 1.0])
 
 
 def test_bounds_speak_for_the_trial_that_failed() -> None:
@@ -96,10 +96,10 @@ def test_bounds_speak_for_the_trial_that_failed() -> None:
     good = rng.normal(0.7, 0.1, 60)
     bad = good - 0.2 + rng.normal(0, 0.05, 60)
     low, high = np.column_stack([good, bad]), np.column_stack([good, bad])
-    assert [one.beaten for one in rivalries(low, high)] == [False, True]
+    assert [one.is_beaten for one in compare_rivals(low, high)] == [False, True]
     high[::3, 1] = 1.0
     high[1::3, 1] = 1.0
-    assert [one.beaten for one in rivalries(low, high)] == [False, False]
+    assert [one.is_beaten for one in compare_rivals(low, high)] == [False, False]
 
 
 def test_an_undefined_score_costs_its_own_pairs_alone() -> None:
@@ -108,7 +108,7 @@ def test_an_undefined_score_costs_its_own_pairs_alone() -> None:
     x = rng.normal(0, 1, (80, 1)) + rng.normal(0, 0.3, (80, 3)) + np.array([0.3, 0.0, 0.1])
     with_gaps = x.copy()
     with_gaps[10:, 2] = np.nan
-    assert may_be_best(with_gaps)[:2] == may_be_best(x)[:2] == (True, False)
+    assert find_possible_best(with_gaps)[:2] == find_possible_best(x)[:2] == (True, False)
 
 
 @pytest.mark.parametrize("kind", list(SAVED))
@@ -118,32 +118,32 @@ def test_expected_on_new_takes_the_luck_of_the_winner_out(kind: str) -> None:
     for study in range(60):
         x = scores(rng, MEANS["all tied"], kind)
         seen.append(x.mean(axis=0).max())
-        corrected.append(expected_on_new(x, resamples=300, seed=study) or 0.0)
+        corrected.append(estimate_on_new(x, resamples=300, seed=study) or 0.0)
     assert 0.015 <= np.mean(seen) - 0.7 <= 0.06
     assert abs(np.mean(corrected) - 0.7) <= 0.006 + 2 * np.std(corrected) / 60**0.5
 
 
 def test_expected_on_new_of_nothing() -> None:
     """One example says nothing of new ones; a rule that always takes one setting has that setting's mean."""
-    assert expected_on_new([[0.5, 0.6]]) is None
+    assert estimate_on_new([[0.5, 0.6]]) is None
     x = np.random.default_rng(6).normal(0.5, 0.1, (100, 3))
-    assert expected_on_new(x, lambda means: 1) == pytest.approx(x[:, 1].mean(), abs=0.002)
+    assert estimate_on_new(x, lambda means: 1) == pytest.approx(x[:, 1].mean(), abs=0.002)
 
 
 @pytest.mark.parametrize("seed", range(10))
 def test_p_values_against_one_agree_with_who_is_beaten(seed: int) -> None:
     """P of a pair is below .05 just where the better beats the worse by the test of the set that may be best."""
-    from ragauge.stats.families import p_values_against, rivalries
+    from ragauge.stats.families import compare_rivals, compute_p_values_against
 
     rng = np.random.default_rng(seed)
     values = np.clip(rng.normal(0.5, 0.15, (80, 1)) + rng.uniform(-0.05, 0.05, 5) + rng.normal(0, 0.1, (80, 5)), 0, 1)
-    beaten = [one.beaten for one in rivalries(values)]
-    p_values = p_values_against(values, 0)
+    beaten = [one.is_beaten for one in compare_rivals(values)]
+    p_values = compute_p_values_against(values, 0)
     assert p_values[0] is None
     worse_than_base = [j for j in range(1, 5) if values[:, j].mean() < values[:, 0].mean()]
     others = [p for j, p in enumerate(p_values) if p is not None and j not in worse_than_base]
     assert beaten[0] == any(p < 0.05 for p in others)
     assert all(beaten[j] for j in worse_than_base if (p_values[j] or 0.0) < 0.05)
-    assert p_values_against(np.full((20, 2), 0.5), 0) == [None, 1.0]
-    assert p_values_against(np.array([[0.1, 0.2]] * 20), 0) == [None, 0.0]
-    assert p_values_against(np.ones((1, 2)), 0) == [None, None]
+    assert compute_p_values_against(np.full((20, 2), 0.5), 0) == [None, 1.0]
+    assert compute_p_values_against(np.array([[0.1, 0.2]] * 20), 0) == [None, 0.0]
+    assert compute_p_values_against(np.ones((1, 2)), 0) == [None, None]

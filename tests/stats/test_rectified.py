@@ -14,8 +14,8 @@ from scipy.special import stdtrit
 
 from ragauge.core.errors import UsageError
 from ragauge.metrics.answer.answer_contains import AnswerContains
-from ragauge.stats.intervals import wilson
-from ragauge.stats.ppi_mean import LabelSample, Rectified, rectified_difference, rectified_mean
+from ragauge.stats.intervals import wilson_interval
+from ragauge.stats.ppi_mean import LabelCorrectedMean, LabelSample, rectified_difference, rectified_mean
 from ragauge.stats.rate_transfer import transferred_rate
 from ragauge.stats.weighted import Interval
 
@@ -30,7 +30,7 @@ def wide(interval: Interval) -> float:
     return interval.high - interval.low
 
 
-def found_of(sample: LabelSample, bounds: tuple[float, float] = (0.0, 1.0)) -> Rectified:
+def found_of(sample: LabelSample, bounds: tuple[float, float] = (0.0, 1.0)) -> LabelCorrectedMean:
     """The mean, which there is."""
     found = rectified_mean(sample, bounds=bounds)
     assert found is not None
@@ -142,7 +142,7 @@ def simulated(rate: float, n: int, others: int, judge: Judge | str, draws: int) 
         interval = found_of(LabelSample(y[:n], f[:n], f[n:])).interval
         held += interval.low <= rate <= interval.high
         width += wide(interval)
-        own = wilson(y[:n].sum(), n)
+        own = wilson_interval(y[:n].sum(), n)
         assert own is not None
         alone += wide(own)
     return held / draws, width / alone
@@ -228,7 +228,7 @@ def test_coverage_where_labels_were_chosen(scheme: str, rate: float) -> None:
             sample = LabelSample(y[picked], f[picked], f[~picked], inclusion=chance[picked])
         interval = found_of(sample).interval
         held += interval.low <= rate <= interval.high
-        own = wilson(y[picked].sum(), int(picked.sum()))
+        own = wilson_interval(y[picked].sum(), int(picked.sum()))
         assert own is not None
         naive += own.low <= rate <= own.high
     assert 0.925 <= held / 600 <= 0.99
@@ -279,7 +279,7 @@ def test_150_labels_of_real_answers(system: str) -> None:
         mine, rest = order[:150], order[150:]
         interval = found_of(LabelSample(people[mine], judge[mine], judge[rest])).interval
         held += interval.low <= people.mean() <= interval.high
-        own = wilson(people[mine].sum(), 150)
+        own = wilson_interval(people[mine].sum(), 150)
         assert own is not None
         width, alone = width + wide(interval), alone + wide(own)
     assert held / draws >= 0.93

@@ -38,7 +38,7 @@ def test_bootstrap_is_seeded_and_blocks_do_not_matter(monkeypatch: pytest.Monkey
     assert bootstrap(x, resamples=500) == bootstrap(x, resamples=500)
     assert bootstrap(x, resamples=500) != bootstrap(x, resamples=500, seed=1)
     whole = bootstrap(x, resamples=500)
-    monkeypatch.setattr(resampling, "CELLS", 30 * 7)
+    monkeypatch.setattr(resampling, "MAX_CELLS", 30 * 7)
     assert ends(bootstrap(x, resamples=500)) == pytest.approx(ends(whole), abs=0.08)
     pairs = np.array([[1, 2], [2, 4], [3, 6]])  # 1/2 in every row, so the ratio of sums is 1/2 in every sample
     assert ends(bootstrap(pairs, lambda s: s[:, :, 0].sum(1) / s[:, :, 1].sum(1), resamples=200)) == (0.5, 0.5)
@@ -134,8 +134,8 @@ def test_blocks_and_tiles_change_nothing(monkeypatch: pytest.MonkeyPatch) -> Non
     """The size of the blocks changes no draw."""
     x = np.random.default_rng(4).random((300, 3))
     whole = resample_means(x, resamples=101).draws
-    monkeypatch.setattr(resampling, "CELLS", 300 * 7)
-    monkeypatch.setattr(resampling, "TILE", 7 * 3 * 11 * 2)
+    monkeypatch.setattr(resampling, "MAX_CELLS", 300 * 7)
+    monkeypatch.setattr(resampling, "TILE_PRODUCTS", 7 * 3 * 11 * 2)
     assert resample_means(x, resamples=101).draws == pytest.approx(whole)
     many = resample_means(np.tile(x, (1, 40)), resamples=101).draws
     assert many[:, :3] == pytest.approx(whole)

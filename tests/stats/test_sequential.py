@@ -130,7 +130,7 @@ def test_no_more_is_bet_than_there_is(days: list[int]) -> None:
     for scores in days:
         evidence, course = evidence.next_day().after([0.5] * scores)
         assert course == pytest.approx([0.6] * scores)
-    assert 0 <= evidence.left <= evidence.value == pytest.approx(0.6)
+    assert 0 <= evidence.remaining <= evidence.value == pytest.approx(0.6)
 
 
 def test_what_is_refused() -> None:
@@ -186,9 +186,9 @@ def test_many_series_at_once_are_each_one_alone() -> None:
     watched, alone = ManySeries(m, DAYS), [DropEvidence(one, DAYS) for one in m]
     for _ in range(DAYS + 2):
         values, weights = draw.random((2, 5)), draw.uniform(0.2, 1, (2, 5))
-        together = watched.day(values, weights)
+        together = watched.add_day(values, weights)
         for n, one in enumerate(alone):
-            begun = (DropEvidence(one.m, DAYS) if one.over else one).next_day()
+            begun = (DropEvidence(one.m, DAYS) if one.is_over else one).next_day()
             alone[n], course = begun.after(values[n], weights[n])
             assert together[n] == pytest.approx(course, rel=1e-9)
 

@@ -14,16 +14,16 @@ from tests.stats.students import paired_t
 
 from ragauge.stats.difference import paired_test
 from ragauge.stats.mean_difference import paired_interval
-from ragauge.stats.sign_flips import MOST_BLOCKS, PATTERNS, SignFlips
+from ragauge.stats.sign_flips import MAX_BLOCKS, N_PATTERNS, SignFlips
 from ragauge.stats.skew_corrected_t import (
-    bent,
-    corrected,
-    least_reach,
-    signs_decide,
+    bend_t,
+    compute_least_reach,
+    correct_t,
+    is_decided_by_signs,
     skew_corrected_t,
     skew_corrected_test,
 )
-from ragauge.stats.weighted import Alternative, estimate
+from ragauge.stats.weighted import Alternative, estimate_mean
 
 sizes = st.integers(-99, 99).map(lambda x: x**3 / 100.0)
 far = st.lists(sizes, min_size=6, max_size=30).filter(lambda x: len(set(x)) > 1)
@@ -50,7 +50,7 @@ def test_p_is_that_of_every_pattern(alternative: Any) -> None:
         x = np.random.default_rng(seed).gamma(1, 1, 10) - 0.4
         options: Any = {"n_resamples": np.inf, "alternative": alternative, "vectorized": False}
         found: Any = scipy.stats.permutation_test(
-            (x,), lambda y: np.copysign(bent(*shape_of(y), 10), y.mean()), permutation_type="samples", **options
+            (x,), lambda y: np.copysign(bend_t(*shape_of(y), 10), y.mean()), permutation_type="samples", **options
         )
         assert ours(x, alternative=alternative) == pytest.approx(found.pvalue, abs=2.1 / 2**10)  # counts ties once
 
@@ -109,13 +109,13 @@ def test_interval_and_test_agree(x: list[float], level: float) -> None:
 
 @given(far, st.sampled_from([0.85, 0.9, 0.95, 0.99]))
 def test_how_near_an_end_can_be(x: list[float], level: float) -> None:
-    """However the values lie, an end is at least `least_reach` standard errors from the mean."""
-    found, plain = skew_corrected_t(x, level=level), estimate(x)
+    """However the values lie, an end is at least `compute_least_reach` standard errors from the mean."""
+    found, plain = skew_corrected_t(x, level=level), estimate_mean(x)
     assert found is not None
     assert plain is not None
-    least = least_reach(level, len(x)) * plain.error
+    least = compute_least_reach(level, len(x)) * plain.error
     assert 0 < least <= min(plain.mean - found.low, found.high - plain.mean) * (1 + 1e-9)
-    assert least_reach(0.8, 10) == least_reach(level, MOST_BLOCKS + 1) == 0
+    assert compute_least_reach(0.8, 10) == compute_least_reach(level, MAX_BLOCKS + 1) == 0
 
 
 @pytest.mark.parametrize("name", ["normal", "exponential", "log-normal", "Cauchy"])
@@ -131,7 +131,7 @@ def test_how_far_an_end_lies(name: str, n: int) -> None:
     }[name]
     for _ in range(100):
         x = draw(size=n)
-        found, plain = skew_corrected_t(x), estimate(x)
+        found, plain = skew_corrected_t(x), estimate_mean(x)
         assert found is not None
         assert plain is not None
         assert max(plain.mean - found.low, found.high - plain.mean) <= 5 * plain.error
@@ -140,13 +140,13 @@ def test_how_far_an_end_lies(name: str, n: int) -> None:
 def test_what_patterns_cannot_tell_t_does() -> None:
     """Where none of 9,999 patterns gets as far as the mean, p is what t says if that is less; so with a far end."""
     x = np.random.default_rng(1).uniform(60, 90, 40)
-    found, plain = skew_corrected_test(x), estimate(x)
+    found, plain = skew_corrected_test(x), estimate_mean(x)
     assert found is not None
     assert plain is not None
-    assert signs_decide(plain)
+    assert is_decided_by_signs(plain)
     assert found.method == "paired skew-corrected t by sign flips"
-    by_t = abs(corrected(plain))
-    assert found.p_value == pytest.approx(min(1 / (PATTERNS + 1), 2 * float(scipy.stats.t.sf(by_t, plain.df))))
+    by_t = abs(correct_t(plain))
+    assert found.p_value == pytest.approx(min(1 / (N_PATTERNS + 1), 2 * float(scipy.stats.t.sf(by_t, plain.df))))
     for level in (0.999, 0.9999, 0.999999):
         interval = skew_corrected_t(x, level=level)
         assert interval is not None
@@ -182,14 +182,14 @@ def test_the_interval_holds_what_weighs_unequally(weighted: bool, draws: int, of
 
 def test_of_many_values_neighbours_flip_together() -> None:
     """Of more than 1,000 values blocks flip, with an interval like Student's where nothing lies far off."""
-    x = np.random.default_rng(5).normal(3, 1, 2 * MOST_BLOCKS)
-    plain = estimate(x)
+    x = np.random.default_rng(5).normal(3, 1, 2 * MAX_BLOCKS)
+    plain = estimate_mean(x)
     assert plain is not None
     blocks = SignFlips(plain.mean, x - plain.mean, np.ones(x.size), lambda n, shape: shape.t, lambda x: x)
     for side in (-1, 1):
         end = blocks.end(0.025, plain.mean + side * plain.error)
         assert side * (end - plain.mean) / plain.error == pytest.approx(1.96, abs=0.1)
-    assert blocks.least == 0.5 / (PATTERNS + 1)
+    assert blocks.least == 0.5 / (N_PATTERNS + 1)
 
 
 FLAT = {

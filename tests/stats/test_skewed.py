@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from tests.stats.students import paired_t, student_t
 
 from ragauge.stats.difference import paired_test
-from ragauge.stats.skew_corrected_t import signs_decide, skew_corrected_t, skew_corrected_test
-from ragauge.stats.weighted import Estimate, estimate
+from ragauge.stats.skew_corrected_t import is_decided_by_signs, skew_corrected_t, skew_corrected_test
+from ragauge.stats.weighted import Estimate, estimate_mean
 
 numbers = st.integers(-10_000, 10_000).map(lambda x: x / 100)
 lists = st.lists(numbers, min_size=3, max_size=40).filter(lambda x: len(set(x)) > 1)
@@ -42,7 +42,7 @@ def test_ends_are_the_means_that_are_not_rejected(shorten: bool) -> None:
     for seed, n in enumerate((4, 5, 2_000) if shorten else (4, 20, 60)):
         x = np.random.default_rng(seed).gamma(3, 1, n)
         error, quantile = scipy.stats.sem(x), scipy.stats.t.ppf(0.975, n - 1)
-        assert not signs_decide(estimated(x), shorten)
+        assert not is_decided_by_signs(estimated(x), shorten)
         found, mirrored = skew_corrected_t(x, shorten=shorten), skew_corrected_t(-x, shorten=shorten)
         assert found is not None
         assert mirrored is not None
@@ -63,7 +63,7 @@ def test_ends_are_the_means_that_are_not_rejected(shorten: bool) -> None:
 
 def estimated(x: Any) -> Estimate:
     """The estimate of values of which there is one."""
-    found = estimate(x)
+    found = estimate_mean(x)
     assert found is not None
     return found
 

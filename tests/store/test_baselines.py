@@ -12,7 +12,7 @@ import pytest
 from ragauge.core.errors import UnknownName, UsageError
 from ragauge.core.example import Example
 from ragauge.core.response import Response, Run
-from ragauge.metrics.base import Measured
+from ragauge.metrics.base import MetricResult
 from ragauge.store.run_log import Note, Pointer
 from ragauge.store.scores import Column
 from ragauge.store.store_access import Store, open_store
@@ -140,13 +140,13 @@ class RunLogContract:
     def test_when_it_was_judged(self, store: Store) -> None:
         """The time of scoring is known for each judge and for nobody, and is empty where there was none."""
         run_id = with_run(store)
-        (number,) = store.runs.order(run_id).numbers
-        assert store.run_log.judged_at(run_id, "j") == ""
-        store.scores.write(run_id, [Column("m", 1, "j")], [(number, [Measured("scored", 1.0)])])
-        store.scores.write(run_id, [Column("n", 1)], [(number, [Measured("scored", 1.0)])])
-        assert store.run_log.judged_at(run_id, "j").startswith("20")
-        assert store.run_log.judged_at(run_id, None) >= store.run_log.judged_at(run_id, "j")
-        assert store.run_log.judged_at(run_id, "other") == ""
+        (number,) = store.runs.load_order(run_id).numbers
+        assert store.run_log.find_judged_at(run_id, "j") == ""
+        store.scores.write(run_id, [Column("m", 1, "j")], [(number, [MetricResult("scored", 1.0)])])
+        store.scores.write(run_id, [Column("n", 1)], [(number, [MetricResult("scored", 1.0)])])
+        assert store.run_log.find_judged_at(run_id, "j").startswith("20")
+        assert store.run_log.find_judged_at(run_id, None) >= store.run_log.find_judged_at(run_id, "j")
+        assert store.run_log.find_judged_at(run_id, "other") == ""
 
 
 class TestSqliteBaselines(BaselinesContract):

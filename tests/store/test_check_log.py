@@ -54,7 +54,7 @@ class CheckLogContract:
         run = store.runs.import_run(Run("", "r"), [(example(), response())])
         store.check_log.add(RECORD)
         store.runs.delete(run.run_id)
-        store.checks.forget(RECORD.file)
+        store.checks.delete_file(RECORD.file)
         assert store.check_log.list() == [RECORD]
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from ragauge.store.sqlite import held
+from ragauge.store.sqlite import lock_run
 
 HOLD = """
 import sys
@@ -49,11 +49,11 @@ def _said(process: subprocess.Popen[str]) -> str:
 def test_one_holds_it_in_this_process(tmp_path: Path) -> None:
     """A run is held once in a process too; others are free, and so is it afterwards."""
     url = f"sqlite:///{tmp_path / 'a.db'}"
-    with held(url, "r1") as first, held(url, "r1") as again, held(url, "r2") as other:
+    with lock_run(url, "r1") as first, lock_run(url, "r1") as again, lock_run(url, "r2") as other:
         assert (first, again, other) == (True, False, True)
-        with held(url, "r1") as third:
+        with lock_run(url, "r1") as third:
             assert not third  # the one that was not alone has freed nothing
-    with held(url, "r1") as later:
+    with lock_run(url, "r1") as later:
         assert later
     assert list(tmp_path.iterdir()) == []
 
@@ -62,7 +62,7 @@ def test_nothing_can_be_held_where_no_file_can_be_made(tmp_path: Path) -> None:
     """A store in a folder where no file can be made is worked on without a lock."""
     (tmp_path / "file").touch()
     url = f"sqlite:///{tmp_path / 'file' / 'a.db'}"
-    with held(url, "r1") as first, held(url, "r1") as again:
+    with lock_run(url, "r1") as first, lock_run(url, "r1") as again:
         assert (first, again) == (True, True)
 
 
@@ -71,11 +71,11 @@ def test_a_killed_process_leaves_nothing_behind(tmp_path: Path, holder: Holder) 
     url = f"sqlite:///{tmp_path / 'a.db'}"
     process = holder(url, "r1")
     assert _said(process) == "True"
-    with held(url, "r1") as mine, held(url, "r2") as other:
+    with lock_run(url, "r1") as mine, lock_run(url, "r2") as other:
         assert (mine, other) == (False, True)
     second = holder(url, "r1")
     assert _said(second) == "False"
     os.kill(process.pid, signal.SIGKILL)
     process.wait()
-    with held(url, "r1") as mine:
+    with lock_run(url, "r1") as mine:
         assert mine

@@ -42,11 +42,11 @@ KINDS = {"responses": "response", "examples": "question and labels", "texts": "p
 def test_a_damaged_body_is_named(table: str, path: Path) -> None:
     """A body whose checksum is wrong is found, with the run and, where it is one's, the example that it belongs to."""
     with open_store(f"sqlite:///{path}") as store:
-        assert (store.integrity.problems(), store.integrity.damaged()) == ([], [])
+        assert (store.integrity.list_problems(), store.integrity.list_damaged()) == ([], [])
         run = store.runs.find("towers")
     damage(path, table)
     with open_store(f"sqlite:///{path}") as store:
-        (part,) = store.integrity.damaged()
+        (part,) = store.integrity.list_damaged()
     assert (part.kind, part.run) == (KINDS[table], f"towers ({run.run_id})")
     assert part.query_id in {"texts": ("",), "evidence": ("q0", "q1")}.get(table, ("q0",))
 
@@ -57,7 +57,7 @@ def test_reading_a_damaged_body_is_an_error_in_words(table: str, path: Path) -> 
     damage(path, table)
     with open_store(f"sqlite:///{path}") as store:
         run = store.runs.find("towers")
-        numbers = list(store.runs.order(run.run_id).numbers)
+        numbers = list(store.runs.load_order(run.run_id).numbers)
         with pytest.raises(StoreError) as told:
             store.runs.load(numbers)
     assert f"example q0 of run towers ({run.run_id}) is damaged in the store" in str(told.value)

@@ -10,12 +10,12 @@ from tests.building import example, response
 from tests.conftest import OwnTime
 
 from ragauge.core.errors import UnknownName
-from ragauge.core.label import Label, label_key
+from ragauge.core.label import Label, build_label_key
 from ragauge.core.response import Run
 from ragauge.store.labels import LabelDraw
 from ragauge.store.store_access import Store, open_store
 
-KEY, OTHER = label_key("support", "q", ["p"], "a"), label_key("support", "q", ["p"], "b")
+KEY, OTHER = build_label_key("support", "q", ["p"], "a"), build_label_key("support", "q", ["p"], "b")
 LABEL = Label(KEY, (0, 12), "support", "supported", "ann", "2026-11-01T10:00:00Z", "abc")
 
 
@@ -47,7 +47,7 @@ class LabelsContract:
             replace(LABEL, guideline="d"),
         ]
         assert store.labels.add([LABEL, *others]) == 4
-        assert store.labels.guidelines() == {"abc": 4, "d": 1}
+        assert store.labels.count_by_guideline() == {"abc": 4, "d": 1}
 
     def test_all_or_none(self, store: Store) -> None:
         """Labels that end in an error leave nothing behind."""
@@ -58,22 +58,22 @@ class LabelsContract:
 
         with pytest.raises(ValueError, match="line 2"):
             store.labels.add(broken())
-        assert store.labels.guidelines() == {}
+        assert store.labels.count_by_guideline() == {}
 
     def test_digest_tells_labels_apart(self, store: Store) -> None:
         """It does not depend on the order in which labels came, and changes with every new one."""
         store.labels.add([LABEL, replace(LABEL, key=OTHER)])
-        first = store.labels.digest("abc")
+        first = store.labels.compute_digest("abc")
         store.labels.add([replace(LABEL, part=None)])
-        assert store.labels.digest("abc") != first
+        assert store.labels.compute_digest("abc") != first
         with open_store(store.url.replace("store.db", "second.db")) as second:
             second.labels.add([replace(LABEL, key=OTHER)])
             second.labels.add([LABEL])
-            assert second.labels.digest("abc") == first
+            assert second.labels.compute_digest("abc") == first
 
     def test_100_000_labels(self, store: Store, own_time: OwnTime) -> None:
         """100,000 labels are kept within 20 seconds, and the same again adds nothing."""
-        keys = [label_key("support", "q", [], str(n)) for n in range(10_000)]
+        keys = [build_label_key("support", "q", [], str(n)) for n in range(10_000)]
         labels = [replace(LABEL, key=keys[n % 10_000], annotator=str(n // 10_000)) for n in range(100_000)]
         added: list[int] = []
         own_time.within(20, lambda: added.append(store.labels.add(labels)), times=1)
@@ -86,22 +86,22 @@ class LabelsContract:
         run = store.runs.import_run(
             Run("", "a"), [(example(query_id=f"q{n}"), response(query_id=f"q{n}")) for n in range(3)]
         )
-        numbers = store.runs.order(run.run_id).numbers
+        numbers = store.runs.load_order(run.run_id).numbers
         chance = dict(zip(sorted(numbers), chances, strict=True))
         drawn = frozenset(numbers[:1])
         draw = LabelDraw(run.run_id, "support", "abc", "random", "sentence", chance, drawn, "2026-11-24")
         kept = replace(draw, number=store.draws.add(draw))
-        assert store.draws.of_run(run.run_id) == [kept]
-        assert store.draws.of_run(run.run_id, "relevance") == []
+        assert store.draws.list_for_run(run.run_id) == [kept]
+        assert store.draws.list_for_run(run.run_id, "relevance") == []
         later = replace(draw, question="refuse", instructions="Read <it>.")
         later = replace(later, number=store.draws.add(later))
         assert store.draws.list(9) == [later, kept]
-        assert store.draws.list(1, before=later.number) == [kept]
+        assert store.draws.list(1, before_no=later.number) == [kept]
         assert store.draws.read(later.number) == later
         store.runs.delete(run.run_id)
         assert store.draws.read(later.number) is None
         with pytest.raises(UnknownName):
-            store.draws.of_run(run.run_id)
+            store.draws.list_for_run(run.run_id)
         with pytest.raises(UnknownName):
             store.draws.add(draw)
 

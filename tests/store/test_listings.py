@@ -20,7 +20,7 @@ def with_run(store: Store, name: str = "r") -> tuple[str, list[int]]:
     second = Example("q1", "1?", gold_spans=(Span("d3", 0, 9),))
     pairs = [(first, Response("q0")), (first, Response("q0", repeat=1)), (second, Response("q1"))]
     run = store.runs.import_run(Run("", name, config={"name": name}), pairs)
-    return run.run_id, [number for number, _ in store.runs.order(run.run_id)]
+    return run.run_id, [number for number, _ in store.runs.load_order(run.run_id)]
 
 
 class ListingsContract:
@@ -50,10 +50,10 @@ class ListingsContract:
         store.causes.write(run_id, "j", dict(zip(numbers, (now, before, never), strict=True)))
         store.causes.write(run_id, "other", {numbers[0]: never})
         store.causes.write(run_id, None, {numbers[1]: never})
-        assert store.listings.outdated(run_id, "j", "now") == set(numbers[1:])
-        assert store.listings.outdated(run_id, "other", "now") == {numbers[0]}
-        assert store.listings.outdated(run_id, None, "now") == {numbers[1]}
-        assert store.listings.outdated(run_id, "j", "now", 1) == set()
+        assert store.listings.find_outdated(run_id, "j", "now") == set(numbers[1:])
+        assert store.listings.find_outdated(run_id, "other", "now") == {numbers[0]}
+        assert store.listings.find_outdated(run_id, None, "now") == {numbers[1]}
+        assert store.listings.find_outdated(run_id, "j", "now", 1) == set()
 
     def test_listing_goes_with_its_run(self, store: Store) -> None:
         """Deleting a run deletes its listing, and leaves the other's."""

@@ -21,8 +21,8 @@ from ragauge.store import migrations
 from ragauge.store.judges import LabelFile, TextScore
 from ragauge.store.migrations.upgrade import HEAD, TABLE, VERSIONS
 from ragauge.store.run_log import Note, Pointer
-from ragauge.store.sqlite import to_read
-from ragauge.store.store_access import only_reading, open_store
+from ragauge.store.sqlite import build_read_url
+from ragauge.store.store_access import open_read_only, open_store
 
 pytestmark = pytest.mark.filterwarnings("ignore:the store .* was written by an older ragauge")
 GOLDEN = Path(__file__).parent / "golden"
@@ -57,12 +57,12 @@ def test_case_64_every_older_schema(version: str, tmp_path: Path) -> None:
     with open_store(url) as store:
         run = store.runs.find("old")
         (judge,) = store.scores.judges(run.run_id)
-        found = store.scores.frame(run.run_id, judge).select(COLUMNS).to_dicts()
+        found = store.scores.load_frame(run.run_id, judge).select(COLUMNS).to_dicts()
         assert (store.baselines.list(), store.run_log.notes(), store.checks.files()) == ([], {}, [])
         kept = store.baselines.set(Pointer("main", run.run_id))
         note = store.run_log.note(run.run_id, Note("of old"))
         file = LabelFile(judge or "local", "verify_answer", 1, b"f" * 32, "labels.jsonl", at="2026-01-02")
-        store.checks.keep(file, [TextScore("faithfulness", b"i" * 32, b"e" * 32, 1.0, 0.5, 1)])
+        store.checks.save_scores(file, [TextScore("faithfulness", b"i" * 32, b"e" * 32, 1.0, 0.5, 1)])
     assert found == json.loads((GOLDEN / "store-v1.scores.json").read_text())
     with open_store(url) as store:
         assert store.baselines.get("main") == kept
@@ -79,7 +79,7 @@ def test_case_64_oldest_schema_with_rows(tmp_path: Path) -> None:
     with open_store(url) as store:
         run = store.runs.find("old")
         (judge,) = store.scores.judges(run.run_id)
-        found = store.scores.frame(run.run_id, judge).select(COLUMNS).to_dicts()
+        found = store.scores.load_frame(run.run_id, judge).select(COLUMNS).to_dicts()
     assert found == json.loads((GOLDEN / "store-v1.scores.json").read_text())
     card = rg.open_run("old", store=url).scorecard()
     assert card["faithfulness"].scored == 2
@@ -100,7 +100,7 @@ def test_what_was_judged_before_verdicts_is_outdated(tmp_path: Path) -> None:
         run = store.runs.find("old")
         (judge,) = store.scores.judges(run.run_id)
         read = dict(store.verdicts.read(run.run_id, judge))
-        assert store.verdicts.outdated(run.run_id, judge) == set(read)
+        assert store.verdicts.find_outdated(run.run_id, judge) == set(read)
         assert {verdict.verdict for verdict in read.values()} == {"not_judged"}
 
 
@@ -149,9 +149,9 @@ def test_reading_leaves_an_older_store_as_it_is(how: str, tmp_path: Path) -> Non
     before = path.read_bytes()
 
     def look() -> None:
-        with only_reading() if how == "block" else nullcontext():
+        with open_read_only() if how == "block" else nullcontext():
             for _ in range(2):  # the second time the copy is there
-                with open_store(url if how == "block" else to_read(url)) as store:
+                with open_store(url if how == "block" else build_read_url(url)) as store:
                     assert store.runs.find("old").name == "old"
 
     with pytest.warns(UserWarning, match="stays as it is") as told:

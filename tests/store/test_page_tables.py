@@ -14,7 +14,7 @@ from ragauge.core.errors import UnknownName
 from ragauge.core.example import Example
 from ragauge.core.response import Response, Run
 from ragauge.store.migrations.versions.v0011_pages import INDEXES
-from ragauge.store.responses import grouped, kept, of_run
+from ragauge.store.responses import parse_groups, select_by_groups, select_run_responses
 from ragauge.store.schema import examples, responses
 from ragauge.store.store_access import open_store
 
@@ -121,12 +121,12 @@ def test_groups_are_kept_as_they_are_read(sqlite_url: str, keep: dict[str, str])
         from sqlalchemy import select
 
         with store._database.read() as connection:
-            query = of_run(select(responses.c.response_no, examples.c.query_key, examples.c.groups), 1)
-            every = [(number, key, grouped(groups)) for number, key, groups in connection.execute(query)]
+            query = select_run_responses(select(responses.c.response_no, examples.c.query_key, examples.c.groups), 1)
+            every = [(number, key, parse_groups(groups)) for number, key, groups in connection.execute(query)]
         try:
-            wanted = list(kept(every, keep))
+            wanted = list(select_by_groups(every, keep))
         except UnknownName as error:
             with pytest.raises(UnknownName, match=str(error)[:20]):
-                store.runs.order(run.run_id, keep)
+                store.runs.load_order(run.run_id, keep)
             return
-        assert list(store.runs.order(run.run_id, keep)) == wanted
+        assert list(store.runs.load_order(run.run_id, keep)) == wanted

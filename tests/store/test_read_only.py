@@ -14,7 +14,7 @@ from tests.store.unprivileged import SRC, read_only, run_python
 from ragauge.core.errors import StoreError
 from ragauge.core.example import Example
 from ragauge.core.response import Run
-from ragauge.store.sqlite import to_read
+from ragauge.store.sqlite import build_read_url
 from ragauge.store.store_access import open_store
 
 LIST = """
@@ -164,7 +164,7 @@ def test_an_older_store_is_read_through_a_copy(path: Path) -> None:
 
 def test_who_refuses_a_write_is_named(path: Path) -> None:
     """A store that was opened by --read-only says so; its file, which can be written to, is not blamed."""
-    with open_store(to_read(f"sqlite:///{path}")) as store, pytest.raises(StoreError) as told:
+    with open_store(build_read_url(f"sqlite:///{path}")) as store, pytest.raises(StoreError) as told:
         store.runs.delete(store.runs.list()[0].run_id)
     assert "was opened for reading alone, by --read-only" in str(told.value)
     assert "its file or folder" not in str(told.value)

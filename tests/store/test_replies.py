@@ -9,13 +9,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from ragauge.core.ask import Ask, ModelName, Reply, Usage, reply_key
+from ragauge.core.ask import Ask, ModelName, Reply, Usage, build_reply_key
 from ragauge.core.errors import DataError
 from ragauge.core.example import Example
 from ragauge.core.response import Response, Run
-from ragauge.metrics.base import Measured
-from ragauge.scores.results.judge_usage import Paid
-from ragauge.store.calls import Call, Spent
+from ragauge.metrics.base import MetricResult
+from ragauge.scores.results.judge_usage import CallTotals
+from ragauge.store.calls import Call, ModelSpending
 from ragauge.store.scores import Column
 from ragauge.store.spool import Record
 from ragauge.store.store_access import Store, open_store
@@ -25,7 +25,7 @@ ELSEWHERE = replace(MODEL, endpoint="http://127.0.0.1:8081/v1")
 ASK = Ask("chat", "agree", 1, (("system", "s \ud800"), ("user", "u")), {"type": "object"}, {"temperature": 0})
 REPLY = Reply("ok", '{"a": 1}', finish="stop", served="small-1", usage=Usage(10, 2, 1), cost=0.25, latency_ms=12.5)
 FAILED = Reply("failed", reason="the provider's filter", finish="content_filter")
-KEY = reply_key(MODEL, ASK)
+KEY = build_reply_key(MODEL, ASK)
 
 
 class RepliesContract:
@@ -69,11 +69,11 @@ class RepliesContract:
     def test_cases_46_47_97_a_key_names_all_that_is_asked(self, store: Store, other: tuple[ModelName, Ask]) -> None:
         """Another endpoint, model, provider, attempt, repeat, schema, parameter or message never reuses a reply."""
         store.replies.put([(MODEL, ASK, REPLY)])
-        assert store.replies.get([reply_key(*other)]) == {}
+        assert store.replies.get([build_reply_key(*other)]) == {}
 
     def test_case_47_a_question_of_another_name_is_the_same_ask(self) -> None:
         """What does not reach the model, such as the question's name and version, is no part of the key."""
-        assert reply_key(MODEL, replace(ASK, question="cover", version=9)) == KEY
+        assert build_reply_key(MODEL, replace(ASK, question="cover", version=9)) == KEY
 
     def test_vectors_survive(self, store: Store) -> None:
         """Vectors come back as they were, to the last bit of a 32-bit float."""
@@ -87,16 +87,16 @@ class RepliesContract:
         ask = Ask("embed", "similarity", 1, (("text", "a"),))
         found = [(MODEL, replace(ASK, attempt=n), replace(REPLY, text=str(n))) for n in range(1, 451)]
         store.replies.put([*found, (MODEL, ask, Reply("ok", vectors=np.ones((1, 4), "float32")))])
-        lines = [json.dumps(line) for line in store.replies.lines()]
+        lines = [json.dumps(line) for line in store.replies.iter_lines()]
         assert second.replies.add_lines(json.loads(line) for line in lines) == (451, 0)
         assert second.replies.add_lines(json.loads(line) for line in lines) == (0, 451)
-        assert [json.dumps(line) for line in second.replies.lines()] == lines
+        assert [json.dumps(line) for line in second.replies.iter_lines()] == lines
 
     @pytest.mark.parametrize("damage", ["ask", "key", "reply", "model"])
     def test_damaged_lines_change_nothing(self, store: Store, second: Store, damage: str) -> None:
         """A line that was altered or cut is refused by its number, and none of the file's replies is kept."""
         store.replies.put([(MODEL, replace(ASK, attempt=n), REPLY) for n in (1, 2)])
-        good, bad = (dict(line) for line in store.replies.lines())
+        good, bad = (dict(line) for line in store.replies.iter_lines())
         if damage == "ask":
             bad["ask"] = bad["ask"] | {"attempt": 7}
         else:
@@ -114,7 +114,7 @@ class RepliesContract:
             [(MODEL, "agree", 1, 0), (MODEL, "cover", 1, 1), (ELSEWHERE, "agree", 1, 0)], key=str
         )
         assert all(one.bytes > 50 for one in store.replies.groups())
-        assert store.replies.prune(before="2000-01-01") == store.replies.matching(before="2000-01-01") == 0
+        assert store.replies.prune(before_time="2000-01-01") == store.replies.matching(before_time="2000-01-01") == 0
         assert store.replies.matching(model=str(MODEL)) == 2
         assert store.replies.matching(failed_only=True) == 1
         assert store.replies.prune(failed_only=True) == 1
@@ -130,7 +130,7 @@ class CallsContract:
         """Attempts add up by model, question and judge within their run; an unknown price is counted, never 0."""
         pairs: list[Record] = [(Example(q, "?"), Response(q, answer="a")) for q in ("q0", "q1")]
         run_id = store.runs.import_run(Run("", "r"), pairs).run_id
-        (first, _), (second, _) = store.runs.order(run_id)
+        (first, _), (second, _) = store.runs.load_order(run_id)
 
         def call(n: int, outcome: str = "ok", **more: Any) -> Call:
             return Call(KEY, "agree", MODEL, outcome, n, run_id, judge_id="j", **more)
@@ -145,15 +145,15 @@ class CallsContract:
                 Call(KEY, "agree", MODEL, "ok", usage=usage, cost=9.0),
             ]
         )
-        on_first = Paid(3, 2, 2, 200, 20, 10, 0.75, 0)
-        on_second = Paid(1, 0, 1, 100, 10, 5, 0.0, 1)
-        assert store.calls.spent(run_id) == [Spent(MODEL, "agree", "j", on_first + on_second)]
+        on_first = CallTotals(3, 2, 2, 200, 20, 10, 0.75, 0)
+        on_second = CallTotals(1, 0, 1, 100, 10, 5, 0.0, 1)
+        assert store.calls.spent(run_id) == [ModelSpending(MODEL, "agree", "j", on_first + on_second)]
         assert store.calls.spent(run_id, "j") == store.calls.spent(run_id)
         assert store.calls.spent(run_id, "another") == []
         assert {(one.judge_id, one.paid.cost) for one in store.calls.spent()} == {("j", 0.75), ("", 9.0)}
         names = _ids(store, run_id, (first, second))
-        assert store.calls.by_response(run_id) == {(names[0], 0): on_first, (names[1], 0): on_second}
-        assert store.calls.by_response(run_id, "another") == {}
+        assert store.calls.sum_by_response(run_id) == {(names[0], 0): on_first, (names[1], 0): on_second}
+        assert store.calls.sum_by_response(run_id, "another") == {}
         assert (on_first.known_cost, on_second.known_cost) == (0.75, None)
 
     def test_nothing_spent(self, store: Store) -> None:
@@ -164,7 +164,9 @@ class CallsContract:
     def test_what_was_paid_outlives_its_run(self, store: Store) -> None:
         """Deleting a run leaves what was paid on record, and its replies to be reused."""
         run_id = store.runs.import_run(Run("", "r"), [(Example("q", "?"), Response("q", answer="a"))]).run_id
-        store.calls.add([Call(KEY, "agree", MODEL, "ok", store.runs.order(run_id)[0][0], run_id, Usage(1, 1), 1.0)])
+        store.calls.add(
+            [Call(KEY, "agree", MODEL, "ok", store.runs.load_order(run_id)[0][0], run_id, Usage(1, 1), 1.0)]
+        )
         store.replies.put([(MODEL, ASK, REPLY)])
         store.runs.delete(run_id)
         assert store.calls.spent()[0].paid.cost == 1.0
@@ -176,33 +178,33 @@ class JudgesContract:
 
     def test_specs(self, store: Store) -> None:
         """A judge's spec is kept, the last one given; of a judge that is not known there is none."""
-        assert store.judges.spec("j#1") is None
+        assert store.judges.find_spec("j#1") is None
         for spec in ("openai:a", "openai:b\x1b"):
-            store.judges.keep("j#1", spec)
-        assert store.judges.spec("j#1") == "openai:b\x1b"
-        assert store.judges.spec("j#2") is None
+            store.judges.save_spec("j#1", spec)
+        assert store.judges.find_spec("j#1") == "openai:b\x1b"
+        assert store.judges.find_spec("j#2") is None
 
     def test_repeats(self, store: Store) -> None:
         """The askings of a judge that scored a run are listed, each once; another judge's are not."""
         run_id = store.runs.import_run(Run("", "r"), [(Example("q", "?"), Response("q", answer="a"))]).run_id
-        number = store.runs.order(run_id)[0][0]
-        scored = Measured.of(1.0)
+        number = store.runs.load_order(run_id)[0][0]
+        scored = MetricResult.of(1.0)
         for judge, repeat in (("j", 2), ("j", 0), ("k", 1), ("j", 2)):
             store.scores.write(run_id, [Column("faithfulness", 1, judge, repeat)], [(number, [scored])])
-        assert store.judges.repeats(run_id, "j") == [0, 2]
-        assert store.judges.repeats(run_id, "nobody") == []
+        assert store.judges.list_repeats(run_id, "j") == [0, 2]
+        assert store.judges.list_repeats(run_id, "nobody") == []
 
     def test_list_and_runs(self, store: Store) -> None:
         """Every judge is listed, the newest first, with how many runs it scored; its runs come the newest first."""
         ids = []
         for name, judges in (("first", ("j", "k", None)), ("second", ("j",))):
             run = store.runs.import_run(Run("", name), [(Example(name, "?"), Response(name, answer="a"))]).run_id
-            number = store.runs.order(run)[0][0]
+            number = store.runs.load_order(run)[0][0]
             for judge in judges:
                 column = Column("faithfulness", 1, judge, 0)
-                store.scores.write(run, [column], [(number, [Measured.of(1.0)])])
+                store.scores.write(run, [column], [(number, [MetricResult.of(1.0)])])
             ids.append(run)
-        store.judges.keep("asked", "openai:a")
+        store.judges.save_spec("asked", "openai:a")
         assert store.judges.list() == [("asked", "openai:a", 0), ("k", None, 1), ("j", None, 2)]
         assert store.judges.runs("j", 10) == [(ids[1], "second"), (ids[0], "first")]
         assert store.judges.runs("j", 1) == [(ids[1], "second")]

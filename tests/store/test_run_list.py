@@ -11,10 +11,10 @@ import pytest
 from ragauge.core.errors import UnknownName, UsageError
 from ragauge.core.example import Example
 from ragauge.core.response import Response, Run
-from ragauge.metrics.base import Measured
+from ragauge.metrics.base import MetricResult
 from ragauge.scores.results.summary import Summary
 from ragauge.stats.weighted import Interval
-from ragauge.store.run_list import STILL
+from ragauge.store.run_list import STALE_AFTER_S
 from ragauge.store.scores import Column
 from ragauge.store.store_access import Store, open_store
 
@@ -29,9 +29,9 @@ def summary(metric: str, mean: float | None, **more: Any) -> Summary:
 
 def evaluated(store: Store, run_id: str, judge: str | None, *summaries: Summary) -> None:
     """Scores by a judge, and their summaries, as an evaluation writes them."""
-    number = store.runs.order(run_id).numbers[0]
+    number = store.runs.load_order(run_id).numbers[0]
     columns = [Column(one.metric, 1, judge) for one in summaries]
-    store.scores.write(run_id, columns, [(number, [Measured("scored", 1.0, 1.0, 1.0) for _ in summaries])])
+    store.scores.write(run_id, columns, [(number, [MetricResult("scored", 1.0, 1.0, 1.0) for _ in summaries])])
     store.summaries.write(run_id, judge, summaries)
 
 
@@ -128,19 +128,19 @@ def test_facts_are_of_each_run_alone(store: Store) -> None:
     one = facts["r1"]
     assert (one.tags, one.means, one.cost, one.evaluation, one.before) == (("a", "b"), (), 0.0, None, "r0")
     assert facts["r0"].tags == ()
-    store.run_log.untag("r1", ["a"])
+    store.run_log.remove_tags("r1", ["a"])
     assert store.run_log.tags("r1") == ["b"]
     with pytest.raises(UnknownName, match="tag of this run"):
-        store.run_log.untag("r1", ["a"])
+        store.run_log.remove_tags("r1", ["a"])
 
 
 def test_a_run_without_a_sign_of_life_counts_as_stopped(store: Store) -> None:
     """A run in flight is listed as such for a minute after its last heartbeat, then as stopped."""
     import sqlite3
 
-    store.collecting.mark("r0", "running")
+    store.collecting.mark_state("r0", "running")
     assert [run.run_id for run in store.runs.list(filter={"state": "in flight"})] == ["r0"]
-    late = (datetime.now(UTC) - timedelta(seconds=STILL + 1)).isoformat(timespec="milliseconds")
+    late = (datetime.now(UTC) - timedelta(seconds=STALE_AFTER_S + 1)).isoformat(timespec="milliseconds")
     with sqlite3.connect(store.url.removeprefix("sqlite:///")) as raw:
         raw.execute("UPDATE runs SET heartbeat = ? WHERE run_id = 'r0'", (late,))
     raw.close()
@@ -154,14 +154,14 @@ def test_an_evaluation_in_flight_is_no_finished_run(store: Store) -> None:
     def listed(state: str) -> list[str]:
         return [run.run_id for run in store.runs.list(filter={"state": state})]
 
-    store.evaluations.begin("r0", done=1, planned=3, base_id="r1")
-    store.evaluations.move("r0", 1)
+    store.evaluations.begin_evaluation("r0", n_done=1, planned=3, base_id="r1")
+    store.evaluations.record_progress("r0", 1)
     assert "r0" in listed("in flight")
     assert "r0" not in listed("finished") + listed("stopped")
     store.evaluations.end("r0")
     assert "r0" in listed("stopped")
-    store.evaluations.begin("r0", done=2, planned=3)
-    store.evaluations.move("r0", 5)
+    store.evaluations.begin_evaluation("r0", n_done=2, planned=3)
+    store.evaluations.record_progress("r0", 5)
     assert "r0" in listed("finished")
     seen = store.evaluations.read("r0")
     assert seen is not None
@@ -173,8 +173,8 @@ def test_traffic_comes_after_traffic_of_its_own_project(store: Store) -> None:
     """The run before a run of traffic is one of the same project, though another project's came between."""
     for run_id, project in (("t0", "shop"), ("t1", "other"), ("t2", "shop")):
         store.collecting.open_traffic(Run(run_id, run_id, kind="traffic", system=project))
-        store.collecting.replace(run_id, [(Example(run_id, "?"), Response(run_id))], ())
+        store.collecting.replace_responses(run_id, [(Example(run_id, "?"), Response(run_id))], ())
         evaluated(store, run_id, "judge", summary("faithfulness", 0.5))
     facts = store.run_list.facts(["t0", "t1", "t2"])
     assert [facts[run_id].before for run_id in ("t0", "t1", "t2")] == ["", "", "t0"]
-    assert [store.run_list.sets([run_id])[run_id][2] for run_id in ("t1", "r0")] == ["other", ""]
+    assert [store.run_list.load_sets([run_id])[run_id][2] for run_id in ("t1", "r0")] == ["other", ""]

@@ -12,11 +12,11 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from ragauge.core.codec import encode
+from ragauge.core.codec import encode_json
 from ragauge.core.errors import DataError, StoreError, UnknownName, UsageError
 from ragauge.core.example import EvalSet, Example
 from ragauge.core.response import Passage, Response, Run
-from ragauge.metrics.base import Measured
+from ragauge.metrics.base import MetricResult
 from ragauge.store.scores import Column
 from ragauge.store.spool import Record
 from ragauge.store.store_access import Store, open_store
@@ -46,7 +46,7 @@ class RunsContract:
         assert replace(bare, created_at="") == RUN
         assert (run.planned, run.done, run.state, run.set_name) == (7, 7, "finished", "k=8")
         assert list(store.runs.pairs(run.run_id, batch=2)) == records(7)
-        assert store.runs.size(run.run_id) == 7
+        assert store.runs.count_responses(run.run_id) == 7
         assert store.runs.response(run.run_id, "q3") == record(3)
 
     def test_set_is_kept_beside_the_run(self, store: Store) -> None:
@@ -128,18 +128,18 @@ class RunsContract:
         _, response = store.runs.response(run.run_id, "q1")
         assert (response.passages, response.answer) == ((), None)
         assert response.missing == {"answer": "no response in the run"}
-        assert (store.runs.absent(run.run_id), store.runs.size(run.run_id)) == (2, 3)
+        assert (store.runs.count_absent(run.run_id), store.runs.count_responses(run.run_id)) == (2, 3)
 
     def test_pending_response_is_left_out(self, store: Store) -> None:
         """Of a run that is not finished, an example without a response is pending: planned, not an empty retrieval."""
         run = store.runs.import_run(replace(RUN, state="interrupted"), [record(0), (record(1)[0], None)])
         assert (run.planned, run.done, run.state) == (2, 1, "interrupted")
-        assert (store.runs.size(run.run_id), store.runs.absent(run.run_id)) == (1, 0)
+        assert (store.runs.count_responses(run.run_id), store.runs.count_absent(run.run_id)) == (1, 0)
 
     def test_passage_that_is_its_example(self, store: Store) -> None:
         """A passage whose text is the example's own JSON, hash and all, is stored like any other."""
         example = Example("q", "?")
-        response = Response("q", passages=(Passage("p", "d", encode(example)),))
+        response = Response("q", passages=(Passage("p", "d", encode_json(example)),))
         run = store.runs.import_run(RUN, [(example, response)])
         assert store.runs.response(run.run_id, "q") == (example, response)
 
@@ -155,7 +155,7 @@ class RunsContract:
         first = store.runs.import_run(RUN, [(record(0)[0], None)])
         second = store.runs.import_run(RUN, [(record(0)[0], empty)])
         assert first.run_id != second.run_id
-        assert (store.runs.absent(first.run_id), store.runs.absent(second.run_id)) == (1, 0)
+        assert (store.runs.count_absent(first.run_id), store.runs.count_absent(second.run_id)) == (1, 0)
 
     def test_find(self, store: Store) -> None:
         """A run is found by id, by name (the newest) and as latest (the one that moved last)."""
@@ -219,7 +219,13 @@ class RunsContract:
     def test_unknown_run_names_the_nearest(self, store: Store) -> None:
         """A run that is not there is an error with the nearest names, for every verb that takes one."""
         store.runs.import_run(replace(RUN, name="baseline"), records(1))
-        for ask in (store.runs.find, store.runs.delete, store.runs.size, store.runs.order, store.runs.segments):
+        for ask in (
+            store.runs.find,
+            store.runs.delete,
+            store.runs.count_responses,
+            store.runs.load_order,
+            store.runs.segments,
+        ):
             with pytest.raises(UnknownName, match="no run 'basline'; nearest: baseline"):
                 ask("basline")
         with pytest.raises(UnknownName, match="nearest: latest"):
@@ -268,18 +274,18 @@ class RunsContract:
         """Only responses that match every column are kept; unknown columns and values are errors, with the nearest."""
         tagged = replace(record(8)[0], tags=frozenset({"golden", "regression"}))
         run = store.runs.import_run(RUN, [*records(4), (tagged, None)])
-        everything = [number for number, _ in store.runs.order(run.run_id)]
+        everything = [number for number, _ in store.runs.load_order(run.run_id)]
         assert everything == sorted(everything)
-        single = store.runs.order(run.run_id, {"type": "single"})
+        single = store.runs.load_order(run.run_id, {"type": "single"})
         assert [item.example.query_id for item in store.runs.load([n for n, _ in single])] == ["q0", "q2", "q8"]
-        assert len(store.runs.order(run.run_id, {"type": "single", "tag": "golden"})) == 1
-        assert len(store.runs.order(run.run_id, {"tenant": "acme", "tag": "golden"})) == 0
+        assert len(store.runs.load_order(run.run_id, {"type": "single", "tag": "golden"})) == 1
+        assert len(store.runs.load_order(run.run_id, {"tenant": "acme", "tag": "golden"})) == 0
         with pytest.raises(UnknownName, match="no segment 'tpye'; nearest: type"):
-            store.runs.order(run.run_id, {"tpye": "single"})
+            store.runs.load_order(run.run_id, {"tpye": "single"})
         with pytest.raises(UnknownName, match="nearest: single"):
-            store.runs.order(run.run_id, {"type": "singel"})
+            store.runs.load_order(run.run_id, {"type": "singel"})
         with pytest.raises(UnknownName, match="no tag 'regresion'"):
-            store.runs.order(run.run_id, {"tag": "regresion"})
+            store.runs.load_order(run.run_id, {"tag": "regresion"})
 
     def test_equal_questions_have_equal_keys(self, store: Store) -> None:
         """Responses to one question carry one key, whatever the labels; to another question, another."""
@@ -288,13 +294,13 @@ class RunsContract:
             for name, query in (("a", "same"), ("b", "other"), ("c", "same"))
         ]
         run = store.runs.import_run(RUN, pairs)
-        keys = [key for _, key in store.runs.order(run.run_id)]
+        keys = [key for _, key in store.runs.load_order(run.run_id)]
         assert keys[0] == keys[2] != keys[1]
 
     def test_load_keeps_the_order_and_leaves_out_what_is_gone(self, store: Store) -> None:
         """Responses come back in the order of the numbers, without those that do not exist."""
         run = store.runs.import_run(RUN, records(5))
-        numbers = [number for number, _ in store.runs.order(run.run_id)]
+        numbers = [number for number, _ in store.runs.load_order(run.run_id)]
         loaded = store.runs.load([numbers[3], 10**9, numbers[0]])
         assert [item.example.query_id for item in loaded] == ["q3", "q0"]
 
@@ -310,8 +316,8 @@ class RunsContract:
         first = store.runs.import_run(replace(RUN, name="first"), records(10))
         second = store.runs.import_run(replace(RUN, name="second", config={}), records(4))
         store.sets.add(EvalSet("kept", (record(9)[0],)))
-        numbers = [number for number, _ in store.runs.order(first.run_id)]
-        store.scores.write(first.run_id, [Column("m", 1)], [(n, [Measured("failed", reason="r")]) for n in numbers])
+        numbers = [number for number, _ in store.runs.load_order(first.run_id)]
+        store.scores.write(first.run_id, [Column("m", 1)], [(n, [MetricResult("failed", reason="r")]) for n in numbers])
         store.runs.delete(first.run_id)
         assert [run.run_id for run in store.runs.list()] == [second.run_id]
         assert store.texts.count() == 4 + 3
@@ -321,7 +327,7 @@ class RunsContract:
         store.runs.delete(second.run_id)
         assert store.texts.count() == 0
         again = store.runs.import_run(replace(RUN, name="first"), records(10))
-        assert store.scores.frame(again.run_id, None).is_empty()
+        assert store.scores.load_frame(again.run_id, None).is_empty()
 
     @given(query_id=st.text(st.characters(), min_size=1), words=st.text(st.characters()))
     @settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])

@@ -14,21 +14,21 @@ from tests.conftest import OwnTime
 from ragauge.core.example import Example
 from ragauge.core.response import Response, Run
 from ragauge.core.score import STATUSES, Score
-from ragauge.metrics.base import Measured
+from ragauge.metrics.base import MetricResult
 from ragauge.scores.arrays import Columns
-from ragauge.scores.frames import cause_frame, score_frame
+from ragauge.scores.frames import build_cause_frame, build_score_frame
 from ragauge.scores.results.scorecard import Cause, Interval, Summary
 from ragauge.store.scores import Column
 from ragauge.store.spool import Record
 from ragauge.store.store_access import Store
 
 RESULTS = (
-    Measured("scored", 0.5, 1.0, 2.0, 0.5, 0.5),
-    Measured("scored", 1 / 3, low=1 / 3, high=1 / 3),
-    Measured("undefined", numerator=0.0, denominator=0.0, reason="nothing to divide by"),
-    Measured("not_applicable", reason="no reference answer"),
-    Measured("failed", low=0.25, high=0.75, reason="1 verdict missing"),
-    Measured("failed", low=0.0, reason="odd \ud800 text"),
+    MetricResult("scored", 0.5, 1.0, 2.0, 0.5, 0.5),
+    MetricResult("scored", 1 / 3, low=1 / 3, high=1 / 3),
+    MetricResult("undefined", numerator=0.0, denominator=0.0, reason="nothing to divide by"),
+    MetricResult("not_applicable", reason="no reference answer"),
+    MetricResult("failed", low=0.25, high=0.75, reason="1 verdict missing"),
+    MetricResult("failed", low=0.0, reason="odd \ud800 text"),
 )
 LABELS, ASKED = Column("recall@5", 1), Column("faithfulness", 1, "judge@1")
 
@@ -43,7 +43,7 @@ def with_run(store: Store, n: int = 6, name: str = "r") -> tuple[str, list[int]]
         for i in range(n)
     ]
     run = store.runs.import_run(Run("", name, config={"name": name}), pairs)
-    return run.run_id, [number for number, _ in store.runs.order(run.run_id)]
+    return run.run_id, [number for number, _ in store.runs.load_order(run.run_id)]
 
 
 def assert_same(columns: Columns, frame: pl.DataFrame) -> None:
@@ -65,32 +65,32 @@ class ScoresContract:
         expected = [
             score
             for q, repeat in product(("q0", "q1", "q2"), (0, 1))
-            for score in store.scores.of_response(run_id, q, repeat, "judge@1").values()
+            for score in store.scores.load_for_response(run_id, q, repeat, "judge@1").values()
         ]
         weights = {(f"q{i // 2}", i % 2): 1.0 + i for i in range(6)}
-        frame, keys = store.scores.frame(run_id, "judge@1"), ["query_id", "repeat", "metric"]
+        frame, keys = store.scores.load_frame(run_id, "judge@1"), ["query_id", "repeat", "metric"]
         odd = (pl.col("low") == 0.0) & (pl.col("status") == "failed")
-        made = score_frame([s for s in expected if "odd" not in s.reason], weights, {"q0": "c0", "q1": "c0"})
+        made = build_score_frame([s for s in expected if "odd" not in s.reason], weights, {"q0": "c0", "q1": "c0"})
         assert_frame_equal(frame.filter(~odd.fill_null(value=False)).sort(keys), made.sort(keys))
         last = frame.filter(odd).row(0, named=True)
         assert (last["status"], last["low"], last["high"]) == ("failed", 0.0, None)
         assert last["reason"] == "odd \x1ad800 text"  # a frame's text is UTF-8: the surrogate is escaped
 
     @pytest.mark.parametrize("result", RESULTS)
-    def test_score_survives(self, store: Store, result: Measured) -> None:
+    def test_score_survives(self, store: Store, result: MetricResult) -> None:
         """A score is read back equal, in every status, bounds and reason included."""
         run_id, numbers = with_run(store)
         assert store.scores.write(run_id, [ASKED], [(numbers[3], (result,))]) == 1
         values = (getattr(result, name) for name in result.__slots__)
         expected = Score(run_id, "q1", 1, "faithfulness", 1, "judge@1", 0, *values)
-        assert store.scores.of_response(run_id, "q1", 1, "judge@1") == {"faithfulness": expected}
+        assert store.scores.load_for_response(run_id, "q1", 1, "judge@1") == {"faithfulness": expected}
 
     def test_frame_is_in_example_order(self, store: Store) -> None:
         """However scores were written, the frame is in the order of the run's file."""
         run_id, numbers = with_run(store)
         for n in (numbers[4], numbers[0], numbers[5], numbers[2]):
             store.scores.write(run_id, [ASKED, LABELS], [(n, RESULTS[:2])])
-        assert store.scores.frame(run_id, "judge@1").filter(metric="faithfulness").rows() == [
+        assert store.scores.load_frame(run_id, "judge@1").filter(metric="faithfulness").rows() == [
             (q, r, "faithfulness", "scored", 0.5, 1.0, 2.0, 0.5, 0.5, "", "judge@1", w, c)
             for q, r, w, c in (("q0", 0, 1.0, "c0"), ("q1", 0, 3.0, "c0"), ("q2", 0, 5.0, None), ("q2", 1, 6.0, None))
         ]
@@ -99,10 +99,10 @@ class ScoresContract:
         """A frame holds one asking of one judge beside what asks nobody; without a judge, the latter alone."""
         run_id, numbers = with_run(store)
         columns = [LABELS, ASKED, Column("faithfulness", 1, "judge@2"), Column("faithfulness", 1, "judge@1", 1)]
-        values = [Measured("scored", v, low=v, high=v) for v in (0.1, 0.2, 0.3, 0.4)]
+        values = [MetricResult("scored", v, low=v, high=v) for v in (0.1, 0.2, 0.3, 0.4)]
         store.scores.write(run_id, columns, [(numbers[0], values)])
         frames = [
-            store.scores.frame(run_id, *judge)
+            store.scores.load_frame(run_id, *judge)
             for judge in (("judge@1",), ("judge@2",), ("judge@1", 1), (None,), ("nobody",))
         ]
         assert [sorted(frame["value"]) for frame in frames] == [[0.1, 0.2], [0.1, 0.3], [0.1, 0.4], [0.1], [0.1]]
@@ -124,13 +124,15 @@ class ScoresContract:
         new = Column("faithfulness", 2, "judge@1")
         store.scores.write(run_id, [ASKED], [(n, RESULTS[:1]) for n in numbers])
         store.scores.write(run_id, [new], [(numbers[0], RESULTS[1:2])])
-        assert store.scores.frame(run_id, "judge@1")["value"].to_list() == [1 / 3]
-        assert store.scores.of_response(run_id, "q0", 0, "judge@1")["faithfulness"].metric_version == 2
-        assert store.scores.complete(run_id, [ASKED]) == set(numbers)
-        assert store.scores.complete(run_id, [new]) == {numbers[0]}
+        assert store.scores.load_frame(run_id, "judge@1")["value"].to_list() == [1 / 3]
+        assert store.scores.load_for_response(run_id, "q0", 0, "judge@1")["faithfulness"].metric_version == 2
+        assert store.scores.find_complete(run_id, [ASKED]) == set(numbers)
+        assert store.scores.find_complete(run_id, [new]) == {numbers[0]}
         store.scores.write(run_id, [LABELS], [(numbers[0], RESULTS[:1])])
-        assert store.scores.versions(run_id, "judge@1") == {"recall@5": 1, "faithfulness": 2}
-        assert store.scores.versions(run_id, None) == store.scores.versions(run_id, "nobody") == {"recall@5": 1}
+        assert store.scores.find_versions(run_id, "judge@1") == {"recall@5": 1, "faithfulness": 2}
+        assert (
+            store.scores.find_versions(run_id, None) == store.scores.find_versions(run_id, "nobody") == {"recall@5": 1}
+        )
 
     def test_versions_stand_in_the_order_of_the_scores(self, store: Store) -> None:
         """A metric that the first response lacks stands after those that it has, and its newest version is told."""
@@ -139,8 +141,8 @@ class ScoresContract:
         store.scores.write(run_id, [late], [(numbers[1], [RESULTS[0]])])
         store.scores.write(run_id, [ASKED, LABELS], [(numbers[0], [RESULTS[0], RESULTS[1]])])
         store.scores.write(run_id, [newer], [(numbers[2], [RESULTS[0]])])
-        assert list(store.scores.versions(run_id, None).items()) == [("recall@5", 2), ("mrr", 1)]
-        known = store.scores.versions(run_id, "judge@1")
+        assert list(store.scores.find_versions(run_id, None).items()) == [("recall@5", 2), ("mrr", 1)]
+        known = store.scores.find_versions(run_id, "judge@1")
         assert list(known)[-1] == "mrr"
         assert known == {"faithfulness": 1, "recall@5": 2, "mrr": 1}
 
@@ -149,7 +151,7 @@ class ScoresContract:
         run_id, numbers = with_run(store)
         store.scores.write(run_id, [ASKED], [(numbers[0], RESULTS[4:5])])
         store.scores.write(run_id, [ASKED], [(numbers[0], RESULTS[:1])])
-        (score,) = store.scores.of_response(run_id, "q0", 0, "judge@1").values()
+        (score,) = store.scores.load_for_response(run_id, "q0", 0, "judge@1").values()
         assert (score.status, score.value, score.low, score.reason) == ("scored", 0.5, 0.5, "")
 
     def test_complete_wants_every_column(self, store: Store) -> None:
@@ -158,18 +160,18 @@ class ScoresContract:
         store.scores.write(run_id, [LABELS, ASKED], [(numbers[0], RESULTS[:2]), (numbers[1], RESULTS[3:5])])
         store.scores.write(run_id, [LABELS], [(numbers[2], RESULTS[:1])])
         both = [ASKED, LABELS]
-        assert store.scores.complete(run_id, both) == {numbers[0], numbers[1]}
-        assert store.scores.complete(run_id, both, failed_too=False) == {numbers[0]}
-        assert store.scores.complete(run_id, [LABELS]) == set(numbers[:3])
-        assert store.scores.complete(run_id, [*both, Column("never", 1)]) == set()
-        assert store.scores.complete(run_id, [Column("faithfulness", 1, "judge@9")]) == set()
+        assert store.scores.find_complete(run_id, both) == {numbers[0], numbers[1]}
+        assert store.scores.find_complete(run_id, both, failed_too=False) == {numbers[0]}
+        assert store.scores.find_complete(run_id, [LABELS]) == set(numbers[:3])
+        assert store.scores.find_complete(run_id, [*both, Column("never", 1)]) == set()
+        assert store.scores.find_complete(run_id, [Column("faithfulness", 1, "judge@9")]) == set()
 
     def test_empty_frame_has_its_columns(self, store: Store) -> None:
         """A run that was never scored has an empty frame of the same columns and types."""
         run_id, numbers = with_run(store)
-        empty = store.scores.frame(run_id, "judge@1")
+        empty = store.scores.load_frame(run_id, "judge@1")
         store.scores.write(run_id, [ASKED], [(numbers[0], RESULTS[:1])])
-        assert empty.schema == store.scores.frame(run_id, "judge@1").schema == score_frame([]).schema
+        assert empty.schema == store.scores.load_frame(run_id, "judge@1").schema == build_score_frame([]).schema
         assert empty.is_empty()
 
     def test_a_metric_alone_is_what_the_frame_says_of_it(self, store: Store) -> None:
@@ -178,12 +180,12 @@ class ScoresContract:
         columns = [LABELS, ASKED, Column("faithfulness", 0, "judge@1"), Column("faithfulness", 1, "judge@2")]
         rows = [(n, (RESULTS[0], result, RESULTS[3], RESULTS[3])) for n, result in zip(numbers, RESULTS, strict=True)]
         store.scores.write(run_id, columns, rows[::-1])
-        frame = store.scores.frame(run_id, "judge@1")
+        frame = store.scores.load_frame(run_id, "judge@1")
         assert store.scores.metrics(run_id, "judge@1") == frame["metric"].unique(maintain_order=True).to_list()
         index = store.runs.index(run_id, numbers)
         assert index.number.tolist() == numbers
         names = ["faithfulness", "never", "recall@5"]
-        found = store.scores.of_metrics(run_id, "judge@1", names, index)
+        found = store.scores.load_metrics(run_id, "judge@1", names, index)
         assert list(found) == names
         assert not found["never"].place.size
         for name in ("recall@5", "faithfulness"):
@@ -203,8 +205,8 @@ class ScoresContract:
         rows = [(n, (RESULTS[0], result)) for n, result in zip(numbers, RESULTS, strict=True)]
         store.scores.write(run_id, [LABELS, ASKED], rows)
         names, index = ["faithfulness", "recall@5"], store.runs.index(run_id, numbers)
-        whole = store.scores.of_metrics(run_id, "judge@1", names, index)
-        short = store.scores.of_metrics(run_id, "judge@1", names, index, values_only=True)
+        whole = store.scores.load_metrics(run_id, "judge@1", names, index)
+        short = store.scores.load_metrics(run_id, "judge@1", names, index, values_only=True)
         for name in names:
             for part in ("place", "query", "status", "value", "low", "high", "weight", "cluster"):
                 np.testing.assert_array_equal(getattr(short[name], part), getattr(whole[name], part))
@@ -217,18 +219,18 @@ class ScoresContract:
         run_id, numbers = with_run(store)
         store.scores.write(run_id, [ASKED], [(n, (result,)) for n, result in zip(numbers, RESULTS, strict=True)])
         index = store.runs.index(run_id, [numbers[1], numbers[3]])
-        found = store.scores.of_metrics(run_id, "judge@1", ["faithfulness"], index)["faithfulness"]
+        found = store.scores.load_metrics(run_id, "judge@1", ["faithfulness"], index)["faithfulness"]
         assert found.place.tolist() == [0, 1]
         assert [STATUSES[code] for code in found.status] == [RESULTS[1].status, RESULTS[3].status]
 
     def test_judged_score_goes_before_one_without_a_judge(self, store: Store) -> None:
         """Where a response was scored both without and with a judge, a metric alone shows the judge's score."""
         run_id, numbers = with_run(store)
-        failed = Measured("failed", low=0.25, high=0.5, reason="time-out")
+        failed = MetricResult("failed", low=0.25, high=0.5, reason="time-out")
         store.scores.write(run_id, [Column("m", 1)], [(n, RESULTS[3:4]) for n in numbers[:3]])
         store.scores.write(run_id, [Column("m", 1, "judge@1")], [(numbers[0], RESULTS[:1]), (numbers[2], [failed])])
         index = store.runs.index(run_id, numbers)
-        found = store.scores.of_metrics(run_id, "judge@1", ["m"], index)["m"]
+        found = store.scores.load_metrics(run_id, "judge@1", ["m"], index)["m"]
         assert [STATUSES[code] for code in found.status] == ["scored", "not_applicable", "failed"]
         assert found.place.tolist() == [0, 1, 2]
         np.testing.assert_array_equal(found.low, [RESULTS[0].value, np.nan, 0.25])
@@ -241,7 +243,7 @@ class ScoresContract:
         store.scores.write(run_id, [LABELS], [(numbers[1], RESULTS[:1])])
         store.scores.write(run_id, [Column("faithfulness", 1, "judge@2")], [(numbers[1], RESULTS[:1])])
         names = ["recall@5", "faithfulness"]
-        assert list(store.scores.evaluated(run_id, "judge@1", names, least=2)) == [numbers[0], numbers[2]]
+        assert list(store.scores.evaluated(run_id, "judge@1", names, min_metrics=2)) == [numbers[0], numbers[2]]
         assert list(store.scores.evaluated(run_id, "judge@1", names)) == numbers[:3]
         assert list(store.scores.evaluated(run_id, "judge@1", ["never"])) == []
         assert store.runs.index(run_id, [numbers[1], numbers[2]]).query_ids == ("q0", "q1")
@@ -264,7 +266,7 @@ class ScoresContract:
         rows = ((n, row) for n in numbers)
         own_time.within(100_000 / 20_000, lambda: wrote.append(store.scores.write(run_id, columns, rows)), times=1)
         assert wrote == [100_000]
-        assert store.scores.frame(run_id, "judge@1").height == 100_000
+        assert store.scores.load_frame(run_id, "judge@1").height == 100_000
 
 
 class CausesContract:
@@ -276,29 +278,31 @@ class CausesContract:
         cause = Cause("ignored", "U is empty", "reorder", "generation", "noise", ("labels",), "judge")
         store.causes.write(run_id, "judge@1", {numbers[3]: cause, numbers[0]: Cause(""), numbers[1]: None})
         unclear = Cause("", component="unclear")  # as every cause without a name is read
-        assert_frame_equal(store.causes.frame(run_id, "judge@1"), cause_frame([("q0", 0, unclear), ("q1", 1, cause)]))
-        assert store.causes.of_response(run_id, "q1", 1, "judge@1") == cause
-        assert store.causes.of_response(run_id, "q0", 1, "judge@1") is None
+        assert_frame_equal(
+            store.causes.load_frame(run_id, "judge@1"), build_cause_frame([("q0", 0, unclear), ("q1", 1, cause)])
+        )
+        assert store.causes.find_for_response(run_id, "q1", 1, "judge@1") == cause
+        assert store.causes.find_for_response(run_id, "q0", 1, "judge@1") is None
         assert list(store.causes.read(run_id, "judge@1")) == [(numbers[0], unclear), (numbers[3], cause)]
         assert list(store.causes.read(run_id, "judge@1", numbers=numbers[2:])) == [(numbers[3], cause)]
         assert list(store.causes.read(run_id, "judge@1", numbers=[])) == []
-        assert store.causes.frame(run_id, None).is_empty()
-        assert store.causes.frame(run_id, "judge@1", 1).is_empty()
+        assert store.causes.load_frame(run_id, None).is_empty()
+        assert store.causes.load_frame(run_id, "judge@1", 1).is_empty()
 
     def test_cause_goes_when_the_example_no_longer_fails(self, store: Store) -> None:
         """A later evaluation replaces a cause, and None removes it."""
         run_id, numbers = with_run(store)
         store.causes.write(run_id, None, {numbers[0]: Cause("a"), numbers[1]: Cause("b")})
         store.causes.write(run_id, None, {numbers[0]: Cause("c"), numbers[1]: None})
-        assert store.causes.frame(run_id, None)["cause"].to_list() == ["c"]
+        assert store.causes.load_frame(run_id, None)["cause"].to_list() == ["c"]
 
     def test_odd_words_in_a_cause(self, store: Store) -> None:
         """Lone surrogates in a cause's words are kept, and escaped in the frame."""
         run_id, numbers = with_run(store)
         cause = Cause("a", "claim \ud800", lacking=("\udfff",))
         store.causes.write(run_id, None, {numbers[0]: cause})
-        assert store.causes.of_response(run_id, "q0", 0, None) == cause
-        assert store.causes.frame(run_id, None)["decided_by"].to_list() == ["claim \x1ad800"]
+        assert store.causes.find_for_response(run_id, "q0", 0, None) == cause
+        assert store.causes.load_frame(run_id, None)["decided_by"].to_list() == ["claim \x1ad800"]
         assert [one.decided_by for _, one in store.causes.read(run_id, None)] == ["claim \x1ad800"]
 
     def test_summaries_survive(self, store: Store) -> None:
@@ -335,12 +339,12 @@ def test_many_examples(sqlite_store: Store, own_time: OwnTime, n: int) -> None:
     """So many responses with 25 metrics are written at over 50,000 rows a second, and read back whole."""
     pairs: list[Record] = [(Example(f"q{i}", str(i)), Response(f"q{i}", passages=())) for i in range(n)]
     run = sqlite_store.runs.import_run(Run("", "big"), pairs)
-    numbers = [number for number, _ in sqlite_store.runs.order(run.run_id)]
+    numbers = [number for number, _ in sqlite_store.runs.load_order(run.run_id)]
     columns = [Column(f"m{i}", 1, "judge@1" if i > 8 else None) for i in range(25)]
     row = [RESULTS[i % 2] for i in range(25)]
     rows = ((number, row) for number in numbers)
     own_time.within(25 * n / 50_000, lambda: sqlite_store.scores.write(run.run_id, columns, rows), times=1)
-    own_time.within(n / 3_000, lambda: sqlite_store.scores.frame(run.run_id, "judge@1"), times=1)
-    frame = sqlite_store.scores.frame(run.run_id, "judge@1")
+    own_time.within(n / 3_000, lambda: sqlite_store.scores.load_frame(run.run_id, "judge@1"), times=1)
+    frame = sqlite_store.scores.load_frame(run.run_id, "judge@1")
     assert frame.shape == (25 * n, 13)
     assert frame.group_by("metric").agg(pl.len())["len"].to_list() == [n] * 25

@@ -12,9 +12,9 @@ import pytest
 
 from ragauge.core.example import Example
 from ragauge.core.facts import CoverFacts, Evidence
-from ragauge.core.identity import digest
+from ragauge.core.identity import hash_json
 from ragauge.core.response import Run
-from ragauge.metrics.base import Measured
+from ragauge.metrics.base import MetricResult
 from ragauge.store.evidence import PackedEvidence
 from ragauge.store.scores import Column
 from ragauge.store.store_access import Store, open_store
@@ -99,7 +99,7 @@ def test_written_and_read_by_four_processes(sqlite_url: str, seconds: float) -> 
 
 def with_run(store: Store, n: int) -> tuple[str, list[int]]:
     run = store.runs.import_run(Run("", "r"), [(Example(f"q{i}", f"{i}?"), None) for i in range(n)])
-    return run.run_id, [number for number, _ in store.runs.order(run.run_id)]
+    return run.run_id, [number for number, _ in store.runs.load_order(run.run_id)]
 
 
 def test_threads_of_one_process(sqlite_store: Store) -> None:
@@ -110,11 +110,11 @@ def test_threads_of_one_process(sqlite_store: Store) -> None:
     def work(mine: list[int]) -> None:
         try:
             for number in mine:
-                found = Evidence(digest("same"), "cover_aspects", 1, "judge@1", "ok", CoverFacts((True,)))
+                found = Evidence(hash_json("same"), "cover_aspects", 1, "judge@1", "ok", CoverFacts((True,)))
                 with sqlite_store.transaction():
                     sqlite_store.evidence.add([(number, PackedEvidence.of(found))])
-                    sqlite_store.scores.write(run_id, COLUMNS, [(number, [Measured("scored", 1.0)] * 2)])
-                sqlite_store.scores.frame(run_id, "judge@1")
+                    sqlite_store.scores.write(run_id, COLUMNS, [(number, [MetricResult("scored", 1.0)] * 2)])
+                sqlite_store.scores.load_frame(run_id, "judge@1")
         except Exception as error:
             errors.append(error)
 
@@ -124,8 +124,8 @@ def test_threads_of_one_process(sqlite_store: Store) -> None:
     for thread in threads:
         thread.join()
     assert errors == []
-    assert sqlite_store.scores.complete(run_id, COLUMNS) == set(numbers)
-    assert all(evidence for _, _, evidence in sqlite_store.evidence.of_run(run_id, "judge@1"))
+    assert sqlite_store.scores.find_complete(run_id, COLUMNS) == set(numbers)
+    assert all(evidence for _, _, evidence in sqlite_store.evidence.iter_for_run(run_id, "judge@1"))
 
 
 def test_reader_does_not_wait_for_a_writer(sqlite_url: str) -> None:
@@ -133,11 +133,11 @@ def test_reader_does_not_wait_for_a_writer(sqlite_url: str) -> None:
     with open_store(sqlite_url) as store, open_store(sqlite_url) as other:
         run_id, numbers = with_run(store, 1)
         with store.transaction():
-            store.scores.write(run_id, COLUMNS, [(numbers[0], [Measured("scored", 1.0)] * 2)])
+            store.scores.write(run_id, COLUMNS, [(numbers[0], [MetricResult("scored", 1.0)] * 2)])
             started = time.monotonic()
-            assert other.scores.frame(run_id, "judge@1").is_empty()
+            assert other.scores.load_frame(run_id, "judge@1").is_empty()
             assert time.monotonic() - started < 50
-        assert other.scores.frame(run_id, "judge@1").height == 2
+        assert other.scores.load_frame(run_id, "judge@1").height == 2
 
 
 def test_killed_in_the_middle_of_a_transaction(sqlite_url: str) -> None:

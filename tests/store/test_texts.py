@@ -7,7 +7,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from ragauge.store.store_access import Store
-from ragauge.store.text_codec import escape, framed, pack, unescape, unpack
+from ragauge.store.text_codec import escape_for_frame, escape_text, pack_text, unescape_text, unpack_text
 
 
 class TextsContract:
@@ -51,19 +51,19 @@ class TestSqliteTexts(TextsContract):
 @settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 def test_packing_loses_nothing(text: str) -> None:
     """Packed and escaped text is read back equal, and what is escaped is text that any database takes."""
-    assert unpack(pack(text)) == text
-    assert unescape(escape(text)) == text
-    assert "\x00" not in escape(text)
-    escape(text).encode("utf-8")
-    framed(text).encode("utf-8")
+    assert unpack_text(pack_text(text)) == text
+    assert unescape_text(escape_text(text)) == text
+    assert "\x00" not in escape_text(text)
+    escape_text(text).encode("utf-8")
+    escape_for_frame(text).encode("utf-8")
 
 
 def test_ordinary_text_is_stored_as_it_is() -> None:
     """Escaping changes nothing in text without traps, so that names stay readable in the database."""
-    assert escape("Straße \n 100 % 𝄞 \\x1a") == "Straße \n 100 % 𝄞 \\x1a"
+    assert escape_text("Straße \n 100 % 𝄞 \\x1a") == "Straße \n 100 % 𝄞 \\x1a"
 
 
 def test_long_text_is_deflated() -> None:
     """A body of repeated words takes less than a tenth; a short one is not touched."""
-    assert len(pack("the same words " * 100)) < 150
-    assert pack("short") == b"\x00short"
+    assert len(pack_text("the same words " * 100)) < 150
+    assert pack_text("short") == b"\x00short"

@@ -32,8 +32,8 @@ class VectorsContract:
         store.vectors.put(SPACE, {ONE: ROW}, EmbeddingEffort(1, 0.5, 3))
         store.vectors.put(SPACE, {ONE: OTHER}, EmbeddingEffort(1, 0.25, 4))
         assert store.vectors.get(SPACE, [ONE])[ONE].tolist() == ROW.tolist()
-        assert store.vectors.effort(SPACE) == EmbeddingEffort(2, 0.75, 7)
-        assert store.vectors.effort(VectorSpace("new")) == EmbeddingEffort()
+        assert store.vectors.load_effort(SPACE) == EmbeddingEffort(2, 0.75, 7)
+        assert store.vectors.load_effort(VectorSpace("new")) == EmbeddingEffort()
 
     def test_one_length_a_space(self, store: Store) -> None:
         """A vector of another length is refused, and nothing of its batch is kept."""

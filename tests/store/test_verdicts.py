@@ -11,7 +11,7 @@ import ragauge.store.verdicts as module
 from ragauge.core.readability import Controls, ControlScale, ScaleKey
 from ragauge.core.verdict import RULE_VERSION, VERDICTS, ExampleVerdict, VerdictCounts
 from ragauge.store.store_access import Store
-from ragauge.store.text_codec import framed
+from ragauge.store.text_codec import escape_for_frame
 
 PASSED = ExampleVerdict("passed", grounded="passed")
 UNCLEAR = ExampleVerdict("unclear", "unclear", "passed", "the \ud800 reference", ("60 labels", "a model judge"))
@@ -26,7 +26,9 @@ class VerdictsContract:
         run_id, numbers = with_run(store)
         verdicts = dict(zip(numbers, (PASSED, UNCLEAR, FAILED), strict=True))
         store.verdicts.write(run_id, "j", dict(reversed(verdicts.items())))
-        read = list(zip(numbers, (PASSED, replace(UNCLEAR, reason=framed(UNCLEAR.reason)), FAILED), strict=True))
+        read = list(
+            zip(numbers, (PASSED, replace(UNCLEAR, reason=escape_for_frame(UNCLEAR.reason)), FAILED), strict=True)
+        )
         assert list(store.verdicts.read(run_id, "j")) == read
         assert list(store.verdicts.read(run_id, "j", numbers=numbers[2:])) == [(numbers[2], FAILED)]
 
@@ -66,11 +68,11 @@ class VerdictsContract:
         store.summaries.write(run_id, "j", [], counts=VerdictCounts(3, 2, 1, 0, 1))
         store.summaries.write(run_id, None, [], counts=VerdictCounts(passed=6))
         store.summaries.write(run_id, "j", [])
-        kept = store.summaries.counts_of([run_id])
+        kept = store.summaries.load_counts([run_id])
         assert kept == {(run_id, "j"): VerdictCounts(3, 2, 1, 0, 1), (run_id, ""): VerdictCounts(passed=6)}
         assert (kept[run_id, "j"].n, kept[run_id, "j"].is_current) == (6, False)
         store.runs.delete(run_id)
-        assert store.summaries.counts_of([run_id]) == {}
+        assert store.summaries.load_counts([run_id]) == {}
 
     def test_outdated_verdicts(self, store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
         """What was decided by another rule or with other controls, by this judge and asking, is outdated."""
@@ -80,13 +82,13 @@ class VerdictsContract:
         monkeypatch.undo()
         store.verdicts.write(run_id, "j", {numbers[1]: PASSED}, controls="a")
         store.verdicts.write(run_id, "j", {numbers[2]: PASSED}, controls="b")
-        assert store.verdicts.outdated(run_id, "j", "a") == {numbers[0], numbers[2]}
-        assert store.verdicts.outdated(run_id, "j", "b") == set(numbers[:2])
-        assert store.verdicts.outdated(run_id, "j", "a", among=numbers[1:]) == {numbers[2]}
-        assert store.verdicts.outdated(run_id, "j") == set(numbers)
-        assert store.verdicts.outdated(run_id, "j", "a", 1) == store.verdicts.outdated(run_id, None) == set()
+        assert store.verdicts.find_outdated(run_id, "j", "a") == {numbers[0], numbers[2]}
+        assert store.verdicts.find_outdated(run_id, "j", "b") == set(numbers[:2])
+        assert store.verdicts.find_outdated(run_id, "j", "a", only=numbers[1:]) == {numbers[2]}
+        assert store.verdicts.find_outdated(run_id, "j") == set(numbers)
+        assert store.verdicts.find_outdated(run_id, "j", "a", 1) == store.verdicts.find_outdated(run_id, None) == set()
         store.verdicts.write(run_id, "j", {numbers[0]: FAILED}, controls="a")
-        assert store.verdicts.outdated(run_id, "j", "a") == {numbers[2]}
+        assert store.verdicts.find_outdated(run_id, "j", "a") == {numbers[2]}
         assert next(iter(store.verdicts.read(run_id, "j")))[1] == FAILED
 
     def test_controls_survive(self, store: Store) -> None:

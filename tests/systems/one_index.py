@@ -9,16 +9,16 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from ragauge.core.document import chunk
+from ragauge.core.document import chunk_document
 from ragauge.core.example import EvalSet
 from ragauge.core.response import Passage, Response
 from ragauge.evaluation.demo import demo_systems as demo
 from ragauge.evaluation.verbs import evaluate
 from ragauge.models.embedders.wordllama import WordLlamaEmbedder
 from ragauge.systems.base import Question, System
-from ragauge.systems.system_lookup import system_of
-from ragauge.text.sentences import split
-from ragauge.verbs.sources import Answered
+from ragauge.systems.system_lookup import find_system
+from ragauge.text.sentences import split_sentences
+from ragauge.verbs.sources import AnsweredExamples
 
 K, QUESTIONS = 4, 24
 METRICS = "recall@4,ndcg@4,mrr,faithfulness,context_precision"
@@ -37,14 +37,16 @@ class Piece:
 def pieces() -> tuple[Piece, ...]:
     """The corpus in pieces."""
     return tuple(
-        Piece(one.passage_id, one.doc_id, one.text) for document in demo.documents() for one in chunk(document, 128)
+        Piece(one.passage_id, one.doc_id, one.text)
+        for document in demo.read_documents()
+        for one in chunk_document(document, 128)
     )
 
 
 @cache
 def golden() -> EvalSet:
     """The first questions of the demo's set."""
-    return EvalSet("golden", demo.golden().examples[:QUESTIONS])
+    return EvalSet("golden", demo.read_eval_set().examples[:QUESTIONS])
 
 
 @cache
@@ -78,7 +80,7 @@ def nearest(query: str, k: int = K) -> list[tuple[Piece, float]]:
 
 def say(texts: Sequence[str]) -> str:
     """The generator: the last sentence of the first passage."""
-    return split(texts[0])[-1].text if texts else "I do not know."
+    return split_sentences(texts[0])[-1].text if texts else "I do not know."
 
 
 def plain_system() -> System:
@@ -89,7 +91,7 @@ def plain_system() -> System:
         passages = [Passage(one.passage_id, one.doc_id, one.text, score) for one, score in found]
         return {"answer": say([one.text for one, _ in found]), "passages": passages}
 
-    return system_of(answer)
+    return find_system(answer)
 
 
 def answered(system: System, passages: Sequence[Passage] | None = None) -> dict[str, Response]:
@@ -120,5 +122,5 @@ def one_response(system: System, query: str, passages: Sequence[Passage] | None 
 def scores(responses: dict[str, Response], folder: Path, metrics: str = METRICS) -> dict[str, Any]:
     """The means of a scorecard, with how many examples are in each."""
     pairs = tuple((one, responses[one.query_id]) for one in golden().examples)
-    card = evaluate(Answered("golden", pairs), metrics=metrics, store=f"sqlite:///{folder / 'store.db'}")
+    card = evaluate(AnsweredExamples("golden", pairs), metrics=metrics, store=f"sqlite:///{folder / 'store.db'}")
     return {name: (one.mean, one.scored) for name, one in card.summaries.items()}

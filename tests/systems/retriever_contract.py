@@ -70,4 +70,4 @@ class RetrieverContract:
     def test_handed_passages_are_refused(self, system: System) -> None:
         """A store does not answer: what to write instead is said, before any question."""
         with pytest.raises(UsageError, match=r"retrieve\(query\) and generate\(query, passages\)"):
-            system.check("oracle")
+            system.check_variant("oracle")

@@ -15,8 +15,8 @@ from pydantic import BaseModel
 from ragauge.core.errors import UnknownName, UsageError
 from ragauge.core.example import Turn
 from ragauge.core.response import Citation, Passage, Response
-from ragauge.systems.base import Question, SystemTrouble, trouble_of
-from ragauge.systems.system_lookup import system_of
+from ragauge.systems.base import Question, SystemTrouble, classify_error
+from ragauge.systems.system_lookup import find_system
 
 QUESTION = Question("q1", "Why?", (Turn("user", "Hi"), Turn("assistant", "Hello")))
 PASSAGES = (Passage("p1", "d1", "one", 0.5), Passage("p2", "d2", "two"))
@@ -25,7 +25,7 @@ PARTS = {"answer": "Because.", "passages": [{"doc_id": "d1", "text": "one", "sco
 
 def respond(target: Any, passages: Sequence[Passage] | None = None, **settings: Any) -> Response:
     """What a system makes of one question."""
-    system = system_of(target, settings)
+    system = find_system(target, settings)
 
     async def asked() -> Response:
         try:
@@ -338,24 +338,24 @@ def test_what_can_be_called(target: Callable[..., Any]) -> None:
 
 def test_class_is_made_with_its_arguments() -> None:
     """A class is called for its object, with the arguments of the settings, which stand in the configuration."""
-    system = system_of(Rag, {"arguments": {"k": 3}, "config": {"model": "m"}, "name": "three"})
+    system = find_system(Rag, {"arguments": {"k": 3}, "config": {"model": "m"}, "name": "three"})
     assert (system.name, system.config) == ("three", {"model": "m", "arguments": {"k": 3}})
     assert respond(Rag, arguments={"k": 3}).answer == "from 3"
     with pytest.raises(UsageError, match="could not be made: TypeError"):
-        system_of(Rag, {"arguments": {"depth": 3}})
+        find_system(Rag, {"arguments": {"depth": 3}})
     with pytest.raises(UsageError, match="arguments are for a class"):
-        system_of(Rag(), {"arguments": {"k": 3}})
+        find_system(Rag(), {"arguments": {"k": 3}})
     with pytest.raises(UnknownName, match=r"nearest: arguments.* only to be recorded goes into config"):
-        system_of(Rag, {"argument": {}})
+        find_system(Rag, {"argument": {}})
     with pytest.raises(UnknownName, match="no passages_as 'texts'; nearest: text"):
-        system_of(Rag, {"passages_as": "texts"})
+        find_system(Rag, {"passages_as": "texts"})
 
 
 def test_variants_follow_from_what_takes_passages() -> None:
     """Only what takes passages can be asked for more than own retrieval."""
-    assert system_of(Rag()).variants == {"own", "oracle", "closed_book", "replayed"}
-    assert system_of(lambda query: query).variants == {"own"}
-    assert system_of(lambda query, passages=None: query).variants >= {"oracle"}
+    assert find_system(Rag()).variants == {"own", "oracle", "closed_book", "replayed"}
+    assert find_system(lambda query: query).variants == {"own"}
+    assert find_system(lambda query, passages=None: query).variants >= {"oracle"}
 
 
 class TooManyRequests(Exception):  # noqa: N818 - as a client calls it
@@ -384,7 +384,7 @@ class StatusError(Exception):
 )
 def test_what_an_exception_means(error: Exception, kind: str, after: float | None) -> None:
     """Exceptions of any client are known by their status, their retry_after and their names."""
-    found = trouble_of(error)
+    found = classify_error(error)
     assert (found.kind, found.retry_after) == (kind, after)
 
 
@@ -394,4 +394,4 @@ def test_misspelt_object_is_told_with_the_nearest(tmp_path: Path, monkeypatch: p
     (tmp_path / "made_here.py").write_text(source, encoding="utf-8")
     monkeypatch.chdir(tmp_path)
     with pytest.raises(UnknownName, match=r"no name in made_here 'rags'; nearest: rag\. Known: Bot, answer, rag\."):
-        system_of("made_here:rags")
+        find_system("made_here:rags")

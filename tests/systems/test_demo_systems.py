@@ -12,7 +12,7 @@ from tests.conftest import OwnTime
 
 from ragauge.core.example import EvalSet, Example
 from ragauge.core.response import Response
-from ragauge.evaluation.demo.demo_systems import SYSTEMS, build, documents, golden
+from ragauge.evaluation.demo.demo_systems import SYSTEMS, build_systems, read_documents, read_eval_set
 from ragauge.models.embedders.wordllama import WordLlamaEmbedder
 from ragauge.systems.reference.extractive import REFUSAL
 from ragauge.systems.reference.faults import FaultySystem
@@ -22,12 +22,12 @@ Answers = dict[str, dict[str, Response]]
 
 @pytest.fixture(scope="module")
 def systems() -> dict[str, FaultySystem]:
-    return build(WordLlamaEmbedder().embed)
+    return build_systems(WordLlamaEmbedder().embed)
 
 
 @pytest.fixture(scope="module")
 def questions() -> EvalSet:
-    return golden()
+    return read_eval_set()
 
 
 @pytest.fixture(scope="module")
@@ -49,7 +49,7 @@ def mean_recall(questions: EvalSet, responses: dict[str, Response], kinds: tuple
 
 
 def quotes_gold(example: Example, response: Response) -> bool:
-    texts = {document.doc_id: document.text for document in documents()}
+    texts = {document.doc_id: document.text for document in read_documents()}
     spans = [texts[span.doc_id][span.start : span.end] for span in example.gold_spans or ()]
     return any(span in (response.answer or "") for span in spans)
 
@@ -63,9 +63,9 @@ def test_three_systems_with_descriptions(systems: dict[str, FaultySystem]) -> No
 
 def test_set_and_corpus_are_whole(questions: EvalSet) -> None:
     """The set has 113 questions with labels where they are answerable, and the corpus 56 dated pages."""
-    assert (questions.name, len(questions), len(documents())) == ("demo", 113, 56)
+    assert (questions.name, len(questions), len(read_documents())) == ("demo", 113, 56)
     assert all(bool(example.relevant) == example.answerable for example in questions.examples)
-    assert all(document.updated_at and document.kind and document.title for document in documents())
+    assert all(document.updated_at and document.kind and document.title for document in read_documents())
 
 
 def test_good_is_decent(questions: EvalSet, answers: Answers) -> None:
@@ -81,7 +81,7 @@ def test_good_is_decent(questions: EvalSet, answers: Answers) -> None:
 
 def test_good_has_nothing_planted(systems: dict[str, FaultySystem], answers: Answers) -> None:
     """Nothing is planted in the good system, and it cites the passages that it quotes."""
-    assert dict(systems["good"].planted) == {}
+    assert dict(systems["good"].planted_faults) == {}
     for response in answers["good"].values():
         texts = {passage.passage_id: passage.text or "" for passage in response.passages or ()}
         for citation in response.citations or ():
@@ -90,7 +90,7 @@ def test_good_has_nothing_planted(systems: dict[str, FaultySystem], answers: Ans
 
 def test_broken_retrieval(systems: dict[str, FaultySystem], questions: EvalSet, answers: Answers) -> None:
     """Retrieval is broken for about 45 % of the questions, mostly multi-hop and boundary ones, and recall falls."""
-    planted = systems["broken-retrieval"].planted
+    planted = systems["broken-retrieval"].planted_faults
     kinds = {example.query_id: example.segments["type"] for example in questions.examples}
     hard = [query_id for query_id, kind in kinds.items() if kind in ("multi_hop", "retrieval_boundary")]
     assert answers["broken-retrieval"]
@@ -104,7 +104,7 @@ def test_broken_retrieval(systems: dict[str, FaultySystem], questions: EvalSet, 
 
 def test_corrupted_generation(systems: dict[str, FaultySystem], questions: EvalSet, answers: Answers) -> None:
     """About 40 % of answerable questions get a wrong number, about 15 % an answer from elsewhere; passages stay."""
-    planted = list(systems["corrupted-generation"].planted.values())
+    planted = list(systems["corrupted-generation"].planted_faults.values())
     answerable = sum(bool(example.answerable) for example in questions.examples)
     assert answers["corrupted-generation"]
     assert 0.35 <= sum(name != "ignore_passages" for name in planted) / answerable <= 0.45
@@ -119,12 +119,12 @@ def test_only_planted_questions_differ(name: str, systems: dict[str, FaultySyste
     """A question without a fault has the good system's response."""
     for query_id, response in answers[name].items():
         same = replace(response, latency_ms={}) == replace(answers["good"][query_id], latency_ms={})
-        assert same == (query_id not in systems[name].planted)
+        assert same == (query_id not in systems[name].planted_faults)
 
 
 def test_again_is_the_same(questions: EvalSet, answers: Answers) -> None:
     """A second build answers the same, question by question, apart from the times."""
-    for name, system in build(WordLlamaEmbedder().embed).items():
+    for name, system in build_systems(WordLlamaEmbedder().embed).items():
         for example in questions.examples:
             again, before = system.respond(example), answers[name][example.query_id]
             assert replace(again, latency_ms={}) == replace(before, latency_ms={})
@@ -154,7 +154,7 @@ def test_is_quick(questions: EvalSet, own_time: OwnTime) -> None:
     """Building all three and answering every question takes less than 10 s of processor time."""
 
     def answered() -> None:
-        for system in build(WordLlamaEmbedder().embed).values():
+        for system in build_systems(WordLlamaEmbedder().embed).values():
             for example in questions.examples:
                 system.respond(example)
 

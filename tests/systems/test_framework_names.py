@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from ragauge.core.errors import MissingExtra
-from ragauge.systems.system_lookup import system_of
+from ragauge.systems.system_lookup import find_system
 
 CHAIN = """
 from langchain_core.documents import Document
@@ -37,7 +37,7 @@ def test_framework_that_is_not_installed(
     monkeypatch.chdir(tmp_path)
     (tmp_path / f"app_of_{extra}.py").write_text(f"import {module}\n")
     with pytest.raises(MissingExtra, match=rf"^app_of_{extra}:rag needs {package}.*pip install .*\[{extra}\]'$"):
-        system_of(f"app_of_{extra}:rag")
+        find_system(f"app_of_{extra}:rag")
 
 
 class _Missing:

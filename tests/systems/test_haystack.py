@@ -19,7 +19,7 @@ from tests.systems.one_index import K, answered, embed, golden, one_response, pi
 
 from ragauge.core.errors import UnknownName, UsageError
 from ragauge.core.response import Passage
-from ragauge.systems.system_lookup import system_of
+from ragauge.systems.system_lookup import find_system
 
 GIVEN = [Passage("p9#1", "p9", "A hub is grey. It weighs two pounds."), Passage("p8", "p8", "Other.")]
 QUESTION = "How do I pair a device?"
@@ -107,7 +107,7 @@ def pipeline(store: Any, *, ranked: bool = False, built: bool = False, model: An
 
 def test_same_scores_as_without_a_framework(store: Any, tmp_path: Path) -> None:
     """The same eval set over the same index gives the scores of the system written by hand."""
-    found = answered(system_of(pipeline(store)))
+    found = answered(find_system(pipeline(store)))
     assert scores(found, tmp_path) == scores(answered(plain_system()), tmp_path)
     one = found[golden().examples[0].query_id]
     assert one.passages is not None
@@ -119,11 +119,11 @@ def test_same_scores_as_without_a_framework(store: Any, tmp_path: Path) -> None:
 def test_retrieval_alone(store: Any) -> None:
     """A pipeline without a generator, and a retriever that takes text, give passages and no answer."""
     for target in (retrieval(store), InMemoryBM25Retriever(store, top_k=K)):
-        found = one_response(system_of(target), QUESTION)
+        found = one_response(find_system(target), QUESTION)
         assert found.passages is not None
         assert (len(found.passages), found.answer, found.missing["answer"]) == (K, None, "retrieval only")
     with pytest.raises(UsageError, match=r"query_embedding.*pipeline of text embedder and retriever"):
-        system_of(InMemoryEmbeddingRetriever(store))
+        find_system(InMemoryEmbeddingRetriever(store))
 
 
 @pytest.mark.parametrize("ranked", [False, True])
@@ -137,9 +137,9 @@ def test_handed_passages_reach_the_generator(store: Any, ranked: bool) -> None:
     calls: list[str] = []
     embedder = own.get_component("embedder")
     embedder.run = calls.append
-    found = one_response(system_of(own), "How heavy is it?", GIVEN)
+    found = one_response(find_system(own), "How heavy is it?", GIVEN)
     assert (found.answer, found.passages) == ("It weighs two pounds.", tuple(GIVEN))
-    assert one_response(system_of(own), "How heavy is it?", []).answer == "I do not know."
+    assert one_response(find_system(own), "How heavy is it?", []).answer == "I do not know."
     assert calls == []
     del embedder.run
     after = own.run(asked)
@@ -148,16 +148,16 @@ def test_handed_passages_reach_the_generator(store: Any, ranked: bool) -> None:
 
 def test_ranking_before_a_ranker_is_the_candidates(store: Any) -> None:
     """What the retriever gave before the ranker is kept as candidates."""
-    found = one_response(system_of(pipeline(store, ranked=True)), QUESTION)
+    found = one_response(find_system(pipeline(store, ranked=True)), QUESTION)
     assert found.passages is not None
     assert found.candidates is not None
     assert found.passages == found.candidates[::-1][:2]
-    assert one_response(system_of(pipeline(store)), QUESTION).candidates is None
+    assert one_response(find_system(pipeline(store)), QUESTION).candidates is None
 
 
 def test_answer_builder_and_chat_replies(store: Any) -> None:
     """References that an AnswerBuilder reads become citations by place; the passages are all that the model saw."""
-    found = one_response(system_of(pipeline(store, built=True, model=ChatModel())), QUESTION)
+    found = one_response(find_system(pipeline(store, built=True, model=ChatModel())), QUESTION)
     assert found.passages is not None
     assert found.citations is not None
     assert found.answer == "Hold it [2]. Wait [9]."
@@ -185,21 +185,21 @@ def hybrid(store: Any) -> Any:
 def test_what_the_graph_does_not_tell_is_named(store: Any) -> None:
     """Two ends with an answer, or an input not called like a question, need a setting, and the error says which."""
     with pytest.raises(UsageError, match=r"more than one .* gives answer: model\.replies, other\.replies. Set answer"):
-        system_of(hybrid(store))
-    system = system_of(hybrid(store), {"answer": "model"})
+        find_system(hybrid(store))
+    system = find_system(hybrid(store), {"answer": "model"})
     found = one_response(system, QUESTION)
     assert found.passages is not None
     assert len(found.passages) > K
-    assert one_response(system_of(hybrid(store), {"answer": "model"}), "?", GIVEN).answer == "It weighs two pounds."
+    assert one_response(find_system(hybrid(store), {"answer": "model"}), "?", GIVEN).answer == "It weighs two pounds."
     with pytest.raises(UnknownName, match=r"no component of .*'modell'; nearest: model"):
-        system_of(hybrid(store), {"answer": "modell"})
+        find_system(hybrid(store), {"answer": "modell"})
     topic = Pipeline()
     topic.add_component("prompt", PromptBuilder("{{ topic }}<context>x", required_variables=["topic"]))
     topic.add_component("model", Model())
     topic.connect("prompt.prompt", "model.prompt")
     with pytest.raises(UsageError, match=r"needs prompt.topic. Say what each gets as inputs: \{prompt.topic"):
-        system_of(topic)
-    alone = system_of(topic, {"inputs": {"prompt.topic": "about {query}"}})
+        find_system(topic)
+    alone = find_system(topic, {"inputs": {"prompt.topic": "about {query}"}})
     assert (set(alone.variants), one_response(alone, "hubs").answer) == ({"own"}, "x")
 
 
@@ -218,7 +218,7 @@ def test_ids_by_rule() -> None:
         def run(self, query: str) -> dict[str, Any]:
             return {"documents": documents}
 
-    found = one_response(system_of(Fixed()), "?").passages
+    found = one_response(find_system(Fixed()), "?").passages
     assert found is not None
     assert [one.doc_id for one in found] == ["a", "mine", "c.md", documents[3].id]
     assert [one.passage_id for one in found] == [one.id for one in documents]

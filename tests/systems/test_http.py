@@ -14,7 +14,7 @@ from ragauge.core.example import Turn
 from ragauge.core.response import Passage, Response
 from ragauge.systems.base import Question, System, SystemTrouble
 from ragauge.systems.json_path import JsonPath, NoValue
-from ragauge.systems.system_lookup import system_of
+from ragauge.systems.system_lookup import find_system
 
 QUESTION = Question("q 1", 'Why "so" & not?\nSay.', (Turn("user", "Hi"),))
 HANDED = (Passage("p1", "d1", "one", 0.5), Passage("p2", "d2", "two"))
@@ -33,7 +33,7 @@ def respond(system: System, passages: Sequence[Passage] | None = None) -> Respon
 def test_without_settings_the_question_goes_as_query() -> None:
     """A POST of {"query": …}; the reply's own names are read as those of files are."""
     with FlakyService(respond=lambda _: {"output": "Because.", "contexts": ["one"]}) as service:
-        found = respond(system_of(service.url))
+        found = respond(find_system(service.url))
         assert service.requests[0].body == {"query": QUESTION.query}
     assert found.answer == "Because."
     assert [one.text for one in found.passages or ()] == ["one"]
@@ -61,7 +61,7 @@ def test_template_and_mapping() -> None:
     hits = [{"doc": {"id": 7, "body": {"text": "one"}, "similarity": 0.5}}]
     reply = {"data": [{"text": "Because."}], "the hits": hits, "usage": {"in": 9, "out": 2}, "ms": 12}
     with FlakyService(respond=lambda _: reply) as service:
-        found = respond(system_of(service.url, settings))
+        found = respond(find_system(service.url, settings))
         (request,) = service.requests
     assert request.body == {
         "messages": [{"role": "user", "content": "Hi"}],
@@ -88,19 +88,19 @@ def test_scores_in_a_list_of_their_own() -> None:
     reply: dict[str, Any] = {"said": {"text": "Because."}, "contexts": ["one", "two"]}
     reply["meta"] = {"relevance": [0.9, 0.4]}
     with FlakyService(respond=lambda _: reply) as service:
-        found = respond(system_of(service.url, settings))
+        found = respond(find_system(service.url, settings))
         reply["meta"] = {"relevance": [0.9]}
         with pytest.raises(SystemTrouble, match=r"scores: .*expected one for each passage, got 1 and 2"):
-            respond(system_of(service.url, settings))
+            respond(find_system(service.url, settings))
     assert [(one.text, one.score) for one in found.passages or ()] == [("one", 0.9), ("two", 0.4)]
     with pytest.raises(UsageError, match="scores: one for each passage; say with `passages` where these are"):
-        system_of("http://localhost/ask", {"answer": "$.a", "scores": "$.b"})
+        find_system("http://localhost/ask", {"answer": "$.a", "scores": "$.b"})
 
 
 def test_get_with_the_question_in_the_url() -> None:
     """A value within a URL is percent-encoded."""
     with FlakyService(respond=lambda body: {"answer": body["q"]}) as service:
-        found = respond(system_of(f"{service.url}?q={{{{query}}}}", {"method": "GET"}))
+        found = respond(find_system(f"{service.url}?q={{{{query}}}}", {"method": "GET"}))
     assert found.answer == QUESTION.query
 
 
@@ -108,7 +108,7 @@ def test_passages_are_handed_where_a_request_for_them_is_given() -> None:
     """with_passages gives oracle, closed book and replay: {{passages}} as objects, {{texts}} within a prompt."""
     settings = {"with_passages": {"body": {"q": "{{query}}", "docs": "{{passages}}", "prompt": "From: {{texts}}"}}}
     with FlakyService(respond=lambda _: {"answer": "Because."}) as service:
-        system = system_of(service.url, settings)
+        system = find_system(service.url, settings)
         assert system.variants == {"own", "oracle", "closed_book", "replayed"}
         assert respond(system, HANDED).passages == HANDED
         assert respond(system, ()).passages == ()
@@ -125,7 +125,7 @@ def test_secrets_come_from_the_environment_and_stay_out_of_the_record(monkeypatc
     settings = {"headers": {"X-Login": "Bearer ${MY_TOKEN}"}, "body": {"q": "{{query}}", "tenant": "${MY_TENANT}"}}
     with FlakyService() as service:
         url = service.url.replace("127.0.0.1", "me:pass-3@127.0.0.1") + "?key=${MY_TOKEN}"
-        system = system_of(url, settings)
+        system = find_system(url, settings)
         respond(system)
         (request,) = service.requests
     assert request.headers["x-login"] == "Bearer swordfish-1"
@@ -159,7 +159,7 @@ def test_secrets_come_from_the_environment_and_stay_out_of_the_record(monkeypatc
 def test_wrong_settings_are_said_before_the_first_call(settings: Mapping[str, Any], said: str) -> None:
     """Unknown placeholders, settings, paths, methods and variables are usage errors when the system is made."""
     with pytest.raises(UsageError) as caught:
-        system_of("http://127.0.0.1:9/ask", settings)
+        find_system("http://127.0.0.1:9/ask", settings)
     assert said in str(caught.value)
 
 
@@ -171,7 +171,7 @@ def test_status_becomes_a_kind(status: int, kind: str) -> None:
     """Each status other than success is a trouble of its kind, with the reply's words."""
     said = pytest.raises(SystemTrouble, match=f"HTTP {status}: .*no such thing")
     with FlakyService(status=status, respond=lambda _: {"detail": "no such thing"}) as service, said as caught:
-        respond(system_of(service.url))
+        respond(find_system(service.url))
     assert caught.value.kind == kind
 
 
@@ -179,7 +179,7 @@ def test_reply_without_the_mapped_part_is_unreadable() -> None:
     """A path that leads nowhere is said with what stands there and the start of the reply."""
     said = pytest.raises(SystemTrouble, match=r"no 'answer' at \$\.data\.answer \(found an object with text\)")
     with FlakyService(respond=lambda _: {"data": {"text": "Because."}}) as service, said as caught:
-        respond(system_of(service.url, {"answer": "$.data.answer"}))
+        respond(find_system(service.url, {"answer": "$.data.answer"}))
     assert caught.value.kind == "unreadable"
 
 
@@ -187,7 +187,7 @@ def test_page_instead_of_json_is_unreadable() -> None:
     """A page with status 200 is named with its beginning."""
     said = pytest.raises(SystemTrouble, match=r"not JSON but .*: <html>")
     with FlakyService(faults={"garbage": 1.0}) as service, said:
-        respond(system_of(service.url))
+        respond(find_system(service.url))
 
 
 def test_stream_of_events_is_named() -> None:
@@ -202,7 +202,7 @@ def test_stream_of_events_is_named() -> None:
 
     said = pytest.raises(SystemTrouble, match=r"a stream \(text/event-stream\).*stream: false.*data: ..token.: .Be")
     with Streaming() as service, said as caught:
-        respond(system_of(service.url))
+        respond(find_system(service.url))
     assert caught.value.kind == "unreadable"
 
 
@@ -212,17 +212,17 @@ def test_passage_without_some_part() -> None:
     paths = {"doc_id": "$.id", "text": "$.body", "score": "$.score"}
     settings = {"answer": "$.a", "passages": "$.hits", "passage": paths}
     with FlakyService(respond=lambda _: {"a": "Because.", "hits": hits}) as service:
-        found = respond(system_of(service.url, settings))
+        found = respond(find_system(service.url, settings))
         assert found.passages == (Passage("d1", "d1", "one", 0.5), Passage("d2", "d2", "two"))
         wrong = {**settings, "passage": {"doc_id": "$.id", "text": "$.txt"}}
         with pytest.raises(SystemTrouble, match=r"no 'txt' at \$\.txt \(found an object with id, body, score\)"):
-            respond(system_of(service.url, wrong))
+            respond(find_system(service.url, wrong))
 
 
 def test_search_service_gives_passages_alone() -> None:
     """A reply that is a list is what was retrieved; there is no answer."""
     with FlakyService(respond=lambda _: [{"id": "d1", "text": "one"}]) as service:
-        found = respond(system_of(service.url))
+        found = respond(find_system(service.url))
     assert (found.answer, found.passages) == (None, (Passage("d1", "d1", "one"),))
 
 
@@ -267,7 +267,7 @@ def test_a_failed_reply_keeps_what_it_says(status: int) -> None:
     with FlakyService(respond=lambda _: reply, status=status) as service:
         for more, *expected in ((paths, {"input": 9}, 0.5, {"retrieval": 7.0}), ({}, {"input": 4}, None, {})):
             with pytest.raises(SystemTrouble) as told:
-                respond(system_of(service.url, {"answer": "$.text", **more}))
+                respond(find_system(service.url, {"answer": "$.text", **more}))
             spent = told.value.spent
             assert spent is not None
             assert [spent.tokens, spent.cost, spent.latency_ms] == expected

@@ -11,9 +11,9 @@ from ragauge.core.document import Document
 from ragauge.core.example import Example, Relevant, Span
 from ragauge.core.facts import AgreementFacts, AnswerFacts, ReferenceFacts, RelevanceFacts
 from ragauge.core.response import Citation, Passage, Response
-from ragauge.evaluation.demo.demo_systems import documents, golden
+from ragauge.evaluation.demo.demo_systems import read_documents, read_eval_set
 from ragauge.systems.reference.extractive import REFUSAL
-from ragauge.systems.reference.retrievers import terms
+from ragauge.systems.reference.retrievers import extract_terms
 
 TEXT = "A hub takes 8 drives. It weighs 3 kg."
 PAGE = Document("hub", "Hub", TEXT)
@@ -128,13 +128,13 @@ def test_citations_bound_sentences() -> None:
 
 def test_computed_claim() -> None:
     """A difference is supported by the two sentences that it follows from, and copying both does not state it."""
-    example = next(e for e in golden().examples if e.query_id == "q081")
-    texts = {page.doc_id: page.text for page in documents()}
+    example = next(e for e in read_eval_set().examples if e.query_id == "q081")
+    texts = {page.doc_id: page.text for page in read_documents()}
     spans = example.gold_spans or ()
     said = [texts[span.doc_id][span.start : span.end] for span in spans]
     passages = tuple(Passage(text, span.doc_id, text, span=span) for span, text in zip(spans, said, strict=True))
     copied = Response("q081", passages=passages, answer=" ".join(said), citations=())
-    found = KnownFacts(documents()).evidence(example, copied, copied)
+    found = KnownFacts(read_documents()).evidence(example, copied, copied)
     assert isinstance(found["verify_reference"].facts, ReferenceFacts)
     assert [claim.supporting for claim in found["verify_reference"].facts.claims] == [(1,), (2,), (1, 2)]
     assert isinstance(found["agree"].facts, AgreementFacts)
@@ -146,13 +146,13 @@ def test_system_error() -> None:
     assert KNOWN.evidence(EXAMPLE, Response("q", error="HTTP 503"), HONEST) == {}
 
 
-@pytest.mark.parametrize("example", [e for e in golden().examples if e.gold_spans], ids=lambda e: e.query_id)
+@pytest.mark.parametrize("example", [e for e in read_eval_set().examples if e.gold_spans], ids=lambda e: e.query_id)
 def test_claims_have_their_spans(example: Example) -> None:
     """Of every question of the demo, each claim has spans, and no other span shares clearly more words with it."""
-    texts = {page.doc_id: page.text for page in documents()}
+    texts = {page.doc_id: page.text for page in read_documents()}
     spans, claims = example.gold_spans or (), example.reference_claims or ()
-    words = [set(terms(texts[span.doc_id][span.start : span.end])) for span in spans]
+    words = [set(extract_terms(texts[span.doc_id][span.start : span.end])) for span in spans]
     one = [(0,)] * len(claims) if len(spans) == 1 else [(n,) for n in range(len(spans))]
     for claim, places in zip(claims, PARTS.get(example.query_id, one), strict=True):
-        shared = [len(set(terms(claim)) & held) / len(set(terms(claim))) for held in words]
+        shared = [len(set(extract_terms(claim)) & held) / len(set(extract_terms(claim))) for held in words]
         assert max(shared[place] for place in places) >= max(shared) - 0.3, claim

@@ -29,7 +29,7 @@ from ragauge.core.example import Turn
 from ragauge.core.response import Passage
 from ragauge.systems.base import Question
 from ragauge.systems.langchain import LangChainSystem
-from ragauge.systems.system_lookup import system_of
+from ragauge.systems.system_lookup import find_system
 
 GIVEN = [Passage("p9#1", "p9", "A hub is grey. It weighs two pounds."), Passage("p8", "p8", "Other.")]
 
@@ -87,7 +87,7 @@ CHAINS = {"text": text_chain, "dict": dict_chain}
 @pytest.mark.parametrize("form", CHAINS)
 def test_same_scores_as_without_a_framework(form: str, retriever: Any, tmp_path: Path) -> None:
     """The same eval set over the same index gives the scores of the system written by hand."""
-    found = answered(system_of(CHAINS[form](retriever)))
+    found = answered(find_system(CHAINS[form](retriever)))
     assert scores(found, tmp_path) == scores(answered(plain_system()), tmp_path)
     one = found[golden().examples[0].query_id]
     assert one.passages is not None
@@ -98,7 +98,7 @@ def test_same_scores_as_without_a_framework(form: str, retriever: Any, tmp_path:
 
 def test_retriever_alone(retriever: Any) -> None:
     """A retriever gives passages, no answer and the reason for that."""
-    found = one_response(system_of(retriever), "How do I pair a device?")
+    found = one_response(find_system(retriever), "How do I pair a device?")
     assert found.passages is not None
     assert len(found.passages) == K
     assert (found.answer, found.missing["answer"]) == (None, "retrieval only")
@@ -110,10 +110,10 @@ def test_handed_passages_reach_the_generator(form: str, retriever: Any) -> None:
     """Handed passages take the retriever's place, none of them is fetched, and the user's chain stays as it was."""
     chain = CHAINS[form](retriever)
     before = chain.invoke("How do I pair a device?")
-    found = one_response(system_of(chain), "How heavy is it?", GIVEN)
+    found = one_response(find_system(chain), "How heavy is it?", GIVEN)
     assert found.answer == "It weighs two pounds."
     assert found.passages == tuple(GIVEN)
-    assert one_response(system_of(chain), "How heavy is it?", []).answer == "I do not know."
+    assert one_response(find_system(chain), "How heavy is it?", []).answer == "I do not know."
     after = chain.invoke("How do I pair a device?")
     assert (after if form == "text" else after["context"]) == (before if form == "text" else before["context"])
 
@@ -121,12 +121,12 @@ def test_handed_passages_reach_the_generator(form: str, retriever: Any) -> None:
 def test_a_retriever_in_a_function_cannot_be_replaced(retriever: Any) -> None:
     """A chain that hides its retriever in a function answers for itself; with passages the error says what to write."""
     chain = RunnableLambda(lambda question: {"context": retriever.invoke(question), "answer": "Yes."})
-    system = system_of(chain)
+    system = find_system(chain)
     assert one_response(system, "Is it?").answer == "Yes."
     with pytest.raises(UsageError, match=r"RunnableLambda.* retrieves for itself.*one retriever in it.*generate"):
-        system.check("oracle")
+        system.check_variant("oracle")
     both = RunnableParallel(context=retriever, more=retriever) | RunnableLambda(lambda _: "x")
-    assert system_of(both).variants == {"own"}
+    assert find_system(both).variants == {"own"}
 
 
 class Shorter(BaseRetriever):  # type: ignore[misc]
@@ -146,7 +146,7 @@ class Shorter(BaseRetriever):  # type: ignore[misc]
 def test_ranking_before_a_reranker_is_the_candidates(inside: bool, retriever: Any) -> None:
     """What stood before a reranking retriever, or a reranking function, is kept as candidates."""
     shortened = Shorter(base=retriever) if inside else retriever | (lambda found: found[::-1][:2])
-    found = one_response(system_of(text_chain(shortened)), "How do I pair a device?")
+    found = one_response(find_system(text_chain(shortened)), "How do I pair a device?")
     assert found.passages is not None
     assert found.candidates is not None
     assert [one.passage_id for one in found.passages] == [one.passage_id for one in found.candidates[::-1][:2]]
@@ -158,7 +158,7 @@ def test_two_retrieval_steps_are_hops(retriever: Any) -> None:
     """Two retrievers in one chain: the union in order, each passage with its step, the first copy kept."""
     two = {"a": retriever, "b": RunnableLambda(lambda _: "refund policy") | retriever}
     chain = two | RunnableLambda(lambda x: joined([*x["a"], *x["b"]])[:10])
-    found = one_response(system_of(chain), "How do I pair a device?")
+    found = one_response(find_system(chain), "How do I pair a device?")
     assert found.passages is not None
     assert {one.hop for one in found.passages} == {0, 1}
     assert len({one.passage_id for one in found.passages}) == len(found.passages)
@@ -169,7 +169,7 @@ def test_steps_side_by_side_take_the_question_itself(first: Any) -> None:
     """A chain that begins with steps beside a passthrough, as tutorials write it, is given the question as a text."""
     said = RunnableLambda(lambda x: f"{x['question']}: {x['context']}")
     chain = {"context": first, "question": RunnablePassthrough()} | said
-    assert one_response(system_of(chain), "How long?").answer == "How long?: ['HOW LONG?']"
+    assert one_response(find_system(chain), "How long?").answer == "How long?: ['HOW LONG?']"
 
 
 def test_input_keys(retriever: Any) -> None:
@@ -183,17 +183,17 @@ def test_input_keys(retriever: Any) -> None:
         | prompt
         | RunnableLambda(lambda value: (seen.append(value.to_messages()), "ok")[1])  # type: ignore[func-returns-value]
     )
-    system = system_of(chain)
+    system = find_system(chain)
     turns = (Turn("user", "Hello"), Turn("assistant", "Hi"))
     asyncio.run(system.respond(Question("q", "Which hub?", turns)))
     assert [message.type for message in seen[0]] == ["human", "ai", "human"]
     assert seen[0][2].content.startswith("Which hub?<context>")
     odd: Any = RunnableLambda(lambda x: x["topic"] + x["style"])
     with pytest.raises(UsageError, match=r"takes style, topic.*Set input: style"):
-        system_of(odd)
-    assert system_of(odd, {"input": "topic", "name": "odd"}).name == "odd"
+        find_system(odd)
+    assert find_system(odd, {"input": "topic", "name": "odd"}).name == "odd"
     with pytest.raises(UnknownName, match="nearest: input"):
-        system_of(odd, {"inputs": "topic"})
+        find_system(odd, {"inputs": "topic"})
 
 
 def test_chains_that_are_async_only(retriever: Any) -> None:
@@ -203,7 +203,7 @@ def test_chains_that_are_async_only(retriever: Any) -> None:
         await asyncio.sleep(0)
         return question.upper()
 
-    assert one_response(system_of(RunnableLambda(answer)), "which?").answer == "WHICH?"
+    assert one_response(find_system(RunnableLambda(answer)), "which?").answer == "WHICH?"
 
 
 def test_ids_by_rule() -> None:
@@ -216,7 +216,7 @@ def test_ids_by_rule() -> None:
         Document(page_content="Four."),
     ]
     chain: Runnable[Any, Any] = RunnableLambda(lambda _: documents)
-    found = one_response(system_of(chain, {"id_key": "url"}), "?").passages
+    found = one_response(find_system(chain, {"id_key": "url"}), "?").passages
     assert found is not None
     assert [one.doc_id for one in found] == ["mine", "two.md", "three", found[3].doc_id]
     assert found[3].doc_id.startswith("text:")
@@ -228,7 +228,7 @@ def test_ids_by_rule() -> None:
 def test_numbered_citations(retriever: Any) -> None:
     """With citations: numbered, [2] in the answer credits the second passage, and [9] is kept as invented."""
     chain = RunnableParallel(context=retriever, answer=RunnableLambda(lambda _: "Press it. [2] Wait. [9]"))
-    found = one_response(system_of(chain, {"citations": "numbered"}), "How do I pair a device?")
+    found = one_response(find_system(chain, {"citations": "numbered"}), "How do I pair a device?")
     assert found.passages is not None
     assert found.citations is not None
     assert [one.target for one in found.citations] == [found.passages[1].passage_id, "[9]"]

@@ -22,7 +22,7 @@ from tests.systems.one_index import K, answered, golden, one_response, pieces, p
 from ragauge.core.errors import UsageError
 from ragauge.core.example import Turn
 from ragauge.systems.base import Question
-from ragauge.systems.system_lookup import system_of
+from ragauge.systems.system_lookup import find_system
 
 
 class State(TypedDict):
@@ -80,7 +80,7 @@ def graph_of(store: Any, *, waits: bool = False, **options: Any) -> Any:
 @pytest.mark.parametrize("options", [{}, {"waits": True}, {"input_schema": Input}])
 def test_graph_with_a_state(options: dict[str, Any], store: Any) -> None:
     """A graph of question, context and answer, async only or with an input of its own: passages and answers by hand."""
-    found, plain = answered(system_of(graph_of(store, **options))), answered(plain_system())
+    found, plain = answered(find_system(graph_of(store, **options))), answered(plain_system())
     for example in golden().examples:
         one, other = found[example.query_id], plain[example.query_id]
         assert one.answer == other.answer
@@ -97,7 +97,7 @@ def test_graph_of_messages_remembers_no_other_question(store: Any) -> None:
         return {"messages": [AIMessage(say([one.page_content for one in found]))]}
 
     graph = StateGraph(MessagesState).add_node("respond", respond).add_edge(START, "respond")
-    system = system_of(graph.compile(checkpointer=InMemorySaver()))
+    system = find_system(graph.compile(checkpointer=InMemorySaver()))
     history = (Turn("user", "Hi"), Turn("assistant", "Hello"))
 
     async def two() -> list[Any]:
@@ -115,7 +115,7 @@ def test_graph_of_messages_remembers_no_other_question(store: Any) -> None:
 def test_passages_are_not_handed_to_a_graph(store: Any) -> None:
     """A graph's retriever is inside a function: variants are refused with what to write, before any question."""
     with pytest.raises(UsageError, match=r"retrieve\(query\) and generate\(query, passages\)"):
-        system_of(graph_of(store)).check("oracle")
+        find_system(graph_of(store)).check_variant("oracle")
 
 
 def test_state_without_a_question(store: Any) -> None:
@@ -127,8 +127,8 @@ def test_state_without_a_question(store: Any) -> None:
     graph = StateGraph(Odd).add_sequence([("retrieve", retrieve), ("generate", generate)]).add_edge(START, "retrieve")
     compiled = graph.compile()
     with pytest.raises(UsageError, match=r"takes topic, context, answer.*Set input: topic"):
-        system_of(compiled)
-    assert len(one_response(system_of(compiled, {"input": "topic"}), "How heavy?").passages or ()) == 1
+        find_system(compiled)
+    assert len(one_response(find_system(compiled, {"input": "topic"}), "How heavy?").passages or ()) == 1
 
 
 def kept(found: list[Document]) -> list[Document]:

@@ -41,7 +41,7 @@ from ragauge.core.errors import UsageError
 from ragauge.core.example import Turn
 from ragauge.core.response import Passage, Response
 from ragauge.systems.base import Question
-from ragauge.systems.system_lookup import system_of
+from ragauge.systems.system_lookup import find_system
 
 GIVEN = [Passage("p9#1", "p9", "A hub is grey. It weighs two pounds."), Passage("p8", "p8", "Other.")]
 QUESTION = "How do I pair a device?"
@@ -114,7 +114,7 @@ def engine(index: Any, postprocessors: Any = (), **options: Any) -> Any:
 
 def test_same_scores_as_without_a_framework(index: Any, tmp_path: Path) -> None:
     """The same eval set over the same index gives the retrieval of the system written by hand, and its scores."""
-    found = answered(system_of(engine(index)))
+    found = answered(find_system(engine(index)))
     plain = answered(plain_system())
     ids = {key: [(p.doc_id, p.passage_id) for p in one.passages or ()] for key, one in found.items()}
     assert ids == {key: [(p.doc_id, p.passage_id) for p in one.passages or ()] for key, one in plain.items()}
@@ -126,7 +126,7 @@ def test_same_scores_as_without_a_framework(index: Any, tmp_path: Path) -> None:
 
 def test_retriever_alone(index: Any) -> None:
     """A retriever gives passages with scores, no answer and the reason for that."""
-    found = one_response(system_of(index.as_retriever(similarity_top_k=K)), QUESTION)
+    found = one_response(find_system(index.as_retriever(similarity_top_k=K)), QUESTION)
     assert found.passages is not None
     assert [one.score for one in found.passages] == sorted((one.score or 0 for one in found.passages), reverse=True)
     assert (len(found.passages), found.answer, found.missing["answer"]) == (K, None, "retrieval only")
@@ -135,27 +135,27 @@ def test_retriever_alone(index: Any) -> None:
 def test_handed_passages_reach_the_generator(index: Any) -> None:
     """Handed passages go to synthesize, their ids are kept, and no event handler stays behind."""
     handlers = list(get_dispatcher().event_handlers)
-    system = system_of(engine(index))
+    system = find_system(engine(index))
     assert system.variants == {"own", "oracle", "closed_book", "replayed"}
     found = one_response(system, "How heavy is it?", GIVEN)
     assert (found.answer, found.passages) == ("It weighs two pounds.", tuple(GIVEN))
-    assert one_response(system_of(engine(index)), "How heavy is it?", []).answer == "Empty Response"
+    assert one_response(find_system(engine(index)), "How heavy is it?", []).answer == "Empty Response"
     assert list(get_dispatcher().event_handlers) == handlers
 
 
 def test_retrieval_before_postprocessors_is_the_candidates(index: Any) -> None:
     """What the retriever returned before a node postprocessor dropped some is kept as candidates."""
-    top = one_response(system_of(index.as_retriever(similarity_top_k=K)), QUESTION).passages
+    top = one_response(find_system(index.as_retriever(similarity_top_k=K)), QUESTION).passages
     assert top is not None
     cutoff = SimilarityPostprocessor(similarity_cutoff=top[1].score)
-    found = one_response(system_of(engine(index, [cutoff])), QUESTION)
+    found = one_response(find_system(engine(index, [cutoff])), QUESTION)
     assert (found.passages, found.candidates) == (top[:2], top)
-    assert one_response(system_of(engine(index)), QUESTION).candidates is None
+    assert one_response(find_system(engine(index)), QUESTION).candidates is None
 
 
 def test_streamed_answer_is_read(index: Any) -> None:
     """An engine that streams is read to its end."""
-    found = one_response(system_of(engine(index, streaming=True)), QUESTION)
+    found = one_response(find_system(engine(index, streaming=True)), QUESTION)
     assert found.answer == "Streamed."
     assert found.passages
 
@@ -165,7 +165,7 @@ def test_citation_engine(index: Any) -> None:
     cited = CitationQueryEngine.from_args(
         index, llm=Model(fixed="Hold the button [2]."), similarity_top_k=2, citation_chunk_size=512
     )
-    found = one_response(system_of(cited), QUESTION)
+    found = one_response(find_system(cited), QUESTION)
     assert found.passages is not None
     assert found.citations is not None
     assert [(one.start, one.target) for one in found.citations] == [(0, found.passages[1].passage_id)]
@@ -180,10 +180,10 @@ def test_engine_that_cannot_take_passages() -> None:
             return "Yes."
 
     Settings.llm = Model()
-    system = system_of(Own())
+    system = find_system(Own())
     assert one_response(system, "Is it?").answer == "Yes."
     with pytest.raises(UsageError, match=r"closed_book.*a method synthesize.*generate"):
-        system.check("closed_book")
+        system.check_variant("closed_book")
 
 
 def test_ids_by_rule() -> None:
@@ -203,7 +203,7 @@ def test_ids_by_rule() -> None:
         def _retrieve(self, query_bundle: Any) -> Any:
             return [NodeWithScore(node=node) for node in nodes]
 
-    found = one_response(system_of(Fixed(), {"id_key": "file_name"}), "?").passages
+    found = one_response(find_system(Fixed(), {"id_key": "file_name"}), "?").passages
     assert found is not None
     assert [one.doc_id for one in found] == ["a.md", "b.md", other, "d.md"]
     assert found[0].passage_id == made
@@ -223,7 +223,7 @@ def test_chat_engine(index: Any) -> None:
 
     retriever = index.as_retriever(similarity_top_k=K)
     memory = ChatMemoryBuffer.from_defaults(token_limit=10_000, tokenizer_fn=str.split)
-    system = system_of(Remembering.from_defaults(retriever=retriever, llm=model, memory=memory))
+    system = find_system(Remembering.from_defaults(retriever=retriever, llm=model, memory=memory))
     history = (Turn("user", "Hi"), Turn("assistant", "Hello"))
 
     async def asked() -> list[Response]:

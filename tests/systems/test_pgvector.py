@@ -19,7 +19,7 @@ from ragauge.core.errors import MissingExtra, UnknownName, UsageError
 from ragauge.core.response import Response
 from ragauge.systems.base import Question, System, SystemTrouble
 from ragauge.systems.pgvector import PgvectorRetriever
-from ragauge.systems.system_lookup import system_of
+from ragauge.systems.system_lookup import find_system
 
 QUESTION = "How do I pair a device?"
 COLUMNS = {"doc_id": "doc", "text": "body", "embedding": "v"}
@@ -36,7 +36,7 @@ def test_without_psycopg(monkeypatch: pytest.MonkeyPatch) -> None:
     """Case 61: where psycopg is missing, the error names what needs it and the pip line."""
     monkeypatch.setitem(sys.modules, "psycopg", None)
     with pytest.raises(MissingExtra, match=r"Retrieval with pgvector needs psycopg.*pip install .*\[postgres\]'"):
-        system_of("postgresql://me:secret@db/docs", {"table": "chunks", "embed": embed_one})
+        find_system("postgresql://me:secret@db/docs", {"table": "chunks", "embed": embed_one})
 
 
 def test_settings_are_checked() -> None:
@@ -44,14 +44,14 @@ def test_settings_are_checked() -> None:
     pytest.importorskip("psycopg")
     url = "postgresql://me:secret@db/docs"
     with pytest.raises(UsageError, match=r"^postgresql://db/docs needs the setting table") as missing:
-        system_of(url)
+        find_system(url)
     assert "secret" not in str(missing.value)
     with pytest.raises(UnknownName, match="nearest: cosine"):
-        system_of(url, {"table": "chunks", "embed": embed_one, "metric": "cosin"})
+        find_system(url, {"table": "chunks", "embed": embed_one, "metric": "cosin"})
     with pytest.raises(UnknownName, match="nearest: text"):
-        system_of(url, {"table": "chunks", "embed": embed_one, "columns": {"texts": "body"}})
+        find_system(url, {"table": "chunks", "embed": embed_one, "columns": {"texts": "body"}})
     with pytest.raises(UsageError, match="k must be an integer of at least 1"):
-        system_of(url, {"table": "chunks", "embed": embed_one, "k": 0})
+        find_system(url, {"table": "chunks", "embed": embed_one, "k": 0})
 
 
 @pytest.mark.parametrize(
@@ -60,7 +60,7 @@ def test_settings_are_checked() -> None:
 def test_password_is_a_secret(url: str) -> None:
     """A password is hidden as it is written and as it is meant, wherever in the URL it stands."""
     pytest.importorskip("psycopg")
-    system = system_of(url, SETTINGS)
+    system = find_system(url, SETTINGS)
     assert "a/b-secret" in system.secrets
     assert "secret" not in f"{system.name} {system.config}"
 
@@ -84,7 +84,7 @@ class TestCosine(RetrieverContract):
 
     @pytest.fixture
     def system(self, server: Server) -> System:
-        return system_of(server.url, {**SETTINGS, "metric": self.metric})
+        return find_system(server.url, {**SETTINGS, "metric": self.metric})
 
     def score(self, cosine: float) -> float:
         return cosine - 1
@@ -115,9 +115,9 @@ def test_filter_keeps_rows(server: Server) -> None:
     """`where` keeps the rows with a value, or with none; without it the same text of another language is found too."""
     server.execute("INSERT INTO kb.\"Chunks\" SELECT 'n', 'n', body, v, NULL FROM kb.\"Chunks\" WHERE lang = 'de'")
     for where, ids in (({"lang": "de"}, {"x"}), ({"lang": None}, {"n"}), ({"lang": "fr"}, set())):
-        found = one_response(system_of(server.url, {**SETTINGS, "where": where}), QUESTION)
+        found = one_response(find_system(server.url, {**SETTINGS, "where": where}), QUESTION)
         assert {one.doc_id for one in found.passages or ()} == ids
-    every = one_response(system_of(server.url, {**SETTINGS, "where": {}, "k": 3}), QUESTION)
+    every = one_response(find_system(server.url, {**SETTINGS, "where": {}, "k": 3}), QUESTION)
     assert len({one.doc_id for one in every.passages or ()}) == 3
     server.execute('DELETE FROM kb."Chunks" WHERE lang IS NULL')
 
@@ -149,14 +149,14 @@ def test_empty_table_and_rows_without_a_vector(server: Server) -> None:
 def test_wrong_settings_say_what_there_is(server: Server, settings: dict[str, Any], kind: str, said: str) -> None:
     """A wrong table, column, filter, dimension or function is a trouble that ends a run, with what there is instead."""
     with pytest.raises(SystemTrouble, match=said) as caught:
-        one_response(system_of(server.url, {**SETTINGS, **settings}), QUESTION)
+        one_response(find_system(server.url, {**SETTINGS, **settings}), QUESTION)
     assert caught.value.kind == kind
 
 
 @pytest.mark.server
 def test_l1_needs_a_newer_pgvector(server: Server) -> None:
     """The L1 distance came with pgvector 0.7: where it is older, that is said; else the nearest comes first."""
-    system = system_of(server.url, {**SETTINGS, "metric": "l1"})
+    system = find_system(server.url, {**SETTINGS, "metric": "l1"})
     try:
         found = one_response(system, QUESTION)
     except SystemTrouble as trouble:
@@ -195,7 +195,7 @@ def test_who_is_not_let_in(server: Server) -> None:
 @pytest.mark.server
 def test_dropped_connections_cost_no_question(server: Server) -> None:
     """Connections that the server ends between two questions are opened again: every question has its passages."""
-    system = system_of(server.url, SETTINGS)
+    system = find_system(server.url, SETTINGS)
     others = "pid <> pg_backend_pid() AND usename = 'postgres'"
     ended = f"SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE {others}"  # noqa: S608 - our own words
 

@@ -18,15 +18,15 @@ from tests.planted.topics import outdated, pages, topics, unanswerable
 
 from ragauge.core.example import Example
 from ragauge.core.facts import AnswerFacts, Evidence, ReferenceFacts
-from ragauge.core.identity import canonical, plain
+from ragauge.core.identity import to_canonical_json, to_json_value
 from ragauge.core.response import Response
 from ragauge.diagnosis.causes.attribution import ROWS
-from ragauge.metrics.base import Measured
-from ragauge.metrics.catalogue import parse
+from ragauge.metrics.base import MetricResult
+from ragauge.metrics.catalogue import parse_metric
 from ragauge.metrics.facts import Facts
 from ragauge.metrics.measure import measure_all
-from ragauge.metrics.retrieval.ranks import of_responses
-from ragauge.text.tokens import words as tokens
+from ragauge.metrics.retrieval.ranks import rank_responses
+from ragauge.text.tokens import split_words as tokens
 
 NAMES = (
     "recall",
@@ -37,15 +37,15 @@ NAMES = (
     "refusal_correctness",
     "citation_precision",
 )
-METRICS = [parse(name) for name in NAMES]
+METRICS = [parse_metric(name) for name in NAMES]
 
 
-def measured(example: Example, response: Response, evidence: Mapping[str, Evidence]) -> dict[str, Measured]:
-    (ranking,) = of_responses([(example, response)])
+def measured(example: Example, response: Response, evidence: Mapping[str, Evidence]) -> dict[str, MetricResult]:
+    (ranking,) = rank_responses([(example, response)])
     return dict(zip(NAMES, measure_all(METRICS, Facts(example, response, evidence, ranking)), strict=True))
 
 
-def below(results: Mapping[str, Measured]) -> set[str]:
+def below(results: Mapping[str, MetricResult]) -> set[str]:
     """Metrics that failed or are not perfect."""
     return {n for n, r in results.items() if r.status == "failed" or (r.status == "scored" and (r.value or 0) < 1)}
 
@@ -99,8 +99,8 @@ def test_the_planted_fault_shows(cause: str, metric: str) -> None:
 
 
 def digest_of(cases: tuple[Case, ...]) -> str:
-    content = plain([[case.cause, case.example, case.response, case.evidence] for case in cases])
-    return hashlib.sha256(canonical(content).encode()).hexdigest()
+    content = to_json_value([[case.cause, case.example, case.response, case.evidence] for case in cases])
+    return hashlib.sha256(to_canonical_json(content).encode()).hexdigest()
 
 
 def test_cases_are_the_same_everywhere() -> None:

@@ -10,11 +10,11 @@ from ragauge.systems.reference.extractive import (
     REFUSAL,
     ExtractiveGenerator,
     asks_for_amount,
-    holds_amount,
-    names,
-    unmentioned,
+    find_names,
+    find_unmentioned_names,
+    has_amount,
 )
-from ragauge.systems.reference.retrievers import TermWeights, terms
+from ragauge.systems.reference.retrievers import TermWeights, extract_terms
 
 LAMPS = "# Lamps\n\n## Desk lamp\n\n- The desk lamp weighs 3 kg.\n- The desk lamp is made of steel.\n\nIt is from Oslo."
 CHAIRS = "# Chairs\n\nA chair carries up to 120 kg. Chairs are delivered within 14 days.\n\nThe desk lamp weighs 3 kg."
@@ -22,7 +22,7 @@ PASSAGES = (Passage("chairs#1", "chairs", CHAIRS), Passage("lamps#1", "lamps", L
 
 
 def generator(max_sentences: int = 3, refuse_below: float = 0.3) -> ExtractiveGenerator:
-    weights = TermWeights(terms(passage.text or "") for passage in PASSAGES)
+    weights = TermWeights(extract_terms(passage.text or "") for passage in PASSAGES)
     return ExtractiveGenerator(weights, WordLlamaEmbedder().embed, max_sentences, refuse_below)
 
 
@@ -121,18 +121,18 @@ def test_question_without_a_term() -> None:
 
 def test_names_of_a_question() -> None:
     """Codes, versions and capitalised words are names; a first word, months and common abbreviations are not."""
-    assert names("Does firmware 6.4 for Hub 4 fix E-104 on my iPhone?") == ("6.4", "Hub 4", "E-104", "iPhone")
-    assert names("When can I use my PC? Since May 2024, on Monday?") == ()
+    assert find_names("Does firmware 6.4 for Hub 4 fix E-104 on my iPhone?") == ("6.4", "Hub 4", "E-104", "iPhone")
+    assert find_names("When can I use my PC? Since May 2024, on Monday?") == ()
 
 
 def test_unmentioned_names() -> None:
     """A plural is found by its singular, an abbreviation only in capitals, a numbered name only with its number."""
     text = "The guest uses Hub 3 with us, and Hub 41."
-    assert unmentioned("May Guests use a Hub 3?", [text]) == ()
-    assert unmentioned("What is it in US dollars for Hub 4?", [text]) == ("US", "Hub 4")
+    assert find_unmentioned_names("May Guests use a Hub 3?", [text]) == ()
+    assert find_unmentioned_names("What is it in US dollars for Hub 4?", [text]) == ("US", "Hub 4")
 
 
 def test_amounts() -> None:
     """Questions for numbers and dates are told from others, and so are the sentences that hold one."""
     assert [query for query in ("How many?", "Until when?", "Who may?") if not asks_for_amount(query)] == ["Who may?"]
-    assert [text for text in ("It takes 3 days.", "Twice a day.", "So long.") if not holds_amount(text)] == ["So long."]
+    assert [text for text in ("It takes 3 days.", "Twice a day.", "So long.") if not has_amount(text)] == ["So long."]

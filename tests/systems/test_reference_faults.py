@@ -13,7 +13,7 @@ from tests.faults.sources import CutEvidence, ServeSuperseded
 from ragauge.core.errors import UsageError
 from ragauge.core.example import EvalSet, Example, Span
 from ragauge.core.response import Passage, Response
-from ragauge.evaluation.demo.demo_systems import DONORS, documents, golden
+from ragauge.evaluation.demo.demo_systems import DONORS, read_documents, read_eval_set
 from ragauge.models.embedders.wordllama import WordLlamaEmbedder
 from ragauge.systems.reference.extractive import REFUSAL
 from ragauge.systems.reference.faults import (
@@ -34,7 +34,7 @@ RETRIEVAL = (
     ShuffleRanking(seed=4),
     FindNothing(),
     CutEvidence(),
-    ServeSuperseded(pages=documents()),
+    ServeSuperseded(pages=read_documents()),
 )
 GENERATION = (
     InventNumber(),
@@ -49,12 +49,12 @@ Pairs = list[tuple[Example, Response, Response]]
 
 @pytest.fixture(scope="module")
 def rag() -> ReferenceRag:
-    return ReferenceRag(ReferenceConfig(), documents(), WordLlamaEmbedder().embed)
+    return ReferenceRag(ReferenceConfig(), read_documents(), WordLlamaEmbedder().embed)
 
 
 @pytest.fixture(scope="module")
 def questions() -> EvalSet:
-    return golden()
+    return read_eval_set()
 
 
 @pytest.fixture(scope="module")
@@ -64,7 +64,7 @@ def honest(rag: ReferenceRag, questions: EvalSet) -> dict[str, Response]:
 
 def spoilt_by(fault: Fault, rag: ReferenceRag, questions: EvalSet, honest: dict[str, Response]) -> Pairs:
     """(example, honest response, spoilt response) of every question that the fault could spoil."""
-    tried = [(e, honest[e.query_id], fault.spoil(e, honest[e.query_id], rag)) for e in questions.examples]
+    tried = [(e, honest[e.query_id], fault.inject_fault(e, honest[e.query_id], rag)) for e in questions.examples]
     return [(example, before, after) for example, before, after in tried if after is not None]
 
 
@@ -125,8 +125,8 @@ def test_shuffle_ranking(rag: ReferenceRag, questions: EvalSet, honest: dict[str
         names = [[passage.passage_id for passage in response.candidates or ()] for response in (before, after)]
         assert sorted(names[0]) == sorted(names[1])
         assert [p.score for p in after.candidates or ()] == [p.score for p in before.candidates or ()]
-        again = ShuffleRanking(seed=4).spoil(example, before, rag)
-        other = ShuffleRanking(seed=5).spoil(example, before, rag)
+        again = ShuffleRanking(seed=4).inject_fault(example, before, rag)
+        other = ShuffleRanking(seed=5).inject_fault(example, before, rag)
         assert again is not None
         assert other is not None
         assert again.candidates == after.candidates != other.candidates
@@ -147,7 +147,7 @@ def whole(passage: Passage, span: Span) -> bool:
 
 def test_cut_evidence(rag: ReferenceRag, questions: EvalSet, honest: dict[str, Response]) -> None:
     """No candidate holds a labelled span whole, the labelled documents stay, and every piece is where it says."""
-    texts = {page.doc_id: page.text for page in documents()}
+    texts = {page.doc_id: page.text for page in read_documents()}
     pairs = spoilt_by(CutEvidence(), rag, questions, honest)
     assert len(pairs) > 80
     for example, before, after in pairs:
@@ -164,8 +164,8 @@ def test_cut_evidence(rag: ReferenceRag, questions: EvalSet, honest: dict[str, R
 
 def test_serve_superseded(rag: ReferenceRag, questions: EvalSet, honest: dict[str, Response]) -> None:
     """The current page is gone, its old version stands in its places with its date, and other pages stay."""
-    dates = {page.doc_id: (page.updated_at, page.superseded_by) for page in documents()}
-    pairs = spoilt_by(ServeSuperseded(pages=documents()), rag, questions, honest)
+    dates = {page.doc_id: (page.updated_at, page.superseded_by) for page in read_documents()}
+    pairs = spoilt_by(ServeSuperseded(pages=read_documents()), rag, questions, honest)
     assert len(pairs) > 15
     for example, before, after in pairs:
         replaced = {page for page in gold(example) & set(seen(before)) if page not in found(after)}
@@ -182,7 +182,7 @@ def test_serve_superseded_without_an_old_version(
     rag: ReferenceRag, questions: EvalSet, honest: dict[str, Response]
 ) -> None:
     """Where no page of the corpus has been replaced, there is nothing to spoil."""
-    current = tuple(page for page in documents() if page.superseded_by is None)
+    current = tuple(page for page in read_documents() if page.superseded_by is None)
     assert spoilt_by(ServeSuperseded(pages=current), rag, questions, honest) == []
 
 
@@ -241,7 +241,7 @@ def test_change_number_leaves_names_alone() -> None:
     """Names, versions, times, dates and codes are no quantities."""
     answer = "Hub 3 runs client 5 at 02:00 since 5 May 2024, E-104 or 6.2 aside. Up to 20 work."
     response = Response("q", passages=(), answer=answer, citations=())
-    spoilt = ChangeNumber().spoil(Example("q", "?"), response, FixedSystem(response))
+    spoilt = ChangeNumber().inject_fault(Example("q", "?"), response, FixedSystem(response))
     assert spoilt is not None
     assert spoilt.answer == answer.replace("20 work", "26 work")
 
@@ -249,7 +249,7 @@ def test_change_number_leaves_names_alone() -> None:
 def test_change_number_without_a_quantity() -> None:
     """An answer without a quantity is left alone."""
     response = Response("q", passages=(), answer="Hub 3 is blue.", citations=())
-    assert ChangeNumber().spoil(Example("q", "?"), response, FixedSystem(response)) is None
+    assert ChangeNumber().inject_fault(Example("q", "?"), response, FixedSystem(response)) is None
 
 
 def test_ignore_passages(rag: ReferenceRag, questions: EvalSet, honest: dict[str, Response]) -> None:
@@ -298,14 +298,14 @@ def test_refuse_anyway(rag: ReferenceRag, questions: EvalSet, honest: dict[str, 
 
 
 @pytest.mark.parametrize(
-    "fault", [DropGold(), PushGoldLow(), CutEvidence(), ServeSuperseded(pages=documents())], ids=lambda f: f.name
+    "fault", [DropGold(), PushGoldLow(), CutEvidence(), ServeSuperseded(pages=read_documents())], ids=lambda f: f.name
 )
 def test_nothing_to_spoil_without_labels(
     fault: Fault, rag: ReferenceRag, questions: EvalSet, honest: dict[str, Response]
 ) -> None:
     """A question without labels is left alone by faults that need them."""
     bare = [replace(example, relevant=None, gold_spans=None) for example in questions.examples]
-    assert all(fault.spoil(example, honest[example.query_id], rag) is None for example in bare)
+    assert all(fault.inject_fault(example, honest[example.query_id], rag) is None for example in bare)
 
 
 class FixedSystem:
@@ -327,15 +327,15 @@ ANSWERED = FixedSystem(Response("", passages=(), answer="It costs 10 euros.", ci
 def test_decision_is_seeded() -> None:
     """The same seed strikes the same questions in any order; another seed strikes others; shares are kept."""
     examples = [Example(f"q{n}", "?") for n in range(2_000)]
-    struck = {e.query_id for e in examples if InventNumber(share=0.3, seed=1).strikes(e)}
-    assert struck == {e.query_id for e in reversed(examples) if InventNumber(share=0.3, seed=1).strikes(e)}
-    assert struck != {e.query_id for e in examples if InventNumber(share=0.3, seed=2).strikes(e)}
+    struck = {e.query_id for e in examples if InventNumber(share=0.3, seed=1).is_struck(e)}
+    assert struck == {e.query_id for e in reversed(examples) if InventNumber(share=0.3, seed=1).is_struck(e)}
+    assert struck != {e.query_id for e in examples if InventNumber(share=0.3, seed=2).is_struck(e)}
     # binomial: 2000 x 0.3 = 600, standard deviation sqrt(2000 x 0.3 x 0.7) = 20.5; within four of them
     assert 518 <= len(struck) <= 682
     # a larger share strikes more questions, and all that a smaller one struck
-    assert struck < {e.query_id for e in examples if InventNumber(share=0.6, seed=1).strikes(e)}
-    assert not [e for e in examples if InventNumber(share=0).strikes(e)]
-    assert all(InventNumber(share=1).strikes(e) for e in examples)
+    assert struck < {e.query_id for e in examples if InventNumber(share=0.6, seed=1).is_struck(e)}
+    assert not [e for e in examples if InventNumber(share=0).is_struck(e)]
+    assert all(InventNumber(share=1).is_struck(e) for e in examples)
 
 
 def test_segments_limit_a_fault() -> None:
@@ -343,8 +343,8 @@ def test_segments_limit_a_fault() -> None:
     fault = InventNumber(segments={"type": ("a", "b"), "area": ("x",)})
     inside = [{"type": "a", "area": "x"}, {"type": "b", "area": "x"}]
     outside: list[dict[str, str]] = [{"type": "a", "area": "y"}, {"type": "c", "area": "x"}, {"type": "a"}, {}]
-    assert all(fault.strikes(Example("q", "?", segments=segments)) for segments in inside)
-    assert not any(fault.strikes(Example("q", "?", segments=segments)) for segments in outside)
+    assert all(fault.is_struck(Example("q", "?", segments=segments)) for segments in inside)
+    assert not any(fault.is_struck(Example("q", "?", segments=segments)) for segments in outside)
 
 
 def test_planted_is_recorded() -> None:
@@ -352,17 +352,17 @@ def test_planted_is_recorded() -> None:
     system = FaultySystem(ANSWERED, [AnswerAnyway(), InventNumber(share=0.5, seed=1), RefuseAnyway(share=0.5, seed=2)])
     examples = [Example(f"q{n}", "?") for n in range(200)]
     answers = {example.query_id: system.respond(example).answer or "" for example in examples}
-    assert set(system.planted.values()) == {"invent_number", "refuse_anyway"}
+    assert set(system.planted_faults.values()) == {"invent_number", "refuse_anyway"}
     for query_id, answer in answers.items():
         expected = {"It costs 10 euros.": None, REFUSAL: "refuse_anyway"}.get(answer, "invent_number")
-        assert system.planted.get(query_id) == expected
-    assert 0 < len(system.planted) < 200
+        assert system.planted_faults.get(query_id) == expected
+    assert 0 < len(system.planted_faults) < 200
 
 
 def test_planted_cannot_be_written() -> None:
     """The record is read-only for others."""
     with pytest.raises(TypeError):
-        FaultySystem(ANSWERED).planted["q"] = "x"  # type: ignore[index]
+        FaultySystem(ANSWERED).planted_faults["q"] = "x"  # type: ignore[index]
 
 
 def test_wrong_share() -> None:

@@ -15,7 +15,7 @@ from ragauge.core.response import Passage, Response
 from ragauge.models.embedders.wordllama import WordLlamaEmbedder
 from ragauge.systems.reference.extractive import REFUSAL
 from ragauge.systems.reference.pipeline import ReferenceConfig, ReferenceRag, RetrieverName
-from ragauge.text.tokens import count
+from ragauge.text.tokens import count_tokens
 
 embed = WordLlamaEmbedder().embed
 LAMPS = "# Lamps\n\nThe desk lamp weighs 3 kg. The floor lamp weighs 9 kg."
@@ -55,8 +55,8 @@ def test_response_is_complete() -> None:
     assert set(response.latency_ms) == {"retrieval", "generation", "total"}
     assert all(value > 0 for value in response.latency_ms.values())
     assert response.latency_ms["total"] == response.latency_ms["retrieval"] + response.latency_ms["generation"]
-    seen = sum(count(passage.text or "") for passage in response.passages)
-    query, answer = count("How much does the desk lamp weigh?"), count(response.answer or "")
+    seen = sum(count_tokens(passage.text or "") for passage in response.passages)
+    query, answer = count_tokens("How much does the desk lamp weigh?"), count_tokens(response.answer or "")
     assert response.tokens == {"input": query + seen, "output": answer}
 
 

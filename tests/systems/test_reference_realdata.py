@@ -144,7 +144,9 @@ def test_bm25_beside_dense_matters_in_a_sweep(collection: Any, tmp_path: Path) -
         store=f"sqlite:///{tmp_path / 's.db'}",
     )
     effects = next(
-        one for one in result.figures.told if isinstance(one, StudyTable) and one.heading == "What each value changes"
+        one
+        for one in result.figures.contents
+        if isinstance(one, StudyTable) and one.heading == "What each value changes"
     )
     (row,) = effects.rows
     assert row[:3] == ("retriever", "bm25", "dense")

@@ -10,7 +10,7 @@ from ragauge.core.example import Example
 from ragauge.core.response import Passage
 from ragauge.models.embedders.wordllama import WordLlamaEmbedder
 from ragauge.systems.reference.pipeline import ReferenceConfig, ReferenceRag
-from ragauge.systems.reference.retrievers import Reranker, RerankName, TermWeights, terms
+from ragauge.systems.reference.retrievers import Reranker, RerankName, TermWeights, extract_terms
 
 embed = WordLlamaEmbedder().embed
 QUERY = "How much does the desk lamp weigh?"
@@ -24,9 +24,9 @@ TEXTS = (
 
 
 def ordered(name: RerankName, texts: tuple[str, ...] = TEXTS, query: str = QUERY) -> tuple[Passage, ...]:
-    weights = TermWeights(terms(text) for text in TEXTS)
+    weights = TermWeights(extract_terms(text) for text in TEXTS)
     candidates = [Passage(f"p{n}", f"p{n}", text, score=-float(n)) for n, text in enumerate(texts)]
-    return Reranker(name, weights, embed).order(query, candidates)
+    return Reranker(name, weights, embed).rank_candidates(query, candidates)
 
 
 def ids(passages: tuple[Passage, ...]) -> list[str]:
@@ -67,7 +67,7 @@ def test_candidates_are_recorded_before() -> None:
         assert response.candidates == plain.retrieve(QUERY)
         assert (
             response.passages
-            == Reranker(config.rerank, TermWeights(terms(text) for text in TEXTS), embed).order(
+            == Reranker(config.rerank, TermWeights(extract_terms(text) for text in TEXTS), embed).rank_candidates(
                 QUERY, response.candidates or ()
             )[:2]
         )

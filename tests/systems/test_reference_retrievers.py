@@ -11,7 +11,15 @@ import pytest
 
 from ragauge.core.errors import UsageError
 from ragauge.models.embedders.wordllama import WordLlamaEmbedder
-from ragauge.systems.reference.retrievers import Bm25, Dense, Hybrid, RankedPassage, TermWeights, best, terms
+from ragauge.systems.reference.retrievers import (
+    Bm25,
+    Dense,
+    Hybrid,
+    RankedPassage,
+    TermWeights,
+    extract_terms,
+    select_best,
+)
 
 TEXTS = (
     "The red lamp costs nine euros.",
@@ -45,8 +53,8 @@ def axes(texts: Sequence[str]) -> npt.NDArray[np.float32]:
 def test_bm25_equals_the_library(query: str) -> None:
     """Order and scores are those of bm25s itself over the same terms, without the passages that score 0."""
     index = bm25s.BM25(method="lucene", k1=1.5, b=0.75)
-    index.index([terms(text) for text in TEXTS], show_progress=False)
-    found, scores = index.retrieve([terms(query)], k=len(TEXTS), show_progress=False)
+    index.index([extract_terms(text) for text in TEXTS], show_progress=False)
+    found, scores = index.retrieve([extract_terms(query)], k=len(TEXTS), show_progress=False)
     theirs = [(IDS[n], score) for n, score in zip(found[0].tolist(), scores[0].tolist(), strict=True) if score > 0]
     ours = [(hit.passage_id, hit.score) for hit in Bm25(IDS, TEXTS).search(query, len(TEXTS))]
     assert theirs == ours
@@ -111,7 +119,7 @@ def test_fusion_of_nothing() -> None:
 
 def test_ties_go_by_passage_id() -> None:
     """Of equal scores the smaller id comes first, also across the cut at k, in every retriever."""
-    hits = best(("c", "a", "b", "d"), np.array([1.0, 1.0, 1.0, 2.0]), 3)
+    hits = select_best(("c", "a", "b", "d"), np.array([1.0, 1.0, 1.0, 2.0]), 3)
     assert hits == [RankedPassage("d", 2.0), RankedPassage("a", 1.0), RankedPassage("b", 1.0)]
     same = ("lamp", "lamp", "lamp")
     assert [hit.passage_id for hit in Bm25(("c", "a", "b"), same).search("lamp", 2)] == ["a", "b"]

@@ -11,7 +11,7 @@ from tests.systems.retriever_contract import RetrieverContract
 
 from ragauge.core.errors import UnknownName, UsageError
 from ragauge.systems.base import System
-from ragauge.systems.system_lookup import system_of
+from ragauge.systems.system_lookup import find_system
 
 QUESTION = "How do I pair a device?"
 
@@ -58,7 +58,7 @@ class TestByVector(RetrieverContract):
 
     @pytest.fixture
     def system(self) -> System:
-        return system_of(ByVector(), {"k": K})
+        return find_system(ByVector(), {"k": K})
 
 
 class TestByText(RetrieverContract):
@@ -66,7 +66,7 @@ class TestByText(RetrieverContract):
 
     @pytest.fixture
     def system(self) -> System:
-        return system_of(ByText(), {"k": K, "score": "distance", "id_key": "url"})
+        return find_system(ByText(), {"k": K, "score": "distance", "id_key": "url"})
 
     def score(self, cosine: float) -> float:
         return cosine - 1
@@ -77,7 +77,7 @@ class TestWithScore(RetrieverContract):
 
     @pytest.fixture
     def system(self) -> System:
-        return system_of(WithScore(), {"k": K})
+        return find_system(WithScore(), {"k": K})
 
 
 class TestLangChainStore(RetrieverContract):
@@ -94,25 +94,29 @@ class TestLangChainStore(RetrieverContract):
         store.add_documents(
             [Document(id=one.passage_id, page_content=one.text, metadata={"doc_id": one.doc_id}) for one in pieces()]
         )
-        return system_of(store, {"k": K})
+        return find_system(store, {"k": K})
 
 
 def test_what_the_score_was_is_kept() -> None:
     """The configuration says whether scores are similarities or negated distances, and how many are asked for."""
-    assert system_of(ByText(), {"score": "distance"}).config == {"kind": "ByText", "k": 10, "score": "negated distance"}
-    assert system_of(ByVector(), {"k": 2}).config == {"kind": "ByVector", "k": 2, "score": "similarity"}
+    assert find_system(ByText(), {"score": "distance"}).config == {
+        "kind": "ByText",
+        "k": 10,
+        "score": "negated distance",
+    }
+    assert find_system(ByVector(), {"k": 2}).config == {"kind": "ByVector", "k": 2, "score": "similarity"}
 
 
 def test_settings_are_checked() -> None:
     """An impossible k, an unknown setting and an unknown kind of score are refused; so are handed passages."""
     with pytest.raises(UsageError, match="k must be an integer of at least 1, got 0"):
-        system_of(ByText(), {"k": 0})
+        find_system(ByText(), {"k": 0})
     with pytest.raises(UnknownName, match="nearest: embed"):
-        system_of(ByText(), {"embedd": "x"})
+        find_system(ByText(), {"embedd": "x"})
     with pytest.raises(UnknownName, match="distance"):
-        system_of(ByText(), {"score": "distances"})
+        find_system(ByText(), {"score": "distances"})
     with pytest.raises(UsageError, match="a vector store does not answer"):
-        system_of(ByText()).check("oracle")
+        find_system(ByText()).check_variant("oracle")
 
 
 def test_embed_as_a_setting() -> None:
@@ -123,6 +127,6 @@ def test_embed_as_a_setting() -> None:
             return ByVector().search(vector, k)
 
     for given in (embed_one, "tests.systems.one_index:embed_one"):
-        found = one_response(system_of(Bare(), {"k": 2, "embed": given}), QUESTION)
+        found = one_response(find_system(Bare(), {"k": 2, "embed": given}), QUESTION)
         assert found.passages is not None
         assert found.passages[0].passage_id == nearest(QUESTION)[0][0].passage_id

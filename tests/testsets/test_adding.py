@@ -13,9 +13,9 @@ import pytest
 
 import ragauge as rg
 from ragauge.core.errors import DataError, StoreError, UnknownName, UsageError
-from ragauge.store.exclusive import alone, changing
+from ragauge.store.exclusive import lock_file, lock_for_change
 from ragauge.testsets.set_file import read_set_file
-from ragauge.testsets.stratified_sample import draw_strata
+from ragauge.testsets.stratified_sample import sample_strata
 
 ROWS: list[dict[str, Any]] = [
     {
@@ -122,7 +122,7 @@ def test_a_set_that_another_process_changes_is_waited_for(store: str, tmp_path: 
     """While another has the set nothing is read of it: what that wrote is kept, and the examples stand after it."""
     path = tmp_path / "set.jsonl"
     words = [sys.executable, "-m", "ragauge", "testset", "add", "forty", "q1", "--to", str(path), "--store", store]
-    with changing(path):
+    with lock_for_change(path):
         process = subprocess.Popen(words, stdout=subprocess.DEVNULL)
         with pytest.raises(subprocess.TimeoutExpired):
             process.wait(timeout=4)
@@ -130,9 +130,9 @@ def test_a_set_that_another_process_changes_is_waited_for(store: str, tmp_path: 
     assert process.wait(timeout=200) == 0
     assert [row["query_id"] for row in _rows(path)] == ["mine", "q1"]
     with (
-        alone(tmp_path / "lock"),
+        lock_file(tmp_path / "lock"),
         pytest.raises(StoreError, match="Is another ragauge at work"),
-        alone(tmp_path / "lock", 0.05),
+        lock_file(tmp_path / "lock", 0.05),
     ):
         pass
 
@@ -225,7 +225,7 @@ def test_plain_means_of_samples_estimate_the_weighted_mean() -> None:
     whole = sum(weights[one] * score[one] for one in weights) / sum(weights.values())
     plain, weighted = [], []
     for seed in range(2_000):
-        drawn = draw_strata(strata, 34, seed)
+        drawn = sample_strata(strata, 34, seed)
         assert len(drawn.weights) == 34
         plain.append(fmean(score[one] for one in drawn.weights))
         weighted.append(sum(drawn.weights[one] * score[one] for one in drawn.weights) / sum(weights.values()))
@@ -238,13 +238,13 @@ def test_plain_means_of_samples_estimate_the_weighted_mean() -> None:
 
 def test_no_stratum_gives_more_than_it_has() -> None:
     """A stratum of few heavy examples gives them all, and its other places go to the rest; all where n is enough."""
-    drawn = draw_strata({"heavy": {"h1": 90.0, "h2": 90.0}, "light": dict.fromkeys("abcdefgh", 1.0)}, 6)
+    drawn = sample_strata({"heavy": {"h1": 90.0, "h2": 90.0}, "light": dict.fromkeys("abcdefgh", 1.0)}, 6)
     assert {name: one.drawn for name, one in drawn.strata.items()} == {"heavy": 2, "light": 4}
     assert drawn.weights["h1"] == 90.0
     assert sum(weight for name, weight in drawn.weights.items() if name in "abcdefgh") == pytest.approx(8)
-    assert len(draw_strata({"a": {"q": 1.0, "r": 1.0}, "b": {}}, 9).weights) == 2
+    assert len(sample_strata({"a": {"q": 1.0, "r": 1.0}, "b": {}}, 9).weights) == 2
     with pytest.raises(UsageError, match="at least 1 of at least 1 example; got 3 of 0"):
-        draw_strata({"a": {}}, 3)
+        sample_strata({"a": {}}, 3)
 
 
 @pytest.mark.parametrize(

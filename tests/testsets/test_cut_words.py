@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import ragauge as rg
-from ragauge.testsets.whole_words import cut_words, whole_words
+from ragauge.testsets.whole_words import list_cut_words, widen_to_words
 
 TEXT = "The warranty is two years. It costs 1,250.50 euros – in snake_case, d'une façon. क्षेत्र है। 保修期是两年。"
 
@@ -39,9 +39,9 @@ def test_a_stretch_is_widened_to_the_edges_of_its_words(part: str, whole: str) -
     """Letters with marks and digits with their points make a word; signs end it, and Chinese has no edges to cut."""
     start = TEXT.index(part) if part != "t" else 0
     end = start + len(part)
-    low, high = whole_words(TEXT, start, end)
+    low, high = widen_to_words(TEXT, start, end)
     assert TEXT[low:high] == whole
-    assert bool(cut_words(TEXT, start, end)) is (part != whole)
+    assert bool(list_cut_words(TEXT, start, end)) is (part != whole)
 
 
 @given(st.text(max_size=60), st.integers(0, 60), st.integers(0, 60))
@@ -49,9 +49,9 @@ def test_a_stretch_is_widened_to_the_edges_of_its_words(part: str, whole: str) -
 def test_what_is_whole_stays_and_nothing_is_lost(text: str, a: int, b: int) -> None:
     """Widened once is widened for good, and holds what it held."""
     start, end = sorted((min(a, len(text)), min(b, len(text))))
-    low, high = whole_words(text, start, end)
+    low, high = widen_to_words(text, start, end)
     assert low <= start <= end <= high
-    assert whole_words(text, low, high) == (low, high)
+    assert widen_to_words(text, low, high) == (low, high)
 
 
 def _written(path: Path, rows: list[dict[str, Any]]) -> Path:

@@ -13,26 +13,26 @@ from ragauge.core.curation import Anchor, Curation, Origin
 from ragauge.core.document import Document
 from ragauge.core.example import Example, Relevant
 from ragauge.testsets.corpus_view import CorpusView
-from ragauge.testsets.set_file import SetFile, SetLine, new_line
-from ragauge.testsets.stats.likeness import likeness
-from ragauge.testsets.stats.set_profile import described, overlap_of
+from ragauge.testsets.set_file import SetFile, SetLine, build_line
+from ragauge.testsets.stats.likeness import compare_with_real
+from ragauge.testsets.stats.set_profile import compute_overlap, describe_set
 
 TEXTS = {"t": "The Eiffel Tower in Paris was opened in 1889.", "h": "Hubs are grey."}
 
 
 def _line(query_id: str, query: str, doc_id: str = "", **meta: Any) -> SetLine:
     relevant = (Relevant((doc_id,)),) if doc_id else None
-    return new_line(Example(query_id, query, relevant=relevant), Curation(**meta))
+    return build_line(Example(query_id, query, relevant=relevant), Curation(**meta))
 
 
 def test_overlap_is_the_share_of_content_words_in_the_gold() -> None:
     """By hand: of opened, Eiffel, Tower, Rome three are in the gold; without documents, the quotes; else not known."""
     question = "When was the Eiffel Tower opened in Rome?"
-    assert overlap_of(_line("a", question, "t"), TEXTS) == pytest.approx(3 / 4)
-    assert overlap_of(_line("a", question, "t"), {}) is None
+    assert compute_overlap(_line("a", question, "t"), TEXTS) == pytest.approx(3 / 4)
+    assert compute_overlap(_line("a", question, "t"), {}) is None
     quoted = _line("a", question, anchors=(Anchor("t", 0, 12, "The Eiffel tower"),))
-    assert overlap_of(quoted, {}) == pytest.approx(2 / 4)
-    assert overlap_of(_line("a", "Who was it?", "t"), TEXTS) is None
+    assert compute_overlap(quoted, {}) == pytest.approx(2 / 4)
+    assert compute_overlap(_line("a", "Who was it?", "t"), TEXTS) is None
 
 
 def test_questions_whose_gold_is_not_in_the_corpus_are_counted_apart() -> None:
@@ -40,9 +40,9 @@ def test_questions_whose_gold_is_not_in_the_corpus_are_counted_apart() -> None:
     quoted = _line("a", "When was it opened?", "gone", anchors=(Anchor("gone", 0, 15, "It was opened."),))
     lines = SetFile("s", (quoted, _line("b", "Which Eiffel tower?", "t")))
     beside = [Document(doc_id, doc_id, text) for doc_id, text in TEXTS.items()]
-    found = described(lines, CorpusView(beside)).overlap
+    found = describe_set(lines, CorpusView(beside)).overlap
     assert (found.n, found.mean, found.lost, found.quotes) == (1, 1.0, 1, False)
-    alone = described(lines).overlap
+    alone = describe_set(lines).overlap
     assert (alone.n, alone.mean, alone.lost, alone.quotes) == (1, 1.0, 0, True)
 
 
@@ -53,7 +53,7 @@ def test_counts_and_topics() -> None:
         _line("r", "violin sonata", "1-3", state="golden"),
         replace(_line("x", "harbour", "0-1", state="rejected", origin=Origin("run"))),
     ]
-    found = described(SetFile("s", tuple(lines)), CorpusView(documents))
+    found = describe_set(SetFile("s", tuple(lines)), CorpusView(documents))
     assert found.states == {"draft": 4, "golden": 1, "rejected": 1}
     assert found.types == {"single": 4, "not said": 1}
     assert found.origins == {"model": 4, "not said": 1}
@@ -78,21 +78,21 @@ def _questions(count: int, seed: int, *, longer: int = 0) -> list[SetLine]:
 def test_what_was_changed_gives_questions_away() -> None:
     """Equal draws are not told apart; longer ones are, by their length first, in small letters by their writing."""
     real = _questions(120, 1)
-    alike = likeness(_questions(80, 2), real, {})
+    alike = compare_with_real(_questions(80, 2), real, {})
     assert (alike.n, alike.real, alike.apart, alike.without) == (80, 120, False, ("overlap with the gold",))
-    longer = likeness(_questions(80, 2, longer=2), real, {})
+    longer = compare_with_real(_questions(80, 2, longer=2), real, {})
     told = {one.name: one for one in longer.tells}
     assert (longer.apart, told["length"].here, told["length"].real) == (True, "8.4 words", "6.6 words")
     assert told["length"].auroc > 0.8 > 0.65 > max(told["first word"].auroc, told["writing"].auroc)
     small = [replace(one, example=replace(one.example, query=one.example.query.lower())) for one in _questions(80, 2)]
-    typed = likeness(small, real, {})
+    typed = compare_with_real(small, real, {})
     assert (typed.apart, typed.tells[0].name) == (True, "writing")
     assert "0% begin with a capital" in typed.tells[0].here
 
 
 def test_few_questions_are_not_judged() -> None:
     """Below 20 questions of either kind no classifier is asked."""
-    assert likeness(_questions(19, 1), _questions(50, 2), {}).auroc is None
+    assert compare_with_real(_questions(19, 1), _questions(50, 2), {}).auroc is None
 
 
 def test_overlap_tells_questions_copied_from_their_gold() -> None:
@@ -109,7 +109,7 @@ def test_overlap_tells_questions_copied_from_their_gold() -> None:
             made.append(_line(f"{side}{n}", " ".join(words), page.doc_id))
         return made
 
-    found = likeness([*asked("a", 6), _line("none", "w1 w2")], asked("b", 3), texts)
+    found = compare_with_real([*asked("a", 6), _line("none", "w1 w2")], asked("b", 3), texts)
     (told,) = (one for one in found.tells if one.name == "overlap with the gold")
     assert (found.left_out, found.without, told.auroc) == (1, (), 1.0)
     assert (told.here, told.real) == ("1.00 of the words", "0.50 of the words")

@@ -16,7 +16,7 @@ from ragauge.core.curation import Anchor
 from ragauge.core.document import Document
 from ragauge.testsets.corpus_view import CorpusView
 from ragauge.testsets.generate.draft import Draft, Quote, SourcePassage
-from ragauge.testsets.generate.free_filters import FREE, Known, fault_of
+from ragauge.testsets.generate.free_filters import FREE_TESTS, DraftContext, find_fault
 
 PLANTED, OWN = 40, 0.95
 Item = dict[str, Any]
@@ -93,8 +93,8 @@ def test_gold_that_no_retriever_finds_is_unreachable() -> None:
     view = CorpusView([*music, *ships])
     drafts = [_draft(one, f"Which tempo has the orchestra of violin sonata {n + 60}?") for n, one in enumerate(ships)]
     ranks = view.ranks([one.question for one in drafts], [one.gold for one in drafts])
-    known = Known(view, {one.question: found for one, found in zip(drafts, ranks, strict=True)})
-    found = [fault_of(one, known) for one in drafts]
+    known = DraftContext(view, {one.question: found for one, found in zip(drafts, ranks, strict=True)})
+    found = [find_fault(one, known) for one in drafts]
     assert sum(fault is not None and fault[0] == "unreachable" for fault in found) >= OWN * len(drafts)
 
 
@@ -104,24 +104,24 @@ def _draft(document: Document, question: str, kind: Any = "single") -> Draft:
     return Draft(kind, question, "It does so in spring.", (source,), (Quote(1, text),), (anchor,))
 
 
-@pytest.mark.parametrize("name", FREE)
+@pytest.mark.parametrize("name", FREE_TESTS)
 def test_each_filter_passes_a_right_question_and_says_the_same_again(name: str) -> None:
     """A filter says nothing of a right question, in English or not, and the same of a wrong one however often."""
     document = Document("d", "", "The ferry to Brennick leaves from the northern pier every spring.")
-    known = Known(CorpusView([document, Document("e", "", "Nothing else.")]))
+    known = DraftContext(CorpusView([document, Document("e", "", "Nothing else.")]))
     for question in ("Where can people board a boat for Brennick?", "Wo legt die Fähre nach Brennick ab?"):
-        assert FREE[name](_draft(document, question), known) == ""
+        assert FREE_TESTS[name](_draft(document, question), known) == ""
     known.add("Where can people board?", ())
     wrong = Draft("boundary", "Where did he stand in this passage?", "", (SourcePassage("d", 0, document.text),))
-    assert FREE[name](wrong, known) == FREE[name](wrong, known)
+    assert FREE_TESTS[name](wrong, known) == FREE_TESTS[name](wrong, known)
 
 
 def test_frequent_words_of_an_answer_tell_something() -> None:
     """The text "It is used by default" is not told by a question about a default; "The default" is."""
-    known = Known(CorpusView([Document("d", "", "It is used by default.")]))
+    known = DraftContext(CorpusView([Document("d", "", "It is used by default.")]))
     question = "What is the default value of this setting?"
     leaks = {
-        text: FREE["leaks_answer"](Draft("single", question, text, ()), known)
+        text: FREE_TESTS["leaks_answer"](Draft("single", question, text, ()), known)
         for text in ("It is used by default.", "The default.")
     }
     assert [bool(told) for told in leaks.values()] == [False, True]
@@ -129,7 +129,7 @@ def test_frequent_words_of_an_answer_tell_something() -> None:
 
 def test_every_filter_has_a_planted_fault_and_stands_in_the_docs() -> None:
     """No filter without a fault that it must find, and none that the page on sets does not name."""
-    names = {*FREE, "unsupported", "hop_not_needed", "answerable"}
+    names = {*FREE_TESTS, "unsupported", "hop_not_needed", "answerable"}
     assert names == {*FAULTS, "unreachable"}
     page = (Path(__file__).parents[2] / "docs" / "test-sets.md").read_text(encoding="utf-8")
     assert not [name for name in names if f"`{name}` | " not in page]
@@ -155,4 +155,6 @@ def test_every_filter_has_a_planted_fault_and_stands_in_the_docs() -> None:
 def test_a_question_may_point_at_a_document_by_its_name(question: str, right: bool) -> None:
     """A document that is named can be searched for; one that is only pointed at cannot."""
     document = Document("d", "", "The ferry to Brennick leaves from the northern pier every spring.")
-    assert (FREE["self_contained"](_draft(document, question), Known(CorpusView([document]))) == "") is right
+    assert (
+        FREE_TESTS["self_contained"](_draft(document, question), DraftContext(CorpusView([document]))) == ""
+    ) is right

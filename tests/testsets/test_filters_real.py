@@ -14,7 +14,7 @@ from ragauge.core.curation import Anchor
 from ragauge.core.document import Document
 from ragauge.testsets.corpus_view import CorpusView
 from ragauge.testsets.generate.draft import Draft, Quote, SourcePassage
-from ragauge.testsets.generate.free_filters import Known, fault_of
+from ragauge.testsets.generate.free_filters import DraftContext, find_fault
 
 DATA = Path(__file__).parents[3] / "shared" / "data"
 pytestmark = [pytest.mark.realdata, pytest.mark.skipif(not DATA.exists(), reason="no public data sets here")]
@@ -59,10 +59,10 @@ def test_questions_by_people_pass(
         source = SourcePassage(ids[text], 0, text)
         drafts.append(Draft("single", question, answer, (source,), (Quote(1, quote),), (anchor,)))
     ranks = corpus.ranks([one.question for one in drafts], [one.gold for one in drafts])
-    known = Known(corpus, {one.question: found for one, found in zip(drafts, ranks, strict=True)})
+    known = DraftContext(corpus, {one.question: found for one, found in zip(drafts, ranks, strict=True)})
     faults: Counter[str] = Counter()
     for draft in drafts:
-        fault = fault_of(draft, known)
+        fault = find_fault(draft, known)
         if fault is None:
             known.add(draft.question, draft.stretches)
         else:

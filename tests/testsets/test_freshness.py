@@ -16,12 +16,12 @@ import ragauge as rg
 from ragauge.core.curation import Anchor, Curation
 from ragauge.core.errors import DataError
 from ragauge.core.example import Example, Relevant, Span
-from ragauge.testsets.check.freshness import SetFreshness, freshness, mended
-from ragauge.testsets.lock import frozen, lock_path, read_lock
-from ragauge.testsets.quote_match import quoted as place_of
-from ragauge.testsets.set_file import SetFile, new_line, read_set_file
-from ragauge.testsets.shingles import placed_words
-from ragauge.testsets.stats.set_profile import overlap_of
+from ragauge.testsets.check.freshness import SetFreshness, check_freshness, fix_evidence
+from ragauge.testsets.lock import build_lock, build_lock_path, read_lock
+from ragauge.testsets.quote_match import find_quotation as place_of
+from ragauge.testsets.set_file import SetFile, build_line, read_set_file
+from ragauge.testsets.shingles import locate_words
+from ragauge.testsets.stats.set_profile import compute_overlap
 
 WORDS = [f"{a}{b}" for a in "bcdfghjklmnprstvz" for b in ("a", "en", "ir", "ol", "ut", "ade", "ine", "osk", "um")]
 
@@ -48,12 +48,12 @@ def _set(texts: dict[str, str], *, quoted: bool, short: bool = False) -> SetFile
         anchors = (Anchor(doc_id, start, end, text[start:end]),) if quoted else ()
         spans = (Span(doc_id, start, end),)
         example = Example(f"q{n}", f"{doc_id}?", relevant=(Relevant((doc_id,)),), gold_spans=spans)
-        lines.append(new_line(example, Curation(anchors=anchors)))
+        lines.append(build_line(example, Curation(anchors=anchors)))
     return SetFile("set", tuple(lines))
 
 
 def _check(found: SetFile, texts: dict[str, str], then: dict[str, str] | None, *, quoted: bool) -> SetFreshness:
-    return freshness(found, texts, None if quoted or then is None else frozen(found, then, "c"))
+    return check_freshness(found, texts, None if quoted or then is None else build_lock(found, then, "c"))
 
 
 @pytest.mark.parametrize("quoted", [True, False])
@@ -82,14 +82,14 @@ def _anchored_again(found: SetFile, then: dict[str, str], now: dict[str, str], f
     """Every example's span holds the words that it held, at the place where they moved to."""
     assert fresh.counts == {"moved": 100}
     assert fresh.gold_alive[0] == 1
-    fixed = mended(found, fresh)
+    fixed = fix_evidence(found, fresh)
     for before, after in zip(found.lines, fixed.lines, strict=True):
         (old,), (new,) = before.example.gold_spans or (), after.example.gold_spans or ()
         # to the document's end, so that the same words elsewhere are no success
         assert now[new.doc_id][new.start :] == then[old.doc_id][old.start :]
         assert new.end - new.start == old.end - old.start
         assert after.example.relevant == (Relevant((new.doc_id,)),)
-    assert freshness(fixed, now, frozen(fixed, now, "c")).counts == {"intact": 100}
+    assert check_freshness(fixed, now, build_lock(fixed, now, "c")).counts == {"intact": 100}
 
 
 @pytest.mark.parametrize("quoted", [True, False])
@@ -134,7 +134,7 @@ def test_deleted_text_is_gone(*, quoted: bool) -> None:
     assert fresh.counts == {"gone": 50, "unwinnable": 50}
     assert fresh.gold_alive[0] == 0.5
     assert not fresh.passed
-    fixed = mended(found, fresh)
+    fixed = fix_evidence(found, fresh)
     assert {line.curation.state for line in fixed.lines} == {"draft"}
     assert {line.curation.note for line in fixed.lines} == {"evidence gone", "evidence unwinnable"}
 
@@ -144,7 +144,7 @@ def test_moved_words_are_anchored_again_by_what_stands_around_them(*, quoted: bo
     """One to four words that stand in most documents: moved, renamed or copied into another, each is found."""
     then = _corpus()
     now, found = _moved(then), _set(then, quoted=quoted, short=True)
-    _anchored_again(found, then, now, freshness(found, now, frozen(found, then, "c")))
+    _anchored_again(found, then, now, check_freshness(found, now, build_lock(found, then, "c")))
 
 
 @pytest.mark.parametrize("quoted", [True, False])
@@ -153,12 +153,12 @@ def test_words_of_a_deleted_document_are_not_found_in_others(*, quoted: bool) ->
     then = _corpus()
     found = _set(then, quoted=quoted, short=True)
     now = {doc_id: text for n, (doc_id, text) in enumerate(then.items()) if n % 7 != 3} | {"new": _corpus(1, 9)["d0"]}
-    fresh = freshness(found, now, frozen(found, then, "c"))
+    fresh = check_freshness(found, now, build_lock(found, then, "c"))
     gone = [f"d{n}" for n in range(100) if n % 7 == 3]
     assert fresh.counts == {"intact": 100 - len(gone), "unwinnable": len(gone)}
     assert fresh.gold_alive[0] == 1 - len(gone) / 100
     assert not fresh.passed
-    drafts = [line.example.gold_spans for line in mended(found, fresh).lines if line.curation.note]
+    drafts = [line.example.gold_spans for line in fix_evidence(found, fresh).lines if line.curation.note]
     assert [span.doc_id for spans in drafts for span in spans or ()] == gone
 
 
@@ -173,7 +173,7 @@ def test_words_cut_out_of_a_document_are_not_found_in_its_rest(*, lock: bool) ->
     for line, (doc_id, text) in zip(found.lines, then.items(), strict=True):
         ((start, end),) = [(span.start, span.end) for span in line.example.gold_spans or ()]
         now[doc_id] = text[: text.rindex(".", 0, start) + 2] + text[text.index(".", end) + 2 :]
-    fresh = freshness(found, now, frozen(found, then, "c") if lock else None)
+    fresh = check_freshness(found, now, build_lock(found, then, "c") if lock else None)
     moved = [one for example in fresh.examples for one in example.evidence if one.state == "moved"]
     assert len(moved) <= 2 or not lock
     for one in moved:
@@ -188,11 +188,11 @@ def test_words_of_a_phrase_of_many_documents_are_not_told_apart() -> None:
     texts = {f"d{n}": f"{_corpus(6)[f'd{n}']} {form.format('22.1')}" for n in range(6)}
     start = texts["d0"].index("22.1")
     example = Example("q", "Which?", relevant=(Relevant(("d0",)),), gold_spans=(Span("d0", start, start + 4),))
-    found = SetFile("set", (new_line(example, Curation(state="golden")),))
-    lock = frozen(found, texts, "c")
-    fresh = freshness(found, {name: text for name, text in texts.items() if name != "d0"}, lock)
+    found = SetFile("set", (build_line(example, Curation(state="golden")),))
+    lock = build_lock(found, texts, "c")
+    fresh = check_freshness(found, {name: text for name, text in texts.items() if name != "d0"}, lock)
     assert fresh.counts == {"unwinnable": 1}
-    assert freshness(found, {f"x{name}": text for name, text in texts.items()}, lock).counts == {"moved": 1}
+    assert check_freshness(found, {f"x{name}": text for name, text in texts.items()}, lock).counts == {"moved": 1}
 
 
 RULE = "A lost hub is replaced free of charge within ninety days of the day of purchase."
@@ -204,8 +204,8 @@ def _of_v2(*, locked: bool, text: str = V2, **now: str) -> tuple[str, str | None
     start = text.index(RULE)
     anchor = Anchor("v2", start, start + len(RULE), RULE)
     example = Example("q", "Q?", relevant=(Relevant(("v2",)),), gold_spans=(Span("v2", start, anchor.end),))
-    found = SetFile("set", (new_line(example, Curation(anchors=(anchor,))),))
-    fresh = freshness(found, now, frozen(found, {"v1": V1, "v2": text}, "c") if locked else None)
+    found = SetFile("set", (build_line(example, Curation(anchors=(anchor,))),))
+    fresh = check_freshness(found, now, build_lock(found, {"v1": V1, "v2": text}, "c") if locked else None)
     (one,) = fresh.examples[0].evidence
     return one.state, one.now.doc_id if one.now else None, fresh.documents["v2"]
 
@@ -241,23 +241,23 @@ def test_whole_documents_are_told_by_the_lock(tmp_path: Path) -> None:
     """Of labels without spans the lock tells what changed, and finds a renamed document, slightly edited too."""
     then = _corpus(4)
     examples = [Example(f"q{n}", f"{name}?", relevant=(Relevant((name,)),)) for n, name in enumerate(then)]
-    found = SetFile("set", tuple(new_line(example, Curation()) for example in examples))
-    frozen(found, then, "c").write(lock_path(tmp_path / "set.jsonl"))
+    found = SetFile("set", tuple(build_line(example, Curation()) for example in examples))
+    build_lock(found, then, "c").write(build_lock_path(tmp_path / "set.jsonl"))
     lock = read_lock(tmp_path / "set.lock.json")
     words = then["d2"].split(" ")
     now = {"d0": then["d0"], "d1": f"{then['d1']} More.", "other": then["d2"].replace(words[40], "other")}
-    fresh = freshness(found, now, lock)
+    fresh = check_freshness(found, now, lock)
     assert [one.state for one in fresh.examples] == ["intact", "changed", "moved", "unwinnable"]
     assert fresh.gold_alive[0] == 0.75
     assert fresh.gold_intact[0] == 0.25
     assert fresh.same_version is True
-    assert mended(found, fresh).lines[2].example.relevant == (Relevant(("other",)),)
-    swapped = freshness(found, then | {"d0": then["d1"], "d1": then["d0"]}, lock)
+    assert fix_evidence(found, fresh).lines[2].example.relevant == (Relevant(("other",)),)
+    swapped = check_freshness(found, then | {"d0": then["d1"], "d1": then["d0"]}, lock)
     assert [one.state for one in swapped.examples] == ["moved", "moved", "intact", "intact"]
-    assert mended(found, swapped).lines[0].example.relevant == (Relevant(("d1",)),)
+    assert fix_evidence(found, swapped).lines[0].example.relevant == (Relevant(("d1",)),)
     two = Example("two", "Both?", relevant=(Relevant(("d0",)), Relevant(("d1",))))
-    both = SetFile("set", (new_line(two, Curation()),))
-    assert freshness(both, {"d0": then["d0"]}, lock).counts == {"gone": 1}
+    both = SetFile("set", (build_line(two, Curation()),))
+    assert check_freshness(both, {"d0": then["d0"]}, lock).counts == {"gone": 1}
 
 
 def test_lines_that_nothing_changes_keep_their_bytes(tmp_path: Path) -> None:
@@ -268,7 +268,7 @@ def test_lines_that_nothing_changes_keep_their_bytes(tmp_path: Path) -> None:
     second = json.dumps({"query_id": "b", "query": "Two?", "relevant": {"gone": 1}, "meta": meta})
     path.write_text(f"{first}\n\n{second}\n", encoding="utf-8")
     found = read_set_file(path)
-    fixed = mended(found, freshness(found, {"a": "A text."}))
+    fixed = fix_evidence(found, check_freshness(found, {"a": "A text."}))
     fixed.write(path)
     written = path.read_text(encoding="utf-8").splitlines()
     assert written[:2] == [first, ""]
@@ -286,11 +286,11 @@ def test_a_changed_line_leaves_the_bytes_around_it(tmp_path: Path, end: str, *, 
     path.write_bytes(before.encode())
     found = read_set_file(path)
     for n, text in enumerate(rows):
-        golden = found.lines[n].curated(Curation(state="golden", by="Ann"))
+        golden = found.lines[n].with_curation(Curation(state="golden", by="Ann"))
         assert replace(found, lines=(*found.lines[:n], golden, *found.lines[n + 1 :])).write(path) == 3
         assert golden.text != text
         assert path.read_bytes() == before.replace(text, golden.text).encode()
-    more = found.with_lines([new_line(Example("d", "d?"), Curation())])
+    more = found.add_lines([build_line(Example("d", "d?"), Curation())])
     more.write(path)
     assert path.read_bytes() == (before + end * (not last) + more.lines[3].written + end).encode()
 
@@ -302,10 +302,10 @@ def test_what_moved_is_mended_beside_what_is_gone(tmp_path: Path) -> None:
     spans = tuple(Span(name, 0, end) for name, end in ends.items())
     anchors = tuple(Anchor(name, 0, end, then[name][:end]) for name, end in ends.items())
     example = Example("q", "Q?", relevant=tuple(Relevant((name,)) for name in then), gold_spans=spans)
-    found = SetFile("set", (new_line(example, Curation(anchors=anchors)),))
-    fresh = freshness(found, {"d1": f"Before. {then['d1']}"})
+    found = SetFile("set", (build_line(example, Curation(anchors=anchors)),))
+    fresh = check_freshness(found, {"d1": f"Before. {then['d1']}"})
     assert [one.state for one in fresh.examples[0].evidence] == ["gone", "moved"]
-    (fixed,) = mended(found, fresh).lines
+    (fixed,) = fix_evidence(found, fresh).lines
     assert fixed.example.gold_spans == (spans[0], Span("d1", 8, 8 + ends["d1"]))
     assert (fixed.curation.state, fixed.curation.note) == ("draft", "evidence gone")
     assert fixed.curation.anchors[1] == Anchor("d1", 8, 8 + ends["d1"], anchors[1].quote)
@@ -314,10 +314,10 @@ def test_what_moved_is_mended_beside_what_is_gone(tmp_path: Path) -> None:
 def test_quotes_of_an_unanswerable_question_are_no_gold() -> None:
     """What a model quotes beside a question that nothing answers counts in no share: gold_alive, intact, overlap."""
     meta = Curation(anchors=(Anchor("a", 0, 5, "A hub"),))
-    line = new_line(Example("q", "Which hub?", relevant=(), gold_spans=(), answerable=False), meta)
-    fresh = freshness(SetFile("set", (line,)), {})
+    line = build_line(Example("q", "Which hub?", relevant=(), gold_spans=(), answerable=False), meta)
+    fresh = check_freshness(SetFile("set", (line,)), {})
     assert (fresh.counts, fresh.gold_alive[0], fresh.gold_intact[0]) == ({"no labels": 1}, None, None)
-    assert overlap_of(line, {"a": "A hub"}) is None
+    assert compute_overlap(line, {"a": "A hub"}) is None
 
 
 def test_freezing_names_all_that_is_stale_and_how_to_get_on(tmp_path: Path) -> None:
@@ -354,7 +354,9 @@ def test_freezing_names_all_that_is_stale_and_how_to_get_on(tmp_path: Path) -> N
 def test_freezing_names_ten_that_are_stale_and_counts_the_rest(tmp_path: Path) -> None:
     """Of 25 examples without their documents ten have a line each, the others a number; no line holds them all."""
     path, then = tmp_path / "set.jsonl", _corpus(25)
-    _set(then, quoted=True).map(lambda one: one.curated(replace(one.curation, state="golden", by="Ann"))).write(path)
+    _set(then, quoted=True).map_lines(
+        lambda one: one.with_curation(replace(one.curation, state="golden", by="Ann"))
+    ).write(path)
     with pytest.raises(DataError, match="25 examples is not in the corpus") as refused:
         rg.freeze_set(path, corpus={"other": "A page."})
     _, *lines, _, mark = str(refused.value).splitlines()
@@ -394,8 +396,8 @@ def test_evidence_is_found_however_accents_are_written(tmp_path: Path) -> None:
 @settings(derandomize=True, deadline=None)
 def test_words_of_parted_letters_have_their_places(text: str) -> None:
     """Words are those of the text as NFC; each stands where it says, and no two overlap."""
-    placed = placed_words(text)
-    assert [word for word, _, _ in placed] == [word for word, _, _ in placed_words(unicodedata.normalize("NFC", text))]
+    placed = locate_words(text)
+    assert [word for word, _, _ in placed] == [word for word, _, _ in locate_words(unicodedata.normalize("NFC", text))]
     edges = [edge for _, start, end in placed for edge in (start, end)]
     assert edges == sorted(edges)
     assert all(start < end for _, start, end in placed)
@@ -408,7 +410,9 @@ def test_evidence_whose_words_are_gone_is_not_frozen(tmp_path: Path, *, quoted: 
     Their span still lies within its document, so that its length alone tells nothing.
     """
     path, then = tmp_path / "set.jsonl", _corpus(3)
-    found = _set(then, quoted=quoted).map(lambda one: one.curated(replace(one.curation, state="golden", by="Ann")))
+    found = _set(then, quoted=quoted).map_lines(
+        lambda one: one.with_curation(replace(one.curation, state="golden", by="Ann"))
+    )
     found.write(path)
     lock = rg.freeze_set(path, corpus=then)
     held = lock.read_bytes()
@@ -525,9 +529,9 @@ FEE, CHARGE = "The fee is paid at the counter in cash or by card before noon.", 
 def _statute(start: int, end: int, now: dict[str, str], doc_id: str = "law") -> tuple[str, str | None, str]:
     """State of evidence of the statute in another corpus, its text and place there, and the example's state."""
     example = Example("q", "?", relevant=(Relevant((doc_id,)),), gold_spans=(Span(doc_id, start, end),))
-    found = SetFile("set", (new_line(example, Curation(state="golden")),))
-    fresh = freshness(found, now, frozen(found, {doc_id: STATUTE, "other": V1}, "c"))
-    (line,) = mended(found, fresh).lines
+    found = SetFile("set", (build_line(example, Curation(state="golden")),))
+    fresh = check_freshness(found, now, build_lock(found, {doc_id: STATUTE, "other": V1}, "c"))
+    (line,) = fix_evidence(found, fresh).lines
     (span,) = line.example.gold_spans or ()
     text = now.get(span.doc_id, "")[span.start : span.end]
     return fresh.examples[0].state, f"{span.doc_id} {span.start} {text}", line.curation.state

@@ -13,9 +13,9 @@ import pytest
 import ragauge as rg
 from ragauge.core.document import Document
 from ragauge.core.errors import DataError
-from ragauge.testsets.corpus_view import CorpusView, difficulty
-from ragauge.testsets.generate.known_item import known_items, terms_of
-from ragauge.testsets.generate.set_generation import generated
+from ragauge.testsets.corpus_view import CorpusView, classify_difficulty
+from ragauge.testsets.generate.known_item import count_terms, sample_known_items
+from ragauge.testsets.generate.set_generation import generate_known_items
 from ragauge.testsets.unspaced_words import UnspacedWords
 
 SUBJECTS = ("harbour crane vessel anchor", "violin sonata orchestra tempo", "enzyme protein cell membrane")
@@ -33,9 +33,9 @@ def _documents(each: int = 20) -> list[Document]:
 def test_queries_name_their_document_and_are_drawn_alike_from_equal_seeds() -> None:
     """Each query has 3 to 6 distinct terms of its document, and equal seeds give equal lines."""
     corpus = CorpusView(_documents())
-    lines = list(known_items(corpus, 200, 3))
-    assert [one.text for one in known_items(CorpusView(_documents()), 200, 3)] == [one.text for one in lines]
-    assert [one.text for one in known_items(corpus, 200, 4)] != [one.text for one in lines]
+    lines = list(sample_known_items(corpus, 200, 3))
+    assert [one.text for one in sample_known_items(CorpusView(_documents()), 200, 3)] == [one.text for one in lines]
+    assert [one.text for one in sample_known_items(corpus, 200, 4)] != [one.text for one in lines]
     for line in lines:
         terms = line.example.query.split()
         ((doc_id,),) = (one.doc_ids for one in line.example.relevant or ())
@@ -75,7 +75,7 @@ def test_documents_are_drawn_evenly() -> None:
     corpus = CorpusView(_documents(40)[:40] + _documents(40)[40:48])
     topics, n = len(corpus.topics), len(corpus.ids)
     assert topics > 2
-    drawn = [document.doc_id for document in islice(corpus.drawn(random.Random(2)), 3 * n)]
+    drawn = [document.doc_id for document in islice(corpus.sample_documents(random.Random(2)), 3 * n)]
     first = [next(place for place, topic in enumerate(corpus.topics) if doc_id in topic) for doc_id in drawn[:topics]]
     assert sorted(first) == list(range(topics))
     for made in (n // 2, n, n + n // 4, 3 * n):
@@ -87,14 +87,14 @@ def test_documents_are_drawn_evenly() -> None:
 def test_documents_of_no_use_are_counted_and_never_drawn() -> None:
     """Empty documents, copies and huge ones are named; a corpus of nothing else is refused; too few words end early."""
     documents = [*_documents(3), Document("e", "", " \n"), Document("c", "", _documents(3)[0].text + "  ")]
-    found = generated(CorpusView(documents), 30)
+    found = generate_known_items(CorpusView(documents), 30)
     assert found.corpus.empty == ("e",)
     assert found.corpus.copies == {"c": "0-0"}
     used = {doc_id for one in found.lines for doc_id in (one.curation.origin.passages if one.curation.origin else ())}
     assert not used & {"e", "c"}
     with pytest.raises(DataError, match="no document of use: 1 of 1 documents without a text: e"):
         CorpusView([Document("e", "", "")])
-    few = generated(CorpusView([Document("a", "", "harbour crane vessel")]), 50)
+    few = generate_known_items(CorpusView([Document("a", "", "harbour crane vessel")]), 50)
     assert 0 < len(few.lines) < 50
 
 
@@ -105,12 +105,12 @@ def test_difficulty_tells_where_the_gold_document_ranks() -> None:
     assert ranks[0] == (1, 1)
     assert ranks[1][0] is None
     assert ranks[1][1] in (2, 3)
-    assert [difficulty(1, 1), difficulty(2, 1), difficulty(None, 100), difficulty(11, None)] == [
-        "easy",
-        "medium",
-        "hard",
-        "hard",
-    ]
+    assert [
+        classify_difficulty(1, 1),
+        classify_difficulty(2, 1),
+        classify_difficulty(None, 100),
+        classify_difficulty(11, None),
+    ] == ["easy", "medium", "hard", "hard"]
 
 
 @pytest.mark.realdata
@@ -141,7 +141,7 @@ def test_terms_of_scripts_without_spaces_are_words(language: str) -> None:
     rng, known = random.Random(4), WORDS[language].split()
     texts = ["".join(rng.choices(known, k=5)) for _ in range(250)]
     documents = [Document(f"d{n}", "", text) for n, text in enumerate(texts)]
-    terms = [term for line in known_items(CorpusView(documents), 40) for term in line.example.query.split()]
+    terms = [term for line in sample_known_items(CorpusView(documents), 40) for term in line.example.query.split()]
     assert len(terms) >= 120
     assert all(len(term) > 1 for term in terms)
     assert sum(term in known for term in terms) >= 0.8 * len(terms)
@@ -152,6 +152,6 @@ def test_words_beside_scripts_without_spaces_stay_terms() -> None:
     names = ["图书馆", "博物馆", "停车场", "体育馆", "办公室", "游泳池"]
     texts = [f"{name}的价格是{n}00元。{name}的Wifi密码是open{n}。请打电话。" for n, name in enumerate(names)]
     found = UnspacedWords(texts)
-    drawn = terms_of(texts[0], found).names
+    drawn = count_terms(texts[0], found).names
     assert {"wifi", "open0", "图书馆"} <= set(drawn)
     assert not {"的", "是", "价", "请"} & set(drawn)

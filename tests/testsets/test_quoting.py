@@ -10,12 +10,12 @@ from ragauge.core.ask import Reply
 from ragauge.core.document import Document
 from ragauge.testsets.corpus_view import CorpusView
 from ragauge.testsets.generate.draft import Brief, Draft, Quote, SourcePassage
-from ragauge.testsets.generate.free_filters import Known, quote, self_contained
-from ragauge.testsets.generate.judge_filters import gold_sentences
+from ragauge.testsets.generate.free_filters import DraftContext, find_context_fault, find_quote_fault
+from ragauge.testsets.generate.judge_filters import list_gold_sentences
 from ragauge.testsets.generate.question_writer import build_writer
-from ragauge.testsets.generate.source_samples import Drawing
-from ragauge.testsets.generate.write_questions import anchor_of, write_questions
-from ragauge.testsets.quote_match import quoted
+from ragauge.testsets.generate.source_samples import PassageSampler
+from ragauge.testsets.generate.write_questions import locate_anchor, write_questions
+from ragauge.testsets.quote_match import find_quotation
 
 TEXT = (
     "The pump was not made for salt water. It lifts 22 litres a second in summer. In winter, when the canal is low and "
@@ -26,7 +26,7 @@ SENTENCES = TEXT.replace(". ", ".\n").splitlines()
 
 def _draft(text: str, answer: str) -> Draft:
     source, given = (SourcePassage("d", 100, TEXT),), Quote(1, text)
-    anchor = anchor_of(given, source, answer)
+    anchor = locate_anchor(given, source, answer)
     return Draft("single", "How much does the pump lift?", answer, source, (given,), (anchor,))
 
 
@@ -44,8 +44,8 @@ def _draft(text: str, answer: str) -> Draft:
 )
 def test_a_quotation_that_shows_too_little_is_rejected(text: str, answer: str) -> None:
     """A letter, frequent words, a word that is not the answer, and one that stands in two sentences are no gold."""
-    known = Known(CorpusView([Document("d", "", TEXT)]))
-    assert quote(_draft(text, answer), known) == f"{text!r} is too little to show where passage 1 says it"
+    known = DraftContext(CorpusView([Document("d", "", TEXT)]))
+    assert find_quote_fault(_draft(text, answer), known) == f"{text!r} is too little to show where passage 1 says it"
 
 
 @pytest.mark.parametrize(
@@ -57,7 +57,7 @@ def test_a_bare_answer_is_quoted_with_its_sentence(text: str, answer: str, n: in
     (anchor,) = draft.anchors
     assert anchor is not None
     assert anchor.quote == SENTENCES[n] == TEXT[anchor.start - 100 : anchor.end - 100]
-    assert quote(draft, Known(CorpusView([Document("d", "", TEXT)]))) == ""
+    assert find_quote_fault(draft, DraftContext(CorpusView([Document("d", "", TEXT)]))) == ""
 
 
 @pytest.mark.parametrize(
@@ -78,7 +78,7 @@ def test_a_quotation_that_cuts_words_is_gold_with_its_words_whole(part: str, who
 def test_a_passage_of_a_long_document_ends_with_a_whole_word() -> None:
     """Where a document has no sentence as short as a passage, what is drawn of it is cut between words."""
     text = "harbourmaster " * 1_000
-    (passage,) = next(Drawing(CorpusView([Document("d", "", text)]), 7).passages("single"))
+    (passage,) = next(PassageSampler(CorpusView([Document("d", "", text)]), 7).passages("single"))
     assert len(passage.text) < 8_001 < len(text)
     assert passage.text.endswith("harbourmaster ")
 
@@ -88,11 +88,11 @@ def test_a_failed_call_is_told_from_a_reply_that_cannot_be_read() -> None:
     writer, brief = build_writer("openai:any"), Brief("single", (SourcePassage("d", 0, TEXT),), ({}, {}))
 
     failed, _ = answered(write_questions(brief, writer), [Reply("failed", reason="server: 503")])
-    assert [(one.unwritten, one.told) for one in failed] == [("call_failed", "server: 503")] * 2
+    assert [(one.unwritten, one.fault_message) for one in failed] == [("call_failed", "server: 503")] * 2
     prose = "What a fine pump! " * 200
     unreadable, _ = answered(write_questions(brief, writer), ["Hm."], [prose])
     told = f"no question in the reply, asked twice; the last was: {prose[:2_000]} … (3,600 characters)"
-    assert [(one.unwritten, one.told) for one in unreadable] == [("unreadable", told)] * 2
+    assert [(one.unwritten, one.fault_message) for one in unreadable] == [("unreadable", told)] * 2
 
 
 @pytest.mark.parametrize(
@@ -106,15 +106,15 @@ def test_a_failed_call_is_told_from_a_reply_that_cannot_be_read() -> None:
 )
 def test_a_changed_number_or_denial_is_no_quotation(own: str, other: str) -> None:
     """One word that is another number, or denies, makes another statement; a slip elsewhere does not."""
-    assert quoted(TEXT[:-1].replace("canal", "river"), TEXT) is not None
-    assert quoted(TEXT.replace(own, other), TEXT) is None
+    assert find_quotation(TEXT[:-1].replace("canal", "river"), TEXT) is not None
+    assert find_quotation(TEXT.replace(own, other), TEXT) is None
 
 
 def test_the_judge_sees_the_sentences_of_the_gold_and_no_others() -> None:
     """Support is asked of the sentences that the evidence stands in, whole, also where a quotation is a part of one."""
     first = _draft("the canal is low and the valves are shut", "x")
-    assert gold_sentences(first) == (SENTENCES[2],)
-    assert gold_sentences(_draft("a second in summer. In winter, when", "x")) == (" ".join(SENTENCES[1:3]),)
+    assert list_gold_sentences(first) == (SENTENCES[2],)
+    assert list_gold_sentences(_draft("a second in summer. In winter, when", "x")) == (" ".join(SENTENCES[1:3]),)
 
 
 @pytest.mark.parametrize(
@@ -129,9 +129,9 @@ def test_the_judge_sees_the_sentences_of_the_gold_and_no_others() -> None:
 )
 def test_questions_that_need_their_passage_are_rejected(question: str) -> None:
     """Each points to something that only who has the passage knows; with the thing named, each passes."""
-    known = Known(CorpusView(corpus(2)))
+    known = DraftContext(CorpusView(corpus(2)))
     named = {"of it": "of valve", "is that": "is the Gregorian calendar", "in this case": "of httpx"}
-    assert self_contained(Draft("single", question, "x", ()), known)
+    assert find_context_fault(Draft("single", question, "x", ()), known)
     for pointing, name in named.items():
         if pointing in question:
-            assert self_contained(Draft("single", question.replace(pointing, name), "x", ()), known) == ""
+            assert find_context_fault(Draft("single", question.replace(pointing, name), "x", ()), known) == ""

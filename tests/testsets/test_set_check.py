@@ -14,9 +14,9 @@ from tests.testsets.writing_server import corpus, subject
 import ragauge as rg
 from ragauge.core.curation import Curation, Origin
 from ragauge.core.example import Example, Relevant, Span
-from ragauge.testsets.check.contracts import broken_contracts
+from ragauge.testsets.check.contracts import find_broken_contracts
 from ragauge.testsets.generate.draft import TYPES, QuestionType
-from ragauge.testsets.set_file import SetFile, new_line
+from ragauge.testsets.set_file import SetFile, build_line
 
 PLANTED, NEAR = 8, 8
 
@@ -229,9 +229,9 @@ def test_a_type_that_is_not_kept_is_named(kind: QuestionType) -> None:
     """An example of each type passes; one change that breaks its promise is named; rejected ones are passed by."""
     meta = Curation(origin=Origin("model", type=kind))
     good, (bad, told) = _of(kind), BREAKS[kind]
-    lines = [new_line(replace(good, query_id="good"), meta), new_line(replace(bad, query_id="bad"), meta)]
-    lines.append(new_line(replace(bad, query_id="no"), replace(meta, state="rejected")))
-    lines.append(new_line(replace(bad, query_id="other"), Curation(origin=Origin("mine", type="my own type"))))
-    (found,) = broken_contracts(SetFile("set", tuple(lines)), {"a": TEXT})
+    lines = [build_line(replace(good, query_id="good"), meta), build_line(replace(bad, query_id="bad"), meta)]
+    lines.append(build_line(replace(bad, query_id="no"), replace(meta, state="rejected")))
+    lines.append(build_line(replace(bad, query_id="other"), Curation(origin=Origin("mine", type="my own type"))))
+    (found,) = find_broken_contracts(SetFile("set", tuple(lines)), {"a": TEXT})
     assert (found.query_id, found.type) == ("bad", kind)
-    assert told in found.told
+    assert told in found.problem

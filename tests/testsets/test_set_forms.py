@@ -144,9 +144,9 @@ def test_preparing_takes_no_file_away(path: Path, tmp_path: Path) -> None:
     """The same again is written; other examples, marked ones, edited claims and what is no set stay as they are."""
     to = tmp_path / "ready.jsonl"
     wanted = PrepareOptions(path, output=to)
-    asyncio.run(testset.prepare(wanted))
+    asyncio.run(testset.prepare_set(wanted))
     made = to.read_bytes()
-    asyncio.run(testset.prepare(wanted))
+    asyncio.run(testset.prepare_set(wanted))
     assert to.read_bytes() == made
     others = {
         b'{"query_id": "mine", "query": "Mine?"}\n': "did not write: mine",
@@ -157,7 +157,7 @@ def test_preparing_takes_no_file_away(path: Path, tmp_path: Path) -> None:
     for held, told in others.items():
         to.write_bytes(held)
         with pytest.raises(UsageError, match=told):
-            asyncio.run(testset.prepare(wanted))
+            asyncio.run(testset.prepare_set(wanted))
         assert to.read_bytes() == held
 
 

@@ -14,13 +14,13 @@ from hypothesis import strategies as st
 
 from ragauge.core.document import Document
 from ragauge.core.errors import UnknownName, UsageError
-from ragauge.core.variation import original_id
-from ragauge.testsets.check.contracts import broken_contracts
+from ragauge.core.variation import parse_original_id
+from ragauge.testsets.check.contracts import find_broken_contracts
 from ragauge.testsets.set_file import SetFile, read_set_file
 from ragauge.testsets.vary.base import Variation
-from ragauge.testsets.vary.kinds import KINDS, variations
-from ragauge.testsets.vary.variant_set import varied
-from ragauge.text.tokens import words
+from ragauge.testsets.vary.kinds import KINDS, build_variations
+from ragauge.testsets.vary.variant_set import build_varied_set
+from ragauge.text.tokens import split_words
 
 DOCUMENTS = [
     Document("t", "Tower", "The Eiffel Tower in Paris was opened in 1889. It was built by Gustave Eiffel."),
@@ -63,7 +63,7 @@ def _set(folder: Path) -> SetFile:
 
 @cache
 def _kind(name: str) -> Variation:
-    return variations([name], DOCUMENTS)[0]
+    return build_variations([name], DOCUMENTS)[0]
 
 
 @pytest.fixture(params=list(KINDS))
@@ -85,12 +85,12 @@ def test_a_variant_differs_and_is_drawn_again_alike(name: str, query: str, seed:
 def test_labels_cluster_and_origin(tmp_path: Path, kind: Variation) -> None:
     """A variant has its original's cluster, its kind, and all labels, or none where it asks for something else."""
     lines = _set(tmp_path)
-    found = varied(lines, [kind])
+    found = build_varied_set(lines, [kind])
     made = [one for one in found.file.lines if one.example.query_id not in lines.by_id]
     assert made
     for one in made:
         example, origin = one.example, one.curation.origin
-        was = found.file.by_id[original_id(example.query_id, kind.name) or ""]
+        was = found.file.by_id[parse_original_id(example.query_id, kind.name) or ""]
         assert example.cluster == was.example.cluster is not None
         asks_else = {} if kind.keeps_labels or "type" not in was.example.segments else {"type": "unanswerable"}
         assert example.segments == {**was.example.segments, **asks_else, "variation": kind.name}
@@ -115,19 +115,19 @@ def test_what_entity_asks_is_unanswerable_by_type(tmp_path: Path) -> None:
     path = tmp_path / "set.jsonl"
     more = {"segments": {"type": "single", "difficulty": "easy"}, "answerable": True}
     path.write_text(json.dumps(ROWS[0] | more) + "\n", encoding="utf-8")
-    found = varied(read_set_file(path), [_kind("entity")]).file
+    found = build_varied_set(read_set_file(path), [_kind("entity")]).file
     (made,) = (one for one in found.lines if one.example.query_id == "q1~entity")
     assert made.example.segments == {"type": "unanswerable", "variation": "entity"}
     assert made.curation.origin is not None
     assert made.curation.origin.type == "unanswerable"
-    assert not list(broken_contracts(found, {one.doc_id: one.text for one in DOCUMENTS}))
+    assert not list(find_broken_contracts(found, {one.doc_id: one.text for one in DOCUMENTS}))
 
 
 def test_originals_keep_their_bytes(tmp_path: Path, kind: Variation) -> None:
     """Only a line that gets a cluster changes, by that field alone; varied again, the whole file stays as it is."""
     lines = _set(tmp_path)
     path = tmp_path / "new.jsonl"
-    varied(lines, [kind]).file.write(path)
+    build_varied_set(lines, [kind]).file.write(path)
     before, after = (one.read_text(encoding="utf-8").splitlines() for one in (tmp_path / "set.jsonl", path))
     for old, new in zip(before, after[: len(before)], strict=True):
         row = json.loads(old)
@@ -136,7 +136,7 @@ def test_originals_keep_their_bytes(tmp_path: Path, kind: Variation) -> None:
             assert json.loads(new) == {**row, "cluster": row["query_id"]}
         else:
             assert new == old
-    again = varied(read_set_file(path), [kind])
+    again = build_varied_set(read_set_file(path), [kind])
     again.file.write(tmp_path / "again.jsonl")
     assert (tmp_path / "again.jsonl").read_bytes() == path.read_bytes()
     assert (again.counts[0].made, again.counts[0].there) == (0, len(after) - len(before))
@@ -145,28 +145,28 @@ def test_originals_keep_their_bytes(tmp_path: Path, kind: Variation) -> None:
 def test_a_question_is_put_alike_whatever_stands_beside_it(tmp_path: Path, kind: Variation) -> None:
     """What one question becomes depends on seed, kind and query_id; of n variants each is one of all."""
     lines = _set(tmp_path)
-    every = {one.example.query_id: one.example.query for one in varied(lines, [kind]).file.lines}
-    some = varied(lines, [kind], n=1).file.lines
+    every = {one.example.query_id: one.example.query for one in build_varied_set(lines, [kind]).file.lines}
+    some = build_varied_set(lines, [kind], n=1).file.lines
     assert len(some) == len(lines.lines) + 1
     assert all(every[one.example.query_id] == one.example.query for one in some)
     turned = SetFile(lines.name, lines.lines[::-1])
-    assert {one.example.query_id: one.example.query for one in varied(turned, [kind]).file.lines} == every
+    assert {one.example.query_id: one.example.query for one in build_varied_set(turned, [kind]).file.lines} == every
 
 
 def test_no_document_holds_what_was_swapped_in_beside_the_rest() -> None:
     """What entity puts in is of the corpus, and no document has it with half of the other words."""
     swap = _kind("entity")
-    held = set(words(" ".join(f"{one.title} {one.text}" for one in DOCUMENTS)))
+    held = set(split_words(" ".join(f"{one.title} {one.text}" for one in DOCUMENTS)))
     for query in ("Who built the Eiffel Tower in Paris in 1889?", "Which bridge was opened in London in 1894?"):
         for seed in range(20):
             put = swap.question(query, Random(seed))
             assert put is not None
-            new = set(words(put)) - set(words(query))
-            rest = set(words(put)) & set(words(query)) - {"who", "which", "was", "the", "in"}
+            new = set(split_words(put)) - set(split_words(query))
+            rest = set(split_words(put)) & set(split_words(query)) - {"who", "which", "was", "the", "in"}
             assert new
             assert new <= held
             for document in DOCUMENTS:
-                there = set(words(f"{document.title} {document.text}"))
+                there = set(split_words(f"{document.title} {document.text}"))
                 assert not (new <= there and len(rest & there) >= len(rest) / 2)
 
 
@@ -192,8 +192,8 @@ def test_names_in_small_letters_are_known_by_the_corpus() -> None:
 def test_unknown_kinds_and_a_missing_corpus_are_refused() -> None:
     """An unknown kind lists the known ones, entity without documents says what it needs; by default it is left out."""
     with pytest.raises(UnknownName, match="typos"):
-        variations(["typo"])
+        build_variations(["typo"])
     with pytest.raises(UsageError, match="--corpus"):
-        variations(["entity"])
-    assert [one.name for one in variations([])] == ["typos", "keywords", "case"]
-    assert [one.name for one in variations([], DOCUMENTS)] == list(KINDS)
+        build_variations(["entity"])
+    assert [one.name for one in build_variations([])] == ["typos", "keywords", "case"]
+    assert [one.name for one in build_variations([], DOCUMENTS)] == list(KINDS)

@@ -17,8 +17,8 @@ import ragauge as rg
 from ragauge.core.document import Document
 from ragauge.core.errors import DataError, UnknownName, UsageError
 from ragauge.testsets.corpus_view import CorpusView
-from ragauge.testsets.generate.plan import manners, pool, pools_of, read_plan
-from ragauge.testsets.overwrite_rules import rejections_there
+from ragauge.testsets.generate.plan import parse_pools, read_plan, sample_manners, select_pool
+from ragauge.testsets.overwrite_rules import check_rejections_file
 
 pytestmark = pytest.mark.server
 (PLAN,) = taken("docs/test-sets.md", "yaml")
@@ -173,7 +173,7 @@ def test_a_curated_set_survives_the_making_of_another(texts: dict[str, str], tmp
         blank = tmp_path / "blank.jsonl"  # of a question that the schema rejected; it may be written over
         meta = {"state": "rejected", "origin": {"method": "model"}}
         blank.write_text(json.dumps({"query_id": "q", "query": "", "meta": meta}) + "\n", encoding="utf-8")
-        rejections_there(blank)
+        check_rejections_file(blank)
         assert path.read_bytes() == golden
         assert len(server.requests) == calls
         path.write_bytes(drafts.replace(b"merchants", b"traders"))
@@ -319,7 +319,7 @@ def test_a_plan_says_how_questions_are_put(texts: dict[str, str], tmp_path: Path
     assert {row["segments"]["persona"] for row in rows} == {"a visitor"}
     assert {row["meta"]["origin"]["persona"] for row in rows} == {"a visitor"}
     assert found.to_dict()["types"].keys() == {"single", "single niche"}
-    drawn = manners(read_plan(plan), "7")
+    drawn = sample_manners(read_plan(plan), "7")
     keywords = sum(next(drawn)["style"] == "keywords" for _ in range(2_000))
     assert 0.21 < keywords / 2_000 < 0.29
 
@@ -327,14 +327,14 @@ def test_a_plan_says_how_questions_are_put(texts: dict[str, str], tmp_path: Path
 def test_pools_are_the_newest_documents_and_the_smallest_topics(tmp_path: Path) -> None:
     """Recent are those of the latest dates; wrong plans and pools are named with what was expected."""
     dated = [Document(f"d{n}", "", f"Page {n} is about ships.", f"2026-01-{n + 1:02d}") for n in range(20)]
-    assert pool("recent", CorpusView(dated)) == frozenset({"d19", "d18"})
-    niche = pool("niche", CorpusView(corpus(100)))
+    assert select_pool("recent", CorpusView(dated)) == frozenset({"d19", "d18"})
+    niche = select_pool("niche", CorpusView(corpus(100)))
     assert niche is not None
     assert 10 <= len(niche) < 60
     with pytest.raises(UsageError, match="none has one"):
-        pool("recent", CorpusView(corpus(5)))
+        select_pool("recent", CorpusView(corpus(5)))
     with pytest.raises(UsageError, match="more than the 10 in all"):
-        pools_of("recent=11", 10)
+        parse_pools("recent=11", 10)
     path = tmp_path / "plan.yaml"
     path.write_text(PLAN.text, encoding="utf-8")
     assert read_plan(path)["style"] == {"a full question": 3.0, "keywords": 1.0}

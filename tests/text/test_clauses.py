@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.conftest import OwnTime
 
-from ragauge.text.clauses import clauses
-from ragauge.text.tokens import words
+from ragauge.text.clauses import split_clauses
+from ragauge.text.tokens import split_words
 
 # what joins a clause is no part of it
 OPENING_A_CLAUSE = {"and", "but", "so", "yet", "who", "which", "because", "after", "while"}
@@ -81,14 +81,14 @@ WHOLE = [
 @pytest.mark.parametrize(("sentence", "wanted"), CUT)
 def test_a_clause_is_a_statement_of_its_own(sentence: str, wanted: list[str]) -> None:
     """What is coordinated, relative, participial, appositive or adverbial stands alone, with its subject put back."""
-    found = clauses(sentence)
+    found = split_clauses(sentence)
     assert sorted(one.text for one in found) == sorted(wanted)
 
 
 @pytest.mark.parametrize("sentence", WHOLE)
 def test_what_belongs_together_is_not_cut(sentence: str) -> None:
     """Names, quotations, brackets, conditions, reported speech, comparisons and other languages stay in one piece."""
-    assert [(one.text, one.own, one.start, one.end) for one in clauses(sentence)] == [
+    assert [(one.text, one.own, one.start, one.end) for one in split_clauses(sentence)] == [
         (sentence, sentence, 0, len(sentence))
     ]
 
@@ -96,7 +96,7 @@ def test_what_belongs_together_is_not_cut(sentence: str) -> None:
 def test_every_clause_keeps_its_place() -> None:
     """A clause's characters are its own part of the sentence, which what is inserted in it may interrupt."""
     sentence = "Ada, who was born in 1815, wrote notes and met Babbage."
-    assert [sentence[one.start : one.end] for one in clauses(sentence)] == [
+    assert [sentence[one.start : one.end] for one in split_clauses(sentence)] == [
         "Ada, who was born in 1815, wrote notes",
         "was born in 1815",
         "met Babbage",
@@ -105,7 +105,7 @@ def test_every_clause_keeps_its_place() -> None:
 
 def test_what_was_put_back_is_known() -> None:
     """Beside the whole statement stand its own words, without the subject that was put back."""
-    found = clauses("The mill, built in 1850 by masons, was sold and lost its roof.")
+    found = split_clauses("The mill, built in 1850 by masons, was sold and lost its roof.")
     assert [(one.text, one.own) for one in found] == [
         ("The mill was sold", "The mill was sold"),
         ("The mill was built in 1850 by masons", "built in 1850 by masons"),
@@ -124,7 +124,7 @@ ANYTHING = st.lists(st.sampled_from([*_PIECES.split(), "\n", "\x00"]), max_size=
 def test_no_word_is_lost(tokens: list[str]) -> None:
     """Whatever the sentence, places lie in it, own words come from it in order, and nothing fails."""
     sentence = " ".join(tokens)
-    found = clauses(sentence)
+    found = split_clauses(sentence)
     assert found
     for one in found:
         assert 0 <= one.start <= one.end <= len(sentence)
@@ -132,8 +132,8 @@ def test_no_word_is_lost(tokens: list[str]) -> None:
         for word in one.own.split():
             place = sentence.index(word.strip(",;:"), place)
     if len(found) > 1:
-        kept = words(" ".join(one.own for one in found))
-        assert not set(words(sentence)) - set(kept) - OPENING_A_CLAUSE
+        kept = split_words(" ".join(one.own for one in found))
+        assert not set(split_words(sentence)) - set(kept) - OPENING_A_CLAUSE
 
 
 @pytest.mark.parametrize(
@@ -142,4 +142,4 @@ def test_no_word_is_lost(tokens: list[str]) -> None:
 )
 def test_hostile_sentences_cost_little(sentence: str, own_time: OwnTime) -> None:
     """Sentences made of nothing but marks or joints are read in a fraction of a second."""
-    own_time.within(0.5, lambda: clauses(sentence))
+    own_time.within(0.5, lambda: split_clauses(sentence))

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ragauge.text.clauses import clauses
-from ragauge.text.names import codes, stands
-from ragauge.text.sentences import split, unmarked
+from ragauge.text.clauses import split_clauses
+from ragauge.text.names import find_codes, has_code
+from ragauge.text.sentences import remove_markup, split_sentences
 
 NEVER = re.compile("(?!)")
 
@@ -47,22 +47,22 @@ def test_an_identifier_is_one_as_it_is_written(code: str) -> None:
     """It is found alone, in a sentence, in a code span, at a sentence's end and in brackets, whole each time."""
     for dress in ("{}", "Use {} here.", "Use `{}`.", "Use {}.", "The flag ({}) is new.", '"{}"'):
         text = dress.format(code)
-        assert codes(text) == (code,), text
-        assert stands(code, text), text
+        assert find_codes(text) == (code,), text
+        assert has_code(code, text), text
 
 
 def test_a_call_and_a_version_are_found_without_their_dress() -> None:
     """The brackets of a call and the v of a version may be left out on either side."""
-    assert codes("close_all() and stop() in v2.1.3") == ("close_all", "stop", "2.1.3")
-    assert stands("close_all", "call close_all() now")
-    assert stands("2.1.3", "since v2.1.3")
-    assert stands("2.1.3", "since 2.1.3.")
+    assert find_codes("close_all() and stop() in v2.1.3") == ("close_all", "stop", "2.1.3")
+    assert has_code("close_all", "call close_all() now")
+    assert has_code("2.1.3", "since v2.1.3")
+    assert has_code("2.1.3", "since 2.1.3.")
 
 
 @pytest.mark.parametrize("text", PROSE)
 def test_prose_has_no_identifiers(text: str) -> None:
     """Abbreviations, dates, amounts, brands, hyphens and web addresses are none."""
-    assert codes(text) == ()
+    assert find_codes(text) == ()
 
 
 @pytest.mark.parametrize(
@@ -84,15 +84,15 @@ def test_prose_has_no_identifiers(text: str) -> None:
 )
 def test_a_changed_identifier_does_not_stand_there(code: str, text: str) -> None:
     """What is longer, shorter or spelled otherwise is another one."""
-    assert not stands(code, text)
+    assert not has_code(code, text)
 
 
 def test_a_part_of_a_path_or_a_dotted_name_stands_there() -> None:
     """A file name stands in its path, a method in its dotted name; Markdown's backslashes are no part of a name."""
-    assert stands("keys.toml", "It is in ~/.pump/keys.toml")
-    assert stands("valve.open", "Call pump.valve.open first")
-    assert stands("MAX_POOL_SIZE", r"Set MAX\_POOL\_SIZE to 3")
-    assert stands("max_pool_size", "Set MAX_POOL_SIZE to 3")
+    assert has_code("keys.toml", "It is in ~/.pump/keys.toml")
+    assert has_code("valve.open", "Call pump.valve.open first")
+    assert has_code("MAX_POOL_SIZE", r"Set MAX\_POOL\_SIZE to 3")
+    assert has_code("max_pool_size", "Set MAX_POOL_SIZE to 3")
 
 
 @pytest.mark.parametrize(
@@ -110,21 +110,24 @@ def test_a_part_of_a_path_or_a_dotted_name_stands_there() -> None:
 )
 def test_markup_goes_and_code_stays(written: str, shown: str) -> None:
     """Emphasis, list markers and the marks of code spans are taken off, what is in them and names are left alone."""
-    assert unmarked(written, str).strip() == shown
+    assert remove_markup(written, str).strip() == shown
 
 
 @given(st.text(alphabet="a_*`-. |#1[]", max_size=40))
 @settings(derandomize=True, deadline=None)
 def test_markup_removal_keeps_every_letter(text: str) -> None:
     """Whatever is taken off, no letter is; and identifiers of any text are read without error."""
-    assert unmarked(text, str).count("a") == text.count("a")
-    assert all(code and stands(code, code) for code in codes(text))
+    assert remove_markup(text, str).count("a") == text.count("a")
+    assert all(code and has_code(code, code) for code in find_codes(text))
 
 
 def test_nothing_is_cut_within_code() -> None:
     """A full stop, a comma or an "and" in a code span ends neither sentence nor clause; flags and paths stay whole."""
     text = "Type `load x. Save Y` first. Then `stop a, which b` ends the run."
-    assert [one.text for one in split(text)] == ["Type `load x. Save Y` first.", "Then `stop a, which b` ends the run."]
-    cut = clauses("The tool reads ~/.pump/a_1.toml at startup, and --no-cache skips the whole cache.")
+    assert [one.text for one in split_sentences(text)] == [
+        "Type `load x. Save Y` first.",
+        "Then `stop a, which b` ends the run.",
+    ]
+    cut = split_clauses("The tool reads ~/.pump/a_1.toml at startup, and --no-cache skips the whole cache.")
     both = ["The tool reads ~/.pump/a_1.toml at startup", "--no-cache skips the whole cache"]
     assert [one.text for one in cut] == both

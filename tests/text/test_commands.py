@@ -6,24 +6,24 @@ import shlex
 
 import pytest
 
-from ragauge.core.errors import UsageError, without_password
-from ragauge.core.messages import command, speaking_of
+from ragauge.core.errors import UsageError, mask_secrets
+from ragauge.core.messages import format_command, name_store
 
 
 def test_words_are_quoted_for_a_shell() -> None:
     """A shell reads the words back as they were given, whatever is in them."""
     words = ("evaluate", "it's k = 8", "-m", "recall@5,ndcg:gain=exp@10", "--judge", "openai:x,agree=openai:y")
-    assert shlex.split(command(*words)) == ["ragauge", *words]
-    assert command("show", "good") == "ragauge show good"
+    assert shlex.split(format_command(*words)) == ["ragauge", *words]
+    assert format_command("show", "good") == "ragauge show good"
 
 
 def test_the_store_is_named_within() -> None:
     """Commands about a store that is not the usual one name it, and others do not."""
-    with speaking_of("sqlite:///other/x.db"):
-        assert command("show", "good") == "ragauge show good --store sqlite:///other/x.db"
-        with speaking_of(""):
-            assert command("runs") == "ragauge runs --store sqlite:///other/x.db"
-    assert command("show", "good") == "ragauge show good"
+    with name_store("sqlite:///other/x.db"):
+        assert format_command("show", "good") == "ragauge show good --store sqlite:///other/x.db"
+        with name_store(""):
+            assert format_command("runs") == "ragauge runs --store sqlite:///other/x.db"
+    assert format_command("show", "good") == "ragauge show good"
 
 
 @pytest.mark.parametrize(
@@ -50,7 +50,7 @@ def test_the_store_is_named_within() -> None:
 )
 def test_no_password_is_shown(url: str, shown: str) -> None:
     """A password in a URL, or a parameter named as a secret, reaches no error and no command that is printed."""
-    assert without_password(url) == shown
+    assert mask_secrets(url) == shown
     assert str(UsageError(f"no such place: {url}")) == f"no such place: {shown}"
-    with speaking_of(url):
-        assert shown in command("runs").replace("'", "")
+    with name_store(url):
+        assert shown in format_command("runs").replace("'", "")

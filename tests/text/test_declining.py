@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ragauge.text.patterns import declines
+from ragauge.text.patterns import is_no_answer
 
 DECLINING = [
     "The documents do not say.",
@@ -85,18 +85,18 @@ ANSWERS = [
 @pytest.mark.parametrize("text", DECLINING)
 def test_references_that_decline(text: str) -> None:
     """The usual ways to say that there is no answer are known, in ten languages."""
-    assert declines(text)
+    assert is_no_answer(text)
 
 
 @pytest.mark.parametrize("text", ANSWERS)
 def test_references_that_answer(text: str) -> None:
     """A name, a plain word, a statement that denies, and a refusal that goes on to answer are answers."""
-    assert not declines(text)
+    assert not is_no_answer(text)
 
 
 @given(st.text(max_size=300))
 @settings(derandomize=True, deadline=None)
 def test_any_text_is_judged(text: str) -> None:
     """No text fails, and what stands behind a refusal makes it an answer."""
-    declines(text)
-    assert not declines("The documents do not say. It was built in Porto. " + text)
+    is_no_answer(text)
+    assert not is_no_answer("The documents do not say. It was built in Porto. " + text)

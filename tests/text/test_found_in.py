@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.conftest import OwnTime
 
-from ragauge.text.specifics import ALL, EXACT, Haystack, find, found_in
+from ragauge.text.specifics import ALL_KINDS, EXACT_KINDS, Haystack, find_specifics, is_found_in
 
 CLAPNQ = Path(__file__).resolve().parents[2] / "../shared/data/clapnq/clapnq_dev_answerable.jsonl"
 PIECES = st.sampled_from(
@@ -25,7 +25,7 @@ TEXTS = st.one_of(st.text(max_size=60), st.lists(PIECES, max_size=20).map(" ".jo
 
 
 def stands(text: str, *texts: str) -> list[bool]:
-    return [found_in(one, Haystack.of(texts)) for one in find(text)]
+    return [is_found_in(one, Haystack.of(texts)) for one in find_specifics(text)]
 
 
 @given(TEXTS, st.text(max_size=20), st.text(max_size=20))
@@ -33,14 +33,14 @@ def stands(text: str, *texts: str) -> list[bool]:
 def test_a_text_holds_its_own_specifics(text: str, before: str, after: str) -> None:
     """What is found in a text stands in that text, whatever other texts lie beside it."""
     haystack = Haystack.of([before, text, after])
-    assert all(found_in(one, haystack) for one in find(text))
+    assert all(is_found_in(one, haystack) for one in find_specifics(text))
 
 
 @given(TEXTS)
 @settings(derandomize=True, max_examples=100, deadline=None)
 def test_nothing_stands_in_nothing(text: str) -> None:
     """No specific is found in no text."""
-    assert not any(found_in(one, Haystack.of([])) for one in find(text))
+    assert not any(is_found_in(one, Haystack.of([])) for one in find_specifics(text))
 
 
 @pytest.mark.parametrize(
@@ -139,7 +139,7 @@ def test_case_27_one_text_or_a_list_of_it() -> None:
     """One string is one text, not a list of its characters."""
     text = "ACME Corp. paid 1,000 dollars."
     assert Haystack.of(text) == Haystack.of([text])
-    assert all(found_in(one, Haystack.of(text)) for one in find(text))
+    assert all(is_found_in(one, Haystack.of(text)) for one in find_specifics(text))
 
 
 def test_words_of_two_texts_are_no_name() -> None:
@@ -153,7 +153,7 @@ def test_many_look_ups_in_a_long_text(own_time: OwnTime) -> None:
     haystack = Haystack.of([f"Jane Roe met John Doe {n} times in Acme Corp. " for n in range(20_000)])
     said = " ".join(f"Then Jane Roe{n % 7} saw {n} of Acme Corp{n % 5} and John Doe." for n in range(2_500))
     found: list[bool] = []
-    own_time.within(20, lambda: found.extend(found_in(one, haystack) for one in find(said)), times=1)
+    own_time.within(20, lambda: found.extend(is_found_in(one, haystack) for one in find_specifics(said)), times=1)
     assert sum(found) >= 5_000
 
 
@@ -165,10 +165,10 @@ def test_human_answers_stand_in_their_gold_passages() -> None:
     texts = [[row["input"], *(f"{p['title']} {p['text']}" for p in row["passages"])] for row in rows]
     own = other = every = 0
     for n, row in enumerate(rows):
-        for one in find(row["output"][0]["answer"], ALL):
+        for one in find_specifics(row["output"][0]["answer"], ALL_KINDS):
             every += 1
-            own += found_in(one, Haystack.of(texts[n]))
-            other += found_in(one, Haystack.of(texts[n - 1]))
+            own += is_found_in(one, Haystack.of(texts[n]))
+            other += is_found_in(one, Haystack.of(texts[n - 1]))
     assert every > 1_000
     assert own / every > 0.98
     assert other / every < 0.2
@@ -195,12 +195,12 @@ FISCAL_LACKING = [
 @pytest.mark.parametrize(("claim", "text"), FISCAL_FOUND)
 def test_a_fiscal_year_is_its_year(claim: str, text: str) -> None:
     """FY2018, FY 2018 and FY18 are the year 2018, in the claim and in the text that is searched."""
-    assert all(found_in(one, Haystack.of([text])) for one in find(claim, EXACT))
+    assert all(is_found_in(one, Haystack.of([text])) for one in find_specifics(claim, EXACT_KINDS))
 
 
 @pytest.mark.parametrize(("claim", "text"), FISCAL_LACKING)
 def test_a_fiscal_year_is_no_other_number(claim: str, text: str) -> None:
     """FY18 is neither another year nor the number 18."""
-    found = find(claim, EXACT)
+    found = find_specifics(claim, EXACT_KINDS)
     assert found
-    assert not any(found_in(one, Haystack.of([text])) for one in found)
+    assert not any(is_found_in(one, Haystack.of([text])) for one in found)

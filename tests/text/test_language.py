@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ragauge.text.language import guess
+from ragauge.text.language import guess_language
 
 
 @pytest.mark.parametrize(
@@ -43,21 +43,21 @@ from ragauge.text.language import guess
 )
 def test_languages(code: str, text: str) -> None:
     """Script, frequent words and letters tell the language; where nothing does, it is und."""
-    assert guess(text) == code
+    assert guess_language(text) == code
 
 
 @given(st.text(max_size=100))
 @settings(derandomize=True, deadline=None)
 def test_any_text_has_one_guess(text: str) -> None:
     """Every text has a code of two letters or und, the same every time."""
-    code = guess(text)
+    code = guess_language(text)
     assert code == "und" or len(code) == 2
-    assert guess.__wrapped__(text) == code
+    assert guess_language.__wrapped__(text) == code
 
 
 def test_foreign_words_do_not_outvote_the_text() -> None:
     """A few words of another script in an English text leave it English."""
-    assert guess("The word 東京 is the name of the capital of Japan") == "en"
+    assert guess_language("The word 東京 is the name of the capital of Japan") == "en"
 
 
 NAMES = (  # parted by a bar
@@ -80,8 +80,8 @@ ASKED = (
 @pytest.mark.parametrize("name", re.split(r"\|", NAMES))
 def test_names_do_not_make_a_language(name: str) -> None:
     """A short English question about a foreign name is English or tells too little; a name is no language."""
-    assert {guess(asked.format(name)) for asked in ASKED} <= {"en", "und"}
-    assert guess(f"How do I get to {name} from the station?") == "en"
+    assert {guess_language(asked.format(name)) for asked in ASKED} <= {"en", "und"}
+    assert guess_language(f"How do I get to {name} from the station?") == "en"
 
 
 SHORT = {
@@ -102,7 +102,7 @@ SHORT = {
 @pytest.mark.parametrize("code", SHORT)
 def test_short_questions_are_in_their_language_or_undetermined(code: str) -> None:
     """Few words never make a text one of another language, and the first of each list is enough."""
-    found = [guess(text) for text in SHORT[code]]
+    found = [guess_language(text) for text in SHORT[code]]
     assert found[0] == code
     assert set(found) <= {code, "und"}
 
@@ -127,7 +127,7 @@ EVERYDAY = (  # parted by bars
 @pytest.mark.parametrize("question", EVERYDAY.split("|"))
 def test_short_everyday_questions_are_english(question: str) -> None:
     """The words "Do", "I" and "my" are words of other languages too; in an English question they are English."""
-    assert guess(question) == "en"
+    assert guess_language(question) == "en"
 
 
 SENTENCES = {  # of 8 words and more, parted by bars
@@ -247,10 +247,10 @@ def test_sentences_of_eight_words_are_in_their_language(code: str) -> None:
     sentences = SENTENCES[code].split("|")
     assert len(sentences) == 10
     assert all(len(sentence.split()) >= 8 for sentence in sentences)
-    assert [sentence for sentence in sentences if guess(sentence) != code] == []
+    assert [sentence for sentence in sentences if guess_language(sentence) != code] == []
 
 
 def test_english_needs_no_lead_and_the_others_do() -> None:
     """Where two languages tie, English is taken; without English neither is."""
-    assert guess("Can I do my best?") == "en"
-    assert guess("de la que") == "und"
+    assert guess_language("Can I do my best?") == "en"
+    assert guess_language("de la que") == "und"

@@ -2,7 +2,7 @@
 
 import pytest
 
-from ragauge.text.table_rows import layout_of, layout_of_texts
+from ragauge.text.table_rows import detect_common_layout, detect_layout
 
 CELLS = "Segment\nSales\nNorth\n1,204\n1,180\nSouth\n(310)\n295\n—\n%"
 TABLE = "| Segment | 2021 | 2022 |\n|---|---|---|\n| North | 1,204 | 1,180 |\n| South | 310 | 295 |"
@@ -24,11 +24,11 @@ POEM = "Slow falls the rain\nover the quay\nnobody waits\nfor the last ferry\nla
 )
 def test_layout_is_told_by_shape(text: str, layout: str) -> None:
     """Rows make a table, short lines with amounts make cells, and all else is prose, a poem too."""
-    assert layout_of(text) == layout
+    assert detect_layout(text) == layout
 
 
 def test_longest_layout_speaks_for_several_texts() -> None:
     """Of several passages the layout that holds the most characters counts; of none it is prose."""
-    assert layout_of_texts([CELLS, "Short."]) == "cells"
-    assert layout_of_texts([CELLS, "A long sentence without end " * 20]) == "prose"
-    assert layout_of_texts([]) == "prose"
+    assert detect_common_layout([CELLS, "Short."]) == "cells"
+    assert detect_common_layout([CELLS, "A long sentence without end " * 20]) == "prose"
+    assert detect_common_layout([]) == "prose"

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ragauge.core.errors import UnknownName, UsageError
-from ragauge.text.patterns import KNOWN, known, matches, register
+from ragauge.text.patterns import PATTERNS, get_pattern, matches_pattern, register_pattern
 
 CASES = {
     "json": (['{"a": [1, null]}', " 3 ", '"x"'], ["{a: 1}", "NaN", "", '{"a": 1} indeed', "[" * 100_000]),
@@ -27,28 +27,28 @@ CASES = {
 def test_pattern(name: str) -> None:
     """Each named pattern accepts what has its form and refuses what has not."""
     yes, no = CASES[name]
-    assert [text for text in yes if not matches(name, text)] == []
-    assert [text for text in no if matches(name, text)] == []
+    assert [text for text in yes if not matches_pattern(name, text)] == []
+    assert [text for text in no if matches_pattern(name, text)] == []
 
 
 def test_every_pattern_has_cases() -> None:
     """No pattern goes without a test."""
-    assert {name for name in KNOWN if not name.startswith("test.")} == set(CASES)
+    assert {name for name in PATTERNS if not name.startswith("test.")} == set(CASES)
 
 
 @given(st.sampled_from(sorted(CASES)), st.text(max_size=80))
 @settings(derandomize=True, deadline=None)
 def test_any_text_is_decided(name: str, text: str) -> None:
     """Every pattern says yes or no to every text."""
-    assert isinstance(matches(name, text), bool)
+    assert isinstance(matches_pattern(name, text), bool)
 
 
 def test_registered_pattern() -> None:
     """A pattern of the user's is known by its name, and may be registered again as it is."""
-    register("test.ticket", r"\bT-\d{4}\b")
-    register("test.ticket", r"\bT-\d{4}\b")
-    assert matches("test.ticket", "see T-1234.")
-    assert not matches("test.ticket", "see T-12.")
+    register_pattern("test.ticket", r"\bT-\d{4}\b")
+    register_pattern("test.ticket", r"\bT-\d{4}\b")
+    assert matches_pattern("test.ticket", "see T-1234.")
+    assert not matches_pattern("test.ticket", "see T-12.")
 
 
 @pytest.mark.parametrize(
@@ -58,10 +58,10 @@ def test_registered_pattern() -> None:
 def test_pattern_that_cannot_be(name: str, regex: str, message: str) -> None:
     """A bad name, a taken name and a malformed expression are usage errors that say so."""
     with pytest.raises(UsageError, match=message):
-        register(name, regex)
+        register_pattern(name, regex)
 
 
 def test_unknown_pattern_names_the_nearest() -> None:
     """Asking for a pattern that does not exist names those that do."""
     with pytest.raises(UnknownName, match="nearest: json"):
-        known("jsn")
+        get_pattern("jsn")

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ragauge.text.sentences import Sentence, split
+from ragauge.text.sentences import Sentence, split_sentences
 
 # what real texts and broken ones are made of: stops, citations, list marks, controls, surrogates, every script
 PIECES = st.sampled_from(
@@ -22,14 +22,14 @@ TEXTS = st.one_of(st.text(max_size=80), st.lists(PIECES, max_size=40).map("".joi
 
 
 def texts(text: str) -> list[str]:
-    return [sentence.text for sentence in split(text)]
+    return [sentence.text for sentence in split_sentences(text)]
 
 
 @given(TEXTS)
 @settings(derandomize=True, max_examples=400, deadline=None)
 def test_nothing_is_lost_or_doubled(text: str) -> None:
     """Sentences are slices in order, without white space at their ends, that hold every other character once."""
-    sentences = split(text)
+    sentences = split_sentences(text)
     assert [sentence.n for sentence in sentences] == list(range(1, len(sentences) + 1))
     end = 0
     for sentence in sentences:
@@ -140,13 +140,13 @@ def test_case_39_other_scripts_and_languages(text: str, expected: list[str]) -> 
 
 def test_empty_and_signs_only() -> None:
     """White space gives no sentence, signs alone give one."""
-    assert split(" \n\t ") == ()
+    assert split_sentences(" \n\t ") == ()
     assert texts("...\n!!") == ["...\n!!"]
 
 
 def test_result_is_frozen_and_numbered_from_one() -> None:
     """A sentence carries its number, text and offsets."""
-    assert split("  One. Two.") == (Sentence(1, "One.", 2, 6), Sentence(2, "Two.", 7, 11))
+    assert split_sentences("  One. Two.") == (Sentence(1, "One.", 2, 6), Sentence(2, "Two.", 7, 11))
 
 
 @pytest.mark.slow
@@ -154,6 +154,6 @@ def test_result_is_frozen_and_numbered_from_one() -> None:
 def test_ten_megabytes_of_one_thing(unit: str) -> None:
     """Ten million characters of one kind take seconds, not hours."""
     begin = time.perf_counter()
-    sentences = split((unit * 10_000_000)[:10_000_000])
+    sentences = split_sentences((unit * 10_000_000)[:10_000_000])
     assert len(sentences) <= 1
     assert time.perf_counter() - begin < 60

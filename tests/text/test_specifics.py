@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ragauge.text.specifics import ALL, Kind, Specific, find
+from ragauge.text.specifics import ALL_KINDS, Kind, Specific, find_specifics
 
 PIECES = st.sampled_from(
     [
@@ -26,11 +26,11 @@ ENDLESS += ["x.1 ", "11,", "1.1", "111 ", "111.", "A of ", "A.B "]
 
 
 def found(text: str, *kinds: Kind) -> list[tuple[str, str]]:
-    return [(one.text, one.normal) for one in find(text, kinds or ALL)]
+    return [(one.text, one.normal) for one in find_specifics(text, kinds or ALL_KINDS)]
 
 
 def normals(text: str, kind: Kind) -> list[str]:
-    return [one.normal for one in find(text, [kind])]
+    return [one.normal for one in find_specifics(text, [kind])]
 
 
 @given(TEXTS)
@@ -38,7 +38,7 @@ def normals(text: str, kind: Kind) -> list[str]:
 def test_finds_are_apart_and_in_order(text: str) -> None:
     """Nothing raises; finds are slices of the text, in order, not overlapping, each with a canonical form."""
     end = 0
-    for one in find(text):
+    for one in find_specifics(text):
         assert text[one.start : one.end] == one.text
         assert one.text
         assert one.normal
@@ -50,19 +50,19 @@ def test_finds_are_apart_and_in_order(text: str) -> None:
 @settings(derandomize=True, max_examples=300, deadline=None)
 def test_canonical_form_is_its_own(text: str) -> None:
     """The canonical form of a number, date or percentage is read as itself."""
-    for one in find(text, ("number", "date", "percent")):
+    for one in find_specifics(text, ("number", "date", "percent")):
         if not one.normal.startswith("--"):  # a day without year is written in no common way
-            again = find(one.normal, ("number", "date", "percent"))
+            again = find_specifics(one.normal, ("number", "date", "percent"))
             assert [each.normal for each in again] == [one.normal]
 
 
-@given(TEXTS, st.sampled_from(ALL))
+@given(TEXTS, st.sampled_from(ALL_KINDS))
 @settings(derandomize=True, max_examples=200, deadline=None)
 def test_one_kind_alone_keeps_what_all_have(text: str, kind: Kind) -> None:
     """Asking for one kind loses none that asking for all finds, and gives no other kind."""
-    alone = find(text, [kind])
+    alone = find_specifics(text, [kind])
     assert all(one.kind == kind for one in alone)
-    assert {one for one in find(text) if one.kind == kind} <= set(alone)
+    assert {one for one in find_specifics(text) if one.kind == kind} <= set(alone)
 
 
 @pytest.mark.parametrize(
@@ -101,8 +101,8 @@ def test_case_21_one_form_for_one_meaning(kind: Kind, spellings: list[str]) -> N
 
 def test_case_21_a_date_is_no_number_and_a_percentage_is_none() -> None:
     """A date and a percentage are not found as numbers as well."""
-    assert find("20% on 3 Jan 2024", ["number"]) == ()
-    assert [one.kind for one in find("20% on 3 Jan 2024")] == ["percent", "date"]
+    assert find_specifics("20% on 3 Jan 2024", ["number"]) == ()
+    assert [one.kind for one in find_specifics("20% on 3 Jan 2024")] == ["percent", "date"]
 
 
 @pytest.mark.parametrize(
@@ -129,13 +129,13 @@ def test_case_21_a_date_is_no_number_and_a_percentage_is_none() -> None:
 )
 def test_unit_stands_apart(text: str, unit: str) -> None:
     """Unit and currency are a field of their own and leave the value alone."""
-    (one,) = find(text, ["number"])
+    (one,) = find_specifics(text, ["number"])
     assert one.unit == unit
 
 
 def test_ambiguous_spellings_keep_both_readings() -> None:
     """A spelling that can be read in two ways carries the second reading."""
-    assert [(one.normal, one.other) for one in find("1.234 and 4/5/2024 and 5.2m")] == [
+    assert [(one.normal, one.other) for one in find_specifics("1.234 and 4/5/2024 and 5.2m")] == [
         ("1.234", "1234"),
         ("2024-04-05", "2024-05-04"),
         ("5200000", "5.2"),
@@ -144,7 +144,7 @@ def test_ambiguous_spellings_keep_both_readings() -> None:
 
 def test_what_is_no_number() -> None:
     """Codes, list numbers, citations and the pronoun "one" are no numbers."""
-    assert find("B2B, 3D, x86\n1. One of them [2] came [3, 4]. (1) This, (2) that.", ["number"]) == ()
+    assert find_specifics("B2B, 3D, x86\n1. One of them [2] came [3, 4]. (1) This, (2) that.", ["number"]) == ()
 
 
 @pytest.mark.parametrize(
@@ -171,7 +171,7 @@ def test_what_is_no_number() -> None:
 )
 def test_names(text: str, names: list[str]) -> None:
     """A capital counts as a name where its place in the sentence does not ask for it."""
-    assert [one.text for one in find(text, ["name"])] == names
+    assert [one.text for one in find_specifics(text, ["name"])] == names
 
 
 @pytest.mark.parametrize(
@@ -190,12 +190,12 @@ def test_names(text: str, names: list[str]) -> None:
 )
 def test_quotes(text: str, quotes: list[str]) -> None:
     """Three words between quotation marks of any kind are a quotation, six characters where there are no spaces."""
-    assert [one.text for one in find(text, ["quote"])] == quotes
+    assert [one.text for one in find_specifics(text, ["quote"])] == quotes
 
 
 def test_quotation_covers_what_is_in_it() -> None:
     """With quotations asked for, what stands inside one is not found again."""
-    assert [one.kind for one in find('They said "costs rose 20% in May 2023" twice.')] == ["quote"]
+    assert [one.kind for one in find_specifics('They said "costs rose 20% in May 2023" twice.')] == ["quote"]
 
 
 def test_case_39_numbers_names_and_dates_of_other_scripts() -> None:
@@ -216,7 +216,7 @@ def test_case_39_numbers_names_and_dates_of_other_scripts() -> None:
 
 def test_specific_is_a_value() -> None:
     """A find carries kind, text, offsets, canonical form, unit and the other reading."""
-    assert find("It costs $1,500.") == (Specific("number", "1,500", 10, 15, "1500", "$"),)
+    assert find_specifics("It costs $1,500.") == (Specific("number", "1,500", 10, 15, "1500", "$"),)
 
 
 @pytest.mark.slow
@@ -227,7 +227,7 @@ def test_endless_text_of_one_thing(unit: str) -> None:
     for length in (50_000, 200_000):
         text = (unit * length)[:length]
         begin = time.process_time()
-        find(text)
+        find_specifics(text)
         taken[length] = time.process_time() - begin
     assert taken[200_000] < max(0.2, 9 * taken[50_000])  # four times in proportion, sixteen times in a square
 
@@ -238,5 +238,7 @@ AROUND = ["`{}`", "``{}``", "'{}'", '"{}"', "“{}”", "[{}]", "({})", "x={}", 
 @pytest.mark.parametrize("around", AROUND)
 def test_a_minus_after_a_mark_is_one(around: str) -> None:
     """A negative number keeps its sign in code, quotation marks and brackets; a range or a name has none."""
-    assert [one.normal for one in find(f"It is {around.format('-12')} there.") if one.kind == "number"][-1] == "-12"
-    assert [one.normal for one in find("From 3-12, and in A-12.") if one.kind == "number"][:2] == ["3", "12"]
+    assert [one.normal for one in find_specifics(f"It is {around.format('-12')} there.") if one.kind == "number"][
+        -1
+    ] == "-12"
+    assert [one.normal for one in find_specifics("From 3-12, and in A-12.") if one.kind == "number"][:2] == ["3", "12"]

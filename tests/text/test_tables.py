@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from tests.conftest import OwnTime
 
-from ragauge.text.table_rows import number
-from ragauge.text.tables import Table, scale_of, tables, years
+from ragauge.text.table_rows import parse_number
+from ragauge.text.tables import Table, find_scale, find_years, read_tables
 
 ROWS = [["", "2022", "2021"], ["Ferry tickets", "$4,120", "$3,980"], ["Harbour dues", "(310)", "â€”"]]
 HTML = "<table>" + "".join("<tr>" + "".join(f"<td>{c}</td>" for c in row) + "</tr>" for row in ROWS) + "</table>"
@@ -17,7 +17,7 @@ COMMAS = ',2022,2021\n"Ferry tickets","$4,120","$3,980"\n"Harbour dues",(310),â€
 
 
 def only(text: str) -> Table:
-    (table,) = tables(text)
+    (table,) = read_tables(text)
     return table
 
 
@@ -56,7 +56,7 @@ def test_a_header_over_several_columns_stands_for_each() -> None:
     """A year over two columns is the year of both; a lone caption over all is of all."""
     head = "\tYear ended 30 June\t\t\t\n\t2022\t\t2021\t\n\tAmount\t%\tAmount\t%"
     table = only(f"{head}\nTolls\t90\t60%\t70\t58%\nFees\t60\t40\t50\t42")
-    assert [years(header) for header in table.headers[1:]] == [[2022], [2022], [2021], [2021]]
+    assert [find_years(header) for header in table.headers[1:]] == [[2022], [2022], [2021], [2021]]
     assert [cell.percent for cell in table.cells if cell.row == 0] == [False, True, False, True]
     assert all(cell.percent == (cell.column % 2 == 0) for cell in table.cells)
 
@@ -89,7 +89,7 @@ def test_rows_stand_under_their_headings_and_totals_have_a_name() -> None:
 )
 def test_scale_is_what_a_caption_says(caption: str, scale: int | None) -> None:
     """Words, zeros and letters behind a currency name the scale; years and dates do not."""
-    assert scale_of(caption) == scale
+    assert find_scale(caption) == scale
 
 
 @pytest.mark.parametrize(
@@ -99,7 +99,7 @@ def test_a_table_is_scaled_by_its_corner_its_header_or_the_line_above(caption: s
     """The scale is found wherever a table says it, and is no part of a column's name."""
     table = only(f"{caption}\nTolls\t90\t70\nFees\t60\t50")
     assert table.scale == 3
-    assert [years(header) for header in table.headers[1:]] == [[2022], [2021]]
+    assert [find_years(header) for header in table.headers[1:]] == [[2022], [2021]]
     assert not any("thousand" in header or "000" in header for header in table.headers)
 
 
@@ -112,7 +112,7 @@ def test_amounts_per_share_have_no_scale() -> None:
 @pytest.mark.parametrize("text", ["Note 3", "N/A", "2022,", "$'000", "12 of 40 ships", "Q4 2021", "A1", "", "x" * 90])
 def test_other_cells_are_no_numbers(text: str) -> None:
     """A cell is a number only where nothing but a number stands there."""
-    assert number(text) is None
+    assert parse_number(text) is None
 
 
 @pytest.mark.parametrize(
@@ -126,7 +126,7 @@ def test_other_cells_are_no_numbers(text: str) -> None:
 )
 def test_prose_is_no_table(prose: str) -> None:
     """Sentences with numbers, commas or wide gaps have no cells."""
-    assert tables(prose) == ()
+    assert read_tables(prose) == ()
 
 
 @pytest.mark.parametrize(
@@ -136,4 +136,6 @@ def test_prose_is_no_table(prose: str) -> None:
 )
 def test_hostile_text_is_read_in_bounded_time(text: str, own_time: OwnTime) -> None:
     """A text of nothing but delimiters costs no more than a long table."""
-    own_time.within(2, lambda: (tables(f"{text * 40_000}\n{text * 40_000}"), tables(f"{text * 40}\n" * 1_000)))
+    own_time.within(
+        2, lambda: (read_tables(f"{text * 40_000}\n{text * 40_000}"), read_tables(f"{text * 40}\n" * 1_000))
+    )

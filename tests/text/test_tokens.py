@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ragauge.text.tokens import ENGLISH, folded, stem, words
+from ragauge.text.tokens import ENGLISH, fold_text, split_words, stem_word
 
 
 @pytest.mark.parametrize(
@@ -25,28 +25,28 @@ from ragauge.text.tokens import ENGLISH, folded, stem, words
 )
 def test_words(text: str, expected: list[str]) -> None:
     """Words are folded letters, digits and marks; numbers stay whole; unspaced scripts give characters."""
-    assert words(text) == expected
+    assert split_words(text) == expected
 
 
 @given(st.text(max_size=60))
 @settings(derandomize=True, deadline=None)
 def test_words_of_words(text: str) -> None:
     """Words joined by spaces are read as the same words."""
-    once = words(text)
-    assert words(" ".join(once)) == once
+    once = split_words(text)
+    assert split_words(" ".join(once)) == once
 
 
 @given(st.text(alphabet="ab1'. ,:/-", max_size=60))
 @settings(derandomize=True, deadline=None)
 def test_short_way_reads_as_the_long_way(text: str) -> None:
     """An ASCII text has the same words with one letter of another script behind it."""
-    assert [*words(text), "é"] == words(f"{text} é")
+    assert [*split_words(text), "é"] == split_words(f"{text} é")
 
 
 def test_stop_words_are_words() -> None:
     """Each English stop word is one word as texts are cut, so that it is met; "not" is none of them."""
     assert "not" not in ENGLISH
-    assert all(words(word) == [word] for word in ENGLISH)
+    assert all(split_words(word) == [word] for word in ENGLISH)
 
 
 @pytest.mark.parametrize(
@@ -66,12 +66,12 @@ def test_stop_words_are_words() -> None:
 )
 def test_forms_of_a_word_share_their_stem(forms: tuple[str, ...]) -> None:
     """Plural, possessive, -ing, -ed and -ly leave the stem."""
-    assert len({stem(form) for form in forms}) == 1
+    assert len({stem_word(form) for form in forms}) == 1
 
 
 def test_stem_leaves_short_and_foreign_words() -> None:
     """What only looks like an ending is no ending, and other scripts are left alone."""
-    assert [stem(word) for word in ("bring", "red", "bus", "is", "boss", "größe", "b2b", "2,000")] == [
+    assert [stem_word(word) for word in ("bring", "red", "bus", "is", "boss", "größe", "b2b", "2,000")] == [
         "bring",
         "red",
         "bus",
@@ -87,4 +87,4 @@ def test_stem_leaves_short_and_foreign_words() -> None:
 @settings(derandomize=True, deadline=None)
 def test_folding_twice_changes_nothing(text: str) -> None:
     """Folded text is folded."""
-    assert folded(folded(text)) == folded(text)
+    assert fold_text(fold_text(text)) == fold_text(text)

@@ -14,7 +14,7 @@ import pytest
 from starlette.testclient import TestClient
 
 import ragauge as rg
-from ragauge.dashboard.app import application
+from ragauge.dashboard.app import create_app
 from ragauge.dashboard.security import Access
 from ragauge.dashboard.site import Site
 
@@ -111,7 +111,7 @@ def opened(stored: Stored) -> Iterator[Callable[..., TestClient]]:
     clients: list[TestClient] = []
 
     def client(store: str = "", base: str = SEEN, **access: Any) -> TestClient:
-        app = application(Site(store or stored.url, Access(**access)))
+        app = create_app(Site(store or stored.url, Access(**access)))
         made = TestClient(app, base_url=base, follow_redirects=False)
         clients.append(made)
         return made

@@ -18,12 +18,12 @@ from tests.web.conftest import Stored
 
 import ragauge as rg
 from ragauge.core.errors import RagaugeError, UsageError
-from ragauge.core.messages import number, valued
-from ragauge.dashboard.app import PAGES, application
+from ragauge.core.messages import format_metric_value, format_value
+from ragauge.dashboard.app import PAGES, create_app
 from ragauge.dashboard.security import Access
-from ragauge.dashboard.serve import serve
+from ragauge.dashboard.serve import serve_dashboard
 from ragauge.dashboard.site import NoSuchPage, Site
-from ragauge.evaluation.overview.default_comparison import held_run
+from ragauge.evaluation.overview.default_comparison import compare_with_default
 from ragauge.verbs.options import UiOptions
 
 NUMBER = re.compile(r"\d+\.\d+")
@@ -35,7 +35,7 @@ def folder(stored: Stored, tmp_path_factory: pytest.TempPathFactory) -> Path:
     said: list[str] = []
     found = tmp_path_factory.mktemp("export") / "pages"
     wanted = UiOptions(store=stored.url, export=found, run=tuple(stored.ids.values()), limit=2)
-    serve(wanted, said.append)
+    serve_dashboard(wanted, said.append)
     files = [path for path in found.rglob("*") if path.is_file()]
     assert said == [f"wrote {len(files)} files; begin with {found / 'index.html'}"]
     return found
@@ -69,7 +69,7 @@ def test_files_hold_what_was_chosen(folder: Path, stored: Stored) -> None:
 @pytest.fixture(scope="module")
 def client(stored: Stored) -> Iterator[TestClient]:
     """The same pages, served."""
-    with TestClient(application(Site(stored.url, Access())), base_url="http://localhost") as made:
+    with TestClient(create_app(Site(stored.url, Access())), base_url="http://localhost") as made:
         yield made
 
 
@@ -87,7 +87,7 @@ def test_every_form_has_equal_numbers(folder: Path, stored: Stored, client: Test
     assert client.get(f"/runs/{run_id}.json").json()["metrics"] == told
     (row,) = (row for row in csv.DictReader(io.StringIO(client.get("/runs.csv").text)) if row["run_id"] == run_id)
     forms = [
-        held_run(card.run, store=stored.url).shown.to_html(),
+        compare_with_default(card.run, store=stored.url).shown.to_html(),
         client.get(f"/runs/{run_id}").text,
         (folder / "runs" / f"{run_id}.html").read_text(encoding="utf-8"),
     ]
@@ -97,10 +97,10 @@ def test_every_form_has_equal_numbers(folder: Path, stored: Stored, client: Test
         metric, mean = summary.metric, told[summary.metric]["mean"]
         assert row[metric] == ("" if mean is None else str(mean)), metric
         if mean is not None:
-            shown = valued(mean, metric, summary.kind)
+            shown = format_metric_value(mean, metric, summary.kind)
             assert shown in rows[0][metric], metric
             if summary.interval is not None:
-                assert number(summary.interval.low, summary.kind) in rows[0][metric], metric
+                assert format_value(summary.interval.low, summary.kind) in rows[0][metric], metric
     report, page = (NUMBER.findall(re.sub(r"<[^>]+>", " ", text.partition("<main")[2])) for text in forms[1:])
     assert report == page
     assert len(page) > 50
@@ -118,7 +118,7 @@ def printed(page: str) -> dict[str, str]:
 def test_files_stand_behind_no_address(stored: Stored, tmp_path: Path) -> None:
     """A base path or a token says nothing about files, so they are refused beside --export."""
     with pytest.raises(UsageError, match="--export"):
-        serve(UiOptions(store=stored.url, export=tmp_path, base_path="/p"), print)
+        serve_dashboard(UiOptions(store=stored.url, export=tmp_path, base_path="/p"), print)
 
 
 def test_one_dead_page_costs_no_other(stored: Stored, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -135,7 +135,7 @@ def test_one_dead_page_costs_no_other(stored: Stored, tmp_path: Path, monkeypatc
         "ragauge.dashboard.app.PAGES", [replace(one, page=dead.get(one.path, one.page)) for one in PAGES]
     )
     with pytest.raises(RagaugeError, match="2 pages could not be made") as told:
-        serve(UiOptions(store=stored.url, export=tmp_path, run=(stored.ids["good"],), limit=1), print)
+        serve_dashboard(UiOptions(store=stored.url, export=tmp_path, run=(stored.ids["good"],), limit=1), print)
     assert "/judges answered 500" in str(told.value)
     assert "/glossary answered 404" in str(told.value)
     assert (tmp_path / "runs" / f"{stored.ids['good']}.html").is_file()

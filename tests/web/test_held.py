@@ -20,7 +20,7 @@ import ragauge as rg
 from ragauge.core.response import Run
 from ragauge.evaluation.runs import page as runs
 from ragauge.evaluation.scorecard import cards
-from ragauge.store.run_list import STILL
+from ragauge.store.run_list import STALE_AFTER_S
 from ragauge.store.store_access import Store, open_store
 
 Opened = Callable[..., TestClient]
@@ -84,7 +84,7 @@ def test_verdicts_that_a_list_went_without_are_made_when_it_is_sent(
     with closing(sqlite3.connect(copied.removeprefix("sqlite:///"))) as connection:
         connection.execute("DELETE FROM cards")
         connection.commit()
-    monkeypatch.setattr(runs, "PATIENCE", -1.0)
+    monkeypatch.setattr(runs, "VERDICT_TIMEOUT_S", -1.0)
     looked, client = opened(copied, read_only=True), opened(copied)
     for one in (looked, looked, client):
         assert ">compare</a>" in one.get("/runs").text
@@ -100,13 +100,13 @@ def test_an_evaluation_keeps_what_pages_show(
     for name, wrong, base in (("first", 1, None), ("second", 5, None), ("third", 3, baseline or None)):
         run_id = rg.evaluate(rows(wrong), name=name, judge=judge, baseline=base, store=store).run.run_id
     computed: list[Run] = []
-    real = cards.card_of
+    real = cards.build_card
 
     def seen(opened: Store, run: Run, *rest: Any, **more: Any) -> rg.Scorecard:
         computed.append(run)
         return real(opened, run, *rest, **more)
 
-    monkeypatch.setattr(cards, "card_of", seen)
+    monkeypatch.setattr(cards, "build_card", seen)
     client = opened(store)
     told = {row.name: (bool(row.verdict), row.baseline) for row in rg.runs(store=store)}
     assert told == {"first": (False, ""), "second": (True, "first"), "third": (True, baseline or "second")}
@@ -134,10 +134,10 @@ def test_an_evaluation_that_was_killed_is_not_finished(opened: Opened, copied: s
     """While a run is being evaluated its pages say how far that is; without a sign of life it is stopped."""
     client, bad = opened(copied), stored.ids["bad"]
     with open_store(copied) as store:
-        store.evaluations.begin(bad, 5, 12)
+        store.evaluations.begin_evaluation(bad, 5, 12)
     first = client.get("/").text.partition("Not finished")[2]
     assert re.search(r"in flight</span><span[^>]*>5 of 12 evaluated", first)
-    late = (datetime.now(UTC) - timedelta(seconds=STILL + 1)).isoformat(timespec="milliseconds")
+    late = (datetime.now(UTC) - timedelta(seconds=STALE_AFTER_S + 1)).isoformat(timespec="milliseconds")
     with closing(sqlite3.connect(copied.removeprefix("sqlite:///"))) as raw, raw:
         raw.execute("UPDATE evaluations SET heartbeat = ? WHERE done = 5", (late,))
     for page in ("/", "/runs", f"/runs/{bad}/state"):

@@ -50,14 +50,14 @@ def counted(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     def connected(connection: Any, _: object) -> None:
         connection.set_trace_callback(executed)
 
-    made = sqlite.engine_of
+    made = sqlite.build_engine
 
     def engine_of(url: str, access: sqlite.Access, wait: float = 1.0) -> Engine:
         engine = made(url, access, wait)
         event.listen(engine, "connect", connected)
         return engine
 
-    monkeypatch.setattr(sqlite, "engine_of", engine_of)
+    monkeypatch.setattr(sqlite, "build_engine", engine_of)
     return statements
 
 
@@ -86,7 +86,7 @@ def test_pages_of_labels_take_few_statements(
     client, path = opened(copied), path.format(draw=draws[0])
     form = forms(client.get(f"/label?draw={draws[0]}&annotator=ann").text)[0]
     client.post("/label", data={**form, "value": "supported"}, headers=ORIGIN)
-    monkeypatch.setattr(people, "AT_A_TIME", 2)  # a run is read in so many parts as a large one
+    monkeypatch.setattr(people, "BATCH_SIZE_RESPONSES", 2)  # a run is read in so many parts as a large one
     first = client.get(path)
     counted.clear()
     again = client.get(path)

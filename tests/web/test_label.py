@@ -15,7 +15,7 @@ from tests.web.conftest import EVIL, Stored
 
 import ragauge as rg
 from ragauge.core.human_labels import CheckRecord
-from ragauge.core.label import Label, part_text
+from ragauge.core.label import Label, format_part
 from ragauge.rendering.encoder import encode
 from ragauge.store.store_access import open_store
 
@@ -75,9 +75,9 @@ def checks(store: str) -> list[CheckRecord]:
 
 def progress(store: str, number: int) -> dict[str, Any]:
     """What the list says of a draw."""
-    from ragauge.labels.label.label_session import label_draws
+    from ragauge.labels.label.label_session import list_draws
 
-    return next(encode(one) for one in label_draws(store=store) if one.draw == number)
+    return next(encode(one) for one in list_draws(store=store) if one.draw == number)
 
 
 def test_labels_are_those_of_the_file(opened: Opened, copied: str, tmp_path: Path) -> None:
@@ -91,7 +91,11 @@ def test_labels_are_those_of_the_file(opened: Opened, copied: str, tmp_path: Pat
     assert [(form["key"], form["part"]) for form in shown] == wanted
     client.post("/label", data={**shown[1], "value": "contradicted"}, headers=ORIGIN)
     (kept,) = labels(copied)
-    assert (kept.key, part_text(kept.part), kept.value, kept.guideline) == (*wanted[1], "contradicted", found.guideline)
+    assert (kept.key, format_part(kept.part), kept.value, kept.guideline) == (
+        *wanted[1],
+        "contradicted",
+        found.guideline,
+    )
 
 
 def test_each_sees_own_labels_and_goes_on_where_they_left(opened: Opened, copied: str) -> None:

@@ -238,22 +238,22 @@ def test_means_of_an_evaluation_that_is_not_over_follow_its_scores(
         raise InterruptedError
 
     with monkeypatch.context() as patched:
-        patched.setattr("ragauge.evaluation.scorecard.cards.card_of", killed)
+        patched.setattr("ragauge.evaluation.scorecard.cards.build_card", killed)
         with pytest.raises(InterruptedError):
             rg.evaluate("moving", metrics="recall@5,faithfulness", store=url)
     with open_store(url) as store:
-        store.evaluations.begin(run, 11, 12)
+        store.evaluations.begin_evaluation(run, 11, 12)
     client = opened(url)
     shown = client.get("/runs.json?sort=recall@5").json()[0]
     logged = client.get("/history.json").json()
     (whole, *_) = rg.open_run(run, store=url).scorecard().card.summaries
     kept = shown["headline"]["retrieval"]
     assert (kept["n"], kept["mean"]) == (12, whole.mean)
-    assert whole.widest is not None
-    assert (kept["low"], kept["high"]) == (whole.widest.low, whole.widest.high)
+    assert whole.widest_interval is not None
+    assert (kept["low"], kept["high"]) == (whole.widest_interval.low, whole.widest_interval.high)
     assert str(whole.mean) in str(logged)
     with open_store(url) as store:  # its page was opened: nothing is to renew
-        assert store.run_list.outdated() == []
+        assert store.run_list.list_outdated() == []
 
 
 def test_refusals_say_what_there_is(opened: Opened, stored: Stored) -> None:

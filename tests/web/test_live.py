@@ -14,10 +14,10 @@ from starlette.testclient import TestClient
 from tests.web.conftest import SEEN, Stored
 
 import ragauge as rg
-from ragauge.dashboard.app import application
+from ragauge.dashboard.app import create_app
 from ragauge.dashboard.security import Access
 from ragauge.dashboard.site import Site
-from ragauge.evaluation.runs.run_progress import Paces
+from ragauge.evaluation.runs.run_progress import RunPaces
 from ragauge.store.store_access import open_store
 
 
@@ -35,15 +35,15 @@ class Clock:
 def watched(copied: str) -> Iterator[tuple[TestClient, Clock]]:
     """The dashboard with a clock of its own."""
     clock = Clock()
-    site = Site(copied, Access(), paces=Paces(clock))
-    with closing(TestClient(application(site), base_url=SEEN, follow_redirects=False)) as client:
+    site = Site(copied, Access(), paces=RunPaces(clock))
+    with closing(TestClient(create_app(site), base_url=SEEN, follow_redirects=False)) as client:
         yield client, clock
 
 
 def test_pace_is_that_of_the_last_minute() -> None:
     """Time left is known once something moved, follows a change of pace within a minute, and begins anew with a run."""
     clock = Clock()
-    paces = Paces(clock)
+    paces = RunPaces(clock)
 
     def left(done: int, to_do: int = 100) -> float | None:
         return paces.seconds_left("r", "answers", done, to_do)
@@ -69,12 +69,12 @@ def test_page_shows_what_is_done_and_the_means_so_far(
     """Done and planned, time left from the second look on, and the means with intervals of the scores there are."""
     (client, clock), bad = watched, stored.ids["bad"]
     with open_store(copied) as store:
-        store.evaluations.begin(bad, 5, 12)
+        store.evaluations.begin_evaluation(bad, 5, 12)
         first = client.get(f"/runs/{bad}/state.json").json()
         assert (first["state"], first["stage"], first["done"], first["to_do"]) == ("in flight", "evaluation", 5, 12)
         assert first["seconds_left"] is None
         clock.seconds = 10
-        store.evaluations.move(bad, 2)
+        store.evaluations.record_progress(bad, 2)
     again = client.get(f"/runs/{bad}/state.json").json()
     assert (again["done"], again["seconds_left"]) == (7, 25.0)
     page = client.get(f"/runs/{bad}").text
@@ -101,7 +101,7 @@ def test_a_run_in_flight_is_called_so_everywhere(
     """An evaluated run whose system or judge is being asked is in flight in every form of its page, never running."""
     client, bad, now = watched[0], stored.ids["bad"], datetime.now(UTC).isoformat(timespec="milliseconds")
     with open_store(copied) as store:
-        store.evaluations.begin(bad, 5, 12)
+        store.evaluations.begin_evaluation(bad, 5, 12)
     judging = client.get(f"/runs/{bad}").text
     with closing(_raw(copied)) as raw, raw:
         raw.execute("UPDATE runs SET state = 'running', planned = 20, heartbeat = ? WHERE run_id = ?", (now, bad))
@@ -118,7 +118,7 @@ def test_without_a_sign_of_life_it_is_stopped(watched: tuple[TestClient, Clock],
 
     client, bad = watched[0], stored.ids["bad"]
     with open_store(copied) as store:
-        store.evaluations.begin(bad, 5, 12)
+        store.evaluations.begin_evaluation(bad, 5, 12)
     client.get(f"/runs/{bad}/state")
     late = (datetime.now(UTC) - timedelta(seconds=61)).isoformat(timespec="milliseconds")
     with closing(sqlite3.connect(copied.removeprefix("sqlite:///"))) as raw, raw:
@@ -136,9 +136,9 @@ def test_silence_tells_no_time_left(watched: tuple[TestClient, Clock], copied: s
     """After 15 s without a sign of life a run that still counts as in flight tells no time left: it would climb."""
     (client, clock), bad = watched, stored.ids["bad"]
     with open_store(copied) as store:
-        store.evaluations.begin(bad, 5, 12)
+        store.evaluations.begin_evaluation(bad, 5, 12)
         client.get(f"/runs/{bad}/state.json")
-        store.evaluations.move(bad, 2)
+        store.evaluations.record_progress(bad, 2)
     clock.seconds = 10
     assert client.get(f"/runs/{bad}/state.json").json()["seconds_left"] == 25.0
     for silent, left in ((5, 25.0), (16, None)):
@@ -159,9 +159,9 @@ def test_a_pause_is_no_pace(watched: tuple[TestClient, Clock], copied: str, stor
         return found
 
     with open_store(copied) as store:
-        store.evaluations.begin(bad, 2, 12)
+        store.evaluations.begin_evaluation(bad, 2, 12)
         assert left() is None
-        store.evaluations.move(bad, 2)
+        store.evaluations.record_progress(bad, 2)
         clock.seconds = 10
         assert left() == 8 * 10 / 2
         if looked:
@@ -171,9 +171,9 @@ def test_a_pause_is_no_pace(watched: tuple[TestClient, Clock], copied: str, stor
             clock.seconds = 30
             assert left() is None
         clock.seconds = 50 if looked else 610
-        store.evaluations.begin(bad, 5, 12)
+        store.evaluations.begin_evaluation(bad, 5, 12)
         assert left() is None
-        store.evaluations.move(bad, 1)
+        store.evaluations.record_progress(bad, 1)
         clock.seconds += 2
         assert left() == 6 * 2 / 1
 

@@ -19,14 +19,14 @@ from tests.monitoring.conftest import TRACE, traces
 from tests.monitoring.test_settling import LATER, chain, finder
 from tests.web.conftest import EVIL, SEEN
 
-from ragauge.dashboard.app import application
+from ragauge.dashboard.app import create_app
 from ragauge.dashboard.security import Access
 from ragauge.dashboard.site import Site
-from ragauge.monitoring.alerts.alert_worker import Watcher
-from ragauge.monitoring.alerts.verb import alerts
+from ragauge.monitoring.alerts.alert_worker import AlertWorker
+from ragauge.monitoring.alerts.verb import list_alerts
 from ragauge.monitoring.intake.receiver import Receiver
 from ragauge.monitoring.policy import Policy
-from ragauge.monitoring.traffic.trace_assembly import settle
+from ragauge.monitoring.traffic.trace_assembly import settle_traces
 from ragauge.scores.request_stream import Arrival
 from ragauge.store.inbox import Batch, TracePart
 from ragauge.store.ledger import LedgerLine
@@ -42,9 +42,9 @@ def with_spans(store: Store, came: Sequence[Arrival]) -> None:
     from ragauge.monitoring.intake.intake import Intake
 
     sent = traces(chain(f"14 days.{EVIL}", name=f"ask {EVIL}"), finder(content=f"Text.{EVIL}"))
-    with TestClient(Receiver(application(Site(store.url, Access())), Access(), Intake(store)), base_url=SEEN) as client:
+    with TestClient(Receiver(create_app(Site(store.url, Access())), Access(), Intake(store)), base_url=SEEN) as client:
         assert client.post("/v1/traces", json=sent).status_code == 200
-    settle(store, Policy(), LATER)
+    settle_traces(store, Policy(), LATER)
     never = Arrival(0, came[0].at, f"never {EVIL}")
     store.inbox.add(
         [Batch(one.at.timestamp(), "traces", b"", (TracePart(one.trace_id, rooted=True),)) for one in (*came, never)]
@@ -53,7 +53,7 @@ def with_spans(store: Store, came: Sequence[Arrival]) -> None:
         LedgerLine(one.trace_id, f"shop {EVIL}", f"{one.at:%Y-%m-%d}", "scored", "", f"shop{one.at:%Y-%m-%d}")
         for one in came
     ]
-    store.ledger.write([*lines, LedgerLine(never.trace_id, "shop", "2026-01-01", "failed", EVIL)])
+    store.ledger.write_lines([*lines, LedgerLine(never.trace_id, "shop", "2026-01-01", "failed", EVIL)])
 
 
 def watched_store(folder: Path) -> str:
@@ -66,9 +66,9 @@ def watched_store(folder: Path) -> str:
     url = f"sqlite:///{folder}/store.db"
     with open_store(url) as store:
         keep(store, came)
-        watcher = Watcher.of(folder / "ragauge.yaml")
+        watcher = AlertWorker.of(folder / "ragauge.yaml")
         assert watcher is not None
-        assert watcher.look(store, 0.0) == 3
+        assert watcher.run_once(store, 0.0) == 3
         with_spans(store, came)
     return url
 
@@ -82,7 +82,7 @@ def watched(tmp_path_factory: pytest.TempPathFactory) -> Site:
 
 @pytest.fixture
 def client(watched: Site) -> Iterator[TestClient]:
-    with TestClient(application(watched), base_url=SEEN, follow_redirects=False) as made:
+    with TestClient(create_app(watched), base_url=SEEN, follow_redirects=False) as made:
         yield made
 
 
@@ -94,7 +94,7 @@ def links(text: str, begins: str) -> list[str]:
 def test_from_the_alert_to_the_example(client: TestClient, watched: Site) -> None:
     """The first page leads to monitors, those to alerts, an alert to its ten worst, each of them to its example."""
     assert "/monitor" in links(client.get("/").text, "/monitor")
-    page, raised = client.get("/monitor").text, alerts(store=watched.store).found.alerts
+    page, raised = client.get("/monitor").text, list_alerts(store=watched.store).found.alerts
     assert "3 series fire." in page
     assert "faithfulness at least 0.8" in page
     assert page.count("<figure") == 3
@@ -110,7 +110,7 @@ def test_from_the_alert_to_the_example(client: TestClient, watched: Site) -> Non
 
 def test_the_page_says_what_the_verb_says(client: TestClient, watched: Site) -> None:
     """JSON of the list of alerts is the verb's; a table has a row a series, an alert, a trace."""
-    assert client.get("/monitor/alerts.json").json() == json.loads(alerts(store=watched.store).to_json())
+    assert client.get("/monitor/alerts.json").json() == json.loads(list_alerts(store=watched.store).to_json())
     series = client.get("/monitor.json").json()["monitors"]["series"]
     assert [one["state"] for one in series] == ["firing"] * 3
     assert all(len(one["days"]) == 6 for one in series)
@@ -120,7 +120,7 @@ def test_the_page_says_what_the_verb_says(client: TestClient, watched: Site) -> 
 
 def test_an_alert_is_resolved_by_a_form(client: TestClient, watched: Site) -> None:
     """A form of this server says what an alert was; no other form, word or alert changes anything."""
-    name = alerts(store=watched.store).found.alerts[0].alert.alert_id
+    name = list_alerts(store=watched.store).found.alerts[0].alert.alert_id
     path = f"/monitor/alerts/{name}"
     for fields, headers, at, status in (
         ({"csrf": "other", "resolution": "false_alarm"}, ORIGIN, path, 403),
@@ -129,10 +129,13 @@ def test_an_alert_is_resolved_by_a_form(client: TestClient, watched: Site) -> No
         ({"csrf": "known", "resolution": "false_alarm"}, ORIGIN, "/monitor/alerts/zzz", 400),
     ):
         assert client.post(at, data=fields, headers=headers).status_code == status
-    assert alerts(store=watched.store).found.resolved == 0
+    assert list_alerts(store=watched.store).found.resolved == 0
     answer = client.post(path, data={"csrf": "known", "resolution": "false_alarm"}, headers=ORIGIN)
     assert (answer.status_code, answer.headers["location"]) == (303, path)
-    assert (alerts(store=watched.store).found.resolved, alerts(store=watched.store).found.precision) == (1, 0.0)
+    assert (list_alerts(store=watched.store).found.resolved, list_alerts(store=watched.store).found.precision) == (
+        1,
+        0.0,
+    )
     assert "called a false alarm" in client.get(path).text
 
 
@@ -226,10 +229,10 @@ def test_a_scrape_holds_no_sample_twice(tmp_path: Path) -> None:
     more = "{metric: faithfulness, max_drop: 3%}, {metric: faithfulness, min: 0.8, decide: point}"
     path.write_text(CONFIG.replace("monitors: [", f"monitors: [{more}, {{signal: shard_load, max: 3}}, "))
     with open_store(url) as store:
-        looking = Watcher.of(path)
+        looking = AlertWorker.of(path)
         assert looking is not None
-        looking.look(store, 0.0)
-    with TestClient(application(Site(url, Access(), config=path)), base_url=SEEN) as client:
+        looking.run_once(store, 0.0)
+    with TestClient(create_app(Site(url, Access(), config=path)), base_url=SEEN) as client:
         samples = [one for family in families(client.get("/metrics").text) for one in family.samples]
         found, text = client.get("/monitor.json").json()["monitors"], client.get("/monitor").text
     assert len({(one.name, *sorted(one.labels.items())) for one in samples}) == len(samples)
@@ -241,6 +244,6 @@ def test_a_scrape_holds_no_sample_twice(tmp_path: Path) -> None:
 
 def test_without_traffic_there_is_nothing_to_watch(tmp_path: Path) -> None:
     """A store without traffic leads to no monitor, and its page says how to begin."""
-    with TestClient(application(Site(f"sqlite:///{tmp_path}/new.db", Access())), base_url=SEEN) as client:
+    with TestClient(create_app(Site(f"sqlite:///{tmp_path}/new.db", Access())), base_url=SEEN) as client:
         assert 'href="/monitor"' not in client.get("/runs").text
         assert "ragauge monitor serve" in client.get("/monitor").text

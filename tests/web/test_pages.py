@@ -15,7 +15,7 @@ from starlette.testclient import TestClient
 from tests.web.conftest import Stored, rows
 
 import ragauge as rg
-from ragauge.comparison.tables.words import against
+from ragauge.comparison.tables.words import describe_against_baseline
 
 Opened = Callable[..., TestClient]
 
@@ -101,7 +101,7 @@ def test_a_run_is_its_report(opened: Opened, stored: Stored) -> None:
         numbers = [re.findall(r"\d+\.\d+", part) for part in told]
         assert numbers[0]
         assert numbers[0] == numbers[1], name
-    assert unescape(page).count(against(card.card)) == 1  # as the answer to whether it is worse
+    assert unescape(page).count(describe_against_baseline(card.card)) == 1  # as the answer to whether it is worse
 
 
 def _section(page: str, name: str) -> str:

@@ -16,9 +16,9 @@ from tests.web.conftest import EVIL, SEEN, Stored, read
 
 import ragauge as rg
 from ragauge.core.errors import ConfigError
-from ragauge.dashboard.app import application
+from ragauge.dashboard.app import create_app
 from ragauge.dashboard.security import Access
-from ragauge.dashboard.serve import site_of
+from ragauge.dashboard.serve import build_site
 from ragauge.dashboard.site import Site
 
 Opened = Callable[..., TestClient]
@@ -29,7 +29,7 @@ ORIGIN = {"origin": SEEN}
 def client(copied: str, tmp_path: Path) -> Iterator[TestClient]:
     """The dashboard of a project that names a regression set."""
     site = Site(copied, Access(csrf="known"), regression_set=str(tmp_path / "regression.jsonl"))
-    with TestClient(application(site), base_url=SEEN, follow_redirects=False) as made:
+    with TestClient(create_app(site), base_url=SEEN, follow_redirects=False) as made:
         yield made
 
 
@@ -133,9 +133,9 @@ def test_ragauge_yaml_names_the_set(copied: str, tmp_path: Path, monkeypatch: py
     from ragauge.verbs.options import UiOptions
 
     wanted, config = UiOptions(store=copied, no_open=True), tmp_path / "ragauge.yaml"
-    assert site_of(wanted).regression_set == ""
+    assert build_site(wanted).regression_set == ""
     config.write_text("ui: {regression_set: eval/regression.jsonl}\ngate: {ruels: []}\n")
-    assert site_of(wanted).regression_set == "eval/regression.jsonl"
+    assert build_site(wanted).regression_set == "eval/regression.jsonl"
     for text, said in (
         ("ui: {regresion_set: a.jsonl}", "nearest: regression_set"),
         ("ui: {regression_set: a.csv}", "a file that ends in .jsonl"),
@@ -143,4 +143,4 @@ def test_ragauge_yaml_names_the_set(copied: str, tmp_path: Path, monkeypatch: py
     ):
         config.write_text(text)
         with pytest.raises(ConfigError, match=said):
-            site_of(wanted)
+            build_site(wanted)

@@ -16,9 +16,17 @@ from starlette.testclient import TestClient
 import ragauge as rg
 from ragauge.core.errors import StoreError, UsageError
 from ragauge.dashboard import patience, security
-from ragauge.dashboard.rights import IDLE, LONGEST, AccessTokens, Sessions, read_tokens
-from ragauge.dashboard.security import COOKIE, POLICY, Access, Guard, is_loopback, local, tokens_for
-from ragauge.dashboard.serve import site_of
+from ragauge.dashboard.rights import IDLE_S, MAX_SESSION_S, AccessTokens, Sessions, read_tokens
+from ragauge.dashboard.security import (
+    CONTENT_SECURITY_POLICY,
+    COOKIE,
+    Access,
+    Guard,
+    is_loopback,
+    read_required_tokens,
+    sanitize_redirect,
+)
+from ragauge.dashboard.serve import build_site
 from ragauge.verbs.options import UiOptions
 
 Opened = Callable[..., TestClient]
@@ -51,11 +59,14 @@ def test_every_answer_binds_the_browser(opened: Opened) -> None:
     client = opened()
     for path in ("/runs", "/runs.json", "/runs/none", "/nothing", "/static/x/ui.css", "/static/x/none", "/favicon.ico"):
         headers = client.get(path, headers={"origin": "https://evil.example"}).headers
-        assert headers["content-security-policy"] == POLICY, path
+        assert headers["content-security-policy"] == CONTENT_SECURITY_POLICY, path
         assert headers["x-content-type-options"] == "nosniff"
         assert headers["referrer-policy"] == "no-referrer"
         assert not [name for name in headers if name.startswith("access-control")]
-    assert client.get("/runs", headers={"host": "evil.example"}).headers["content-security-policy"] == POLICY
+    assert (
+        client.get("/runs", headers={"host": "evil.example"}).headers["content-security-policy"]
+        == CONTENT_SECURITY_POLICY
+    )
 
 
 @pytest.mark.parametrize(
@@ -121,7 +132,7 @@ def test_a_log_in_leads_nowhere_else(opened: Opened, to: str) -> None:
     done = client.post(
         "/login", data={"token": TOKEN, "csrf": "known", "next": to}, headers={"origin": "http://127.0.0.1:7471"}
     )
-    assert done.headers["location"] == "/" == local(to, "")
+    assert done.headers["location"] == "/" == sanitize_redirect(to, "")
 
 
 def test_nothing_but_reading_and_forms(opened: Opened) -> None:
@@ -164,17 +175,17 @@ def test_other_machines_need_a_token(tmp_path: Path) -> None:
     file = tmp_path / "token"
     for host in (ANYWHERE, "::", "10.0.0.7", "box.example"):
         with pytest.raises(UsageError, match="--token-file"):
-            tokens_for(None, host)
+            read_required_tokens(None, host)
     assert is_loopback("127.0.0.2")
-    assert not tokens_for(None, "127.0.0.1")
+    assert not read_required_tokens(None, "127.0.0.1")
     for short in ("", "fifteen-letters", "with blanks in it, and long"):
         file.write_text(short)
         with pytest.raises(UsageError, match="at least 16"):
-            tokens_for(file, ANYWHERE)
+            read_required_tokens(file, ANYWHERE)
     file.write_text(f"{TOKEN}\n")
-    assert tokens_for(file, ANYWHERE) == AccessTokens(TOKEN)
+    assert read_required_tokens(file, ANYWHERE) == AccessTokens(TOKEN)
     with pytest.raises(UsageError, match="cannot be read"):
-        tokens_for(tmp_path / "none", "127.0.0.1")
+        read_required_tokens(tmp_path / "none", "127.0.0.1")
     assert TOKEN not in repr(Access(token=TOKEN))
 
 
@@ -183,12 +194,12 @@ def test_options_are_checked_before_listening(tmp_path: Path) -> None:
     url = f"sqlite:///{tmp_path}/store.db"
     for base in ("ragauge", "/a b", "/../x", "//evil", "/a?b"):
         with pytest.raises(UsageError, match="base-path"):
-            site_of(UiOptions(store=url, base_path=base))
+            build_site(UiOptions(store=url, base_path=base))
     with pytest.raises(StoreError, match="no store to read"):
-        site_of(UiOptions(store=url, read_only=True))
+        build_site(UiOptions(store=url, read_only=True))
     assert not (tmp_path / "store.db").exists()
-    assert site_of(UiOptions(store=url, base_path="/p/")).root == "/p"
-    assert site_of(UiOptions(store=url, read_only=True)).store == f"sqlite+read:///{tmp_path}/store.db"
+    assert build_site(UiOptions(store=url, base_path="/p/")).root == "/p"
+    assert build_site(UiOptions(store=url, read_only=True)).store == f"sqlite+read:///{tmp_path}/store.db"
 
 
 RIGHTS = AccessTokens(read="r" * 20, write="w" * 20, ingest="i" * 20)
@@ -228,14 +239,14 @@ def test_sessions_end() -> None:
     """A session ends after an hour without use, twelve hours after its log-in however it is used, and by log-out."""
     now = [0.0]
     sessions = Sessions(lambda: now[0])
-    idle, busy, left = (sessions.begin("read") for _ in range(3))
+    idle, busy, left = (sessions.begin_session("read") for _ in range(3))
     sessions.end(left)
     assert [sessions.right_of(one) for one in (idle, busy, left, "")] == ["read", "read", "", ""]
-    for _ in range(int(LONGEST // (IDLE / 2)) - 1):
-        now[0] += IDLE / 2
+    for _ in range(int(MAX_SESSION_S // (IDLE_S / 2)) - 1):
+        now[0] += IDLE_S / 2
         assert sessions.right_of(busy) == "read"
     assert sessions.right_of(idle) == ""
-    now[0] += IDLE / 2
+    now[0] += IDLE_S / 2
     assert sessions.right_of(busy) == ""
 
 
@@ -285,7 +296,7 @@ def test_probes_need_no_token_and_show_nothing(opened: Opened) -> None:
 def test_a_body_that_drips_is_closed(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """However steadily its bytes come: a form is answered after its time, and nothing more of it is read."""
     for module in (patience, security):
-        monkeypatch.setattr(module, "PATIENCE", 0.4)
+        monkeypatch.setattr(module, "REQUEST_TIMEOUT_S", 0.4)
     with rg.ui(store=f"sqlite:///{tmp_path}/store.db", port=0, no_open=True) as served:
         where = urlsplit(served.url)
         with socket.create_connection((where.hostname, where.port), timeout=20) as connection:
@@ -306,7 +317,7 @@ def test_a_body_that_drips_is_closed(monkeypatch: pytest.MonkeyPatch, tmp_path: 
 def test_half_a_request_is_closed(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """A connection that sends nothing, half a head or half a form is closed after its time; a whole one is answered."""
     for module in (patience, security):
-        monkeypatch.setattr(module, "PATIENCE", 0.4)
+        monkeypatch.setattr(module, "REQUEST_TIMEOUT_S", 0.4)
     with rg.ui(store=f"sqlite:///{tmp_path}/store.db", port=0, no_open=True) as served:
         where = urlsplit(served.url)
         head = f"Host: {where.netloc}\r\n"

@@ -86,7 +86,7 @@ def test_a_judge_that_nobody_checked_says_so(opened: Opened, copied: str) -> Non
     from ragauge.store.store_access import open_store
 
     with open_store(copied) as store:
-        store.judges.keep("openai:gpt-x", "openai:gpt-x")
+        store.judges.save_spec("openai:gpt-x", "openai:gpt-x")
     page = read(opened(copied).get("/judges/openai%3Agpt-x").text)
     assert "ragauge judge check labels.jsonl --judge openai:gpt-x" in page
     assert "is not known" in page

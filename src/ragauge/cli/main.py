@@ -11,7 +11,7 @@ import typer
 
 from ragauge.cli.commands import Commands
 from ragauge.core.errors import Interrupted, RagaugeError
-from ragauge.verbs.command_output import libraries_silent, terminates_as_interrupt, warnings_in_a_line
+from ragauge.verbs.command_output import raise_on_sigterm, shorten_warnings, silence_libraries
 from ragauge.version import __version__
 
 app = typer.Typer(
@@ -25,15 +25,17 @@ app = typer.Typer(
 )
 
 
-def _version(wanted: bool) -> None:
-    if wanted:
+def _print_version(is_requested: bool) -> None:
+    if is_requested:
         typer.echo(f"ragauge {__version__}")
         raise typer.Exit
 
 
 @app.callback()
-def front(
-    _: Annotated[bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")] = False,
+def handle_version(
+    _: Annotated[
+        bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version.")
+    ] = False,
 ) -> None:
     """Measures retrieval-augmented generation: what works, where it fails, what to fix."""
 
@@ -42,7 +44,7 @@ def main() -> None:
     """Entry point of the `ragauge` command."""
     try:
         gc.set_threshold(50_000, *gc.get_threshold()[1:])  # 700 made passes a fifth of a quick evaluation's time
-        with terminates_as_interrupt(), libraries_silent(), warnings_in_a_line():
+        with raise_on_sigterm(), silence_libraries(), shorten_warnings():
             app()
     except Interrupted as error:
         signal.signal(signal.SIGINT, signal.SIG_DFL)  # one more Ctrl-C ends at once, without a traceback

@@ -11,42 +11,42 @@ from dataclasses import replace
 from math import exp, log
 from typing import TYPE_CHECKING
 
-from ragauge.comparison.comparability import NAME, FailedResponse
-from ragauge.comparison.correction import corrected_family
-from ragauge.comparison.pairs import Join, Pairs, pair, without_failed_calls
+from ragauge.comparison.comparability import FAILED_CALLS_NAME, FailedResponse
+from ragauge.comparison.correction import correct_family
+from ragauge.comparison.pairs import Join, Pairs, drop_failed_calls, pair_scores
 from ragauge.comparison.regressions import Regressions
 from ragauge.metrics.base import Metric
-from ragauge.scores.arrays import FAILED, SCORED, Columns, ResponseIndex, ScoreColumns, by_example
+from ragauge.scores.arrays import FAILED, SCORED, Columns, ResponseIndex, ScoreColumns, merge_repeats
 from ragauge.scores.estimation import (
     ScoreSample,
-    detectable_difference,
-    difference_test,
-    interval_of_difference,
-    interval_of_quantile,
-    judged_difference,
-    quantiles,
-    rectified,
+    compute_difference_interval,
+    compute_judged_difference,
+    compute_quantile_interval,
+    compute_quantiles,
+    correct_mean,
+    find_detectable_difference,
+    run_difference_test,
 )
-from ragauge.scores.frames import failures
+from ragauge.scores.frames import select_failures
 from ragauge.scores.results.change import (
-    LEAST_SEEN,
+    MIN_SEEN,
     SAME,
     UNKNOWN,
     WORSE,
     ChangeEffect,
     ExampleDelta,
     MetricChange,
-    verdict_of,
+    decide_verdict,
 )
 from ragauge.scores.results.comparison import AmountChange, Failures
 from ragauge.scores.results.overview import MeanEstimate
 from ragauge.scores.results.summary import Summary
-from ragauge.scores.summarize import NO_ERRORS, summary
+from ragauge.scores.summarize import NO_ERRORS, summarize_metric
 from ragauge.stats.effects import cohens_h, standardized_difference
 from ragauge.stats.judge_error import JudgeMeanError
-from ragauge.stats.ppi_mean import Rectified
-from ragauge.stats.sign_flips import parts_of
-from ragauge.stats.weighted import Interval, Tested
+from ragauge.stats.ppi_mean import LabelCorrectedMean
+from ragauge.stats.sign_flips import compute_parts
+from ragauge.stats.weighted import HypothesisTest, Interval
 
 if TYPE_CHECKING:
     import numpy as np
@@ -56,11 +56,11 @@ if TYPE_CHECKING:
     import polars as pl
 
 QUANTILES = (0.5, 0.95)
-ALIKE = 1e-12  # differences below are none
-LEAST_P, HALVINGS = 1e-6, 20  # of p by intervals: the least, and steps that find it to one in 75,000
+EQUAL_WITHIN = 1e-12  # differences below are none
+MIN_P, N_HALVINGS = 1e-6, 20  # of p by intervals: the least, and steps that find it to one in 75,000
 
 
-def change_of(
+def compute_change(
     pairs: Pairs,
     level: float,
     moved: tuple[ExampleDelta, ...] = (),
@@ -81,30 +81,40 @@ def change_of(
 
     metric, failed = pairs.metric, int(pairs.failed.query.size)
     if not len(pairs):
-        return _change(metric, (None, None), MeanEstimate(None, None, 0), None, failed, UNKNOWN)
-    sides = ScoreSample.pair(metric, pairs.new, pairs.base, pairs.weight, pairs.cluster)
-    interval = interval_of_difference(*sides, level)
+        return _build_change(metric, (None, None), MeanEstimate(None, None, 0), None, failed, UNKNOWN)
+    samples = ScoreSample.from_pairs(metric, pairs.new, pairs.base, pairs.weight, pairs.cluster)
+    interval = compute_difference_interval(*samples, level)
     new, base = pairs.means()
     d = pairs.new - pairs.base
-    differs = float(np.mean(np.abs(d) > ALIKE))
-    estimate = MeanEstimate(new - base, interval, len(pairs), judged_difference(interval, new - base, error, differs))
-    parts = parts_of(d, pairs.weight, pairs.cluster)[0]
-    unchanged = parts.size >= LEAST_SEEN and not d.any()  # of amounts, that have no bounds, no interval says so
-    verdict = SAME if unchanged else verdict_of(metric.direction, estimate, pairs.sums(), parts.size)
-    test = None if interval is None else difference_test(*sides)
-    differing: int | None = int((np.abs(parts) > ALIKE).sum())
-    if (people := rectified_change(pairs, level)) is not None:  # what people say goes before what a judge says
+    differs = float(np.mean(np.abs(d) > EQUAL_WITHIN))
+    estimate = MeanEstimate(
+        new - base, interval, len(pairs), compute_judged_difference(interval, new - base, error, differs)
+    )
+    cluster_differences = compute_parts(d, pairs.weight, pairs.cluster)[0]
+    unchanged = (
+        cluster_differences.size >= MIN_SEEN and not d.any()
+    )  # of amounts, that have no bounds, no interval says so
+    verdict = (
+        SAME
+        if unchanged
+        else decide_verdict(metric.direction, estimate, pairs.compute_sum_bounds(), cluster_differences.size)
+    )
+    test = None if interval is None else run_difference_test(*samples)
+    differing: int | None = int((np.abs(cluster_differences) > EQUAL_WITHIN).sum())
+    if (people := correct_change(pairs, level)) is not None:  # what people say goes before what a judge says
         moved_by = len(pairs) * (people.mean - (new - base))
-        least, most = pairs.sums()
-        seen = MeanEstimate(people.mean, people.interval, people.n)
-        verdict = verdict_of(metric.direction, seen, (least + moved_by, most + moved_by), people.n)
-        p = _p_of(lambda at: rectified_change(pairs, at))
-        test, differing = Tested(p, people.interval.method, people.mean, people.n), None
-    wins, ties, losses = _tally(metric, d)
+        min_sum, max_sum = pairs.compute_sum_bounds()
+        people_estimate = MeanEstimate(people.mean, people.interval, people.n)
+        verdict = decide_verdict(metric.direction, people_estimate, (min_sum + moved_by, max_sum + moved_by), people.n)
+        p = _find_p_value(lambda tested_level: correct_change(pairs, tested_level))
+        test, differing = HypothesisTest(p, people.interval.method, people.mean, people.n), None
+    wins, ties, losses = _count_outcomes(metric, d)
     return replace(
-        _with_labels(_change(metric, (base, new), estimate, test, failed, verdict), pairs, people, level),
-        effect=_effect(pairs, d, level) if sized else None,
-        detectable=_least_seen(sides, level, interval, estimate.widest if people is None else people.interval)
+        _add_label_means(_build_change(metric, (base, new), estimate, test, failed, verdict), pairs, people, level),
+        effect=_compute_effect(pairs, d, level) if sized else None,
+        detectable=_compute_detectable(
+            samples, level, interval, estimate.widest_interval if people is None else people.interval
+        )
         if sized
         else None,
         wins=wins,
@@ -116,8 +126,8 @@ def change_of(
     )
 
 
-def _least_seen(
-    sides: tuple[ScoreSample, ScoreSample], level: float, sampled: Interval | None, decides: Interval | None
+def _compute_detectable(
+    samples: tuple[ScoreSample, ScoreSample], level: float, sampled: Interval | None, decides: Interval | None
 ) -> float | None:
     """The least true difference that such pairs show in 80 of 100 comparisons, by the interval that decides.
 
@@ -126,19 +136,21 @@ def _least_seen(
     """
     if sampled is None or decides is None:
         return None
-    found = detectable_difference(*sides, level)
-    wider = (decides.high - decides.low - (sampled.high - sampled.low)) / 2
-    return None if found is None else found + max(0.0, wider)
+    detectable = find_detectable_difference(*samples, level)
+    extra_width = (decides.high - decides.low - (sampled.high - sampled.low)) / 2
+    return None if detectable is None else detectable + max(0.0, extra_width)
 
 
-def rectified_change(pairs: Pairs, level: float) -> Rectified | None:
+def correct_change(pairs: Pairs, level: float) -> LabelCorrectedMean | None:
     """The difference that people would see, from examples labelled in both runs; None below 50 of them."""
     low, high = pairs.metric.range
-    given = ScoreSample(pairs.new - pairs.base, "mean", (low - high, high - low), pairs.weight, pairs.cluster)
-    return rectified(given, pairs.people, pairs.inclusion, level, change=True)
+    sample = ScoreSample(pairs.new - pairs.base, "mean", (low - high, high - low), pairs.weight, pairs.cluster)
+    return correct_mean(sample, pairs.people, pairs.inclusion, level, change=True)
 
 
-def _with_labels(change: MetricChange, pairs: Pairs, people: Rectified | None, level: float) -> MetricChange:
+def _add_label_means(
+    change: MetricChange, pairs: Pairs, people: LabelCorrectedMean | None, level: float
+) -> MetricChange:
     """The change with label-corrected means where labels decide it, and with how many examples are labeled."""
     import numpy as np
 
@@ -146,7 +158,7 @@ def _with_labels(change: MetricChange, pairs: Pairs, people: Rectified | None, l
     for values, (scores, inclusion) in zip((pairs.base, pairs.new), reversed(pairs.labels), strict=True):
         counts.append(0 if scores is None else int(np.isfinite(scores).sum()))
         sample = ScoreSample.of(pairs.metric, values, pairs.weight, pairs.cluster)
-        corrected = None if people is None else rectified(sample, scores, inclusion, level)
+        corrected = None if people is None else correct_mean(sample, scores, inclusion, level)
         means.append(None if corrected is None else corrected.mean)
     change = replace(change, labeled=(counts[0], counts[1]))
     if None in means:
@@ -154,20 +166,20 @@ def _with_labels(change: MetricChange, pairs: Pairs, people: Rectified | None, l
     return replace(change, base=means[0], new=means[1], judge_base=change.base, judge_new=change.new)
 
 
-def _p_of(at: Callable[[float], Rectified | None]) -> float:
+def _find_p_value(correct_at: Callable[[float], LabelCorrectedMean | None]) -> float:
     """The p-value of no difference: 1 less the greatest level whose interval leaves 0 out, at least LEAST_P."""
-    low, high = log(LEAST_P), 0.0
-    for _ in range(HALVINGS):
+    low, high = log(MIN_P), 0.0
+    for _ in range(N_HALVINGS):
         middle = (low + high) / 2
-        found = at(1 - exp(middle))
-        if found is None or found.interval.low <= 0 <= found.interval.high:
+        corrected_change = correct_at(1 - exp(middle))
+        if corrected_change is None or corrected_change.interval.low <= 0 <= corrected_change.interval.high:
             low = middle
         else:
             high = middle
     return exp(high)
 
 
-def unpaired_change(
+def compute_unpaired_change(
     metric: Metric, new: Columns, base: Columns, level: float, error: JudgeMeanError | None = None
 ) -> MetricChange:
     """The change between two samples that share too few examples, such as two stretches of traffic.
@@ -182,48 +194,55 @@ def unpaired_change(
     import numpy as np
 
     failed = int((new.status == FAILED).sum() + (base.status == FAILED).sum())
-    here, there = (side.take(np.flatnonzero(side.status == SCORED)) for side in (new, base))
-    if not here.value.size or not there.value.size:
-        return _change(metric, (None, None), MeanEstimate(None, None, 0), None, failed, UNKNOWN)
-    after, before = (ScoreSample.of(metric, side.value, side.weight, side.cluster) for side in (here, there))
-    interval = interval_of_difference(after, before, level, paired=False)
-    means = [float(np.average(side.value, weights=side.weight)) for side in (here, there)]
+    new_scored, base_scored = (columns.take(np.flatnonzero(columns.status == SCORED)) for columns in (new, base))
+    if not new_scored.value.size or not base_scored.value.size:
+        return _build_change(metric, (None, None), MeanEstimate(None, None, 0), None, failed, UNKNOWN)
+    new_sample, base_sample = (
+        ScoreSample.of(metric, columns.value, columns.weight, columns.cluster) for columns in (new_scored, base_scored)
+    )
+    interval = compute_difference_interval(new_sample, base_sample, level, paired=False)
+    means = [float(np.average(columns.value, weights=columns.weight)) for columns in (new_scored, base_scored)]
     d = means[0] - means[1]
-    test = None if interval is None else difference_test(after, before, paired=False)
-    estimate = MeanEstimate(d, interval, int(here.value.size), judged_difference(interval, d, error))
-    units = min(side.value.size if side.cluster is None else np.unique(side.cluster).size for side in (here, there))
-    verdict = verdict_of(metric.direction, estimate, (d, d), units)
-    return _change(metric, (means[1], means[0]), estimate, test, failed, verdict)
+    test = None if interval is None else run_difference_test(new_sample, base_sample, paired=False)
+    estimate = MeanEstimate(d, interval, int(new_scored.value.size), compute_judged_difference(interval, d, error))
+    units = min(
+        columns.value.size if columns.cluster is None else np.unique(columns.cluster).size
+        for columns in (new_scored, base_scored)
+    )
+    verdict = decide_verdict(metric.direction, estimate, (d, d), units)
+    return _build_change(metric, (means[1], means[0]), estimate, test, failed, verdict)
 
 
-def amount_of(pairs: Pairs, level: float) -> AmountChange:
+def compute_amount_change(pairs: Pairs, level: float) -> AmountChange:
     """Median and 95th percentile of each run, with the intervals of `estimating.interval_of_quantile`.
 
     With weights a quantile is the least value that reaches the share, and has no interval.
     """
     return AmountChange(
         str(pairs.metric),
-        _quantiles(pairs.base, pairs.weight, level),
-        _quantiles(pairs.new, pairs.weight, level),
+        _estimate_quantiles(pairs.base, pairs.weight, level),
+        _estimate_quantiles(pairs.new, pairs.weight, level),
         len(pairs),
     )
 
 
-def _quantiles(values: Floats, weights: Floats | None, level: float) -> dict[float, MeanEstimate]:
+def _estimate_quantiles(values: Floats, weights: Floats | None, level: float) -> dict[float, MeanEstimate]:
     return {
-        q: MeanEstimate(at, interval_of_quantile(values, q, level) if weights is None else None, int(values.size))
-        for q, at in zip(QUANTILES, quantiles(values, QUANTILES, weights), strict=True)
+        q: MeanEstimate(
+            quantile, compute_quantile_interval(values, q, level) if weights is None else None, int(values.size)
+        )
+        for q, quantile in zip(QUANTILES, compute_quantiles(values, QUANTILES, weights), strict=True)
     }
 
 
-def _tally(metric: Metric, d: Floats) -> tuple[int, int, int]:
+def _count_outcomes(metric: Metric, d: Floats) -> tuple[int, int, int]:
     """How many examples got better, stayed, got worse; of a metric without direction rose, stayed, fell."""
-    up, down = int((d > ALIKE).sum()), int((d < -ALIKE).sum())
+    up, down = int((d > EQUAL_WITHIN).sum()), int((d < -EQUAL_WITHIN).sum())
     stayed = int(d.size) - up - down
     return (down, stayed, up) if metric.direction == "lower" else (up, stayed, down)
 
 
-def _effect(pairs: Pairs, d: Floats, level: float) -> ChangeEffect | None:
+def _compute_effect(pairs: Pairs, d: Floats, level: float) -> ChangeEffect | None:
     """Cohen's h of two rates, else Hedges' g of the differences; None where undefined, or with weights."""
     if pairs.metric.scale == "rate":
         new, base = pairs.means()
@@ -232,11 +251,11 @@ def _effect(pairs: Pairs, d: Floats, level: float) -> ChangeEffect | None:
     return None if effect is None else ChangeEffect("Hedges' g of differences", effect.value, effect.interval)
 
 
-def _change(
+def _build_change(
     metric: Metric,
     means: tuple[float | None, float | None],
     difference: MeanEstimate,
-    test: Tested | None,
+    test: HypothesisTest | None,
     failed: int,
     verdict: str,
 ) -> MetricChange:
@@ -261,7 +280,7 @@ def _change(
     )
 
 
-class Changes:
+class ChangeReader:
     """Takes in one metric after another, and says what changed.
 
     Args:
@@ -300,12 +319,12 @@ class Changes:
         """Takes in a metric's scores in both runs, one entry an example; its pairs, None of two samples."""
         error = self.errors.get(str(metric))
         if metric.scale == "amount" and self.unanswered is not None:
-            new, base = without_failed_calls(metric, (new, base), self.unanswered, self._join if self._paired else None)
+            new, base = drop_failed_calls(metric, (new, base), self.unanswered, self._join if self._paired else None)
         if not self._paired:
-            self.found.append(unpaired_change(metric, new, base, self._level, error))
+            self.found.append(compute_unpaired_change(metric, new, base, self._level, error))
             return None
-        pairs = pair(metric, new, base, self._join)
-        change = change_of(pairs, self._level, self.moved(pairs), sized=self._sized, error=error)
+        pairs = pair_scores(metric, new, base, self._join)
+        change = compute_change(pairs, self._level, self.find_moved(pairs), sized=self._sized, error=error)
         if change.alone == WORSE:
             width = metric.range[1] - metric.range[0]
             where = self._movement.where(
@@ -315,32 +334,36 @@ class Changes:
         self.found.append(change)
         return pairs
 
-    def know_unanswered(self, new: Columns, base: Columns) -> None:
+    def set_failed_calls(self, new: Columns, base: Columns) -> None:
         """Learns which calls failed in both runs (see `unanswered`), before any metric is read."""
         self.unanswered = (new, base) if new.value.any() or base.value.any() else None
 
-    def read_unanswered(self) -> Pairs | None:
+    def read_failed_calls(self) -> Pairs | None:
         """Compares which calls failed; where none did, or where that is not known, there is nothing to say."""
         return None if self.unanswered is None else self.read(FailedResponse(), *self.unanswered)
 
     @property
     def newly_unanswered(self) -> int:
         """How many examples have a failed call now and had none before."""
-        return sum(change.losses for change in self.found if change.metric == NAME)
+        return sum(change.losses for change in self.found if change.metric == FAILED_CALLS_NAME)
 
-    def moved(self, pairs: Pairs) -> tuple[ExampleDelta, ...]:
+    def find_moved(self, pairs: Pairs) -> tuple[ExampleDelta, ...]:
         """The examples of these pairs that got worse; none of a metric without direction."""
         direction = pairs.metric.direction
-        return () if direction == "neither" else self._movement.moved(pairs.query, pairs.base, pairs.new, direction)
+        return (
+            () if direction == "neither" else self._movement.find_moved(pairs.query, pairs.base, pairs.new, direction)
+        )
 
     @staticmethod
-    def as_read(changes: Sequence[MetricChange]) -> tuple[MetricChange, ...]:
+    def select_shown(changes: Sequence[MetricChange]) -> tuple[MetricChange, ...]:
         """As a scorecard shows them and the diagnosis takes them, once they are corrected.
 
         Left out are metrics without an example to compare, failed calls, and what moved unless it clearly got worse.
         """
-        shown = (change for change in changes if change.difference.n and change.metric != NAME)
-        return tuple(change if change.verdict == WORSE else replace(change, moved=(), where=None) for change in shown)
+        comparable = (change for change in changes if change.difference.n and change.metric != FAILED_CALLS_NAME)
+        return tuple(
+            change if change.verdict == WORSE else replace(change, moved=(), where=None) for change in comparable
+        )
 
 
 class BaselineReader:
@@ -375,12 +398,14 @@ class BaselineReader:
         self.there: tuple[Summary, ...] = ()
         self.base, self.paired = base, paired
         self._index, self._metrics, self._level = index, frozenset(metrics), level
-        self._changes = Changes(index, self.join, level=level, paired=paired, errors=errors)
+        self._changes = ChangeReader(index, self.join, level=level, paired=paired, errors=errors)
 
-    def within(self, segments: pl.DataFrame) -> None:
+    def set_segments(self, segments: pl.DataFrame) -> None:
         """Looks for the segment, of a tidy segment frame, in which a metric got worse most; before anything is read."""
         unanswered, errors = self._changes.unanswered, self._changes.errors
-        self._changes = Changes(self._index, self.join, segments, level=self._level, paired=self.paired, errors=errors)
+        self._changes = ChangeReader(
+            self._index, self.join, segments, level=self._level, paired=self.paired, errors=errors
+        )
         self._changes.unanswered = unanswered
 
     def read(self, metric: Metric, _: Columns | None, examples: Columns | None) -> None:
@@ -388,36 +413,36 @@ class BaselineReader:
         responses = self.base.column(str(metric)) if metric in self._metrics else None
         if examples is None or responses is None:
             return
-        base = by_example(responses)
+        base = merge_repeats(responses)
         self._changes.read(metric, examples, base)
         if self.paired:
             base = base.take(self.join.rows(examples, base)[1])
-        self.there = (*self.there, summary(metric, base, self._level, self._changes.errors.get(str(metric))))
+        self.there = (*self.there, summarize_metric(metric, base, self._level, self._changes.errors.get(str(metric))))
 
-    def know_unanswered(self, new: Columns, base: Columns) -> None:
+    def set_failed_calls(self, new: Columns, base: Columns) -> None:
         """Learns which calls failed, before any metric is read."""
-        self._changes.know_unanswered(new, base)
+        self._changes.set_failed_calls(new, base)
 
-    def read_unanswered(self) -> None:
+    def read_failed_calls(self) -> None:
         """Compares which calls failed."""
-        self._changes.read_unanswered()
+        self._changes.read_failed_calls()
 
     @property
     def changes(self) -> tuple[MetricChange, ...]:
         """One a metric that has scores in both runs, in the order read; p-values corrected as one family."""
-        return self._changes.as_read(self._corrected)
+        return self._changes.select_shown(self._corrected_family)
 
     @property
     def calls(self) -> MetricChange | None:
         """Whether more calls failed, of the same family; None where none did."""
-        return next((change for change in self._corrected if change.metric == NAME), None)
+        return next((change for change in self._corrected_family if change.metric == FAILED_CALLS_NAME), None)
 
     @property
-    def _corrected(self) -> Sequence[MetricChange]:
-        return corrected_family(self._changes.found, self._level)[0]
+    def _corrected_family(self) -> Sequence[MetricChange]:
+        return correct_family(self._changes.found, self._level)[0]
 
 
-def failures_of(new: pl.DataFrame, base: pl.DataFrame, among: Collection[str] | None = None) -> Failures:
+def build_failures(new: pl.DataFrame, base: pl.DataFrame, among: Collection[str] | None = None) -> Failures:
     """Failed examples by cause in two runs.
 
     Args:
@@ -425,14 +450,14 @@ def failures_of(new: pl.DataFrame, base: pl.DataFrame, among: Collection[str] | 
         base: of the baseline.
         among: ids of the examples compared; None = all.
     """
-    here, there = (_counted(frame, among) for frame in (new, base))
-    return Failures(there, here, sum(there.values()), sum(here.values()))
+    new_counts, base_counts = (_count_causes(frame, among) for frame in (new, base))
+    return Failures(base_counts, new_counts, sum(base_counts.values()), sum(new_counts.values()))
 
 
-def _counted(causes: pl.DataFrame, among: Collection[str] | None) -> Mapping[str, int]:
+def _count_causes(causes: pl.DataFrame, among: Collection[str] | None) -> Mapping[str, int]:
     import polars as pl
 
-    counts = failures(causes)
+    counts = select_failures(causes)
     if among is not None:
         counts = counts.filter(pl.col("query_id").is_in(list(among)))
     return dict(Counter(counts["cause"].to_list()).most_common())

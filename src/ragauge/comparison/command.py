@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from ragauge.verbs import command_options as options
-from ragauge.verbs.command_output import check_outputs, show_result
+from ragauge.verbs.command_output import show_result, validate_outputs
 from ragauge.verbs.options import CompareOptions
 
 Runs = Annotated[
@@ -19,8 +19,10 @@ Outputs = Annotated[
 ]
 
 
-@options.grouped
-def compare(runs: Runs, wanted: CompareOptions, outputs: Outputs = None, as_json: options.Json = False) -> None:
+@options.spread_options
+def compare(
+    runs: Runs, command_options: CompareOptions, outputs: Outputs = None, as_json: options.Json = False
+) -> None:
     """Say what got better and what got worse between runs, overall and per segment, and how sure that is."""
     from ragauge.comparison.result import ComparisonResult
     from ragauge.comparison.verb import compare as compared
@@ -28,5 +30,5 @@ def compare(runs: Runs, wanted: CompareOptions, outputs: Outputs = None, as_json
 
     if len(runs) < 2:
         raise UsageError("compare needs two runs: the baseline, then the new one. Write: ragauge compare main latest")
-    check_outputs(outputs, ComparisonResult)
-    show_result(compared(*runs, **vars(wanted)), outputs, as_json=as_json)
+    validate_outputs(outputs, ComparisonResult)
+    show_result(compared(*runs, **vars(command_options)), outputs, as_json=as_json)

@@ -13,70 +13,74 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from ragauge.comparison.pairs import Join
 from ragauge.core.errors import UsageError
-from ragauge.core.messages import command
+from ragauge.core.messages import format_command
 from ragauge.core.response import Run
 from ragauge.metrics.base import Direction, Measures, Metric, Needs, Scale
-from ragauge.metrics.catalogue import is_own, questions, typed_name
-from ragauge.scores.arrays import SCORED, Columns, ResponseIndex, by_example
+from ragauge.metrics.catalogue import format_typed_name, is_own, list_questions
+from ragauge.scores.arrays import SCORED, Columns, ResponseIndex, merge_repeats
 from ragauge.scores.results.comparison import ConfigDiff, Setting
 
 if TYPE_CHECKING:
     import polars as pl
 
 ORIGIN = "origin"
-NAME = "system_failed"  # of the cause, and of the row
+FAILED_CALLS_NAME = "system_failed"  # of the cause, and of the row
 MAX_NAMED = 3  # metrics that an error names; the others are counted
-PASSAGES = ("k", "top_k", "topk", "n_passages", "num_passages", "max_passages")  # settings that say how many
+PASSAGE_SETTINGS = ("k", "top_k", "topk", "n_passages", "num_passages", "max_passages")  # settings that say how many
 
 
-def config_diff(base: Mapping[str, Any], new: Mapping[str, Any]) -> ConfigDiff:
+def diff_configs(base: Mapping[str, Any], new: Mapping[str, Any]) -> ConfigDiff:
     """Settings by path, in the order of the paths. A list is one value; an empty group is one too.
 
-    >>> found = config_diff({"retriever": {"k": 5}, "seed": 1}, {"retriever": {"k": 8, "rerank": True}})
+    >>> found = diff_configs({"retriever": {"k": 5}, "seed": 1}, {"retriever": {"k": 8, "rerank": True}})
     >>> [(one.path, one.base, one.new) for one in found.changed], [one.path for one in found.added]
     ([('retriever.k', 5, 8)], ['retriever.rerank'])
     >>> [one.path for one in found.removed]
     ['seed']
     """
-    before, now = dict(_paths(base)), dict(_paths(new))
-    both = sorted(before.keys() & now.keys())
+    base_settings, new_settings = dict(_flatten_config(base)), dict(_flatten_config(new))
+    common_paths = sorted(base_settings.keys() & new_settings.keys())
     return ConfigDiff(
-        tuple(Setting(path, new=now[path]) for path in sorted(now.keys() - before.keys())),
-        tuple(Setting(path, base=before[path]) for path in sorted(before.keys() - now.keys())),
-        tuple(Setting(path, before[path], now[path]) for path in both if not _same(before[path], now[path])),
+        tuple(Setting(path, new=new_settings[path]) for path in sorted(new_settings.keys() - base_settings.keys())),
+        tuple(Setting(path, base=base_settings[path]) for path in sorted(base_settings.keys() - new_settings.keys())),
+        tuple(
+            Setting(path, base_settings[path], new_settings[path])
+            for path in common_paths
+            if not _is_same_value(base_settings[path], new_settings[path])
+        ),
     )
 
 
-def settings_of(run: Run, said: Mapping[str, str]) -> Mapping[str, Any]:
+def collect_settings(run: Run, origin: Mapping[str, str]) -> Mapping[str, Any]:
     """The settings of a run, and under `origin` what its system said of itself: version, model, k and so on."""
-    return {**run.config, ORIGIN: said} if said and ORIGIN not in run.config else run.config
+    return {**run.config, ORIGIN: origin} if origin and ORIGIN not in run.config else run.config
 
 
-def _paths(config: Mapping[str, Any], above: str = "") -> Iterator[tuple[str, Any]]:
+def _flatten_config(config: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
     for key, value in config.items():
-        path = f"{above}.{key}" if above else str(key)
+        path = f"{prefix}.{key}" if prefix else str(key)
         if isinstance(value, Mapping) and value:
-            yield from _paths(value, path)
+            yield from _flatten_config(value, path)
         else:
             yield path, value
 
 
-def _same(value: Any, other: Any) -> bool:
+def _is_same_value(value: Any, other: Any) -> bool:
     """Equal values; true is not 1, as it would be to Python."""
     return isinstance(value, bool) == isinstance(other, bool) and bool(value == other)
 
 
-def handed_on_more(new: Mapping[str, Any], base: Mapping[str, Any]) -> str:
+def describe_more_passages(new: Mapping[str, Any], base: Mapping[str, Any]) -> str:
     """How many more passages a run's settings hand on than another's, in words; "" when not, or not known.
 
-    >>> handed_on_more({"retriever": {"k": 10}}, {"retriever": {"k": 5}})
+    >>> describe_more_passages({"retriever": {"k": 10}}, {"retriever": {"k": 5}})
     'k went from 5 to 10'
     """
-    before = dict(_paths(base))
-    for path, value in _paths(new):
-        name, was = path.rpartition(".")[2], before.get(path)
-        if name.lower() in PASSAGES and _is_number(value) and _is_number(was) and value > was:
-            return f"{name} went from {was:g} to {value:g}"
+    base_settings = dict(_flatten_config(base))
+    for path, value in _flatten_config(new):
+        name, base_value = path.rpartition(".")[2], base_settings.get(path)
+        if name.lower() in PASSAGE_SETTINGS and _is_number(value) and _is_number(base_value) and value > base_value:
+            return f"{name} went from {base_value:g} to {value:g}"
     return ""
 
 
@@ -103,10 +107,10 @@ class FailedResponse(Metric):
     @classmethod
     def name(cls) -> str:
         """The cause's name."""
-        return NAME
+        return FAILED_CALLS_NAME
 
 
-def unanswered(index: ResponseIndex, causes: pl.DataFrame) -> Columns:
+def score_failed_calls(index: ResponseIndex, causes: pl.DataFrame) -> Columns:
     """Which calls failed, as scores of `FailedResponse`, one entry an example.
 
     Args:
@@ -115,19 +119,21 @@ def unanswered(index: ResponseIndex, causes: pl.DataFrame) -> Columns:
     """
     import numpy as np
 
-    failed = set(causes.filter(causes["cause"] == NAME).select("query_id", "repeat").iter_rows())
-    value, none, zeros = np.zeros(len(index)), np.full(len(index), np.nan), np.zeros(len(index), dtype=np.int64)
-    if failed:
+    failed_calls = set(causes.filter(causes["cause"] == FAILED_CALLS_NAME).select("query_id", "repeat").iter_rows())
+    value, no_values, zeros = np.zeros(len(index)), np.full(len(index), np.nan), np.zeros(len(index), dtype=np.int64)
+    if failed_calls:
         ids = index.query_ids
-        value[:] = [(ids[q], r) in failed for q, r in zip(index.query.tolist(), index.repeat.tolist(), strict=True)]
-    return by_example(
+        value[:] = [
+            (ids[q], r) in failed_calls for q, r in zip(index.query.tolist(), index.repeat.tolist(), strict=True)
+        ]
+    return merge_repeats(
         Columns(
             np.arange(len(index)),
             index.query,
             zeros + SCORED,
             value,
-            none,
-            none,
+            no_values,
+            no_values,
             value,
             value,
             zeros,
@@ -138,7 +144,7 @@ def unanswered(index: ResponseIndex, causes: pl.DataFrame) -> Columns:
     )
 
 
-LEAST_SHARED = 0.5  # share of traffic that two runs must have in common to be paired
+MIN_SHARED = 0.5  # share of traffic that two runs must have in common to be paired
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,7 +170,7 @@ class MeasurementSpec:
     called: str = ""
 
 
-def comparable(new: MeasurementSpec, base: MeasurementSpec, metrics: Sequence[Metric]) -> list[Metric]:
+def list_comparable_metrics(new: MeasurementSpec, base: MeasurementSpec, metrics: Sequence[Metric]) -> list[Metric]:
     """The metrics that both runs have, measured alike; those that one of them lacks are left out.
 
     Metrics that ask nobody are compared whoever judged. A question that one side was never asked, since no example
@@ -175,97 +181,102 @@ def comparable(new: MeasurementSpec, base: MeasurementSpec, metrics: Sequence[Me
             a question that it needs; or the runs have no metric in common.
     """
     common = [metric for metric in metrics if str(metric) in new.metrics and str(metric) in base.metrics]
-    judged = [metric for metric in metrics if questions([metric])]
-    if judged and new.judge_id != base.judge_id:
+    judged_metrics = [metric for metric in metrics if list_questions([metric])]
+    if judged_metrics and new.judge_id != base.judge_id:
         raise UsageError(
             f"{new.name} was judged by {new.judge_id or 'nobody'}, {base.name} by {base.judge_id or 'nobody'}: "
-            f"{_first(list(map(str, judged)))} cannot be compared. {_of_judges(new, base, judged)}"
+            f"{_join_first(list(map(str, judged_metrics)))} cannot be compared. "
+            f"{_advise_common_judge(new, base, judged_metrics)}"
         )
-    _refuse_other_metric_versions(new, base, common)
-    _refuse_other_question_versions(new, base, common)
+    _check_metric_versions(new, base, common)
+    _check_question_versions(new, base, common)
     if metrics and not common:
-        lacking = [side for side in (base, new) if any(str(metric) not in side.metrics for metric in metrics)]
+        lacking_specs = [spec for spec in (base, new) if any(str(metric) not in spec.metrics for metric in metrics)]
         raise UsageError(
-            f"{new.name} and {base.name} have no metric in common. {_again(lacking, _judged(new, base), metrics)}"
+            f"{new.name} and {base.name} have no metric in common. "
+            f"{_format_judge_commands(lacking_specs, _choose_judge_spec(new, base), metrics)}"
         )
     return common
 
 
-def _refuse_other_metric_versions(new: MeasurementSpec, base: MeasurementSpec, metrics: Sequence[Metric]) -> None:
+def _check_metric_versions(new: MeasurementSpec, base: MeasurementSpec, metrics: Sequence[Metric]) -> None:
     """An error where metrics have other versions in the two runs; it names them all, with the runs to judge again."""
     changed = [metric for metric in metrics if new.metrics[str(metric)] != base.metrics[str(metric)]]
     if not changed:
         return
     older: list[MeasurementSpec] = []
     for metric in changed:
-        here, there = (side.metrics[str(metric)] for side in (new, base))
+        new_version, base_version = (spec.metrics[str(metric)] for spec in (new, base))
         if is_own(metric):  # a hash, which no other is older than
-            older += [side for side in (base, new) if side.metrics[str(metric)] != metric.version]
+            older += [spec for spec in (base, new) if spec.metrics[str(metric)] != metric.version]
         else:
-            older += [new if here < there and not new.planned else base]
+            older += [new if new_version < base_version and not new.planned else base]
     versions = [
         f"{name} is version {new.metrics[name]} in {new.name} and version {base.metrics[name]} in {base.name}"
         for name in map(str, changed)
     ]
     meaning = "its meaning" if len(changed) == 1 else "their meanings"
-    raise UsageError(f"{_first(versions, '; ')}: {meaning} changed. {_again(older, new, changed)}")
+    raise UsageError(f"{_join_first(versions, '; ')}: {meaning} changed. {_format_judge_commands(older, new, changed)}")
 
 
-def _refuse_other_question_versions(new: MeasurementSpec, base: MeasurementSpec, metrics: Sequence[Metric]) -> None:
+def _check_question_versions(new: MeasurementSpec, base: MeasurementSpec, metrics: Sequence[Metric]) -> None:
     """An error where judges were asked a question of some metrics in other versions; it names them all.
 
     What one side was never asked has no score there to compare.
     """
     changed: dict[str, list[Metric]] = {}
     for metric in metrics:
-        for question in questions([metric]):
-            here, there = (side.questions.get(question, ()) for side in (new, base))
-            if here and there and here != there:
+        for question in list_questions([metric]):
+            new_versions, base_versions = (spec.questions.get(question, ()) for spec in (new, base))
+            if new_versions and base_versions and new_versions != base_versions:
                 changed.setdefault(question, []).append(metric)
     if not changed:
         return
     older = [new if new.questions[name] < base.questions[name] and not new.planned else base for name in changed]
     sentences = [
-        f"{_first(list(map(str, resting)))} {'rests' if len(resting) == 1 else 'rest'} on {name}, asked as "
-        f"{_versions(new, name)} in {new.name} and {_versions(base, name)} in {base.name}"
-        for name, resting in changed.items()
+        f"{_join_first(list(map(str, metrics_asked)))} {'rests' if len(metrics_asked) == 1 else 'rest'} on {name}, "
+        "asked as "
+        f"{_format_versions(new, name)} in {new.name} and {_format_versions(base, name)} in {base.name}"
+        for name, metrics_asked in changed.items()
     ]
-    affected = list(dict.fromkeys(metric for resting in changed.values() for metric in resting))
-    raise UsageError(f"{_first(sentences, '; ')}. {_again(older, new, affected)}")
+    affected = list(dict.fromkeys(metric for metrics_asked in changed.values() for metric in metrics_asked))
+    raise UsageError(f"{_join_first(sentences, '; ')}. {_format_judge_commands(older, new, affected)}")
 
 
-def _first(names: Sequence[str], between: str = ", ") -> str:
+def _join_first(names: Sequence[str], separator: str = ", ") -> str:
     """The first few, and how many more there are."""
     more = len(names) - MAX_NAMED
-    return between.join(names[:MAX_NAMED]) + (f" and {more:,} more" if more > 0 else "")
+    return separator.join(names[:MAX_NAMED]) + (f" and {more:,} more" if more > 0 else "")
 
 
-def _of_judges(new: MeasurementSpec, base: MeasurementSpec, metrics: Sequence[Metric]) -> str:
+def _advise_common_judge(new: MeasurementSpec, base: MeasurementSpec, metrics: Sequence[Metric]) -> str:
     """How to have both judged by one judge: whoever was judged by nobody, else both, since judges change too."""
-    unjudged = [side for side in (base, new) if side.judge_id is None]
-    return _again(unjudged or [base, new], _judged(new, base), metrics)
+    unjudged = [spec for spec in (base, new) if spec.judge_id is None]
+    return _format_judge_commands(unjudged or [base, new], _choose_judge_spec(new, base), metrics)
 
 
-def _judged(new: MeasurementSpec, base: MeasurementSpec) -> MeasurementSpec:
+def _choose_judge_spec(new: MeasurementSpec, base: MeasurementSpec) -> MeasurementSpec:
     """The one whose judge serves for both."""
     return base if new.judge_id is None else new
 
 
-def _again(sides: Sequence[MeasurementSpec], by: MeasurementSpec, metrics: Sequence[Metric]) -> str:
+def _format_judge_commands(
+    specs: Sequence[MeasurementSpec], judged_by: MeasurementSpec, metrics: Sequence[Metric]
+) -> str:
     """The commands that judge the stored responses of some runs as one was; what is judged alike costs nothing."""
-    judge = ("--judge", by.spec) if by.spec not in ("", "local") else ()
-    names = ",".join(map(typed_name, metrics))
-    called = dict.fromkeys(side.called or side.name for side in sides if not side.planned)
-    commands = [command("evaluate", name, "-m", names, *judge) for name in called]
+    judge = ("--judge", judged_by.spec) if judged_by.spec not in ("", "local") else ()
+    names = ",".join(map(format_typed_name, metrics))
+    run_names = dict.fromkeys(spec.called or spec.name for spec in specs if not spec.planned)
+    commands = [format_command("evaluate", name, "-m", names, *judge) for name in run_names]
     return f"Judge the stored responses alike: {' and then '.join(commands)}"
 
 
-def _versions(measuring: MeasurementSpec, question: str) -> str:
-    return f"version {' and '.join(map(str, measuring.questions[question]))}"
+def _format_versions(spec: MeasurementSpec, question: str) -> str:
+    return f"version {' and '.join(map(str, spec.questions[question]))}"
 
 
 def is_paired(new: Run, base: Run, join: Join) -> bool:
     """Whether two runs are compared example by example: sets always, traffic where it shares at least half."""
     if "traffic" not in (new.kind, base.kind):
         return True
-    return join.matched >= max(1.0, LEAST_SHARED * (join.matched + join.only_here))
+    return join.matched >= max(1.0, MIN_SHARED * (join.matched + join.only_here))

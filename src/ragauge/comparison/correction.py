@@ -9,14 +9,14 @@ from typing import Literal, get_args
 
 from ragauge.scores.results.change import SAME, UNKNOWN, MetricChange
 from ragauge.stats.families import benjamini_hochberg
-from ragauge.stats.sign_flips import LEAST_FLIPPED
+from ragauge.stats.sign_flips import MIN_FLIPPED
 
 Correction = Literal["holm", "bh", "none"]
 CORRECTIONS: tuple[Correction, ...] = get_args(Correction)
-CERTAIN = 1_000  # pairs that differ; more make no difference
+MAX_DIFFERING = 1_000  # pairs that differ; more make no difference
 
 
-def corrected_family(
+def correct_family(
     changes: Sequence[MetricChange], level: float = 0.95, correction: Correction = "holm"
 ) -> tuple[list[MetricChange], int]:
     """The changes with both corrected p-values, their verdicts held to the one chosen; and how many tests could tell.
@@ -30,37 +30,37 @@ def corrected_family(
         correction: "holm" bounds the chance of even one false alarm in the family, "bh" (Benjamini and Hochberg) the
             share of false alarms among the alarms, "none" nothing.
     """
-    alpha, places = 1 - level, [index for index, change in enumerate(changes) if change.p_value is not None]
-    p_values = [changes[index].p_value or 0.0 for index in places]
-    least = [_least(changes[index]) for index in places]
-    by_holm, tests = tarone_holm(p_values, least, alpha)
-    could = [index for index, p in enumerate(least) if p <= alpha]
-    by_discovery = dict(zip(could, benjamini_hochberg([p_values[index] for index in could]), strict=True))
-    chosen: list[float | None] = by_holm
+    alpha, indices = 1 - level, [index for index, change in enumerate(changes) if change.p_value is not None]
+    p_values = [changes[index].p_value or 0.0 for index in indices]
+    min_p_values = [_find_min_p(changes[index]) for index in indices]
+    by_holm, tests = tarone_holm(p_values, min_p_values, alpha)
+    testable = [index for index, p in enumerate(min_p_values) if p <= alpha]
+    by_discovery = dict(zip(testable, benjamini_hochberg([p_values[index] for index in testable]), strict=True))
+    selected: list[float | None] = by_holm
     if correction != "holm":
-        by = by_discovery if correction == "bh" else {index: p_values[index] for index in could}
-        chosen, tests = [by.get(at) for at in range(len(places))], len(could)
+        p_by_position = by_discovery if correction == "bh" else {index: p_values[index] for index in testable}
+        selected, tests = [p_by_position.get(position) for position in range(len(indices))], len(testable)
     changed = list(changes)
-    for at, index in enumerate(places):
-        change, p = changes[index], chosen[at]
+    for position, index in enumerate(indices):
+        change, p = changes[index], selected[position]
         verdict = change.verdict
         if p is not None and p > alpha and verdict not in (SAME, UNKNOWN):
             verdict = SAME
         elif p is None and verdict != SAME:
             verdict = UNKNOWN
-        holm = by_holm[at]
+        holm = by_holm[position]
         changed[index] = replace(
             change,
             corrected=1.0 if p is None else p,
             holm=1.0 if holm is None else holm,
-            discovery=by_discovery.get(at, 1.0),
+            discovery=by_discovery.get(position, 1.0),
             verdict=verdict,
         )
     return changed, tests
 
 
 def tarone_holm(
-    p_values: Sequence[float], least: Sequence[float], alpha: float = 0.05
+    p_values: Sequence[float], min_p_values: Sequence[float], alpha: float = 0.05
 ) -> tuple[list[float | None], int]:
     """Holm's procedure over those tests alone that could reach the bound, step by step.
 
@@ -70,7 +70,7 @@ def tarone_holm(
 
     Args:
         p_values: of one family; they may depend on each other.
-        least: the least p-value that each test can have, whatever the signs of what it looks at; it must not say
+        min_p_values: the least p-value that each test can have, whatever the signs of what it looks at; it must not say
             anything about the p-value itself under the null hypothesis.
         alpha: the chance of even one false alarm among all.
 
@@ -84,35 +84,35 @@ def tarone_holm(
     >>> tarone_holm([0.03, 1.0, 0.5], [0.001, 1.0, 0.25])
     ([0.03, None, None], 1)
     """
-    left = sorted(range(len(p_values)), key=p_values.__getitem__)
-    ordered = sorted(least)
+    remaining = sorted(range(len(p_values)), key=p_values.__getitem__)
+    ordered = sorted(min_p_values)
     adjusted: list[float | None] = [None] * len(p_values)
-    first = k = _number(ordered, alpha, len(ordered))
-    most = 0.0
-    while left and k:
-        index = next((at for at in left if least[at] <= alpha / k), None)
+    first = k = _count_testable(ordered, alpha, len(ordered))
+    highest = 0.0
+    while remaining and k:
+        index = next((position for position in remaining if min_p_values[position] <= alpha / k), None)
         if index is None:
             break
-        most = max(most, min(1.0, k * p_values[index]))
-        adjusted[index] = most
-        if most > alpha:  # nothing more is found: the others that could tell follow as in Holm's
-            for step, at in enumerate(at for at in left if least[at] <= alpha / k):
-                most = max(most, min(1.0, max(1, k - step) * p_values[at]))
-                adjusted[at] = most
+        highest = max(highest, min(1.0, k * p_values[index]))
+        adjusted[index] = highest
+        if highest > alpha:  # nothing more is found: the others that could tell follow as in Holm's
+            for step, position in enumerate(position for position in remaining if min_p_values[position] <= alpha / k):
+                highest = max(highest, min(1.0, max(1, k - step) * p_values[position]))
+                adjusted[position] = highest
             break
-        left.remove(index)
-        ordered.remove(least[index])
-        k = _number(ordered, alpha, k)
+        remaining.remove(index)
+        ordered.remove(min_p_values[index])
+        k = _count_testable(ordered, alpha, k)
     return adjusted, first
 
 
-def _number(ordered: Sequence[float], alpha: float, most: int) -> int:
+def _count_testable(ordered: Sequence[float], alpha: float, max_k: int) -> int:
     """The smallest K for which at most K of these least p-values are at most alpha / K; 0 for none at all."""
-    smallest = next((k for k in range(1, most + 1) if bisect_right(ordered, alpha / k) <= k), most)
+    smallest = next((k for k in range(1, max_k + 1) if bisect_right(ordered, alpha / k) <= k), max_k)
     return smallest if bisect_right(ordered, alpha / max(1, smallest)) else 0
 
 
-def _least(change: MetricChange) -> float:
+def _find_min_p(change: MetricChange) -> float:
     """The least p-value that the test of a change can have: 2^(1 − k) where k examples differ, of mid-p half that.
 
     Of clusters k is how many of their sums differ. How many differ says nothing about which way. Of two samples, which
@@ -121,7 +121,9 @@ def _least(change: MetricChange) -> float:
     """
     if change.differing is None:
         return 0.0
-    counted = "McNemar" in change.test or change.test.endswith("and sign flips") or change.test.startswith("sign flips")
-    if change.differing >= LEAST_FLIPPED and not counted:
+    is_counted = (
+        "McNemar" in change.test or change.test.endswith("and sign flips") or change.test.startswith("sign flips")
+    )
+    if change.differing >= MIN_FLIPPED and not is_counted:
         return 0.0
-    return 2.0 ** (("mid-p" not in change.test) - min(change.differing, CERTAIN))
+    return 2.0 ** (("mid-p" not in change.test) - min(change.differing, MAX_DIFFERING))

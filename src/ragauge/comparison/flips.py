@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     Floats = npt.NDArray[np.float64]
     Codes = npt.NDArray[np.int64]
 
-MOST_FLIPS = 60  # examples shown, half of them those that lost most
+MAX_FLIPS = 60  # examples shown, half of them those that lost most
 
 
 class ChosenFlip(NamedTuple):
@@ -29,7 +29,7 @@ class ChosenFlip(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Sides:
+class FlippedExamples:
     """The examples that flipped: how many, and which to show, those that lost most first."""
 
     lost: int
@@ -60,14 +60,16 @@ class FlipGatherer:
         low, high = pairs.metric.range
         if pairs.metric.direction == "neither" or not (isfinite(low) and isfinite(high)) or not len(pairs):
             return
-        up = 1.0 if pairs.metric.direction == "higher" else -1.0
-        self._sum[pairs.query] += up * (pairs.new - pairs.base) / (high - low)
+        sign = 1.0 if pairs.metric.direction == "higher" else -1.0
+        self._sum[pairs.query] += sign * (pairs.new - pairs.base) / (high - low)
         self._count[pairs.query] += 1
-        if all(bool(((side == 0) | (side == 1)).all()) for side in (pairs.new, pairs.base)):
+        if all(bool(((scores == 0) | (scores == 1)).all()) for scores in (pairs.new, pairs.base)):
             rows = np.flatnonzero(pairs.new != pairs.base)
             self._turned[str(pairs.metric)] = pairs.query[rows], pairs.base[rows], pairs.new[rows]
 
-    def sides(self, failed_new: Collection[str], failed_base: Collection[str], matched: Collection[str]) -> Sides:
+    def find_flips(
+        self, failed_new: Collection[str], failed_base: Collection[str], matched: Collection[str]
+    ) -> FlippedExamples:
         """The examples that flipped.
 
         Args:
@@ -78,40 +80,43 @@ class FlipGatherer:
         import numpy as np
 
         among = set(matched)
-        newly, mended = (
+        newly_failed, mended = (
             {query_id for query_id in failures if query_id not in other and query_id in among}
             for failures, other in ((failed_new, failed_base), (failed_base, failed_new))
         )
-        turned = newly | mended
-        numbers = {query_id: number for number, query_id in enumerate(self._ids) if query_id in turned}
+        flipped_ids = newly_failed | mended
+        numbers = {query_id: number for number, query_id in enumerate(self._ids) if query_id in flipped_ids}
         numbers_seen = {number for queries, _, _ in self._turned.values() for number in queries.tolist()}
-        every = np.array(sorted(numbers_seen | set(numbers.values())), dtype=np.int64)
-        change = self._sum[every] / np.maximum(self._count[every], 1)
-        fell = np.array([self._ids[number] in newly for number in every], dtype=bool)
-        lost = (change < 0) | ((change == 0) & fell)
+        flipped_numbers = np.array(sorted(numbers_seen | set(numbers.values())), dtype=np.int64)
+        change = self._sum[flipped_numbers] / np.maximum(self._count[flipped_numbers], 1)
+        fell = np.array([self._ids[number] in newly_failed for number in flipped_numbers], dtype=bool)
+        got_worse = (change < 0) | ((change == 0) & fell)
         # of equal ones those that newly failed first, then in the order of the run
-        order = np.lexsort((every, ~fell, change, ~lost))
-        shown = _ends(order, int(lost.sum()))
-        scores = self._scores({int(every[at]) for at in shown})
-        chosen = tuple(ChosenFlip(int(every[at]), float(change[at]), scores.get(int(every[at]), ())) for at in shown)
-        return Sides(int(lost.sum()), int((~lost).sum()), len(newly), len(mended), chosen)
+        order = np.lexsort((flipped_numbers, ~fell, change, ~got_worse))
+        shown_rows = _select_ends(order, int(got_worse.sum()))
+        scores = self._select_scores({int(flipped_numbers[row]) for row in shown_rows})
+        selected = tuple(
+            ChosenFlip(int(flipped_numbers[row]), float(change[row]), scores.get(int(flipped_numbers[row]), ()))
+            for row in shown_rows
+        )
+        return FlippedExamples(int(got_worse.sum()), int((~got_worse).sum()), len(newly_failed), len(mended), selected)
 
-    def _scores(self, wanted: Collection[int]) -> Mapping[int, tuple[Flipped, ...]]:
+    def _select_scores(self, numbers: Collection[int]) -> Mapping[int, tuple[Flipped, ...]]:
         """Number of an example -> its scores that flipped, of those wanted."""
         import numpy as np
 
         by_query: dict[int, tuple[Flipped, ...]] = {}
-        few = np.array(sorted(wanted), dtype=np.int64)
+        sorted_numbers = np.array(sorted(numbers), dtype=np.int64)
         for metric, (queries, base, new) in self._turned.items():
-            for at in np.flatnonzero(np.isin(queries, few)):
-                flipped = Flipped(metric, float(base[at]), float(new[at]))
-                by_query[int(queries[at])] = (*by_query.get(int(queries[at]), ()), flipped)
+            for row in np.flatnonzero(np.isin(queries, sorted_numbers)):
+                flipped = Flipped(metric, float(base[row]), float(new[row]))
+                by_query[int(queries[row])] = (*by_query.get(int(queries[row]), ()), flipped)
         return by_query
 
 
-def _ends(order: Codes, lost: int) -> list[int]:
+def _select_ends(order: Codes, n_lost: int) -> list[int]:
     """The first ones and the last ones of an order, half of each where there are enough of both."""
-    gained = order.size - lost
-    front = min(lost, max(MOST_FLIPS // 2, MOST_FLIPS - gained))
-    back = min(gained, MOST_FLIPS - front)
-    return [*order[:front].tolist(), *order[order.size - back :].tolist()] if back else order[:front].tolist()
+    n_gained = order.size - n_lost
+    n_front = min(n_lost, max(MAX_FLIPS // 2, MAX_FLIPS - n_gained))
+    n_back = min(n_gained, MAX_FLIPS - n_front)
+    return [*order[:n_front].tolist(), *order[order.size - n_back :].tolist()] if n_back else order[:n_front].tolist()

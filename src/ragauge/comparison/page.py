@@ -8,17 +8,17 @@ from typing import TYPE_CHECKING, Any
 
 from ragauge.comparison.result import ComparisonResult
 from ragauge.comparison.tables import page_parts as report
-from ragauge.comparison.verb import compare, comparison_state
+from ragauge.comparison.verb import build_comparison_state, compare
 from ragauge.core.errors import UsageError
-from ragauge.dashboard.site import Moved, Site, asked_of
-from ragauge.evaluation.runs.verb import OpenRun, oldest_run
-from ragauge.evaluation.scorecard.html import comparison_values
-from ragauge.rendering.lists import question
+from ragauge.dashboard.site import AddressMoved, Site, parse_options
+from ragauge.evaluation.runs.verb import OpenRun, find_oldest_run
+from ragauge.evaluation.scorecard.html import build_comparison_context
+from ragauge.rendering.lists import format_query
 
 if TYPE_CHECKING:
     from starlette.datastructures import QueryParams
 
-MOST = 5  # runs held against one
+MAX_COMPARED_RUNS = 5  # runs held against one
 
 
 @dataclass(frozen=True)
@@ -59,19 +59,19 @@ class ComparePage:
 
     def html(self) -> str:
         """The page; it is made anew where something that it is made of was written since."""
-        made_of = comparison_state(self.base.run, [one.run for one in self.runs], store=self.site.store)
-        return self.site.kept(("compare", made_of, *sorted(self.asked.items())), self._made)
+        made_of = build_comparison_state(self.base.run, [run.run for run in self.runs], store=self.site.store)
+        return self.site.get_or_render(("compare", made_of, *sorted(self.asked.items())), self._render_page)
 
-    def _made(self) -> str:
+    def _render_page(self) -> str:
         runs = self.runs
-        kept = {"judge": self.asked["judge"]} if "judge" in self.asked else {}
-        values = report.context(self.value, self.site.links(runs[0], kept))
-        said = values["parts"][0].sentence if len(runs) == 1 else ""
-        shown = comparison_values(values)
-        return self.site.render("compare.html", "runs", **shown, now=said, now_of=self.value.runs[0].run.name)
+        link_options = {"judge": self.asked["judge"]} if "judge" in self.asked else {}
+        values = report.build_context(self.value, self.site.build_links(runs[0], link_options))
+        sentence = values["parts"][0].sentence if len(runs) == 1 else ""
+        context = build_comparison_context(values)
+        return self.site.render("compare.html", "runs", **context, now=sentence, now_of=self.value.runs[0].run.name)
 
 
-def page(site: Site, given: QueryParams) -> ComparePage:
+def build_page(site: Site, params: QueryParams) -> ComparePage:
     """The comparison that an address asks for.
 
     Raises:
@@ -79,29 +79,30 @@ def page(site: Site, given: QueryParams) -> ComparePage:
         Moved: runs were ticked without saying which is held against; then it is the oldest of them.
         UsageError: fewer than two runs, more than six, or runs that were judged differently.
     """
-    asked = asked_of(given, ("base", "judge", "metrics"), ("segment.",), many=("new",))
-    new = list(dict.fromkeys(filter(None, given.getlist("new"))))
-    if "base" not in asked and len(new) > 1:
-        named = {site.run(name).run.run_id: name for name in new}
-        first = named[oldest_run([*named], store=site.store).run.run_id]
-        raise Moved(question([("base", first), *(("new", name) for name in new if name != first)]))
-    if "base" not in asked or not 1 <= len(new) <= MOST:
-        none = "" if "base" in asked else " and no base"
+    options = parse_options(params, ("base", "judge", "metrics"), ("segment.",), many=("new",))
+    new = list(dict.fromkeys(filter(None, params.getlist("new"))))
+    if "base" not in options and len(new) > 1:
+        names_by_run_id = {site.run(name).run.run_id: name for name in new}
+        first = names_by_run_id[find_oldest_run([*names_by_run_id], store=site.store).run.run_id]
+        raise AddressMoved(format_query([("base", first), *(("new", name) for name in new if name != first)]))
+    if "base" not in options or not 1 <= len(new) <= MAX_COMPARED_RUNS:
+        none = "" if "base" in options else " and no base"
         raise UsageError(
-            f"a comparison takes a base and 1 to {MOST} new runs, got {len(new)}{none}. Tick them in the list of runs, "
+            f"a comparison takes a base and 1 to {MAX_COMPARED_RUNS} new runs, got {len(new)}{none}. Tick them in "
+            "the list of runs, "
             "or write /compare?base=main&new=latest."
         )
-    base, found = site.base(asked["base"]), [site.run(name) for name in new]
-    others = [run for run in found if run.run.run_id != base.run.run_id]
+    base, opened_runs = site.base(options["base"]), [site.run(name) for name in new]
+    others = [run for run in opened_runs if run.run.run_id != base.run.run_id]
     if not others:
         raise UsageError(
             f"base and new are the same run, {base.run.name}: there is nothing to compare. Choose another run for one "
             "of them, or tick two in the list of runs."
         )
-    return ComparePage(site, base, tuple(others), asked)
+    return ComparePage(site, base, tuple(others), options)
 
 
-def table(site: Site, given: QueryParams) -> tuple[list[str], list[dict[str, Any]]]:
+def build_table(site: Site, params: QueryParams) -> tuple[list[str], list[dict[str, Any]]]:
     """Columns and rows, one a run, metric and segment."""
-    frame = page(site, given).found.to_polars()
+    frame = build_page(site, params).found.to_polars()
     return frame.columns, frame.to_dicts()

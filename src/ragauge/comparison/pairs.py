@@ -48,11 +48,11 @@ class Join:
         """Rows of both, shape (pairs,), such that the same example stands at the same place."""
         import numpy as np
 
-        at = np.full(self._size + 1, -1, dtype=np.int64)
-        at[base.query] = np.arange(base.query.size)
-        matched = at[self._there[new.query]]  # the last entry, which -1 reads, is that of no example
-        kept = np.flatnonzero(matched >= 0)
-        return kept, matched[kept]
+        row_by_number = np.full(self._size + 1, -1, dtype=np.int64)
+        row_by_number[base.query] = np.arange(base.query.size)
+        matched = row_by_number[self._there[new.query]]  # the last entry, which -1 reads, is that of no example
+        matched_rows = np.flatnonzero(matched >= 0)
+        return matched_rows, matched[matched_rows]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -125,7 +125,7 @@ class Pairs:
 
         return float(np.average(self.new, weights=self.weight)), float(np.average(self.base, weights=self.weight))
 
-    def sums(self) -> tuple[float, float]:
+    def compute_sum_bounds(self) -> tuple[float, float]:
         """The least and greatest (weighted) sum of new − base that the failed scores allow.
 
         A failed score may also have been undefined, so it adds at least nothing. Without finite bounds it is left out.
@@ -140,36 +140,36 @@ class Pairs:
         low, high = np.minimum(self.failed.least, 0), np.maximum(self.failed.most, 0)
         return total + float((w * low).sum()), total + float((w * high).sum())
 
-    def within(self, examples: Mask) -> Pairs:
+    def select_examples(self, examples: Mask) -> Pairs:
         """Only some examples.
 
         Args:
             examples: shape (examples of the new run,), True for those to keep.
         """
-        here, lost = examples[self.query], examples[self.failed.query]
+        pair_rows, failed_rows = examples[self.query], examples[self.failed.query]
         failed = FailedPairs(
-            self.failed.query[lost],
-            _taken(self.failed.weight, lost),
-            _both(self.failed.new, lost),
-            _both(self.failed.base, lost),
-            None if self.failed.cluster is None else self.failed.cluster[lost],
+            self.failed.query[failed_rows],
+            _take_rows(self.failed.weight, failed_rows),
+            _take_both(self.failed.new, failed_rows),
+            _take_both(self.failed.base, failed_rows),
+            None if self.failed.cluster is None else self.failed.cluster[failed_rows],
         )
         return Pairs(
             self.metric,
-            self.query[here],
-            self.new[here],
-            self.base[here],
-            _taken(self.weight, here),
-            None if self.cluster is None else self.cluster[here],
+            self.query[pair_rows],
+            self.new[pair_rows],
+            self.base[pair_rows],
+            _take_rows(self.weight, pair_rows),
+            None if self.cluster is None else self.cluster[pair_rows],
             failed,
             self.undefined[examples[self.undefined]],
-            _taken(self.people, here),
-            _taken(self.inclusion, here),
-            (_both_taken(self.labels[0], here), _both_taken(self.labels[1], here)),
+            _take_rows(self.people, pair_rows),
+            _take_rows(self.inclusion, pair_rows),
+            (_take_label_rows(self.labels[0], pair_rows), _take_label_rows(self.labels[1], pair_rows)),
         )
 
 
-def pair(metric: Metric, new: Columns, base: Columns, join: Join) -> Pairs:
+def pair_scores(metric: Metric, new: Columns, base: Columns, join: Join) -> Pairs:
     """The scores of two runs, matched.
 
     Args:
@@ -180,34 +180,37 @@ def pair(metric: Metric, new: Columns, base: Columns, join: Join) -> Pairs:
     """
     import numpy as np
 
-    here, there = join.rows(new, base)
-    new, base = new.take(here), base.take(there)
+    new_rows, base_rows = join.rows(new, base)
+    new, base = new.take(new_rows), base.take(base_rows)
     cluster = base.cluster if new.cluster is None else new.cluster
-    both = (new.status == SCORED) & (base.status == SCORED)
-    lost = np.isin(new.status, (SCORED, FAILED)) & np.isin(base.status, (SCORED, FAILED)) & ~both
+    both_scored = (new.status == SCORED) & (base.status == SCORED)
+    failed_rows = np.isin(new.status, (SCORED, FAILED)) & np.isin(base.status, (SCORED, FAILED)) & ~both_scored
     applies = (new.status != NOT_APPLICABLE) & (base.status != NOT_APPLICABLE)
     failed = FailedPairs(
-        new.query[lost],
-        _taken(new.weight, lost),
-        _bounds(metric, new, lost),
-        _bounds(metric, base, lost),
-        None if cluster is None else cluster[lost],
+        new.query[failed_rows],
+        _take_rows(new.weight, failed_rows),
+        _find_bounds(metric, new, failed_rows),
+        _find_bounds(metric, base, failed_rows),
+        None if cluster is None else cluster[failed_rows],
     )
     return Pairs(
         metric,
-        new.query[both],
-        new.value[both],
-        base.value[both],
-        _taken(new.weight, both),
-        None if cluster is None else cluster[both],
+        new.query[both_scored],
+        new.value[both_scored],
+        base.value[both_scored],
+        _take_rows(new.weight, both_scored),
+        None if cluster is None else cluster[both_scored],
         failed,
-        new.query[applies & ~both & ~lost],
-        *_labelled(new, base, both),
-        (_both_taken((new.people, new.inclusion), both), _both_taken((base.people, base.inclusion), both)),
+        new.query[applies & ~both_scored & ~failed_rows],
+        *_combine_labels(new, base, both_scored),
+        (
+            _take_label_rows((new.people, new.inclusion), both_scored),
+            _take_label_rows((base.people, base.inclusion), both_scored),
+        ),
     )
 
 
-def without_failed_calls(
+def drop_failed_calls(
     metric: Metric, scores: tuple[Columns, Columns], unanswered: tuple[Columns, Columns], join: Join | None
 ) -> tuple[Columns, Columns]:
     """Scores of latency, tokens or cost in which no failed call speaks for its own run.
@@ -224,52 +227,56 @@ def without_failed_calls(
     import numpy as np
 
     new, base = scores
-    failed = [np.isin(side.query, calls.query[calls.value > 0]) for side, calls in zip(scores, unanswered, strict=True)]
+    failed = [
+        np.isin(columns.query, calls.query[calls.value > 0]) for columns, calls in zip(scores, unanswered, strict=True)
+    ]
     if join is None:
-        return _failed_at(new, failed[0]), _failed_at(base, failed[1])
-    here, there = join.rows(new, base)
-    rise = new.value[here] - base.value[there]
+        return _mark_failed(new, failed[0]), _mark_failed(base, failed[1])
+    new_rows, base_rows = join.rows(new, base)
+    rise = new.value[new_rows] - base.value[base_rows]
     gain = -rise if metric.direction == "lower" else rise
-    lost = np.zeros(new.query.size, dtype=bool)
-    lost[here] = (failed[0][here] & (gain > 0)) | (failed[1][there] & (gain < 0))
-    return _failed_at(new, lost), base
+    failed_rows = np.zeros(new.query.size, dtype=bool)
+    failed_rows[new_rows] = (failed[0][new_rows] & (gain > 0)) | (failed[1][base_rows] & (gain < 0))
+    return _mark_failed(new, failed_rows), base
 
 
-def _failed_at(side: Columns, rows: Mask) -> Columns:
+def _mark_failed(columns: Columns, rows: Mask) -> Columns:
     """Scores of which those at some rows count as failed, with unknown values."""
     import numpy as np
 
-    return replace(side, status=np.where(rows, FAILED, side.status))
+    return replace(columns, status=np.where(rows, FAILED, columns.status))
 
 
-def _labelled(new: Columns, base: Columns, rows: Mask) -> tuple[Floats | None, Floats | None]:
+def _combine_labels(new: Columns, base: Columns, rows: Mask) -> tuple[Floats | None, Floats | None]:
     """People's differences and the chances of both labels; an example that labels give no score in a run has none."""
     import numpy as np
 
     if new.people is None or base.people is None:
         return None, None
-    after, before = new.people[rows], base.people[rows]
-    without = np.isinf(after) | np.isinf(before)
-    people = np.where(without, np.inf, np.where(without, 0.0, after) - np.where(without, 0.0, before))
-    chances = [one[rows] for one in (new.inclusion, base.inclusion) if one is not None]
+    new_labels, base_labels = new.people[rows], base.people[rows]
+    without_score = np.isinf(new_labels) | np.isinf(base_labels)
+    people = np.where(
+        without_score, np.inf, np.where(without_score, 0.0, new_labels) - np.where(without_score, 0.0, base_labels)
+    )
+    chances = [inclusion[rows] for inclusion in (new.inclusion, base.inclusion) if inclusion is not None]
     return people, np.prod(chances, axis=0) if chances else None
 
 
-def _bounds(metric: Metric, side: Columns, rows: Mask) -> tuple[Floats, Floats]:
+def _find_bounds(metric: Metric, columns: Columns, rows: Mask) -> tuple[Floats, Floats]:
     import numpy as np
 
-    known = side.status[rows] == SCORED
-    low, high = (np.where(known, side.value[rows], end[rows]) for end in (side.low, side.high))
+    is_scored = columns.status[rows] == SCORED
+    low, high = (np.where(is_scored, columns.value[rows], end[rows]) for end in (columns.low, columns.high))
     return np.nan_to_num(low, nan=metric.range[0]), np.nan_to_num(high, nan=metric.range[1])
 
 
-def _taken(of: Floats | None, rows: Mask) -> Floats | None:
-    return None if of is None else of[rows]
+def _take_rows(values: Floats | None, rows: Mask) -> Floats | None:
+    return None if values is None else values[rows]
 
 
-def _both(ends: tuple[Floats, Floats], rows: Mask) -> tuple[Floats, Floats]:
-    return ends[0][rows], ends[1][rows]
+def _take_both(bounds: tuple[Floats, Floats], rows: Mask) -> tuple[Floats, Floats]:
+    return bounds[0][rows], bounds[1][rows]
 
 
-def _both_taken(labels: SideLabels, rows: Mask) -> SideLabels:
-    return _taken(labels[0], rows), _taken(labels[1], rows)
+def _take_label_rows(labels: SideLabels, rows: Mask) -> SideLabels:
+    return _take_rows(labels[0], rows), _take_rows(labels[1], rows)

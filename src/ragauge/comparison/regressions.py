@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from ragauge.diagnosis.findings.concentration import ALPHA, ANSWERABLE
-from ragauge.scores.arrays import numbered
-from ragauge.scores.estimation import ScoreSample, interval_of_difference
+from ragauge.diagnosis.findings.concentration import ALPHA, ANSWERABLE_COLUMN
+from ragauge.scores.arrays import number_values
+from ragauge.scores.estimation import ScoreSample, compute_difference_interval
 from ragauge.scores.results.change import ExampleDelta, SegmentDrop, SegmentLoss
-from ragauge.scores.segments import FEWEST, NONE, OTHER
+from ragauge.scores.segments import MIN_SEGMENT_EXAMPLES, NONE, OTHER
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -22,9 +22,9 @@ if TYPE_CHECKING:
     Floats = npt.NDArray[np.float64]
     Values = Sequence[str | None]
 
-MOST_MOVED = 20
-CARRIES = 0.8  # of a loss, from which segments are said to carry it; of more than that of the examples none are
-MOST_TOGETHER = 3  # values of a segment that are said to carry a loss together
+MAX_MOVED = 20
+MIN_LOSS_SHARE = 0.8  # of a loss, from which segments are said to carry it; of more than that of the examples none are
+MAX_JOINT_VALUES = 3  # values of a segment that are said to carry a loss together
 
 
 class Regressions:
@@ -37,10 +37,10 @@ class Regressions:
 
     def __init__(self, query_ids: Sequence[str], segments: pl.DataFrame | None = None) -> None:
         self._ids = query_ids
-        coding = {} if segments is None else coded(query_ids, segments)
-        self._columns = {name: column for name, column in coding.items() if name != ANSWERABLE}
+        coding = {} if segments is None else encode_segments(query_ids, segments)
+        self._columns = {name: column for name, column in coding.items() if name != ANSWERABLE_COLUMN}
 
-    def moved(self, query: Codes, base: Floats, new: Floats, direction: str) -> tuple[ExampleDelta, ...]:
+    def find_moved(self, query: Codes, base: Floats, new: Floats, direction: str) -> tuple[ExampleDelta, ...]:
         """The examples that got worse, the most first, up to twenty; of equal ones the first in the run.
 
         Args:
@@ -51,9 +51,9 @@ class Regressions:
         """
         import numpy as np
 
-        lost = base - new if direction == "higher" else new - base
-        order = np.argsort(-lost, kind="stable")[:MOST_MOVED]
-        return tuple(ExampleDelta(self._ids[query[n]], float(base[n]), float(new[n])) for n in order if lost[n] > 0)
+        losses = base - new if direction == "higher" else new - base
+        order = np.argsort(-losses, kind="stable")[:MAX_MOVED]
+        return tuple(ExampleDelta(self._ids[query[n]], float(base[n]), float(new[n])) for n in order if losses[n] > 0)
 
     def where(
         self,
@@ -84,30 +84,32 @@ class Regressions:
             for name, (values, codes) in self._columns.items()
             for number, value in enumerate(values)
             if value not in (None, NONE, OTHER)
-            and FEWEST <= (inside := codes[query] == number).sum() <= query.size - FEWEST
+            and MIN_SEGMENT_EXAMPLES <= (inside := codes[query] == number).sum() <= query.size - MIN_SEGMENT_EXAMPLES
         ]
         best: tuple[float, SegmentDrop] | None = None
         for column, value, inside in cells:
-            parts = [np.flatnonzero(side) for side in (inside, ~inside)]
-            here, there = (
-                ScoreSample(differences[part], "mean", (-width, width), _taken(weights, part), _taken(clusters, part))
-                for part in parts
+            row_sets = [np.flatnonzero(mask) for mask in (inside, ~inside)]
+            inside_sample, outside_sample = (
+                ScoreSample(
+                    differences[rows], "mean", (-width, width), _take_rows(weights, rows), _take_rows(clusters, rows)
+                )
+                for rows in row_sets
             )
-            interval = interval_of_difference(here, there, 1 - ALPHA / len(cells), paired=False)
+            interval = compute_difference_interval(inside_sample, outside_sample, 1 - ALPHA / len(cells), paired=False)
             if interval is None:
                 continue
-            least = -interval.high if direction == "higher" else interval.low
-            if least > 0 and (best is None or least > best[0]):
-                inner, outer = (float(np.average(differences[p], weights=_taken(weights, p))) for p in parts)
-                best = least, SegmentDrop(f"{column}={value}", inner, outer, int(parts[0].size))
+            min_drop = -interval.high if direction == "higher" else interval.low
+            if min_drop > 0 and (best is None or min_drop > best[0]):
+                inner, outer = (float(np.average(differences[p], weights=_take_rows(weights, p))) for p in row_sets)
+                best = min_drop, SegmentDrop(f"{column}={value}", inner, outer, int(row_sets[0].size))
         if best is None:
             return None
         column = best[1].segment.partition("=")[0]
-        mine = [(value, inside) for name, value, inside in cells if name == column]
-        return replace(best[1], among=_together(column, mine, differences, weights))
+        column_cells = [(value, inside) for name, value, inside in cells if name == column]
+        return replace(best[1], among=_find_joint_loss(column, column_cells, differences, weights))
 
 
-def _together(
+def _find_joint_loss(
     column: str, cells: Sequence[tuple[str, npt.NDArray[np.bool_]]], differences: Floats, weights: Floats | None
 ) -> SegmentLoss | None:
     """The two or three values that carry most of a loss together, the largest first; None where one does, or none do.
@@ -120,38 +122,38 @@ def _together(
     """
     import numpy as np
 
-    lost = differences if weights is None else differences * weights
-    whole = float(lost.sum())
-    if not whole:
+    weighted_losses = differences if weights is None else differences * weights
+    total_loss = float(weighted_losses.sum())
+    if not total_loss:
         return None
-    order = sorted(cells, key=lambda cell: -float(lost[cell[1]].sum()) / whole)
-    for count in range(1, min(MOST_TOGETHER, len(order)) + 1):
+    order = sorted(cells, key=lambda cell: -float(weighted_losses[cell[1]].sum()) / total_loss)
+    for count in range(1, min(MAX_JOINT_VALUES, len(order)) + 1):
         inside = np.any([rows for _, rows in order[:count]], axis=0)
-        if lost[inside].sum() / whole < CARRIES:
+        if weighted_losses[inside].sum() / total_loss < MIN_LOSS_SHARE:
             continue
-        if count == 1 or not FEWEST <= inside.sum() <= CARRIES * inside.size:
+        if count == 1 or not MIN_SEGMENT_EXAMPLES <= inside.sum() <= MIN_LOSS_SHARE * inside.size:
             return None
-        here, there = (
-            float(np.average(differences[side], weights=_taken(weights, np.flatnonzero(side))))
-            for side in (inside, ~inside)
+        inside_mean, outside_mean = (
+            float(np.average(differences[mask], weights=_take_rows(weights, np.flatnonzero(mask))))
+            for mask in (inside, ~inside)
         )
-        named = " or ".join(value for value, _ in order[:count])
-        return SegmentLoss(f"{column}={named}", here, there, int(inside.sum()))
+        value_names = " or ".join(value for value, _ in order[:count])
+        return SegmentLoss(f"{column}={value_names}", inside_mean, outside_mean, int(inside.sum()))
     return None
 
 
-def coded(query_ids: Sequence[str], segments: pl.DataFrame) -> dict[str, tuple[Values, Codes]]:
+def encode_segments(query_ids: Sequence[str], segments: pl.DataFrame) -> dict[str, tuple[Values, Codes]]:
     """Per column of a segment frame its values, and the number of each example's value."""
     import polars as pl
 
     queries = pl.DataFrame({"query_id": query_ids}, schema={"query_id": pl.String})
-    mine = queries.join(segments, on="query_id", how="left", maintain_order="left")
+    joined = queries.join(segments, on="query_id", how="left", maintain_order="left")
     by_column: dict[str, tuple[Values, Codes]] = {}
-    for name in mine.columns[1:]:
-        values, codes = numbered(mine[name])
+    for name in joined.columns[1:]:
+        values, codes = number_values(joined[name])
         by_column[name] = values, codes.to_numpy()
     return by_column
 
 
-def _taken(of: Floats | Codes | None, rows: Codes) -> Floats | Codes | None:
-    return None if of is None else of[rows]
+def _take_rows(values: Floats | Codes | None, rows: Codes) -> Floats | Codes | None:
+    return None if values is None else values[rows]

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from ragauge.rendering.sections import ReportSection
     from ragauge.scores.results.change import MetricChange
-    from ragauge.scores.results.comparison import Compared, RunComparison, SegmentChange
+    from ragauge.scores.results.comparison import BaselineComparison, RunComparison, SegmentChange
 
 
 class ComparisonResult(PageResult):
@@ -27,11 +27,11 @@ class ComparisonResult(PageResult):
     _file: ClassVar = "change.html"
     _what: ClassVar = "comparison"
 
-    def __init__(self, compared: Compared) -> None:
+    def __init__(self, compared: BaselineComparison) -> None:
         self.compared = compared
 
     @property
-    def _value(self) -> Compared:
+    def _value(self) -> BaselineComparison:
         return self.compared
 
     @property
@@ -62,22 +62,22 @@ class ComparisonResult(PageResult):
 
     def to_polars(self) -> pl.DataFrame:
         """A row a run, metric and segment; column and value are null over all examples."""
-        from ragauge.comparison.tables.sections import table
+        from ragauge.comparison.tables.sections import build_comparison_table
 
-        return table(self.compared)
+        return build_comparison_table(self.compared)
 
     def to_csv(self) -> str:
         """The table of `to_polars`."""
-        from ragauge.rendering.plain_csv import plain_csv
+        from ragauge.rendering.plain_csv import format_csv
 
-        return plain_csv(self.to_polars())
+        return format_csv(self.to_polars())
 
-    def _sections(self) -> Iterable[ReportSection]:
-        from ragauge.comparison.tables.sections import sections
+    def _build_sections(self) -> Iterable[ReportSection]:
+        from ragauge.comparison.tables.sections import build_sections
 
-        return sections(self.compared)
+        return build_sections(self.compared)
 
-    def _page(self, *, framed: bool) -> str:
-        from ragauge.evaluation.scorecard.html import comparison_html
+    def _build_page(self, *, framed: bool) -> str:
+        from ragauge.evaluation.scorecard.html import render_comparison
 
-        return comparison_html(self.compared, framed=framed)
+        return render_comparison(self.compared, framed=framed)

@@ -6,33 +6,33 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from ragauge.comparison.changes import Changes, amount_of, change_of
-from ragauge.comparison.comparability import handed_on_more
-from ragauge.comparison.correction import Correction, corrected_family
+from ragauge.comparison.changes import ChangeReader, compute_amount_change, compute_change
+from ragauge.comparison.comparability import describe_more_passages
+from ragauge.comparison.correction import Correction, correct_family
 from ragauge.comparison.flips import FlipGatherer
 from ragauge.comparison.pairs import Join, Pairs
-from ragauge.comparison.regressions import coded
+from ragauge.comparison.regressions import encode_segments
 from ragauge.diagnosis.findings.diagnosis_builder import SegmentView, diagnose
-from ragauge.diagnosis.findings.patterns import WORKING
+from ragauge.diagnosis.findings.patterns import WORKING_PATTERN
 from ragauge.metrics.base import Metric
 from ragauge.scores.arrays import Columns, ResponseIndex
-from ragauge.scores.frames import failures
+from ragauge.scores.frames import select_failures
 from ragauge.scores.indicators import BASELINE, Against
 from ragauge.scores.results.change import WORSE, MetricChange
 from ragauge.scores.results.comparison import AmountChange, RunComparison, SegmentChange
 from ragauge.scores.results.findings import Finding
 from ragauge.scores.results.summary import Summary
-from ragauge.scores.segments import Segments, tidy
-from ragauge.scores.summarize import NO_ERRORS, summary
+from ragauge.scores.segments import Segments, tidy_segments
+from ragauge.scores.summarize import NO_ERRORS, summarize_metric
 from ragauge.stats.families import holm
 from ragauge.stats.judge_error import JudgeMeanError
-from ragauge.stats.textbook_tests import mcnemar
+from ragauge.stats.textbook_tests import mcnemar_test
 
 if TYPE_CHECKING:
     import polars as pl
 
 
-class Comparer:
+class RunComparer:
     """Holds one run against a baseline, one metric after another; a metric's scores are dropped when they are read.
 
     Args:
@@ -66,56 +66,56 @@ class Comparer:
         self.amounts: list[AmountChange] = []
         self.flips = FlipGatherer(index.query_ids)
         self.summaries: list[Summary] = []
-        self.segments = None if segments is None or not paired else tidy(segments, among=index.query_ids)
-        self.whole = Changes(index, join, self.segments, level=level, paired=paired, sized=True, errors=errors)
+        self.segments = None if segments is None or not paired else tidy_segments(segments, among=index.query_ids)
+        self.whole = ChangeReader(index, join, self.segments, level=level, paired=paired, sized=True, errors=errors)
         self._level = level
-        self._columns = {} if self.segments is None else coded(index.query_ids, self.segments)
+        self._columns = {} if self.segments is None else encode_segments(index.query_ids, self.segments)
 
     def read(self, metric: Metric, new: Columns | None, base: Columns | None) -> None:
         """Takes in a metric's scores in both runs, one entry an example."""
-        self.summaries.append(summary(metric, new, self._level, self.whole.errors.get(str(metric))))
+        self.summaries.append(summarize_metric(metric, new, self._level, self.whole.errors.get(str(metric))))
         pairs = None if new is None or base is None else self.whole.read(metric, new, base)
         if pairs is None:
             return
         self.flips.read(pairs)
         if metric.scale == "amount" and len(pairs):
-            self.amounts.append(amount_of(pairs, self._level))
+            self.amounts.append(compute_amount_change(pairs, self._level))
         self._read_segments(pairs)
 
-    def know_unanswered(self, new: Columns, base: Columns) -> None:
+    def set_failed_calls(self, new: Columns, base: Columns) -> None:
         """Learns which calls failed in both runs (see `unanswered`), before any metric is read."""
-        self.whole.know_unanswered(new, base)
+        self.whole.set_failed_calls(new, base)
 
-    def read_unanswered(self) -> None:
+    def read_failed_calls(self) -> None:
         """Compares which calls failed; where none did there is nothing to say."""
-        pairs = self.whole.read_unanswered()
+        pairs = self.whole.read_failed_calls()
         if pairs is not None:
             self._read_segments(pairs)
 
     def _read_segments(self, pairs: Pairs) -> None:
-        whole = self.whole.found[-1]
+        overall = self.whole.found[-1]
         for column, (values, codes) in self._columns.items():
             for number, value in enumerate(values):
-                mine = pairs.within(codes == number)
-                if not len(mine):
+                segment_pairs = pairs.select_examples(codes == number)
+                if not len(segment_pairs):
                     continue
-                change = change_of(mine, self._level, error=self.whole.errors.get(str(pairs.metric)))
+                change = compute_change(segment_pairs, self._level, error=self.whole.errors.get(str(pairs.metric)))
                 if change.alone == WORSE:
-                    change = replace(change, moved=self.whole.moved(mine))
-                self.parts.append(SegmentChange(column, str(value), change, whole.difference.mean))
+                    change = replace(change, moved=self.whole.find_moved(segment_pairs))
+                self.parts.append(SegmentChange(column, str(value), change, overall.difference.mean))
 
 
 @dataclass(frozen=True, slots=True)
-class Corrected:
+class CorrectedChanges:
     """One run's changes after the correction."""
 
     metrics: tuple[MetricChange, ...]
     segments: tuple[SegmentChange, ...]
 
 
-def corrected(
-    comparers: Sequence[Comparer], level: float = 0.95, correction: Correction = "holm"
-) -> tuple[list[Corrected], int, int]:
+def correct_changes(
+    comparers: Sequence[RunComparer], level: float = 0.95, correction: Correction = "holm"
+) -> tuple[list[CorrectedChanges], int, int]:
     """All changes with their p-values corrected, the metrics of all runs as one family and all segments as another.
 
     How is said in `correction.corrected_family`. Segments stand in the order: worse (the most first), possibly worse,
@@ -125,29 +125,31 @@ def corrected(
         One a comparer, and how many tests each of the two families has.
     """
     metrics = [change for comparer in comparers for change in comparer.whole.found]
-    parts = [part for comparer in comparers for part in comparer.parts]
-    whole, tests = corrected_family(metrics, level, correction)
-    cells, segment_tests = corrected_family([part.change for part in parts], level, correction)
-    verdicts: list[Corrected] = []
-    left, right = iter(whole), iter(cells)
+    segment_changes = [segment_change for comparer in comparers for segment_change in comparer.parts]
+    overall, tests = correct_family(metrics, level, correction)
+    cells, segment_tests = correct_family(
+        [segment_change.change for segment_change in segment_changes], level, correction
+    )
+    verdicts: list[CorrectedChanges] = []
+    next_overall, next_segment = iter(overall), iter(cells)
     for comparer in comparers:
-        mine = tuple(next(left) for _ in comparer.whole.found)
-        segments = [replace(part, change=next(right)) for part in comparer.parts]
-        verdicts.append(Corrected(mine, tuple(sorted(segments, key=_urgency))))
+        run_changes = tuple(next(next_overall) for _ in comparer.whole.found)
+        segments = [replace(segment_change, change=next(next_segment)) for segment_change in comparer.parts]
+        verdicts.append(CorrectedChanges(run_changes, tuple(sorted(segments, key=_build_urgency_key))))
     return verdicts, tests, segment_tests
 
 
-def _urgency(part: SegmentChange) -> tuple[int, bool, float, str, str]:
+def _build_urgency_key(segment_change: SegmentChange) -> tuple[int, bool, float, str, str]:
     """Worse first, then possibly worse, better, the rest; within each quality before amounts, and the most first."""
-    change = part.change
-    perhaps = change.possible and change.alone == WORSE
-    rank = {"worse": 0, "better": 2, "changed": 3}.get(change.verdict, 1 if perhaps else 4)
-    of = abs(change.base or 0.0) or 1.0
-    size = abs(change.difference.mean or 0.0) / (of if change.kind == "amount" else 1.0)
-    return rank, change.kind == "amount", -size, f"{part.column}={part.value}", change.metric
+    change = segment_change.change
+    is_possible = change.is_possible and change.alone == WORSE
+    rank = {"worse": 0, "better": 2, "changed": 3}.get(change.verdict, 1 if is_possible else 4)
+    scale = abs(change.base or 0.0) or 1.0
+    size = abs(change.difference.mean or 0.0) / (scale if change.kind == "amount" else 1.0)
+    return rank, change.kind == "amount", -size, f"{segment_change.column}={segment_change.value}", change.metric
 
 
-def grown(new: pl.DataFrame, base: pl.DataFrame, n: int, level: float) -> frozenset[str]:
+def find_grown_causes(new: pl.DataFrame, base: pl.DataFrame, n: int, level: float) -> frozenset[str]:
     """The causes that clearly more examples fail by than in the baseline: McNemar's test of each, corrected by Holm.
 
     Args:
@@ -156,19 +158,21 @@ def grown(new: pl.DataFrame, base: pl.DataFrame, n: int, level: float) -> frozen
         n: examples in both.
         level: 1 − level is what a corrected p is held against.
     """
-    here, there = (dict(failures(frame).select("query_id", "cause").iter_rows()) for frame in (new, base))
-    names = sorted({*here.values(), *there.values()} - {""})
+    new_causes, base_causes = (
+        dict(select_failures(frame).select("query_id", "cause").iter_rows()) for frame in (new, base)
+    )
+    names = sorted({*new_causes.values(), *base_causes.values()} - {""})
     p_values = []
     for name in names:
-        gained = sum(cause == name != there.get(query_id) for query_id, cause in here.items())
-        lost = sum(cause == name != here.get(query_id) for query_id, cause in there.items())
-        test = mcnemar(gained, lost, n, "greater")
+        n_gained = sum(cause == name != base_causes.get(query_id) for query_id, cause in new_causes.items())
+        n_lost = sum(cause == name != new_causes.get(query_id) for query_id, cause in base_causes.items())
+        test = mcnemar_test(n_gained, n_lost, n, "greater")
         p_values.append(1.0 if test is None else test.p_value)
     return frozenset(name for name, p in zip(names, holm(p_values), strict=True) if p <= (1 - level) / 2)
 
 
-def findings_of(
-    comparer: Comparer,
+def build_findings(
+    comparer: RunComparer,
     comparison: RunComparison,
     causes: pl.DataFrame,
     judge_id: str,
@@ -186,8 +190,11 @@ def findings_of(
         more_often: causes that clearly more examples fail by than in the baseline.
         quiet: leave out that nothing got worse, because a segment did, or scores failed.
     """
-    run, more = comparison.run, handed_on_more(comparison.run.config, comparison.base.config)
-    held, matched = replace(comparison, metrics=comparer.whole.as_read(comparison.metrics)), comparison.matched
+    run, more = comparison.run, describe_more_passages(comparison.run.config, comparison.base.config)
+    shown_comparison, matched = (
+        replace(comparison, metrics=comparer.whole.select_shown(comparison.metrics)),
+        comparison.matched,
+    )
     segments = None if comparer.segments is None else Segments.of(comparer.segments)
     findings = diagnose(
         comparer.summaries,
@@ -195,12 +202,14 @@ def findings_of(
         max(1, matched.pairs or matched.here),
         within=SegmentView(segments),
         judge_id=judge_id,
-        against=Against(held, None, run.kind == "traffic", more),
+        against=Against(shown_comparison, None, run.kind == "traffic", more),
     )
-    read = [
+    relabeled = [
         replace(finding, against=BASELINE) if finding.cause in more_often and not finding.against else finding
         for finding in findings
     ]
     return tuple(
-        finding for finding in read if finding.against == BASELINE and not (quiet and finding.cause == WORKING)
+        finding
+        for finding in relabeled
+        if finding.against == BASELINE and not (quiet and finding.cause == WORKING_PATTERN)
     )

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from ragauge.core.errors import UnknownName
 from ragauge.core.response import Run
-from ragauge.verbs.columns import StoredColumns, by_question
+from ragauge.verbs.columns import StoredColumns, match_by_question
 
 if TYPE_CHECKING:
     import polars as pl
@@ -21,7 +21,9 @@ if TYPE_CHECKING:
     from ragauge.store.store_access import Store
 
 
-def measuring(store: Store, run: Run, judge_id: str | None, specs: dict[str, str] | None = None) -> MeasurementSpec:
+def build_measurement_spec(
+    store: Store, run: Run, judge_id: str | None, specs: dict[str, str] | None = None
+) -> MeasurementSpec:
     """How a run was measured by this judge or, where it was not, by its last one.
 
     `specs` holds what was read of judges for other runs, and takes in what is read now.
@@ -30,13 +32,15 @@ def measuring(store: Store, run: Run, judge_id: str | None, specs: dict[str, str
 
     judges = store.scores.judges(run.run_id)
     by = judge_id if judge_id in judges or judge_id is None else next(iter(judges), None)
-    asked = {} if by is None else store.evidence.versions(run.run_id, by)
-    known = {} if specs is None else specs
-    if by is not None and by not in known:
-        known[by] = store.judges.spec(by) or ""
-    spec = known[by] if by is not None else ""
+    question_versions = {} if by is None else store.evidence.list_versions(run.run_id, by)
+    spec_by_judge = {} if specs is None else specs
+    if by is not None and by not in spec_by_judge:
+        spec_by_judge[by] = store.judges.find_spec(by) or ""
+    spec = spec_by_judge[by] if by is not None else ""
     called = store.runs.word(run) if specs is None else run.name
-    return MeasurementSpec(run.name, by, store.scores.versions(run.run_id, by), asked, spec, called=called)
+    return MeasurementSpec(
+        run.name, by, store.scores.find_versions(run.run_id, by), question_versions, spec, called=called
+    )
 
 
 class PairedRuns(NamedTuple):
@@ -55,7 +59,7 @@ class PairedRuns(NamedTuple):
     judge_id: str | None
 
 
-class Paired:
+class PairedScores:
     """Reads two runs metric by metric.
 
     Args:
@@ -69,7 +73,7 @@ class Paired:
     Attributes:
         runs: which, and whose verdicts.
         metrics: those that both runs have.
-        join: which examples are the same; they are matched by query_id, else by question (see `by_question`).
+        join: which examples are the same; they are matched by query_id, else by question (see `match_by_question`).
         renamed: id of an example in the baseline -> its id here, where they are matched by question; else empty.
         new: the new run's scores.
         base: the baseline's.
@@ -84,26 +88,31 @@ class Paired:
         metrics: Sequence[Metric],
         keep: Mapping[str, str] | None = None,
         measured: tuple[MeasurementSpec, MeasurementSpec] | None = None,
-        known: ResponseIndex | None = None,
+        new_index: ResponseIndex | None = None,
         *,
         whole: bool = False,
     ) -> None:
-        from ragauge.comparison.comparability import comparable
+        from ragauge.comparison.comparability import list_comparable_metrics
         from ragauge.comparison.pairs import Join
 
         store, new, base, judge_id = self.runs = runs
-        mine, theirs = measured or (measuring(store, new, judge_id), measuring(store, base, judge_id))
-        self.metrics = comparable(mine, theirs, metrics)
+        new_spec, base_spec = measured or (
+            build_measurement_spec(store, new, judge_id),
+            build_measurement_spec(store, base, judge_id),
+        )
+        self.metrics = list_comparable_metrics(new_spec, base_spec, metrics)
         names = [str(metric) for metric in self.metrics]
         self._store, self._run = store, new
-        self.new = self._scores(new, judge_id, names, keep, known)
+        self.new = self._load_columns(new, judge_id, names, keep, new_index)
         wide = [*names, *store.scores.metrics(base.run_id, judge_id)] if whole else names
-        self.base = self._scores(base, judge_id, names, keep, None, wide)
-        own = self.base.index.query_ids
-        named = by_question(store, self.new.index, self.base.index)
-        self.renamed = dict(zip(own, named.query_ids, strict=True)) if named is not self.base.index else {}
+        self.base = self._load_columns(base, judge_id, names, keep, None, wide)
+        base_ids = self.base.index.query_ids
+        renamed_index = match_by_question(store, self.new.index, self.base.index)
+        self.renamed = (
+            dict(zip(base_ids, renamed_index.query_ids, strict=True)) if renamed_index is not self.base.index else {}
+        )
         if self.renamed:
-            columns = StoredColumns(store, base.run_id, judge_id, named, ahead=names, values_only=True)
+            columns = StoredColumns(store, base.run_id, judge_id, renamed_index, ahead=names, values_only=True)
             self.base = columns.labelled()
         self.join = Join(self.new.index.query_ids, self.base.index.query_ids)
 
@@ -114,22 +123,25 @@ class Paired:
             metric: whose.
             whole: a response without a score, in either run, counts as one whose score failed.
         """
-        from ragauge.comparison.pairs import pair
+        from ragauge.comparison.pairs import pair_scores
 
-        sides = self.sides(metric, whole=whole)
-        return None if sides is None else pair(metric, *sides, self.join)
+        sides = self.load_both(metric, whole=whole)
+        return None if sides is None else pair_scores(metric, *sides, self.join)
 
-    def sides(self, metric: Metric, *, whole: bool = False) -> tuple[Columns, Columns] | None:
+    def load_both(self, metric: Metric, *, whole: bool = False) -> tuple[Columns, Columns] | None:
         """One metric's scores in the new run and in the baseline, one entry an example; as `pairs`, not matched."""
-        from ragauge.scores.arrays import by_example
-        from ragauge.scores.pass_status import with_unjudged
+        from ragauge.scores.arrays import merge_repeats
+        from ragauge.scores.pass_status import add_unjudged
 
-        here, there = (side.column(str(metric)) for side in (self.new, self.base))
-        if here is None or there is None:
+        new_columns, base_columns = (side.column(str(metric)) for side in (self.new, self.base))
+        if new_columns is None or base_columns is None:
             return None
         if whole:
-            here, there = with_unjudged(here, self.new.index, None), with_unjudged(there, self.base.index, None)
-        return by_example(here), by_example(there)
+            new_columns, base_columns = (
+                add_unjudged(new_columns, self.new.index, None),
+                add_unjudged(base_columns, self.base.index, None),
+            )
+        return merge_repeats(new_columns), merge_repeats(base_columns)
 
     @cached_property
     def segments(self) -> pl.DataFrame:
@@ -143,41 +155,41 @@ class Paired:
         frame = self._store.runs.segments(self._run.run_id)
         return ids.join(frame, on="query_id", how="left", maintain_order="left")
 
-    def _scores(
+    def _load_columns(
         self,
         run: Run,
         judge_id: str | None,
         names: Sequence[str],
         keep: Mapping[str, str] | None,
-        known: ResponseIndex | None,
+        chosen_index: ResponseIndex | None,
         wide: Sequence[str] = (),
     ) -> StoredColumns:
         store = self._store
-        index = known
+        index = chosen_index
         if index is None:
             numbers = store.scores.evaluated(run.run_id, judge_id, list(dict.fromkeys(wide)) or names)
-            index = self._matching(run, store.runs.index(run.run_id, numbers), keep or {})
+            index = self._filter_responses(run, store.runs.index(run.run_id, numbers), keep or {})
         return StoredColumns(store, run.run_id, judge_id, index, ahead=names, values_only=True).labelled()
 
-    def _matching(self, run: Run, index: ResponseIndex, keep: Mapping[str, str]) -> ResponseIndex:
+    def _filter_responses(self, run: Run, index: ResponseIndex, keep: Mapping[str, str]) -> ResponseIndex:
         """The responses that a filter lets through; of the baseline also those to examples of the new run."""
         if not keep:
             return index
         is_base = run is not self._run
         ids = frozenset(self.new.index.query_ids) if is_base else frozenset()
         try:
-            kept = {number for number, _ in self._store.runs.order(run.run_id, keep)}
+            matching = {number for number, _ in self._store.runs.load_order(run.run_id, keep)}
         except UnknownName:
             if not is_base:
                 raise
-            kept = set()  # the baseline has no such segment: what the new run says of its examples is enough
+            matching = set()  # the baseline has no such segment: what the new run says of its examples is enough
         each = zip(index.number.tolist(), index.query.tolist(), strict=True)
-        numbers = [number for number, query in each if number in kept or index.query_ids[query] in ids]
+        numbers = [number for number, query in each if number in matching or index.query_ids[query] in ids]
         return self._store.runs.index(run.run_id, numbers)
 
 
-def index_of(store: Store, run: Run, numbers: array[int], known: ResponseIndex | None) -> ResponseIndex:
-    """The index of some responses of a run: `known` where it holds just these, else read from the store."""
-    if known is not None and known.number.tolist() == numbers.tolist():
-        return known
+def find_index(store: Store, run: Run, numbers: array[int], existing_index: ResponseIndex | None) -> ResponseIndex:
+    """The index of some responses of a run: `existing_index` where it holds just these, else read from the store."""
+    if existing_index is not None and existing_index.number.tolist() == numbers.tolist():
+        return existing_index
     return store.runs.index(run.run_id, numbers)

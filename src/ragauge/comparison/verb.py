@@ -8,30 +8,30 @@ from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from ragauge.comparison.baselines.baseline import baseline_run, nothing_in_common
-from ragauge.comparison.baselines.verb import also_a_run
+from ragauge.comparison.baselines.baseline import build_unpaired_error, find_baseline_run
+from ragauge.comparison.baselines.verb import describe_name_clash
 from ragauge.comparison.result import ComparisonResult
-from ragauge.comparison.score_pairs import Paired, PairedRuns, measuring
+from ragauge.comparison.score_pairs import PairedRuns, PairedScores, build_measurement_spec
 from ragauge.core.errors import UnknownName, UsageError
-from ragauge.core.messages import command, plural, speaking_of
+from ragauge.core.messages import format_command, format_count, name_store
 from ragauge.core.response import Run
 from ragauge.core.verdict import OPEN_VERDICTS, RULE_VERSION
-from ragauge.verbs.columns import causes_of
-from ragauge.verbs.coroutines import aside
-from ragauge.verbs.judge_lookup import judge_named
+from ragauge.verbs.columns import load_causes
+from ragauge.verbs.coroutines import make_async
+from ragauge.verbs.judge_lookup import resolve_judge_id
 from ragauge.verbs.options import CompareOptions
-from ragauge.verbs.sources import HasRun, named, run_of, store_url
+from ragauge.verbs.sources import HasRun, find_run, parse_names, resolve_store_url
 
 if TYPE_CHECKING:
     from ragauge.comparison.comparability import MeasurementSpec
     from ragauge.comparison.correction import Correction
-    from ragauge.comparison.runs import Comparer, Corrected
+    from ragauge.comparison.runs import CorrectedChanges, RunComparer
     from ragauge.metrics.base import Metric
-    from ragauge.scores.results.comparison import Compared, Matched, RunComparison
+    from ragauge.scores.results.comparison import BaselineComparison, Matched, RunComparison
     from ragauge.scores.verdicts import ResponseVerdicts
     from ragauge.store.store_access import Store
 
-MOST_IDS = 50  # unmatched examples named
+MAX_UNMATCHED_IDS = 50  # unmatched examples named
 LAYERS = ("retrieval", "generation", "end_to_end")
 
 
@@ -80,20 +80,23 @@ def compare(
         raise UsageError(f"level must lie between 0 and 1, got {level:g}. Write 0.95 for 95 %.")
     if correction not in CORRECTIONS:
         raise UnknownName("correction", str(correction), CORRECTIONS)
-    wanted = CompareOptions(
+    options = CompareOptions(
         metrics=metrics, judge=judge, store=store, filter=filter, level=level, segments=segments, correction=correction
     )
-    sides = (base, new, *more)
-    url = _url(sides, store)
-    with open_store(url) as opened, speaking_of("" if url == store_url(None) else url):
-        first, *others = (_run(base, opened), *(_run(which, opened, looked_at=True) for which in sides[1:]))
-        return ComparisonResult(_compared(opened, first, others, wanted))
+    run_refs = (base, new, *more)
+    url = _resolve_url(run_refs, store)
+    with open_store(url) as opened_store, name_store("" if url == resolve_store_url(None) else url):
+        first, *others = (
+            _resolve_run(base, opened_store),
+            *(_resolve_run(which, opened_store, looked_at=True) for which in run_refs[1:]),
+        )
+        return ComparisonResult(_compare_runs(opened_store, first, others, options))
 
 
-compare_async = aside(compare)
+compare_async = make_async(compare)
 
 
-def comparison_state(base: Run, runs: Sequence[Run], *, store: str | None = None) -> Hashable:
+def build_comparison_state(base: Run, runs: Sequence[Run], *, store: str | None = None) -> Hashable:
     """What a comparison is computed from, as counts of writes: where they are the same, so is the comparison.
 
     Args:
@@ -104,21 +107,21 @@ def comparison_state(base: Run, runs: Sequence[Run], *, store: str | None = None
     from ragauge.store.cards import CardKey
     from ragauge.store.store_access import open_store
 
-    with open_store(store_url(store)) as opened:
-        named = " ".join(also_a_run(opened, run) for run in (base, *runs))
+    with open_store(resolve_store_url(store)) as opened_store:
+        name_warnings = " ".join(describe_name_clash(opened_store, run) for run in (base, *runs))
         keys = [CardKey(run.run_id, None, base.run_id) for run in runs]
-        return tuple((key, opened.cards.state(key, (), named)) for key in keys)
+        return tuple((key, opened_store.cards.state(key, (), name_warnings)) for key in keys)
 
 
-def _url(sides: Sequence[Any], store: str | None) -> str:
+def _resolve_url(run_refs: Sequence[Any], store: str | None) -> str:
     """The store of the runs: as given, or where the ones that know their store are."""
-    known = list(dict.fromkeys(url for side in sides if (url := getattr(side, "url", None)) is not None))
-    if len(known) > 1 and store is None:
-        raise UsageError(f"the runs are in different stores, {known[0]} and {known[1]}. Import them into one.")
-    return store_url(store) if store is not None or not known else str(known[0])
+    urls = list(dict.fromkeys(url for run_ref in run_refs if (url := getattr(run_ref, "url", None)) is not None))
+    if len(urls) > 1 and store is None:
+        raise UsageError(f"the runs are in different stores, {urls[0]} and {urls[1]}. Import them into one.")
+    return resolve_store_url(store) if store is not None or not urls else str(urls[0])
 
 
-def _run(which: Any, store: Store, *, looked_at: bool = False) -> Run:
+def _resolve_run(which: Any, store: Store, *, looked_at: bool = False) -> Run:
     """The run that is meant, a baseline's name or tag included; a run's own name comes first where it is looked at."""
     if which == "" or not isinstance(which, str | Run | HasRun):
         got = "''" if which == "" else type(which).__name__
@@ -127,34 +130,38 @@ def _run(which: Any, store: Store, *, looked_at: bool = False) -> Run:
         )
     if looked_at and isinstance(which, str):
         with suppress(UnknownName):
-            return run_of(which, store)
-    run = baseline_run(which, store)
+            return find_run(which, store)
+    run = find_baseline_run(which, store)
     if run is None:  # only None and "" name no run
         raise UsageError("compare needs the id or name of a run.")
     return run
 
 
-def _compared(store: Store, base: Run, runs: Sequence[Run], wanted: CompareOptions) -> Compared:
-    from ragauge.comparison.runs import corrected
-    from ragauge.scores.results.comparison import Compared
+def _compare_runs(store: Store, base: Run, runs: Sequence[Run], options: CompareOptions) -> BaselineComparison:
+    from ragauge.comparison.runs import correct_changes
+    from ragauge.scores.results.comparison import BaselineComparison
 
-    judge_id, names = _judge(store, base, runs, wanted.judge), named(wanted.metrics)
-    held = []
-    theirs = measuring(store, base, judge_id)
+    judge_id, names = _resolve_judge(store, base, runs, options.judge), parse_names(options.metrics)
+    compared_runs = []
+    base_spec = build_measurement_spec(store, base, judge_id)
     for run in runs:
-        mine = measuring(store, run, judge_id)
-        metrics, both = _metrics(run, mine, names), (mine, theirs)
-        metrics += [] if names else _of_base_alone(store, base, judge_id, theirs, metrics)
-        pair = Paired(PairedRuns(store, run, base, judge_id), metrics, wanted.filter or {}, both)
-        held.append(_ComparedRun(pair, metrics, wanted))
-    corrected_runs, tests, segment_tests = corrected(
-        [compared.comparer for compared in held], wanted.level, wanted.correction
+        run_spec = build_measurement_spec(store, run, judge_id)
+        metrics, both = _select_metrics(run, run_spec, names), (run_spec, base_spec)
+        metrics += [] if names else _list_base_only_metrics(store, base, judge_id, base_spec, metrics)
+        pair = PairedScores(PairedRuns(store, run, base, judge_id), metrics, options.filter or {}, both)
+        compared_runs.append(_ComparedRun(pair, metrics, options))
+    corrected_runs, tests, segment_tests = correct_changes(
+        [compared.comparer for compared in compared_runs], options.level, options.correction
     )
-    comparisons = tuple(compared.comparison(changes) for compared, changes in zip(held, corrected_runs, strict=True))
-    return Compared(base, judge_id or "", comparisons, wanted.level, tests, segment_tests, wanted.correction)
+    comparisons = tuple(
+        compared.build_comparison(changes) for compared, changes in zip(compared_runs, corrected_runs, strict=True)
+    )
+    return BaselineComparison(
+        base, judge_id or "", comparisons, options.level, tests, segment_tests, options.correction
+    )
 
 
-def _judge(store: Store, base: Run, runs: Sequence[Run], judge: str | None) -> str | None:
+def _resolve_judge(store: Store, base: Run, runs: Sequence[Run], judge: str | None) -> str | None:
     """Whose verdicts are compared: the one asked for, or the last of the first run's that every run has.
 
     Raises:
@@ -162,100 +169,100 @@ def _judge(store: Store, base: Run, runs: Sequence[Run], judge: str | None) -> s
     """
     judges = store.scores.judges(runs[0].run_id)
     if judge is not None:
-        return judge_named(store, judge, judges, "this run")
+        return resolve_judge_id(store, judge, judges, "this run")
     others = [set(store.scores.judges(run.run_id)) for run in (base, *runs[1:])]
     shared = (judge for judge in judges if all(judge in other for other in others))
     return next(shared, next(iter(judges), None))
 
 
-def _metrics(run: Run, measured: MeasurementSpec, names: tuple[str, ...]) -> list[Metric]:
+def _select_metrics(run: Run, measured: MeasurementSpec, names: tuple[str, ...]) -> list[Metric]:
     """The metrics asked for, or all that a run has scores of, by layer.
 
     Raises:
         UsageError: the run has not been evaluated.
     """
-    from ragauge.metrics.catalogue import parse, select
+    from ragauge.metrics.catalogue import parse_metric, select_metrics
 
     if names:
-        return select(names)
+        return select_metrics(names)
     if not measured.metrics:
-        raise UsageError(f"run {run.name} has not been evaluated. Do it with: {command('evaluate', run.name)}")
-    return sorted((parse(name) for name in measured.metrics), key=lambda metric: LAYERS.index(metric.measures))
+        raise UsageError(f"run {run.name} has not been evaluated. Do it with: {format_command('evaluate', run.name)}")
+    return sorted((parse_metric(name) for name in measured.metrics), key=lambda metric: LAYERS.index(metric.measures))
 
 
-def _of_base_alone(
+def _list_base_only_metrics(
     store: Store, base: Run, judge_id: str | None, measured: MeasurementSpec, metrics: Sequence[Metric]
 ) -> list[Metric]:
     """The metrics that the baseline has and the new run lacks: they are asked for too, and said to be left out."""
-    from ragauge.metrics.catalogue import parse
+    from ragauge.metrics.catalogue import parse_metric
 
     by = judge_id if judge_id is not None else next(iter(store.scores.judges(base.run_id)), None)
-    known = {str(metric) for metric in metrics}
-    there = measured.metrics if by == measured.judge_id else store.scores.versions(base.run_id, by)
-    return [parse(name) for name in there if name not in known]
+    metric_names = {str(metric) for metric in metrics}
+    base_metrics = measured.metrics if by == measured.judge_id else store.scores.find_versions(base.run_id, by)
+    return [parse_metric(name) for name in base_metrics if name not in metric_names]
 
 
 class _ComparedRun:
     """One run held against the baseline: reads both, metric by metric, then says what changed."""
 
-    def __init__(self, pair: Paired, asked: Sequence[Metric], wanted: CompareOptions) -> None:
-        from ragauge.comparison.comparability import is_paired, unanswered
-        from ragauge.comparison.runs import Comparer
-        from ragauge.engine.judge_error import judge_errors
-        from ragauge.scores.arrays import by_example
+    def __init__(self, pair: PairedScores, requested: Sequence[Metric], options: CompareOptions) -> None:
+        from ragauge.comparison.comparability import is_paired, score_failed_calls
+        from ragauge.comparison.runs import RunComparer
+        from ragauge.engine.judge_error import find_judge_errors
+        from ragauge.scores.arrays import merge_repeats
 
-        self.pair, self._asked, self._keep, self._level = pair, asked, wanted.filter, wanted.level
+        self.pair, self._asked, self._keep, self._level = pair, requested, options.filter, options.level
         self._store, self._run, self._base, self._judge_id = store, run, base, judge_id = pair.runs
         join = self.pair.join
         self.paired = is_paired(run, base, join)
-        here, there = self.pair.new.index.query_ids, self.pair.base.index.query_ids
-        if self.paired and not join.matched and here and there:
-            raise nothing_in_common(run, base, here[0], there[0])
-        looked_at = self.pair.segments if wanted.segments and self.paired else None
-        self.comparer: Comparer = Comparer(
+        run_ids, base_ids = self.pair.new.index.query_ids, self.pair.base.index.query_ids
+        if self.paired and not join.matched and run_ids and base_ids:
+            raise build_unpaired_error(run, base, run_ids[0], base_ids[0])
+        looked_at = self.pair.segments if options.segments and self.paired else None
+        self.comparer: RunComparer = RunComparer(
             self.pair.new.index,
             join,
             looked_at,
-            level=wanted.level,
+            level=options.level,
             paired=self.paired,
-            errors=judge_errors(judge_id, store, (run.run_id, base.run_id)),
+            errors=find_judge_errors(judge_id, store, (run.run_id, base.run_id)),
         )
         self._causes = tuple(
-            causes_of(store, either.run_id, judge_id, side.index, renamed)
+            load_causes(store, either.run_id, judge_id, side.index, renamed)
             for either, side, renamed in ((run, self.pair.new, {}), (base, self.pair.base, self.pair.renamed))
         )
         indexes = (self.pair.new.index, self.pair.base.index)
-        self.comparer.know_unanswered(*map(unanswered, indexes, self._causes))
+        self.comparer.set_failed_calls(*map(score_failed_calls, indexes, self._causes))
         for metric in self.pair.metrics:
             sides = (side.column(str(metric)) for side in (self.pair.new, self.pair.base))
-            self.comparer.read(metric, *(None if side is None else by_example(side) for side in sides))
-        self.comparer.read_unanswered()
+            self.comparer.read(metric, *(None if side is None else merge_repeats(side) for side in sides))
+        self.comparer.read_failed_calls()
 
-    def comparison(self, changes: Corrected) -> RunComparison:
+    def build_comparison(self, changes: CorrectedChanges) -> RunComparison:
         """What changed, after the correction."""
         import polars as pl
 
-        from ragauge.comparison.changes import failures_of
-        from ragauge.comparison.comparability import config_diff, settings_of
-        from ragauge.comparison.comparison_inputs import failing, flips_of, warnings_of
-        from ragauge.comparison.runs import findings_of, grown
-        from ragauge.engine.request_stream import said_of
+        from ragauge.comparison.changes import build_failures
+        from ragauge.comparison.comparability import collect_settings, diff_configs
+        from ragauge.comparison.comparison_inputs import find_failing_metrics, list_warnings, load_flips
+        from ragauge.comparison.runs import build_findings, find_grown_causes
+        from ragauge.engine.request_stream import summarize_origins
         from ragauge.scores.results.comparison import Failures, Flips, RunComparison
 
         store, run, base, pair = self._store, self._run, self._base, self.pair
         new_causes, base_causes = self._causes
         both = set(pair.new.index.query_ids) & set(pair.base.index.query_ids)
-        open_, same_rule = self._open, self._outdated is None
-        known = both - open_ if self.paired and same_rule else both
+        open_, same_rule = self._open_examples, self._outdated_warning is None
+        judged_ids = both - open_ if self.paired and same_rule else both
         if self.paired:
             new_causes, base_causes = (
-                frame.filter(pl.col("query_id").is_in(list(known))) for frame in (new_causes, base_causes)
+                frame.filter(pl.col("query_id").is_in(list(judged_ids))) for frame in (new_causes, base_causes)
             )
         flips = Flips()
         if self.paired:
             failed_in = (new_causes, base_causes) if same_rule else (new_causes.clear(), base_causes.clear())
-            flips = flips_of(store, pair, self.comparer.flips, *failed_in, known)
-        matched = self._matched(both)
+            flips = load_flips(store, pair, self.comparer.flips, *failed_in, judged_ids)
+        matched = self._match_examples(both)
         result = RunComparison(
             base,
             run,
@@ -264,65 +271,79 @@ class _ComparedRun:
             changes.segments,
             tuple(self.comparer.amounts),
             flips,
-            config_diff(*(settings_of(either, said_of(store, either.run_id)) for either in (base, run))),
-            failures_of(new_causes, base_causes, known if self.paired else None)
+            diff_configs(
+                *(collect_settings(either, summarize_origins(store, either.run_id)) for either in (base, run))
+            ),
+            build_failures(new_causes, base_causes, judged_ids if self.paired else None)
             if same_rule
             else Failures(same_rule=False),
             warnings=(
-                *filter(None, (self._outdated,)),
-                *self._left_out(len(both) - len(known)),
-                *filter(None, (also_a_run(store, either) for either in (base, run))),
-                *warnings_of(store, run, base, pair, self._asked, changes.metrics, matched),
+                *filter(None, (self._outdated_warning,)),
+                *self._warn_left_out(len(both) - len(judged_ids)),
+                *filter(None, (describe_name_clash(store, either) for either in (base, run))),
+                *list_warnings(store, run, base, pair, self._asked, changes.metrics, matched),
             ),
             newly_unanswered=self.comparer.whole.newly_unanswered,
         )
-        hurt = any(part.change.verdict == "worse" for part in changes.segments) or bool(failing(changes.metrics))
-        findings = findings_of(
+        hurt = any(segment.change.verdict == "worse" for segment in changes.segments) or bool(
+            find_failing_metrics(changes.metrics)
+        )
+        findings = build_findings(
             self.comparer,
             result,
             new_causes,
             self._judge_id or "",
             quiet=hurt,
-            more_often=grown(new_causes, base_causes, len(known), self._level) if self.paired else (),
+            more_often=find_grown_causes(new_causes, base_causes, len(judged_ids), self._level) if self.paired else (),
         )
         return replace(result, findings=findings)
 
     @cached_property
-    def _verdicts(self) -> tuple[tuple[Run, ResponseVerdicts], ...]:
-        from ragauge.verbs.example_views import verdicts_of
+    def _verdicts_by_run(self) -> tuple[tuple[Run, ResponseVerdicts], ...]:
+        from ragauge.verbs.example_views import compute_verdicts
 
         sides = ((self._run, self.pair.new.index), (self._base, self.pair.base.index))
-        return tuple((run, verdicts_of(self._store, run.run_id, self._judge_id, index)) for run, index in sides)
+        return tuple((run, compute_verdicts(self._store, run.run_id, self._judge_id, index)) for run, index in sides)
 
     @property
-    def _open(self) -> frozenset[str]:
+    def _open_examples(self) -> frozenset[str]:
         """Examples that are unclear or not judged in one run or both."""
-        verdicts = (each for _, each in self._verdicts)
-        return frozenset(query_id for each in verdicts for name in OPEN_VERDICTS for query_id in each.reasons_of(name))
+        verdicts = (each for _, each in self._verdicts_by_run)
+        return frozenset(
+            query_id for each in verdicts for name in OPEN_VERDICTS for query_id in each.list_reasons(name)
+        )
 
     @property
-    def _outdated(self) -> str | None:
+    def _outdated_warning(self) -> str | None:
         """That a run's failures were decided by an older rule, with what renews them; None where none were."""
-        older = [run for run, each in self._verdicts if each.rule_version != RULE_VERSION]
-        renewed = " and ".join(command("evaluate", run.name) for run in older)
+        older = [run for run, each in self._verdicts_by_run if each.rule_version != RULE_VERSION]
+        renewed = " and ".join(format_command("evaluate", run.name) for run in older)
         return f"Failures and flips are not compared: an older rule decided them. Renew: {renewed}" if older else None
 
-    def _left_out(self, examples: int) -> Iterator[str]:
+    def _warn_left_out(self, examples: int) -> Iterator[str]:
         if examples:
-            those = f"{plural(examples, 'example is', 'examples are')} left out of failures and flips"
+            those = f"{format_count(examples, 'example is', 'examples are')} left out of failures and flips"
             yield f"{those}: unclear or not judged in one run or both."
 
-    def _matched(self, both: set[str]) -> Matched:
+    def _match_examples(self, both: set[str]) -> Matched:
         from ragauge.scores.results.comparison import Matched
 
-        here, there = (
+        run_only, base_only = (
             [query_id for query_id in side.index.query_ids if query_id not in both]
             for side in (self.pair.new, self.pair.base)
         )
         among = both if self.paired else None
         clusters = self.pair.new.index.clusters(among) or self.pair.base.index.clusters(among)
         if self._keep:  # which of the baseline's examples match is not asked
-            return Matched(len(both), len(here), None, tuple(here[:MOST_IDS]), (), self.paired, clusters)
+            return Matched(
+                len(both), len(run_only), None, tuple(run_only[:MAX_UNMATCHED_IDS]), (), self.paired, clusters
+            )
         return Matched(
-            len(both), len(here), len(there), tuple(here[:MOST_IDS]), tuple(there[:MOST_IDS]), self.paired, clusters
+            len(both),
+            len(run_only),
+            len(base_only),
+            tuple(run_only[:MAX_UNMATCHED_IDS]),
+            tuple(base_only[:MAX_UNMATCHED_IDS]),
+            self.paired,
+            clusters,
         )

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from ragauge.core.identity import digest, plain
+from ragauge.core.identity import hash_json, to_json_value
 from ragauge.core.providers import PROVIDERS
 
 
@@ -115,20 +115,20 @@ class Reply:
     latency_ms: float | None = None
 
 
-def reply_key(name: ModelName, ask: Ask) -> str:
+def build_reply_key(name: ModelName, ask: Ask) -> str:
     """SHA-256 of who is asked and of everything that is asked: no run, no example, no question's name.
 
     Two attempts at one text are two keys; so are two asking of a judge. Time-outs and concurrency are in none.
     """
-    return digest(
+    return hash_json(
         [
             name.provider,
             name.endpoint,
             name.model,
             ask.kind,
             ask.messages,
-            plain(ask.schema),
-            plain(ask.params),
+            to_json_value(ask.schema),
+            to_json_value(ask.params),
             ask.judge_repeat,
             ask.attempt,
             *([name.headers] if name.headers else []),

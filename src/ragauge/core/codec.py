@@ -1,6 +1,7 @@
 """Values of `data` as JSON text and back, exactly.
 
-`encode` writes the canonical JSON of `canonical.py` (fields at their default are left out), `decode` rebuilds the
+`encode_json` writes the canonical JSON of `canonical.py` (fields at their default are left out), `decode_json` rebuilds
+the
 frozen dataclass from its type hints. Nothing is coerced, and every string survives: NUL, lone surrogates, 10 MB.
 """
 
@@ -21,19 +22,19 @@ from ragauge.core.facts import (
     CoverFacts,
     CriteriaFacts,
     Evidence,
-    FactsOf,
     GuessedFacts,
+    JudgeFacts,
     ReferenceFacts,
     RelevanceFacts,
     SimilarityFacts,
 )
-from ragauge.core.identity import canonical, plain
+from ragauge.core.identity import to_canonical_json, to_json_value
 
 T = TypeVar("T")
-Read = Callable[[Any], Any]
+Reader = Callable[[Any], Any]
 
 # which facts a question gives
-FACTS: Mapping[str, type[FactsOf]] = {
+FACTS: Mapping[str, type[JudgeFacts]] = {
     "verify_answer": AnswerFacts,
     "verify_reference": ReferenceFacts,
     "rate_passages": RelevanceFacts,
@@ -48,124 +49,126 @@ FACTS: Mapping[str, type[FactsOf]] = {
 }
 
 
-def encode(value: Any) -> str:
+def encode_json(value: Any) -> str:
     """A frozen value as canonical JSON; fields that hold their default are left out.
 
     Raises:
         DataError: JSON has no such value: a number that is not finite, an object.
 
     >>> from ragauge.core.example import Relevant
-    >>> encode(Relevant(("d1", "d2")))
+    >>> encode_json(Relevant(("d1", "d2")))
     '{"doc_ids":["d1","d2"]}'
     """
     try:
-        return canonical(plain(value))
+        return to_canonical_json(to_json_value(value))
     except (ValueError, TypeError) as error:
         hint = "Write finite numbers and plain values, or leave the field out."
         raise DataError(f"{type(value).__name__} cannot be written as JSON: {error}.", hint=hint) from None
 
 
-def decode(cls: type[T], text: str) -> T:
-    """The value that `encode` wrote.
+def decode_json(cls: type[T], text: str) -> T:
+    """The value that `encode_json` wrote.
 
     Raises:
         DataError: the text is not JSON, or not of this type.
 
     >>> from ragauge.core.example import Relevant
-    >>> decode(Relevant, '{"doc_ids":["d1"],"grade":2}')
+    >>> decode_json(Relevant, '{"doc_ids":["d1"],"grade":2}')
     Relevant(doc_ids=('d1',), grade=2)
     """
     try:
-        plain_value = json.loads(text)
+        json_value = json.loads(text)
     except ValueError as error:
         raise DataError(f"not the JSON of {cls.__name__}: {error}.") from error
-    return from_plain(cls, plain_value)
+    return from_json_value(cls, json_value)
 
 
-def from_plain(cls: type[T], plain_value: Any) -> T:
-    """The value whose `plain` form this is: what `decode` does after parsing."""
+def from_json_value(cls: type[T], json_value: Any) -> T:
+    """The value whose `to_json_value` form this is: what `decode_json` does after parsing."""
     try:
         hint: Any = cls
-        value: T = reader(hint)(plain_value)
+        value: T = build_reader(hint)(json_value)
     except (ValueError, TypeError, KeyError, AttributeError) as error:
         raise DataError(f"not the JSON of {cls.__name__}: {type(error).__name__}: {error}.") from error
     return value
 
 
 @cache
-def reader(hint: Any) -> Read:
+def build_reader(hint: Any) -> Reader:
     """A function from parsed JSON to a value of the type; the type hints are read once."""
     if dataclasses.is_dataclass(hint) and isinstance(hint, type):
-        return _dataclass_reader(hint)
-    origin, parts = get_origin(hint), get_args(hint)
+        return _build_dataclass_reader(hint)
+    origin, type_args = get_origin(hint), get_args(hint)
     if origin in (Union, types.UnionType):
-        return _union_reader(parts)
+        return _build_union_reader(type_args)
     if origin is tuple:
-        return _tuple_reader(parts)
+        return _build_tuple_reader(type_args)
     if origin is frozenset:
         return frozenset
     if origin in (AbstractMapping, dict):
-        return _mapping_reader(*parts)
-    return _same
+        return _build_mapping_reader(*type_args)
+    return _return_unchanged
 
 
-def _same(value: Any) -> Any:
+def _return_unchanged(value: Any) -> Any:
     return value
 
 
-def _dataclass_reader(cls: type[Any]) -> Read:
+def _build_dataclass_reader(cls: type[Any]) -> Reader:
     hints = get_type_hints(cls)
     if cls is Evidence:
-        return _evidence_reader(hints["reply_keys"])
-    readers = {part.name: reader(hints[part.name]) for part in dataclasses.fields(cls)}
-    made = [(name, read) for name, read in readers.items() if read is not _same]  # the others are as JSON has them
+        return _build_evidence_reader(hints["reply_keys"])
+    readers = {data_field.name: build_reader(hints[data_field.name]) for data_field in dataclasses.fields(cls)}
+    converters = [
+        (name, read_value) for name, read_value in readers.items() if read_value is not _return_unchanged
+    ]  # the others are as JSON has them
 
-    def read(value: Mapping[str, Any]) -> Any:
+    def read_value(value: Mapping[str, Any]) -> Any:
         fields = dict(value)
-        for name, make in made:
+        for name, make in converters:
             if name in fields:
                 fields[name] = make(fields[name])
         return cls(**fields)
 
-    return read
+    return read_value
 
 
-def _evidence_reader(reply_keys: Any) -> Read:
+def _build_evidence_reader(reply_keys: Any) -> Reader:
     """Of evidence the question says which facts these are."""
-    read_keys = reader(reply_keys)
+    read_keys = build_reader(reply_keys)
 
-    def read(value: Mapping[str, Any]) -> Evidence:
+    def read_evidence(value: Mapping[str, Any]) -> Evidence:
         fields = dict(value)
         facts, keys = fields.get("facts"), fields.get("reply_keys")
         kind: Any = FACTS[fields["question"]]
-        fields["facts"] = None if facts is None else reader(kind)(facts)
+        fields["facts"] = None if facts is None else build_reader(kind)(facts)
         return Evidence(**fields | ({} if keys is None else {"reply_keys": read_keys(keys)}))
 
-    return read
+    return read_evidence
 
 
-def _union_reader(parts: tuple[Any, ...]) -> Read:
-    inner = [reader(part) for part in parts if part is not type(None)]
-    if all(read is _same for read in inner):
-        return _same
+def _build_union_reader(type_args: tuple[Any, ...]) -> Reader:
+    inner = [build_reader(type_arg) for type_arg in type_args if type_arg is not type(None)]
+    if all(read is _return_unchanged for read in inner):
+        return _return_unchanged
     if len(inner) > 1:
-        raise TypeError(f"a union of {parts} cannot be told apart in JSON")
+        raise TypeError(f"a union of {type_args} cannot be told apart in JSON")
     (read,) = inner
     return lambda value: None if value is None else read(value)
 
 
-def _tuple_reader(parts: tuple[Any, ...]) -> Read:
-    if len(parts) == 2 and parts[1] is Ellipsis:
-        inner = reader(parts[0])
-        return tuple if inner is _same else lambda value: tuple([inner(item) for item in value])
-    readers = [reader(part) for part in parts]
+def _build_tuple_reader(type_args: tuple[Any, ...]) -> Reader:
+    if len(type_args) == 2 and type_args[1] is Ellipsis:
+        inner = build_reader(type_args[0])
+        return tuple if inner is _return_unchanged else lambda value: tuple([inner(item) for item in value])
+    readers = [build_reader(type_arg) for type_arg in type_args]
     return lambda value: tuple([read(item) for read, item in zip(readers, value, strict=True)])
 
 
-def _mapping_reader(key: Any, value: Any) -> Read:
-    inner = reader(value)
+def _build_mapping_reader(key: Any, value: Any) -> Reader:
+    inner = build_reader(value)
     if key is float:
         return lambda items: {float(name): inner(item) for name, item in items.items()}
-    if inner is _same:
+    if inner is _return_unchanged:
         return dict
     return lambda items: {name: inner(item) for name, item in items.items()}

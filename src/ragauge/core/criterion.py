@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-Seen = Literal["query", "answer", "passages", "reference", "history"]
-SEEN_BY_DEFAULT: tuple[Seen, ...] = ("query", "answer", "history")
+VisibleField = Literal["query", "answer", "passages", "reference", "history"]
+DEFAULT_VISIBLE_FIELDS: tuple[VisibleField, ...] = ("query", "answer", "history")
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +24,7 @@ class Criterion:
 
     name: str
     text: str
-    sees: tuple[Seen, ...] = SEEN_BY_DEFAULT
+    sees: tuple[VisibleField, ...] = DEFAULT_VISIBLE_FIELDS
     levels: tuple[str, ...] = ()
     pass_from: int = 0
     required: bool = False
@@ -53,14 +53,14 @@ class CriterionVerdict:
     required: bool = False
 
     @classmethod
-    def of(cls, criterion: Criterion, said: bool | int | None, reason: str) -> CriterionVerdict:
+    def of(cls, criterion: Criterion, reply: bool | int | None, reason: str) -> CriterionVerdict:
         """The verdict by what was said: met or not, or the number of a level; None = nothing.
 
         >>> CriterionVerdict.of(Criterion("tone", "Tone", levels=("rude", "plain", "kind"), pass_from=3), 2, "").met
         False
         """
-        level = said if criterion.levels and said is not None else None
-        met = None if said is None else bool(said) if level is None else level >= criterion.pass_from
+        level = reply if criterion.levels and reply is not None else None
+        met = None if reply is None else bool(reply) if level is None else level >= criterion.pass_from
         return cls(criterion.name, criterion.text, met, reason, level, len(criterion.levels), criterion.required)
 
     @property

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Literal, get_args
 
 from ragauge.core.errors import DataError
-from ragauge.core.identity import plain
+from ragauge.core.identity import to_json_value
 
 META = "meta"
 State = Literal["draft", "reviewed", "golden", "rejected"]
@@ -80,7 +80,7 @@ class Curation:
 KEYS = frozenset({"state", "by", "at", "note", "origin", "anchors"})
 
 
-def rejected(value: Any) -> bool:
+def is_rejected(value: Any) -> bool:
     """Whether a value under `meta` says that the example was rejected."""
     return isinstance(value, Mapping) and value.get("state") == "rejected"
 
@@ -90,7 +90,7 @@ def is_curation(value: Any) -> bool:
     return isinstance(value, Mapping) and not KEYS.isdisjoint(value)
 
 
-def curation_of(value: Any, place: str = "") -> Curation:
+def parse_curation(value: Any, source: str = "") -> Curation:
     """The `meta` of a line.
 
     Raises:
@@ -99,24 +99,24 @@ def curation_of(value: Any, place: str = "") -> Curation:
     if value is None:
         return Curation()
     if not isinstance(value, Mapping):
-        raise DataError(f"meta: expected an object, got {type(value).__name__}.", source=place)
+        raise DataError(f"meta: expected an object, got {type(value).__name__}.", source=source)
     state = value.get("state", "draft")
     if state not in STATES:
-        raise DataError(f"meta.state: expected one of {', '.join(STATES)}, got {state!r}.", source=place)
+        raise DataError(f"meta.state: expected one of {', '.join(STATES)}, got {state!r}.", source=source)
     try:
         origin, anchors = value.get("origin"), value.get("anchors", ())
-        made = None if origin is None else Origin(**{**origin, "passages": tuple(origin.get("passages", ()))})
-        quoted = tuple(Anchor(**anchor) for anchor in anchors)
+        parsed_origin = None if origin is None else Origin(**{**origin, "passages": tuple(origin.get("passages", ()))})
+        parsed_anchors = tuple(Anchor(**anchor) for anchor in anchors)
     except (TypeError, AttributeError, ValueError) as error:
-        known = "method, model, type, persona, seed, passages, run, weight"
-        hint = f"An origin has {known}; an anchor doc_id, start, end, quote."
-        raise DataError(f"meta: {error}.", source=place, hint=hint) from None
+        origin_keys = "method, model, type, persona, seed, passages, run, weight"
+        hint = f"An origin has {origin_keys}; an anchor doc_id, start, end, quote."
+        raise DataError(f"meta: {error}.", source=source, hint=hint) from None
     words = {name: str(value.get(name) or "") for name in ("by", "at", "note")}
     other = {key: item for key, item in value.items() if key not in KEYS}
-    return Curation(state, **words, origin=made, anchors=quoted, other=other)
+    return Curation(state, **words, origin=parsed_origin, anchors=parsed_anchors, other=other)
 
 
-def curation_fields(curation: Curation) -> dict[str, Any]:
+def curation_to_dict(curation: Curation) -> dict[str, Any]:
     """The same as JSON types; what holds its default is left out, but for the state."""
-    found = plain(replace(curation, other={}))
-    return {"state": curation.state, **found, **curation.other}
+    fields = to_json_value(replace(curation, other={}))
+    return {"state": curation.state, **fields, **curation.other}

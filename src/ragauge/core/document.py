@@ -11,9 +11,9 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 
 from ragauge.core.errors import DataError, UsageError
-from ragauge.core.identity import digest
-from ragauge.text.sentences import Unit, outline
-from ragauge.text.tokens import count
+from ragauge.core.identity import hash_json
+from ragauge.text.sentences import Unit, build_outline
+from ragauge.text.tokens import count_tokens
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +75,7 @@ class Chunk:
         return f"{self.context}\n\n{self.body}" if self.context else self.body
 
 
-def chunk(document: Document, tokens: int, overlap: int = 0) -> tuple[Chunk, ...]:
+def chunk_document(document: Document, tokens: int, overlap: int = 0) -> tuple[Chunk, ...]:
     """A document's chunks.
 
     Whole sentences are packed until the next one would make the body longer than the budget. A section that does not
@@ -94,25 +94,25 @@ def chunk(document: Document, tokens: int, overlap: int = 0) -> tuple[Chunk, ...
         raise UsageError(f"chunk: tokens must be at least 1, got {tokens}.")
     if overlap < 0:
         raise UsageError(f"chunk: overlap must be at least 0 sentences, got {overlap}.")
-    units = outline(document.text)
+    units = build_outline(document.text)
     # each with the white space up to the next, so that the sizes add up to no less than the whole
     edges = [*(unit.left for unit in units[1:]), len(document.text)][: len(units)]
-    sizes = [count(document.text[unit.left : edge]) for unit, edge in zip(units, edges, strict=True)]
+    sizes = [count_tokens(document.text[unit.left : edge]) for unit, edge in zip(units, edges, strict=True)]
     chunks: list[Chunk] = []
     first = 0
     while first < len(units):
-        last = _last(units, sizes, first, tokens)
-        chunks.append(_chunk(document, units[first:last], len(chunks) + 1))
-        first = _next(units, sizes, first, last, tokens, overlap)
+        last = _find_chunk_end(units, sizes, first, tokens)
+        chunks.append(_build_chunk(document, units[first:last], len(chunks) + 1))
+        first = _find_next_start(units, sizes, first, last, tokens, overlap)
     return tuple(chunks)
 
 
-def _last(units: Sequence[Unit], sizes: Sequence[int], first: int, tokens: int) -> int:
+def _find_chunk_end(units: Sequence[Unit], sizes: Sequence[int], first: int, tokens: int) -> int:
     """One past the last unit of the chunk that opens at `first`."""
     used, last, has_sentence = 0, first, False
     while last < len(units):
         unit = units[last]
-        needed = _section(units, sizes, last) if unit.level else sizes[last]
+        needed = _count_section_tokens(units, sizes, last) if unit.level else sizes[last]
         if has_sentence and used + needed > tokens:
             break
         used += sizes[last]
@@ -121,18 +121,20 @@ def _last(units: Sequence[Unit], sizes: Sequence[int], first: int, tokens: int) 
     return last
 
 
-def _section(units: Sequence[Unit], sizes: Sequence[int], heading: int) -> int:
+def _count_section_tokens(units: Sequence[Unit], sizes: Sequence[int], heading: int) -> int:
     """Tokens of a heading, the headings right below it, and their sentences: what must fit for the section to join."""
-    size, seen = sizes[heading], False
-    for unit, more in zip(units[heading + 1 :], sizes[heading + 1 :], strict=True):
-        if unit.level and seen:
+    size, has_sentence = sizes[heading], False
+    for unit, n_tokens in zip(units[heading + 1 :], sizes[heading + 1 :], strict=True):
+        if unit.level and has_sentence:
             break
-        seen = seen or unit.level == 0
-        size += more
+        has_sentence = has_sentence or unit.level == 0
+        size += n_tokens
     return size
 
 
-def _next(units: Sequence[Unit], sizes: Sequence[int], first: int, last: int, tokens: int, overlap: int) -> int:
+def _find_next_start(
+    units: Sequence[Unit], sizes: Sequence[int], first: int, last: int, tokens: int, overlap: int
+) -> int:
     """Where the next chunk opens: `last`, or earlier by the sentences that are repeated."""
     if last >= len(units) or units[last].level:
         return last
@@ -145,12 +147,12 @@ def _next(units: Sequence[Unit], sizes: Sequence[int], first: int, last: int, to
     return start
 
 
-def _chunk(document: Document, units: Sequence[Unit], number: int) -> Chunk:
+def _build_chunk(document: Document, units: Sequence[Unit], number: int) -> Chunk:
     opening, start, end = units[0], units[0].left, units[-1].end
     leading = [unit.text for unit in units[: next((n for n, u in enumerate(units) if not u.level), len(units))]]
     path = [words for words in (document.title, *opening.headings) if words]
-    known = {words.casefold() for words in leading}
-    lines = [words for n, words in enumerate(path) if words.casefold() not in known and words not in path[:n]]
+    folded_headings = {words.casefold() for words in leading}
+    lines = [words for n, words in enumerate(path) if words.casefold() not in folded_headings and words not in path[:n]]
     context = "\n".join(f"{'#' * min(n, 6)} {words}" for n, words in enumerate(lines, start=1))
     return Chunk(f"{document.doc_id}#{number}", document.doc_id, document.text[start:end], start, end, context)
 
@@ -178,17 +180,17 @@ class IndexListing:
     @property
     def fingerprint(self) -> str:
         """Names what the listing says: two listings that lack the same labelled documents lead to the same causes."""
-        return digest(sorted(self.absent))[:16]
+        return hash_json(sorted(self.absent))[:16]
 
     @staticmethod
-    def of(doc_ids: Iterable[str], labelled: Collection[str]) -> IndexListing:
+    def of(doc_ids: Iterable[str], labeled_ids: Collection[str]) -> IndexListing:
         """Reads a listing once, as a stream, keeping no more than the labelled documents that it lacks.
 
         Args:
             doc_ids: of the documents in the index; one that stands twice is counted twice.
-            labelled: documents that labels name.
+            labeled_ids: documents that labels name.
         """
-        absent, documents = set(labelled), 0
+        absent, documents = set(labeled_ids), 0
         for doc_id in doc_ids:
             documents += 1
             absent.discard(doc_id)

@@ -23,7 +23,7 @@ class FileName(NamedTuple):
         ending = ENDING.search(name)
         return cls(tuple(folders), name[: ending.start()] if ending else name, ending[0] if ending else "")
 
-    def may_be(self, other: FileName) -> bool:
+    def is_same_file(self, other: FileName) -> bool:
         """Whether one says less than the other of the same file, and nothing else."""
         shorter, longer = sorted((self.folders, other.folders), key=len)
         same_folder = longer[len(longer) - len(shorter) :] == shorter
@@ -44,13 +44,17 @@ def match_document_names(labels: Collection[str], retrieved: Collection[str]) ->
     for label in set(labels):
         name = FileName.from_id(label)
         by_stem.setdefault(name.stem, []).append((label, name))
-    of_label: dict[str, list[str]] = {}
-    of_id: dict[str, list[str]] = {}
+    ids_by_label: dict[str, list[str]] = {}
+    labels_by_id: dict[str, list[str]] = {}
     for doc_id in set(retrieved):
         name = FileName.from_id(doc_id)
         for label, other in by_stem.get(name.stem, ()):
-            if name.may_be(other):
-                of_label.setdefault(label, []).append(doc_id)
-                of_id.setdefault(doc_id, []).append(label)
-    found = {doc_id: meant[0] for doc_id, meant in sorted(of_id.items()) if len(meant) == 1}
-    return {doc_id: label for doc_id, label in found.items() if label != doc_id and len(of_label[label]) == 1}
+            if name.is_same_file(other):
+                ids_by_label.setdefault(label, []).append(doc_id)
+                labels_by_id.setdefault(doc_id, []).append(label)
+    unique_matches = {
+        doc_id: candidates[0] for doc_id, candidates in sorted(labels_by_id.items()) if len(candidates) == 1
+    }
+    return {
+        doc_id: label for doc_id, label in unique_matches.items() if label != doc_id and len(ids_by_label[label]) == 1
+    }

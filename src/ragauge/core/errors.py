@@ -19,27 +19,27 @@ import re
 from collections.abc import Iterable
 from difflib import get_close_matches
 
-from ragauge.core.origin import install_command
+from ragauge.core.origin import build_install_command
 
 
-def nearest(name: str, known: Iterable[str], n: int = 3, least: float = 0.5) -> list[str]:
+def find_nearest(name: str, valid_names: Iterable[str], n: int = 3, min_similarity: float = 0.5) -> list[str]:
     """The known names most like a name, in any case; of dotted names the last part counts by itself too.
 
     Args:
         name: as it was given.
-        known: what it may have meant.
+        valid_names: what it may have meant.
         n: at most so many.
-        least: how like they must be, from 0 to 1 (alike).
+        min_similarity: how like they must be, from 0 to 1 (alike).
 
-    >>> nearest("type", ["segments.type", "tags"]), nearest("LOCAL", ["local", "none"])
+    >>> find_nearest("type", ["segments.type", "tags"]), find_nearest("LOCAL", ["local", "none"])
     (['segments.type'], ['local'])
     """
     spelled: dict[str, list[str]] = {}
-    for candidate in known:
+    for candidate in valid_names:
         for part in dict.fromkeys((candidate, candidate.rpartition(".")[2])):
             spelled.setdefault(part.casefold(), []).append(candidate)
-    asked = dict.fromkeys((name.casefold(), name.casefold().rpartition(".")[2]))
-    close = [part for text in asked if text for part in get_close_matches(text, spelled, n, least)]
+    spellings = dict.fromkeys((name.casefold(), name.casefold().rpartition(".")[2]))
+    close = [part for text in spellings if text for part in get_close_matches(text, spelled, n, min_similarity)]
     return list(dict.fromkeys(name for part in close for name in spelled[part]))[:n]
 
 
@@ -50,22 +50,22 @@ SECRET_PARAMETER = re.compile(
 )
 
 
-def without_password(text: str) -> str:
+def mask_secrets(text: str) -> str:
     """A text that may be shown: passwords in URLs of any scheme are masked, and parameters that are named as secrets.
 
     A user without a password is one in addresses of the web, where it is a token; elsewhere it is a name and stays.
 
-    >>> without_password("postgresql://me:secret@host/db"), without_password("sqlite:///here.db")
+    >>> mask_secrets("postgresql://me:secret@host/db"), mask_secrets("sqlite:///here.db")
     ('postgresql://me:***@host/db', 'sqlite:///here.db')
-    >>> without_password("see https://token@host/x?api_key=s3&page=2")
+    >>> mask_secrets("see https://token@host/x?api_key=s3&page=2")
     'see https://***@host/x?api_key=***&page=2'
     """
     if "://" not in text:
         return text
-    return SECRET_PARAMETER.sub(r"\1***", USERINFO.sub(_masked_user, text))
+    return SECRET_PARAMETER.sub(r"\1***", USERINFO.sub(_mask_user, text))
 
 
-def _masked_user(address: re.Match[str]) -> str:
+def _mask_user(address: re.Match[str]) -> str:
     scheme, user, password = address.groups()
     if password:
         return f"{scheme}{user}:***@"
@@ -78,7 +78,7 @@ class RagaugeError(Exception):
     exit_code = 1
 
     def __str__(self) -> str:
-        return without_password(super().__str__())
+        return mask_secrets(super().__str__())
 
 
 class UsageError(RagaugeError):
@@ -105,10 +105,10 @@ class UnknownName(UsageError):  # noqa: N818 - reads as a sentence in "except Un
         self, kind: str, name: str, known: Iterable[str], hint: str = "", meant: Iterable[str] | None = None
     ) -> None:
         self.name, self.known = name, sorted(known)
-        self.nearest = nearest(name, self.known) if meant is None else list(meant)
+        self.nearest = find_nearest(name, self.known) if meant is None else list(meant)
         near = f"; nearest: {', '.join(self.nearest)}" if self.nearest else ""
-        listed = f" Known: {', '.join(self.known)}." if 0 < len(self.known) <= 30 else ""
-        super().__init__(f"no {kind} {name!r}{near}.{listed}{' ' + hint if hint else ''}")
+        known_text = f" Known: {', '.join(self.known)}." if 0 < len(self.known) <= 30 else ""
+        super().__init__(f"no {kind} {name!r}{near}.{known_text}{' ' + hint if hint else ''}")
 
 
 class DataError(RagaugeError):
@@ -154,7 +154,7 @@ class MissingExtra(RagaugeError):  # noqa: N818 - reads as a sentence in "except
     """
 
     def __init__(self, feature: str, package: str, extra: str) -> None:
-        super().__init__(f"{feature} needs {package}. Install it with: {install_command(extra)}")
+        super().__init__(f"{feature} needs {package}. Install it with: {build_install_command(extra)}")
 
 
 class MissingFile(RagaugeError):  # noqa: N818 - reads as a sentence in "except MissingFile"

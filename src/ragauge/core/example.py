@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import Literal
 
 from ragauge.core.errors import DataError
-from ragauge.core.identity import digest, plain
+from ragauge.core.identity import hash_json, to_json_value
 
 # what a set may know of its examples' answers, as its repr counts it
 LABELS = (
@@ -34,25 +34,25 @@ class Turn:
 HISTORY_CHARS = 6_000  # of earlier turns that judges and annotators see, counted from the last
 
 
-def seen_turns(history: Sequence[Turn]) -> tuple[Turn, ...]:
+def select_visible_turns(history: Sequence[Turn]) -> tuple[Turn, ...]:
     """The last earlier turns of user and assistant, `HISTORY_CHARS` characters at most; a note says what is left out.
 
     Of the first turn that does not fit the end stays. What a system was told is no turn of the conversation.
 
-    >>> seen_turns([Turn("user", "One?"), Turn("assistant", "x" * 6000)])[0].text
+    >>> select_visible_turns([Turn("user", "One?"), Turn("assistant", "x" * 6000)])[0].text
     '… 1 earlier turn left out'
     """
-    said = [turn for turn in history if turn.role != "system"]
-    shown: list[Turn] = []
+    turns = [turn for turn in history if turn.role != "system"]
+    visible: list[Turn] = []
     room = HISTORY_CHARS
-    while room > 0 and len(shown) < len(said):
-        turn = said[-1 - len(shown)]
+    while room > 0 and len(visible) < len(turns):
+        turn = turns[-1 - len(visible)]
         cut = turn.text if len(turn.text) <= room else f"…{turn.text[-room:]}"
-        shown.insert(0, Turn(turn.role, cut))
+        visible.insert(0, Turn(turn.role, cut))
         room -= len(cut)
-    lost = len(said) - len(shown)
-    left_out = f"… {lost:,} earlier turn{'' if lost == 1 else 's'} left out"
-    return (*([Turn("system", left_out)] if lost else ()), *shown)
+    n_left_out = len(turns) - len(visible)
+    note = f"… {n_left_out:,} earlier turn{'' if n_left_out == 1 else 's'} left out"
+    return (*([Turn("system", note)] if n_left_out else ()), *visible)
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,7 +124,7 @@ class Example:
     relevant_chunks: tuple[Relevant, ...] | None = None
 
     @property
-    def said_by_user(self) -> str:
+    def user_text(self) -> str:
         """The user's earlier turns and the question, one a line."""
         return "\n".join([*(turn.text for turn in self.history if turn.role == "user"), self.query])
 
@@ -137,9 +137,9 @@ class Example:
         >>> Example("q", "Who?", references=("Ada.",)).is_answerable, Example("q", "Who?").is_answerable
         (True, None)
         """
-        from ragauge.text.patterns import declines
+        from ragauge.text.patterns import is_no_answer
 
-        if self.answerable is not None or any(declines(reference) for reference in self.references):
+        if self.answerable is not None or any(is_no_answer(reference) for reference in self.references):
             return self.answerable
         gold = any(item.grade > 0 for item in (*(self.relevant or ()), *(self.relevant_chunks or ())))
         return True if gold or self.gold_spans or self.references else None
@@ -147,7 +147,7 @@ class Example:
     @property
     def content_hash(self) -> str:
         """SHA-256 of everything in the example."""
-        return digest(plain(self))
+        return hash_json(to_json_value(self))
 
     @property
     def labels(self) -> tuple[str, ...]:
@@ -172,7 +172,7 @@ class EvalSet:
     @cached_property
     def version(self) -> str:
         """Hash of the content: the same examples in any order have the same version."""
-        return digest(sorted(example.content_hash for example in self.examples))[:16]
+        return hash_json(sorted(example.content_hash for example in self.examples))[:16]
 
     def __len__(self) -> int:
         return len(self.examples)
@@ -183,8 +183,8 @@ class EvalSet:
     def __repr__(self) -> str:
         """Name, number of examples, and how many have each label: a set is too long to be shown whole."""
         examples = f"{len(self):,} example{'' if len(self) == 1 else 's'}"
-        told = [f"{label} of {'all' if n == len(self) else f'{n:,}'}" for label, n in self.labels.items()]
-        return f"EvalSet({self.name!r}, {examples}: {', '.join(told) or 'no labels'})"
+        label_counts = [f"{label} of {'all' if n == len(self) else f'{n:,}'}" for label, n in self.labels.items()]
+        return f"EvalSet({self.name!r}, {examples}: {', '.join(label_counts) or 'no labels'})"
 
     @property
     def labels(self) -> Mapping[str, int]:

@@ -173,7 +173,7 @@ class Rating:
     @property
     def chance(self) -> float | None:
         """How relevant it counts: the judge's probability; 1 or 0 by the verdict where it has none; None = failed."""
-        return self.p if self.p is not None and self.relevant is not None else _certain(self.relevant)
+        return self.p if self.p is not None and self.relevant is not None else _to_probability(self.relevant)
 
 
 @dataclass(frozen=True, slots=True)
@@ -242,7 +242,7 @@ class SimilarityFacts:
     blank: bool = False
 
 
-FactsOf = (
+JudgeFacts = (
     AnswerFacts
     | ReferenceFacts
     | RelevanceFacts
@@ -276,14 +276,14 @@ class Evidence:
     question_version: int
     judge_id: str
     status: Literal["ok", "failed", "partial"]
-    facts: FactsOf | None
+    facts: JudgeFacts | None
     judge_repeat: int = 0
     reply_keys: tuple[str, ...] = ()
     reason: str = ""
 
 
-def _certain(verdict: bool | None) -> float | None:
+def _to_probability(verdict: bool | None) -> float | None:
     return None if verdict is None else float(verdict)
 
 
-Evidences = Mapping[str, Evidence]  # by question
+EvidenceByQuestion = Mapping[str, Evidence]  # by question

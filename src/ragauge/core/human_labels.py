@@ -13,8 +13,8 @@ from ragauge.core.example import Turn
 
 HumanLabel = Literal["supported", "contradicted", "not_in_context", "not_supported"]
 LABELS: tuple[HumanLabel, ...] = ("supported", "contradicted", "not_in_context", "not_supported")
-TWO = ("supported", "not_supported")  # scales that labels are compared on
-THREE = ("supported", "contradicted", "not_in_context")
+TWO_LABELS = ("supported", "not_supported")  # scales that labels are compared on
+THREE_LABELS = ("supported", "contradicted", "not_in_context")
 SEVERITY: Mapping[str, int] = {"contradicted": 0, "not_in_context": 1, "supported": 2}  # the least counts
 
 
@@ -32,7 +32,7 @@ class RecordedVerdict:
 
 
 @dataclass(frozen=True, slots=True)
-class LabelledPart:
+class LabeledPart:
     """A stretch of an answer that people labelled as one: `answer[start:end]`.
 
     Attributes:
@@ -51,7 +51,7 @@ class LabelledPart:
 
 
 @dataclass(frozen=True, slots=True)
-class Labelled:
+class LabeledAnswer:
     """One row of a labelled file.
 
     Attributes:
@@ -71,7 +71,7 @@ class Labelled:
     query: str
     passages: tuple[str, ...]
     answer: str
-    parts: tuple[LabelledPart, ...]
+    parts: tuple[LabeledPart, ...]
     segments: Mapping[str, str] = field(default_factory=dict)
     line: int = 0
     weight: float = 1.0
@@ -138,7 +138,7 @@ class CheckRecord:
     at: str = ""
 
 
-Better = Literal[0, 1, 2]  # the first, the second, 0 = alike
+BetterAnswer = Literal[0, 1, 2]  # the first, the second, 0 = alike
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,10 +155,10 @@ class AnswerPair:
     query_id: str
     query: str
     answers: tuple[str, str]
-    better: Better | None = None
+    better: BetterAnswer | None = None
 
 
-def pairs_among(rows: Sequence[Labelled]) -> list[AnswerPair]:
+def pair_answers(rows: Sequence[LabeledAnswer]) -> list[AnswerPair]:
     """Each question's first two answers that differ, as a pair; questions with one answer give none."""
     answers: dict[str, tuple[str, dict[str, None]]] = {}
     for row in rows:
@@ -182,8 +182,8 @@ class Preference:
         reason: why a verdict is missing; "" where none is.
     """
 
-    shown: Better | None
-    swapped: Better | None
+    shown: BetterAnswer | None
+    swapped: BetterAnswer | None
     reason: str = ""
 
     @property
@@ -197,6 +197,6 @@ class Preference:
         return self.decided and self.shown != self.swapped
 
     @property
-    def better(self) -> Better | None:
+    def better_answer(self) -> BetterAnswer | None:
         """The verdict that both orders gave; a tie where they disagree; None without both."""
         return self.shown if self.decided and not self.flipped else 0 if self.decided else None

@@ -18,17 +18,17 @@ _encode = json.JSONEncoder(sort_keys=True, separators=(",", ":"), ensure_ascii=F
 
 
 @cache
-def _parts(cls: Any) -> tuple[tuple[str, Any], ...] | None:
+def _list_fields(cls: Any) -> tuple[tuple[str, Any], ...] | None:
     """(field, default) of a dataclass; None of any other type. Read once: it runs for every value stored."""
     if not dataclasses.is_dataclass(cls):
         return None
     return tuple(
-        (part.name, part.default_factory() if part.default_factory is not dataclasses.MISSING else part.default)
-        for part in dataclasses.fields(cls)
+        (field.name, field.default_factory() if field.default_factory is not dataclasses.MISSING else field.default)
+        for field in dataclasses.fields(cls)
     )
 
 
-def plain(value: Any) -> Any:
+def to_json_value(value: Any) -> Any:
     """A frozen value as JSON types, numpy's numbers and arrays too; fields that hold their default are left out.
 
     Leaving defaults out keeps hashes stable when a type gains a field.
@@ -38,67 +38,67 @@ def plain(value: Any) -> Any:
         return value
     # scalars are told apart before the call: most of what is stored is one, and a call takes longer than all else here
     if kind is tuple or kind is list:
-        return [item if type(item) in SCALARS else plain(item) for item in value]
+        return [item if type(item) in SCALARS else to_json_value(item) for item in value]
     if kind is dict:
-        return {str(key): item if type(item) in SCALARS else plain(item) for key, item in value.items()}
-    parts = _parts(kind)
-    if parts is not None:
+        return {str(key): item if type(item) in SCALARS else to_json_value(item) for key, item in value.items()}
+    fields = _list_fields(kind)
+    if fields is not None:
         out = {}
-        for name, default in parts:
+        for name, default in fields:
             item = getattr(value, name)
             if default is dataclasses.MISSING or item != default:
-                out[name] = item if type(item) in SCALARS else plain(item)
+                out[name] = item if type(item) in SCALARS else to_json_value(item)
         return out
     if isinstance(value, Mapping):
-        return {str(key): plain(item) for key, item in value.items()}
+        return {str(key): to_json_value(item) for key, item in value.items()}
     if isinstance(value, Set):
-        return sorted(plain(item) for item in value)
+        return sorted(to_json_value(item) for item in value)
     if isinstance(value, tuple | list):
-        return [plain(item) for item in value]
+        return [to_json_value(item) for item in value]
     numbers = getattr(value, "tolist", None)  # numpy's
     return value if numbers is None else numbers()
 
 
-def canonical(value: Any) -> str:
+def to_canonical_json(value: Any) -> str:
     """Canonical JSON: keys sorted, no spaces, UTF-8 kept, no NaN.
 
-    >>> canonical({"b": 1, "a": ["é"]})
+    >>> to_canonical_json({"b": 1, "a": ["é"]})
     '{"a":["é"],"b":1}'
     """
     return _encode(value)
 
 
-def digest(value: Any) -> str:
+def hash_json(value: Any) -> str:
     """SHA-256, in hex, of a value's canonical JSON."""
-    return hashlib.sha256(canonical(value).encode("utf-8", "surrogatepass")).hexdigest()
+    return hashlib.sha256(to_canonical_json(value).encode("utf-8", "surrogatepass")).hexdigest()
 
 
-def folded(text: str) -> str:
+def normalize_text(text: str) -> str:
     r"""NFKC with every run of whitespace as one space: what makes two texts the same text.
 
-    >>> folded("  a\u00a0b\n c ")
+    >>> normalize_text("  a\u00a0b\n c ")
     'a b c'
     """
     return " ".join((text if text.isascii() else unicodedata.normalize("NFKC", text)).split())
 
 
-def _short(text: str, length: int) -> str:
-    return hashlib.sha256(folded(text).encode("utf-8", "replace")).hexdigest()[:length]
+def _hash_text(text: str, length: int) -> str:
+    return hashlib.sha256(normalize_text(text).encode("utf-8", "replace")).hexdigest()[:length]
 
 
-def query_id_of(query: str) -> str:
+def derive_query_id(query: str) -> str:
     """The id of a query that has none: its content, so that sorting the file changes nothing.
 
-    >>> query_id_of("Who  wrote it?") == query_id_of("Who wrote it?")
+    >>> derive_query_id("Who  wrote it?") == derive_query_id("Who wrote it?")
     True
     """
-    return f"q-{_short(query, 10)}"
+    return f"q-{_hash_text(query, 10)}"
 
 
-def text_id(text: str) -> str:
+def derive_doc_id(text: str) -> str:
     """The doc_id of a text that has none; equal texts are one document.
 
-    >>> text_id("Paris is the capital.")
+    >>> derive_doc_id("Paris is the capital.")
     'text:8356d9bd6d5b'
     """
-    return f"text:{_short(text, 12)}"
+    return f"text:{_hash_text(text, 12)}"

@@ -19,30 +19,30 @@ from ragauge.core.response import Citation, Passage, Record, Response
 
 
 @contextmanager
-def replaced(path: Path) -> Iterator[Path]:
+def replace_file(path: Path) -> Iterator[Path]:
     """A name beside the file to write under; it takes the file's place when the block ends without an error."""
-    part = path.with_name(f".{path.name}.{os.getpid()}.part")
+    part_path = path.with_name(f".{path.name}.{os.getpid()}.part")
     try:
-        yield part
-        part.replace(path)
+        yield part_path
+        part_path.replace(path)
     except OSError as error:
-        if error.filename not in (None, str(part), str(path)):  # of a file that is read while this one is written
+        if error.filename not in (None, str(part_path), str(path)):  # of a file that is read while this one is written
             raise
         problem = f"cannot be written: {error.strerror or error}."
         raise DataError(problem, source=str(path), hint="Is there such a folder, and may you write to it?") from None
     finally:
-        part.unlink(missing_ok=True)
+        part_path.unlink(missing_ok=True)
 
 
 @contextmanager
-def written(path: Path) -> Iterator[TextIO]:
+def open_text_writer(path: Path) -> Iterator[TextIO]:
     """A UTF-8 text file, packed where its name ends in .gz."""
     with (
-        replaced(path) as part,
+        replace_file(path) as part_path,
         (
-            gzip.open(part, "wt", encoding="utf-8", newline="")
+            gzip.open(part_path, "wt", encoding="utf-8", newline="")
             if path.suffix == ".gz"
-            else part.open("w", encoding="utf-8", newline="")
+            else part_path.open("w", encoding="utf-8", newline="")
         ) as file,
     ):
         yield file
@@ -59,27 +59,27 @@ def write_records(path: str | Path, records: Iterable[Record | Example]) -> int:
         How many were written.
     """
     n = 0
-    with written(Path(path)) as file:
+    with open_text_writer(Path(path)) as file:
         for record in records:
-            file.write(line(record) + "\n")
+            file.write(format_record(record) + "\n")
             n += 1
     return n
 
 
-def line(record: Record | Example) -> str:
+def format_record(record: Record | Example) -> str:
     """The record as one line of JSON."""
-    return json.dumps(fields(record), ensure_ascii=False, allow_nan=False)
+    return json.dumps(record_to_dict(record), ensure_ascii=False, allow_nan=False)
 
 
-def fields(record: Record | Example) -> dict[str, Any]:
+def record_to_dict(record: Record | Example) -> dict[str, Any]:
     """The record as plain values; what holds its default is left out."""
     if isinstance(record, Example):
-        return example_fields(record)
-    out = example_fields(record.example)
-    return out if record.response is None else out | response_fields(record.response)
+        return example_to_dict(record)
+    out = example_to_dict(record.example)
+    return out if record.response is None else out | response_to_dict(record.response)
 
 
-def example_fields(example: Example) -> dict[str, Any]:
+def example_to_dict(example: Example) -> dict[str, Any]:
     """An example as plain values."""
     out: dict[str, Any] = {"query_id": example.query_id, "query": example.query}
     if example.history:
@@ -92,9 +92,9 @@ def example_fields(example: Example) -> dict[str, Any]:
         if (texts := getattr(example, name)) is not None:
             out[name] = list(texts)
     if example.relevant is not None:
-        out["relevant"] = relevant_fields(example.relevant)
+        out["relevant"] = relevant_to_json(example.relevant)
     if example.relevant_chunks is not None:
-        out["relevant_chunks"] = relevant_fields(example.relevant_chunks)
+        out["relevant_chunks"] = relevant_to_json(example.relevant_chunks)
     if example.gold_spans is not None:
         spans = example.gold_spans
         out["gold_spans"] = [{"doc_id": span.doc_id, "start": span.start, "end": span.end} for span in spans]
@@ -109,16 +109,16 @@ def example_fields(example: Example) -> dict[str, Any]:
     return out
 
 
-def response_fields(response: Response) -> dict[str, Any]:
+def response_to_dict(response: Response) -> dict[str, Any]:
     """A response as plain values, without its query_id."""
     out: dict[str, Any] = {"repeat": response.repeat} if response.repeat else {}
     for name in ("passages", "candidates"):
         if (value := getattr(response, name)) is not None:
-            out[name] = _passages(value)
+            out[name] = _passages_to_json(value)
     if response.answer is not None:
         out["answer"] = response.answer
     if response.citations is not None:
-        out["citations"] = [_citation(citation, response.passages or ()) for citation in response.citations]
+        out["citations"] = [_citation_to_dict(citation, response.passages or ()) for citation in response.citations]
     for name in ("latency_ms", "tokens", "outcome"):
         if value := getattr(response, name):
             out[name] = dict(value)
@@ -136,27 +136,29 @@ def response_fields(response: Response) -> dict[str, Any]:
     return out
 
 
-def relevant_fields(judged: Sequence[Relevant]) -> dict[str, float] | list[dict[str, Any]]:
+def relevant_to_json(relevant: Sequence[Relevant]) -> dict[str, float] | list[dict[str, Any]]:
     """Judged items as plain values: {doc_id: grade}; a list where one is a group of documents."""
-    if all(len(judged_item.doc_ids) == 1 for judged_item in judged):
-        return {judged_item.doc_ids[0]: _number(judged_item.grade) for judged_item in judged}
-    return [{"doc_ids": list(judged_item.doc_ids), "grade": _number(judged_item.grade)} for judged_item in judged]
+    if all(len(item.doc_ids) == 1 for item in relevant):
+        return {item.doc_ids[0]: _simplify_number(item.grade) for item in relevant}
+    return [{"doc_ids": list(item.doc_ids), "grade": _simplify_number(item.grade)} for item in relevant]
 
 
-def _number(value: float) -> float:
+def _simplify_number(value: float) -> float:
     return int(value) if float(value).is_integer() else value
 
 
-def _passages(passages: Sequence[Passage]) -> list[dict[str, Any]]:
+def _passages_to_json(passages: Sequence[Passage]) -> list[dict[str, Any]]:
     """A passage_id is left out where the reader gives the same: it equals the doc_id, and no id stands twice."""
     unique = all(
         len({getattr(passage, name) for passage in passages}) == len(passages) for name in ("doc_id", "passage_id")
     )
-    return [_passage(passage, named=not unique or passage.passage_id != passage.doc_id) for passage in passages]
+    return [
+        _passage_to_dict(passage, with_id=not unique or passage.passage_id != passage.doc_id) for passage in passages
+    ]
 
 
-def _passage(passage: Passage, named: bool) -> dict[str, Any]:
-    out: dict[str, Any] = {"passage_id": passage.passage_id} if named else {}
+def _passage_to_dict(passage: Passage, with_id: bool) -> dict[str, Any]:
+    out: dict[str, Any] = {"passage_id": passage.passage_id} if with_id else {}
     out["doc_id"] = passage.doc_id
     for name in ("text", "score"):
         if (value := getattr(passage, name)) is not None:
@@ -173,7 +175,7 @@ def _passage(passage: Passage, named: bool) -> dict[str, Any]:
     return out
 
 
-def _citation(citation: Citation, passages: Sequence[Passage]) -> dict[str, Any]:
+def _citation_to_dict(citation: Citation, passages: Sequence[Passage]) -> dict[str, Any]:
     documents = {passage.doc_id for passage in passages}
     chunk = citation.target not in documents and any(passage.passage_id == citation.target for passage in passages)
     return {"start": citation.start, "end": citation.end, "passage_id" if chunk else "doc_id": citation.target}

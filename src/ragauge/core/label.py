@@ -11,14 +11,14 @@ from typing import Any
 
 from ragauge.core.errors import UsageError
 from ragauge.core.example import Turn
-from ragauge.core.identity import digest, plain
+from ragauge.core.identity import hash_json, to_json_value
 from ragauge.text.markup import blank_markup
 
 Part = tuple[int, int] | int | None  # characters [first, last + 1) of the answer; a passage, from 1; the whole
 
 NO_CLAIM, UNSURE = "no_claim", "unsure"
 NOT_SUPPORTED = "not_supported"  # of files that do not say whether it is contradicted or not in the passages
-BY_PEOPLE = "people:"  # how the id of people as a judge begins
+ANNOTATOR_JUDGE_PREFIX = "people:"  # how the id of people as a judge begins
 ADJUDICATOR = "adjudicator"  # whose label wins over all others of the same thing
 
 # question -> what can be said, in the order of the page's keys
@@ -39,21 +39,21 @@ VALUES: Mapping[str, Mapping[str, str]] = {
     },
     "refuse": {"yes": "declines to answer", "no": "does not decline", UNSURE: "cannot tell"},
 }
-SEEN: Mapping[str, tuple[str, ...]] = {
+VISIBLE_FIELDS: Mapping[str, tuple[str, ...]] = {
     "support": ("answer", "passages", "query"),
     "relevance": ("passages", "query"),
     "address": ("answer", "query"),
     "refuse": ("answer", "query"),
 }
-SCORE = "score:"  # how a question for the score of a metric begins
-SCORED: tuple[str, ...] = ("answer", "passages", "query", "references")  # what such a question can see
-WHOLE = ("address", "refuse")  # questions about the answer as a whole, as every score is
-BY_SUPPORT = ("faithfulness", "unsupported")  # metrics that labels supported or not tell of
-BY_KIND = ("contradicted", "not_in_context")  # those that need to know which of both is meant
-WHICH_NOT_SAID = f"{NOT_SUPPORTED}, which does not tell {' from '.join(BY_KIND)}"
+SCORE_PREFIX = "score:"  # how a question for the score of a metric begins
+SCORE_VISIBLE_FIELDS: tuple[str, ...] = ("answer", "passages", "query", "references")  # what such a question can see
+WHOLE_ANSWER_QUESTIONS = ("address", "refuse")  # questions about the answer as a whole, as every score is
+SUPPORT_METRICS = ("faithfulness", "unsupported")  # metrics that labels supported or not tell of
+UNSUPPORTED_KIND_METRICS = ("contradicted", "not_in_context")  # those that need to know which of both is meant
+UNKNOWN_KIND_NOTE = f"{NOT_SUPPORTED}, which does not tell {' from '.join(UNSUPPORTED_KIND_METRICS)}"
 # metric -> the question whose labels tell of it; a score of any metric tells of that one
-TOLD: Mapping[str, str] = {
-    **dict.fromkeys((*BY_SUPPORT, *BY_KIND), "support"),
+QUESTION_BY_METRIC: Mapping[str, str] = {
+    **dict.fromkeys((*SUPPORT_METRICS, *UNSUPPORTED_KIND_METRICS), "support"),
     "context_precision": "relevance",
     "answer_relevance": "address",
     **dict.fromkeys(("refusal_correctness", "over_refusal", "missed_refusal"), "refuse"),
@@ -119,14 +119,14 @@ class ScoreScale:
     seen: tuple[str, ...]
 
 
-def label_key(
+def build_label_key(
     question: str,
     query: str,
     passages: Sequence[str],
     answer: str,
     *,
     references: Sequence[str] = (),
-    seen: Sequence[str] | None = None,
+    visible_fields: Sequence[str] | None = None,
     history: Sequence[Turn] = (),
 ) -> str:
     """The key of what a question sees: texts alone, no run and no judge.
@@ -137,44 +137,50 @@ def label_key(
         passages: their texts, in order.
         answer: the answer.
         references: accepted answers.
-        seen: of a score, which of these; see `ScoreScale`. None = as the question has it.
+        visible_fields: of a score, which of these; see `ScoreScale`. None = as the question has it.
         history: the earlier turns that are seen; part of the key where there are some.
 
-    >>> label_key("refuse", "Who?", ["a"], "No.") == label_key("refuse", "Who?", ["b"], "No.")
+    >>> build_label_key("refuse", "Who?", ["a"], "No.") == build_label_key("refuse", "Who?", ["b"], "No.")
     True
     """
     texts = {"query": query, "passages": list(passages), "references": list(references)}
-    given = texts | {"answer": blank_markup(answer)}  # as a judge sees it
-    shown: list[Any] = [question, {name: given[name] for name in seen or SEEN.get(question, SEEN["support"])}]
-    return digest([*shown, plain(history)] if history else shown)
+    visible_texts = texts | {"answer": blank_markup(answer)}  # as a judge sees it
+    key_parts: list[Any] = [
+        question,
+        {
+            name: visible_texts[name]
+            for name in visible_fields or VISIBLE_FIELDS.get(question, VISIBLE_FIELDS["support"])
+        },
+    ]
+    return hash_json([*key_parts, to_json_value(history)] if history else key_parts)
 
 
-def guideline_of(text: str) -> str:
+def hash_guideline(text: str) -> str:
     r"""The hash that names instructions: white space at the ends of lines aside.
 
-    >>> guideline_of("Read it. ") == guideline_of("Read it.\n")
+    >>> hash_guideline("Read it. ") == hash_guideline("Read it.\n")
     True
     """
     lines = "\n".join(line.rstrip() for line in text.strip().splitlines())
     return hashlib.sha256(lines.encode("utf-8", "surrogatepass")).hexdigest()[:12]
 
 
-def part_text(part: Part) -> str:
+def format_part(part: Part) -> str:
     """A part as text: 12-40, a passage's number, or "" for the whole.
 
-    >>> part_text((12, 40)), part_text(3), part_text(None)
+    >>> format_part((12, 40)), format_part(3), format_part(None)
     ('12-40', '3', '')
     """
     return "" if part is None else f"{part[0]}-{part[1]}" if isinstance(part, tuple) else str(part)
 
 
-def part_of(text: str) -> Part:
+def parse_part(text: str) -> Part:
     """The part that a text names.
 
     Raises:
         UsageError: it names none.
 
-    >>> part_of("12-40"), part_of("3"), part_of("")
+    >>> parse_part("12-40"), parse_part("3"), parse_part("")
     ((12, 40), 3, None)
     """
     first, dash, last = text.strip().partition("-")
@@ -189,34 +195,34 @@ def part_of(text: str) -> Part:
     raise UsageError(f"a part must be characters such as 12-40, a passage's number or empty, got {text!r}.")
 
 
-def moment_of(at: str) -> datetime:
+def parse_timestamp(timestamp: str) -> datetime:
     """The instant of a time in ISO 8601; one without an offset is in UTC.
 
     Raises:
         ValueError: it is no such time.
 
-    >>> moment_of("2026-01-02T00:30:00+02:00") < moment_of("2026-01-01T23:00:00Z")
+    >>> parse_timestamp("2026-01-02T00:30:00+02:00") < parse_timestamp("2026-01-01T23:00:00Z")
     True
     """
-    moment = datetime.fromisoformat(at)
+    moment = datetime.fromisoformat(timestamp)
     return moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment
 
 
-def _when(label: Label) -> float:
+def _get_timestamp(label: Label) -> float:
     """When a label was given, in seconds; one of a time that cannot be read, as older stores hold, is not known."""
     try:
-        return moment_of(label.at).timestamp()
+        return parse_timestamp(label.at).timestamp()
     except (ValueError, OverflowError):
         return -inf
 
 
-def last_said(labels: Sequence[Label]) -> list[Label]:
+def select_latest_labels(labels: Sequence[Label]) -> list[Label]:
     """What counts of some labels: of what one person said of one part the latest; where someone adjudicated, that."""
     latest: dict[tuple[str, Part, str, str, str], Label] = {}
-    for one in sorted(labels, key=_when):
-        latest[one.key, one.part, one.question, one.guideline, one.annotator] = one
-    settled = {place[:4] for place in latest if place[4] == ADJUDICATOR}
-    return [one for place, one in latest.items() if place[4] == ADJUDICATOR or place[:4] not in settled]
+    for label in sorted(labels, key=_get_timestamp):
+        latest[label.key, label.part, label.question, label.guideline, label.annotator] = label
+    adjudicated = {key[:4] for key in latest if key[4] == ADJUDICATOR}
+    return [label for key, label in latest.items() if key[4] == ADJUDICATOR or key[:4] not in adjudicated]
 
 
 @dataclass(frozen=True, slots=True)

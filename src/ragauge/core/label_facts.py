@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from ragauge.core.facts import AnswerFacts, FactsOf
+from ragauge.core.facts import AnswerFacts, JudgeFacts
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,7 +18,7 @@ class LabelFacts:
         right: whether they call the answer right; None = nobody said, or they are split.
     """
 
-    facts: Mapping[str, FactsOf] = field(default_factory=dict)
+    facts: Mapping[str, JudgeFacts] = field(default_factory=dict)
     right: bool | None = None
 
     @property
@@ -28,7 +28,7 @@ class LabelFacts:
         return isinstance(answer, AnswerFacts) and answer.support_asked and any(c.status == "ok" for c in answer.claims)
 
     @property
-    def decides(self) -> tuple[str, ...]:
+    def decided_verdicts(self) -> tuple[str, ...]:
         """The verdicts on an example that the labels decide: right, grounded."""
         return ("right",) * (self.right is not None) + ("grounded",) * self.is_support_labeled
 

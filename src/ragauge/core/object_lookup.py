@@ -16,30 +16,30 @@ from pathlib import Path
 from types import FunctionType, ModuleType
 from typing import TYPE_CHECKING, Any, Literal
 
-from ragauge.core.errors import MissingExtra, UnknownName, UsageError, nearest
+from ragauge.core.errors import MissingExtra, UnknownName, UsageError, find_nearest
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
 
 Group = Literal["ragauge.metrics", "ragauge.judges", "ragauge.readers"]
 
-NAMED = re.compile(r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*:[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*")
+OBJECT_PATH = re.compile(r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*:[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*")
 
-NO_SYSTEMS = ("builtins", "typing", "types", "__future__", "pathlib", "re", "logging", "collections")
+NON_SYSTEM_MODULES = ("builtins", "typing", "types", "__future__", "pathlib", "re", "logging", "collections")
 
 EXTRAS = {"langchain_core": "langchain", "llama_index": "llamaindex", "haystack": "haystack", "psycopg": "postgres"}
 
 
-def is_named(text: str) -> bool:
+def is_object_path(text: str) -> bool:
     """Whether a text has the form module:name.
 
-    >>> is_named("my_app.rag:answer"), is_named("http://host"), is_named("answers.jsonl")
+    >>> is_object_path("my_app.rag:answer"), is_object_path("http://host"), is_object_path("answers.jsonl")
     (True, False, False)
     """
-    return NAMED.fullmatch(text) is not None
+    return OBJECT_PATH.fullmatch(text) is not None
 
 
-def is_there(module: str) -> bool:
+def is_importable(module: str) -> bool:
     """Whether a module, or the package that it is in, can be found; nothing of it is imported.
 
     What is only in the working directory can be imported from now on, after everything that is installed: files there
@@ -52,7 +52,7 @@ def is_there(module: str) -> bool:
     return importlib.util.find_spec(first) is not None
 
 
-def load(text: str) -> Any:
+def load_object(text: str) -> Any:
     """The object that module:name names, in the working directory first; a dot in the name reaches into an object.
 
     Raises:
@@ -64,32 +64,32 @@ def load(text: str) -> Any:
     if here not in sys.path:
         sys.path.insert(0, here)
     importlib.invalidate_caches()
-    return find(text)
+    return find_object(text)
 
 
-def find(text: str) -> Any:
-    """As `load`, of modules that can be imported as things are."""
+def find_object(text: str) -> Any:
+    """As `load_object`, of modules that can be imported as things are."""
     module_name, _, path = text.partition(":")
-    found: Any = _module(module_name, text)
+    target: Any = _import_module(module_name, text)
     reached = module_name
-    for part in path.split("."):
-        if not hasattr(found, part):
-            raise UnknownName(f"name in {reached}", part, _names(found), f"Write {module_name}:NAME.")
-        found, reached = getattr(found, part), f"{reached}.{part}"
-    return found
+    for attribute in path.split("."):
+        if not hasattr(target, attribute):
+            raise UnknownName(f"name in {reached}", attribute, _list_names(target), f"Write {module_name}:NAME.")
+        target, reached = getattr(target, attribute), f"{reached}.{attribute}"
+    return target
 
 
-def _module(name: str, text: str) -> ModuleType:
+def _import_module(name: str, text: str) -> ModuleType:
     try:
         with redirect_stdout(sys.stderr):  # results go to stdout, which a program may read
             return importlib.import_module(name)
     except ModuleNotFoundError as error:
         if error.name is not None and (name == error.name or name.startswith(f"{error.name}.")):
-            near = nearest(name, _modules())
-            said = f" Nearest here: {', '.join(near)}." if near else ""
+            near = find_nearest(name, _list_local_modules())
+            suggestion = f" Nearest here: {', '.join(near)}." if near else ""
             raise UsageError(
                 f"{text}: no module {error.name!r} in the working directory {Path.cwd()} or among the installed "
-                f"packages.{said}"
+                f"packages.{suggestion}"
             ) from None
         package = (error.name or "").partition(".")[0]
         if package in EXTRAS:
@@ -99,7 +99,7 @@ def _module(name: str, text: str) -> ModuleType:
         raise UsageError(f"{text}: importing {name} failed: {type(error).__name__}: {error}.") from error
 
 
-def _modules() -> Iterator[str]:
+def _list_local_modules() -> Iterator[str]:
     """Modules and packages of the working directory."""
     for path in sorted(Path.cwd().iterdir()):
         if path.suffix == ".py":
@@ -109,46 +109,46 @@ def _modules() -> Iterator[str]:
             yield from (f"{path.name}.{file.stem}" for file in sorted(path.glob("*.py")) if file.stem != "__init__")
 
 
-def _names(found: Any) -> list[str]:
+def _list_names(owner: Any) -> list[str]:
     """What could have been meant: what a module defines or makes itself, not what it imports from the libraries."""
-    names = [name for name in dir(found) if not name.startswith("_")]
-    if not isinstance(found, ModuleType):
-        return [name for name in names if callable(getattr(found, name, None))]
-    return [name for name in names if _is_own(getattr(found, name), found.__name__)]
+    names = [name for name in dir(owner) if not name.startswith("_")]
+    if not isinstance(owner, ModuleType):
+        return [name for name in names if callable(getattr(owner, name, None))]
+    return [name for name in names if _is_defined_in(getattr(owner, name), owner.__name__)]
 
 
-def _is_own(value: Any, module: str) -> bool:
+def _is_defined_in(value: Any, module: str) -> bool:
     """Whether it is a function or class of this module, or an object that may answer, such as a pipeline."""
     if isinstance(value, type | FunctionType):
         return value.__module__ == module
-    return not isinstance(value, ModuleType) and type(value).__module__ not in NO_SYSTEMS
+    return not isinstance(value, ModuleType) and type(value).__module__ not in NON_SYSTEM_MODULES
 
 
 @cache
-def registered(group: Group) -> Mapping[str, EntryPoint]:
+def list_entry_points(group: Group) -> Mapping[str, EntryPoint]:
     """Name -> what an installed package registers by it; of two packages with one name, the first by the alphabet."""
     from importlib.metadata import entry_points
 
-    ordered = sorted(entry_points(group=group), key=package_of, reverse=True)
+    ordered = sorted(entry_points(group=group), key=get_package_name, reverse=True)
     return {entry.name: entry for entry in ordered}
 
 
-def package_of(entry: EntryPoint) -> str:
+def get_package_name(entry: EntryPoint) -> str:
     """The package that registers it."""
     return entry.dist.name if entry.dist is not None else entry.value
 
 
-def load_registered(group: Group, name: str) -> Any:
-    """The object behind a name of `registered`.
+def load_entry_point(group: Group, name: str) -> Any:
+    """The object behind a name of `list_entry_points`.
 
     Raises:
         UsageError: it cannot be imported; the package is named.
     """
-    entry = registered(group)[name]
+    entry = list_entry_points(group)[name]
     try:
         return entry.load()
     except (Exception, SystemExit) as error:  # whatever the package does while it is imported
-        package = package_of(entry)
+        package = get_package_name(entry)
         raise UsageError(
             f"{name} ({entry.value}) of the package {package} cannot be loaded: {type(error).__name__}: {error}. "
             f"Install {package} again, or take it out."

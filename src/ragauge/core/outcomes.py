@@ -9,30 +9,30 @@ from collections.abc import Set as AbstractSet
 from difflib import get_close_matches
 
 from ragauge.core.errors import UnknownName, UsageError
-from ragauge.core.response import BAD, GOOD, outcome_word
+from ragauge.core.response import BAD_OUTCOMES, GOOD_OUTCOMES, normalize_outcome
 
-Value = float | bool | str
-LIMIT = re.compile(r"\s*(>=|<=|>|<|=)\s*(-?\d+(?:\.\d+)?)\s*")
-COMPARE: Mapping[str, Callable[[float, float], bool]] = {
+OutcomeValue = float | bool | str
+LIMIT_PATTERN = re.compile(r"\s*(>=|<=|>|<|=)\s*(-?\d+(?:\.\d+)?)\s*")
+COMPARATORS: Mapping[str, Callable[[float, float], bool]] = {
     ">=": lambda a, b: a >= b,
     "<=": lambda a, b: a <= b,
     ">": lambda a, b: a > b,
     "<": lambda a, b: a < b,
     "=": lambda a, b: a == b,
 }
-MOST_SHOWN = 6
-NEAR = 0.75  # how alike a word that is not there and one that is are, for the one to be the other misspelt
+MAX_SHOWN = 6
+MIN_SIMILARITY = 0.75  # how alike a word that is not there and one that is are, for the one to be the other misspelt
 
 
-def complained(outcome: Mapping[str, Value]) -> bool:
+def is_complaint(outcome: Mapping[str, OutcomeValue]) -> bool:
     """Whether a user said that an answer is bad; numbers and words whose meaning nobody has said are no complaint.
 
-    >>> complained({"thumbs": "thumbs_down"}), complained({"thumbs": "up"}), complained({"stars": 1.7})
+    >>> is_complaint({"thumbs": "thumbs_down"}), is_complaint({"thumbs": "up"}), is_complaint({"stars": 1.7})
     (True, False, False)
     """
     for name, value in outcome.items():
         try:
-            (good,), _ = marks([value], name)
+            (good,), _ = mark_values([value], name)
         except UsageError:
             continue
         if good is False:
@@ -40,7 +40,7 @@ def complained(outcome: Mapping[str, Value]) -> bool:
     return False
 
 
-def chosen(outcomes: Iterable[Mapping[str, Value]], name: str = "") -> tuple[str, tuple[str, ...]]:
+def choose_outcome(outcomes: Iterable[Mapping[str, OutcomeValue]], name: str = "") -> tuple[str, tuple[str, ...]]:
     """Which outcome is meant: the one named, or the one recorded most often; and the others there are.
 
     ("", ()) where none is recorded.
@@ -53,11 +53,11 @@ def chosen(outcomes: Iterable[Mapping[str, Value]], name: str = "") -> tuple[str
         raise UnknownName("outcome in this run", name, counts, "" if counts else "No response carries an outcome.")
     if not counts:
         return "", ()
-    meant = name or min(counts, key=lambda key: (-counts[key], key))
-    return meant, tuple(sorted(key for key in counts if key != meant))
+    selected = name or min(counts, key=lambda key: (-counts[key], key))
+    return selected, tuple(sorted(key for key in counts if key != selected))
 
 
-def marks(values: Sequence[Value | None], name: str, good: str = "") -> tuple[list[bool | None], str]:
+def mark_values(values: Sequence[OutcomeValue | None], name: str, good: str = "") -> tuple[list[bool | None], str]:
     """Each value as good or bad, None where there is none; and in words what is good.
 
     Booleans speak for themselves, as do 0 and 1, −1 and 1, and the usual words (solved, thumbs_up, click …). Of other
@@ -73,47 +73,55 @@ def marks(values: Sequence[Value | None], name: str, good: str = "") -> tuple[li
         UnknownName: a good word that no response carries and that is likely misspelt: it is near to one that some do,
             or no good word is carried at all.
 
-    >>> marks([True, "thumbs_down", None], "thumbs")
+    >>> mark_values([True, "thumbs_down", None], "thumbs")
     ([True, False, None], 'true')
-    >>> marks([5, 3], "stars", ">=4")
+    >>> mark_values([5, 3], "stars", ">=4")
     ([True, False], '>=4')
     """
-    there = [value for value in values if value is not None]
+    recorded = [value for value in values if value is not None]
     if good:
-        judge = _told(good, name, {outcome_word(value) for value in there})
-        return [None if value is None else judge(value) for value in values], good
-    numbers = {float(value) for value in there if isinstance(value, int | float) and not isinstance(value, bool)}
+        is_good = _build_good_test(good, name, {normalize_outcome(value) for value in recorded})
+        return [None if value is None else is_good(value) for value in values], good
+    numbers = {float(value) for value in recorded if isinstance(value, int | float) and not isinstance(value, bool)}
     if numbers and not (numbers <= {0.0, 1.0} or numbers <= {-1.0, 1.0}):
-        shown = ", ".join(f"{value:g}" for value in sorted(numbers)[:MOST_SHOWN])
-        raise UsageError(f"outcome {name} holds numbers ({shown}): say which are good, as in --good '>=4'.")
-    words = {outcome_word(value) for value in there if isinstance(value, str)} - GOOD - BAD
+        shown_values = ", ".join(f"{value:g}" for value in sorted(numbers)[:MAX_SHOWN])
+        raise UsageError(f"outcome {name} holds numbers ({shown_values}): say which are good, as in --good '>=4'.")
+    words = {normalize_outcome(value) for value in recorded if isinstance(value, str)} - GOOD_OUTCOMES - BAD_OUTCOMES
     if words:
-        shown = ", ".join(sorted(words)[:MOST_SHOWN])
-        raise UsageError(f"outcome {name} holds words of unknown meaning ({shown}): name the good ones: --good WORD,…")
-    usual = [value for value in there if _usual(value)]
-    seen = sorted({f"{value:g}" if isinstance(value, float) else outcome_word(value) for value in usual})
-    return [None if value is None else _usual(value) for value in values], ", ".join(seen) or "never recorded"
+        shown_values = ", ".join(sorted(words)[:MAX_SHOWN])
+        raise UsageError(
+            f"outcome {name} holds words of unknown meaning ({shown_values}): name the good ones: --good WORD,…"
+        )
+    usually_good = [value for value in recorded if _is_usually_good(value)]
+    good_words = sorted(
+        {f"{value:g}" if isinstance(value, float) else normalize_outcome(value) for value in usually_good}
+    )
+    return [None if value is None else _is_usually_good(value) for value in values], ", ".join(
+        good_words
+    ) or "never recorded"
 
 
-def _usual(value: Value) -> bool:
-    return outcome_word(value) in GOOD if isinstance(value, str) else value > 0
+def _is_usually_good(value: OutcomeValue) -> bool:
+    return normalize_outcome(value) in GOOD_OUTCOMES if isinstance(value, str) else value > 0
 
 
-def _told(good: str, name: str, there: AbstractSet[str]) -> Callable[[Value], bool]:
+def _build_good_test(good: str, name: str, recorded_words: AbstractSet[str]) -> Callable[[OutcomeValue], bool]:
     """What the user says is good."""
-    limit = LIMIT.fullmatch(good)
+    limit = LIMIT_PATTERN.fullmatch(good)
     if limit is None:
-        words = {outcome_word(part) for part in good.split(",") if part.strip()}
-        for word in sorted(words.difference(there)):
-            if not words.intersection(there) or get_close_matches(word, there - words, cutoff=NEAR):
-                raise UnknownName(f"value of the outcome {name}", word, there)
-        return lambda value: outcome_word(value) in words
-    compare, bound = COMPARE[limit[1]], float(limit[2])
+        words = {normalize_outcome(entry) for entry in good.split(",") if entry.strip()}
+        for word in sorted(words.difference(recorded_words)):
+            if not words.intersection(recorded_words) or get_close_matches(
+                word, recorded_words - words, cutoff=MIN_SIMILARITY
+            ):
+                raise UnknownName(f"value of the outcome {name}", word, recorded_words)
+        return lambda value: normalize_outcome(value) in words
+    compare, bound = COMPARATORS[limit[1]], float(limit[2])
 
-    def reaches(value: Value) -> bool:
+    def reaches_limit(value: OutcomeValue) -> bool:
         try:
             return compare(float(value), bound)
         except ValueError:
             raise UsageError(f"outcome {name} holds {value!r}, which is no number to hold to {good}.") from None
 
-    return reaches
+    return reaches_limit

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-ENDS = ("…", "...", "[…]", "[...]", "[truncated]", "(truncated)")
-LEAST = 5  # different texts that look cut; fewer may end so by themselves
-NEARLY = 5  # characters between the lengths of texts that were cut at one length
-MOST = 0.9  # share of the cut texts that have nearly one length, or of all texts where lengths differ
-HALF = 0.5  # share of all texts, where they were cut at one length and none is longer
+ELLIPSES = ("…", "...", "[…]", "[...]", "[truncated]", "(truncated)")
+MIN_DIFFERENT_TEXTS = 5  # different texts that look cut; fewer may end so by themselves
+MAX_LENGTH_GAP_CHARS = 5  # characters between the lengths of texts that were cut at one length
+MIN_CUT_SHARE = 0.9  # share of the cut texts that have nearly one length, or of all texts where lengths differ
+MIN_ALIKE_SHARE = 0.5  # share of all texts, where they were cut at one length and none is longer
 
 
 @dataclass(slots=True)
@@ -20,8 +20,8 @@ class Previews:
     or at least half of all, nearly all of one length, and no text is longer.
 
     >>> seen = Previews()
-    >>> seen.see(f"{n} is a number that …" for n in range(6))
-    >>> seen.told().partition(":")[0]
+    >>> seen.count_texts(f"{n} is a number that …" for n in range(6))
+    >>> seen.describe_cut().partition(":")[0]
     '6 of 6 passages look cut off, as previews in logs are'
     """
 
@@ -30,7 +30,7 @@ class Previews:
     lengths: dict[int, int] = field(default_factory=dict)  # of those that look cut -> how many
     different: set[str] = field(default_factory=set)  # as many as are needed to be sure
 
-    def see(self, texts: Iterable[str | None]) -> None:
+    def count_texts(self, texts: Iterable[str | None]) -> None:
         """Counts texts; what was not recorded is none."""
         for text in texts:
             if not text:
@@ -38,29 +38,34 @@ class Previews:
             self.count += 1
             length = len(text)
             self.longest = max(self.longest, length)
-            if text[-20:].rstrip().endswith(ENDS):
+            if text[-20:].rstrip().endswith(ELLIPSES):
                 self.lengths[length] = self.lengths.get(length, 0) + 1
-                if len(self.different) < LEAST:
+                if len(self.different) < MIN_DIFFERENT_TEXTS:
                     self.different.add(text)
 
-    def told(self, of: str = "") -> str:
+    def describe_cut(self, source: str = "") -> str:
         """What to say of them; "" where the texts look whole.
 
         Args:
-            of: what they are passages of, such as " of the first 100 responses"; "" = of all.
+            source: what they are passages of, such as " of the first 100 responses"; "" = of all.
         """
         cut = sum(self.lengths.values())
-        if len(self.different) < LEAST:
+        if len(self.different) < MIN_DIFFERENT_TEXTS:
             return ""
         longest = max(self.lengths)
-        near = {length: n for length, n in self.lengths.items() if length >= longest - NEARLY}
-        alike = sum(near.values()) >= MOST * cut
-        if not (cut >= MOST * self.count or (alike and cut >= HALF * self.count and self.longest <= longest)):
+        near = {length: n for length, n in self.lengths.items() if length >= longest - MAX_LENGTH_GAP_CHARS}
+        is_one_length = sum(near.values()) >= MIN_CUT_SHARE * cut
+        if not (
+            cut >= MIN_CUT_SHARE * self.count
+            or (is_one_length and cut >= MIN_ALIKE_SHARE * self.count and self.longest <= longest)
+        ):
             return ""
-        shortest = min(near if alike else self.lengths)
-        at = f"{longest:,}" if shortest == longest else f"{shortest:,} to {longest:,}"
+        shortest = min(near if is_one_length else self.lengths)
+        lengths_text = f"{longest:,}" if shortest == longest else f"{shortest:,} to {longest:,}"
         return (
-            f"{cut:,} of {self.count:,} passages{of} look cut off, as previews in logs are: they end in an ellipsis, "
-            f"at {at} characters. Support cannot be judged on them: what the answer took from the rest counts as "
+            f"{cut:,} of {self.count:,} passages{source} look cut off, as previews in logs are: they end in an "
+            "ellipsis, "
+            f"at {lengths_text} characters. Support cannot be judged on them: what the answer took from the rest "
+            "counts as "
             "unsupported. Record whole texts."
         )

@@ -111,10 +111,10 @@ ALIASES: Mapping[str, str] = {  # other usual spellings
 EMBEDDERS = ("openai", "openai-chat", "google")  # whose embeddings can be asked for; the first two mean the same
 
 
-def provider_of(spec: str) -> str | None:
+def find_provider(spec: str) -> str | None:
     """The provider that a spec begins with, under the name that it has here; None = none does.
 
-    >>> provider_of("vertex_ai:gemini-2.5-flash"), provider_of("package.module:make")
+    >>> find_provider("vertex_ai:gemini-2.5-flash"), find_provider("package.module:make")
     ('google-cloud', None)
     """
     name = spec.partition(":")[0].strip()
@@ -125,13 +125,14 @@ def provider_of(spec: str) -> str | None:
     return name if name in PROVIDERS else None
 
 
-def judge_text(value: Any) -> Any:
+def format_judge_spec(value: Any) -> Any:
     """A judge that is written as a mapping, as the text that names it; anything else as it is.
 
     Raises:
         ValueError: a mapping that is none of a judge.
 
-    >>> judge_text({"model": "openai-chat:m@https://host/v1", "key_env": "MY_KEY", "headers": {"X-Team": "search"}})
+    >>> format_judge_spec({"model": "openai-chat:m@https://host/v1", "key_env": "MY_KEY",
+    ...     "headers": {"X-Team": "search"}})
     'openai-chat:m@https://host/v1,key_env=MY_KEY,header.X-Team=search'
     """
     if not isinstance(value, Mapping):
@@ -140,7 +141,7 @@ def judge_text(value: Any) -> Any:
     headers = value.get("headers") or {}
     if not isinstance(value.get("model"), str) or not isinstance(headers, Mapping):
         raise ValueError("expected model: provider:model, and settings beside it, such as key_env and headers.")
-    parts = [*options.items(), *((f"header.{name}", text) for name, text in headers.items())]
-    if bad := [key for key, option in parts if isinstance(option, Mapping | list) or "," in str(option)]:
+    settings = [*options.items(), *((f"header.{name}", text) for name, text in headers.items())]
+    if bad := [key for key, option in settings if isinstance(option, Mapping | list) or "," in str(option)]:
         raise ValueError(f"{bad[0]}: expected a text or a number without a comma.")
-    return ",".join([value["model"], *(f"{key}={option}" for key, option in parts)])
+    return ",".join([value["model"], *(f"{key}={option}" for key, option in settings)])

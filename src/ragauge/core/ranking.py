@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class FoundNeighbours:
+class FoundNeighbors:
     """What an index found for one query beside what is nearest, both with exact distances.
 
     Attributes:
@@ -56,27 +56,27 @@ class Ranking:
     again: tuple[tuple[float, int], ...] = ()
 
 
-def starts(query: pl.Series) -> Any:
+def find_query_starts(query: pl.Series) -> Any:
     """Numbers of the rows whose query differs from the row before, the first row among them.
 
     Neighbours are compared in place, chunk by chunk: shifting the whole column would copy it.
 
     >>> import polars as pl
-    >>> starts(pl.Series(["q1", "q1", "q2", "q1"])).tolist()
+    >>> find_query_starts(pl.Series(["q1", "q1", "q2", "q1"])).tolist()
     [0, 2, 3]
     """
     import numpy as np
 
-    starts_found, row, last = [np.empty(0, np.int64)], 0, None
+    start_arrays, row, last = [np.empty(0, np.int64)], 0, None
     for chunk in query.get_chunks():
         n = len(chunk)
         if not n:
             continue
         if row == 0 or chunk[0] != last:
-            starts_found.append(np.array([row]))
-        starts_found.append((chunk.slice(1) != chunk.slice(0, n - 1)).arg_true().to_numpy() + row + 1)
+            start_arrays.append(np.array([row]))
+        start_arrays.append((chunk.slice(1) != chunk.slice(0, n - 1)).arg_true().to_numpy() + row + 1)
         row, last = row + n, chunk[n - 1]
-    return np.concatenate(starts_found)
+    return np.concatenate(start_arrays)
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,14 +94,14 @@ class GoldOverlap:
     touching: tuple[Span, ...] | None = None
 
 
-LEAST_GAP = 3  # characters of a gold span: chunkers drop the white space between two chunks
+MIN_GAP_CHARS = 3  # characters of a gold span: chunkers drop the white space between two chunks
 
 
-def open_in(span: Span, pieces: Iterable[tuple[int, int]]) -> bool:
+def has_uncovered_gap(span: Span, pieces: Iterable[tuple[int, int]]) -> bool:
     """Whether a stretch of the span of some length lies in none of the pieces, which are sorted."""
     reached = span.start
     for start, end in pieces:
-        if min(start, span.end) - reached >= LEAST_GAP:
+        if min(start, span.end) - reached >= MIN_GAP_CHARS:
             return True
         reached = max(reached, end)
-    return span.end - reached >= LEAST_GAP
+    return span.end - reached >= MIN_GAP_CHARS

@@ -13,15 +13,15 @@ from statistics import median
 from typing import Literal, NamedTuple, get_args
 
 from ragauge.core.example import Example
-from ragauge.core.identity import digest
+from ragauge.core.identity import hash_json
 from ragauge.core.response import Response
-from ragauge.text.language import guess
-from ragauge.text.table_rows import Layout, layout_of_texts
-from ragauge.text.tokens import content_of
+from ragauge.text.language import guess_language
+from ragauge.text.table_rows import Layout, detect_common_layout
+from ragauge.text.tokens import list_content_stems
 
 ControlledFact = Literal["support", "reference", "relevance", "address", "agreement"]
 CONTROLLED_FACTS: tuple[ControlledFact, ...] = get_args(ControlledFact)
-BESIDE_PASSAGES: frozenset[ControlledFact] = frozenset({"support", "reference", "relevance"})  # the others see none
+PASSAGE_FACTS: frozenset[ControlledFact] = frozenset({"support", "reference", "relevance"})  # the others see none
 ScaleKey = tuple[ControlledFact, str, Layout]
 
 MIN_PAIRS = 20  # of each kind before anything is said of a scale
@@ -70,7 +70,7 @@ class ControlScale:
         enough = min(len(self.yes), len(self.no)) >= MIN_PAIRS
         return enough and self.auroc >= MIN_AUROC and self.gap >= MIN_GAP
 
-    def share_of_no_at_least(self, p: float) -> float:
+    def compute_known_no_share(self, p: float) -> float:
         """Share of the known-no pairs that score p or more: what p is worth as evidence against *no*; 1 without any."""
         return 1 - bisect_left(self.no, p) / len(self.no) if self.no else 1.0
 
@@ -114,7 +114,7 @@ class TextKind(NamedTuple):
 
     def key(self, fact: ControlledFact) -> ScaleKey:
         """Where the scale of a fact stands."""
-        if fact in BESIDE_PASSAGES:
+        if fact in PASSAGE_FACTS:
             return fact, self.language, self.layout
         return ("support" if fact == "agreement" else fact), self.own, "prose"
 
@@ -122,15 +122,19 @@ class TextKind(NamedTuple):
     def from_texts(cls, example: Example, response: Response) -> TextKind:
         """The place of a response."""
         texts = [passage.text for passage in response.passages or () if passage.text]
-        own = guess(f"{example.query[:MAX_CHARS]}\n{(response.answer or '')[:MAX_CHARS]}")
-        context = guess("\n".join(text[:MAX_CHARS] for text in texts))
-        own = context if own == UNKNOWN_LANGUAGE else own
-        return cls(own, own if context in (own, UNKNOWN_LANGUAGE) else MIXED, layout_of_texts(texts))
+        own_language = guess_language(f"{example.query[:MAX_CHARS]}\n{(response.answer or '')[:MAX_CHARS]}")
+        context = guess_language("\n".join(text[:MAX_CHARS] for text in texts))
+        own_language = context if own_language == UNKNOWN_LANGUAGE else own_language
+        return cls(
+            own_language,
+            own_language if context in (own_language, UNKNOWN_LANGUAGE) else MIXED,
+            detect_common_layout(texts),
+        )
 
 
-def request_key(example: Example) -> str | None:
+def build_request_key(example: Example) -> str | None:
     """What requests of the same content words share; None in a conversation, where an earlier turn may name a topic."""
-    return None if example.history else digest(sorted(content_of(example.query)))[:16]
+    return None if example.history else hash_json(sorted(list_content_stems(example.query)))[:16]
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,10 +154,10 @@ class Controls:
     known_no: Mapping[str, float] = field(default_factory=dict)
     tasks: frozenset[str] = frozenset()
 
-    def readability_of(self, example: Example, response: Response) -> Readability:
+    def build_readability(self, example: Example, response: Response) -> Readability:
         """What the judge can read of a response."""
-        place = TextKind.from_texts(example, response)
-        keys = {fact: place.key(fact) for fact in CONTROLLED_FACTS}
+        text_kind = TextKind.from_texts(example, response)
+        keys = {fact: text_kind.key(fact) for fact in CONTROLLED_FACTS}
         scales = {fact: self.scales[key] for fact, key in keys.items() if key in self.scales}
-        is_task = bool(self.tasks) and request_key(example) in self.tasks
-        return Readability(place.language, place.layout, scales, is_task=is_task)
+        is_task = bool(self.tasks) and build_request_key(example) in self.tasks
+        return Readability(text_kind.language, text_kind.layout, scales, is_task=is_task)

@@ -12,12 +12,14 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 from ragauge.core.example import Example, Span
-from ragauge.core.identity import digest, plain
+from ragauge.core.identity import hash_json, to_json_value
 
 REDACTED = "__REDACTED__"
-ABSENT = "no response in the run"  # why the answer is missing of an example that a finished run holds nothing for
-# words that say of an outcome whether it is a good one, as `outcome_word` writes them
-GOOD = frozenset(
+NO_RESPONSE_REASON = (
+    "no response in the run"  # why the answer is missing of an example that a finished run holds nothing for
+)
+# words that say of an outcome whether it is a good one, as `normalize_outcome` writes them
+GOOD_OUTCOMES = frozenset(
     (
         "true",
         "yes",
@@ -42,7 +44,7 @@ GOOD = frozenset(
         "👍",
     )
 )
-BAD = frozenset(
+BAD_OUTCOMES = frozenset(
     (
         "false",
         "no",
@@ -69,10 +71,10 @@ BAD = frozenset(
 )
 
 
-def outcome_word(value: object) -> str:
+def normalize_outcome(value: object) -> str:
     """An outcome's value as it is compared: in lower case, without spaces.
 
-    >>> outcome_word(" Thumbs Down")
+    >>> normalize_outcome(" Thumbs Down")
     'thumbs_down'
     """
     return str(value).strip().casefold().replace(" ", "_")
@@ -158,10 +160,10 @@ class Response:
     @property
     def content_hash(self) -> str:
         """SHA-256 of everything in the response."""
-        return digest(plain(self))
+        return hash_json(to_json_value(self))
 
     @property
-    def texts_recorded(self) -> bool:
+    def has_passage_texts(self) -> bool:
         """Whether every passage handed on is there with its text (true for an empty retrieval)."""
         return self.passages is not None and all(p.text is not None and p.text != REDACTED for p in self.passages)
 

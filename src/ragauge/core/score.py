@@ -69,7 +69,7 @@ COLUMNS = (
 )
 
 
-def score_table(scores: Iterable[Score]) -> pl.DataFrame:
+def build_score_table(scores: Iterable[Score]) -> pl.DataFrame:
     """One row a score, in their order.
 
     Returns:

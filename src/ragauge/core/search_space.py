@@ -10,7 +10,7 @@ from math import prod
 from typing import Any, Literal
 
 from ragauge.core.errors import UnknownName, UsageError
-from ragauge.core.identity import canonical, plain
+from ragauge.core.identity import to_canonical_json, to_json_value
 
 Design = Literal["one_factor", "grid", "random", "staged"]
 DESIGNS: tuple[Design, ...] = ("grid", "one_factor", "random", "staged")
@@ -18,7 +18,7 @@ PRESETS: Mapping[str, Mapping[str, Sequence[Any]]] = {
     "chunk_size": {"chunk_tokens": [256, 512, 1024, 2048]},
     "top_k": {"k": [1, 3, 5, 10, 15, 20]},
 }
-MOST = 100_000  # configurations of a grid
+MAX_CONFIGURATIONS = 100_000  # configurations of a grid
 Parameters = Mapping[str, Any]
 
 
@@ -42,8 +42,10 @@ class SearchSpace:
     leave_out: Sequence[Parameters] = ()
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "parameters", {name: plain(values) for name, values in self.parameters.items()})
-        object.__setattr__(self, "base", plain(self.base))
+        object.__setattr__(
+            self, "parameters", {name: to_json_value(values) for name, values in self.parameters.items()}
+        )
+        object.__setattr__(self, "base", to_json_value(self.base))
         if not self.parameters:
             raise UsageError("sweep: no parameter to vary. Write parameters: {k: [5, 10]}.")
         for name, values in self.parameters.items():
@@ -52,15 +54,15 @@ class SearchSpace:
         for name, value in self.base.items():
             if name not in self.parameters:
                 raise UnknownName("parameter of base", name, self.parameters)
-            if not _among(value, self.parameters[name]):
-                told = f"sweep: base has {name}: {value!r}, not among its values {list(self.parameters[name])}"
-                raise UsageError(f"{told}. Add it there, or choose another base.")
-        for part in self.leave_out:
-            for name in part:
+            if not _is_among(value, self.parameters[name]):
+                message = f"sweep: base has {name}: {value!r}, not among its values {list(self.parameters[name])}"
+                raise UsageError(f"{message}. Add it there, or choose another base.")
+        for excluded in self.leave_out:
+            for name in excluded:
                 if name not in self.parameters:
                     raise UnknownName("parameter of except", name, self.parameters)
         object.__setattr__(self, "base", start)
-        if self._left_out(start):
+        if self._is_left_out(start):
             raise UsageError("sweep: except leaves the base out. The base is what others are held against: keep it.")
 
     @property
@@ -68,21 +70,25 @@ class SearchSpace:
         """How many configurations the grid has, those left out counted."""
         return prod(len(values) for values in self.parameters.values())
 
-    def grid(self) -> list[dict[str, Any]]:
+    def list_grid(self) -> list[dict[str, Any]]:
         """Every configuration, the base first.
 
         Raises:
             UsageError: more than 100,000.
         """
-        if self.size > MOST:
+        if self.size > MAX_CONFIGURATIONS:
             raise UsageError(f"sweep: a grid of {self.size:,} configurations. Write --design random --trials 100.")
-        return self._based(dict(zip(self.parameters, row, strict=True)) for row in product(*self.parameters.values()))
+        return self._prepend_base(
+            dict(zip(self.parameters, row, strict=True)) for row in product(*self.parameters.values())
+        )
 
-    def one_factor(self) -> list[dict[str, Any]]:
+    def list_one_factor(self) -> list[dict[str, Any]]:
         """The base, and each other value alone."""
-        return self._based({**self.base, name: value} for name in self.parameters for value in self.parameters[name])
+        return self._prepend_base(
+            {**self.base, name: value} for name in self.parameters for value in self.parameters[name]
+        )
 
-    def random(self, n: int, seed: int = 0) -> list[dict[str, Any]]:
+    def sample_random(self, n: int, seed: int = 0) -> list[dict[str, Any]]:
         """The base and n − 1 others, drawn from the grid without repetition; all of it where it has no more.
 
         Raises:
@@ -90,61 +96,67 @@ class SearchSpace:
         """
         if n < 2:
             raise UsageError(f"sweep: trials must be at least 2, got {n}.")
-        if self.size <= MOST:
-            base, *rest = self.grid()
-            return [base, *random.Random(seed).sample(rest, min(n - 1, len(rest)))]  # noqa: S311 - no secret
-        drawn, distinct = random.Random(seed), {canonical(dict(self.base)): dict(self.base)}  # noqa: S311 - no secret
+        if self.size <= MAX_CONFIGURATIONS:
+            base, *others = self.list_grid()
+            return [base, *random.Random(seed).sample(others, min(n - 1, len(others)))]  # noqa: S311 - no secret
+        rng, distinct = random.Random(seed), {to_canonical_json(dict(self.base)): dict(self.base)}  # noqa: S311 - no secret
         for _ in range(100 * n):
-            parameters = {name: drawn.choice(list(values)) for name, values in self.parameters.items()}
-            if len(distinct) < n and not self._left_out(parameters):
-                distinct.setdefault(canonical(parameters), parameters)
+            parameters = {name: rng.choice(list(values)) for name, values in self.parameters.items()}
+            if len(distinct) < n and not self._is_left_out(parameters):
+                distinct.setdefault(to_canonical_json(parameters), parameters)
         return list(distinct.values())
 
-    def stage(self, name: str, at: Parameters) -> list[dict[str, Any]]:
-        """Each value of one parameter, the others as they are in `at`, which comes first."""
-        rest = ({**at, name: value} for value in self.parameters[name])
-        return _distinct([dict(at), *(parameters for parameters in rest if not self._left_out(parameters))])
+    def stage(self, name: str, current: Parameters) -> list[dict[str, Any]]:
+        """Each value of one parameter, the others as they are in `current`, which comes first."""
+        configurations = ({**current, name: value} for value in self.parameters[name])
+        return _select_distinct(
+            [dict(current), *(parameters for parameters in configurations if not self._is_left_out(parameters))]
+        )
 
-    def _based(self, rows: Any) -> list[dict[str, Any]]:
-        return _distinct([dict(self.base), *(row for row in rows if not self._left_out(row))])
+    def _prepend_base(self, rows: Any) -> list[dict[str, Any]]:
+        return _select_distinct([dict(self.base), *(row for row in rows if not self._is_left_out(row))])
 
-    def _left_out(self, parameters: Parameters) -> bool:
-        return any(all(_same(parameters[name], value) for name, value in part.items()) for part in self.leave_out)
+    def _is_left_out(self, parameters: Parameters) -> bool:
+        return any(
+            all(_is_same_value(parameters[name], value) for name, value in excluded.items())
+            for excluded in self.leave_out
+        )
 
 
-def called(parameters: Parameters) -> str:
+def format_parameters(parameters: Parameters) -> str:
     """What a configuration is called: name=value, in the order of the names, such as k=5,retriever=bm25.
 
-    >>> called({"retriever": "bm25", "k": 5})
+    >>> format_parameters({"retriever": "bm25", "k": 5})
     'k=5,retriever=bm25'
     """
     return ",".join(
-        f"{name}={value if isinstance(value, str) else canonical(value)}" for name, value in sorted(parameters.items())
+        f"{name}={value if isinstance(value, str) else to_canonical_json(value)}"
+        for name, value in sorted(parameters.items())
     )
 
 
 def _check_values(name: str, values: Any) -> None:
     if isinstance(values, str) or not isinstance(values, Sequence) or not values:
         raise UsageError(f"sweep: {name} needs a list of values such as [5, 10], got {values!r}.")
-    seen: dict[str, Any] = {}
+    values_by_key: dict[str, Any] = {}
     for value in values:
         try:
-            key = canonical(value)
+            key = to_canonical_json(value)
         except (TypeError, ValueError):
             hint = "Name it: write a text, and let build make what it stands for."
             raise UsageError(f"sweep: {name} has a value that JSON cannot hold: {value!r}. {hint}") from None
-        if key in seen:
+        if key in values_by_key:
             raise UsageError(f"sweep: {name} has {value!r} twice: two configurations would be equal.")
-        seen[key] = value
+        values_by_key[key] = value
 
 
-def _same(value: Any, other: Any) -> bool:
-    return canonical(value) == canonical(other)
+def _is_same_value(value: Any, other: Any) -> bool:
+    return to_canonical_json(value) == to_canonical_json(other)
 
 
-def _among(value: Any, values: Sequence[Any]) -> bool:
-    return any(_same(value, candidate) for candidate in values)
+def _is_among(value: Any, values: Sequence[Any]) -> bool:
+    return any(_is_same_value(value, candidate) for candidate in values)
 
 
-def _distinct(rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
-    return list({canonical(row): row for row in rows}.values())
+def _select_distinct(rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    return list({to_canonical_json(row): row for row in rows}.values())

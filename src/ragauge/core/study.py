@@ -50,7 +50,7 @@ class Trial:
     run_id: str = ""
     measurements: tuple[Measurement, ...] = ()
 
-    def measured(self, name: str) -> float | None:
+    def find_measurement_value(self, name: str) -> float | None:
         """The value of a measurement; None where there is none of this name."""
         return next((measurement.value for measurement in self.measurements if measurement.name == name), None)
 
@@ -78,7 +78,7 @@ class Study:
     created_at: str = ""
 
     @property
-    def space(self) -> dict[str, list[Any]]:
+    def parameter_values(self) -> dict[str, list[Any]]:
         """What was varied -> the values tried, in order."""
         varied: dict[str, list[Any]] = {}
         for trial in self.trials:

@@ -12,12 +12,12 @@ from decimal import Decimal
 from math import isfinite
 from typing import Any
 
-from ragauge.core.messages import plural
+from ragauge.core.messages import format_count
 from ragauge.core.previews import Previews
 
 # tuples, since a union is built anew at every check; dict first, since Mapping is an abstract class and slow to ask
-NUMBER, SINGLE, LISTED, OBJECT = (int, float), (str, int, float), (list, tuple), (dict, Mapping)
-YES = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
+NUMBER_TYPES, SCALAR_TYPES, LIST_TYPES, OBJECT_TYPES = (int, float), (str, int, float), (list, tuple), (dict, Mapping)
+BOOLEAN_WORDS = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
 
 
 class BadValue(ValueError):  # noqa: N818 - what was found
@@ -25,7 +25,7 @@ class BadValue(ValueError):  # noqa: N818 - what was found
 
     def __init__(self, name: str, expected: str, value: object, hint: str = "") -> None:
         self.hint = hint
-        super().__init__(f"{name} must be {expected}, got {described(value)}.")
+        super().__init__(f"{name} must be {expected}, got {describe_value(value)}.")
 
 
 @dataclass(slots=True)
@@ -64,33 +64,34 @@ class Notes:
     def warnings(self) -> Iterator[str]:
         """What the user should know of chats, lists without quotes, and references that decline."""
         if self.unasked:
-            yield f"{plural(self.unasked, 'chat')} without a question left out."
+            yield f"{format_count(self.unasked, 'chat')} without a question left out."
         if self.tools:
             yield (
-                f"{plural(sum(self.tools.values()), 'message')} of tools not read as passages "
+                f"{format_count(sum(self.tools.values()), 'message')} of tools not read as passages "
                 f"(role {', '.join(self.tools)}): they hold no known text, or other passages stand beside them. "
                 "Name the column that counts: --map passages=COLUMN."
             )
         for column, n in self.unquoted.items():
-            texts_read = f"{plural(n, 'text')} in {column} in brackets read as one passage each"
+            texts_read = f"{format_count(n, 'text')} in {column} in brackets read as one passage each"
             yield f"{texts_read}: save lists as JSON, with quotes."
         if self.turns:
             yield f"{self.turns} turns of tools left out of the history."
         if self.declining:
             yield (
-                f"{plural(self.declining, 'question')} taken as unanswerable: the reference answer declines, "
+                f"{format_count(self.declining, 'question')} taken as unanswerable: the reference answer declines, "
                 f"or stands for none, such as {self.declined!r}. Give a field answerable to say otherwise."
             )
 
-    def identified(self, rule: str, n: int = 1) -> None:
+    def count_id_rule(self, rule: str, n: int = 1) -> None:
         """Counts passages whose doc_id came by a rule."""
         self.id_rules[rule] = self.id_rules.get(rule, 0) + n
 
 
-def described(value: object) -> str:
+def describe_value(value: object) -> str:
     """A value in words, short enough for an error.
 
-    >>> described("abc"), described([1, 2]), described({"a": 1}), described(None), described(True)
+    >>> (describe_value("abc"), describe_value([1, 2]), describe_value({"a": 1}), describe_value(None),
+    ...     describe_value(True))
     ("text 'abc'", 'a list of 2', 'an object with a', 'null', 'true')
     """
     match value:
@@ -117,18 +118,18 @@ def is_null(value: object) -> bool:
     return value is None or (type(value) is float and value != value)
 
 
-def text(value: Any, name: str, notes: Notes) -> str:
+def parse_text(value: Any, name: str, notes: Notes) -> str:
     """A text, with characters that no store keeps (lone surrogates, NUL) replaced by U+FFFD and counted."""
     if not isinstance(value, str):
         raise BadValue(name, "text", value)
-    if storable(value):
+    if is_storable(value):
         return value
     notes.replaced += 1
     # through UTF-16: halves of one character that were escaped apart come together, lone ones are replaced
     return value.encode("utf-16", "surrogatepass").decode("utf-16", "replace").replace("\0", "\ufffd")
 
 
-def storable(value: str) -> bool:
+def is_storable(value: str) -> bool:
     """Whether every store can keep the text: it is UTF-8 without NUL."""
     if "\0" in value:
         return False
@@ -138,10 +139,10 @@ def storable(value: str) -> bool:
         return False
 
 
-def identifier(value: Any, name: str, notes: Notes) -> str:
+def parse_identifier(value: Any, name: str, notes: Notes) -> str:
     """An id: text that is not blank, or a whole number."""
     if isinstance(value, str) and value.strip():
-        return text(value, name, notes)
+        return parse_text(value, name, notes)
     if isinstance(value, int) and not isinstance(value, bool):
         return str(value)
     if isinstance(value, float) and value.is_integer():  # a column of whole numbers with gaps becomes one of floats
@@ -149,18 +150,18 @@ def identifier(value: Any, name: str, notes: Notes) -> str:
     raise BadValue(name, "an id (text or a whole number)", value)
 
 
-def answer_text(value: Any, name: str, notes: Notes) -> str:
+def parse_answer(value: Any, name: str, notes: Notes) -> str:
     """A text; a number stands for its digits, since the answer to a question may be one."""
-    if isinstance(value, NUMBER) and not isinstance(value, bool) and isfinite(value):
+    if isinstance(value, NUMBER_TYPES) and not isinstance(value, bool) and isfinite(value):
         return str(int(value)) if float(value).is_integer() else repr(value)
-    return text(value, name, notes)
+    return parse_text(value, name, notes)
 
 
-def number(value: Any, name: str) -> float:
+def parse_number(value: Any, name: str) -> float:
     """A finite number, or text that reads as one."""
     if type(value) is float and isfinite(value):
         return value
-    if isinstance(value, (*SINGLE, Decimal)) and not isinstance(value, bool):
+    if isinstance(value, (*SCALAR_TYPES, Decimal)) and not isinstance(value, bool):
         try:
             converted = float(value)
         except (ValueError, OverflowError):
@@ -170,45 +171,45 @@ def number(value: Any, name: str) -> float:
     raise BadValue(name, "a finite number", value)
 
 
-def at_least_zero(value: Any, name: str) -> float:
+def parse_non_negative(value: Any, name: str) -> float:
     """A finite number of at least 0."""
-    given = number(value, name)
-    if given < 0:
+    parsed = parse_number(value, name)
+    if parsed < 0:
         raise BadValue(name, "a number of at least 0", value)
-    return given
+    return parsed
 
 
-def whole(value: Any, name: str) -> int:
+def parse_whole_number(value: Any, name: str) -> int:
     """A whole number of at least 0, or text that reads as one."""
     if type(value) is int and value >= 0:
         return value
     try:
-        given = number(value, name)
+        parsed = parse_number(value, name)
     except BadValue:
-        given = -1.0
-    if given < 0 or not given.is_integer():
+        parsed = -1.0
+    if parsed < 0 or not parsed.is_integer():
         raise BadValue(name, "a whole number of at least 0", value)
-    return int(given)
+    return int(parsed)
 
 
-def yes_or_no(value: Any, name: str) -> bool:
+def parse_boolean(value: Any, name: str) -> bool:
     """A truth value: true, false, and the usual words and digits for them."""
-    known = YES.get(str(value).strip().lower().removesuffix(".0"))
-    if known is None or not isinstance(value, bool | int | float | str):
+    flag = BOOLEAN_WORDS.get(str(value).strip().lower().removesuffix(".0"))
+    if flag is None or not isinstance(value, bool | int | float | str):
         raise BadValue(name, "true or false (or yes, no, 1, 0)", value)
-    return known
+    return flag
 
 
-def scalar_text(value: Any, name: str, notes: Notes) -> str:
+def parse_scalar(value: Any, name: str, notes: Notes) -> str:
     """A single value as text: what a segment is named by."""
     if isinstance(value, bool):
         return "true" if value else "false"
-    if isinstance(value, SINGLE):
-        return answer_text(value, name, notes)
+    if isinstance(value, SCALAR_TYPES):
+        return parse_answer(value, name, notes)
     raise BadValue(name, "a single value", value)
 
 
-def opened(value: Any, name: str, notes: Notes) -> Any:
+def decode_cell(value: Any, name: str, notes: Notes) -> Any:
     """The list or object that a cell holds as text; anything else as it is."""
     if not notes.cells or not isinstance(value, str):
         return value
@@ -223,56 +224,57 @@ def opened(value: Any, name: str, notes: Notes) -> Any:
         literal = ast.literal_eval(value.strip())
     except (ValueError, SyntaxError, RecursionError, MemoryError):
         return value
-    if not isinstance(literal, (*LISTED, dict)):
+    if not isinstance(literal, (*LIST_TYPES, dict)):
         return value
-    if _glued(value):
+    if _has_missing_comma(value):
         raise BadValue(name, "a JSON list", value, "It looks like a NumPy array printed as text: save lists as JSON.")
     return literal
 
 
-def _glued(source: str) -> bool:
+def _has_missing_comma(source: str) -> bool:
     """Whether two quoted texts stand side by side without a comma: Python would read them as one."""
-    before = None
+    previous_type = None
     for token in tokenize.generate_tokens(io.StringIO(source.strip()).readline):
         if token.type in (tokenize.NL, tokenize.NEWLINE, tokenize.COMMENT):
             continue
-        if before == token.type == tokenize.STRING:
+        if previous_type == token.type == tokenize.STRING:
             return True
-        before = token.type
+        previous_type = token.type
     return False
 
 
-def items(value: Any, name: str, expected: str) -> list[Any]:
+def parse_list(value: Any, name: str, expected: str) -> list[Any]:
     """A list."""
-    if not isinstance(value, LISTED):
+    if not isinstance(value, LIST_TYPES):
         raise BadValue(name, expected, value)
     return list(value)
 
 
-def entries(value: Any, name: str, expected: str) -> Iterator[tuple[str, Any]]:
+def parse_entries(value: Any, name: str, expected: str) -> Iterator[tuple[str, Any]]:
     """The entries of an object; those that are null count as absent."""
-    if not isinstance(value, OBJECT):
+    if not isinstance(value, OBJECT_TYPES):
         raise BadValue(name, expected, value)
     for key, item in value.items():
         if item is not None:
             yield str(key), item
 
 
-def texts(value: Any, name: str, notes: Notes) -> tuple[str, ...]:
+def parse_texts(value: Any, name: str, notes: Notes) -> tuple[str, ...]:
     """A list of texts; one text is a list of one."""
-    value = opened(value, name, notes)
-    if isinstance(value, SINGLE) and not isinstance(value, bool):
-        return (answer_text(value, name, notes),)
+    value = decode_cell(value, name, notes)
+    if isinstance(value, SCALAR_TYPES) and not isinstance(value, bool):
+        return (parse_answer(value, name, notes),)
     return tuple(
-        answer_text(item, f"{name}[{n}]", notes) for n, item in enumerate(items(value, name, "text or a list of texts"))
+        parse_answer(item, f"{name}[{n}]", notes)
+        for n, item in enumerate(parse_list(value, name, "text or a list of texts"))
     )
 
 
-def reached(row: Mapping[str, Any], name: str) -> Any:
+def get_nested_value(row: Mapping[str, Any], name: str) -> Any:
     """What a dotted name reaches inside the row's objects; None where a column has that very name."""
     if name in row:
         return None
     value: Any = row
-    for part in name.split("."):
-        value = value.get(part) if isinstance(value, Mapping) else None
+    for key in name.split("."):
+        value = value.get(key) if isinstance(value, Mapping) else None
     return value

@@ -6,19 +6,19 @@ SEGMENT = "variation"  # column of the segments that says how a question was put
 MARK = "~"
 
 
-def variant_id(query_id: str, kind: str) -> str:
+def build_variant_id(query_id: str, kind: str) -> str:
     """The query_id of a question's variant of a kind.
 
-    >>> variant_id("q1", "typos")
+    >>> build_variant_id("q1", "typos")
     'q1~typos'
     """
     return f"{query_id}{MARK}{kind}"
 
 
-def original_id(query_id: str, kind: str) -> str | None:
+def parse_original_id(query_id: str, kind: str) -> str | None:
     """The query_id of the question that a variant was made from; None where the id is not one of such a variant.
 
-    >>> original_id("q1~typos", "typos"), original_id("q1", "typos")
+    >>> parse_original_id("q1~typos", "typos"), parse_original_id("q1", "typos")
     ('q1', None)
     """
     ending = f"{MARK}{kind}"

@@ -75,10 +75,11 @@ NOT_COUNTED = VerdictCounts(rule_version=0)  # of what was evaluated before coun
 NOTHING_JUDGED = ExampleVerdict("not_judged")
 
 
-def combine(right: Verdict, grounded: Verdict) -> Verdict:
+def combine_verdicts(right: Verdict, grounded: Verdict) -> Verdict:
     """The verdict of an example of which nothing but these two is known.
 
-    >>> combine("passed", "unclear"), combine("not_judged", "passed"), combine("unclear", "failed")
+    >>> (combine_verdicts("passed", "unclear"), combine_verdicts("not_judged", "passed"),
+    ...     combine_verdicts("unclear", "failed"))
     ('unclear', 'passed', 'failed')
     """
     for verdict in ("failed", "unclear", "passed"):

@@ -16,19 +16,19 @@ from starlette.convertors import StringConvertor, register_url_convertor
 from ragauge.comparison import page as compare
 from ragauge.comparison.history import page as history
 from ragauge.core.errors import RagaugeError
-from ragauge.core.origin import install_command
+from ragauge.core.origin import build_install_command
 from ragauge.dashboard import actions
 from ragauge.dashboard.security import Guard
-from ragauge.dashboard.site import HTML, JSON, Moved, NoSuchPage, Site, static, status_of
+from ragauge.dashboard.site import HTML, JSON, AddressMoved, NoSuchPage, Site, get_status, load_static_files
 from ragauge.diagnosis.examples import page as examples
-from ragauge.evaluation.export.tables import TYPES, table_parts
+from ragauge.evaluation.export.tables import CONTENT_TYPES, iter_table
 from ragauge.evaluation.metric_list import page as glossary
 from ragauge.evaluation.runs import page as runs
 from ragauge.evaluation.scorecard import page as run
 from ragauge.labels.judges import page as judges
 from ragauge.labels.label import page as label
 from ragauge.monitoring import page as monitor
-from ragauge.rendering.encoder import encode, json_text
+from ragauge.rendering.encoder import encode, format_json
 from ragauge.studies import page as studies
 from ragauge.testsets import page as sets
 from ragauge.version import __version__
@@ -36,7 +36,7 @@ from ragauge.version import __version__
 if TYPE_CHECKING:
     from starlette.types import ASGIApp
 
-KEPT = "public, max-age=31536000, immutable"  # the address of a static file changes with it
+CACHE_CONTROL = "public, max-age=31536000, immutable"  # the address of a static file changes with it
 
 
 @dataclass(frozen=True)
@@ -66,95 +66,121 @@ class TextConvertor(StringConvertor):
 
 register_url_convertor("text", TextConvertor())
 PAGES = (
-    Address("/", runs.first, "The newest run of each set, and what is in flight."),
-    Address("/runs", runs.page, "Every run, the newest first.", table=runs.table),
-    Address("/runs/{run}", run.page, "One run: verdict, what to do, scores.", "scorecard"),
-    Address("/runs/{run}/state", run.state, "How far a run is."),
+    Address("/", runs.build_overview_page, "The newest run of each set, and what is in flight."),
+    Address("/runs", runs.build_page, "Every run, the newest first.", table=runs.build_table),
+    Address("/runs/{run}", run.build_page, "One run: verdict, what to do, scores.", "scorecard"),
+    Address("/runs/{run}/state", run.build_state_page, "How far a run is."),
     Address(
         "/runs/{run}/examples",
-        examples.page,
+        examples.build_page,
         "The examples of a run: sorted, filtered, a page at a time.",
-        table=examples.table,
+        table=examples.build_table,
     ),
     Address(
         "/runs/{run}/examples/{query_id:text}",
-        examples.one,
+        examples.build_example_page,
         "One example, with the arithmetic of every score.",
         "explained_example",
     ),
-    Address("/compare", compare.page, "Runs held against one.", "comparison", compare.table),
-    Address("/history", history.page, "A metric over the runs of a set."),
-    Address("/sets", sets.page, "Every version of every test set.", table=sets.table),
-    Address("/sets/{name:text}/diff", sets.diff, "What changed between two versions of a set.", table=sets.diff_table),
+    Address("/compare", compare.build_page, "Runs held against one.", "comparison", compare.build_table),
+    Address("/history", history.build_page, "A metric over the runs of a set."),
+    Address("/sets", sets.build_page, "Every version of every test set.", table=sets.build_table),
+    Address(
+        "/sets/{name:text}/diff",
+        sets.build_diff_page,
+        "What changed between two versions of a set.",
+        table=sets.build_diff_table,
+    ),
     Address(
         "/sets/{name:text}/{version}",
-        sets.one,
+        sets.build_set_page,
         "One version of a set: labels, runs, examples, what it can show.",
-        table=sets.examples_table,
+        table=sets.build_examples_table,
     ),
-    Address("/studies", studies.page, "Every sweep and study of components, and what came of it.", table=studies.table),
+    Address(
+        "/studies",
+        studies.build_page,
+        "Every sweep and study of components, and what came of it.",
+        table=studies.build_table,
+    ),
     Address(
         "/studies/{name:text}",
-        studies.one,
+        studies.build_detail_page,
         "One study: trials, charts, segments, what to take.",
-        table=studies.trials_table,
+        table=studies.build_trials_table,
     ),
-    Address("/judges", judges.page, "Every judge with its last check against people.", table=judges.table),
+    Address("/judges", judges.build_page, "Every judge with its last check against people.", table=judges.build_table),
     Address(
         "/judges/{judge:text}",
-        judges.one,
+        judges.build_judge_page,
         "One judge: how far its means err, its checks, its runs.",
-        table=judges.checks_table,
+        table=judges.build_checks_table,
     ),
-    Address("/label", label.page, "What was drawn for people to label; an answer of a draw, for one of them."),
-    Address("/label/agreement", label.agreement, "How far judges agree with what people labelled."),
+    Address("/label", label.build_page, "What was drawn for people to label; an answer of a draw, for one of them."),
+    Address("/label/agreement", label.build_agreement_page, "How far judges agree with what people labelled."),
     Address(
-        "/monitor", monitor.page, "Where each monitor stands in each segment, and what came in.", table=monitor.table
+        "/monitor",
+        monitor.build_page,
+        "Where each monitor stands in each segment, and what came in.",
+        table=monitor.build_table,
     ),
     Address(
-        "/monitor/alerts", monitor.alerts_page, "Every alert, and what people say of it.", table=monitor.alerts_table
+        "/monitor/alerts",
+        monitor.build_alerts_page,
+        "Every alert, and what people say of it.",
+        table=monitor.build_alerts_table,
     ),
-    Address("/monitor/alerts/{alert:text}", monitor.one_alert, "One alert: since when, where, why, the worst traces."),
-    Address("/monitor/drift", monitor.drift, "Whether questions and passages are what they were, and how they differ."),
-    Address("/monitor/traces", monitor.traces_page, "What became of each trace.", table=monitor.traces_table),
-    Address("/monitor/traces/{trace:text}", monitor.one_trace, "One trace: what became of it, and its raw spans."),
-    Address("/glossary", glossary.page, "What can be measured."),
-    Address("/glossary/{metric}", glossary.one, "One metric: formula, undefined cases, source."),
+    Address(
+        "/monitor/alerts/{alert:text}", monitor.build_alert_page, "One alert: since when, where, why, the worst traces."
+    ),
+    Address(
+        "/monitor/drift",
+        monitor.build_drift_page,
+        "Whether questions and passages are what they were, and how they differ.",
+    ),
+    Address(
+        "/monitor/traces", monitor.build_traces_page, "What became of each trace.", table=monitor.build_traces_table
+    ),
+    Address(
+        "/monitor/traces/{trace:text}", monitor.build_trace_page, "One trace: what became of it, and its raw spans."
+    ),
+    Address("/glossary", glossary.build_page, "What can be measured."),
+    Address("/glossary/{metric}", glossary.build_metric_page, "One metric: formula, undefined cases, source."),
 )
 
 
-def application(site: Site) -> ASGIApp:
+def create_app(site: Site) -> ASGIApp:
     """The dashboard, with what guards it."""
     app = FastAPI(title="ragauge", version=__version__, docs_url=None, redoc_url=None, openapi_url="/openapi.json")
-    app.add_exception_handler(RagaugeError, _refused(site))
-    app.add_exception_handler(404, _refused(site))
+    app.add_exception_handler(RagaugeError, _make_error_handler(site))
+    app.add_exception_handler(404, _make_error_handler(site))
     _add_files(app, site)
     for address in PAGES:
-        _add(app, site, address)
+        _add_routes(app, site, address)
     _add_actions(app, site)
-    return Guard(app, site.access, site.refusal, site.why_not_ready)
+    return Guard(app, site.access, site.render_refusal, site.why_not_ready)
 
 
-def _add(app: FastAPI, site: Site, address: Address) -> None:
+def _add_routes(app: FastAPI, site: Site, address: Address) -> None:
     """The routes of a page: its JSON before the page, whose path would take its ending for a part of a name."""
 
-    def parts(request: Request) -> Any:
+    def make_page(request: Request) -> Any:
         return address.page(site, request.query_params, **request.path_params)
 
     def as_json(request: Request) -> Response:
-        with site.served.reading():
-            return Response(json_text(encode(parts(request).value)), media_type=JSON)
+        with site.served.open_page():
+            return Response(format_json(encode(make_page(request).value)), media_type=JSON)
 
     def as_table(request: Request) -> Response:
         ending = f".{request.url.path.rpartition('.')[2]}"
         make = address.table
-        with site.served.reading():
+        with site.served.open_page():
             columns, rows = make(site, request.query_params, **request.path_params) if make is not None else ([], [])
-        return StreamingResponse(table_parts(columns, rows, ending), media_type=TYPES[ending])
+        return StreamingResponse(iter_table(columns, rows, ending), media_type=CONTENT_TYPES[ending])
 
     def as_html(request: Request) -> Response:
-        with site.served.reading():
-            page = parts(request)
+        with site.served.open_page():
+            page = make_page(request)
             body = site.shown(page.html)
         later = getattr(page, "afterwards", None)  # of pages that leave something to when they are sent
         return Response(body, media_type=HTML, background=None if later is None else BackgroundTask(later))
@@ -164,7 +190,7 @@ def _add(app: FastAPI, site: Site, address: Address) -> None:
         says: dict[int | str, dict[str, Any]] = {200: {"content": {JSON: {"schema": schema}}}}
         path = f"{address.path}.json"
         app.add_api_route(path, as_json, summary=address.about, responses=says, response_class=Response)
-    for ending in TYPES if address.table is not None else ():
+    for ending in CONTENT_TYPES if address.table is not None else ():
         app.add_api_route(f"{address.path}{ending}", as_table, include_in_schema=False, response_class=Response)
     app.add_api_route(address.path, as_html, include_in_schema=False, methods=["GET", "HEAD"], response_class=Response)
 
@@ -172,30 +198,36 @@ def _add(app: FastAPI, site: Site, address: Address) -> None:
 def _add_actions(app: FastAPI, site: Site) -> None:
     """What forms do; the guard has let them in. The answer leads back to the page that shows it."""
 
-    async def act(request: Request) -> Response:
+    async def run_action(request: Request) -> Response:
         path, form = request.path_params, await request.form()
         fields = {name: [str(value) for value in form.getlist(name)] for name in form}
-        to = await run_in_threadpool(actions.act, site, path["run"], path["action"], fields)
+        to = await run_in_threadpool(actions.run_action, site, path["run"], path["action"], fields)
         return RedirectResponse(to, 303)
 
-    async def give(request: Request) -> Response:
+    async def save_label(request: Request) -> Response:
         """Whoever asks for JSON stays on the page: told how many labels there are now, and where to go on."""
         fields = {name: str(value) for name, value in (await request.form()).multi_items()}
-        to, sheet = await run_in_threadpool(label.give, site, fields)
+        to, sheet = await run_in_threadpool(label.save_given_label, site, fields)
         if not _wants_json(request):
             return RedirectResponse(to, 303)
-        return Response(json_text({"labelled": sheet.labelled, "parts": sheet.parts, "to": to}), media_type=JSON)
+        return Response(format_json({"labelled": sheet.labelled, "parts": sheet.parts, "to": to}), media_type=JSON)
 
-    async def resolve(request: Request) -> Response:
+    async def resolve_alert(request: Request) -> Response:
         form, alert = await request.form(), request.path_params["alert"]
-        to = await run_in_threadpool(monitor.resolve, site, alert, str(form.get("resolution", "")))
+        to = await run_in_threadpool(monitor.resolve_alert, site, alert, str(form.get("resolution", "")))
         return RedirectResponse(to, 303)
 
     app.add_api_route(
-        "/monitor/alerts/{alert:text}", resolve, methods=["POST"], include_in_schema=False, response_class=Response
+        "/monitor/alerts/{alert:text}",
+        resolve_alert,
+        methods=["POST"],
+        include_in_schema=False,
+        response_class=Response,
     )
-    app.add_api_route("/label", give, methods=["POST"], include_in_schema=False, response_class=Response)
-    app.add_api_route("/runs/{run}/{action}", act, methods=["POST"], include_in_schema=False, response_class=Response)
+    app.add_api_route("/label", save_label, methods=["POST"], include_in_schema=False, response_class=Response)
+    app.add_api_route(
+        "/runs/{run}/{action}", run_action, methods=["POST"], include_in_schema=False, response_class=Response
+    )
 
 
 def _wants_json(request: Request) -> bool:
@@ -206,45 +238,47 @@ def _wants_json(request: Request) -> bool:
 def _add_files(app: FastAPI, site: Site) -> None:
     """Style sheet, script, schemas and what Prometheus reads; and an empty answer to browsers that ask for an icon."""
 
-    def file(name: str) -> Response:
-        if name not in static():
+    def serve_file(name: str) -> Response:
+        if name not in load_static_files():
             raise NoSuchPage(f"no file {name!r} here.")
-        kind, body = static()[name]
-        return Response(body, media_type=kind, headers={"cache-control": KEPT})
+        kind, body = load_static_files()[name]
+        return Response(body, media_type=kind, headers={"cache-control": CACHE_CONTROL})
 
-    def icon() -> Response:
-        return Response(status_code=204, headers={"cache-control": KEPT})
+    def serve_icon() -> Response:
+        return Response(status_code=204, headers={"cache-control": CACHE_CONTROL})
 
-    def metrics() -> Response:
+    def serve_metrics() -> Response:
         try:
-            from ragauge.monitoring.alerts.exposition import TYPE, exposition
+            from ragauge.monitoring.alerts.exposition import TYPE, render_metrics
         except ImportError:
-            raise NoSuchPage(f"metrics need an extra. Install it with: {install_command('monitor')}") from None
-        with site.served.reading():
-            return Response(exposition(site.store, site.config), headers={"content-type": TYPE})
+            raise NoSuchPage(f"metrics need an extra. Install it with: {build_install_command('monitor')}") from None
+        with site.served.open_page():
+            return Response(render_metrics(site.store, site.config), headers={"content-type": TYPE})
 
-    def schema(name: str) -> Response:
+    def serve_schema(name: str) -> Response:
         if name not in {address.schema for address in PAGES if address.schema}:
             raise NoSuchPage(f"no schema {name!r} here; /openapi.json names those that there are.")
         body = (resources.files("ragauge") / "core" / "schema" / f"{name}.schema.json").read_bytes()
         return Response(body, media_type="application/schema+json")
 
-    app.add_api_route("/metrics", metrics, include_in_schema=False, response_class=Response)
-    app.add_api_route("/schemas/{name}.json", schema, include_in_schema=False, response_class=Response)
-    app.add_api_route("/static/{_}/{name}", file, include_in_schema=False, response_class=Response)
-    app.add_api_route("/favicon.ico", icon, include_in_schema=False, response_class=Response)
+    app.add_api_route("/metrics", serve_metrics, include_in_schema=False, response_class=Response)
+    app.add_api_route("/schemas/{name}.json", serve_schema, include_in_schema=False, response_class=Response)
+    app.add_api_route("/static/{_}/{name}", serve_file, include_in_schema=False, response_class=Response)
+    app.add_api_route("/favicon.ico", serve_icon, include_in_schema=False, response_class=Response)
 
 
-def _refused(site: Site) -> Callable[..., Any]:
+def _make_error_handler(site: Site) -> Callable[..., Any]:
     """What an error shows: the page of a refusal, or JSON where that was asked for."""
 
-    async def answer(request: Request, error: Exception) -> Response:
-        if isinstance(error, Moved):
+    async def handle_error(request: Request, error: Exception) -> Response:
+        if isinstance(error, AddressMoved):
             return RedirectResponse(f"{site.root}{request.url.path}{error}", 303)
-        status = status_of(error) if isinstance(error, RagaugeError) else 404
+        status = get_status(error) if isinstance(error, RagaugeError) else 404
         nowhere = "no such page. The links above lead to those there are."
-        why = str(error) if isinstance(error, RagaugeError) else nowhere
-        kind, body = site.refusal(status, why, plain=request.url.path.endswith(".json") or _wants_json(request))
+        reason = str(error) if isinstance(error, RagaugeError) else nowhere
+        kind, body = site.render_refusal(
+            status, reason, plain=request.url.path.endswith(".json") or _wants_json(request)
+        )
         return Response(body, status_code=status, media_type=kind)
 
-    return answer
+    return handle_error

@@ -9,15 +9,15 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
 from ragauge.core.errors import RagaugeError
-from ragauge.verbs.option_specs import keywords
-from ragauge.verbs.options import ServedOptions
+from ragauge.verbs.option_specs import expand_options
+from ragauge.verbs.options import ServeOptions
 
 if TYPE_CHECKING:
     import socket
 
     from uvicorn import Server
 
-STARTS = 60  # seconds within which a server that has its port answers
+START_TIMEOUT_S = 60  # seconds within which a server that has its port answers
 
 
 class Dashboard:
@@ -55,8 +55,8 @@ class Dashboard:
         return f'<p>The dashboard is at <a href="{to}" target="_blank" rel="noopener noreferrer">{to}</a></p>'
 
 
-@keywords(ServedOptions)
-def ui(wanted: ServedOptions) -> Dashboard:
+@expand_options(ServeOptions)
+def ui(options: ServeOptions) -> Dashboard:
     """Serves the dashboard from this process, as `ragauge ui` does; returns when it can be opened.
 
     Options:
@@ -78,26 +78,28 @@ def ui(wanted: ServedOptions) -> Dashboard:
         UsageError: the port is taken, or one of the options is wrong.
         StoreError: the store cannot be opened.
     """
-    from ragauge.dashboard.serve import listen, open_browser, require, site_of
+    from ragauge.dashboard.serve import build_site, open_browser, open_server, require_extra
 
-    require("The dashboard", "ui")
-    from ragauge.dashboard.app import application
+    require_extra("The dashboard", "ui")
+    from ragauge.dashboard.app import create_app
 
     ready: queue.SimpleQueue[str] = queue.SimpleQueue()
-    site = site_of(wanted)
-    server, listening = listen(application(site), site, wanted.port, ready.put)
-    thread = threading.Thread(target=_serve, args=(server, listening), name="ragauge-ui", daemon=True)
+    site = build_site(options)
+    server, listening = open_server(create_app(site), site, options.port, ready.put)
+    thread = threading.Thread(target=_run_server, args=(server, listening), name="ragauge-ui", daemon=True)
     thread.start()
     try:
-        dashboard = Dashboard(ready.get(timeout=STARTS), server, thread)
+        dashboard = Dashboard(ready.get(timeout=START_TIMEOUT_S), server, thread)
     except queue.Empty:
         server.should_exit = True
-        raise RagaugeError(f"The dashboard did not start in {STARTS} s. Try `ragauge ui` in a terminal.") from None
-    if not wanted.no_open:
+        raise RagaugeError(
+            f"The dashboard did not start in {START_TIMEOUT_S} s. Try `ragauge ui` in a terminal."
+        ) from None
+    if not options.no_open:
         open_browser(dashboard.url)
     return dashboard
 
 
-def _serve(server: Server, listening: socket.socket) -> None:
+def _run_server(server: Server, listening: socket.socket) -> None:
     with listening:
         server.run([listening])

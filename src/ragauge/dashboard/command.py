@@ -8,12 +8,12 @@ from ragauge.verbs import command_options as options
 from ragauge.verbs.options import UiOptions
 
 
-@options.grouped
-def ui(wanted: UiOptions) -> None:
+@options.spread_options
+def ui(command_options: UiOptions) -> None:
     """Serve what the store knows as linked pages: runs, reports, examples, comparisons. Ctrl-C ends it.
 
     Only this machine can read them, unless --host says otherwise, which needs a token. --export writes files instead.
     """
-    from ragauge.dashboard.serve import serve
+    from ragauge.dashboard.serve import serve_dashboard
 
-    serve(wanted, lambda said: typer.echo(said, err=True))
+    serve_dashboard(command_options, lambda message: typer.echo(message, err=True))

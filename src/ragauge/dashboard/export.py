@@ -15,19 +15,19 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qsl, quote, unquote, urljoin
 
 from ragauge.core.errors import RagaugeError
-from ragauge.core.messages import plural
+from ragauge.core.messages import format_count
 from ragauge.dashboard.site import SECTIONS, Site
 from ragauge.evaluation.runs.verb import runs
-from ragauge.rendering.lists import question
+from ragauge.rendering.lists import format_query
 from ragauge.verbs.files import write_text
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp
 
-FIRST = ("/", *(f"/{path}" for path, _ in SECTIONS if path))
+FIRST_ADDRESSES = ("/", *(f"/{path}" for path, _ in SECTIONS if path))
 LINK = re.compile(r' (href|src)="([^"]*)"')
-MOST_DEAD = 5  # pages that could not be made, named
-SLUG = 40  # characters of a name that a file's name repeats
+MAX_NAMED_PAGES = 5  # pages that could not be made, named
+MAX_SLUG_CHARS = 40  # characters of a name that a file's name repeats
 
 
 @dataclass
@@ -57,64 +57,70 @@ class Export:
             UsageError: the folder cannot be made, or a file in it not be written.
             RagaugeError: pages were refused, or ended in a fault; every other page is written before.
         """
-        for address in FIRST:
-            self.file_of(address)
-        done, dead = 0, []
+        for address in FIRST_ADDRESSES:
+            self.find_file(address)
+        n_done, dead = 0, []
         while self._todo:
             address = self._todo.popleft()
-            status, body = asyncio.run(asked(self.app, address))
+            status, body = asyncio.run(request_page(self.app, address))
             if status != 200:
                 dead.append(f"{address} answered {status}")
                 continue
             here = self.files[address]
-            text = body.decode() if here.endswith((".css", ".js")) else self._rewritten(body.decode(), address, here)
+            text = (
+                body.decode() if here.endswith((".css", ".js")) else self._rewrite_links(body.decode(), address, here)
+            )
             write_text(folder / here, text)
-            done += 1
+            n_done += 1
         if dead:
-            shown = dead[:MOST_DEAD]
-            more = f" and {len(dead) - len(shown):,} more" if len(dead) > len(shown) else ""
+            named_pages = dead[:MAX_NAMED_PAGES]
+            more = f" and {len(dead) - len(named_pages):,} more" if len(dead) > len(named_pages) else ""
             raise RagaugeError(
-                f"wrote {plural(done, 'file')} to {folder}, but {plural(len(dead), 'page')} could not be made: "
-                f"{'; '.join(shown)}{more}. Links to them lead nowhere. Open these addresses in `ragauge ui`, which "
+                f"wrote {format_count(n_done, 'file')} to {folder}, but {format_count(len(dead), 'page')} could not "
+                "be made: "
+                f"{'; '.join(named_pages)}{more}. Links to them lead nowhere. Open these addresses in `ragauge ui`, "
+                "which "
                 "says why."
             )
-        return done
+        return n_done
 
-    def _rewritten(self, text: str, address: str, here: str) -> str:
+    def _rewrite_links(self, text: str, address: str, here: str) -> str:
         """A page whose links lead to files; a link to what is not written is none.
 
         Lists of examples lead to each other in every combination of filters: those that reports lead to are written.
         """
         of_list = "/examples?" in address
 
-        def link(found: re.Match[str]) -> str:
-            name, to = found[1], unescape(found[2])
+        def replace_link(match: re.Match[str]) -> str:
+            name, to = match[1], unescape(match[2])
             if to.startswith("#"):
-                return found[0]
-            target, sign, part = urljoin(address, to).partition("#")
-            file = self.files.get(target, "") if of_list and "/examples?" in target else self.file_of(target)
-            return f' {name}="{escape(_relative(file, here) + sign + part)}"' if file else ""
+                return match[0]
+            target, sign, fragment = urljoin(address, to).partition("#")
+            file = self.files.get(target, "") if of_list and "/examples?" in target else self.find_file(target)
+            return f' {name}="{escape(_relative_link(file, here) + sign + fragment)}"' if file else ""
 
-        return LINK.sub(link, text)
+        return LINK.sub(replace_link, text)
 
-    def file_of(self, address: str) -> str:
+    def find_file(self, address: str) -> str:
         """The file that an address is written to, which it then is; "" for what is not written."""
         path, _, asked_for = address.partition("?")
         keys = dict(parse_qsl(asked_for, keep_blank_values=True))
-        parts = [unquote(part) for part in path.split("/")[1:]]
-        if parts[:1] == ["runs"] and len(parts) > 3 and parts[2] == "examples":  # once, whichever list leads to it
+        path_parts = [unquote(path_part) for path_part in path.split("/")[1:]]
+        if (
+            path_parts[:1] == ["runs"] and len(path_parts) > 3 and path_parts[2] == "examples"
+        ):  # once, whichever list leads to it
             keys = {name: value for name, value in keys.items() if name in ("repeat", "judge")}
-        address = path + question(keys)
+        address = path + format_query(keys)
         if address not in self.files:
-            if not self._wanted(parts, keys):
+            if not self._is_exported(path_parts, keys):
                 return ""
-            self.files[address] = _file(path, parts, question(keys))
+            self.files[address] = _build_file_name(path, path_parts, format_query(keys))
             self._todo.append(address)
         return self.files[address]
 
-    def _wanted(self, parts: list[str], keys: dict[str, str]) -> bool:
+    def _is_exported(self, path_parts: list[str], keys: dict[str, str]) -> bool:
         """Whether a page is written: those of the chosen runs, and what is about all."""
-        match parts:
+        match path_parts:
             case ["static", _, _] | ["glossary", *_] | ["history"]:
                 return True
             case [""] | ["runs"] | ["sets"] | ["label"] | ["studies" | "judges", *_]:
@@ -133,23 +139,25 @@ class Export:
         return False
 
 
-def _file(path: str, parts: list[str], asked_for: str) -> str:
+def _build_file_name(path: str, path_parts: list[str], asked_for: str) -> str:
     """The name of a file: readable, safe everywhere, and no other address's."""
-    if parts[0] == "static":
-        return f"static/{parts[-1]}"
-    if parts == [""]:
+    if path_parts[0] == "static":
+        return f"static/{path_parts[-1]}"
+    if path_parts == [""]:
         return "index.html"
-    plain = [re.sub(r"[^A-Za-z0-9_-]+", "-", part)[:SLUG].strip("-") or "page" for part in parts]
-    exact = not asked_for and plain == parts
+    safe_parts = [
+        re.sub(r"[^A-Za-z0-9_-]+", "-", path_part)[:MAX_SLUG_CHARS].strip("-") or "page" for path_part in path_parts
+    ]
+    exact = not asked_for and safe_parts == path_parts
     mark = "" if exact else f"-{hashlib.sha256((path + asked_for).encode()).hexdigest()[:10]}"
-    return f"{'/'.join(plain)}{mark}.html"
+    return f"{'/'.join(safe_parts)}{mark}.html"
 
 
-def _relative(file: str, here: str) -> str:
+def _relative_link(file: str, here: str) -> str:
     return quote(os.path.relpath(file, Path(here).parent).replace(os.sep, "/"))
 
 
-async def asked(app: ASGIApp, address: str) -> tuple[int, bytes]:
+async def request_page(app: ASGIApp, address: str) -> tuple[int, bytes]:
     """Status and body of what an application answers, without a network."""
     path, _, asked_for = address.partition("?")
     scope: dict[str, Any] = {
@@ -166,7 +174,7 @@ async def asked(app: ASGIApp, address: str) -> tuple[int, bytes]:
         "client": None,
         "server": ("localhost", 80),
     }
-    status, parts = 500, []
+    status, body_parts = 500, []
 
     async def receive() -> dict[str, Any]:
         return {"type": "http.request", "body": b"", "more_body": False}
@@ -174,16 +182,16 @@ async def asked(app: ASGIApp, address: str) -> tuple[int, bytes]:
     async def send(message: Any) -> None:
         nonlocal status
         status = message.get("status", status)
-        parts.append(message.get("body", b""))
+        body_parts.append(message.get("body", b""))
 
     try:
         await app(scope, receive, send)
     except Exception:  # an application passes its fault on after it has answered 500
-        return 500, b"".join(parts)
-    return status, b"".join(parts)
+        return 500, b"".join(body_parts)
+    return status, b"".join(body_parts)
 
 
-def export(site: Site, app: ASGIApp, folder: Path, names: tuple[str, ...], limit: int) -> int:
+def export_pages(site: Site, app: ASGIApp, folder: Path, names: tuple[str, ...], limit: int) -> int:
     """Writes the pages of some runs into a folder; returns how many files there are.
 
     Args:
@@ -197,5 +205,5 @@ def export(site: Site, app: ASGIApp, folder: Path, names: tuple[str, ...], limit
         NoSuchPage: no such run.
         UsageError: the folder cannot be written to.
     """
-    found = [site.run(name).run for name in names] or runs(limit=limit, store=site.store)
-    return Export(app, {one.run_id: one.set_version for one in found}, limit).write(folder)
+    exported_runs = [site.run(name).run for name in names] or runs(limit=limit, store=site.store)
+    return Export(app, {run.run_id: run.set_version for run in exported_runs}, limit).write(folder)

@@ -9,7 +9,7 @@ from typing import Any
 from ragauge.dashboard.site import Site
 from ragauge.rendering.lists import ServedLinks
 from ragauge.rendering.sections import ReportSection
-from ragauge.rendering.writers.html import sections_html
+from ragauge.rendering.writers.html import render_sections
 
 
 @dataclass(frozen=True)
@@ -34,5 +34,5 @@ class ListPage:
 
     def html(self) -> str:
         """The page."""
-        shown = sections_html(self.sections(self.value), ServedLinks(self.site.root, ""))
-        return self.site.render("list.html", self.here, title=self.title, sections=shown, above=self.above)
+        rendered = render_sections(self.sections(self.value), ServedLinks(self.site.root, ""))
+        return self.site.render("list.html", self.here, title=self.title, sections=rendered, above=self.above)

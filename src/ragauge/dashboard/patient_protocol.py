@@ -20,7 +20,7 @@ class PatientProtocol(AutoHTTPProtocol):  # type: ignore[valid-type, misc]
     def connection_made(self, transport: Any) -> None:
         """Begins to wait for a request."""
         super().connection_made(transport)
-        self._wait()
+        self._start_timer()
 
     def data_received(self, data: bytes) -> None:
         """Waits on, unless the request is being answered."""
@@ -28,34 +28,36 @@ class PatientProtocol(AutoHTTPProtocol):  # type: ignore[valid-type, misc]
         super().data_received(data)
         answering = self.cycle is not None and not self.cycle.response_complete
         if answering:
-            self._stop()
+            self._stop_timer()
         elif self._waiting is None:
-            self._wait()
+            self._start_timer()
 
     def on_response_complete(self) -> None:
         """Reads on for a while where the request was answered before it was whole."""
-        cycle, left = self.cycle, (self._began or 0.0) + patience.PATIENCE - self.loop.time()
+        cycle, remaining_s = self.cycle, (self._began or 0.0) + patience.REQUEST_TIMEOUT_S - self.loop.time()
         self._began = None
         super().on_response_complete()
         if cycle is not None and cycle.more_body:  # it was answered before it was whole
-            self._lingering = self.loop.call_later(max(0.0, min(patience.LINGERING, left)), self._close_half, cycle)
+            self._lingering = self.loop.call_later(
+                max(0.0, min(patience.LINGER_S, remaining_s)), self._close_half, cycle
+            )
 
     def connection_lost(self, exc: Exception | None) -> None:
         """Waits for nothing more."""
-        self._stop()
+        self._stop_timer()
         if self._lingering is not None:
             self._lingering.cancel()
         super().connection_lost(exc)
 
-    def _wait(self) -> None:
-        self._waiting = self.loop.call_later(patience.PATIENCE, self._close)
+    def _start_timer(self) -> None:
+        self._waiting = self.loop.call_later(patience.REQUEST_TIMEOUT_S, self._close_idle)
 
-    def _stop(self) -> None:
+    def _stop_timer(self) -> None:
         if self._waiting is not None:
             self._waiting.cancel()
             self._waiting = None
 
-    def _close(self) -> None:
+    def _close_idle(self) -> None:
         self._waiting = None
         if self.cycle is None or self.cycle.response_complete:
             self.transport.close()

@@ -14,10 +14,10 @@ from typing import Literal
 
 from ragauge.core.errors import UsageError
 
-LEAST_TOKEN = 16  # characters
-IDLE, LONGEST = 3600.0, 12 * 3600.0  # seconds without a request, and in all, after which a session ends
-LINE = re.compile(r"(read|write|ingest):\s*(\S*)")
-MAKE = "Make one with: python -c 'import secrets; print(secrets.token_urlsafe())'"
+MIN_TOKEN_CHARS = 16  # characters
+IDLE_S, MAX_SESSION_S = 3600.0, 12 * 3600.0  # seconds without a request, and in all, after which a session ends
+RIGHT_LINE = re.compile(r"(read|write|ingest):\s*(\S*)")
+MAKE_ADVICE = "Make one with: python -c 'import secrets; print(secrets.token_urlsafe())'"
 Right = Literal["", "read", "write"]
 
 
@@ -43,7 +43,7 @@ class AccessTokens:
 
     def right_of(self, word: str) -> Right:
         """What a token lets its bearer do with pages; all are compared in constant time."""
-        writes = [is_same(word, one) for one in (self.every, self.write)]
+        writes = [is_same(word, token) for token in (self.every, self.write)]
         reads = is_same(word, self.read)
         return "write" if any(writes) else "read" if reads else ""
 
@@ -62,32 +62,32 @@ def read_tokens(path: Path) -> AccessTokens:
         text = path.read_text(encoding="utf-8").strip()
     except (OSError, UnicodeDecodeError) as error:
         raise UsageError(f"--token-file {path} cannot be read: {error}. Name a text file with the token.") from error
-    named = [LINE.fullmatch(line.strip()) for line in text.splitlines() if line.strip()]
-    if not any(named):
-        return AccessTokens(_checked(path, text))
-    found: dict[str, str] = {}
-    for line in named:
-        if line is None or line[1] in found:
+    matches = [RIGHT_LINE.fullmatch(line.strip()) for line in text.splitlines() if line.strip()]
+    if not any(matches):
+        return AccessTokens(_check_token(path, text))
+    tokens: dict[str, str] = {}
+    for line in matches:
+        if line is None or line[1] in tokens:
             expected = "expected lines read: TOKEN, write: TOKEN and ingest: TOKEN, each at most once"
             raise UsageError(f"--token-file {path}: {expected}. One token alone gives every right.")
-        found[line[1]] = _checked(path, line[2])
-    if len(set(found.values())) < len(found):
+        tokens[line[1]] = _check_token(path, line[2])
+    if len(set(tokens.values())) < len(tokens):
         raise UsageError(f"--token-file {path}: two rights have one token. Give each its own, or write one for all.")
-    return AccessTokens(**found)
+    return AccessTokens(**tokens)
 
 
-def _checked(path: Path, token: str) -> str:
-    if len(token) < LEAST_TOKEN or not token.isascii() or not token.isprintable() or " " in token:
+def _check_token(path: Path, token: str) -> str:
+    if len(token) < MIN_TOKEN_CHARS or not token.isascii() or not token.isprintable() or " " in token:
         raise UsageError(
-            f"--token-file {path}: expected a token of at least {LEAST_TOKEN} letters, digits and signs, without "
-            f"blanks, got {len(token)} characters. {MAKE}"
+            f"--token-file {path}: expected a token of at least {MIN_TOKEN_CHARS} letters, digits and signs, without "
+            f"blanks, got {len(token)} characters. {MAKE_ADVICE}"
         )
     return token
 
 
-def is_same(given: str, known: str) -> bool:
+def is_same(secret: str, expected: str) -> bool:
     """Whether a secret is the known one, in constant time; never where none is known."""
-    return bool(known) and hmac.compare_digest(given.encode(), known.encode())
+    return bool(expected) and hmac.compare_digest(secret.encode(), expected.encode())
 
 
 class Sessions:
@@ -101,11 +101,11 @@ class Sessions:
         self._clock, self._lock = clock, threading.Lock()
         self._open: dict[str, tuple[Right, float, float]] = {}  # right, when it began, when it was seen last
 
-    def begin(self, right: Right) -> str:
+    def begin_session(self, right: Right) -> str:
         """A new session's secret."""
         now, name = self._clock(), secrets.token_urlsafe()
         with self._lock:
-            self._open = {one: held for one, held in self._open.items() if _holds(held, now)}
+            self._open = {session_id: session for session_id, session in self._open.items() if _is_alive(session, now)}
             self._open[name] = right, now, now
         return name
 
@@ -113,12 +113,12 @@ class Sessions:
         """What a session lets do; "" where it has ended. It counts as used."""
         now = self._clock()
         with self._lock:
-            held = self._open.get(name)
-            if held is None or not _holds(held, now):
+            session = self._open.get(name)
+            if session is None or not _is_alive(session, now):
                 self._open.pop(name, None)
                 return ""
-            self._open[name] = held[0], held[1], now
-            return held[0]
+            self._open[name] = session[0], session[1], now
+            return session[0]
 
     def end(self, name: str) -> None:
         """Logs out."""
@@ -126,5 +126,5 @@ class Sessions:
             self._open.pop(name, None)
 
 
-def _holds(held: tuple[Right, float, float], now: float) -> bool:
-    return now - held[2] < IDLE and now - held[1] < LONGEST
+def _is_alive(session: tuple[Right, float, float], now: float) -> bool:
+    return now - session[2] < IDLE_S and now - session[1] < MAX_SESSION_S

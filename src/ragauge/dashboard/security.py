@@ -19,24 +19,24 @@ from typing import TYPE_CHECKING, Protocol
 from urllib.parse import parse_qs, quote, urlsplit
 
 from ragauge.core.errors import UsageError
-from ragauge.dashboard.patience import PATIENCE
-from ragauge.dashboard.rights import LEAST_TOKEN, LONGEST, AccessTokens, Right, Sessions, is_same, read_tokens
+from ragauge.dashboard.patience import REQUEST_TIMEOUT_S
+from ragauge.dashboard.rights import MAX_SESSION_S, MIN_TOKEN_CHARS, AccessTokens, Right, Sessions, is_same, read_tokens
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-MOST_BODY = 1 << 20  # bytes of a form
-LOGIN_DELAY = 0.5  # seconds that a wrong token waits for its answer
+MAX_BODY_BYTES = 1 << 20  # bytes of a form
+LOGIN_DELAY_S = 0.5  # seconds that a wrong token waits for its answer
 COOKIE = "ragauge_session"
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
-SAFE = ("GET", "HEAD")
-POLICY = (
+SAFE_METHODS = ("GET", "HEAD")
+CONTENT_SECURITY_POLICY = (
     "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; form-action 'self'; "
     "frame-ancestors 'none'; base-uri 'none'"
 )
 
 
-def tokens_for(path: Path | None, host: str) -> AccessTokens:
+def read_required_tokens(path: Path | None, host: str) -> AccessTokens:
     """The tokens in a file; none where none is needed.
 
     Raises:
@@ -46,7 +46,7 @@ def tokens_for(path: Path | None, host: str) -> AccessTokens:
         return read_tokens(path)
     if not is_loopback(host):
         raise UsageError(
-            f"--host {host} lets other machines in, which needs a token. Write one of at least {LEAST_TOKEN} "
+            f"--host {host} lets other machines in, which needs a token. Write one of at least {MIN_TOKEN_CHARS} "
             "characters into a file, and name it with --token-file."
         )
     return AccessTokens()
@@ -58,11 +58,11 @@ def is_loopback(host: str) -> bool:
     >>> is_loopback("127.0.0.1"), is_loopback("localhost"), is_loopback("0.0.0.0"), is_loopback("::1")
     (True, True, False, True)
     """
-    address = _address(host)
+    address = _parse_address(host)
     return host.casefold() == "localhost" if address is None else address.is_loopback
 
 
-def _address(host: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:
+def _parse_address(host: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:
     try:
         return ipaddress.ip_address(host.strip("[]"))
     except ValueError:
@@ -112,21 +112,21 @@ class Access:
         client = (scope.get("client") or ("",))[0]
         return scope.get("scheme") == "https" or (client in self.trusted_proxies and forwarded.lower() == "https")
 
-    def knows_host(self, named: str) -> bool:
+    def knows_host(self, host_header: str) -> bool:
         """Whether a request's Host names this server.
 
         A name may lead anywhere, so it must be known. An address leads nowhere else; it is let in where the server
         listens at every address of the machine.
         """
         try:
-            host = (urlsplit(f"//{named}").hostname or "").casefold()
+            host = (urlsplit(f"//{host_header}").hostname or "").casefold()
         except ValueError:
             return False
-        known = {name.casefold().strip("[]") for name in (*self.allowed, self.host)}
-        known |= set(LOOPBACK)
-        at = _address(self.host)
-        anywhere = at is not None and at.is_unspecified
-        return host in known or (anywhere and _address(host) is not None)
+        known_hosts = {name.casefold().strip("[]") for name in (*self.allowed, self.host)}
+        known_hosts |= set(LOOPBACK)
+        listen_address = _parse_address(self.host)
+        anywhere = listen_address is not None and listen_address.is_unspecified
+        return host in known_hosts or (anywhere and _parse_address(host) is not None)
 
 
 class Refusal(Protocol):
@@ -136,7 +136,7 @@ class Refusal(Protocol):
         """Content type and body; `login` is the address that a log-in leads on to, "" where it is not about that."""
 
 
-def _text(value: bytes) -> str:
+def _decode_header(value: bytes) -> str:
     return value.decode("latin-1")
 
 
@@ -170,114 +170,119 @@ class Guard:
             return
         headers: dict[str, list[str]] = {}
         for name, value in scope["headers"]:
-            headers.setdefault(_text(name).lower(), []).append(_text(value))
-        reply = _with_headers(send, is_loopback(self._access.host))
-        asked = GuardedRequest(scope, headers)
-        if await self._probed(asked, reply):
+            headers.setdefault(_decode_header(name).lower(), []).append(_decode_header(value))
+        reply = _add_headers(send, is_loopback(self._access.host))
+        request = GuardedRequest(scope, headers)
+        if await self._answer_probe(request, reply):
             return
-        if (refused := self._refused(asked)) is not None:
-            await self._say(asked, *refused, reply)
+        if (refused := self._find_refusal(request)) is not None:
+            await self._send_refusal(request, *refused, reply)
             return
-        inner = dict(scope, path=asked.path.removeprefix(self._access.base_path) or "/")
-        if scope["method"] not in SAFE:
-            body = await _body(receive)
-            if (refused := self._refused_form(asked, body)) is not None:
-                await self._say(asked, *refused, reply)
+        inner = dict(scope, path=request.path.removeprefix(self._access.base_path) or "/")
+        if scope["method"] not in SAFE_METHODS:
+            body = await _read_body(receive)
+            if (refused := self._refused_form(request, body)) is not None:
+                await self._send_refusal(request, *refused, reply)
                 return
             if inner["path"] in ("/login", "/logout"):
-                await (self._log_in if inner["path"] == "/login" else self._log_out)(asked, body or b"", reply)
+                await (self._log_in if inner["path"] == "/login" else self._log_out)(request, body or b"", reply)
                 return
-            receive = _again(body or b"", receive)
+            receive = _replay_body(body or b"", receive)
         await self._app(inner, receive, reply)
 
-    def _refused(self, asked: GuardedRequest) -> tuple[int, str] | None:
+    def _find_refusal(self, request: GuardedRequest) -> tuple[int, str] | None:
         """Status and reason where a request is not let in whatever it holds."""
-        hosts = asked.headers.get("host", [])
+        hosts = request.headers.get("host", [])
         if len(hosts) != 1 or not self._access.knows_host(hosts[0]):
             got = ", ".join(hosts)[:80] or "none"
             return 421, f"the request names the host {got}, which is not known here. Allow it with --allowed-host NAME."
         base = self._access.base_path
-        if base and asked.path != base and not asked.path.startswith(f"{base}/"):
+        if base and request.path != base and not request.path.startswith(f"{base}/"):
             return 404, f"no such page. Every address begins with {base}/."
-        method = asked.scope["method"]
-        if method not in (*SAFE, "POST"):
+        method = request.scope["method"]
+        if method not in (*SAFE_METHODS, "POST"):
             return 405, f"{method} is not taken here; pages are read with GET and changed with POST."
-        right = self._right(asked) if self._access.needs_token else "write"
-        if not right and not self._is_open(asked):
+        right = self._find_right(request) if self._access.needs_token else "write"
+        if not right and not self._is_open(request):
             return 401, "the token is needed. Give it here, or as the header Authorization: Bearer TOKEN."
-        if method == "POST" and not asked.path.endswith(("/login", "/logout")):
+        if method == "POST" and not request.path.endswith(("/login", "/logout")):
             if self._access.read_only:
                 return 403, "this server was started with --read-only: nothing can be changed here."
             if right != "write":
                 return 403, "this token reads alone. Log in with the token that writes to change anything."
         return None
 
-    async def _probed(self, asked: GuardedRequest, send: Send) -> bool:
+    async def _answer_probe(self, request: GuardedRequest, send: Send) -> bool:
         """Answers /livez and /readyz, which hold no data, without a token; whether it was one of them."""
-        path = asked.path.removeprefix(self._access.base_path)
-        if path not in ("/livez", "/readyz") or asked.scope["method"] not in SAFE:
+        path = request.path.removeprefix(self._access.base_path)
+        if path not in ("/livez", "/readyz") or request.scope["method"] not in SAFE_METHODS:
             return False
-        why = await asyncio.to_thread(self._ready) if path == "/readyz" else ""
-        body = b"not ready" if why else b"ok"
-        await _answer(send, 503 if why else 200, body, {"content-type": "text/plain", "cache-control": "no-store"})
+        reason = await asyncio.to_thread(self._ready) if path == "/readyz" else ""
+        body = b"not ready" if reason else b"ok"
+        await _send_answer(
+            send, 503 if reason else 200, body, {"content-type": "text/plain", "cache-control": "no-store"}
+        )
         return True
 
-    def _is_open(self, asked: GuardedRequest) -> bool:
+    def _is_open(self, request: GuardedRequest) -> bool:
         """Whether who is not logged in may see it: the log-in, and what its page looks like."""
-        path = asked.path.removeprefix(self._access.base_path)
+        path = request.path.removeprefix(self._access.base_path)
         return path == "/login" or path.startswith("/static/")
 
-    def _right(self, asked: GuardedRequest) -> Right:
+    def _find_right(self, request: GuardedRequest) -> Right:
         """What the token that came along lets do, or the session of who gave it before."""
-        given = next(iter(asked.headers.get("authorization", [])), "")
-        scheme, _, word = given.partition(" ")
+        authorization = next(iter(request.headers.get("authorization", [])), "")
+        scheme, _, word = authorization.partition(" ")
         if scheme.lower() == "bearer" and (right := self._access.tokens.right_of(word.strip())):
             return right
-        found = [self._sessions.right_of(value) for value in asked.cookies(COOKIE)]
-        return "write" if "write" in found else "read" if "read" in found else ""
+        rights = [self._sessions.right_of(value) for value in request.list_cookies(COOKIE)]
+        return "write" if "write" in rights else "read" if "read" in rights else ""
 
-    def _refused_form(self, asked: GuardedRequest, body: bytes | None) -> tuple[int, str] | None:
+    def _refused_form(self, request: GuardedRequest, body: bytes | None) -> tuple[int, str] | None:
         """Status and reason where a POST is not from a page of this server."""
         if body is None:
-            return 413, f"a form holds at most {MOST_BODY:,} bytes, which arrive within {PATIENCE:g} seconds."
-        if not asked.is_own_form():
+            return (
+                413,
+                f"a form holds at most {MAX_BODY_BYTES:,} bytes, which arrive within {REQUEST_TIMEOUT_S:g} seconds.",
+            )
+        if not request.is_own_form():
             return 403, "the form was sent from another site. Open the page here, and send it from there."
-        kind = asked.one("content-type").partition(";")[0].strip().lower()
+        kind = request.one("content-type").partition(";")[0].strip().lower()
         if kind != "application/x-www-form-urlencoded":
             return 415, f"expected a form (application/x-www-form-urlencoded), got {kind[:60] or 'nothing'}."
-        given = _fields(body).get("csrf", "")
-        if not is_same(given, self._access.csrf):
+        csrf_token = _parse_form(body).get("csrf", "")
+        if not is_same(csrf_token, self._access.csrf):
             return 403, "the form is not of this page as it is served now. Load the page again, and send it then."
         return None
 
-    async def _log_in(self, asked: GuardedRequest, body: bytes, send: Send) -> None:
-        fields, root = _fields(body), self._access.base_path
-        to = local(fields.get("next", ""), root)
+    async def _log_in(self, request: GuardedRequest, body: bytes, send: Send) -> None:
+        fields, root = _parse_form(body), self._access.base_path
+        to = sanitize_redirect(fields.get("next", ""), root)
         right = self._access.tokens.right_of(fields.get("token", ""))
         if not right:
-            await asyncio.sleep(LOGIN_DELAY)
-            await self._say(asked, 401, "that is not the token.", send, to)
+            await asyncio.sleep(LOGIN_DELAY_S)
+            await self._send_refusal(request, 401, "that is not the token.", send, to)
             return
-        cookie = self._cookie(asked, self._sessions.begin(right), int(LONGEST))
-        await _answer(send, 303, b"", {"location": to, "set-cookie": cookie})
+        cookie = self._build_cookie(request, self._sessions.begin_session(right), int(MAX_SESSION_S))
+        await _send_answer(send, 303, b"", {"location": to, "set-cookie": cookie})
 
-    async def _log_out(self, asked: GuardedRequest, _: bytes, send: Send) -> None:
-        for name in asked.cookies(COOKIE):
+    async def _log_out(self, request: GuardedRequest, _: bytes, send: Send) -> None:
+        for name in request.list_cookies(COOKIE):
             self._sessions.end(name)
-        headers = {"location": f"{self._access.base_path}/", "set-cookie": self._cookie(asked, "", 0)}
-        await _answer(send, 303, b"", headers)
+        headers = {"location": f"{self._access.base_path}/", "set-cookie": self._build_cookie(request, "", 0)}
+        await _send_answer(send, 303, b"", headers)
 
-    def _cookie(self, asked: GuardedRequest, value: str, seconds: int) -> str:
-        secure = "; Secure" if self._access.is_encrypted(asked.scope, asked.one("x-forwarded-proto")) else ""
+    def _build_cookie(self, request: GuardedRequest, value: str, seconds: int) -> str:
+        secure = "; Secure" if self._access.is_encrypted(request.scope, request.one("x-forwarded-proto")) else ""
         path = self._access.base_path or "/"
         return f"{COOKIE}={value}; Path={path}; Max-Age={seconds}; HttpOnly; SameSite=Strict{secure}"
 
-    async def _say(self, asked: GuardedRequest, status: int, why: str, send: Send, to: str = "") -> None:
-        login = (to or local(asked.address, self._access.base_path)) if status == 401 else ""
-        plain = asked.path.endswith(".json") or "text/html" not in asked.one("accept")
-        kind, text = self._refusal(status, why, login, plain=plain)
-        more = {"www-authenticate": "Bearer"} if status == 401 and plain else {}
-        await _answer(send, status, text.encode(), {"content-type": kind, **more})
+    async def _send_refusal(self, request: GuardedRequest, status: int, reason: str, send: Send, to: str = "") -> None:
+        login = (to or sanitize_redirect(request.address, self._access.base_path)) if status == 401 else ""
+        wants_text = request.path.endswith(".json") or "text/html" not in request.one("accept")
+        kind, text = self._refusal(status, reason, login, plain=wants_text)
+        more = {"www-authenticate": "Bearer"} if status == 401 and wants_text else {}
+        await _send_answer(send, status, text.encode(), {"content-type": kind, **more})
 
 
 @dataclass(frozen=True)
@@ -296,23 +301,23 @@ class GuardedRequest:
     @property
     def address(self) -> str:
         """Path and question, as in a link."""
-        asked = _text(self.scope.get("query_string", b""))
-        return quote(self.path) + (f"?{asked}" if asked else "")
+        query_string = _decode_header(self.scope.get("query_string", b""))
+        return quote(self.path) + (f"?{query_string}" if query_string else "")
 
     def one(self, name: str) -> str:
         """A header that stands there once; else ""."""
-        found = self.headers.get(name, [])
-        return found[0] if len(found) == 1 else ""
+        values = self.headers.get(name, [])
+        return values[0] if len(values) == 1 else ""
 
-    def cookies(self, name: str) -> Iterator[str]:
+    def list_cookies(self, name: str) -> Iterator[str]:
         """The values of a cookie."""
         for header in self.headers.get("cookie", []):
             try:
-                found = SimpleCookie(header).get(name)
+                cookie = SimpleCookie(header).get(name)
             except CookieError:
                 continue
-            if found is not None:
-                yield found.value
+            if cookie is not None:
+                yield cookie.value
 
     def is_own_form(self) -> bool:
         """Whether a page of this server sent it.
@@ -322,53 +327,54 @@ class GuardedRequest:
         origin = self.one("origin")
         if origin == "null":
             return self.one("sec-fetch-site") == "same-origin"
-        own = f"{self.scope.get('scheme', 'http')}://{self.one('host')}"
-        return bool(origin) and origin.casefold() in (own.casefold(), f"https://{self.one('host')}".casefold())
+        own_origin = f"{self.scope.get('scheme', 'http')}://{self.one('host')}"
+        return bool(origin) and origin.casefold() in (own_origin.casefold(), f"https://{self.one('host')}".casefold())
 
 
-def local(address: str, root: str) -> str:
+def sanitize_redirect(address: str, root: str) -> str:
     r"""An address of this server, as it is; the first page where it is any other.
 
-    >>> local("/runs?q=a", ""), local("//evil.example", ""), local("https://evil.example", "/p"), local("/x\r\ny", "")
+    >>> (sanitize_redirect("/runs?q=a", ""), sanitize_redirect("//evil.example", ""),
+    ...     sanitize_redirect("https://evil.example", "/p"), sanitize_redirect("/x\r\ny", ""))
     ('/runs?q=a', '/', '/p/', '/')
     """
-    plain = address.startswith(f"{root}/") and not address.startswith(("//", "/\\")) and address.isprintable()
-    return address if plain and address.isascii() and "\\" not in address else f"{root}/"
+    is_local = address.startswith(f"{root}/") and not address.startswith(("//", "/\\")) and address.isprintable()
+    return address if is_local and address.isascii() and "\\" not in address else f"{root}/"
 
 
-def _fields(body: bytes) -> dict[str, str]:
+def _parse_form(body: bytes) -> dict[str, str]:
     try:
         return {name: values[-1] for name, values in parse_qs(body.decode(), keep_blank_values=True).items()}
     except (UnicodeDecodeError, ValueError):
         return {}
 
 
-async def _body(receive: Receive) -> bytes | None:
+async def _read_body(receive: Receive) -> bytes | None:
     """What was sent; None where it is too long, or not whole in time."""
-    parts, size = list[bytes](), 0
+    body_parts, size = list[bytes](), 0
     with suppress(TimeoutError):
-        async with asyncio.timeout(PATIENCE):
+        async with asyncio.timeout(REQUEST_TIMEOUT_S):
             while (message := await receive())["type"] == "http.request":
-                parts.append(message.get("body", b""))
-                size += len(parts[-1])
-                if size > MOST_BODY:
+                body_parts.append(message.get("body", b""))
+                size += len(body_parts[-1])
+                if size > MAX_BODY_BYTES:
                     return None
                 if not message.get("more_body"):
-                    return b"".join(parts)
+                    return b"".join(body_parts)
     return None
 
 
-def _again(body: bytes, rest: Receive) -> Receive:
+def _replay_body(body: bytes, receive_rest: Receive) -> Receive:
     """A body that was read, to be read once more."""
     waiting = [body]
 
     async def receive() -> Message:
-        return {"type": "http.request", "body": waiting.pop(), "more_body": False} if waiting else await rest()
+        return {"type": "http.request", "body": waiting.pop(), "more_body": False} if waiting else await receive_rest()
 
     return receive
 
 
-def _with_headers(send: Send, loopback: bool) -> Send:
+def _add_headers(send: Send, loopback: bool) -> Send:
     """Sends every answer with what a browser may do with it.
 
     Beyond this machine, where no encryption may be, browsers send no Sec-Fetch-Site; so that they name the origin of
@@ -376,17 +382,17 @@ def _with_headers(send: Send, loopback: bool) -> Send:
     """
     referrer = "no-referrer" if loopback else "same-origin"
     fixed = {
-        "content-security-policy": POLICY,
+        "content-security-policy": CONTENT_SECURITY_POLICY,
         "x-content-type-options": "nosniff",
         "referrer-policy": referrer,
         "cross-origin-resource-policy": "same-origin",
         "cross-origin-opener-policy": "same-origin",
     }
 
-    async def sends(message: Message) -> None:
+    async def send_with_headers(message: Message) -> None:
         if message["type"] == "http.response.start":
-            named = {name.lower() for name, _ in message.get("headers", [])}
-            more = fixed if b"cache-control" in named else {**fixed, "cache-control": "private, no-cache"}
+            header_names = {name.lower() for name, _ in message.get("headers", [])}
+            more = fixed if b"cache-control" in header_names else {**fixed, "cache-control": "private, no-cache"}
             message = {
                 **message,
                 "headers": [
@@ -396,11 +402,11 @@ def _with_headers(send: Send, loopback: bool) -> Send:
             }
         await send(message)
 
-    return sends
+    return send_with_headers
 
 
-async def _answer(send: Send, status: int, body: bytes, headers: Mapping[str, str]) -> None:
-    listed = [(name.encode(), value.encode("latin-1", "replace")) for name, value in headers.items()]
-    listed.append((b"content-length", str(len(body)).encode()))
-    await send({"type": "http.response.start", "status": status, "headers": listed})
+async def _send_answer(send: Send, status: int, body: bytes, headers: Mapping[str, str]) -> None:
+    header_list = [(name.encode(), value.encode("latin-1", "replace")) for name, value in headers.items()]
+    header_list.append((b"content-length", str(len(body)).encode()))
+    await send({"type": "http.response.start", "status": status, "headers": header_list})
     await send({"type": "http.response.body", "body": body})

@@ -10,26 +10,26 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ragauge.core.errors import MissingExtra, UsageError
-from ragauge.core.messages import plural
-from ragauge.dashboard.security import Access, tokens_for
+from ragauge.core.messages import format_count
+from ragauge.dashboard.security import Access, read_required_tokens
 from ragauge.dashboard.site import Site
 from ragauge.evaluation.runs.verb import runs
-from ragauge.testsets.add.verb import regression_set
-from ragauge.verbs.options import ServedOptions, UiOptions
-from ragauge.verbs.sources import served_store
+from ragauge.testsets.add.verb import find_regression_set
+from ragauge.verbs.options import ServeOptions, UiOptions
+from ragauge.verbs.sources import resolve_served_url
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp
     from uvicorn import Server
 
-GRACE = 2  # seconds that answers which are under way have at the end
+SHUTDOWN_GRACE_S = 2  # seconds that answers which are under way have at the end
 
 
-def site_of(wanted: ServedOptions, config: Path | None = None) -> Site:
+def build_site(options: ServeOptions, config: Path | None = None) -> Site:
     """What is served, checked before anything listens.
 
     Args:
-        wanted: where and how.
+        options: where and how.
         config: the file with the section monitor; None = ragauge.yaml, where there is one.
 
     Raises:
@@ -37,34 +37,34 @@ def site_of(wanted: ServedOptions, config: Path | None = None) -> Site:
         StoreError: the store cannot be opened.
         ConfigError: a mistake in what ragauge.yaml says of the dashboard.
     """
-    base = wanted.base_path.rstrip("/")
+    base = options.base_path.rstrip("/")
     if not re.fullmatch(r"(/[A-Za-z0-9_~-][A-Za-z0-9._~-]*)*", base):
         raise UsageError(f"--base-path: expected a path of letters, digits and hyphens, got {base!r}. Write /ragauge.")
-    tokens = tokens_for(wanted.token_file, wanted.host)
-    exported = isinstance(wanted, UiOptions) and wanted.export is not None
+    tokens = read_required_tokens(options.token_file, options.host)
+    exported = isinstance(options, UiOptions) and options.export is not None
     if exported and (base or tokens):
         raise UsageError("--export writes files, which no address and no token stand before: leave these options out.")
-    reads = wanted.read_only or exported
+    reads = options.read_only or exported
     access = Access(
-        wanted.host,
+        options.host,
         "",
-        tuple(wanted.allowed_host),
+        tuple(options.allowed_host),
         base,
         reads,
         rights=tokens,
-        trusted_proxies=tuple(wanted.trusted_proxy),
+        trusted_proxies=tuple(options.trusted_proxy),
     )
-    store = served_store(wanted.store, read_only=wanted.read_only)
-    site = Site(store, access, exported, regression_set(), config)
+    store = resolve_served_url(options.store, read_only=options.read_only)
+    site = Site(store, access, exported, find_regression_set(), config)
     runs(limit=1, store=site.store)  # it is made, upgraded and refused here, not under a page
     return site
 
 
-def serve(wanted: UiOptions, say: Callable[[str], None]) -> None:
+def serve_dashboard(options: UiOptions, say: Callable[[str], None]) -> None:
     """Serves the dashboard until it is interrupted, or writes it as files.
 
     Args:
-        wanted: where and how.
+        options: where and how.
         say: told where it is, when it is there.
 
     Raises:
@@ -72,26 +72,26 @@ def serve(wanted: UiOptions, say: Callable[[str], None]) -> None:
         UsageError: the port is taken, or one of the options is wrong.
         StoreError: the store cannot be opened.
     """
-    require("The dashboard", "ui")
-    from ragauge.dashboard.app import application
+    require_extra("The dashboard", "ui")
+    from ragauge.dashboard.app import create_app
 
-    site = site_of(wanted)
-    if wanted.export is not None:
-        from ragauge.dashboard.export import export
+    site = build_site(options)
+    if options.export is not None:
+        from ragauge.dashboard.export import export_pages
 
-        files = export(site, application(site), wanted.export, tuple(wanted.run), wanted.limit)
-        say(f"wrote {plural(files, 'file')}; begin with {wanted.export / 'index.html'}")
+        files = export_pages(site, create_app(site), options.export, tuple(options.run), options.limit)
+        say(f"wrote {format_count(files, 'file')}; begin with {options.export / 'index.html'}")
         return
 
-    def announced(address: str) -> None:
+    def announce(address: str) -> None:
         say(f"The dashboard is at {address} (Ctrl-C ends it)")
-        if not wanted.no_open:
+        if not options.no_open:
             open_browser(address)
 
-    listen_and_serve(application(site), site, wanted.port, announced)
+    listen_and_serve(create_app(site), site, options.port, announce)
 
 
-def require(feature: str, extra: str) -> None:
+def require_extra(feature: str, extra: str) -> None:
     """Names the extra that is needed where a package of the dashboard is missing.
 
     Raises:
@@ -112,13 +112,13 @@ def listen_and_serve(
     announce: Callable[[str], None],
     leave: Callable[[], Awaitable[None]] | None = None,
 ) -> None:
-    """Serves an application until it is interrupted; arguments and errors are those of `listen`."""
-    server, listening = listen(app, site, port, announce, leave)
+    """Serves an application until it is interrupted; arguments and errors are those of `open_server`."""
+    server, listening = open_server(app, site, port, announce, leave)
     with suppress(KeyboardInterrupt), listening:
         server.run([listening])
 
 
-def listen(
+def open_server(
     app: ASGIApp,
     site: Site,
     port: int,
@@ -142,9 +142,9 @@ def listen(
     from ragauge.dashboard.patient_protocol import PatientProtocol
 
     host = site.access.host
-    listening = _listen(host, port)
-    shown = f"[{host}]" if ":" in host else host
-    address = f"http://{shown}:{listening.getsockname()[1]}{site.root}/"
+    listening = _open_socket(host, port)
+    shown_host = f"[{host}]" if ":" in host else host
+    address = f"http://{shown_host}:{listening.getsockname()[1]}{site.root}/"
 
     class Announced(uvicorn.Server):
         async def startup(self, sockets: list[socket.socket] | None = None) -> None:
@@ -164,28 +164,28 @@ def listen(
         lifespan="off",
         ws="none",
         proxy_headers=False,
-        timeout_graceful_shutdown=GRACE,
+        timeout_graceful_shutdown=SHUTDOWN_GRACE_S,
         http=PatientProtocol,
     )
     return Announced(config), listening
 
 
-def _listen(host: str, port: int) -> socket.socket:
+def _open_socket(host: str, port: int) -> socket.socket:
     """A socket that listens at a host and port."""
-    found: socket.socket | None = None
+    listening_socket: socket.socket | None = None
     try:
         family, *_, where = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)[0]
-        found = socket.socket(family, socket.SOCK_STREAM)
-        found.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        found.bind(where)
+        listening_socket = socket.socket(family, socket.SOCK_STREAM)
+        listening_socket.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listening_socket.bind(where)
     except (OSError, OverflowError) as error:
-        if found is not None:
-            found.close()
-        why = getattr(error, "strerror", None) or error
+        if listening_socket is not None:
+            listening_socket.close()
+        reason = getattr(error, "strerror", None) or error
         raise UsageError(
-            f"{host} port {port} cannot be listened at: {why}. Take another port; 0 takes a free one."
+            f"{host} port {port} cannot be listened at: {reason}. Take another port; 0 takes a free one."
         ) from error
-    return found
+    return listening_socket
 
 
 def open_browser(address: str) -> None:

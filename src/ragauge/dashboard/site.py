@@ -12,18 +12,18 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
-from ragauge.comparison.history.verb import MOST_NOTE
-from ragauge.core.errors import RagaugeError, StoreError, UnknownName, UsageError, nearest
-from ragauge.core.messages import clock, command
+from ragauge.comparison.history.verb import MAX_NOTE_CHARS
+from ragauge.core.errors import RagaugeError, StoreError, UnknownName, UsageError, find_nearest
+from ragauge.core.messages import format_command, format_duration
 from ragauge.dashboard.security import Access
-from ragauge.evaluation.overview.default_comparison import open_base
-from ragauge.evaluation.runs.run_progress import Paces
+from ragauge.evaluation.overview.default_comparison import open_baseline_run
+from ragauge.evaluation.runs.run_progress import RunPaces
 from ragauge.evaluation.runs.verb import OpenRun, open_run
 from ragauge.evaluation.scorecard import html as report
-from ragauge.evaluation.scorecard.page_cache import KeptCharts, ServedPages
-from ragauge.rendering.charts.svg import with_kept_charts
-from ragauge.rendering.encoder import json_text
-from ragauge.rendering.lists import ServedLinks, question
+from ragauge.evaluation.scorecard.page_cache import ChartCache, PageCache
+from ragauge.rendering.charts.svg import render_with_cache
+from ragauge.rendering.encoder import format_json
+from ragauge.rendering.lists import ServedLinks, format_query
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -41,7 +41,7 @@ SECTIONS = (
     ("glossary", "Glossary"),
 )
 MONITOR = ("monitor", "Monitor")
-MOST_NEAR = 5  # names of runs in a refusal
+MAX_NEAREST = 5  # names of runs in a refusal
 JSON = "application/json"
 HTML = "text/html; charset=utf-8"
 Table = tuple[list[str], list[dict[str, Any]]]  # columns and rows of a page's other forms
@@ -51,11 +51,11 @@ class NoSuchPage(RagaugeError):  # noqa: N818 - what happened
     """An address that shows nothing, such as that of a run that is not there."""
 
 
-class Moved(RagaugeError):  # noqa: N818 - what happened
+class AddressMoved(RagaugeError):  # noqa: N818 - what happened
     """What an address asks for has an address of its own: the same path, and this behind it."""
 
 
-def status_of(error: RagaugeError) -> int:
+def get_status(error: RagaugeError) -> int:
     """The status of an answer that an error ends."""
     if isinstance(error, NoSuchPage):
         return 404
@@ -63,28 +63,33 @@ def status_of(error: RagaugeError) -> int:
 
 
 @cache
-def environment() -> Environment:
+def get_environment() -> Environment:
     """Where pages are rendered: the report's templates, in the frame of what is served."""
     from jinja2 import ChoiceLoader, PackageLoader
 
-    made = report.environment()
+    made = report.get_environment()
     made = made.overlay(loader=ChoiceLoader([PackageLoader("ragauge.dashboard"), PackageLoader("ragauge.rendering")]))
-    made.globals.update(quoted=lambda name: quote(str(name), safe=""), question=question, clock=clock, command=command)
+    made.globals.update(
+        quoted=lambda name: quote(str(name), safe=""),
+        question=format_query,
+        clock=format_duration,
+        command=format_command,
+    )
     return made
 
 
 @cache
-def static() -> Mapping[str, tuple[str, bytes]]:
+def load_static_files() -> Mapping[str, tuple[str, bytes]]:
     """What pages load beside themselves: name -> content type and bytes."""
-    sheet = report.style_sheet()[0] + environment().get_template("served.css").render()
+    sheet = report.read_style_sheet()[0] + get_environment().get_template("served.css").render()
     script = (resources.files("ragauge.dashboard") / "static" / "ui.js").read_bytes()
     return {"ui.css": ("text/css; charset=utf-8", sheet.encode()), "ui.js": ("text/javascript; charset=utf-8", script)}
 
 
 @cache
-def digest() -> str:
+def hash_static_files() -> str:
     """What the addresses of these change with, so that a browser may keep them."""
-    return hashlib.sha256(b"".join(body for _, body in static().values())).hexdigest()[:12]
+    return hashlib.sha256(b"".join(body for _, body in load_static_files().values())).hexdigest()[:12]
 
 
 @dataclass(frozen=True)
@@ -108,7 +113,7 @@ class Site:
     regression_set: str = ""
     config: Path | None = None
     watching: bool = False
-    paces: Paces = field(default_factory=Paces, compare=False, repr=False)
+    paces: RunPaces = field(default_factory=RunPaces, compare=False, repr=False)
     filling: threading.Lock = field(default_factory=threading.Lock, compare=False, repr=False)
 
     @property
@@ -117,19 +122,19 @@ class Site:
         return self.access.base_path
 
     @cached_property
-    def served(self) -> ServedPages:
+    def served(self) -> PageCache:
         """The store as all pages read it."""
-        return ServedPages(self.store)
+        return PageCache(self.store)
 
     def why_not_ready(self) -> str:
         """Why the store cannot be read; "" = it can be."""
         try:
-            with self.served.reading():
+            with self.served.open_page():
                 return ""
         except RagaugeError as error:
             return str(error)
 
-    def sections(self, *, watched: bool) -> list[tuple[str, str]]:
+    def list_sections(self, *, watched: bool) -> list[tuple[str, str]]:
         """Address and name of what the head of every page leads to; monitors where there is traffic to watch."""
         return [(f"{self.root}/{path}", name) for path, name in (*SECTIONS, *((MONITOR,) if watched else ()))]
 
@@ -139,7 +144,7 @@ class Site:
         Raises:
             NoSuchPage: there is none; the nearest names are in the text.
         """
-        return self._found(open_run, "run", name)
+        return self._open_or_refuse(open_run, "run", name)
 
     def base(self, name: str) -> OpenRun:
         """The run that an address holds others against: by a baseline's name, else as `run`.
@@ -147,21 +152,21 @@ class Site:
         Raises:
             NoSuchPage: there is none; the nearest names are in the text.
         """
-        return self._found(open_base, "baseline or run", name)
+        return self._open_or_refuse(open_baseline_run, "baseline or run", name)
 
-    def _found(self, opening: Callable[..., OpenRun], kind: str, name: str) -> OpenRun:
+    def _open_or_refuse(self, opening: Callable[..., OpenRun], kind: str, name: str) -> OpenRun:
         try:
             return opening(name, store=self.store)
         except UnknownName as error:  # the few names that are most like it, and where all are
-            named = ", ".join(nearest(error.name, error.known, MOST_NEAR))
-            near = f"{'; nearest: ' if named else ''}{named}. All are listed on {self.root}/runs."
+            nearest_names = ", ".join(find_nearest(error.name, error.known, MAX_NEAREST))
+            near = f"{'; nearest: ' if nearest_names else ''}{nearest_names}. All are listed on {self.root}/runs."
             raise NoSuchPage(f"no {kind} {name[:200]!r}{near}") from error
         except UsageError as error:
             raise NoSuchPage(str(error)) from error
 
-    def links(self, run: OpenRun, asked: Mapping[str, str] | None = None) -> ServedLinks:
-        """Where what a page of a run shows leads; `asked` is kept in the addresses of its examples."""
-        return ServedLinks(self.root, run.run.run_id, asked)
+    def build_links(self, run: OpenRun, options: Mapping[str, str] | None = None) -> ServedLinks:
+        """Where what a page of a run shows leads; `options` is kept in the addresses of its examples."""
+        return ServedLinks(self.root, run.run.run_id, options)
 
     def example(self, run_id: str, query_id: str, repeat: int) -> str:
         """The address of one example of a run."""
@@ -179,12 +184,12 @@ class Site:
             "frame": "served.html",
             "root": self.root,
             "here": f"{self.root}/{here}",
-            "digest": digest(),
+            "digest": hash_static_files(),
             "csrf": self.access.csrf,
             "read_only": self.access.read_only,
             "now": "",
             "manage": None,
-            "most_note": MOST_NOTE,
+            "most_note": MAX_NOTE_CHARS,
             "exported": self.exported,
             "told": "",
             "regression_set": self.regression_set,
@@ -192,53 +197,53 @@ class Site:
             "logs_out": self.access.needs_token,
         }
         if "sections_of_site" not in values:
-            frame["sections_of_site"] = self.sections(watched=self._watched())
-        return environment().get_template(template).render({**frame, **values})
+            frame["sections_of_site"] = self.list_sections(watched=self._has_monitor())
+        return get_environment().get_template(template).render({**frame, **values})
 
-    def _watched(self) -> bool:
+    def _has_monitor(self) -> bool:
         return not self.exported and (self.watching or self.served.has_traffic())
 
     def shown(self, page: Callable[[], str]) -> str:
         """A page with its charts, each drawn once for all who look at it."""
-        return with_kept_charts(KeptCharts(self.store), page)
+        return render_with_cache(ChartCache(self.store), page)
 
-    def kept(self, key: Hashable, page: Callable[[], str]) -> str:
+    def get_or_render(self, key: Hashable, page: Callable[[], str]) -> str:
         """A page with its charts that was made before under this key, as all pages of this site have it.
 
         Args:
             key: which page, with all that it is made of, or counts of the writes that could change that.
             page: makes it.
         """
-        return self.served.remembered(key, lambda: self.shown(page))
+        return self.served.get_or_build(key, lambda: self.shown(page))
 
-    def refusal(self, status: int, why: str, login: str = "", *, plain: bool = False) -> tuple[str, str]:
+    def render_refusal(self, status: int, why: str, login: str = "", *, plain: bool = False) -> tuple[str, str]:
         """Content type and body of what was refused or went wrong."""
         if plain:
-            return JSON, json_text({"status": status, "error": why})
+            return JSON, format_json({"status": status, "error": why})
         template = "login.html" if login else "refused.html"
-        heads = self.sections(watched=False)  # without a look into the store, which may be what is wrong
-        return HTML, self.render(template, "", status=status, why=why, to=login, sections_of_site=heads)
+        header_sections = self.list_sections(watched=False)  # without a look into the store, which may be what is wrong
+        return HTML, self.render(template, "", status=status, why=why, to=login, sections_of_site=header_sections)
 
 
-def there(kind: str, name: str, known: Iterable[str]) -> None:
+def require_known(kind: str, name: str, known_names: Iterable[str]) -> None:
     """Holds an address to what there is.
 
     Raises:
         NoSuchPage: the name is none of those known; the nearest ones are in the text.
     """
-    names = list(known)
+    names = list(known_names)
     if name not in names:
         raise NoSuchPage(str(UnknownName(kind, name, names)))
 
 
-def asked_of(
-    given: QueryParams, known: Sequence[str], begins: Sequence[str] = (), many: Sequence[str] = ()
+def parse_options(
+    params: QueryParams, known_keys: Sequence[str], begins: Sequence[str] = (), many: Sequence[str] = ()
 ) -> dict[str, str]:
     """What an address asks for, checked; a key without a value counts as left out, as forms send it.
 
     Args:
-        given: key -> value.
-        known: keys that the page has.
+        params: key -> value.
+        known_keys: keys that the page has.
         begins: beginnings of further keys, such as "segment.".
         many: keys that may have several values, which are left to the page.
 
@@ -246,24 +251,26 @@ def asked_of(
         UnknownName: another key; the nearest ones are in the text.
         UsageError: a key that stands there twice with different values.
     """
-    asked: dict[str, str] = {}
-    for key, value in given.multi_items():
+    options: dict[str, str] = {}
+    for key, value in params.multi_items():
         if key in many:
             continue
-        if key not in known and not (key.startswith(tuple(begins)) and key not in begins):
-            raise UnknownName("key of this address", key, (*known, *many, *(f"{begin}NAME" for begin in begins)))
-        if value and asked.setdefault(key, value) != value:
-            raise UsageError(f"{key} stands in the address twice, as {asked[key]!r} and {value!r}. Leave one out.")
-    return asked
+        if key not in known_keys and not (key.startswith(tuple(begins)) and key not in begins):
+            raise UnknownName("key of this address", key, (*known_keys, *many, *(f"{begin}NAME" for begin in begins)))
+        if value and options.setdefault(key, value) != value:
+            raise UsageError(f"{key} stands in the address twice, as {options[key]!r} and {value!r}. Leave one out.")
+    return options
 
 
-def number_of(asked: Mapping[str, str], key: str, least: int, otherwise: int) -> int:
+def parse_number(options: Mapping[str, str], key: str, minimum: int, otherwise: int) -> int:
     """The number that an address gives for a key; `otherwise` where it is left out.
 
     Raises:
-        UsageError: no number, one below `least`, or one of ten digits and more.
+        UsageError: no number, one below `minimum`, or one of ten digits and more.
     """
-    value = asked.get(key, str(otherwise))
-    if key in asked and not (value.isascii() and value.isdigit() and len(value) < 10 and int(value) >= least):
-        raise UsageError(f"{key}: expected a number from {least} on, got {value[:40]!r}. Write {key}={max(1, least)}.")
+    value = options.get(key, str(otherwise))
+    if key in options and not (value.isascii() and value.isdigit() and len(value) < 10 and int(value) >= minimum):
+        raise UsageError(
+            f"{key}: expected a number from {minimum} on, got {value[:40]!r}. Write {key}={max(1, minimum)}."
+        )
     return int(value)

@@ -5,27 +5,27 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 
-from ragauge.core.ask import Ask, ModelName, Reply, reply_key
+from ragauge.core.ask import Ask, ModelName, Reply, build_reply_key
 from ragauge.engine.caller import Caller, Purpose
 from ragauge.engine.local_embeddings import EmbedAnswers
 from ragauge.judges.judge import Judge
 from ragauge.store.replies import Replies
 
-Local = Callable[[Sequence[Ask]], Awaitable[list[Reply]]]
-NOBODY = Purpose()
+LocalAnswerer = Callable[[Sequence[Ask]], Awaitable[list[Reply]]]
+NO_PURPOSE = Purpose()
 
 
-def asked_of(judge: Judge, ask: Ask) -> ModelName | None:
+def find_model(judge: Judge, ask: Ask) -> ModelName | None:
     """Which model answers an ask; None = the embedded embedder."""
-    finds = getattr(judge, "model_of" if ask.kind == "chat" else "embedder_of", None)
-    found: ModelName | None = None if finds is None else finds(ask)
-    return found
+    model_lookup = getattr(judge, "model_of" if ask.kind == "chat" else "embedder_of", None)
+    model: ModelName | None = None if model_lookup is None else model_lookup(ask)
+    return model
 
 
-class Answers:
+class AskRouter:
     """Answers the asks of one judge."""
 
-    def __init__(self, judge: Judge, caller: Caller | None, local: Local | None = None) -> None:
+    def __init__(self, judge: Judge, caller: Caller | None, local: LocalAnswerer | None = None) -> None:
         """What is asked of whom.
 
         Args:
@@ -34,25 +34,27 @@ class Answers:
             local: embeds here; None = in a thread.
         """
         self._judge, self._caller = judge, caller
-        self._local = local or _in_a_thread(EmbedAnswers())
+        self._local = local or _build_thread_answerer(EmbedAnswers())
 
-    async def __call__(self, asks: Sequence[Ask], purpose: Purpose = NOBODY) -> list[Reply]:
+    async def __call__(self, asks: Sequence[Ask], purpose: Purpose = NO_PURPOSE) -> list[Reply]:
         """One reply an ask, in order; what models are asked is asked at the same time.
 
         Raises:
             JudgeError: a model cannot be asked at all.
             BudgetReached: the next call might exceed what may be spent.
         """
-        names = [asked_of(self._judge, ask) for ask in asks]
-        here = [place for place, name in enumerate(names) if name is None or self._caller is None]
-        there = [(place, name) for place, name in enumerate(names) if name is not None and self._caller is not None]
+        names = [find_model(self._judge, ask) for ask in asks]
+        local_indices = [index for index, name in enumerate(names) if name is None or self._caller is None]
+        remote = [(index, name) for index, name in enumerate(names) if name is not None and self._caller is not None]
         replies: dict[int, Reply] = {}
-        if here:
-            replies |= dict(zip(here, await self._local([asks[place] for place in here]), strict=True))
-        if there and self._caller is not None:
-            said = await self._caller.answer([(name, asks[place]) for place, name in there], purpose)
-            replies |= {place: reply for (place, _), reply in zip(there, said, strict=True)}
-        return [replies[place] for place in range(len(asks))]
+        if local_indices:
+            replies |= dict(
+                zip(local_indices, await self._local([asks[index] for index in local_indices]), strict=True)
+            )
+        if remote and self._caller is not None:
+            remote_replies = await self._caller.answer([(name, asks[index]) for index, name in remote], purpose)
+            replies |= {index: reply for (index, _), reply in zip(remote, remote_replies, strict=True)}
+        return [replies[index] for index in range(len(asks))]
 
 
 class StoredReplies:
@@ -63,18 +65,20 @@ class StoredReplies:
 
     def __call__(self, lists: Sequence[Sequence[Ask]]) -> list[list[Reply] | None]:
         """The replies to each list of asks, in order; None for a list of which one is not stored."""
-        keys = [[self._key(ask) for ask in asks] for asks in lists]
-        found = self._replies.get({key for part in keys for key in part if key})
-        return [[found[key] for key in part] if all(key in found for key in part) else None for part in keys]
+        keys = [[self._build_key(ask) for ask in asks] for asks in lists]
+        replies = self._replies.get({key for ask_keys in keys for key in ask_keys if key})
+        return [
+            [replies[key] for key in ask_keys] if all(key in replies for key in ask_keys) else None for ask_keys in keys
+        ]
 
-    def _key(self, ask: Ask) -> str:
+    def _build_key(self, ask: Ask) -> str:
         """The key that a model's reply has; "" where no model is asked."""
-        name = asked_of(self._judge, ask)
-        return "" if name is None else reply_key(name, ask)
+        name = find_model(self._judge, ask)
+        return "" if name is None else build_reply_key(name, ask)
 
 
-def _in_a_thread(answering: EmbedAnswers) -> Local:
-    async def answer(asks: Sequence[Ask]) -> list[Reply]:
+def _build_thread_answerer(answering: EmbedAnswers) -> LocalAnswerer:
+    async def answer_in_thread(asks: Sequence[Ask]) -> list[Reply]:
         return await asyncio.to_thread(answering, asks)
 
-    return answer
+    return answer_in_thread

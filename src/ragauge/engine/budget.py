@@ -8,12 +8,17 @@ from typing import NamedTuple
 
 from ragauge.core.ask import Ask, ModelName, Reply, Usage
 from ragauge.core.errors import RagaugeError
-from ragauge.core.identity import canonical, plain
+from ragauge.core.identity import to_canonical_json, to_json_value
 
 Price = Callable[[ModelName, Usage], float | None]
-LEAST_OUTPUT, USUAL_OUTPUT = 1_500, 8_000  # output tokens that a call needs at least, and that are asked for
-BOUNDS = frozenset({"max_tokens", "max_completion_tokens", "max_output_tokens", "maxOutputTokens"})  # as sent
-WRAPPING = 300  # tokens that a provider's own template and a schema in the prompt add
+MIN_OUTPUT_TOKENS, DEFAULT_OUTPUT_TOKENS = (
+    1_500,
+    8_000,
+)  # output tokens that a call needs at least, and that are asked for
+OUTPUT_LIMIT_KEYS = frozenset(
+    {"max_tokens", "max_completion_tokens", "max_output_tokens", "maxOutputTokens"}
+)  # as sent
+TEMPLATE_TOKENS = 300  # tokens that a provider's own template and a schema in the prompt add
 
 
 class BudgetReached(RagaugeError):  # noqa: N818 - an end, not a mistake
@@ -31,16 +36,16 @@ class Reservation(NamedTuple):
     cost: float = 0.0
     output: int | None = None
 
-    def bound(self, ask: Ask) -> Ask:
+    def limit_output(self, ask: Ask) -> Ask:
         """The ask as it is sent: the model is told to stop at these tokens. Its key stays that of what was asked."""
         if self.output is None:
             return ask
         output = min(self.output, ask.params.get("max_tokens", self.output))
         return replace(ask, params={**ask.params, "max_tokens": output})
 
-    def told(self, reply: Reply) -> bool:
+    def has_sent_limit(self, reply: Reply) -> bool:
         """Whether the model was told to stop there: it may refuse every name of such a parameter."""
-        return self.output is None or not reply.sent or bool(BOUNDS & reply.sent.keys())
+        return self.output is None or not reply.sent or bool(OUTPUT_LIMIT_KEYS & reply.sent.keys())
 
 
 @dataclass
@@ -71,7 +76,7 @@ class Budget:
     tokens: Usage = field(default_factory=Usage)
     _largest: dict[str, int] = field(default_factory=dict)
 
-    def check(self, name: ModelName) -> None:
+    def check_price(self, name: ModelName) -> None:
         """Refuses a bound for a model whose price is unknown.
 
         Raises:
@@ -83,7 +88,7 @@ class Budget:
                 "(RAGAUGE_PRICES names the file), or leave --max-cost out."
             )
 
-    def hold(self, name: ModelName, ask: Ask) -> Reservation:
+    def reserve(self, name: ModelName, ask: Ask) -> Reservation:
         """Sets aside what a call may cost.
 
         Raises:
@@ -91,50 +96,50 @@ class Budget:
         """
         if self.most is None:
             return Reservation()
-        left = self.most - self.spent - self.held - self.unsure
+        remaining = self.most - self.spent - self.held - self.unsure
         largest = self._largest.get(ask.question, 0)
-        least, size = max(LEAST_OUTPUT, 2 * largest), _size(ask)
-        found: Reservation | None = None
-        outputs = {0} if ask.kind == "embed" else {least, max(USUAL_OUTPUT, 4 * largest)}
+        min_output, size = max(MIN_OUTPUT_TOKENS, 2 * largest), _count_max_tokens(ask)
+        reservation: Reservation | None = None
+        outputs = {0} if ask.kind == "embed" else {min_output, max(DEFAULT_OUTPUT_TOKENS, 4 * largest)}
         for output in sorted(outputs):
-            kept = size if ask.shared else 0  # what a cache keeps may cost more
-            cost = self.price(name, Usage(size, output, written_tokens=kept)) or 0.0
-            if cost > left:
+            cached = size if ask.shared else 0  # what a cache keeps may cost more
+            cost = self.price(name, Usage(size, output, written_tokens=cached)) or 0.0
+            if cost > remaining:
                 break
-            found = Reservation(cost, output or None)
-        if found is None:
+            reservation = Reservation(cost, output or None)
+        if reservation is None:
             unsure = f", {self.unsure:.4f} may be billed for calls that said no tokens" if self.unsure else ""
             raise BudgetReached(
                 f"Stopped before --max-cost {self.most:.2f}: {self.spent:.4f} spent{unsure}, the next call may cost "
                 f"{cost:.4f}. What was paid for is kept."
             )
-        self.held += found.cost
+        self.held += reservation.cost
         self.holders += 1
-        return found
+        return reservation
 
-    def release(self, held: Reservation, *, unsure: bool = False) -> None:
+    def release(self, reservation: Reservation, *, unsure: bool = False) -> None:
         """The call is over.
 
         Args:
-            held: what was set aside for it.
+            reservation: what was set aside for it.
             unsure: it said no word of its tokens, and may be billed.
         """
         if self.most is not None:
             self.holders -= 1
-            self.held = max(0.0, self.held - held.cost) if self.holders else 0.0
-            self.unsure += held.cost if unsure else 0.0
+            self.held = max(0.0, self.held - reservation.cost) if self.holders else 0.0
+            self.unsure += reservation.cost if unsure else 0.0
 
-    def pay(self, name: ModelName, ask: Ask, usage: Usage | None) -> float | None:
+    def record_cost(self, name: ModelName, ask: Ask, usage: Usage | None) -> float | None:
         """Counts a call; returns its cost, None when unknown."""
         if usage is None:
             return None
         self._largest[ask.question] = max(self._largest.get(ask.question, 0), usage.output_tokens)
-        before = self.tokens
+        previous = self.tokens
         self.tokens = Usage(
-            before.input_tokens + usage.input_tokens,
-            before.output_tokens + usage.output_tokens,
-            before.cached_tokens + usage.cached_tokens,
-            before.written_tokens + usage.written_tokens,
+            previous.input_tokens + usage.input_tokens,
+            previous.output_tokens + usage.output_tokens,
+            previous.cached_tokens + usage.cached_tokens,
+            previous.written_tokens + usage.written_tokens,
         )
         cost = self.price(name, usage)
         if cost is None:
@@ -144,7 +149,10 @@ class Budget:
         return cost
 
 
-def _size(ask: Ask) -> int:
+def _count_max_tokens(ask: Ask) -> int:
     """Input tokens at most: no tokenizer makes more than one of a byte."""
-    texts = [text for _, text in ask.messages] + [canonical(plain(ask.schema or {}))]
-    return sum(len(text) if text.isascii() else len(text.encode("utf-8", "surrogatepass")) for text in texts) + WRAPPING
+    texts = [text for _, text in ask.messages] + [to_canonical_json(to_json_value(ask.schema or {}))]
+    return (
+        sum(len(text) if text.isascii() else len(text.encode("utf-8", "surrogatepass")) for text in texts)
+        + TEMPLATE_TOKENS
+    )

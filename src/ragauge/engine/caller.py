@@ -10,18 +10,18 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
-from ragauge.core.ask import Ask, ModelName, Reply, Usage, reply_key
+from ragauge.core.ask import Ask, ModelName, Reply, Usage, build_reply_key
 from ragauge.core.errors import JudgeError, RagaugeError
 from ragauge.engine.budget import Budget, BudgetReached, Reservation
-from ragauge.engine.prefixes import Prefix, Prefixes
+from ragauge.engine.prefixes import Prefix, PrefixQueue
 from ragauge.engine.reply_writer import ReplyWriter
-from ragauge.models.endpoints import hidden, key_variable
-from ragauge.models.errors import LONGEST
+from ragauge.models.endpoints import find_key_variable, hide_keys
+from ragauge.models.errors import MAX_MESSAGE_CHARS
 from ragauge.models.limiter import Limiter
-from ragauge.models.model import FATAL, PASSING, CallError, ChatModel
+from ragauge.models.model import FATAL_TROUBLES, TRANSIENT_TROUBLES, CallError, ChatModel
 from ragauge.store.calls import Call
 
-WAITS = (0.5, 1, 2, 4, 8, 16, 30)  # seconds before the next try, times a random half to one
+RETRY_WAITS_S = (0.5, 1, 2, 4, 8, 16, 30)  # seconds before the next try, times a random half to one
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,15 +58,15 @@ class RetryState:
     seconds: float = 0.0
 
     @property
-    def left(self) -> bool:
+    def can_retry(self) -> bool:
         """Whether it may be tried again."""
-        most = self.patience
-        return self.failed < most.attempts and self.refused < most.refusals and self.seconds < most.total
+        policy = self.patience
+        return self.failed < policy.attempts and self.refused < policy.refusals and self.seconds < policy.total
 
-    def pause(self, retry_after: float | None) -> float | None:
+    def count_failure(self, retry_after: float | None) -> float | None:
         """Counts an attempt that failed, and the wait behind it; None where patience ends."""
         self.failed += 1
-        wait = WAITS[min(self.failed, len(WAITS)) - 1] * random.uniform(0.5, 1.0)  # noqa: S311 - spreads calls in time
+        wait = RETRY_WAITS_S[min(self.failed, len(RETRY_WAITS_S)) - 1] * random.uniform(0.5, 1.0)  # noqa: S311 - spreads calls in time
         wait = max(wait, retry_after or 0.0)
         if self.failed >= self.patience.attempts or self.seconds + wait >= self.patience.total:
             return None
@@ -132,7 +132,7 @@ class CallCounts:
     unpriced: int
     errors: Mapping[str, int]
 
-    def plain(self) -> dict[str, float | int | None]:
+    def to_json(self) -> dict[str, float | int | None]:
         """What was called and paid for, as JSON types; a price that is not known is None, never 0."""
         return {
             "calls": self.calls,
@@ -144,7 +144,7 @@ class CallCounts:
 
 
 @dataclass
-class Counts:
+class CallCounter:
     """What happened so far; shown live."""
 
     calls: int = 0
@@ -156,16 +156,16 @@ class Counts:
         self.errors[trouble] = self.errors.get(trouble, 0) + 1
 
 
-LEAST_PACK = 1_000  # characters; see `judging.model.question_spec`
+MIN_PACK_CHARS = 1_000  # characters; see `judging.model.question_spec`
 
 
-def in_parts(name: ModelName, ask: Ask, error: CallError) -> str:
+def suggest_smaller_parts(name: ModelName, ask: Ask, error: CallError) -> str:
     """What to do about a prompt that is too long; "" about any other error."""
     if error.trouble not in ("too_long", "cut"):
         return ""
     end = "" if str(error).endswith((".", "!")) else "."
-    pack = ask.shared // 2 // LEAST_PACK * LEAST_PACK
-    if pack < LEAST_PACK:  # there are no passages, or few
+    pack = ask.shared // 2 // MIN_PACK_CHARS * MIN_PACK_CHARS
+    if pack < MIN_PACK_CHARS:  # there are no passages, or few
         return f"{end} Name a model or server that takes longer prompts."
     return f"{end} Or ask in smaller parts, with pack= in the judge's name: --judge {name},pack={pack}"
 
@@ -193,17 +193,17 @@ class Caller:
         self._paid: set[asyncio.Task[Any]] = set()  # those whose call is under way
         self._freed = asyncio.Event()  # set when a call under way ends, and what was set aside for it is free again
         self._closed = False
-        self._prefixes = Prefixes()
+        self._prefixes = PrefixQueue()
         self._answered: dict[ModelName, float] = {}  # model -> when it gave a reply last
-        self.counts = Counts()
+        self.counts = CallCounter()
 
     @property
-    def waiting(self) -> int:
+    def n_waiting(self) -> int:
         """Asks without an answer yet: in flight, or before it."""
         return len(self._flying)
 
     @property
-    def in_flight(self) -> int:
+    def n_in_flight(self) -> int:
         """Calls under way."""
         return len(self._paid)
 
@@ -214,65 +214,65 @@ class Caller:
             JudgeError: the model cannot be asked at all: no key, no such model.
             BudgetReached: the next call might exceed what may be spent.
         """
-        tasks = [self._one(name, ask, purpose) for name, ask in asks]
+        tasks = [self._start_ask(name, ask, purpose) for name, ask in asks]
         return list(await asyncio.gather(*tasks))
 
-    def _one(self, name: ModelName, ask: Ask, purpose: Purpose) -> Awaitable[Reply]:
+    def _start_ask(self, name: ModelName, ask: Ask, purpose: Purpose) -> Awaitable[Reply]:
         if self._closed:
             raise asyncio.CancelledError
-        key = reply_key(name, ask)
+        key = build_reply_key(name, ask)
         task = self._flying.get(key)
         if task is None:
-            prefix = self._prefixes.join(name, ask)
+            prefix = self._prefixes.join_group(name, ask)
             order = PendingAsk(key, name, ask, purpose, RetryState(self._patience), prefix)
-            task = asyncio.get_running_loop().create_task(self._find(order))
+            task = asyncio.get_running_loop().create_task(self._find_reply(order))
             self._flying[key] = task
-            task.add_done_callback(partial(self._ended, order))
+            task.add_done_callback(partial(self._finish_ask, order))
         return asyncio.shield(task)
 
-    def _ended(self, order: PendingAsk, task: asyncio.Task[Reply]) -> None:
+    def _finish_ask(self, order: PendingAsk, task: asyncio.Task[Reply]) -> None:
         self._flying.pop(order.key, None)
-        self._tried(order)
+        self._release_followers(order)
         self._prefixes.leave(order.prefix)
         if not task.cancelled():
             task.exception()  # seen: whoever waited may be gone
 
-    def _tried(self, order: PendingAsk) -> None:
+    def _release_followers(self, order: PendingAsk) -> None:
         """Lets those go that waited for an attempt at this ask, or for its end."""
         if order.leads:
-            self._prefixes.tried(order.prefix)
+            self._prefixes.mark_tried(order.prefix)
 
-    async def _find(self, order: PendingAsk) -> Reply:
+    async def _find_reply(self, order: PendingAsk) -> Reply:
         stored = await self._ledger.get(order.key)
         if stored is not None:
             self.counts.reused += 1
             return stored
-        order.leads = await self._prefixes.turn(order.prefix)
-        return await self._call(order)
+        order.leads = await self._prefixes.wait_turn(order.prefix)
+        return await self._call_with_retries(order)
 
-    async def _call(self, order: PendingAsk) -> Reply:
+    async def _call_with_retries(self, order: PendingAsk) -> Reply:
         limiter, tries, last = self._limiters(order.name), order.tries, ""
-        now = asyncio.get_running_loop().time
-        while tries.left and not self._closed:
-            async with limiter.slot():
-                held = await self._hold(order)
-                began = now()
+        clock = asyncio.get_running_loop().time
+        while tries.can_retry and not self._closed:
+            async with limiter.take_slot():
+                reservation = await self._reserve_budget(order)
+                began = clock()
                 order.began = order.began if tries.failed else began
-                outcome = await self._paying(order, held)
-                self._tried(order)
-                tries.seconds += now() - began
+                outcome = await self._attempt_reserved(order, reservation)
+                self._release_followers(order)
+                tries.seconds += clock() - began
                 if isinstance(outcome, Reply):
-                    limiter.succeeded(began)
+                    limiter.record_success(began)
                     return outcome
                 if outcome.trouble == "rate_limited":
-                    limiter.refused(began, outcome.retry_after)
+                    limiter.record_refusal(began, outcome.retry_after)
             last = f"{outcome.trouble}: {outcome}"
             if outcome.trouble == "rate_limited":
                 tries.refused += 1
             elif not outcome.learned:
-                if outcome.trouble not in PASSING:
-                    return Reply("failed", reason=last + in_parts(order.name, order.ask, outcome))
-                wait = tries.pause(outcome.retry_after)
+                if outcome.trouble not in TRANSIENT_TROUBLES:
+                    return Reply("failed", reason=last + suggest_smaller_parts(order.name, order.ask, outcome))
+                wait = tries.count_failure(outcome.retry_after)
                 if wait is None:
                     self._check_reachable(order, outcome)
                     break
@@ -288,15 +288,15 @@ class Caller:
                 "answered is kept; the same command goes on from there."
             )
 
-    async def _paying(self, order: PendingAsk, held: Reservation) -> Reply | CallError:
+    async def _attempt_reserved(self, order: PendingAsk, reservation: Reservation) -> Reply | CallError:
         """One attempt for which the means are set aside."""
         unsure, task = False, asyncio.current_task()
         if task is not None:
             self._paid.add(task)
         try:
-            outcome = await self._attempt(order, held.bound(order.ask))
-            unsure = outcome.usage is None if isinstance(outcome, Reply) else outcome.may_be_billed
-            if isinstance(outcome, Reply) and not held.told(outcome):
+            outcome = await self._record_attempt(order, reservation.limit_output(order.ask))
+            unsure = outcome.usage is None if isinstance(outcome, Reply) else outcome.can_be_billed
+            if isinstance(outcome, Reply) and not reservation.has_sent_limit(outcome):
                 raise JudgeError(
                     f"{order.name} takes no bound on the tokens of a reply, so --max-cost cannot be kept. Leave "
                     "--max-cost out; what was paid for is kept."
@@ -304,15 +304,15 @@ class Caller:
         finally:
             if task is not None:
                 self._paid.discard(task)
-            self.budget.release(held, unsure=unsure)
+            self.budget.release(reservation, unsure=unsure)
             self._freed.set()
         return outcome
 
-    async def _hold(self, order: PendingAsk) -> Reservation:
+    async def _reserve_budget(self, order: PendingAsk) -> Reservation:
         """Sets aside what the call may cost; where that does not fit, waits for calls under way to cost less."""
         while True:
             try:
-                return self.budget.hold(order.name, order.ask)
+                return self.budget.reserve(order.name, order.ask)
             except BudgetReached:
                 if not self.budget.holders:
                     raise
@@ -342,19 +342,19 @@ class Caller:
         for task in self._flying.values():
             task.cancel()
 
-    async def _attempt(self, order: PendingAsk, sent: Ask) -> Reply | CallError:
+    async def _record_attempt(self, order: PendingAsk, sent: Ask) -> Reply | CallError:
         """One attempt, recorded whatever came of it; the reply is durable when this returns."""
         started = time.perf_counter()
         self.counts.calls += 1
-        outcome = await self._reply(order, sent)
+        outcome = await self._request_reply(order, sent)
         latency = (time.perf_counter() - started) * 1_000
-        cost = self.budget.pay(order.name, order.ask, outcome.usage)
-        told = outcome.status if isinstance(outcome, Reply) else outcome.trouble
+        cost = self.budget.record_cost(order.name, order.ask, outcome.usage)
+        status = outcome.status if isinstance(outcome, Reply) else outcome.trouble
         call = Call(
             order.key,
             order.ask.question,
             order.name,
-            told,
+            status,
             order.purpose.response_no,
             order.purpose.run_id,
             outcome.usage,
@@ -365,20 +365,20 @@ class Caller:
         if isinstance(outcome, Reply):
             reply = replace(outcome, cost=cost, latency_ms=latency)
             return await self._ledger.put(order.name, order.ask, reply, call)
-        self._ledger.record(call)
+        self._ledger.record_call(call)
         self.counts.met(outcome.trouble)
         self._check_askable(order.name, outcome)
         return outcome
 
-    async def _reply(self, order: PendingAsk, sent: Ask) -> Reply | CallError:
+    async def _request_reply(self, order: PendingAsk, sent: Ask) -> Reply | CallError:
         """What the model says, or how the call went wrong."""
         seconds = min(self._patience.call, self._patience.total - order.tries.seconds)
-        asked = self._embedders if sent.kind == "embed" else self._models
+        model_lookup = self._embedders if sent.kind == "embed" else self._models
         try:
             if sent.shared and not self._prefixes.several(order.prefix):
                 sent = replace(sent, shared=0)
             async with asyncio.timeout(seconds):
-                reply = await asked(order.name).reply(sent, seconds)
+                reply = await model_lookup(order.name).reply(sent, seconds)
         except TimeoutError:
             return CallError("timeout", f"no complete reply within {seconds:.0f} s")
         except CallError as trouble:
@@ -386,16 +386,18 @@ class Caller:
         except (RagaugeError, MemoryError, RecursionError):
             raise
         except Exception as unknown:  # of the library below: one ask fails with its words, not the run
-            return CallError("client", hidden(f"{type(unknown).__name__}: {unknown}")[:LONGEST])
+            return CallError("client", hide_keys(f"{type(unknown).__name__}: {unknown}")[:MAX_MESSAGE_CHARS])
         self._answered[order.name] = asyncio.get_running_loop().time()
         return reply
 
     def _check_askable(self, name: ModelName, error: CallError) -> None:
         """Raises where no other ask would be answered either."""
-        if error.trouble in FATAL and not (error.status == 403 and name in self._answered):  # one text is forbidden
-            key = key_variable(name) if error.trouble == "auth" and error.status is not None else ""
-            told = f" The key that was sent is that of {key}: set {key} to one that holds there." if key else ""
-            raise JudgeError(f"{name} cannot be asked: {str(error).rstrip('.')}.{told}") from error
+        if error.trouble in FATAL_TROUBLES and not (
+            error.status == 403 and name in self._answered
+        ):  # one text is forbidden
+            key = find_key_variable(name) if error.trouble == "auth" and error.status is not None else ""
+            key_hint = f" The key that was sent is that of {key}: set {key} to one that holds there." if key else ""
+            raise JudgeError(f"{name} cannot be asked: {str(error).rstrip('.')}.{key_hint}") from error
         if error.trouble == "rate_limited" and (error.retry_after or 0.0) > self._patience.total:
             raise JudgeError(
                 f"{name} asks to come back in {error.retry_after:,.0f} s: {error}. What was paid for is kept; the same "

@@ -13,15 +13,18 @@ from ragauge.core.response import Response
 from ragauge.engine.caller import RetryPolicy
 from ragauge.engine.execute import Progress
 from ragauge.engine.group_commit import GroupCommitWriter
-from ragauge.engine.system_caller import PATIENCE, Asker, Asking
-from ragauge.models.endpoints import PLACES
+from ragauge.engine.system_caller import DEFAULT_RETRY_POLICY, SystemCaller, SystemRequest
+from ragauge.models.endpoints import ENDPOINTS
 from ragauge.models.limiter import Limiter
-from ragauge.store.run_collection import Arrived
+from ragauge.store.run_collection import ExampleResponse
 from ragauge.store.store_access import Store
-from ragauge.systems.base import HOPELESS, System, SystemTrouble
+from ragauge.systems.base import FATAL_KINDS, System, SystemTrouble
 
-HOPELESS_AFTER = 3  # such failures, nothing answered yet, end the run
-TICK, BEAT = 1.0, 5.0  # seconds between two reports, and between two heartbeats while nothing arrives
+MAX_HOPELESS_FAILURES = 3  # such failures, nothing answered yet, end the run
+REPORT_INTERVAL_S, HEARTBEAT_INTERVAL_S = (
+    1.0,
+    5.0,
+)  # seconds between two reports, and between two heartbeats while nothing arrives
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,12 +37,14 @@ class Pace:
     """
 
     concurrency: int = 4
-    patience: RetryPolicy = PATIENCE
+    patience: RetryPolicy = DEFAULT_RETRY_POLICY
 
     @classmethod
     def of(cls, concurrency: int, timeout: float) -> Pace:
         """So many questions at a time, so many seconds for one attempt."""
-        return cls(concurrency, replace(PATIENCE, call=timeout, total=max(PATIENCE.total, timeout)))
+        return cls(
+            concurrency, replace(DEFAULT_RETRY_POLICY, call=timeout, total=max(DEFAULT_RETRY_POLICY.total, timeout))
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +65,7 @@ class RunToFill:
 
 
 @dataclass(frozen=True, slots=True)
-class Collected:
+class CollectionResult:
     """What collecting did.
 
     Attributes:
@@ -76,26 +81,26 @@ class Collected:
     seconds: float
 
 
-def in_order(query_ids: Sequence[str], version: str) -> list[str]:
+def order_queries(query_ids: Sequence[str], version: str) -> list[str]:
     """The questions of a set in the order of asking: drawn at random by the set, the same for every system.
 
     So what a stopped run holds is a random sample, and two stopped runs hold mostly the same questions.
     """
 
-    def draw(query_id: str) -> bytes:
+    def hash_query(query_id: str) -> bytes:
         return hashlib.sha256(f"{version} {query_id}".encode("utf-8", "surrogatepass")).digest()
 
-    return sorted(query_ids, key=draw)
+    return sorted(query_ids, key=hash_query)
 
 
-async def collect(
+async def collect_responses(
     system: System,
-    askings: Sequence[Asking],
+    askings: Sequence[SystemRequest],
     run: RunToFill,
     pace: Pace | None = None,
     *,
     progress: Callable[[Progress], None] | None = None,
-) -> Collected:
+) -> CollectionResult:
     """Asks in the order given; each response is durable before the next question takes its place.
 
     A time-out, an exception and a refusal are responses with an error "kind: message". A broken connection and a 5xx
@@ -114,11 +119,11 @@ async def collect(
         SystemFailed: nothing was answered and the first failures say that the system is not there, or does not let us
             in, or returns what cannot be read; or it asks to come back after more time than patience allows.
     """
-    place = PLACES.at(system.address) if system.address else None
+    endpoint_slot = ENDPOINTS.at(system.address) if system.address else None
     pace = pace or Pace()
-    asker = Asker(system, Limiter(pace.concurrency, place=place), pace.patience)
-    collecting = _Collecting(asker, run, pace.concurrency, len(askings), progress)
-    ticking = asyncio.create_task(collecting.tick())
+    asker = SystemCaller(system, Limiter(pace.concurrency, endpoint=endpoint_slot), pace.patience)
+    collecting = _Collector(asker, run, pace.concurrency, len(askings), progress)
+    ticking = asyncio.create_task(collecting.report_progress())
     try:
         await collecting.run(askings)
     finally:
@@ -128,12 +133,12 @@ async def collect(
             await collecting.writer.close()
         finally:
             await asker.leave()
-    return collecting.collected()
+    return collecting.build_result()
 
 
 @dataclass
-class _Collecting:
-    asker: Asker
+class _Collector:
+    asker: SystemCaller
     run_to_fill: RunToFill
     concurrency: int
     todo: int
@@ -141,17 +146,19 @@ class _Collecting:
     started: float = field(default_factory=time.perf_counter)
     done: int = 0
     failed: int = 0
-    held: list[tuple[Asking, Response]] = field(default_factory=list)  # hopeless failures before the first answer
+    held: list[tuple[SystemRequest, Response]] = field(
+        default_factory=list
+    )  # hopeless failures before the first answer
     over: bool = False  # nothing more is asked
-    writer: GroupCommitWriter[Arrived | None, None] = field(init=False)  # of responses; None = a heartbeat
+    writer: GroupCommitWriter[ExampleResponse | None, None] = field(init=False)  # of responses; None = a heartbeat
 
     def __post_init__(self) -> None:
-        self.writer = GroupCommitWriter(self._write, alone=True)
+        self.writer = GroupCommitWriter(self._write_batch, alone=True)
 
-    async def run(self, askings: Sequence[Asking]) -> None:
+    async def run(self, askings: Sequence[SystemRequest]) -> None:
         """Asks everything."""
-        rest = iter(askings)
-        workers = [asyncio.create_task(self._work(rest)) for _ in range(min(self.concurrency, len(askings)))]
+        queue = iter(askings)
+        workers = [asyncio.create_task(self._work_queue(queue)) for _ in range(min(self.concurrency, len(askings)))]
         try:
             for worker in asyncio.as_completed(workers):
                 await worker
@@ -160,81 +167,83 @@ class _Collecting:
                 task.cancel()
             await asyncio.gather(*workers, return_exceptions=True)
         for asking, failure in self.held:  # too few to tell a broken system from a bad question
-            await self._keep(asking, failure)
+            await self._save_response(asking, failure)
 
-    async def _work(self, rest: Iterator[Asking]) -> None:
-        for asking in rest:
+    async def _work_queue(self, queue: Iterator[SystemRequest]) -> None:
+        for asking in queue:
             if self.over:  # the others hear of it a moment later
                 return
             try:
-                response = await self.asker.ask(asking)
+                response = await self.asker.ask_with_retries(asking)
             except SystemTrouble as trouble:
-                await self._failed(asking, trouble)
+                await self._handle_failure(asking, trouble)
             else:
-                await self._keep(asking, response)
-                for early, failure in self._released():
-                    await self._keep(early, failure)
+                await self._save_response(asking, response)
+                for early, failure in self._release_held():
+                    await self._save_response(early, failure)
 
-    async def _failed(self, asking: Asking, trouble: SystemTrouble) -> None:
-        failure = self.asker.failure(asking, trouble)
+    async def _handle_failure(self, asking: SystemRequest, trouble: SystemTrouble) -> None:
+        failure = self.asker.build_failure(asking, trouble)
         total = self.run_to_fill.total or 0
         answered = self.done > self.failed or total > self.todo  # now, or in an earlier start
-        if answered or trouble.kind not in HOPELESS:
-            await self._keep(asking, failure)
+        if answered or trouble.kind not in FATAL_KINDS:
+            await self._save_response(asking, failure)
             return
         self.held.append((asking, failure))
-        if len(self.held) >= HOPELESS_AFTER:
+        if len(self.held) >= MAX_HOPELESS_FAILURES:
             self.over = True
             self.held.clear()
             raise SystemFailed(f"{self.asker.system.name} cannot be asked: {failure.error}")
 
-    def _released(self) -> list[tuple[Asking, Response]]:
-        held, self.held = self.held, []
-        return held
+    def _release_held(self) -> list[tuple[SystemRequest, Response]]:
+        failures, self.held = self.held, []
+        return failures
 
-    async def _keep(self, asking: Asking, response: Response) -> None:
+    async def _save_response(self, asking: SystemRequest, response: Response) -> None:
         try:
-            await self.writer.put((asking.example, response))
+            await self.writer.write_item((asking.example, response))
         except DataError as error:  # a number that is not finite, a value that JSON lacks
             if response.error is not None:
                 raise
-            await self._failed(asking, SystemTrouble("unreadable", str(error)))
+            await self._handle_failure(asking, SystemTrouble("unreadable", str(error)))
             return
         self.done += 1
         self.failed += response.error is not None
-        self._tell()
+        self._notify_progress()
 
-    async def tick(self) -> None:
+    async def report_progress(self) -> None:
         """Tells every second how far it is, and moves the heartbeat while nothing arrives."""
-        beat, before = 0.0, -1
+        beat, previous = 0.0, -1
         while True:
-            await asyncio.sleep(TICK)
-            self._tell()
-            beat = 0.0 if self.done != before else beat + TICK
-            before = self.done
-            if beat >= BEAT:
+            await asyncio.sleep(REPORT_INTERVAL_S)
+            self._notify_progress()
+            beat = 0.0 if self.done != previous else beat + REPORT_INTERVAL_S
+            previous = self.done
+            if beat >= HEARTBEAT_INTERVAL_S:
                 beat = 0.0
-                await self.writer.put(None)
+                await self.writer.write_item(None)
 
-    def _write(self, batch: Sequence[Arrived | None]) -> list[None]:
-        arrived = [one for one in batch if one is not None]
+    def _write_batch(self, batch: Sequence[ExampleResponse | None]) -> list[None]:
+        arrived = [entry for entry in batch if entry is not None]
         run = self.run_to_fill
         if arrived:  # moves the heartbeat as well
             run.store.collecting.add(run.run_id, arrived, again=run.again)
         else:
-            run.store.collecting.mark(run.run_id, "running")
+            run.store.collecting.mark_state(run.run_id, "running")
         return [None] * len(batch)
 
-    def _tell(self) -> None:
+    def _notify_progress(self) -> None:
         if self.progress is None:
             return
         seconds = time.perf_counter() - self.started
         rate = self.done / max(seconds, 1e-9)
-        left = (self.todo - self.done) / rate if rate > 0 else None
+        seconds_left = (self.todo - self.done) / rate if rate > 0 else None
         total = self.todo if self.run_to_fill.total is None else self.run_to_fill.total
         note = f"{self.asker.limiter.running:,} under way" + (f" · {self.failed:,} failed" if self.failed else "")
-        self.progress(Progress(total - self.todo + self.done, total, rate, left, 0, 0, seconds=seconds, note=note))
+        self.progress(
+            Progress(total - self.todo + self.done, total, rate, seconds_left, 0, 0, seconds=seconds, note=note)
+        )
 
-    def collected(self) -> Collected:
+    def build_result(self) -> CollectionResult:
         """What was done."""
-        return Collected(self.done, self.failed, dict(self.asker.again), time.perf_counter() - self.started)
+        return CollectionResult(self.done, self.failed, dict(self.asker.again), time.perf_counter() - self.started)

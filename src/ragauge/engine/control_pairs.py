@@ -13,15 +13,15 @@ from functools import cache
 from typing import Literal
 
 from ragauge.core.example import Example
-from ragauge.core.identity import digest
+from ragauge.core.identity import hash_json
 from ragauge.core.readability import MIN_PAIRS, TextKind
 from ragauge.core.response import Passage, Response
-from ragauge.judges.known_texts import KnownText, known_texts
+from ragauge.judges.known_texts import KnownText, read_known_texts
 from ragauge.text.characters import UNSPACED
-from ragauge.text.language import guess
-from ragauge.text.sentences import split
-from ragauge.text.table_rows import Layout, layout_of
-from ragauge.text.tokens import words
+from ragauge.text.language import guess_language
+from ragauge.text.sentences import split_sentences
+from ragauge.text.table_rows import Layout, detect_layout
+from ragauge.text.tokens import split_words
 
 PairKind = Literal["passages", "address"]  # what is judged: a query, answer and reference beside passages, or alone
 MIN_WORDS = 6  # of a sentence of which half is taken
@@ -69,97 +69,99 @@ class Source:
     query_words: frozenset[str]
     words: frozenset[str]
 
-    def is_apart_from(self, other: Source) -> bool:
+    def is_distinct_from(self, other: Source) -> bool:
         """Whether the other may stand for what does not belong here: same tenant, language and layout, no document."""
-        mine, theirs = self.example, other.example
-        same_tenant = mine.segments.get("tenant") == theirs.segments.get("tenant")
-        same_cluster = mine.cluster is not None and mine.cluster == theirs.cluster
+        own_example, theirs = self.example, other.example
+        same_tenant = own_example.segments.get("tenant") == theirs.segments.get("tenant")
+        same_cluster = own_example.cluster is not None and own_example.cluster == theirs.cluster
         return same_tenant and not same_cluster and self.place == other.place and not self.doc_ids & other.doc_ids
 
     def is_same_as(self, other: Source) -> bool:
         """Whether both were given the same document, or texts that say nearly the same."""
-        return bool(self.doc_ids & other.doc_ids) or self.resembles(other)
+        return bool(self.doc_ids & other.doc_ids) or self.has_similar_words(other)
 
-    def resembles(self, other: Source) -> bool:
+    def has_similar_words(self, other: Source) -> bool:
         """Whether the texts are so alike, in words, that one may well hold what the other holds."""
         return len(self.words & other.words) >= MAX_SHARED * min(len(self.words), len(other.words))
 
 
-def draw_pairs(responses: Iterable[tuple[Example, Response]], n: int) -> list[ControlPair]:
+def sample_pairs(responses: Iterable[tuple[Example, Response]], n: int) -> list[ControlPair]:
     """At most n pairs of each kind from a run's responses, half of them known no: of these half random, half near.
 
     Args:
         responses: with their examples, one an example.
         n: how many at most.
     """
-    apart = _drop_common(list(responses))
-    sources = sorted((source for pair in apart if (source := read_source(*pair))), key=lambda source: source.key)
+    distinctive = _drop_common(list(responses))
+    sources = sorted((source for pair in distinctive if (source := build_source(*pair))), key=lambda source: source.key)
     half = n // 2
-    found: list[ControlPair] = []
-    for source, other in _partners(sources, half):
-        example = _example(source.example.query, source.example, other.example.query_id)
+    pairs: list[ControlPair] = []
+    for source, other in _match_partners(sources, half):
+        example = _build_example(source.example.query, source.example, other.example.query_id)
         passages = other.response.passages
-        found.append(ControlPair("passages", False, example, replace(source.response, passages=passages), source.place))
+        pairs.append(ControlPair("passages", False, example, replace(source.response, passages=passages), source.place))
         if other.response.answer:
-            alone = _example(source.example.query, Example("", ""), other.example.query_id)
+            alone = _build_example(source.example.query, Example("", ""), other.example.query_id)
             answer = Response("", answer=other.response.answer)
-            found.append(ControlPair("address", False, alone, answer, source.place))
+            pairs.append(ControlPair("address", False, alone, answer, source.place))
     for source in sources[:half]:
-        found += _known_yes(source)
-    return found
+        pairs += _build_known_yes(source)
+    return pairs
 
 
-def shipped_pairs(kind: PairKind, language: str, layout: Layout) -> list[ControlPair]:
+def select_shipped_pairs(kind: PairKind, language: str, layout: Layout) -> list[ControlPair]:
     """24 known-yes and 24 known-no pairs of the shipped texts of a language and layout; [] where there are none."""
-    return [pair for pair in _shipped(language, layout) if pair.kind == kind]
+    return [pair for pair in _build_shipped_pairs(language, layout) if pair.kind == kind]
 
 
 @cache
-def _shipped(language: str, layout: Layout) -> tuple[ControlPair, ...]:
-    documents = known_texts(language, layout)
-    place = TextKind(language, language, layout)
+def _build_shipped_pairs(language: str, layout: Layout) -> tuple[ControlPair, ...]:
+    documents = read_known_texts(language, layout)
+    text_kind = TextKind(language, language, layout)
     return tuple(
-        replace(pair, place=place, is_shipped=True)
+        replace(pair, place=text_kind, is_shipped=True)
         for number, document in enumerate(documents[:N_SHIPPED])
-        for pair in _of_document(documents, number, document)
+        for pair in _build_document_pairs(documents, number, document)
     )
 
 
-def _of_document(documents: Sequence[KnownText], number: int, document: KnownText) -> Iterator[ControlPair]:
+def _build_document_pairs(documents: Sequence[KnownText], number: int, document: KnownText) -> Iterator[ControlPair]:
     """A known yes and a known no of each kind; every second known no is beside the other document of its topic."""
-    part, *_ = sorted(document.parts, key=lambda text: digest([document.doc_id, text]))
+    passage_text, *_ = sorted(document.parts, key=lambda text: hash_json([document.doc_id, text]))
     others = [other for other in documents if other.doc_id not in (document.doc_id, document.near_doc_id)]
-    others.sort(key=lambda other: digest([document.doc_id, other.doc_id]))
+    others.sort(key=lambda other: hash_json([document.doc_id, other.doc_id]))
     near = [other for other in documents if other.doc_id == document.near_doc_id]
     strangers = ((near if number % 2 else []) + others)[:N_SHIPPED_PASSAGES]
-    query, place = halve(part), TextKind("", "", "prose")
+    query, text_kind = halve_sentence(passage_text), TextKind("", "", "prose")
     yes, no = (
         tuple(Passage(text.doc_id, text.doc_id, text.text) for text in texts) for texts in ([document], strangers)
     )
     example = Example(document.doc_id, query, references=(query,))
-    yield ControlPair("passages", True, example, Response("", passages=yes, answer=query), place)
-    wrong = replace(example, references=(flatten(part),))
-    yield ControlPair("passages", False, wrong, Response("", passages=no, answer=flatten(part)), place)
+    yield ControlPair("passages", True, example, Response("", passages=yes, answer=query), text_kind)
+    wrong = replace(example, references=(flatten_cells(passage_text),))
+    yield ControlPair(
+        "passages", False, wrong, Response("", passages=no, answer=flatten_cells(passage_text)), text_kind
+    )
     alone = Example(document.doc_id, query)
-    yield ControlPair("address", True, alone, Response("", answer=flatten(part)), place)
-    yield ControlPair("address", False, alone, Response("", answer=flatten(strangers[0].parts[0])), place)
+    yield ControlPair("address", True, alone, Response("", answer=flatten_cells(passage_text)), text_kind)
+    yield ControlPair("address", False, alone, Response("", answer=flatten_cells(strangers[0].parts[0])), text_kind)
 
 
-def read_source(example: Example, response: Response) -> Source | None:
+def build_source(example: Example, response: Response) -> Source | None:
     """A response that pairs can be drawn from; None of one without passages, or whose texts were not recorded."""
-    if response.error is not None or not response.passages or not response.texts_recorded:
+    if response.error is not None or not response.passages or not response.has_passage_texts:
         return None
     texts = [passage.text or "" for passage in response.passages]
     labeled = [doc_id for relevant in example.relevant or () for doc_id in relevant.doc_ids]
-    named = [passage.doc_id for passage in response.passages if passage.doc_id]
+    retrieved_ids = [passage.doc_id for passage in response.passages if passage.doc_id]
     return Source(
-        digest([example.query_id, example.query]),
+        hash_json([example.query_id, example.query]),
         example,
         response,
         TextKind.from_texts(example, response),
-        frozenset((*labeled, *named, *map(digest, texts))),
-        frozenset(words(example.query)),
-        frozenset(word for text in texts for word in words(text)),
+        frozenset((*labeled, *retrieved_ids, *map(hash_json, texts))),
+        frozenset(split_words(example.query)),
+        frozenset(word for text in texts for word in split_words(text)),
     )
 
 
@@ -172,102 +174,108 @@ def _drop_common(responses: Sequence[tuple[Example, Response]]) -> Iterator[tupl
         yield example, response if response.passages is None else replace(response, passages=passages)
 
 
-def _partners(sources: Sequence[Source], n: int) -> list[tuple[Source, Source]]:
+def _match_partners(sources: Sequence[Source], n: int) -> list[tuple[Source, Source]]:
     """At most n examples, each with another: half of them with a random one, half with the nearest by words."""
     pairs: dict[tuple[str, str], tuple[Source, Source]] = {}
 
-    def add(most: int, ordered: Sequence[Source], rank: str) -> None:
+    def add_pairs(max_pairs: int, ordered: Sequence[Source], rank: str) -> None:
         for source in ordered:
-            if len(pairs) >= most:
+            if len(pairs) >= max_pairs:
                 return
-            others = [other for other in sources if source.is_apart_from(other)]
+            others = [other for other in sources if source.is_distinct_from(other)]
             if rank == "near":
                 others.sort(key=lambda other: (len(source.query_words & other.words), other.key), reverse=True)
             else:
-                others.sort(key=lambda other: digest([source.key, other.key]))
-            other = next((other for other in others if not source.resembles(other)), None)
+                others.sort(key=lambda other: hash_json([source.key, other.key]))
+            other = next((other for other in others if not source.has_similar_words(other)), None)
             if other is not None:
                 pairs.setdefault((source.key, other.key), (source, other))
 
-    add(n // 2, sources, "random")
-    add(n, sources[::-1], "near")
+    add_pairs(n // 2, sources, "random")
+    add_pairs(n, sources[::-1], "near")
     return list(pairs.values())
 
 
-def _known_yes(source: Source) -> Iterator[ControlPair]:
+def _build_known_yes(source: Source) -> Iterator[ControlPair]:
     """Half of a sentence, row or group of cells of one of its passages, beside that passage, and alone."""
-    passages = sorted(source.response.passages or (), key=lambda passage: digest([source.key, passage.text]))
+    passages = sorted(source.response.passages or (), key=lambda passage: hash_json([source.key, passage.text]))
     for passage in passages:
         text = passage.text or ""
-        layout = layout_of(text)
-        parts = sorted(_parts(text, layout), key=lambda part: digest([source.key, part]))
-        if not parts:
+        layout = detect_layout(text)
+        sentences = sorted(_split_parts(text, layout), key=lambda sentence: hash_json([source.key, sentence]))
+        if not sentences:
             continue
-        part, half, language = parts[0], halve(parts[0]), guess(text)
-        place = TextKind(language, language, layout)
-        example = replace(_example(half, source.example, "yes"), references=(half,), reference_claims=None)
+        sentence, half, language = sentences[0], halve_sentence(sentences[0]), guess_language(text)
+        text_kind = TextKind(language, language, layout)
+        example = replace(_build_example(half, source.example, "yes"), references=(half,), reference_claims=None)
         response = Response("", passages=(passage,), answer=half)
-        yield ControlPair("passages", True, example, response, place)
+        yield ControlPair("passages", True, example, response, text_kind)
         if layout == "prose":
-            yield ControlPair("address", True, _example(half, Example("", ""), ""), Response("", answer=part), place)
+            yield ControlPair(
+                "address", True, _build_example(half, Example("", ""), ""), Response("", answer=sentence), text_kind
+            )
         return
 
 
-def _parts(text: str, layout: Layout) -> list[str]:
+def _split_parts(text: str, layout: Layout) -> list[str]:
     """Sentences of prose, rows of a table, neighboring lines of cells, of six words and more."""
     if layout == "prose":
-        parts = [sentence.text for sentence in split(text)]
+        candidates = [sentence.text for sentence in split_sentences(text)]
     else:
         lines = [line.strip() for line in text.splitlines() if line.strip()]
         size = 1 if layout == "table" else CELL_LINES
-        parts = ["\n".join(lines[start : start + size]) for start in range(0, len(lines) - size + 1, size)]
-    least = MIN_WORDS if layout == "prose" else 3
-    return [flatten(part) for part in parts if least <= len(words(part)) and len(part) <= MAX_CHARS]
+        candidates = ["\n".join(lines[start : start + size]) for start in range(0, len(lines) - size + 1, size)]
+    min_words = MIN_WORDS if layout == "prose" else 3
+    return [
+        flatten_cells(candidate)
+        for candidate in candidates
+        if min_words <= len(split_words(candidate)) and len(candidate) <= MAX_CHARS
+    ]
 
 
-def flatten(part: str) -> str:
+def flatten_cells(sentence: str) -> str:
     """A row or group of cells as one line without marks between the cells."""
-    return " ".join(CELL_MARKS.sub(" ", part).split())
+    return " ".join(CELL_MARKS.sub(" ", sentence).split())
 
 
-def halve(part: str) -> str:
+def halve_sentence(sentence: str) -> str:
     """Half of the words of a sentence, in their order; names and numbers are kept. Without spaces, its first half.
 
     Two numbers keep the word between them, or they would read as one.
 
-    >>> halve("The library in Marlow Street opens at 10 in the morning from Tuesday to Saturday")
+    >>> halve_sentence("The library in Marlow Street opens at 10 in the morning from Tuesday to Saturday")
     'The in Marlow Street at 10 the from Tuesday Saturday'
-    >>> halve("| Adult card | 24 | 15 |")
+    >>> halve_sentence("| Adult card | 24 | 15 |")
     'Adult 24 15'
     """
-    pieces = flatten(part).split()
-    if len(UNSPACED_CHARACTER.findall(part)) > len(part) / 2:
-        text = " ".join(pieces)
+    sentence_words = flatten_cells(sentence).split()
+    if len(UNSPACED_CHARACTER.findall(sentence)) > len(sentence) / 2:
+        text = " ".join(sentence_words)
         end = max(1, (len(text) + 1) // 2)
         within = re.compile(rf"[^\s{UNSPACED}]*").match(text, end)  # no number or name is cut
         inside = end < len(text) and not UNSPACED_CHARACTER.match(text[end - 1]) and text[end - 1] != " "
         return text[: within.end()] if inside and within is not None else text[:end]
-    kept, dropped = [0] if pieces else [], False
-    for place, piece in enumerate(pieces[1:], 1):
-        if HAS_DIGIT.search(piece):
-            if kept[-1] == place - 2 and HAS_DIGIT.search(pieces[place - 2]):
-                kept.append(place - 1)
-            kept.append(place)
-        elif piece.lower() != piece:
-            kept.append(place)
+    kept_indices, dropped = [0] if sentence_words else [], False
+    for index, word in enumerate(sentence_words[1:], 1):
+        if HAS_DIGIT.search(word):
+            if kept_indices[-1] == index - 2 and HAS_DIGIT.search(sentence_words[index - 2]):
+                kept_indices.append(index - 1)
+            kept_indices.append(index)
+        elif word.lower() != word:
+            kept_indices.append(index)
         else:
             dropped = not dropped
             if not dropped:
-                kept.append(place)
-    return " ".join(pieces[place] for place in kept)
+                kept_indices.append(index)
+    return " ".join(sentence_words[index] for index in kept_indices)
 
 
-def _example(query: str, source: Example, other: str) -> Example:
+def _build_example(query: str, source: Example, other: str) -> Example:
     """What a pair asks: the query, the references of an example, and no label of it."""
-    named = f"control:{source.query_id}:{other}"
-    return Example(named, query, references=source.references, reference_claims=source.reference_claims)
+    query_id = f"control:{source.query_id}:{other}"
+    return Example(query_id, query, references=source.references, reference_claims=source.reference_claims)
 
 
-def missing_kinds(n_yes: int, n_no: int) -> tuple[bool, ...]:
+def list_missing_kinds(n_yes: int, n_no: int) -> tuple[bool, ...]:
     """Of which kinds, yes (True) and no (False), there are too few scores for a scale."""
     return tuple(kind for kind, n in ((True, n_yes), (False, n_no)) if n < MIN_PAIRS)

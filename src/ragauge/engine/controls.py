@@ -12,38 +12,38 @@ from itertools import islice
 from statistics import fmean
 
 from ragauge.core.facts import AnswerFacts, Evidence, ReferenceFacts, RelevanceFacts
-from ragauge.core.identity import digest
+from ragauge.core.identity import hash_json
 from ragauge.core.readability import (
-    BESIDE_PASSAGES,
     CONTROLLED_FACTS,
+    PASSAGE_FACTS,
     ControlledFact,
     Controls,
     ControlScale,
     ScaleKey,
     TextKind,
 )
-from ragauge.engine.control_pairs import ControlPair, PairKind, draw_pairs, missing_kinds, shipped_pairs
-from ragauge.engine.judge_batch import JobOutcome, Questioning, QuestionJob, ResponseWork, Work
+from ragauge.engine.control_pairs import ControlPair, PairKind, list_missing_kinds, sample_pairs, select_shipped_pairs
+from ragauge.engine.judge_batch import JobOutcome, QuestionBatch, QuestionJob, ResponseWork, Work
 from ragauge.engine.plan import Plan
 from ragauge.engine.tasks import find_tasks
-from ragauge.judges.inputs import Inputs, inputs_for
-from ragauge.judges.judge import asks_models
+from ragauge.judges.inputs import Inputs, build_inputs
+from ragauge.judges.judge import can_ask_models
 from ragauge.metrics.base import Metric
-from ragauge.metrics.catalogue import questions
+from ragauge.metrics.catalogue import list_questions
 from ragauge.metrics.facts import Facts
 from ragauge.metrics.measure import measure_all
 from ragauge.store.evidence import Evidences, PackedEvidence
-from ragauge.store.responses import Loaded
+from ragauge.store.responses import StoredResponse
 from ragauge.store.store_access import Store
 from ragauge.text.table_rows import Layout
 
 DRAW_VERSION = 3  # raised when other pairs are drawn from the same run
 MAX_SOURCES = 400  # responses that pairs are drawn from
-AT_A_TIME = 50  # pairs whose evidence is stored in one transaction; responses in memory
-PARTLY = 0.5  # what an answer that addresses the question in part counts
-_SHIPPED: dict[str, PackedEvidence] = {}  # by key; a few thousand at most
-FACT_OF: Mapping[PairKind, ControlledFact] = {"passages": "support", "address": "address"}  # whose key it is
-RATED = ("rate_passages", "rate_sentences", "rate_answer")
+BATCH_SIZE_PAIRS = 50  # pairs whose evidence is stored in one transaction; responses in memory
+PARTIAL_CREDIT = 0.5  # what an answer that addresses the question in part counts
+_SHIPPED_EVIDENCE: dict[str, PackedEvidence] = {}  # by key; a few thousand at most
+FACT_BY_KIND: Mapping[PairKind, ControlledFact] = {"passages": "support", "address": "address"}  # whose key it is
+RATING_QUESTIONS = ("rate_passages", "rate_sentences", "rate_answer")
 
 
 @dataclass(slots=True)
@@ -75,25 +75,27 @@ def ask_controls(plan: Plan, store: Store, work: Work, counts: ControlCounts) ->
         work: who is asked.
         counts: counts what is asked.
     """
-    asking, n = _Asking(store, plan.run_id, work, counts), plan.n_controls or 0
-    sources = _sources(store, plan.run_id) if n else []
-    own = draw_pairs(((item.example, item.response) for item in sources), n)
-    found = yield from asking.ask(own)
-    drawn = sorted((pair.example.query_id, pair.is_yes, pair.kind) for pair in own)
+    asking, n = _ControlAsker(store, plan.run_id, work, counts), plan.n_controls or 0
+    sources = _load_sources(store, plan.run_id) if n else []
+    own_pairs = sample_pairs(((item.example, item.response) for item in sources), n)
+    judged_pairs = yield from asking.ask_pairs(own_pairs)
+    pair_keys = sorted((pair.example.query_id, pair.is_yes, pair.kind) for pair in own_pairs)
     tasks = find_tasks(store, plan.run_id) if n else frozenset[str]()
-    fingerprint = f"{n}:{digest([DRAW_VERSION, drawn, *sorted(tasks)])[:16]}"
+    fingerprint = f"{n}:{hash_json([DRAW_VERSION, pair_keys, *sorted(tasks)])[:16]}"
     scales = _Scales()
-    scales.add(found)
-    places = {TextKind.from_texts(item.example, item.response) for item in _responses(store, plan, sources)}
-    borrowed = _Borrowed(plan, own)
-    for fact, language, layout in sorted({place.key(fact) for place in places for fact in asking.facts}):
-        kinds = missing_kinds(*scales.sizes((fact, language, layout)))
+    scales.add(judged_pairs)
+    text_kinds = {
+        TextKind.from_texts(item.example, item.response) for item in _iter_pending_responses(store, plan, sources)
+    }
+    borrowed = _ShippedPairs(plan, own_pairs)
+    for fact, language, layout in sorted({text_kind.key(fact) for text_kind in text_kinds for fact in asking.facts}):
+        kinds = list_missing_kinds(*scales.count_scores((fact, language, layout)))
         if kinds:
-            kind: PairKind = "passages" if fact in BESIDE_PASSAGES else "address"
-            shipped = yield from asking.ask(borrowed.pairs(kind, language, layout, kinds))
+            kind: PairKind = "passages" if fact in PASSAGE_FACTS else "address"
+            shipped = yield from asking.ask_pairs(borrowed.pairs(kind, language, layout, kinds))
             scales.add(shipped, only=(fact, language, layout))
-            found += shipped
-    controls = Controls(scales.scales(), fingerprint, _known_no(plan.metrics, found), tasks)
+            judged_pairs += shipped
+    controls = Controls(scales.scales(), fingerprint, _average_known_no(plan.metrics, judged_pairs), tasks)
     if plan.controls is not None and plan.fingerprint == fingerprint:  # of other metrics and texts
         return replace(
             controls,
@@ -103,52 +105,56 @@ def ask_controls(plan: Plan, store: Store, work: Work, counts: ControlCounts) ->
     return controls
 
 
-def expected_inputs(plan: Plan, store: Store) -> Iterator[Inputs]:
+def iter_expected_inputs(plan: Plan, store: Store) -> Iterator[Inputs]:
     """What `ask_controls` would ask, shipped pairs where the run has too few."""
-    asking = _Asking(store, plan.run_id, Work(plan.metrics, plan.questions, plan.judge), ControlCounts())
-    sources = _sources(store, plan.run_id) if plan.n_controls else []
-    pairs = draw_pairs(((item.example, item.response) for item in sources), plan.n_controls or 0)
-    sizes = Counter((pair.kind, pair.place.key(FACT_OF[pair.kind])[1:], pair.is_yes) for pair in pairs)
-    places = {TextKind.from_texts(item.example, item.response) for item in _responses(store, plan, sources)}
-    borrowed = _Borrowed(plan, pairs)
-    for kind, fact in FACT_OF.items():
-        for language, layout in sorted({place.key(fact)[1:] for place in places}):
+    asking = _ControlAsker(store, plan.run_id, Work(plan.metrics, plan.questions, plan.judge), ControlCounts())
+    sources = _load_sources(store, plan.run_id) if plan.n_controls else []
+    pairs = sample_pairs(((item.example, item.response) for item in sources), plan.n_controls or 0)
+    sizes = Counter((pair.kind, pair.place.key(FACT_BY_KIND[pair.kind])[1:], pair.is_yes) for pair in pairs)
+    text_kinds = {
+        TextKind.from_texts(item.example, item.response) for item in _iter_pending_responses(store, plan, sources)
+    }
+    borrowed = _ShippedPairs(plan, pairs)
+    for kind, fact in FACT_BY_KIND.items():
+        for language, layout in sorted({text_kind.key(fact)[1:] for text_kind in text_kinds}):
             key = language, layout
-            kinds = missing_kinds(sizes[kind, key, True], sizes[kind, key, False])
+            kinds = list_missing_kinds(sizes[kind, key, True], sizes[kind, key, False])
             pairs += borrowed.pairs(kind, language, layout, kinds)
     for pair in pairs:
-        for question in asking.questions_of(pair.kind):
-            inputs = inputs_for(question, pair.example, pair.response, {})
+        for question in asking.list_questions(pair.kind):
+            inputs = build_inputs(question, pair.example, pair.response, {})
             if inputs is not None:
                 yield inputs
 
 
-def _sources(store: Store, run_id: str) -> list[Loaded]:
+def _load_sources(store: Store, run_id: str) -> list[StoredResponse]:
     """Responses that pairs may be drawn from, one an example, by the hash of the question."""
     numbers: defaultdict[int, list[int]] = defaultdict(list)
-    for number, key in store.runs.order(run_id):
+    for number, key in store.runs.load_order(run_id):
         numbers[key].append(number)
-    drawn: list[int] = []
-    for key in sorted(numbers, key=lambda key: digest([key])):
-        if len(drawn) >= MAX_SOURCES:
+    numbers_to_load: list[int] = []
+    for key in sorted(numbers, key=lambda key: hash_json([key])):
+        if len(numbers_to_load) >= MAX_SOURCES:
             break
-        drawn += numbers[key]
-    found: dict[str, Loaded] = {}
-    for item in sorted(store.runs.load(drawn), key=lambda item: (item.example.query_id, item.response.repeat)):
-        found.setdefault(item.example.query, item)
-    return list(found.values())
+        numbers_to_load += numbers[key]
+    items_by_query: dict[str, StoredResponse] = {}
+    for item in sorted(
+        store.runs.load(numbers_to_load), key=lambda item: (item.example.query_id, item.response.repeat)
+    ):
+        items_by_query.setdefault(item.example.query, item)
+    return list(items_by_query.values())
 
 
-def _responses(store: Store, plan: Plan, loaded: Sequence[Loaded]) -> Iterator[Loaded]:
+def _iter_pending_responses(store: Store, plan: Plan, loaded: Sequence[StoredResponse]) -> Iterator[StoredResponse]:
     """The responses that are left to do."""
     by_number = {item.response_no: item for item in loaded}
     numbers = iter(plan.numbers)
-    while part := list(islice(numbers, 10 * AT_A_TIME)):
-        yield from (by_number[number] for number in part if number in by_number)
-        yield from store.runs.load([number for number in part if number not in by_number])
+    while batch := list(islice(numbers, 10 * BATCH_SIZE_PAIRS)):
+        yield from (by_number[number] for number in batch if number in by_number)
+        yield from store.runs.load([number for number in batch if number not in by_number])
 
 
-class _Borrowed:
+class _ShippedPairs:
     """Shipped pairs, where a run gives too few: of a judge that asks models no more than make up the number requested.
 
     Args:
@@ -156,45 +162,49 @@ class _Borrowed:
         own: the run's own pairs.
     """
 
-    def __init__(self, plan: Plan, own: Sequence[ControlPair]) -> None:
-        self._is_paid, n, n_own = asks_models(plan.judge), plan.n_controls or 0, Counter(pair.kind for pair in own)
-        self._room = {kind: max(0, n - n_own[kind]) for kind in FACT_OF}
+    def __init__(self, plan: Plan, own_pairs: Sequence[ControlPair]) -> None:
+        self._is_paid, n, n_own = (
+            can_ask_models(plan.judge),
+            plan.n_controls or 0,
+            Counter(pair.kind for pair in own_pairs),
+        )
+        self._room = {kind: max(0, n - n_own[kind]) for kind in FACT_BY_KIND}
         self._chosen: dict[tuple[PairKind, str, Layout], list[ControlPair]] = {}
 
     def pairs(self, kind: PairKind, language: str, layout: Layout, kinds: Collection[bool]) -> list[ControlPair]:
         """Those of a language and layout whose truth is among `kinds`."""
-        found = self._chosen.get((kind, language, layout))
-        if found is None:
-            found = shipped_pairs(kind, language, layout)
-        found = [pair for pair in found if pair.is_yes in kinds]
+        pairs = self._chosen.get((kind, language, layout))
+        if pairs is None:
+            pairs = select_shipped_pairs(kind, language, layout)
+        pairs = [pair for pair in pairs if pair.is_yes in kinds]
         if self._is_paid and (kind, language, layout) not in self._chosen:
-            found = found[: self._room[kind]]
-            self._room[kind] -= len(found)
-            self._chosen[kind, language, layout] = found
-        return found
+            pairs = pairs[: self._room[kind]]
+            self._room[kind] -= len(pairs)
+            self._chosen[kind, language, layout] = pairs
+        return pairs
 
 
 @dataclass(frozen=True, slots=True)
-class _Judged:
+class _JudgedPair:
     """A pair and what was found about it, by question."""
 
     pair: ControlPair
     evidence: Mapping[str, Evidence]
 
 
-class _Remembered(Evidences):
+class _CachedEvidence(Evidences):
     """Evidence of a store, and what this process found about shipped pairs, which are the same for every store."""
 
     def __init__(self, stored: Evidences) -> None:
         self._stored = stored
 
-    def known(self, keys: Collection[str]) -> dict[str, PackedEvidence]:
-        remembered = {key: _SHIPPED[key] for key in keys if key in _SHIPPED}
+    def load_known(self, keys: Collection[str]) -> dict[str, PackedEvidence]:
+        remembered = {key: _SHIPPED_EVIDENCE[key] for key in keys if key in _SHIPPED_EVIDENCE}
         missing = [key for key in keys if key not in remembered]
-        return remembered | (self._stored.known(missing) if missing else {})
+        return remembered | (self._stored.load_known(missing) if missing else {})
 
 
-class _Asking:
+class _ControlAsker:
     """Puts the questions that the metrics need to pairs.
 
     Attributes:
@@ -204,7 +214,7 @@ class _Asking:
     def __init__(self, store: Store, run_id: str, work: Work, counts: ControlCounts) -> None:
         self._store, self._run_id, self._work, self._counts = store, run_id, work, counts
         needed = {name for name in work.questions if name in ("verify_answer", "verify_reference")}
-        if set(RATED) & set(work.questions):
+        if set(RATING_QUESTIONS) & set(work.questions):
             needed.add("rate_passages")
         judge = work.judge
         self._questions = tuple(name for name in sorted(needed) if judge is not None and judge.answers(name))
@@ -216,31 +226,36 @@ class _Asking:
             and (fact != "agreement" or "agree" in work.questions)
         )
 
-    def questions_of(self, kind: PairKind) -> list[str]:
+    def list_questions(self, kind: PairKind) -> list[str]:
         """What is asked about a pair."""
         return [name for name in self._questions if kind == "passages" or name == "verify_answer"]
 
-    def ask(self, pairs: Sequence[ControlPair]) -> Generator[list[QuestionJob], list[JobOutcome], list[_Judged]]:
+    def ask_pairs(
+        self, pairs: Sequence[ControlPair]
+    ) -> Generator[list[QuestionJob], list[JobOutcome], list[_JudgedPair]]:
         """What is found about pairs; what is not stored is asked, and stored some pairs at a time."""
-        found: list[_Judged] = []
-        for start in range(0, len(pairs), AT_A_TIME):
-            works = [(pair, ResponseWork(Loaded(0, pair.example, pair.response))) for pair in pairs[start:][:AT_A_TIME]]
-            shipped = not asks_models(self._work.judge) and pairs[start].is_shipped
-            stored = _Remembered(self._store.evidence) if shipped else self._store.evidence
-            questioning = Questioning(self._work, stored)
+        judged_pairs: list[_JudgedPair] = []
+        for start in range(0, len(pairs), BATCH_SIZE_PAIRS):
+            works = [
+                (pair, ResponseWork(StoredResponse(0, pair.example, pair.response)))
+                for pair in pairs[start:][:BATCH_SIZE_PAIRS]
+            ]
+            shipped = not can_ask_models(self._work.judge) and pairs[start].is_shipped
+            stored = _CachedEvidence(self._store.evidence) if shipped else self._store.evidence
+            questioning = QuestionBatch(self._work, stored)
             jobs: list[QuestionJob] = []
-            for kind in FACT_OF:
-                asked = [work for pair, work in works if pair.kind == kind]
-                jobs = questioning.begin(self.questions_of(kind), asked)
+            for kind in FACT_BY_KIND:
+                works_to_ask = [work for pair, work in works if pair.kind == kind]
+                jobs = questioning.start_jobs(self.list_questions(kind), works_to_ask)
                 questioning.end((yield jobs) if jobs else [])
             new = {packed.key: packed for _, work in works for packed in work.packed}
             self._store.evidence.add_controls(self._run_id, new)
             if shipped:
-                _SHIPPED.update(new)
+                _SHIPPED_EVIDENCE.update(new)
             self._counts.asked += questioning.asked
             self._counts.reused += questioning.reused
-            found += [_Judged(pair, work.evidence) for pair, work in works]
-        return found
+            judged_pairs += [_JudgedPair(pair, work.evidence) for pair, work in works]
+        return judged_pairs
 
 
 class _Scales:
@@ -250,15 +265,15 @@ class _Scales:
         self._scores: defaultdict[ScaleKey, tuple[list[float], list[float]]] = defaultdict(lambda: ([], []))
         self._shipped: defaultdict[ScaleKey, int] = defaultdict(int)
 
-    def add(self, found: Iterable[_Judged], only: ScaleKey | None = None) -> None:
+    def add(self, judged_pairs: Iterable[_JudgedPair], only: ScaleKey | None = None) -> None:
         """Takes in the scores of pairs; with `only`, those of one scale."""
-        for judged in found:
-            for key, scores in _scores(judged):
+        for judged_pair in judged_pairs:
+            for key, scores in _iter_scores(judged_pair):
                 if only is None or key == only:
-                    self._scores[key][not judged.pair.is_yes].extend(scores)
-                    self._shipped[key] += judged.pair.is_shipped
+                    self._scores[key][not judged_pair.pair.is_yes].extend(scores)
+                    self._shipped[key] += judged_pair.pair.is_shipped
 
-    def sizes(self, key: ScaleKey) -> tuple[int, int]:
+    def count_scores(self, key: ScaleKey) -> tuple[int, int]:
         """How many scores of known-yes and of known-no pairs there are."""
         yes, no = self._scores[key]
         return len(yes), len(no)
@@ -272,41 +287,48 @@ class _Scales:
         }
 
 
-def _scores(judged: _Judged) -> Iterator[tuple[ScaleKey, list[float]]]:
+def _iter_scores(judged_pair: _JudgedPair) -> Iterator[tuple[ScaleKey, list[float]]]:
     """The scores of a pair, by the scale that they belong to."""
-    place = judged.pair.place
-    for evidence in judged.evidence.values():
+    text_kind = judged_pair.pair.place
+    for evidence in judged_pair.evidence.values():
         match evidence.facts:
-            case AnswerFacts() as answer if judged.pair.kind == "address":
+            case AnswerFacts() as answer if judged_pair.pair.kind == "address":
                 if answer.address_p is not None:
-                    yield place.key("address"), [answer.address_p[0] + PARTLY * answer.address_p[1]]
+                    yield text_kind.key("address"), [answer.address_p[0] + PARTIAL_CREDIT * answer.address_p[1]]
                 elif answer.address is not None:
-                    yield place.key("address"), [{"fully": 1.0, "partly": PARTLY, "no": 0.0}[answer.address]]
+                    yield (
+                        text_kind.key("address"),
+                        [{"fully": 1.0, "partly": PARTIAL_CREDIT, "no": 0.0}[answer.address]],
+                    )
             case AnswerFacts() as answer:
                 claims = [claim for claim in answer.claims if claim.status == "ok" and claim.text is not None]
-                yield place.key("support"), [claim.chance for claim in claims]
+                yield text_kind.key("support"), [claim.chance for claim in claims]
             case ReferenceFacts() as reference:
-                known = [claim for claim in reference.claims if claim.supporting is not None]
-                yield place.key("reference"), [claim.chance for claim in known]
+                verified = [claim for claim in reference.claims if claim.supporting is not None]
+                yield text_kind.key("reference"), [claim.chance for claim in verified]
             case RelevanceFacts() as rated:
                 chances = [rating.chance for rating in rated.ratings]
-                yield place.key("relevance"), [chance for chance in chances if chance is not None]
+                yield text_kind.key("relevance"), [chance for chance in chances if chance is not None]
 
 
-def _known_no(metrics: Sequence[Metric], found: Iterable[_Judged]) -> dict[str, float]:
+def _average_known_no(metrics: Sequence[Metric], judged_pairs: Iterable[_JudgedPair]) -> dict[str, float]:
     """Printed name of a metric -> its mean over the known-no pairs, of those that have the evidence that it needs."""
     by_kind: dict[PairKind, list[Metric]] = {"passages": [], "address": []}
     for metric in metrics:
-        if questions([metric]):
-            alone = any(fact.startswith("verify_answer.address") for fact in metric.needs.values())
-            by_kind["address" if alone else "passages"].append(metric)
+        if list_questions([metric]):
+            is_alone = any(fact.startswith("verify_answer.address") for fact in metric.needs.values())
+            by_kind["address" if is_alone else "passages"].append(metric)
     values: defaultdict[str, list[float]] = defaultdict(list)
-    for judged in found:
-        if judged.pair.is_yes:
+    for judged_pair in judged_pairs:
+        if judged_pair.pair.is_yes:
             continue
-        asked = [metric for metric in by_kind[judged.pair.kind] if set(questions([metric])) <= judged.evidence.keys()]
-        facts = Facts(judged.pair.example, judged.pair.response, judged.evidence)
-        for metric, result in zip(asked, measure_all(asked, facts), strict=True):
+        answerable = [
+            metric
+            for metric in by_kind[judged_pair.pair.kind]
+            if set(list_questions([metric])) <= judged_pair.evidence.keys()
+        ]
+        facts = Facts(judged_pair.pair.example, judged_pair.pair.response, judged_pair.evidence)
+        for metric, result in zip(answerable, measure_all(answerable, facts), strict=True):
             if result.status == "scored" and result.value is not None:
                 values[str(metric)].append(result.value)
     return {name: fmean(several) for name, several in values.items()}

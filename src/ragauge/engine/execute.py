@@ -17,23 +17,26 @@ from ragauge.core.verdict import ExampleVerdict
 from ragauge.engine.budget import BudgetReached
 from ragauge.engine.caller import CallCounts
 from ragauge.engine.controls import ControlCounts, ask_controls, needs_controls
-from ragauge.engine.judge_batch import JudgedResponse, Work, drive_jobs, overtaken
-from ragauge.engine.judges import spec_of
+from ragauge.engine.judge_batch import JudgedResponse, Work, drive_jobs, find_overtaken
+from ragauge.engine.judges import find_spec
 from ragauge.engine.label_facts import read_label_facts
 from ragauge.engine.local_embeddings import EmbedAnswers
-from ragauge.engine.models import Calling, Models, calling_of
-from ragauge.engine.plan import Plan, declare_own, own_declarations, renew
-from ragauge.engine.pool import MOST, InProcess, Pool, Processes, Timed, Worker
+from ragauge.engine.models import CallOptions, ModelPool, build_call_options
+from ragauge.engine.plan import Plan, list_own_declarations, renew_plan, save_own_declarations
+from ragauge.engine.pool import MAX_BATCH_RESPONSES, InProcessPool, Pool, ProcessPool, TimedResult, Worker
 from ragauge.engine.worker import Task
-from ragauge.judges.judge import asks_models
-from ragauge.metrics.catalogue import parse
+from ragauge.judges.judge import can_ask_models
+from ragauge.metrics.catalogue import parse_metric
 from ragauge.scores.results.scorecard import Cause
 from ragauge.store.store_access import Store
 
-AHEAD = 2  # batches in hand beyond those being judged: one waits for a worker, one is being stored
-TICK = 1.0  # seconds between two reports while models are asked
-BEAT = 5  # reports between two signs of life in the store
-WORTH_ASKING, WORTH_COUNTING = 64, 4_000  # pending responses that pay for starting processes (about 1.5 s each)
+BATCHES_AHEAD = 2  # batches in hand beyond those being judged: one waits for a worker, one is being stored
+REPORT_INTERVAL_S = 1.0  # seconds between two reports while models are asked
+HEARTBEAT_REPORTS = 5  # reports between two signs of life in the store
+MIN_RESPONSES_ASKING, MIN_RESPONSES_COUNTING = (
+    64,
+    4_000,
+)  # pending responses that pay for starting processes (about 1.5 s each)
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,14 +95,14 @@ class EvaluationOutcome:
     stopped: str = ""
 
 
-async def execute(
+async def execute_plan(
     plan: Plan,
     store: Store,
     *,
     workers: int | None = None,
     progress: Callable[[Progress], None] | None = None,
     limit: int | None = None,
-    calling: Calling | None = None,
+    calling: CallOptions | None = None,
 ) -> EvaluationOutcome:
     """Evaluates what the plan has left, in its order. What is finished is durable, whatever ends it.
 
@@ -116,14 +119,14 @@ async def execute(
         raise UsageError(f"workers must be at least 1, got {workers}.")
     if plan.listing is not None and plan.listing != store.listings.read(plan.run_id):
         store.listings.write(plan.run_id, plan.listing)  # before workers read it
-    if plan.judge is not None and (spec := spec_of(plan.judge)) is not None:
-        store.judges.keep(plan.judge.judge_id, spec)
-    declare_own(plan.metrics, store)
-    models, most = _models(plan, store, calling), sys.maxsize if limit is None else max(0, limit)
+    if plan.judge is not None and (spec := find_spec(plan.judge)) is not None:
+        store.judges.save_spec(plan.judge.judge_id, spec)
+    save_own_declarations(plan.metrics, store)
+    models, max_responses = _build_models(plan, store, calling), sys.maxsize if limit is None else max(0, limit)
     # they import what they need while control pairs are judged here
-    started = [] if models else _start_workers(plan, workers, min(plan.pending, most))
+    started = [] if models else _start_workers(plan, workers, min(plan.pending, max_responses))
     try:
-        plan = await _with_controls(plan, store, models)
+        plan = await _prepare_controls(plan, store, models)
     except BaseException as error:
         for worker in started:
             worker.kill()
@@ -131,8 +134,8 @@ async def execute(
         if not isinstance(error, BudgetReached):
             raise
         return EvaluationOutcome(0, plan.pending, 0, 0, 0, 0.0, 1, calling=counts, stopped=str(error))
-    todo = min(plan.pending, most)
-    pool = models or _pool(plan, store, started or _start_workers(plan, workers, todo))
+    todo = min(plan.pending, max_responses)
+    pool = models or _build_pool(plan, store, started or _start_workers(plan, workers, todo))
     execution = _Execution(plan, store, pool, todo, progress)
     await execution.run_to_end()
     return execution.outcome()
@@ -160,7 +163,7 @@ class _Execution:
 
     async def run_to_end(self) -> None:
         """Judges what is left or what the budget allows, then ends the workers and finishes the writes."""
-        ticking = asyncio.create_task(self.tick()) if self.pool.slow else None
+        ticking = asyncio.create_task(self.report_progress()) if self.pool.slow else None
         try:
             await self.run()
         except BudgetReached as end:
@@ -179,28 +182,30 @@ class _Execution:
         flying: set[asyncio.Task[None]] = set()
         try:
             while True:
-                while len(flying) < self.pool.workers + AHEAD and (batch := self._next()) is not None:
-                    flying.add(asyncio.create_task(self._one(*batch)))
+                while (
+                    len(flying) < self.pool.workers + BATCHES_AHEAD and (batch := self._take_next_batch()) is not None
+                ):
+                    flying.add(asyncio.create_task(self._run_batch(*batch)))
                 if not flying:
                     return
-                finished, left = await asyncio.wait(flying, return_when=asyncio.FIRST_COMPLETED)
+                finished, pending = await asyncio.wait(flying, return_when=asyncio.FIRST_COMPLETED)
                 for task in finished:
                     task.result()  # where several failed, the first is told; the others are taken in below
-                flying = left
+                flying = pending
         finally:
             for task in flying:
                 task.cancel()
             await asyncio.gather(*flying, return_exceptions=True)
 
-    async def tick(self) -> None:
+    async def report_progress(self) -> None:
         """Tells every second how far it is, and the store every few that it lives: a slow model takes minutes."""
         loop = asyncio.get_running_loop()
         for second in count(1):
-            await asyncio.sleep(TICK)
+            await asyncio.sleep(REPORT_INTERVAL_S)
             if self.progress is not None:
-                self.progress(self._progress())
-            if second % BEAT == 0:
-                await loop.run_in_executor(self.writer, self.store.evaluations.move, self.plan.run_id)
+                self.progress(self._build_progress())
+            if second % HEARTBEAT_REPORTS == 0:
+                await loop.run_in_executor(self.writer, self.store.evaluations.record_progress, self.plan.run_id)
 
     def close(self) -> None:
         """Ends the workers, then finishes the writes that were handed over."""
@@ -218,58 +223,68 @@ class _Execution:
             seconds=time.perf_counter() - self.started,
             workers=self.pool.workers,
             notes=tuple(self.pool.notes),
-            calling=self.pool.calling(),
+            calling=self.pool.count_calls(),
             stopped=self.stopped,
         )
 
-    def _next(self) -> tuple[Sequence[int], bool] | None:
+    def _take_next_batch(self) -> tuple[Sequence[int], bool] | None:
         """Numbers of the next batch, and whether it is done again; sizes follow the speed."""
         if self.again:
-            batch, self.again = self.again[:MOST], self.again[MOST:]
+            batch, self.again = self.again[:MAX_BATCH_RESPONSES], self.again[MAX_BATCH_RESPONSES:]
             return batch, True
         numbers, keys, start = self.plan.numbers, self.plan.keys, self.place
         if start >= self.todo:
             return None
         end = min(start + self.pool.size, self.todo)
         # responses to one question are judged together, so that equal inputs are asked once
-        while end < self.todo and keys[end] == keys[end - 1] and end - start < MOST:
+        while end < self.todo and keys[end] == keys[end - 1] and end - start < MAX_BATCH_RESPONSES:
             end += 1
         self.place = end
         return numbers[start:end], False
 
-    async def _one(self, numbers: Sequence[int], again: bool) -> None:
+    async def _run_batch(self, numbers: Sequence[int], again: bool) -> None:
         timed = await asyncio.wrap_future(self.pool.judge(numbers))
-        writing = asyncio.get_running_loop().run_in_executor(self.writer, self._write, timed, again)
-        writing.add_done_callback(_seen)
-        lost = await asyncio.shield(writing)  # a cancelled evaluation still keeps what was judged
-        self.again += lost
-        self._count(timed, len(numbers) - len(lost))
+        writing = asyncio.get_running_loop().run_in_executor(self.writer, self._store_batch, timed, again)
+        writing.add_done_callback(_consume_error)
+        lost_numbers = await asyncio.shield(writing)  # a cancelled evaluation still keeps what was judged
+        self.again += lost_numbers
+        self._count_batch(timed, len(numbers) - len(lost_numbers))
 
-    def _write(self, timed: Timed, again: bool) -> list[int]:
+    def _store_batch(self, timed: TimedResult, again: bool) -> list[int]:
         """Stores a batch; returns responses to do again: another process stored other evidence first, or a response."""
         with self.store.transaction():
-            other = overtaken(self.store, timed.result.judged)
-            judged = [one for one in timed.result.judged if one.response_no not in other]
-            lost_keys = self.store.evidence.add([(one.response_no, e) for one in judged for e in one.evidence])
-            lost = [] if again else [one for one in judged if any(e.key in lost_keys for e in one.evidence)]
-            gone = {one.response_no for one in lost}
-            kept = [one for one in judged if one.response_no not in gone]
-            gone |= other if not again else set()
-            self._write_scores(kept)
-            self.store.evaluations.move(self.plan.run_id, len(kept))
-        return sorted(gone)
+            overtaken_numbers = find_overtaken(self.store, timed.result.judged)
+            responses = [response for response in timed.result.judged if response.response_no not in overtaken_numbers]
+            lost_keys = self.store.evidence.add(
+                [(response.response_no, evidence) for response in responses for evidence in response.evidence]
+            )
+            lost_responses = (
+                []
+                if again
+                else [
+                    response
+                    for response in responses
+                    if any(evidence.key in lost_keys for evidence in response.evidence)
+                ]
+            )
+            redo_numbers = {response.response_no for response in lost_responses}
+            saved = [response for response in responses if response.response_no not in redo_numbers]
+            redo_numbers |= overtaken_numbers if not again else set()
+            self._write_scores(saved)
+            self.store.evaluations.record_progress(self.plan.run_id, len(saved))
+        return sorted(redo_numbers)
 
-    def _write_scores(self, judged: Sequence[JudgedResponse]) -> None:
+    def _write_scores(self, responses: Sequence[JudgedResponse]) -> None:
         plan = self.plan
-        rows = ((one.response_no, one.measured) for one in judged)
+        rows = ((response.response_no, response.measured) for response in responses)
         self.store.scores.write(plan.run_id, plan.columns, rows)
-        verdicts = {one.response_no: one.verdict for one in judged}
-        self._write_decided(plan.judge_id, {one.response_no: one.cause for one in judged}, verdicts)
+        verdicts = {response.response_no: response.verdict for response in responses}
+        self._write_verdicts(plan.judge_id, {response.response_no: response.cause for response in responses}, verdicts)
         if plan.judge_id is not None:  # what one who asks nobody sees, whoever evaluated first
-            unjudged = {one.response_no: one.unjudged_verdict for one in judged}
-            self._write_decided(None, {one.response_no: one.unjudged for one in judged}, unjudged)
+            unjudged = {response.response_no: response.unjudged_verdict for response in responses}
+            self._write_verdicts(None, {response.response_no: response.unjudged for response in responses}, unjudged)
 
-    def _write_decided(
+    def _write_verdicts(
         self, judge_id: str | None, causes: Mapping[int, Cause | None], verdicts: Mapping[int, ExampleVerdict]
     ) -> None:
         plan = self.plan
@@ -277,49 +292,49 @@ class _Execution:
         self.store.causes.write(plan.run_id, judge_id, causes, repeat)
         self.store.verdicts.write(plan.run_id, judge_id, verdicts, repeat, controls=controls)
 
-    def _count(self, timed: Timed, done: int) -> None:
-        self.done += done
+    def _count_batch(self, timed: TimedResult, n_done: int) -> None:
+        self.done += n_done
         self.asked += timed.result.asked
         self.reused += timed.result.reused
         self.failed += timed.result.failed
         self.pool.took(timed)
         if self.progress is not None:
-            self.progress(self._progress())
+            self.progress(self._build_progress())
 
-    def _progress(self) -> Progress:
+    def _build_progress(self) -> Progress:
         seconds = time.perf_counter() - self.started
         worked = self.done + self.pool.under_way
         rate = worked / max(seconds, 1e-9)
-        left = max(0.0, self.todo - worked) / rate if rate > 0 else None
-        done, total = self.plan.done + self.done, self.plan.total
-        return Progress(done, total, rate, left, self.asked, self.reused, self.pool.calling(), seconds)
+        seconds_left = max(0.0, self.todo - worked) / rate if rate > 0 else None
+        n_done, total = self.plan.done + self.done, self.plan.total
+        return Progress(n_done, total, rate, seconds_left, self.asked, self.reused, self.pool.count_calls(), seconds)
 
 
-def _seen(writing: asyncio.Future[list[int]]) -> None:
+def _consume_error(writing: asyncio.Future[list[int]]) -> None:
     """Takes in the error of a write: whoever waited for it may be gone."""
     if not writing.cancelled():
         writing.exception()
 
 
-async def _with_controls(plan: Plan, store: Store, models: Models | None) -> Plan:
+async def _prepare_controls(plan: Plan, store: Store, models: ModelPool | None) -> Plan:
     """The plan after the judge was asked about its control pairs, where it is: what rested on others is done again."""
     if not needs_controls(plan):
         return plan
-    work = replace(_work(plan, store), judge_repeat=0)  # asked once, however often responses are judged
+    work = replace(_build_work(plan, store), judge_repeat=0)  # asked once, however often responses are judged
     steps = ask_controls(plan, store, work, ControlCounts())
     if models is not None:
-        controls = await models.drive(steps)
+        controls = await models.drive_steps(steps)
     else:
         controls = await asyncio.get_running_loop().run_in_executor(None, drive_jobs, steps, work)
     if controls != plan.controls and plan.judge_id is not None:
         store.controls.write(plan.run_id, plan.judge_id, controls, plan.judge_repeat)
-        plan = renew(plan, store)
+        plan = renew_plan(plan, store)
     if models is not None:
         models.use(controls)
     return plan
 
 
-def _work(plan: Plan, store: Store) -> Work:
+def _build_work(plan: Plan, store: Store) -> Work:
     return Work(
         plan.metrics,
         plan.questions,
@@ -333,52 +348,58 @@ def _work(plan: Plan, store: Store) -> Work:
     )
 
 
-async def _stop_models(models: Models | None) -> CallCounts | None:
+async def _stop_models(models: ModelPool | None) -> CallCounts | None:
     """Ends all calls to models; the calls so far, None where none can be made."""
     if models is None:
         return None
     models.stop()
     await models.close()
-    return models.calling()
+    return models.count_calls()
 
 
-def _models(plan: Plan, store: Store, calling: Calling | None) -> Models | None:
+def _build_models(plan: Plan, store: Store, calling: CallOptions | None) -> ModelPool | None:
     """The pool for a judge that asks models; None for any other."""
-    calling = calling or calling_of(plan.judge)
-    if calling is None or plan.judge is None or not asks_models(plan.judge):
+    calling = calling or build_call_options(plan.judge)
+    if calling is None or plan.judge is None or not can_ask_models(plan.judge):
         return None
-    return Models(_work(plan, store), plan.judge, calling, store, plan.run_id)
+    return ModelPool(_build_work(plan, store), plan.judge, calling, store, plan.run_id)
 
 
 def _start_workers(plan: Plan, workers: int | None, todo: int) -> list[Worker]:
     """Processes where the work pays for them and where they can build the same judge and metrics; else none."""
-    able = (plan.judge is None or spec_of(plan.judge) is not None) and _named(plan)
-    n, worth = workers or cores(), WORTH_ASKING if plan.questions else WORTH_COUNTING
-    return [Worker() for _ in range(n)] if n > 1 and todo >= worth and able else []
+    is_rebuildable = (plan.judge is None or find_spec(plan.judge) is not None) and _is_rebuildable(plan)
+    n, min_todo = workers or count_cores(), MIN_RESPONSES_ASKING if plan.questions else MIN_RESPONSES_COUNTING
+    return [Worker() for _ in range(n)] if n > 1 and todo >= min_todo and is_rebuildable else []
 
 
-def _pool(plan: Plan, store: Store, started: Sequence[Worker]) -> Pool:
+def _build_pool(plan: Plan, store: Store, started: Sequence[Worker]) -> Pool:
     """The processes that were started, or this one."""
     if started:
-        spec = spec_of(plan.judge) if plan.judge is not None else None
+        spec = find_spec(plan.judge) if plan.judge is not None else None
         names = tuple(str(metric) for metric in plan.metrics)
-        own = tuple((one.load, one.name, one.version) for one in own_declarations(plan.metrics) if one.load)
-        of = plan.judge_id, plan.judge_repeat, plan.run_id
-        task = Task(store.url, names, plan.questions, spec, *of, own, plan.criteria)
-        return Processes(task, plan.metrics, started)
-    return InProcess(_work(plan, store), store)
+        own_metrics = tuple(
+            (declaration.load, declaration.name, declaration.version)
+            for declaration in list_own_declarations(plan.metrics)
+            if declaration.load
+        )
+        origin = plan.judge_id, plan.judge_repeat, plan.run_id
+        task = Task(store.url, names, plan.questions, spec, *origin, own_metrics, plan.criteria)
+        return ProcessPool(task, plan.metrics, started)
+    return InProcessPool(_build_work(plan, store), store)
 
 
-def _named(plan: Plan) -> bool:
+def _is_rebuildable(plan: Plan) -> bool:
     """Whether every metric is rebuilt from its printed name."""
     try:
-        named = all(parse(str(metric)) == metric for metric in plan.metrics)
-        return named and all(one.load or one.more for one in own_declarations(plan.metrics))
+        all_parsed = all(parse_metric(str(metric)) == metric for metric in plan.metrics)
+        return all_parsed and all(
+            declaration.load or declaration.more for declaration in list_own_declarations(plan.metrics)
+        )
     except UsageError:
         return False
 
 
-def cores() -> int:
+def count_cores() -> int:
     """Cores that this process may use."""
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))

@@ -7,11 +7,11 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-THRESHOLD = (20_000, 20, 50)  # objects, young and middle collections between two of the next generation
+GC_THRESHOLD = (20_000, 20, 50)  # objects, young and middle collections between two of the next generation
 _LOCK = threading.Lock()
 
 
-class _Blocks:
+class _OpenBlocks:
     """How many blocks are open in this process, and what the collector was set to before the first."""
 
     open = 0
@@ -20,7 +20,7 @@ class _Blocks:
 
 
 @contextmanager
-def rare_collection() -> Iterator[None]:
+def reduce_garbage_collection() -> Iterator[None]:
     """Lets the collector pass over the objects that exist now, and look at new ones every 20,000 objects.
 
     Modules stay until the process ends, and a model call makes hundreds of objects that no cycle holds: with Python's
@@ -28,18 +28,18 @@ def rare_collection() -> Iterator[None]:
     last one ends all is as before. A collector that is off, or looks more rarely, is left as it is.
     """
     with _LOCK:
-        if not _Blocks.open:
-            _Blocks.before, _Blocks.froze = gc.get_threshold(), not gc.get_freeze_count()
+        if not _OpenBlocks.open:
+            _OpenBlocks.before, _OpenBlocks.froze = gc.get_threshold(), not gc.get_freeze_count()
             gc.freeze()
-            if 0 < _Blocks.before[0] < THRESHOLD[0]:
-                gc.set_threshold(*THRESHOLD)
-        _Blocks.open += 1
+            if 0 < _OpenBlocks.before[0] < GC_THRESHOLD[0]:
+                gc.set_threshold(*GC_THRESHOLD)
+        _OpenBlocks.open += 1
     try:
         yield
     finally:
         with _LOCK:
-            _Blocks.open -= 1
-            if not _Blocks.open:
-                gc.set_threshold(*_Blocks.before)
-                if _Blocks.froze:
+            _OpenBlocks.open -= 1
+            if not _OpenBlocks.open:
+                gc.set_threshold(*_OpenBlocks.before)
+                if _OpenBlocks.froze:
                     gc.unfreeze()

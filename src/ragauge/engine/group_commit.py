@@ -14,16 +14,17 @@ from ragauge.core.errors import StoreError
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 Pace = tuple[float, float]
-_Handed: TypeAlias = tuple[Item, asyncio.Future[Result] | None]
+_QueuedItem: TypeAlias = tuple[Item, asyncio.Future[Result] | None]
 
-MOST = 500  # items in one batch
-BUSY = 2  # times as long as the loop takes to hear of one: where it has no time, waiting holds nothing up
+MAX_BATCH_ITEMS = 500  # items in one batch
+LAG_FACTOR = 2  # times as long as the loop takes to hear of one: where it has no time, waiting holds nothing up
 
 
 class GroupCommitWriter(Generic[Item, Result]):
     """Writes what is handed over, many items to a commit.
 
-    An item is durable before `put` returns. While one batch is under way the next gathers, so that one alone waits for
+    An item is durable before `write_item` returns. While one batch is under way the next gathers, so that one alone
+    waits for
     nobody and a thousand a second cost a few commits. The writer is a thread of its own: what was handed over is
     written whatever becomes of the tasks that wait for it, and of their loop.
 
@@ -39,8 +40,8 @@ class GroupCommitWriter(Generic[Item, Result]):
         self, write: Callable[[Sequence[Item]], Sequence[Result]], *, pace: Pace = (0.0, 0.0), alone: bool = False
     ) -> None:
         self._write, self._pace, self._alone = write, pace, alone
-        self._next: list[_Handed[Item, Result]] = []
-        self._under_way: list[_Handed[Item, Result]] = []
+        self._next: list[_QueuedItem[Item, Result]] = []
+        self._under_way: list[_QueuedItem[Item, Result]] = []
         self._changed = threading.Condition()
         self._loop: asyncio.AbstractEventLoop | None = None
         self._thread: threading.Thread | None = None
@@ -48,19 +49,19 @@ class GroupCommitWriter(Generic[Item, Result]):
         self._lag = 0.0  # seconds until the loop heard of what was written last
         self._lost: Exception | None = None  # why what nobody waits for was not written
 
-    async def put(self, item: Item) -> Result:
+    async def write_item(self, item: Item) -> Result:
         """Writes an item; returns its result.
 
         Raises:
             RagaugeError: it could not be stored.
         """
         future: asyncio.Future[Result] = asyncio.get_running_loop().create_future()
-        self._hand_over(item, future)
+        self._enqueue(item, future)
         return await future
 
     def leave(self, item: Item) -> None:
         """Writes an item that nobody waits for."""
-        self._hand_over(item, None)
+        self._enqueue(item, None)
 
     async def close(self) -> None:
         """Writes what is left.
@@ -77,7 +78,7 @@ class GroupCommitWriter(Generic[Item, Result]):
         if self._lost is not None:
             raise self._lost
 
-    def _hand_over(self, item: Item, future: asyncio.Future[Result] | None) -> None:
+    def _enqueue(self, item: Item, future: asyncio.Future[Result] | None) -> None:
         with self._changed:
             if self._closed:
                 raise RuntimeError("the writer is closed")
@@ -85,62 +86,64 @@ class GroupCommitWriter(Generic[Item, Result]):
             self._loop = asyncio.get_running_loop()
             self._changed.notify()
         if self._thread is None:
-            self._thread = threading.Thread(target=self._run, name="ragauge-store", daemon=True)
+            self._thread = threading.Thread(target=self._run_thread, name="ragauge-store", daemon=True)
             self._thread.start()
 
-    def _run(self) -> None:
+    def _run_thread(self) -> None:
         try:
-            self._work()
-        except BaseException as trouble:  # nobody else would answer those that wait; the next hand-over begins anew
+            self._write_batches()
+        except BaseException as failure:  # nobody else would answer those that wait; the next hand-over begins anew
             with self._changed:
-                left, self._next, self._thread = [*self._under_way, *self._next], [], None
-            error = StoreError(f"the thread that writes to the store ended: {type(trouble).__name__}: {trouble}.")
-            error.__cause__ = trouble
-            self._answer(left, (), error)
+                unwritten, self._next, self._thread = [*self._under_way, *self._next], [], None
+            error = StoreError(f"the thread that writes to the store ended: {type(failure).__name__}: {failure}.")
+            error.__cause__ = failure
+            self._schedule_results(unwritten, (), error)
 
-    def _work(self) -> None:
-        least, most = self._pace
-        began = -most
+    def _write_batches(self) -> None:
+        min_interval, max_interval = self._pace
+        batch_start = -max_interval
         while True:
             with self._changed:
                 while not self._next and not self._closed:
                     self._changed.wait()
-            apart = max(least, min(most, BUSY * self._lag))
+            interval = max(min_interval, min(max_interval, LAG_FACTOR * self._lag))
             with suppress(OSError):  # EINVAL: then it is written at once
-                time.sleep(max(0.0, began + apart - time.monotonic()))  # not a wait: each hand-over would end it
+                time.sleep(
+                    max(0.0, batch_start + interval - time.monotonic())
+                )  # not a wait: each hand-over would end it
             with self._changed:
-                batch, self._next = self._next[:MOST], self._next[MOST:]
+                batch, self._next = self._next[:MAX_BATCH_ITEMS], self._next[MAX_BATCH_ITEMS:]
                 self._under_way = batch
             if not batch:
                 return
-            began = time.monotonic()
-            self._commit(batch)
+            batch_start = time.monotonic()
+            self._commit_batch(batch)
             self._under_way = []
 
-    def _commit(self, batch: Sequence[_Handed[Item, Result]]) -> None:
+    def _commit_batch(self, batch: Sequence[_QueuedItem[Item, Result]]) -> None:
         results: Sequence[Result] = ()
         error: Exception | None = None
         try:
             results = self._write([item for item, _ in batch])
-        except Exception as trouble:
+        except Exception as failure:
             if self._alone and len(batch) > 1:
-                for one in batch:
-                    self._commit([one])
+                for entry in batch:
+                    self._commit_batch([entry])
                 return
-            error = trouble
-        self._answer(batch, results, error)
+            error = failure
+        self._schedule_results(batch, results, error)
 
-    def _answer(
-        self, batch: Sequence[_Handed[Item, Result]], results: Sequence[Result], error: Exception | None
+    def _schedule_results(
+        self, batch: Sequence[_QueuedItem[Item, Result]], results: Sequence[Result], error: Exception | None
     ) -> None:
-        waiting = [(future, at) for at, (_, future) in enumerate(batch) if future is not None]
+        waiting = [(future, index) for index, (_, future) in enumerate(batch) if future is not None]
         if error is not None and not waiting:
             self._lost = self._lost or error
         if self._loop is not None:
             with suppress(RuntimeError):  # the loop is closed: nobody waits any more
-                self._loop.call_soon_threadsafe(self._tell, waiting, results, error, time.monotonic())
+                self._loop.call_soon_threadsafe(self._set_results, waiting, results, error, time.monotonic())
 
-    def _tell(
+    def _set_results(
         self,
         waiting: Sequence[tuple[asyncio.Future[Result], int]],
         results: Sequence[Result],
@@ -148,11 +151,11 @@ class GroupCommitWriter(Generic[Item, Result]):
         since: float,
     ) -> None:
         self._lag = time.monotonic() - since
-        for future, at in waiting:
+        for future, index in waiting:
             if future.done():
                 continue
             if error is None:
-                future.set_result(results[at])
+                future.set_result(results[index])
             else:
                 future.set_exception(error)
                 future.exception()  # seen: whoever waited may be gone

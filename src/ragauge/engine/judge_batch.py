@@ -1,6 +1,7 @@
 """What is done for a batch of responses: ask what is not stored, rank, score, attribute.
 
-`judging` is a generator that yields what has to be asked; a plain loop (`judge_batch`) or the event loop (`models.py`)
+`run_judging` is a generator that yields what has to be asked; a plain loop (`judge_batch`) or the event loop
+(`models.py`)
 drives it, so that resume, reuse and failure mean the same whoever judges.
 
 An exception of one question, metric or cause becomes its status failed here, in the exception's own words.
@@ -17,24 +18,24 @@ from ragauge.core.codec import FACTS
 from ragauge.core.criterion import Criterion
 from ragauge.core.document import IndexListing
 from ragauge.core.errors import MissingFile
-from ragauge.core.facts import AnswerFacts, Evidence, FactsOf
-from ragauge.core.identity import digest
+from ragauge.core.facts import AnswerFacts, Evidence, JudgeFacts
+from ragauge.core.identity import hash_json
 from ragauge.core.label_facts import NO_LABELS, LabelFacts
 from ragauge.core.ranking import Ranking
 from ragauge.core.readability import Controls
 from ragauge.core.verdict import ExampleVerdict
 from ragauge.engine.local_embeddings import EmbedAnswers
-from ragauge.engine.metric_values import decide_response, measure_facts, told
-from ragauge.engine.own_calls import OwnBatch, OwnCall, OwnCalls, prepare
-from ragauge.judges.inputs import Inputs, evidence_key, inputs_for
-from ragauge.judges.judge import Asking, Judge, drive
-from ragauge.metrics.base import Measured, Metric
+from ragauge.engine.metric_values import decide_response, format_error, measure_facts
+from ragauge.engine.own_calls import OwnBatch, OwnCall, OwnCalls, prepare_calls
+from ragauge.judges.inputs import Inputs, build_evidence_key, build_inputs
+from ragauge.judges.judge import AskGenerator, Judge, answer_asks
+from ragauge.metrics.base import Metric, MetricResult
 from ragauge.metrics.facts import Facts
-from ragauge.metrics.retrieval.ranks import of_responses
-from ragauge.models.errors import LONGEST
+from ragauge.metrics.retrieval.ranks import rank_responses
+from ragauge.models.errors import MAX_MESSAGE_CHARS
 from ragauge.scores.results.scorecard import Cause
 from ragauge.store.evidence import Evidences, PackedEvidence
-from ragauge.store.responses import Loaded
+from ragauge.store.responses import StoredResponse
 from ragauge.store.store_access import Store
 
 T = TypeVar("T")
@@ -65,7 +66,7 @@ class Work:
     judge_repeat: int = 0
     listing: IndexListing | None = None
     controls: Controls | None = None
-    labels: Callable[[Sequence[Loaded]], Mapping[int, LabelFacts]] | None = None
+    labels: Callable[[Sequence[StoredResponse]], Mapping[int, LabelFacts]] | None = None
     own_calls: OwnCalls = field(default_factory=OwnCalls)
     criteria: tuple[Criterion, ...] = ()
 
@@ -80,14 +81,14 @@ class JudgedResponse:
         measured: one result a metric.
         cause: why it failed; None when nothing shows that it did.
         unjudged: the same by the record and the labels alone, as one who asks nobody finds it.
-        mark: of the response as it was loaded, as in `Loaded`.
+        mark: of the response as it was loaded, as in `StoredResponse`.
         verdict: whether it failed.
         unjudged_verdict: the same by the record and the labels alone.
     """
 
     response_no: int
     evidence: tuple[PackedEvidence, ...]
-    measured: tuple[Measured, ...]
+    measured: tuple[MetricResult, ...]
     cause: Cause | None
     unjudged: Cause | None = None
     mark: int | None = None
@@ -116,7 +117,7 @@ class BatchResult:
 class ResponseWork:
     """What is known about one response while its batch is worked on."""
 
-    item: Loaded
+    item: StoredResponse
     evidence: dict[str, Evidence] = field(default_factory=dict)
     packed: list[PackedEvidence] = field(default_factory=list)
 
@@ -125,9 +126,9 @@ class ResponseWork:
         self.evidence[evidence.question] = evidence
         self.packed.append(packed)
 
-    def facts(self) -> dict[str, FactsOf]:
+    def facts(self) -> dict[str, JudgeFacts]:
         """Facts of the questions asked so far."""
-        return {question: one.facts for question, one in self.evidence.items() if one.facts is not None}
+        return {question: evidence.facts for question, evidence in self.evidence.items() if evidence.facts is not None}
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,7 +142,7 @@ class QuestionJob:
     """
 
     question: str
-    asking: Asking
+    asking: AskGenerator
     response_no: int
 
 
@@ -156,7 +157,7 @@ class JobOutcome:
         partial: a call brought no reply, so that verdicts are missing which the next start may get.
     """
 
-    facts: FactsOf | None
+    facts: JudgeFacts | None
     reason: str = ""
     reply_keys: tuple[str, ...] = ()
     partial: bool = False
@@ -166,9 +167,9 @@ class JobOutcome:
 Steps = Generator[list[QuestionJob] | OwnBatch, list[Any], T]
 
 
-def judge_batch(items: Sequence[Loaded], work: Work, stored: Evidences) -> BatchResult:
+def judge_batch(items: Sequence[StoredResponse], work: Work, stored: Evidences) -> BatchResult:
     """Evidence, scores and cause of every response of a batch, one question after another."""
-    return drive_jobs(judging(items, work, stored), work)
+    return drive_jobs(run_judging(items, work, stored), work)
 
 
 def drive_jobs(steps: Steps[T], work: Work) -> T:
@@ -179,22 +180,22 @@ def drive_jobs(steps: Steps[T], work: Work) -> T:
             if isinstance(jobs, OwnBatch):
                 jobs = steps.send(work.own_calls.start(jobs.calls).result())
             else:
-                jobs = steps.send([_driven(job, work) for job in jobs])
+                jobs = steps.send([_drive_job(job, work) for job in jobs])
     except StopIteration as done:
         result: T = done.value
         return result
 
 
-def _driven(job: QuestionJob, work: Work) -> JobOutcome:
+def _drive_job(job: QuestionJob, work: Work) -> JobOutcome:
     try:
-        return JobOutcome(drive(job.asking, work.answer))
+        return JobOutcome(answer_asks(job.asking, work.answer))
     except MissingFile:  # of every response: it ends the evaluation, and no failure is kept
         raise
     except Exception as error:
-        return JobOutcome(None, told(error))
+        return JobOutcome(None, format_error(error))
 
 
-def judging(items: Sequence[Loaded], work: Work, stored: Evidences) -> Steps[BatchResult]:
+def run_judging(items: Sequence[StoredResponse], work: Work, stored: Evidences) -> Steps[BatchResult]:
     """Evidence, scores and cause of every response of a batch; one that raises fails alone.
 
     It yields jobs that may run at the same time, and receives their outcomes in that order; last, the calls of metrics
@@ -205,34 +206,43 @@ def judging(items: Sequence[Loaded], work: Work, stored: Evidences) -> Steps[Bat
         work: what is asked and computed.
         stored: read, to ask nothing twice; nothing is written.
     """
-    found = [ResponseWork(item) for item in items]
-    questioning = Questioning(work, stored)
-    for turn in _turns(work.questions):
-        jobs = questioning.begin(turn, found)
+    works = [ResponseWork(item) for item in items]
+    questioning = QuestionBatch(work, stored)
+    for turn in _split_turns(work.questions):
+        jobs = questioning.start_jobs(turn, works)
         questioning.end((yield jobs) if jobs else [])
-    rankings = _rankings(items)
-    more = questioning.more(found)
+    rankings = _build_rankings(items)
+    earlier_evidence = questioning.load_earlier_evidence(works)
     labels = work.labels(items) if work.labels is not None else {}
     facts = [
-        _facts(one, ranking, more.get(one.item.response_no, {}), labels.get(one.item.response_no, NO_LABELS), work)
-        for one, ranking in zip(found, rankings, strict=True)
+        _build_facts(
+            work_item,
+            ranking,
+            earlier_evidence.get(work_item.item.response_no, {}),
+            labels.get(work_item.item.response_no, NO_LABELS),
+            work,
+        )
+        for work_item, ranking in zip(works, rankings, strict=True)
     ]
-    own = [prepare(work.metrics, one) for one in facts]
-    calls = [call for one in own for call in one.values() if isinstance(call, OwnCall)]
-    called = iter((yield OwnBatch(calls)) if calls else ())
-    results = [{name: next(called) if isinstance(call, OwnCall) else call for name, call in one.items()} for one in own]
-    judged = tuple(_scored(*one, work) for one in zip(found, facts, results, strict=True))
-    return BatchResult(judged, questioning.asked, questioning.reused, questioning.failed)
+    own_results = [prepare_calls(work.metrics, work_item) for work_item in facts]
+    calls = [call for work_item in own_results for call in work_item.values() if isinstance(call, OwnCall)]
+    own_outcomes = iter((yield OwnBatch(calls)) if calls else ())
+    results = [
+        {name: next(own_outcomes) if isinstance(call, OwnCall) else call for name, call in work_item.items()}
+        for work_item in own_results
+    ]
+    judged_responses = tuple(_score_response(*work_item, work) for work_item in zip(works, facts, results, strict=True))
+    return BatchResult(judged_responses, questioning.asked, questioning.reused, questioning.failed)
 
 
-def _turns(questions: Sequence[str]) -> list[tuple[str, ...]]:
+def _split_turns(questions: Sequence[str]) -> list[tuple[str, ...]]:
     """Questions that may be asked at the same time: all, and then `agree`, which works on what verify_answer finds."""
     first = tuple(question for question in questions if question != "agree")
     last = tuple(question for question in questions if question == "agree")
     return [turn for turn in (first, last) if turn]
 
 
-class Questioning:
+class QuestionBatch:
     """Asks questions about all responses of a batch; equal inputs are asked once."""
 
     def __init__(self, work: Work, stored: Evidences) -> None:
@@ -241,25 +251,25 @@ class Questioning:
         self._waiting: list[tuple[str, Inputs, list[ResponseWork]]] = []
         self.asked = self.reused = self.failed = 0
 
-    def begin(self, questions: Sequence[str], found: Sequence[ResponseWork]) -> list[QuestionJob]:
+    def start_jobs(self, questions: Sequence[str], works: Sequence[ResponseWork]) -> list[QuestionJob]:
         """Adds the evidence that is stored; returns the jobs for what is not."""
-        wanted: dict[str, tuple[Inputs, list[ResponseWork]]] = {}
-        for one in found:  # all questions about a response side by side: its passages are split once for them
+        requests: dict[str, tuple[Inputs, list[ResponseWork]]] = {}
+        for response_work in works:  # all questions about a response side by side: its passages are split once for them
             for question in questions:
-                self._want(question, one, wanted)
-        known = self._stored.known(wanted) if wanted else {}
+                self._add_request(question, response_work, requests)
+        stored_evidence = self._stored.load_known(requests) if requests else {}
         jobs = []
         self._waiting = []
-        for key, (inputs, group) in wanted.items():
-            self.reused += len(group) - (key not in known)
-            if key in known:
-                self._give(group, self._known(known[key]))
+        for key, (inputs, group) in requests.items():
+            self.reused += len(group) - (key not in stored_evidence)
+            if key in stored_evidence:
+                self._add_to_group(group, self._unpack_evidence(stored_evidence[key]))
                 continue
             self.asked += 1
             try:
-                asking = self._judge.ask(inputs, self._work.judge_repeat)
+                asking = self._require_judge.ask(inputs, self._work.judge_repeat)
             except Exception as error:
-                self._give(group, self._failed(inputs.question, key, told(error)))
+                self._add_to_group(group, self._build_failure(inputs.question, key, format_error(error)))
                 continue
             self._waiting.append((key, inputs, group))
             jobs.append(QuestionJob(inputs.question, asking, group[0].item.response_no))
@@ -268,63 +278,70 @@ class Questioning:
     def end(self, outcomes: Sequence[JobOutcome]) -> None:
         """Adds what the jobs brought, in their order."""
         for (key, inputs, group), outcome in zip(self._waiting, outcomes, strict=True):
-            self._give(group, self._told(key, inputs.question, outcome))
+            self._add_to_group(group, self._build_evidence(key, inputs.question, outcome))
         self._waiting = []
 
-    def _want(self, question: str, one: ResponseWork, wanted: dict[str, tuple[Inputs, list[ResponseWork]]]) -> None:
-        blocked = _blocked(question, one)
-        if blocked is not None:
-            self._fail(question, one, blocked)
+    def _add_request(
+        self, question: str, response_work: ResponseWork, requests: dict[str, tuple[Inputs, list[ResponseWork]]]
+    ) -> None:
+        block_reason = _find_block_reason(question, response_work)
+        if block_reason is not None:
+            self._fail_question(question, response_work, block_reason)
             return
         try:
-            example, response = one.item.example, one.item.response
-            inputs = inputs_for(question, example, response, one.facts(), self._work.criteria)
+            example, response = response_work.item.example, response_work.item.response
+            inputs = build_inputs(question, example, response, response_work.facts(), self._work.criteria)
             if inputs is not None:
-                wanted.setdefault(self._key(question, inputs), (inputs, []))[1].append(one)
+                requests.setdefault(self._build_key(question, inputs), (inputs, []))[1].append(response_work)
         except Exception as error:
-            self._fail(question, one, told(error))
+            self._fail_question(question, response_work, format_error(error))
 
-    def _give(self, group: Sequence[ResponseWork], found: tuple[Evidence, PackedEvidence]) -> None:
-        for one in group:
-            one.add(*found)
+    def _add_to_group(self, group: Sequence[ResponseWork], evidence_pair: tuple[Evidence, PackedEvidence]) -> None:
+        for response_work in group:
+            response_work.add(*evidence_pair)
 
-    def more(self, found: Sequence[ResponseWork]) -> Mapping[int, dict[str, Evidence]]:
+    def load_earlier_evidence(self, works: Sequence[ResponseWork]) -> Mapping[int, dict[str, Evidence]]:
         """What this judge found earlier about these responses, for other metrics: a cause may rest on it."""
         judge = self._work.judge
         if judge is None:
             return {}
-        linked = self._stored.linked([one.item.response_no for one in found], judge.judge_id, self._work.judge_repeat)
+        linked = self._stored.load_linked(
+            [packed.item.response_no for packed in works], judge.judge_id, self._work.judge_repeat
+        )
         return {
             number: {
-                one.question: one.evidence()
-                for one in several
-                if one.question not in self._work.questions and one.question_version == judge.version(one.question)
+                packed.question: packed.evidence()
+                for packed in several
+                if packed.question not in self._work.questions
+                and packed.question_version == judge.version(packed.question)
             }
             for number, several in linked.items()
         }
 
-    def _key(self, question: str, inputs: Inputs) -> str:
-        return evidence_key(self._judge.judge_id, self._judge.version(question), inputs, self._work.judge_repeat)
+    def _build_key(self, question: str, inputs: Inputs) -> str:
+        return build_evidence_key(
+            self._require_judge.judge_id, self._require_judge.version(question), inputs, self._work.judge_repeat
+        )
 
     @property
-    def _judge(self) -> Judge:
+    def _require_judge(self) -> Judge:
         if self._work.judge is None:
             raise ValueError("questions are asked, but there is no judge")
         return self._work.judge
 
-    def _known(self, packed: PackedEvidence) -> tuple[Evidence, PackedEvidence]:
+    def _unpack_evidence(self, packed: PackedEvidence) -> tuple[Evidence, PackedEvidence]:
         try:
             return packed.evidence(), packed
         except Exception as error:
-            return self._failed(packed.question, digest(["unreadable", packed.key]), told(error))
+            return self._build_failure(packed.question, hash_json(["unreadable", packed.key]), format_error(error))
 
-    def _told(self, key: str, question: str, outcome: JobOutcome) -> tuple[Evidence, PackedEvidence]:
-        facts, judge = outcome.facts, self._judge
+    def _build_evidence(self, key: str, question: str, outcome: JobOutcome) -> tuple[Evidence, PackedEvidence]:
+        facts, judge = outcome.facts, self._require_judge
         if facts is None:
-            return self._failed(question, key, outcome.reason)
+            return self._build_failure(question, key, outcome.reason)
         if not isinstance(facts, FACTS[question]):
-            wrong = f"TypeError: {question} gives {FACTS[question].__name__}, got {type(facts).__name__}"
-            return self._failed(question, key, wrong)
+            type_error = f"TypeError: {question} gives {FACTS[question].__name__}, got {type(facts).__name__}"
+            return self._build_failure(question, key, type_error)
         evidence = Evidence(
             key,
             question,
@@ -334,59 +351,73 @@ class Questioning:
             facts,
             self._work.judge_repeat,
             outcome.reply_keys,
-            outcome.reason[:LONGEST],
+            outcome.reason[:MAX_MESSAGE_CHARS],
         )
         try:
             return evidence, PackedEvidence.of(evidence)
         except Exception as error:
-            return self._failed(question, key, told(error))
+            return self._build_failure(question, key, format_error(error))
 
-    def _fail(self, question: str, one: ResponseWork, reason: str) -> None:
+    def _fail_question(self, question: str, response_work: ResponseWork, reason: str) -> None:
         """Fails a question that could not even be put, under a key of this response alone."""
-        key = ["not asked", self._judge.judge_id, question, one.item.response_no, self._work.judge_repeat]
-        one.add(*self._failed(question, digest(key), reason))
+        key = [
+            "not asked",
+            self._require_judge.judge_id,
+            question,
+            response_work.item.response_no,
+            self._work.judge_repeat,
+        ]
+        response_work.add(*self._build_failure(question, hash_json(key), reason))
 
-    def _failed(self, question: str, key: str, reason: str) -> tuple[Evidence, PackedEvidence]:
+    def _build_failure(self, question: str, key: str, reason: str) -> tuple[Evidence, PackedEvidence]:
         self.failed += 1
-        judge, repeat, version = self._judge, self._work.judge_repeat, self._judge.version(question)
-        evidence = Evidence(key, question, version, judge.judge_id, "failed", None, repeat, reason=reason[:LONGEST])
+        judge, repeat, version = self._require_judge, self._work.judge_repeat, self._require_judge.version(question)
+        evidence = Evidence(
+            key, question, version, judge.judge_id, "failed", None, repeat, reason=reason[:MAX_MESSAGE_CHARS]
+        )
         return evidence, PackedEvidence.of(evidence)
 
 
-def _blocked(question: str, one: ResponseWork) -> str | None:
+def _find_block_reason(question: str, response_work: ResponseWork) -> str | None:
     """Why a question cannot be put: `agree` works on the claims that verify_answer finds, and needs one of them."""
-    before = one.evidence.get("verify_answer") if question == "agree" else None
-    if before is None or before.status == "failed":
-        return None if before is None else before.reason
-    claims = before.facts.claims if isinstance(before.facts, AnswerFacts) else ()
-    known = not claims or any(claim.text is not None for claim in claims)
-    return None if known else claims[0].reason or before.reason or "no claim of the answer is known"
+    verified = response_work.evidence.get("verify_answer") if question == "agree" else None
+    if verified is None or verified.status == "failed":
+        return None if verified is None else verified.reason
+    claims = verified.facts.claims if isinstance(verified.facts, AnswerFacts) else ()
+    has_known_claim = not claims or any(claim.text is not None for claim in claims)
+    return None if has_known_claim else claims[0].reason or verified.reason or "no claim of the answer is known"
 
 
-def _rankings(items: Sequence[Loaded]) -> list[Ranking | None]:
+def _build_rankings(items: Sequence[StoredResponse]) -> list[Ranking | None]:
     """Ranks of the judged documents; where the batch raises, one at a time, so that one bad list fails alone."""
     if not any(item.example.relevant or item.example.relevant_chunks for item in items):
         return [None] * len(items)
     try:
-        return of_responses([(item.example, item.response) for item in items])
+        return rank_responses([(item.example, item.response) for item in items])
     except Exception:
         if len(items) == 1:
             return [None]
-        return [ranking for item in items for ranking in _rankings([item])]
+        return [ranking for item in items for ranking in _build_rankings([item])]
 
 
-def _facts(
-    one: ResponseWork, ranking: Ranking | None, more: Mapping[str, Evidence], labels: LabelFacts, work: Work
+def _build_facts(
+    response_work: ResponseWork,
+    ranking: Ranking | None,
+    earlier_evidence: Mapping[str, Evidence],
+    labels: LabelFacts,
+    work: Work,
 ) -> Facts:
     """Args: more: what this judge found for other metrics."""
-    example, response = one.item.example, one.item.response
-    readability = None if work.controls is None else work.controls.readability_of(example, response)
-    return Facts(example, response, {**more, **one.evidence}, ranking, readability, labels)
+    example, response = response_work.item.example, response_work.item.response
+    readability = None if work.controls is None else work.controls.build_readability(example, response)
+    return Facts(example, response, {**earlier_evidence, **response_work.evidence}, ranking, readability, labels)
 
 
-def _scored(one: ResponseWork, facts: Facts, own: Mapping[str, Measured], work: Work) -> JudgedResponse:
+def _score_response(
+    response_work: ResponseWork, facts: Facts, own_results: Mapping[str, MetricResult], work: Work
+) -> JudgedResponse:
     """Args: own: what metrics of the user's own gave."""
-    measured = measure_facts(work.metrics, facts, work.judge, one.item, own)
+    measured = measure_facts(work.metrics, facts, work.judge, response_work.item, own_results)
     results = {str(metric): result for metric, result in zip(work.metrics, measured, strict=True)}
     verdict, cause = decide_response(facts, results, work.listing)
     unjudged_verdict, unjudged = verdict, cause
@@ -394,18 +425,18 @@ def _scored(one: ResponseWork, facts: Facts, own: Mapping[str, Measured], work: 
         unasked = Facts(facts.example, facts.response, {}, facts.ranking, labels=facts.labels)
         unjudged_verdict, unjudged = decide_response(unasked, {}, work.listing)
     return JudgedResponse(
-        one.item.response_no,
-        tuple(one.packed),
+        response_work.item.response_no,
+        tuple(response_work.packed),
         tuple(measured),
         cause,
         unjudged,
-        one.item.mark,
+        response_work.item.mark,
         verdict,
         unjudged_verdict,
     )
 
 
-def overtaken(store: Store, judged: Sequence[JudgedResponse]) -> set[int]:
+def find_overtaken(store: Store, responses: Sequence[JudgedResponse]) -> set[int]:
     """Numbers of the responses in whose place another stands since they were loaded: of their trace more came."""
-    marks = {one.response_no: one.mark for one in judged if one.mark is not None}
-    return marks.keys() - store.runs.unchanged(marks)
+    marks = {response.response_no: response.mark for response in responses if response.mark is not None}
+    return marks.keys() - store.runs.list_unchanged(marks)

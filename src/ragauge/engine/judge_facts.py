@@ -6,25 +6,25 @@ from collections.abc import Generator
 from typing import NamedTuple
 
 from ragauge.core.ask import Ask, Reply
-from ragauge.core.facts import FactsOf
-from ragauge.engine.ask_router import asked_of
-from ragauge.engine.metric_values import told
+from ragauge.core.facts import JudgeFacts
+from ragauge.engine.ask_router import find_model
+from ragauge.engine.metric_values import format_error
 from ragauge.judges.inputs import Inputs
 from ragauge.judges.judge import Judge
 
 
-class AskedFacts(NamedTuple):
+class FactsOutcome(NamedTuple):
     """The facts, why there are none, and the replies of models that they rest on."""
 
-    facts: FactsOf | None
+    facts: JudgeFacts | None
     reason: str
     replies: tuple[Reply, ...]
 
 
-NOT_ASKED = AskedFacts(None, "not asked: what may be spent was spent", ())
+NOT_ASKED = FactsOutcome(None, "not asked: what may be spent was spent", ())
 
 
-def asked_facts(judge: Judge, inputs: Inputs, judge_repeat: int = 0) -> Generator[list[Ask], list[Reply], AskedFacts]:
+def ask_facts(judge: Judge, inputs: Inputs, judge_repeat: int = 0) -> Generator[list[Ask], list[Reply], FactsOutcome]:
     """A judge's question; one that raises has no facts, and its reason.
 
     Args:
@@ -38,9 +38,9 @@ def asked_facts(judge: Judge, inputs: Inputs, judge_repeat: int = 0) -> Generato
         asks = next(asking)
         while True:
             got = yield asks
-            replies += [reply for ask, reply in zip(asks, got, strict=True) if asked_of(judge, ask) is not None]
+            replies += [reply for ask, reply in zip(asks, got, strict=True) if find_model(judge, ask) is not None]
             asks = asking.send(got)
     except StopIteration as done:
-        return AskedFacts(done.value, "", tuple(replies))
+        return FactsOutcome(done.value, "", tuple(replies))
     except Exception as error:
-        return AskedFacts(None, told(error), tuple(replies))
+        return FactsOutcome(None, format_error(error), tuple(replies))

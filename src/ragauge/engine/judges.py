@@ -9,27 +9,34 @@ from pathlib import Path
 from typing import Any
 
 from ragauge.core.errors import DataError, JudgeError, UnknownName, UsageError
-from ragauge.core.object_lookup import Group, find, is_named, is_there, load_registered, registered
-from ragauge.core.providers import ALIASES, PROVIDERS, judge_text, provider_of
-from ragauge.engine.judge_error import judge_errors
+from ragauge.core.object_lookup import (
+    Group,
+    find_object,
+    is_importable,
+    is_object_path,
+    list_entry_points,
+    load_entry_point,
+)
+from ragauge.core.providers import ALIASES, PROVIDERS, find_provider, format_judge_spec
+from ragauge.engine.judge_error import find_judge_errors
 from ragauge.judges.judge import Judge as Judge  # noqa: PLC0414 - for the layers that may not see judging
-from ragauge.scores.gather import Claims
-from ragauge.scores.judge_usage import unchecked
+from ragauge.scores.gather import ClaimProfile
+from ragauge.scores.judge_usage import describe_unchecked
 from ragauge.scores.results.judge_usage import JudgeUse
 from ragauge.scores.results.scorecard import JudgeNote
 from ragauge.stats import judge_error as instrument
 
 
-def _local() -> Judge:
+def _build_local_judge() -> Judge:
     from ragauge.judges.local.judge import LocalJudge
 
     return LocalJudge()
 
 
-CALIBRATED = "calibrated:"
-REGISTERED: Group = "ragauge.judges"
-BUILDERS: Mapping[str, Callable[[], Judge]] = {"local": _local}
-OTHERS = (
+CALIBRATED_PREFIX = "calibrated:"
+REGISTERED_GROUP: Group = "ragauge.judges"
+BUILDERS: Mapping[str, Callable[[], Judge]] = {"local": _build_local_judge}
+JUDGE_SPEC_HINT = (
     "A judge is local, PROVIDER:MODEL, hybrid:PROVIDER:MODEL, calibrated:FILE, jury:A+B+C, people:GUIDELINE or "
     "MODULE:NAME; what speaks OpenAI's protocol is openai-chat:MODEL@https://HOST/v1."
 )
@@ -38,7 +45,7 @@ OTHERS = (
 # from the same spec is the same judge.
 _SPECS: dict[str, str] = {}
 _OBJECTS: dict[str, Judge] = {}  # judge_id -> a judge that Python code handed over, for this process
-JUDGE_PARTS = ("judge_id", "version", "answers", "ask")
+JUDGE_ATTRIBUTES = ("judge_id", "version", "answers", "ask")
 
 
 def build_judge(spec: str) -> Judge:
@@ -64,30 +71,37 @@ def build_judge(spec: str) -> Judge:
         from ragauge.judges.hybrid import HybridJudge
 
         judge = HybridJudge.of(spec)
-    elif spec.startswith(CALIBRATED):
-        judge = _calibrated(spec)
+    elif spec.startswith(CALIBRATED_PREFIX):
+        judge = _build_calibrated_judge(spec)
     elif spec.startswith("jury:"):
         from ragauge.judges.jury.judge import JuryJudge
 
         judge = JuryJudge.of(spec, build_judge)
-    elif provider_of(spec) is not None:
+    elif find_provider(spec) is not None:
         from ragauge.judges.model.judge import ModelJudge
 
         judge = ModelJudge.of(spec)
-    elif ":" in spec or spec in registered(REGISTERED):
-        own = _own(spec)
-        if isinstance(own, str):  # it says more than a package's name for it
-            return build_judge(own)
-        judge = own
+    elif ":" in spec or spec in list_entry_points(REGISTERED_GROUP):
+        custom = _load_custom_judge(spec)
+        if isinstance(custom, str):  # it says more than a package's name for it
+            return build_judge(custom)
+        judge = custom
     else:
         models = [f"{provider}:MODEL" for provider in PROVIDERS]
-        known = [*BUILDERS, "none", *models, "hybrid:PROVIDER:MODEL", "jury:A+B+C", *registered(REGISTERED)]
-        raise UnknownName("judge", spec, known, "A judge of your own is written MODULE:NAME.")
+        valid_names = [
+            *BUILDERS,
+            "none",
+            *models,
+            "hybrid:PROVIDER:MODEL",
+            "jury:A+B+C",
+            *list_entry_points(REGISTERED_GROUP),
+        ]
+        raise UnknownName("judge", spec, valid_names, "A judge of your own is written MODULE:NAME.")
     _SPECS[judge.judge_id] = spec
     return judge
 
 
-def given_judge(judge: Any, name: str = "", prompts: Any = None) -> str:
+def resolve_judge_spec(judge: Any, name: str = "", prompts: Any = None) -> str:
     """The spec of what was given as a judge: a text as it is, a function or a framework's model under a name.
 
     Args:
@@ -101,26 +115,26 @@ def given_judge(judge: Any, name: str = "", prompts: Any = None) -> str:
         UsageError: a model without a name, or something that takes no text; a name for what has one; wording for what
             asks no model.
     """
-    spec = _named(judge, name)
+    spec = _resolve_base_spec(judge, name)
     if prompts is None:
         return spec
-    if spec.startswith(CALIBRATED):
+    if spec.startswith(CALIBRATED_PREFIX):
         raise UsageError(f"judge={spec!r} asks with the prompts that it was calibrated with. Leave prompts out.")
     if spec in (*BUILDERS, "none"):
         raise UsageError(f"prompts word the questions to a model, and judge={spec!r} asks none. Leave them out.")
     if spec.startswith("jury:"):
         raise UsageError(f"prompts={prompts!r}: members of a jury have their own. Write prompts=FILE after one.")
-    from ragauge.judges.model.prompt_blocks import given
+    from ragauge.judges.model.prompt_blocks import register_templates
 
-    source = given(prompts) if isinstance(prompts, Mapping) else str(prompts)
+    source = register_templates(prompts) if isinstance(prompts, Mapping) else str(prompts)
     if "," in source or not source:
         raise UsageError(f"prompts must be a mapping or a path without a comma, got {source!r}.")
     return f"{spec},prompts={source}"
 
 
-def _named(judge: Any, name: str) -> str:
+def _resolve_base_spec(judge: Any, name: str) -> str:
     try:
-        judge = judge_text(judge)
+        judge = format_judge_spec(judge)
     except ValueError as error:
         raise UsageError(f"judge: {error}") from None
     if judge is None or isinstance(judge, str):
@@ -134,7 +148,7 @@ def _named(judge: Any, name: str) -> str:
         return str(judge.judge_id)
     from ragauge.models.providers import custom as own
 
-    return own.given(judge, name)
+    return own.register_model(judge, name)
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,122 +168,134 @@ class JudgeProgress:
     errors: Mapping[str, instrument.JudgeMeanError] | None = None
 
 
-def note_of(judge_id: str | None, claims: Claims | None = None, known: JudgeProgress | None = None) -> JudgeNote:
+def build_judge_note(
+    judge_id: str | None, claims: ClaimProfile | None = None, judge_progress: JudgeProgress | None = None
+) -> JudgeNote:
     """What a report says about a judge.
 
     Args:
         judge_id: None where nobody was asked.
         claims: what kinds of claims it had before it, where known.
-        known: what the store knows of it.
+        judge_progress: what the store knows of it.
     """
     if judge_id is None:
         return JudgeNote("")
     if judge_id.startswith("people:"):
         from ragauge.judges.people import judge as people
 
-        return people.judge_note(judge_id)
-    known = known or JudgeProgress()
-    errors = judge_errors(judge_id) if known.errors is None else known.errors
-    found = replace(_note(judge_id, claims, known), errors=errors)
-    return found if errors else replace(found, limits=(*found.limits, unchecked(known.spec)))
+        return people.build_judge_note(judge_id)
+    judge_progress = judge_progress or JudgeProgress()
+    errors = find_judge_errors(judge_id) if judge_progress.errors is None else judge_progress.errors
+    note = replace(_build_note(judge_id, claims, judge_progress), errors=errors)
+    return note if errors else replace(note, limits=(*note.limits, describe_unchecked(judge_progress.spec)))
 
 
-def _note(judge_id: str, claims: Claims | None, known: JudgeProgress) -> JudgeNote:
-    if judge_id.startswith(CALIBRATED):
-        return _calibrated_note(judge_id, claims, known)
+def _build_note(judge_id: str, claims: ClaimProfile | None, judge_progress: JudgeProgress) -> JudgeNote:
+    if judge_id.startswith(CALIBRATED_PREFIX):
+        return _build_calibrated_note(judge_id, claims, judge_progress)
     if _is_local(judge_id):
-        from ragauge.judges.local.judge import judge_note
+        from ragauge.judges.local.judge import build_judge_note
 
-        return judge_note(judge_id, claims or Claims())
+        return build_judge_note(judge_id, claims or ClaimProfile())
     if judge_id.startswith("hybrid:"):
         from ragauge.judges import hybrid
 
-        return hybrid.judge_note(judge_id, known.spec, known.versions, known.use)
+        return hybrid.build_judge_note(judge_id, judge_progress.spec, judge_progress.versions, judge_progress.use)
     if judge_id.startswith("jury:"):
         from ragauge.judges.jury import judge as jury
 
-        return jury.judge_note(judge_id, known.spec, known.versions)
-    if provider_of(judge_id) is not None:
+        return jury.build_judge_note(judge_id, judge_progress.spec, judge_progress.versions)
+    if find_provider(judge_id) is not None:
         from ragauge.judges.model import judge as model
 
-        made_by = known.spec if provider_of(known.spec) is None else ""  # a callable of a package or the user's own
-        note = model.judge_note(judge_id, "" if made_by else known.spec, known.versions)
+        made_by = (
+            judge_progress.spec if find_provider(judge_progress.spec) is None else ""
+        )  # a callable of a package or the user's own
+        note = model.build_judge_note(judge_id, "" if made_by else judge_progress.spec, judge_progress.versions)
         return replace(note, what=f"{note.what} It is built from {made_by}.") if made_by else note
-    built = f" (built from {known.spec})" if known.spec else ""
+    built = f" (built from {judge_progress.spec})" if judge_progress.spec else ""
     uncertain = claims.uncertain if claims is not None else None
     return JudgeNote(judge_id, f"Judged by {judge_id}{built}.", uncertain=uncertain)
 
 
-def _calibrated_note(judge_id: str, claims: Claims | None, known: JudgeProgress) -> JudgeNote:
+def _build_calibrated_note(judge_id: str, claims: ClaimProfile | None, judge_progress: JudgeProgress) -> JudgeNote:
     """What is said of the base, after what is said of the calibration."""
     from ragauge.judges.calibrated.file import read_calibration
-    from ragauge.judges.calibrated.judge import judge_note
+    from ragauge.judges.calibrated.judge import build_judge_note
 
     file = None
     with suppress(DataError):  # a file that is gone, or another by now, says nothing of this judge
-        file = read_calibration(Path(known.spec.removeprefix(CALIBRATED)))
-    file = file if file is not None and judge_id.endswith(f"#{file.hash()}") else None
+        file = read_calibration(Path(judge_progress.spec.removeprefix(CALIBRATED_PREFIX)))
+    file = file if file is not None and judge_id.endswith(f"#{file.compute_hash()}") else None
     spec = "" if file is None else file.base.spec
-    return judge_note(judge_id, file, _note(judge_id.removeprefix(CALIBRATED), claims, replace(known, spec=spec)))
+    return build_judge_note(
+        judge_id,
+        file,
+        _build_note(judge_id.removeprefix(CALIBRATED_PREFIX), claims, replace(judge_progress, spec=spec)),
+    )
 
 
-def _calibrated(spec: str) -> Judge:
+def _build_calibrated_judge(spec: str) -> Judge:
     """The judge of a file, on top of the base that it names."""
     from ragauge.judges.calibrated.file import read_calibration
-    from ragauge.judges.calibrated.judge import calibrated
+    from ragauge.judges.calibrated.judge import build_calibrated_judge
 
-    path = Path(spec.removeprefix(CALIBRATED))
+    path = Path(spec.removeprefix(CALIBRATED_PREFIX))
     file = read_calibration(path)
-    return calibrated(file, build_judge(file.base.spec), str(path))
+    return build_calibrated_judge(file, build_judge(file.base.spec), str(path))
 
 
-def middle_band(judge_id: str | None) -> tuple[float, float] | None:
+def find_uncertain_band(judge_id: str | None) -> tuple[float, float] | None:
     """Between which probabilities a judge cannot tell; None for a judge that says none."""
     if judge_id is None or not _is_local(judge_id):
         return None
-    from ragauge.judges.local.judge import middle
+    from ragauge.judges.local.judge import read_middle_band
 
-    return middle()
+    return read_middle_band()
 
 
 def _is_local(judge_id: str) -> bool:
-    return judge_id.removeprefix(CALIBRATED).partition(":")[0] == "local"
+    return judge_id.removeprefix(CALIBRATED_PREFIX).partition(":")[0] == "local"
 
 
-def spec_of(judge: Judge) -> str | None:
+def find_spec(judge: Judge) -> str | None:
     """The spec that another process can build this judge from; None for an object that was made by hand."""
     return _SPECS.get(judge.judge_id)
 
 
-def _is_judge(given: object) -> bool:
-    return all(hasattr(given, name) for name in JUDGE_PARTS)
+def _is_judge(candidate: object) -> bool:
+    return all(hasattr(candidate, name) for name in JUDGE_ATTRIBUTES)
 
 
-def _own(spec: str) -> Judge | str:
+def _load_custom_judge(spec: str) -> Judge | str:
     """The judge that a package's or the user's own callable returns, or the spec of one."""
-    head, _, rest = spec.partition(":")
+    head, _, argument = spec.partition(":")
     if head in (*BUILDERS, "none"):
         raise UsageError(f"the judge {head} takes nothing after it, got {spec!r}. Write --judge {head}.")
-    by_name = registered(REGISTERED)
-    if head not in by_name and not (is_named(spec) and is_there(head)):
-        raise UnknownName("provider or module", head, [*PROVIDERS, *ALIASES, *by_name], OTHERS)
+    by_name = list_entry_points(REGISTERED_GROUP)
+    if head not in by_name and not (is_object_path(spec) and is_importable(head)):
+        raise UnknownName("provider or module", head, [*PROVIDERS, *ALIASES, *by_name], JUDGE_SPEC_HINT)
     try:
-        made = load_registered(REGISTERED, head)(*([rest] if rest else [])) if head in by_name else find(spec)()
+        built = (
+            load_entry_point(REGISTERED_GROUP, head)(*([argument] if argument else []))
+            if head in by_name
+            else find_object(spec)()
+        )
     except (AttributeError, TypeError, ValueError) as error:
         raise JudgeError(
             f"the judge {spec} cannot be built: {type(error).__name__}: {error}. It is called to make the judge. Name "
             "a function without arguments that returns a judge, or the function that a judge asks."
         ) from error
-    if isinstance(made, str):
-        return made
-    if _is_judge(made):
-        judge: Judge = made
+    if isinstance(built, str):
+        return built
+    if _is_judge(built):
+        judge: Judge = built
         return judge
     try:
-        model = build_judge(given_judge(made, spec))
+        model = build_judge(resolve_judge_spec(built, spec))
     except UsageError:
         raise JudgeError(
             f"{spec} must return the spec of a judge, a function or object that takes a text and returns a text, or an "
-            f"object with judge_id, version, answers and ask; got {type(made).__name__}."
+            f"object with judge_id, version, answers and ask; got {type(built).__name__}."
         ) from None
     return model

@@ -5,60 +5,67 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 
 from ragauge.core.errors import RagaugeError
-from ragauge.core.facts import FactsOf
-from ragauge.core.label import SCORE, Label
+from ragauge.core.facts import JudgeFacts
+from ragauge.core.label import SCORE_PREFIX, Label
 from ragauge.core.label_facts import NO_LABELS, LabelFacts
 from ragauge.core.verdict import ExampleVerdict
-from ragauge.engine.label_questions import key_of, question_named
+from ragauge.engine.label_questions import build_key, resolve_question
 from ragauge.engine.metric_values import decide_response
-from ragauge.judges.inputs import inputs_for
-from ragauge.judges.judge import drive
-from ragauge.judges.people.judge import QUESTIONS, PeopleJudge, votes
+from ragauge.judges.inputs import build_inputs
+from ragauge.judges.judge import answer_asks
+from ragauge.judges.people.judge import LABEL_QUESTIONS, PeopleJudge, collect_votes
 from ragauge.metrics.facts import Facts
 from ragauge.scores.results.scorecard import Cause
-from ragauge.store.database import chunks
-from ragauge.store.responses import Loaded
+from ragauge.store.database import split_batches
+from ragauge.store.responses import StoredResponse
 from ragauge.store.store_access import Store
 
-EVEN = 0.5  # of people's scores: above it they say yes, at it nothing
+NEUTRAL_SCORE = 0.5  # of people's scores: above it they say yes, at it nothing
 # metric whose scores by people say whether an answer is right, the first that they scored
-RIGHT = ("answer_correctness", "answer_grade", "answer_recall", "answer_contains", "exact_match", "criteria_met")
+CORRECTNESS_METRICS = (
+    "answer_correctness",
+    "answer_grade",
+    "answer_recall",
+    "answer_contains",
+    "exact_match",
+    "criteria_met",
+)
 # metric whose scores by people say whether the passages support an answer -> what a score above the middle says
-SUPPORT = {"faithfulness": ("not_supported", "supported"), "unsupported": ("supported", "not_supported")}
-AT_A_TIME = 100  # responses with their texts and evidence in memory
+SUPPORT_METRICS = {"faithfulness": ("not_supported", "supported"), "unsupported": ("supported", "not_supported")}
+BATCH_SIZE_RESPONSES = 100  # responses with their texts and evidence in memory
 
 
-def read_label_facts(store: Store, items: Sequence[Loaded]) -> dict[int, LabelFacts]:
+def read_label_facts(store: Store, items: Sequence[StoredResponse]) -> dict[int, LabelFacts]:
     """Number of a response -> what people labeled of it, by the guideline that they labeled it by last.
 
     Responses of which nobody labeled anything that verdicts rest on are absent.
     """
-    questions = [question for question in store.labels.questions() if decides(question)]
+    questions = [question for question in store.labels.questions() if affects_verdict(question)]
     keys = {item.response_no: _find_keys(item, questions) for item in items} if questions else {}
     every = {key for by_question in keys.values() for key in by_question.values()}
     by_key: dict[str, list[Label]] = {}
     for label in store.labels.of(every) if every else ():
         by_key.setdefault(label.key, []).append(label)
-    found = {}
+    facts_by_number = {}
     for item in items if by_key else ():
         labels = {question: by_key[key] for question, key in keys[item.response_no].items() if key in by_key}
         if labels:
-            found[item.response_no] = _facts_of(item, labels)
-    return found
+            facts_by_number[item.response_no] = _build_facts(item, labels)
+    return facts_by_number
 
 
-def decides(question: str) -> bool:
+def affects_verdict(question: str) -> bool:
     """Whether verdicts rest on labels of a question."""
-    metric = question.removeprefix(SCORE)
-    return metric == question or metric in RIGHT or metric in SUPPORT
+    metric = question.removeprefix(SCORE_PREFIX)
+    return metric == question or metric in CORRECTNESS_METRICS or metric in SUPPORT_METRICS
 
 
-def _find_keys(item: Loaded, questions: Sequence[str]) -> dict[str, str]:
+def _find_keys(item: StoredResponse, questions: Sequence[str]) -> dict[str, str]:
     """Question -> key of what it sees of a response."""
     keys = {}
     for question in questions:
         try:
-            key = key_of(question_named(question), item)
+            key = build_key(resolve_question(question), item)
         except RagaugeError:  # of a metric that there is no longer
             continue
         if key is not None:
@@ -66,37 +73,39 @@ def _find_keys(item: Loaded, questions: Sequence[str]) -> dict[str, str]:
     return keys
 
 
-def _facts_of(item: Loaded, labels: Mapping[str, Sequence[Label]]) -> LabelFacts:
+def _build_facts(item: StoredResponse, labels: Mapping[str, Sequence[Label]]) -> LabelFacts:
     last = {
-        question: [one for one in several if one.guideline == several[-1].guideline]
+        question: [label for label in several if label.guideline == several[-1].guideline]
         for question, several in labels.items()
     }
-    judge = PeopleJudge([*(one for several in last.values() for one in several), *_support_of(item, last)], "", "")
-    facts: dict[str, FactsOf] = {}
-    for question in QUESTIONS:
-        inputs = inputs_for(question, item.example, item.response, {})
-        if inputs is not None and judge.knows(inputs):
-            facts[question] = drive(judge.ask(inputs), lambda _: [])
-    scores = (_mean_score(last.get(SCORE + metric, ())) for metric in RIGHT)
-    score = next((score for score in scores if score is not None), EVEN)
-    return LabelFacts(facts, None if score == EVEN else score > EVEN)
+    judge = PeopleJudge(
+        [*(label for several in last.values() for label in several), *_build_support_label(item, last)], "", ""
+    )
+    facts: dict[str, JudgeFacts] = {}
+    for question in LABEL_QUESTIONS:
+        inputs = build_inputs(question, item.example, item.response, {})
+        if inputs is not None and judge.has_labels(inputs):
+            facts[question] = answer_asks(judge.ask(inputs), lambda _: [])
+    scores = (_mean_score(last.get(SCORE_PREFIX + metric, ())) for metric in CORRECTNESS_METRICS)
+    score = next((score for score in scores if score is not None), NEUTRAL_SCORE)
+    return LabelFacts(facts, None if score == NEUTRAL_SCORE else score > NEUTRAL_SCORE)
 
 
-def _support_of(item: Loaded, labels: Mapping[str, Sequence[Label]]) -> list[Label]:
+def _build_support_label(item: StoredResponse, labels: Mapping[str, Sequence[Label]]) -> list[Label]:
     """Scores of support as a label of the whole answer, where nobody labeled its support itself."""
-    key = key_of("support", item)
+    key = build_key("support", item)
     if "support" in labels or key is None:
         return []
-    for metric, values in SUPPORT.items():
-        score = _mean_score(labels.get(SCORE + metric, ()))
-        if score is not None and score != EVEN:
-            return [Label(key, None, "support", values[score > EVEN])]
+    for metric, values in SUPPORT_METRICS.items():
+        score = _mean_score(labels.get(SCORE_PREFIX + metric, ()))
+        if score is not None and score != NEUTRAL_SCORE:
+            return [Label(key, None, "support", values[score > NEUTRAL_SCORE])]
     return []
 
 
 def _mean_score(labels: Sequence[Label]) -> float | None:
     """The mean of what people said; None where nobody could tell."""
-    scores = [float(said) for said in votes(labels).get(None, ())]
+    scores = [float(vote) for vote in collect_votes(labels).get(None, ())]
     return sum(scores) / len(scores) if scores else None
 
 
@@ -105,15 +114,15 @@ def find_equal_texts(store: Store, numbers: Collection[int]) -> dict[str, set[in
 
     They are those that an import of the same labels finds, in all runs but those of studies.
     """
-    questions = [question for question in store.labels.questions() if decides(question)]
+    questions = [question for question in store.labels.questions() if affects_verdict(question)]
     numbers_by_run: dict[str, set[int]] = {}
-    for part in chunks(sorted(numbers) if questions else (), AT_A_TIME):
-        items = store.runs.load(part)
+    for batch in split_batches(sorted(numbers) if questions else (), BATCH_SIZE_RESPONSES):
+        items = store.runs.load(batch)
         keys = {key for item in items for key in _find_keys(item, questions).values()}
         labeled = {label.key for label in store.labels.of(keys)}
         others = store.question_runs.find_responses({item.example.query for item in items}) if labeled else {}
         for run_id, same_question in others.items():
-            for few in chunks(same_question, AT_A_TIME):
+            for few in split_batches(same_question, BATCH_SIZE_RESPONSES):
                 for item in store.runs.load(few):
                     if not labeled.isdisjoint(_find_keys(item, questions).values()):
                         numbers_by_run.setdefault(run_id, set()).add(item.response_no)
@@ -126,41 +135,47 @@ def decide_again(store: Store, run_id: str, numbers: Collection[int]) -> None:
     Nothing is asked: they rest on the evidence that each judge of the run left. Responses that nobody decided are left
     to the evaluation.
     """
-    for part in chunks(sorted(numbers), AT_A_TIME):
-        items = {item.response_no: item for item in store.runs.load(part)}
+    for batch in split_batches(sorted(numbers), BATCH_SIZE_RESPONSES):
+        items = {item.response_no: item for item in store.runs.load(batch)}
         labels = read_label_facts(store, list(items.values()))
         for (judge_id, repeat, by), decided in store.verdicts.decided(run_id, [*labels]).items():
             with store.transaction():  # no evaluation changes the evidence meanwhile
                 affected = [items[number] for number in decided]
-                decisions = _decide(store, run_id, (judge_id, repeat), affected, labels)
+                decisions = _decide_items(store, run_id, (judge_id, repeat), affected, labels)
                 causes = {number: cause for number, (_, cause) in decisions.items()}
                 store.causes.write(run_id, judge_id, causes, repeat)
                 verdicts = {number: verdict for number, (verdict, _) in decisions.items()}
                 store.verdicts.write(run_id, judge_id, verdicts, repeat, controls=by)
 
 
-def judge_alone(store: Store, run_id: str, judge_id: str | None, numbers: Collection[int]) -> dict[int, ExampleVerdict]:
+def decide_without_labels(
+    store: Store, run_id: str, judge_id: str | None, numbers: Collection[int]
+) -> dict[int, ExampleVerdict]:
     """Number of a response -> the verdict on it without people's labels, by the evidence that its judge left."""
-    found: dict[int, ExampleVerdict] = {}
-    for part in chunks(sorted(numbers), AT_A_TIME):
-        decided = _decide(store, run_id, (judge_id, 0), store.runs.load(part), {})
-        found |= {number: verdict for number, (verdict, _) in decided.items()}
-    return found
+    verdicts: dict[int, ExampleVerdict] = {}
+    for batch in split_batches(sorted(numbers), BATCH_SIZE_RESPONSES):
+        decided = _decide_items(store, run_id, (judge_id, 0), store.runs.load(batch), {})
+        verdicts |= {number: verdict for number, (verdict, _) in decided.items()}
+    return verdicts
 
 
-def _decide(
-    store: Store, run_id: str, judge: tuple[str | None, int], items: Sequence[Loaded], labels: Mapping[int, LabelFacts]
+def _decide_items(
+    store: Store,
+    run_id: str,
+    judge: tuple[str | None, int],
+    items: Sequence[StoredResponse],
+    labels: Mapping[int, LabelFacts],
 ) -> dict[int, tuple[ExampleVerdict, Cause | None]]:
     """Number of a response -> verdict and cause, by the evidence that a judge, asked so many times before, left."""
     judge_id, repeat = judge
     numbers, listing = [item.response_no for item in items], store.listings.read(run_id)
-    evidence = {} if judge_id is None else store.evidence.linked(numbers, judge_id, repeat)
+    evidence = {} if judge_id is None else store.evidence.load_linked(numbers, judge_id, repeat)
     controls = None if judge_id is None else store.controls.read(run_id, judge_id, repeat)
-    found = {}
+    decisions = {}
     for item in items:
-        known = {one.question: one.evidence() for one in evidence.get(item.response_no, ())}
-        reads = None if controls is None else controls.readability_of(item.example, item.response)
-        said = labels.get(item.response_no, NO_LABELS)
-        facts = Facts(item.example, item.response, known, readability=reads, labels=said)
-        found[item.response_no] = decide_response(facts, {}, listing)
-    return found
+        evidence_by_question = {packed.question: packed.evidence() for packed in evidence.get(item.response_no, ())}
+        readability = None if controls is None else controls.build_readability(item.example, item.response)
+        label_facts = labels.get(item.response_no, NO_LABELS)
+        facts = Facts(item.example, item.response, evidence_by_question, readability=readability, labels=label_facts)
+        decisions[item.response_no] = decide_response(facts, {}, listing)
+    return decisions

@@ -28,14 +28,14 @@ class EmbedAnswers:
             if ask.kind != "embed":
                 raise JudgeError(f"{ask.question} asks a chat model, and this judge has none.")
         counts = [len(ask.messages) for ask in asks]
-        vectors = self._load().embed([text for ask in asks for _, text in ask.messages])
+        vectors = self._load_embedder().embed([text for ask in asks for _, text in ask.messages])
         replies, start = [], 0
         for count in counts:
             replies.append(Reply("ok", vectors=vectors[start : start + count]))
             start += count
         return replies
 
-    def _load(self) -> Embedder:
+    def _load_embedder(self) -> Embedder:
         if self._embedder is None:
             from ragauge.models.embedders.wordllama import WordLlamaEmbedder
 

@@ -17,18 +17,18 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from ragauge.engine.metric_values import told
-from ragauge.metrics.base import Failed, Measured, Metric
+from ragauge.engine.metric_values import format_error
+from ragauge.metrics.base import Failed, Metric, MetricResult
 from ragauge.metrics.catalogue import is_own
 from ragauge.metrics.facts import Facts
-from ragauge.metrics.measure import Known, find_values
-from ragauge.metrics.own_class import FunctionMetric, code_of, read_result, runs_own_code
+from ragauge.metrics.measure import KnownFacts, find_values
+from ragauge.metrics.own_class import FunctionMetric, get_code, has_own_code, read_result
 from ragauge.systems.base import Threads
 
 MAX_THREADS, MAX_COROUTINES = 4, 16  # calls at once
 MAX_TRIES = 3  # of a call that another one keeps from returning
 MAX_HANGS = 3  # calls of a metric that do not return; then it is not called again
-MAX_REASON = 1_000  # characters of an exception's text
+MAX_REASON_CHARS = 1_000  # characters of an exception's text
 GRACE_S = 1.0  # that a loop has to answer, before it counts as blocked
 
 
@@ -47,28 +47,28 @@ class OwnBatch:
     calls: Sequence[OwnCall]
 
 
-def prepare(metrics: Sequence[Metric], facts: Facts) -> dict[str, OwnCall | Measured]:
+def prepare_calls(metrics: Sequence[Metric], facts: Facts) -> dict[str, OwnCall | MetricResult]:
     """Printed name -> what has to be called for the metrics of the user's own, or why there is no value.
 
     What missing verdicts leave open of a subclass of Metric is found where other metrics are measured.
     """
-    found: dict[str, OwnCall | Measured] = {}
-    known: Known = {}
+    calls_by_metric: dict[str, OwnCall | MetricResult] = {}
+    known_values: KnownFacts = {}
     for metric in metrics:
-        if not (is_own(metric) and runs_own_code(metric)):
+        if not (is_own(metric) and has_own_code(metric)):
             continue
         try:
-            given, whole = find_values(metric, facts, known)
+            values, is_complete = find_values(metric, facts, known_values)
         except Exception as error:
-            given, whole = Measured.failed(told(error), metric.range), True
-        if isinstance(given, Measured):
-            found[str(metric)] = given
-        elif whole:
-            found[str(metric)] = OwnCall(metric, given)
+            values, is_complete = MetricResult.failed(format_error(error), metric.range), True
+        if isinstance(values, MetricResult):
+            calls_by_metric[str(metric)] = values
+        elif is_complete:
+            calls_by_metric[str(metric)] = OwnCall(metric, values)
         elif isinstance(metric, FunctionMetric):
-            lost = (value.reason for value in given.values() if isinstance(value, Failed))
-            found[str(metric)] = Measured.failed(next(lost, "a verdict is missing"), metric.range)
-    return found
+            reasons = (value.reason for value in values.values() if isinstance(value, Failed))
+            calls_by_metric[str(metric)] = MetricResult.failed(next(reasons, "a verdict is missing"), metric.range)
+    return calls_by_metric
 
 
 class OwnCalls:
@@ -82,13 +82,13 @@ class OwnCalls:
         self._turns: dict[bool, asyncio.Semaphore] = {}
         self._hangs: Counter[str] = Counter()
 
-    def start(self, calls: Sequence[OwnCall]) -> Future[list[Measured]]:
+    def start(self, calls: Sequence[OwnCall]) -> Future[list[MetricResult]]:
         """Begins to make calls; their results in the same order."""
         with self._lock:
             if self._clock is None:
-                self._clock = _loop_in_thread()
+                self._clock = _start_loop_thread()
                 self._turns = {False: asyncio.Semaphore(MAX_THREADS), True: asyncio.Semaphore(MAX_COROUTINES)}
-            return asyncio.run_coroutine_threadsafe(self._all(calls), self._clock)
+            return asyncio.run_coroutine_threadsafe(self._run_calls(calls), self._clock)
 
     def stop(self) -> None:
         """Gives up the calls under way; the next ones begin anew."""
@@ -98,38 +98,40 @@ class OwnCalls:
             self._clock, self._user = None, {}
             self._threads.close()
 
-    async def _all(self, calls: Sequence[OwnCall]) -> list[Measured]:
-        return list(await asyncio.gather(*map(self._one, calls)))
+    async def _run_calls(self, calls: Sequence[OwnCall]) -> list[MetricResult]:
+        return list(await asyncio.gather(*map(self._run_call, calls)))
 
-    async def _one(self, call: OwnCall) -> Measured:
+    async def _run_call(self, call: OwnCall) -> MetricResult:
         metric = call.metric
-        code, awaited, timeout = code_of(metric)
-        async with self._turns[awaited]:
+        code, is_coroutine, timeout = get_code(metric)
+        async with self._turns[is_coroutine]:
             if self._hangs[str(metric)] >= MAX_HANGS:
                 reason = f"not called: {MAX_HANGS} calls did not return within {timeout:g} s, so it was given up"
-                return Measured.failed(reason, metric.range)
-            bound = partial(code, **call.given)
+                return MetricResult.failed(reason, metric.range)
+            bound_code = partial(code, **call.given)
             for _ in range(MAX_TRIES):
-                if awaited:
-                    loop = self._user.get(str(metric)) or self._user.setdefault(str(metric), _loop_in_thread())
-                    future = asyncio.run_coroutine_threadsafe(_awaited(metric, bound, str(id(call))), loop)
-                    task: asyncio.Future[Measured] = asyncio.wrap_future(future)
+                if is_coroutine:
+                    loop = self._user.get(str(metric)) or self._user.setdefault(str(metric), _start_loop_thread())
+                    future = asyncio.run_coroutine_threadsafe(_await_code(metric, bound_code, str(id(call))), loop)
+                    task: asyncio.Future[MetricResult] = asyncio.wrap_future(future)
                 else:
-                    task = asyncio.ensure_future(self._threads.call(lambda: measured(metric, bound)))
+                    task = asyncio.ensure_future(
+                        self._threads.call_in_thread(lambda: measure_safely(metric, bound_code))
+                    )
                 await asyncio.wait([task], timeout=timeout)
                 if task.done():
                     return task.result()
                 task.cancel()
-                if not awaited or await self._hangs_itself(metric, str(id(call)), loop):
+                if not is_coroutine or await self._is_hanging(metric, str(id(call)), loop):
                     break
             self._hangs[str(metric)] += 1
-            return Measured.failed(f"{metric} did not return within {timeout:g} s", metric.range)
+            return MetricResult.failed(f"{metric} did not return within {timeout:g} s", metric.range)
 
-    async def _hangs_itself(self, metric: Metric, name: str, loop: asyncio.AbstractEventLoop) -> bool:
+    async def _is_hanging(self, metric: Metric, name: str, loop: asyncio.AbstractEventLoop) -> bool:
         """Whether a call is why it does not return; a call beside it may block their loop, which is given up then."""
         ping: Future[None] = asyncio.run_coroutine_threadsafe(asyncio.sleep(0), loop)
-        done, _ = await asyncio.wait([asyncio.wrap_future(ping)], timeout=GRACE_S)
-        if done:
+        finished, _ = await asyncio.wait([asyncio.wrap_future(ping)], timeout=GRACE_S)
+        if finished:
             return True
         if self._user.get(str(metric)) is loop:
             del self._user[str(metric)]
@@ -137,41 +139,43 @@ class OwnCalls:
         return running is not None and running.get_name() == name
 
 
-def measured(metric: Metric, code: Callable[[], Any]) -> Measured:
+def measure_safely(metric: Metric, code: Callable[[], Any]) -> MetricResult:
     """What a metric's code gives, whatever it raises."""
     try:
-        return Measured.of(read_result(metric, code()))
+        return MetricResult.of(read_result(metric, code()))
     except BaseException as error:
-        return _raised(metric, error)
+        return _build_failure(metric, error)
 
 
-async def _awaited(metric: Metric, code: Callable[[], Any], name: str) -> Measured:
+async def _await_code(metric: Metric, code: Callable[[], Any], name: str) -> MetricResult:
     task = asyncio.current_task()
     if task is not None:
         task.set_name(name)
     try:
-        return Measured.of(read_result(metric, await code()))
+        return MetricResult.of(read_result(metric, await code()))
     except BaseException as error:
         if isinstance(error, asyncio.CancelledError) and task is not None and task.cancelling():  # we gave it up
             raise
-        return _raised(metric, error)
+        return _build_failure(metric, error)
 
 
-def _raised(metric: Metric, error: BaseException) -> Measured:
+def _build_failure(metric: Metric, error: BaseException) -> MetricResult:
     try:
-        reason = told(error)
+        reason = format_error(error)
     except Exception:
         reason = type(error).__name__
-    return Measured.failed(reason if len(reason) <= MAX_REASON else f"{reason[:MAX_REASON]}…", metric.range)
+    return MetricResult.failed(
+        reason if len(reason) <= MAX_REASON_CHARS else f"{reason[:MAX_REASON_CHARS]}…", metric.range
+    )
 
 
-def _loop_in_thread() -> asyncio.AbstractEventLoop:
+def _start_loop_thread() -> asyncio.AbstractEventLoop:
     loop = asyncio.new_event_loop()
-    threading.Thread(target=_run, args=(loop,), name="ragauge-metrics", daemon=True).start()
+    threading.Thread(target=_run_loop, args=(loop,), name="ragauge-metrics", daemon=True).start()
     return loop
 
 
-def _run(loop: asyncio.AbstractEventLoop) -> None:
+def _run_loop(loop: asyncio.AbstractEventLoop) -> None:
     asyncio.set_event_loop(loop)
     try:
         loop.run_forever()

@@ -7,30 +7,30 @@ from dataclasses import dataclass, field
 
 from ragauge.core.errors import UnknownName, UsageError
 from ragauge.core.facts import AnswerFacts
-from ragauge.core.human_labels import LABELS, Labelled, LabelledPart
-from ragauge.core.label import SCORE, Label, Part, last_said, part_text
+from ragauge.core.human_labels import LABELS, LabeledAnswer, LabeledPart
+from ragauge.core.label import SCORE_PREFIX, Label, Part, format_part, select_latest_labels
 from ragauge.engine.judge_batch import Work, judge_batch
-from ragauge.engine.label_questions import key_of
-from ragauge.judges.inputs import VerifyAnswer, inputs_for
-from ragauge.judges.people.judge import NO_GUIDELINE, PREFIX, QUESTIONS, PeopleJudge, unclear, votes
-from ragauge.metrics.catalogue import parse, questions
-from ragauge.readers.answers import answered_row
-from ragauge.scores.estimation import LEAST_LABELS
+from ragauge.engine.label_questions import build_key
+from ragauge.judges.inputs import VerifyAnswer, build_inputs
+from ragauge.judges.people.judge import LABEL_QUESTIONS, NO_GUIDELINE, PREFIX, PeopleJudge, collect_votes, is_unclear
+from ragauge.metrics.catalogue import list_questions, parse_metric
+from ragauge.readers.answers import build_unlabeled_row
+from ragauge.scores.estimation import MIN_LABELS
 from ragauge.store.labels import LabelDraw
-from ragauge.store.responses import Loaded
+from ragauge.store.responses import StoredResponse
 from ragauge.store.store_access import Store
 from ragauge.text.markup import blank_markup
 
-DRAW = "Draw some with: ragauge label draw latest -o page.html"
-AT_A_TIME = 100  # responses with their texts in memory
+DRAW_HINT = "Draw some with: ragauge label draw latest -o page.html"
+BATCH_SIZE_RESPONSES = 100  # responses with their texts in memory
 
 
-def is_people(judge: object) -> bool:
+def is_people_judge(judge: object) -> bool:
     """Whether a spec or a judge's id means people."""
     return isinstance(judge, str) and (judge == PREFIX.rstrip(":") or judge.startswith(PREFIX))
 
 
-def people_judge(store: Store, spec: str, metrics: Sequence[str] = ()) -> PeopleJudge:
+def find_people_judge(store: Store, spec: str, metrics: Sequence[str] = ()) -> PeopleJudge:
     """The judge that people's labels make: people:GUIDELINE, by the hash of the instructions or how it begins.
 
     Args:
@@ -42,35 +42,37 @@ def people_judge(store: Store, spec: str, metrics: Sequence[str] = ()) -> People
         UsageError: there are no labels, or by several instructions and none is named.
         UnknownName: nobody labelled by these.
     """
-    there = store.labels.guidelines()
-    if not there:
-        raise UsageError(f"--judge {spec}: nobody has labelled anything. {DRAW}")
-    wanted = spec.partition(":")[2].partition("#")[0]
-    names = {name or NO_GUIDELINE: name for name in there}
-    found = [name for name in names if name.startswith(wanted)]
-    if len(found) > 1 and wanted not in names:
-        judges = [_judge(store, names[name]) for name in found]
-        telling = [one for one in judges if any(map(one.tells, metrics))]
+    guidelines = store.labels.count_by_guideline()
+    if not guidelines:
+        raise UsageError(f"--judge {spec}: nobody has labelled anything. {DRAW_HINT}")
+    requested = spec.partition(":")[2].partition("#")[0]
+    names = {name or NO_GUIDELINE: name for name in guidelines}
+    matches = [name for name in names if name.startswith(requested)]
+    if len(matches) > 1 and requested not in names:
+        judges = [_build_judge(store, names[name]) for name in matches]
+        telling = [judge for judge in judges if any(map(judge.has_metric, metrics))]
         if len(telling) == 1:
             return telling[0]
-        raise UsageError(f"--judge {spec}: labels by {len(found)} guidelines: {', '.join(found)}. Name one of them.")
-    if not found:
-        raise UnknownName("guideline of labels", wanted, names)
-    return _judge(store, names[wanted if wanted in names else found[0]])
+        raise UsageError(
+            f"--judge {spec}: labels by {len(matches)} guidelines: {', '.join(matches)}. Name one of them."
+        )
+    if not matches:
+        raise UnknownName("guideline of labels", requested, names)
+    return _build_judge(store, names[requested if requested in names else matches[0]])
 
 
-def _judge(store: Store, guideline: str) -> PeopleJudge:
-    return PeopleJudge(store.labels.list(guideline), guideline, store.labels.digest(guideline))
+def _build_judge(store: Store, guideline: str) -> PeopleJudge:
+    return PeopleJudge(store.labels.list(guideline), guideline, store.labels.compute_digest(guideline))
 
 
-def responses_of(store: Store, run_id: str, among: Collection[int] | None = None) -> Iterator[Loaded]:
+def iter_responses(store: Store, run_id: str, only: Collection[int] | None = None) -> Iterator[StoredResponse]:
     """The responses of a run with their examples, or some of them by number, read as a stream."""
-    numbers = [n for n in store.runs.order(run_id).numbers if among is None or n in among]
-    for start in range(0, len(numbers), AT_A_TIME):
-        yield from store.runs.load(numbers[start : start + AT_A_TIME])
+    numbers = [n for n in store.runs.load_order(run_id).numbers if only is None or n in only]
+    for start in range(0, len(numbers), BATCH_SIZE_RESPONSES):
+        yield from store.runs.load(numbers[start : start + BATCH_SIZE_RESPONSES])
 
 
-def drawn_name(item: Loaded) -> str:
+def format_response_name(item: StoredResponse) -> str:
     """What tells a response from others in any run over the same set: draws go by it."""
     return f"{item.response.query_id} {item.response.repeat}"
 
@@ -88,62 +90,65 @@ class LabeledTexts:
     numbers: Mapping[str, Collection[int]]
 
 
-def find_labeled_texts(store: Store, wanted: Set[tuple[str, str]]) -> LabeledTexts:
+def find_labeled_texts(store: Store, label_keys: Set[tuple[str, str]]) -> LabeledTexts:
     """The texts of some (question, key) of labels, in all runs but those of studies, which are read as a stream."""
     sizes: dict[tuple[str, str], tuple[int, int]] = {}
     numbers: dict[str, set[int]] = {}
-    questions = {question for question, _ in wanted}
-    for run in store.runs.list() if wanted else ():
-        for item in responses_of(store, run.run_id):
+    questions = {question for question, _ in label_keys}
+    for run in store.runs.list() if label_keys else ():
+        for item in iter_responses(store, run.run_id):
             for question in questions:
-                if (key := (question, key_of(question, item) or "")) in wanted:
+                if (key := (question, build_key(question, item) or "")) in label_keys:
                     sizes[key] = len(item.response.answer or ""), len(item.response.passages or ())
                     numbers.setdefault(run.run_id, set()).add(item.response_no)
     return LabeledTexts(sizes, numbers)
 
 
-def labelled(store: Store, run_id: str, judge: PeopleJudge) -> frozenset[int]:
+def find_labeled_responses(store: Store, run_id: str, judge: PeopleJudge) -> frozenset[int]:
     """Numbers of the responses of a run that people labelled.
 
     Raises:
         UsageError: none is.
     """
-    found = frozenset(one.response_no for one in responses_of(store, run_id) if _knows(judge, one))
-    if not found:
+    numbers = frozenset(item.response_no for item in iter_responses(store, run_id) if _has_labels(judge, item))
+    if not numbers:
         raise UsageError(
             f"no label by {judge.judge_id.partition('#')[0]} is of a response of this run: a label counts where "
-            f"question, passages and answer are the same. {DRAW}"
+            f"question, passages and answer are the same. {DRAW_HINT}"
         )
-    return found
+    return numbers
 
 
-def _knows(judge: PeopleJudge, item: Loaded) -> bool:
-    asked = (inputs_for(question, item.example, item.response, {}) for question in QUESTIONS)
-    scores = (SCORE + name for name in judge.told() if judge.scores(name))
-    return any(inputs is not None and judge.knows(inputs) for inputs in asked) or any(
-        judge.labels(key_of(score, item) or "") for score in scores
+def _has_labels(judge: PeopleJudge, item: StoredResponse) -> bool:
+    judge_inputs = (build_inputs(question, item.example, item.response, {}) for question in LABEL_QUESTIONS)
+    scores = (SCORE_PREFIX + name for name in judge.list_metrics() if judge.scores(name))
+    return any(inputs is not None and judge.has_labels(inputs) for inputs in judge_inputs) or any(
+        judge.labels(build_key(score, item) or "") for score in scores
     )
 
 
-def differing(labels: Sequence[Label]) -> dict[str, list[Part]]:
+def find_disagreements(labels: Sequence[Label]) -> dict[str, list[Part]]:
     """Key -> the parts, in order, on which most annotators do not agree and nobody adjudicated."""
     by_key: dict[str, list[Label]] = {}
     for label in labels:
         by_key.setdefault(label.key, []).append(label)
-    found = {
-        key: sorted((part for part, said in votes(mine).items() if len(set(said)) > 1), key=part_text)
-        for key, mine in by_key.items()
+    parts_by_key = {
+        key: sorted(
+            (label_part for label_part, values in collect_votes(key_labels).items() if len(set(values)) > 1),
+            key=format_part,
+        )
+        for key, key_labels in by_key.items()
     }
-    return {key: parts for key, parts in found.items() if parts}
+    return {key: label_parts for key, label_parts in parts_by_key.items() if label_parts}
 
 
-def guideline_of_run(store: Store, run_id: str) -> str:
+def find_run_guideline(store: Store, run_id: str) -> str:
     """The hash of the instructions that a run's labels of support follow: of its last draw, else the commonest."""
-    draws = store.draws.of_run(run_id, "support")
-    return draws[-1].guideline if draws else next(iter(store.labels.guidelines()), "")
+    draws = store.draws.list_for_run(run_id, "support")
+    return draws[-1].guideline if draws else next(iter(store.labels.count_by_guideline()), "")
 
 
-def labelled_rows(store: Store, run_id: str, guideline: str) -> list[Labelled]:
+def list_labeled_rows(store: Store, run_id: str, guideline: str) -> list[LabeledAnswer]:
     """What people labelled of a run by some instructions, as `judge check` reads it.
 
     Parts with nothing to check, and labels of who could not tell, are left out.
@@ -151,67 +156,80 @@ def labelled_rows(store: Store, run_id: str, guideline: str) -> list[Labelled]:
     Raises:
         UsageError: no label of support by these instructions is of a response of this run.
     """
-    return list(labelled_responses(store, run_id, guideline).values())
+    return list(load_labeled_responses(store, run_id, guideline).values())
 
 
-def labelled_responses(store: Store, run_id: str, guideline: str) -> dict[int, Labelled]:
-    """Number of a response -> what people labelled of it; see `labelled_rows`. Of equal texts one response stands."""
-    numbers = store.of_run(run_id, "keys of support", lambda: _numbers_by_key(store, run_id))
+def load_labeled_responses(store: Store, run_id: str, guideline: str) -> dict[int, LabeledAnswer]:
+    """Number of a response -> what people labelled of it; see `list_labeled_rows`.
+
+    Of equal texts one response stands.
+    """
+    numbers = store.cache_for_run(run_id, "keys of support", lambda: _map_numbers_by_key(store, run_id))
     by_key: dict[str, list[Label]] = {}
-    for label in last_said(store.labels.of(numbers.keys(), "support")):
+    for label in select_latest_labels(store.labels.of(numbers.keys(), "support")):
         if label.guideline == guideline and label.value in LABELS:
             by_key.setdefault(label.key, []).append(label)
     if not by_key:
         by = f" by the guideline {guideline}" if guideline else ""
-        raise UsageError(f"nobody labelled the support of an answer of this run{by}. {DRAW}")
-    items = {one.response_no: one for one in responses_of(store, run_id, {numbers[key] for key in by_key})}
-    wanted = [(number, key) for key, number in numbers.items() if key in by_key and number in items]
-    return {number: _row(items[number], by_key[key]) for number, key in wanted}
+        raise UsageError(f"nobody labelled the support of an answer of this run{by}. {DRAW_HINT}")
+    items = {item.response_no: item for item in iter_responses(store, run_id, {numbers[key] for key in by_key})}
+    matches = [(number, key) for key, number in numbers.items() if key in by_key and number in items]
+    return {number: _build_row(items[number], by_key[key]) for number, key in matches}
 
 
-def _numbers_by_key(store: Store, run_id: str) -> dict[str, int]:
+def _map_numbers_by_key(store: Store, run_id: str) -> dict[str, int]:
     """Key of what a label of support sees -> number of the response; of equal texts the last, which stands for all."""
-    keyed = ((key_of("support", one), one.response_no) for one in responses_of(store, run_id))
+    keyed = ((build_key("support", item), item.response_no) for item in iter_responses(store, run_id))
     return {key: number for key, number in keyed if key}
 
 
-def answered_rows(store: Store, run_id: str) -> list[Labelled]:
+def list_answered_rows(store: Store, run_id: str) -> list[LabeledAnswer]:
     """The answers of a run with what they rest on: what people labelled in its parts, else sentences without labels.
 
     Responses without an answer or without the texts of their passages are left out.
     """
     try:
-        labelled_here = labelled_rows(store, run_id, guideline_of_run(store, run_id))
+        labeled_rows = list_labeled_rows(store, run_id, find_run_guideline(store, run_id))
     except UsageError:
-        labelled_here = []  # nobody labelled any
-    known = {(row.query, row.passages, row.answer): row for row in labelled_here}
-    found = []
-    for item in responses_of(store, run_id):
-        inputs = inputs_for("verify_answer", item.example, item.response, {})
+        labeled_rows = []  # nobody labelled any
+    rows_by_text = {(row.query, row.passages, row.answer): row for row in labeled_rows}
+    rows = []
+    for item in iter_responses(store, run_id):
+        inputs = build_inputs("verify_answer", item.example, item.response, {})
         if isinstance(inputs, VerifyAnswer) and inputs.passages and inputs.answer:
-            plain = answered_row(item.example, inputs.passages, inputs.answer)
-            found.append(known.get((plain.query, plain.passages, plain.answer), plain))
-    return found
+            unlabeled_row = build_unlabeled_row(item.example, inputs.passages, inputs.answer)
+            rows.append(
+                rows_by_text.get((unlabeled_row.query, unlabeled_row.passages, unlabeled_row.answer), unlabeled_row)
+            )
+    return rows
 
 
-def _row(item: Loaded, labels: Sequence[Label]) -> Labelled:
-    answer, parts = blank_markup(item.response.answer or ""), []
-    for part in sorted({label.part for label in labels}, key=lambda one: one if isinstance(one, tuple) else (0, 0)):
-        mine = sorted((one for one in labels if one.part == part), key=lambda one: one.annotator)
-        said = tuple(one for label in mine for one in LABELS if one == label.value)
-        start, end = part if isinstance(part, tuple) else (0, len(answer))
-        parts.append(LabelledPart(start, end, said, tuple(label.annotator for label in mine)))
-    texts = tuple(one.text or "" for one in item.response.passages or ())
-    found, segments = item.example, dict(item.example.segments)
-    return Labelled(
-        found.query_id,
-        found.query,
+def _build_row(item: StoredResponse, labels: Sequence[Label]) -> LabeledAnswer:
+    answer, labeled_parts = blank_markup(item.response.answer or ""), []
+    for label_part in sorted(
+        {label.part for label in labels},
+        key=lambda label_or_value: label_or_value if isinstance(label_or_value, tuple) else (0, 0),
+    ):
+        part_labels = sorted(
+            (label_or_value for label_or_value in labels if label_or_value.part == label_part),
+            key=lambda label_or_value: label_or_value.annotator,
+        )
+        values = tuple(
+            label_or_value for label in part_labels for label_or_value in LABELS if label_or_value == label.value
+        )
+        start, end = label_part if isinstance(label_part, tuple) else (0, len(answer))
+        labeled_parts.append(LabeledPart(start, end, values, tuple(label.annotator for label in part_labels)))
+    texts = tuple(label_or_value.text or "" for label_or_value in item.response.passages or ())
+    example, segments = item.example, dict(item.example.segments)
+    return LabeledAnswer(
+        example.query_id,
+        example.query,
         texts,
         answer,
-        tuple(parts),
+        tuple(labeled_parts),
         segments,
         weight=item.response.weight,
-        history=found.history,
+        history=example.history,
     )
 
 
@@ -238,7 +256,7 @@ class PeopleScores:
     unclear: frozenset[int] = frozenset()
 
 
-def people_scores(store: Store, run_id: str) -> tuple[PeopleScores, ...]:
+def load_people_scores(store: Store, run_id: str) -> tuple[PeopleScores, ...]:
     """Scores by people of what was drawn from a run, for each question that was asked of it; () where nothing was.
 
     Draws by one guideline, of sentences or of whole answers, belong together; of several such the last with labels
@@ -249,64 +267,80 @@ def people_scores(store: Store, run_id: str) -> tuple[PeopleScores, ...]:
         store: where run, draws and labels are.
         run_id: the run.
     """
-    together: dict[str, dict[tuple[str, str], list[LabelDraw]]] = {}
-    for draw in store.draws.of_run(run_id):
-        mine = together.setdefault(draw.question, {})
-        mine[draw.guideline, draw.by] = [*mine.pop((draw.guideline, draw.by), []), draw]
-    found = []
-    for groups in together.values():
-        scores = [_of_draws(store, run_id, draws) for draws in reversed(groups.values())]
-        found.append(next((one for one in scores if len(one.labelled) >= LEAST_LABELS), scores[0]))
-    return tuple(found)
+    draws_by_question: dict[str, dict[tuple[str, str], list[LabelDraw]]] = {}
+    for draw in store.draws.list_for_run(run_id):
+        groups_by_guideline = draws_by_question.setdefault(draw.question, {})
+        groups_by_guideline[draw.guideline, draw.by] = [*groups_by_guideline.pop((draw.guideline, draw.by), []), draw]
+    scores_by_question = []
+    for groups in draws_by_question.values():
+        scores = [_score_draws(store, run_id, draws) for draws in reversed(groups.values())]
+        scores_by_question.append(
+            next((draw_scores for draw_scores in scores if len(draw_scores.labelled) >= MIN_LABELS), scores[0])
+        )
+    return tuple(scores_by_question)
 
 
-def _of_draws(store: Store, run_id: str, draws: Sequence[LabelDraw]) -> PeopleScores:
+def _score_draws(store: Store, run_id: str, draws: Sequence[LabelDraw]) -> PeopleScores:
     question, guideline = draws[0].question, draws[0].guideline
-    drawn: frozenset[int] = frozenset().union(*(one.drawn for one in draws))
-    keys = {one.response_no: key_of(question, one) or "" for one in responses_of(store, run_id, drawn)}
-    there = store.labels.of({key for key in keys.values() if key}, question)
-    labels = [one for one in there if one.guideline == guideline]
-    known = {one.key for one in labels}
-    numbers = frozenset(number for number, key in keys.items() if key in known)
+    sampled_numbers: frozenset[int] = frozenset().union(*(item.drawn for item in draws))
+    keys = {
+        item.response_no: build_key(question, item) or "" for item in iter_responses(store, run_id, sampled_numbers)
+    }
+    stored_labels = store.labels.of({key for key in keys.values() if key}, question)
+    labels = [item for item in stored_labels if item.guideline == guideline]
+    labeled_keys = {item.key for item in labels}
+    numbers = frozenset(number for number, key in keys.items() if key in labeled_keys)
     judge = PeopleJudge(labels, guideline, "")
-    values = _values(store, list(responses_of(store, run_id, numbers)), judge)
-    vague = frozenset(number for number in numbers if unclear(judge.labels(keys[number])))
-    return PeopleScores(question, values, _chances(draws, drawn), len(drawn), numbers, guideline, vague)
+    values = _compute_values(store, list(iter_responses(store, run_id, numbers)), judge)
+    unclear_numbers = frozenset(number for number in numbers if is_unclear(judge.labels(keys[number])))
+    return PeopleScores(
+        question,
+        values,
+        _compute_inclusion(draws, sampled_numbers),
+        len(sampled_numbers),
+        numbers,
+        guideline,
+        unclear_numbers,
+    )
 
 
-def _values(store: Store, items: Sequence[Loaded], judge: PeopleJudge) -> dict[str, dict[int, float]]:
+def _compute_values(store: Store, items: Sequence[StoredResponse], judge: PeopleJudge) -> dict[str, dict[int, float]]:
     """Metric -> number of a response -> its score by people."""
-    told = tuple(map(parse, judge.told()))
-    asked = tuple(question for question in questions(told) if judge.answers(question))
-    values: dict[str, dict[int, float]] = {str(metric): {} for metric in told}
-    for one in judge_batch(items, Work(told, asked, judge), store.evidence).judged if items and told else ():
-        for metric, measured in zip(told, one.measured, strict=True):
+    metrics = tuple(map(parse_metric, judge.list_metrics()))
+    answerable = tuple(question for question in list_questions(metrics) if judge.answers(question))
+    values: dict[str, dict[int, float]] = {str(metric): {} for metric in metrics}
+    for response in (
+        judge_batch(items, Work(metrics, answerable, judge), store.evidence).judged if items and metrics else ()
+    ):
+        for metric, measured in zip(metrics, response.measured, strict=True):
             if measured.value is not None:
-                values[str(metric)][one.response_no] = measured.value
+                values[str(metric)][response.response_no] = measured.value
     return values
 
 
-def _chances(draws: Sequence[LabelDraw], drawn: frozenset[int]) -> dict[int, float]:
+def _compute_inclusion(draws: Sequence[LabelDraw], sampled_numbers: frozenset[int]) -> dict[int, float]:
     """The chance that each response had in all draws together; empty where all had the same."""
-    found = {}
-    for number in drawn:
-        missed = 1.0
+    inclusion = {}
+    for number in sampled_numbers:
+        not_sampled = 1.0
         for draw in draws:
-            missed *= 1 - draw.inclusion.get(number, 0.0)
-        found[number] = 1 - missed
-    return {} if len({round(one, 12) for one in found.values()}) < 2 else found
+            not_sampled *= 1 - draw.inclusion.get(number, 0.0)
+        inclusion[number] = 1 - not_sampled
+    return {} if len({round(chance, 12) for chance in inclusion.values()}) < 2 else inclusion
 
 
-def supported_answers(store: Store, run_id: str, judge_id: str | None) -> dict[int, float]:
+def load_supported_answers(store: Store, run_id: str, judge_id: str | None) -> dict[int, float]:
     """Number of a response -> 1 where a judge finds every claim of its answer supported, else 0.
 
     What claims nothing, and what a verdict is lacking of, is left out.
     """
-    found: dict[int, float] = {}
-    numbers = store.runs.order(run_id).numbers
-    for number, mine in (store.evidence.linked(numbers, judge_id) if judge_id is not None else {}).items():
-        for packed in mine:
+    scores_by_number: dict[int, float] = {}
+    numbers = store.runs.load_order(run_id).numbers
+    for number, packed_evidence in (
+        store.evidence.load_linked(numbers, judge_id) if judge_id is not None else {}
+    ).items():
+        for packed in packed_evidence:
             facts = packed.evidence().facts if packed.question == "verify_answer" else None
-            if isinstance(facts, AnswerFacts) and facts.claims and all(one.label for one in facts.claims):
-                found[number] = float(all(one.supporting for one in facts.claims))
-    return found
+            if isinstance(facts, AnswerFacts) and facts.claims and all(claim.label for claim in facts.claims):
+                scores_by_number[number] = float(all(claim.supporting for claim in facts.claims))
+    return scores_by_number

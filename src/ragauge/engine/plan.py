@@ -11,11 +11,11 @@ from ragauge.core.criterion import Criterion
 from ragauge.core.document import IndexListing
 from ragauge.core.errors import UsageError
 from ragauge.core.readability import Controls
-from ragauge.judges.judge import Judge, gives_scores
+from ragauge.judges.judge import Judge, can_give_scores
 from ragauge.metrics.base import Metric
-from ragauge.metrics.catalogue import is_own, questions, require_code
-from ragauge.metrics.own_class import Declaration, declaration
-from ragauge.store.responses import Order
+from ragauge.metrics.catalogue import is_own, list_questions, require_code
+from ragauge.metrics.own_class import Declaration, build_declaration
+from ragauge.store.responses import ResponseOrder
 from ragauge.store.scores import Column
 from ragauge.store.store_access import Store
 
@@ -85,11 +85,11 @@ class Plan:
         """Those asked about, where one is among the metrics: all of the run's, so that what is found is the same."""
         if "meet_criteria" not in self.questions:
             return ()
-        from ragauge.metrics.criterion import criteria_of
+        from ragauge.metrics.criterion import list_criteria
 
-        own = {criterion.name: criterion for criterion in criteria_of(self.metrics)}
-        others = {one.name: own.get(one.name, one) for one in self.selection.criteria}
-        return tuple((others | own).values())
+        own_criteria = {criterion.name: criterion for criterion in list_criteria(self.metrics)}
+        others = {selected.name: own_criteria.get(selected.name, selected) for selected in self.selection.criteria}
+        return tuple((others | own_criteria).values())
 
     @property
     def fingerprint(self) -> str:
@@ -104,10 +104,10 @@ class Plan:
     @property
     def columns(self) -> tuple[Column, ...]:
         """Whose scores are written, in the order of the metrics."""
-        return columns_of(self.metrics, self.judge_id, self.judge_repeat, self.own)
+        return list_columns(self.metrics, self.judge_id, self.judge_repeat, self.own)
 
 
-def plan(
+def build_plan(
     store: Store,
     run_id: str,
     metrics: Sequence[Metric],
@@ -139,24 +139,30 @@ def plan(
     """
     require_code(metrics)
     selection = selection or Selection()
-    order = _selected(store, run_id, selection)
+    order = _select_responses(store, run_id, selection)
     metrics = tuple(metrics)
-    own = frozenset(str(metric) for metric in metrics if gives_scores(judge) and judge.scores(str(metric)))
-    judge, asked = _whose(metrics, judge, own)
+    own_scores = frozenset(str(metric) for metric in metrics if can_give_scores(judge) and judge.scores(str(metric)))
+    judge, answerable = _resolve_judge(metrics, judge, own_scores)
     judge_id, repeat = (None, 0) if judge is None else (judge.judge_id, judge_repeat)
-    columns = columns_of(metrics, judge_id, repeat, own)
-    done = store.scores.complete(run_id, columns, failed_too=not selection.retry_failed, among=selection.only)
-    n_controls = _n_controls(judge, selection.controls) if asked else None
+    columns = list_columns(metrics, judge_id, repeat, own_scores)
+    done_numbers = store.scores.find_complete(
+        run_id, columns, failed_too=not selection.retry_failed, only=selection.only
+    )
+    n_controls = _resolve_n_controls(judge, selection.controls) if answerable else None
     stored = None if judge_id is None else store.controls.read(run_id, judge_id, repeat)
     fingerprint = "" if stored is None else stored.fingerprint
-    done -= store.verdicts.outdated(run_id, judge_id, fingerprint, repeat, among=selection.only)
+    done_numbers -= store.verdicts.find_outdated(run_id, judge_id, fingerprint, repeat, only=selection.only)
     if (listing := listing or store.listings.read(run_id)) is not None:
-        done -= store.listings.outdated(run_id, judge_id, listing.fingerprint, repeat)
-    todo = Order((number, key) for number, key in order if number not in done) if metrics else Order()
+        done_numbers -= store.listings.find_outdated(run_id, judge_id, listing.fingerprint, repeat)
+    todo = (
+        ResponseOrder((number, key) for number, key in order if number not in done_numbers)
+        if metrics
+        else ResponseOrder()
+    )
     return Plan(
         run_id,
         metrics,
-        asked,
+        answerable,
         judge_id,
         repeat,
         len(order),
@@ -165,75 +171,75 @@ def plan(
         todo.keys,
         judge=judge,
         listing=listing,
-        own=own,
+        own=own_scores,
         selection=selection,
         n_controls=n_controls,
         controls=stored,
     )
 
 
-def declare_own(metrics: Sequence[Metric], store: Store) -> None:
+def save_own_declarations(metrics: Sequence[Metric], store: Store) -> None:
     """Keeps what metrics of the user's own say of themselves, as the versions whose scores are read from now on."""
-    if own := own_declarations(metrics):
-        store.own_metrics.declare(own)
+    if declarations := list_own_declarations(metrics):
+        store.own_metrics.save_declarations(declarations)
 
 
-def own_declarations(metrics: Sequence[Metric]) -> list[Declaration]:
+def list_own_declarations(metrics: Sequence[Metric]) -> list[Declaration]:
     """What metrics of the user's own among these say of themselves."""
-    return [declaration(metric) for metric in metrics if is_own(metric)]
+    return [build_declaration(metric) for metric in metrics if is_own(metric)]
 
 
-def renew(old: Plan, store: Store) -> Plan:
+def renew_plan(old: Plan, store: Store) -> Plan:
     """The same plan, by what the store holds now."""
-    return plan(
+    return build_plan(
         store, old.run_id, old.metrics, old.judge, old.selection, judge_repeat=old.judge_repeat, listing=old.listing
     )
 
 
-def _whose(
-    metrics: Sequence[Metric], judge: Judge | None, own: Collection[str]
+def _resolve_judge(
+    metrics: Sequence[Metric], judge: Judge | None, own_scores: Collection[str]
 ) -> tuple[Judge | None, tuple[str, ...]]:
     """Who is asked and what of it they answer; nobody where nothing is asked and nobody gives scores."""
-    asked = questions(metrics)
-    if judge is None or not (asked or own):
+    required = list_questions(metrics)
+    if judge is None or not (required or own_scores):
         return None, ()
-    return judge, tuple(question for question in asked if judge.answers(question))
+    return judge, tuple(question for question in required if judge.answers(question))
 
 
-def _n_controls(judge: Judge | None, requested: int | None) -> int | None:
+def _resolve_n_controls(judge: Judge | None, requested: int | None) -> int | None:
     """How many pairs the judge is asked about; None for one that has no default, unless some are requested."""
     default: int | None = getattr(judge, "n_controls", None)
     return default if requested is None or (default is None and requested == 0) else requested
 
 
-def columns_of(
-    metrics: Sequence[Metric], judge_id: str | None, judge_repeat: int = 0, own: Collection[str] = ()
+def list_columns(
+    metrics: Sequence[Metric], judge_id: str | None, judge_repeat: int = 0, own_scores: Collection[str] = ()
 ) -> tuple[Column, ...]:
     """Whose scores these metrics give: a judge's where one is asked or gives its own, nobody's elsewhere."""
     return tuple(
         Column(str(metric), metric.version, judge_id, judge_repeat)
-        if judge_id is not None and (str(metric) in own or questions([metric]))
+        if judge_id is not None and (str(metric) in own_scores or list_questions([metric]))
         else Column(str(metric), metric.version)
         for metric in metrics
     )
 
 
-def _selected(store: Store, run_id: str, selection: Selection) -> Order:
+def _select_responses(store: Store, run_id: str, selection: Selection) -> ResponseOrder:
     """(number, hash of the question) of the responses asked for, in the order of doing."""
     limit, keep, only = selection.limit, selection.keep, selection.only
     if limit is not None and limit < 1:
         raise UsageError(f"limit must be at least 1, got {limit}.")
     if only is None or keep:
-        order = _drawn(store.runs.order(run_id, keep), run_id)
-        order = order if only is None else Order(one for one in order if one[0] in only)
+        order = _shuffle_by_question(store.runs.load_order(run_id, keep), run_id)
+        order = order if only is None else ResponseOrder(entry for entry in order if entry[0] in only)
     else:
-        order = _drawn(store.runs.among(run_id, only), run_id)
+        order = _shuffle_by_question(store.runs.among(run_id, only), run_id)
     if keep and not order:
         raise UsageError(f"no example matches all of {', '.join(f'{name}={value}' for name, value in keep.items())}.")
     return order[:limit]
 
 
-def is_sample(store: Store, run_id: str, done: Collection[int]) -> bool:
+def is_sample(store: Store, run_id: str, done_numbers: Collection[int]) -> bool:
     """Whether the responses that were looked at are a random sample of a run.
 
     They are where it was stopped, since it goes in random order: what is left then lies behind what is done, but for
@@ -242,23 +248,23 @@ def is_sample(store: Store, run_id: str, done: Collection[int]) -> bool:
     Args:
         store: where the run is.
         run_id: the run.
-        done: numbers of the responses looked at, out of those of the run.
+        done_numbers: numbers of the responses looked at, out of those of the run.
     """
-    order = _drawn(store.runs.order(run_id), run_id).numbers
-    places = [place for place, number in enumerate(order) if number in done]
-    left = len(order) - len(places)
-    among = places[-1] + 1 - len(places) if places else 0
-    return 2 * among <= left
+    order = _shuffle_by_question(store.runs.load_order(run_id), run_id).numbers
+    done_indices = [index for index, number in enumerate(order) if number in done_numbers]
+    n_left = len(order) - len(done_indices)
+    n_left_among = done_indices[-1] + 1 - len(done_indices) if done_indices else 0
+    return 2 * n_left_among <= n_left
 
 
-def _drawn(order: Order, run_id: str) -> Order:
+def _shuffle_by_question(order: ResponseOrder, run_id: str) -> ResponseOrder:
     """The responses with their questions in random order, responses to one question kept together."""
-    known: dict[int, int] = {}  # hash of the question -> its number
-    question = array("q", (known.setdefault(key, len(known)) for key in order.keys))
-    drawn = array("q", range(len(known)))
-    random.Random(run_id).shuffle(drawn)  # noqa: S311 - a draw of examples, no secret
-    rank = array("q", bytes(8 * len(drawn)))
-    for place, number in enumerate(drawn):
-        rank[number] = place
-    places = sorted(range(len(order)), key=lambda place: rank[question[place]])
-    return Order(order[place] for place in places)
+    number_by_hash: dict[int, int] = {}  # hash of the question -> its number
+    question = array("q", (number_by_hash.setdefault(key, len(number_by_hash)) for key in order.keys))
+    shuffled = array("q", range(len(number_by_hash)))
+    random.Random(run_id).shuffle(shuffled)  # noqa: S311 - a draw of examples, no secret
+    rank = array("q", bytes(8 * len(shuffled)))
+    for index, number in enumerate(shuffled):
+        rank[number] = index
+    indices = sorted(range(len(order)), key=lambda index: rank[question[index]])
+    return ResponseOrder(order[index] for index in indices)

@@ -26,19 +26,21 @@ from ragauge.engine import worker_protocol as wire
 from ragauge.engine.caller import CallCounts
 from ragauge.engine.judge_batch import BatchResult, JudgedResponse, Work
 from ragauge.engine.worker import Task, judge_numbers
-from ragauge.metrics.base import Measured, Metric
+from ragauge.metrics.base import Metric, MetricResult
 from ragauge.store.store_access import Store
 
-FIRST, LEAST, MOST = 16, 8, 256  # responses a batch
-SECONDS = 1.0  # a batch takes about so long: what a kill costs, at most, per worker
-START = "import json, sys; sys.path[:] = json.loads(sys.argv[1]); from ragauge.engine.worker import main; main()"
+FIRST_BATCH_RESPONSES, MIN_BATCH_RESPONSES, MAX_BATCH_RESPONSES = 16, 8, 256  # responses a batch
+BATCH_SECONDS = 1.0  # a batch takes about so long: what a kill costs, at most, per worker
+WORKER_COMMAND = (
+    "import json, sys; sys.path[:] = json.loads(sys.argv[1]); from ragauge.engine.worker import main; main()"
+)
 # one thread a worker: there is a worker for every core already
-KINDS: Mapping[str, type[RagaugeError]] = {"JudgeError": JudgeError, "StoreError": StoreError}
-ONE_THREAD = ("POLARS_MAX_THREADS", "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "RAYON_NUM_THREADS")
+ERROR_KINDS: Mapping[str, type[RagaugeError]] = {"JudgeError": JudgeError, "StoreError": StoreError}
+THREAD_VARIABLES = ("POLARS_MAX_THREADS", "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "RAYON_NUM_THREADS")
 
 
 @dataclass(frozen=True, slots=True)
-class Timed:
+class TimedResult:
     """A batch's result and how long it took."""
 
     result: BatchResult
@@ -64,13 +66,13 @@ class Pool(Protocol):
     def under_way(self) -> float:
         """What is done of the batches under way, in responses."""
 
-    def judge(self, numbers: Sequence[int]) -> Future[Timed]:
+    def judge(self, numbers: Sequence[int]) -> Future[TimedResult]:
         """Judges responses by number."""
 
-    def took(self, timed: Timed) -> None:
+    def took(self, timed: TimedResult) -> None:
         """Learns from a batch that is done how large the next should be."""
 
-    def calling(self) -> CallCounts | None:
+    def count_calls(self) -> CallCounts | None:
         """Calls to models so far; None for a pool that makes none."""
 
     def stop(self) -> None:
@@ -80,7 +82,7 @@ class Pool(Protocol):
         """Writes and closes what only its event loop can; `stop` comes after it."""
 
 
-class SizedBySpeed:
+class SpeedSizedPool:
     """Batches that take about a second each, on this machine's processors."""
 
     slow = False
@@ -88,16 +90,16 @@ class SizedBySpeed:
 
     def __init__(self) -> None:
         self.notes: list[str] = []
-        self.size = FIRST
+        self.size = FIRST_BATCH_RESPONSES
 
-    def took(self, timed: Timed) -> None:
+    def took(self, timed: TimedResult) -> None:
         """The next batch is as large as a second allows, at most twice the last, between LEAST and MOST."""
-        judged = len(timed.result.judged)
-        if judged:
-            fitting = int(judged * SECONDS / max(timed.seconds, 1e-6))
-            self.size = max(LEAST, min(MOST, fitting, self.size * 2))
+        n_judged = len(timed.result.judged)
+        if n_judged:
+            n_fitting = int(n_judged * BATCH_SECONDS / max(timed.seconds, 1e-6))
+            self.size = max(MIN_BATCH_RESPONSES, min(MAX_BATCH_RESPONSES, n_fitting, self.size * 2))
 
-    def calling(self) -> None:
+    def count_calls(self) -> None:
         """No model is called."""
         return
 
@@ -109,7 +111,7 @@ class WorkerDied(Exception):  # noqa: N818 - what happened
     """A worker process ended in the middle of its work; the text says how."""
 
 
-class InProcess(SizedBySpeed):
+class InProcessPool(SpeedSizedPool):
     """A pool of one thread of this process: no start-up, for little work, and for judges that exist only here."""
 
     def __init__(self, work: Work, store: Store) -> None:
@@ -118,22 +120,22 @@ class InProcess(SizedBySpeed):
         self._work, self._store = work, store
         self._threads = ThreadPoolExecutor(1, thread_name_prefix="ragauge-judge")
 
-    def judge(self, numbers: Sequence[int]) -> Future[Timed]:
+    def judge(self, numbers: Sequence[int]) -> Future[TimedResult]:
         """Judges responses by number."""
-        return self._threads.submit(self._judge, numbers)
+        return self._threads.submit(self._judge_batch, numbers)
 
     def stop(self) -> None:
         """Waits for the batch in hand, but for the calls of metrics of the user's own: a thread cannot be ended."""
         self._work.own_calls.stop()
         self._threads.shutdown(wait=True, cancel_futures=True)
 
-    def _judge(self, numbers: Sequence[int]) -> Timed:
+    def _judge_batch(self, numbers: Sequence[int]) -> TimedResult:
         started = time.perf_counter()
         result = judge_numbers(numbers, self._work, self._store)
-        return Timed(result, time.perf_counter() - started)
+        return TimedResult(result, time.perf_counter() - started)
 
 
-class Processes(SizedBySpeed):
+class ProcessPool(SpeedSizedPool):
     """A pool of worker processes, started when they are first needed.
 
     Args:
@@ -153,13 +155,13 @@ class Processes(SizedBySpeed):
         self._all = set(workers)
         self._stopped = False
 
-    def judge(self, numbers: Sequence[int]) -> Future[Timed]:
+    def judge(self, numbers: Sequence[int]) -> Future[TimedResult]:
         """Judges responses by number.
 
         When the worker dies, each response of the batch is tried once more, alone and in a fresh worker, and one
         that takes its worker with it again has failed: one poisonous example does not spoil the others.
         """
-        return self._threads.submit(self._judge, numbers)
+        return self._threads.submit(self._judge_batch, numbers)
 
     def stop(self) -> None:
         """Ends every worker at once."""
@@ -170,40 +172,40 @@ class Processes(SizedBySpeed):
             worker.kill()
         self._threads.shutdown(wait=True, cancel_futures=True)
 
-    def _judge(self, numbers: Sequence[int]) -> Timed:
+    def _judge_batch(self, numbers: Sequence[int]) -> TimedResult:
         try:
-            return self._ask(numbers)
+            return self._run_on_worker(numbers)
         except WorkerDied as death:
             if self._stopped:
                 raise
             n = len(numbers)
             self.notes.append(f"a worker process ended ({death}); its {n} responses were tried again one by one")
-        parts = [self._again(number) for number in numbers]
-        results = [part.result for part in parts]
-        return Timed(
+        retries = [self._retry_response(number) for number in numbers]
+        results = [retry.result for retry in retries]
+        return TimedResult(
             BatchResult(
-                tuple(judged for result in results for judged in result.judged),
+                tuple(response for result in results for response in result.judged),
                 asked=sum(result.asked for result in results),
                 reused=sum(result.reused for result in results),
                 failed=sum(result.failed for result in results),
             ),
-            sum(part.seconds for part in parts),
+            sum(retry.seconds for retry in retries),
         )
 
-    def _again(self, number: int) -> Timed:
+    def _retry_response(self, number: int) -> TimedResult:
         try:
-            return self._ask([number])
+            return self._run_on_worker([number])
         except WorkerDied as death:
             if self._stopped:
                 raise
             reason = f"the worker process ended twice on this response ({death})"
-            measured = tuple(Measured.failed(reason, metric.range) for metric in self._metrics)
-            return Timed(
+            measured = tuple(MetricResult.failed(reason, metric.range) for metric in self._metrics)
+            return TimedResult(
                 BatchResult((JudgedResponse(number, (), measured, None),), failed=len(self._task.questions)), 0.0
             )
 
-    def _ask(self, numbers: Sequence[int]) -> Timed:
-        worker = self._take()
+    def _run_on_worker(self, numbers: Sequence[int]) -> TimedResult:
+        worker = self._take_worker()
         try:
             timed = worker.judge(numbers)
         except BaseException:
@@ -215,7 +217,7 @@ class Processes(SizedBySpeed):
             self._idle.append(worker)
         return timed
 
-    def _take(self) -> Worker:
+    def _take_worker(self) -> Worker:
         with self._lock:
             if self._stopped:
                 raise WorkerDied("stopped")
@@ -231,8 +233,8 @@ class Worker:
     """One worker process, seen from its owner: it imports what it needs while nobody has given it a task."""
 
     def __init__(self) -> None:
-        environment = os.environ | dict.fromkeys(ONE_THREAD, "1") | {"PYTHONIOENCODING": "utf-8"}
-        command = [sys.executable, "-P", "-c", START, json.dumps([str(path) for path in sys.path])]
+        environment = os.environ | dict.fromkeys(THREAD_VARIABLES, "1") | {"PYTHONIOENCODING": "utf-8"}
+        command = [sys.executable, "-P", "-c", WORKER_COMMAND, json.dumps([str(path) for path in sys.path])]
         try:
             self._process = subprocess.Popen(  # noqa: S603 - this interpreter, our own code
                 command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environment, encoding="utf-8"
@@ -243,15 +245,15 @@ class Worker:
     def start(self, task: Task) -> None:
         """Sends the task and waits until the judge is built."""
         try:
-            self._exchange(task.to_json())
+            self._exchange_line(task.to_json())
         except WorkerDied as death:
             raise JudgeError(f"a worker process ended before it was ready ({death}). Use workers=1.") from death
 
-    def judge(self, numbers: Sequence[int]) -> Timed:
+    def judge(self, numbers: Sequence[int]) -> TimedResult:
         """Judges responses by number. WorkerDied when the process ends meanwhile."""
-        line = self._exchange(json.dumps(list(numbers)))
-        head, _, rest = line.partition(',"result":')
-        return Timed(wire.read(rest.rstrip()[:-1]), float(head.partition(":")[2]))
+        line = self._exchange_line(json.dumps(list(numbers)))
+        head, _, result_text = line.partition(',"result":')
+        return TimedResult(wire.decode_result(result_text.rstrip()[:-1]), float(head.partition(":")[2]))
 
     def kill(self) -> None:
         """Ends the process and takes its exit."""
@@ -262,7 +264,7 @@ class Worker:
                 with suppress(OSError):
                     pipe.close()
 
-    def _exchange(self, request: str) -> str:
+    def _exchange_line(self, request: str) -> str:
         process = self._process
         if process.stdin is None or process.stdout is None:
             raise WorkerDied("no pipe")
@@ -273,14 +275,14 @@ class Worker:
         except (OSError, ValueError):
             line = ""
         if not line.endswith("\n"):
-            raise WorkerDied(_ending(process.wait()))
+            raise WorkerDied(_describe_exit(process.wait()))
         if line.startswith('{"error"'):
-            told = json.loads(line)
-            raise KINDS.get(told["kind"], RagaugeError)(told["error"])
+            failure = json.loads(line)
+            raise ERROR_KINDS.get(failure["kind"], RagaugeError)(failure["error"])
         return line
 
 
-def _ending(code: int) -> str:
+def _describe_exit(code: int) -> str:
     """How a process ended, in words."""
     if code < 0:
         try:

@@ -6,7 +6,7 @@ import asyncio
 from dataclasses import dataclass, field
 
 from ragauge.core.ask import Ask, ModelName
-from ragauge.models.prompt_cache import cacheable
+from ragauge.models.prompt_cache import is_cacheable
 
 Prefix = tuple[ModelName, tuple[tuple[str, str], ...], str]  # who is asked, earlier messages, the shared beginning
 
@@ -21,7 +21,7 @@ class _Group:
 
 
 @dataclass
-class Prefixes:
+class PrefixQueue:
     """Whose turn it is among asks that begin alike, all on one event loop.
 
     What no provider caches, since it is too short or has no prefix, never waits.
@@ -29,9 +29,9 @@ class Prefixes:
 
     _groups: dict[Prefix, _Group] = field(default_factory=dict)
 
-    def join(self, name: ModelName, ask: Ask) -> Prefix | None:
+    def join_group(self, name: ModelName, ask: Ask) -> Prefix | None:
         """The prefix of an ask that is under way from now on; None where it waits for none."""
-        if not cacheable(name, ask):
+        if not is_cacheable(name, ask):
             return None
         prefix = (name, ask.messages[:-1], ask.messages[-1][1][: ask.shared])
         group = self._groups.setdefault(prefix, _Group())
@@ -48,7 +48,7 @@ class Prefixes:
         if not group.under_way:
             del self._groups[prefix]
 
-    async def turn(self, prefix: Prefix | None) -> bool:
+    async def wait_turn(self, prefix: Prefix | None) -> bool:
         """Returns at once to the first with a prefix, to the others when an attempt at the first has ended.
 
         Returns:
@@ -63,7 +63,7 @@ class Prefixes:
         await asyncio.shield(group.read)
         return False
 
-    def tried(self, prefix: Prefix | None) -> None:
+    def mark_tried(self, prefix: Prefix | None) -> None:
         """An attempt of whoever went first has ended, however it did; or it is given up."""
         group = None if prefix is None else self._groups.get(prefix)
         if group is not None and group.read is not None and not group.read.done():

@@ -12,11 +12,11 @@ from ragauge.store.calls import Call
 from ragauge.store.store_access import Store
 
 # seconds between the beginnings of two transactions: at the least (a commit costs as much as a call), and at the most
-PACE = (0.01, 0.04)
+COMMIT_PACE_S = (0.01, 0.04)
 
 
 @dataclass(frozen=True, slots=True)
-class _Brought:
+class _CallResult:
     """A reply, and the call that brought it."""
 
     name: ModelName
@@ -36,19 +36,21 @@ class ReplyWriter:
         self.commits = 0
         self._store = store
         # a text is the key of a reply that is looked for
-        self._writer: GroupCommitWriter[_Brought | Call | str, Any] = GroupCommitWriter(self._write, pace=PACE)
+        self._writer: GroupCommitWriter[_CallResult | Call | str, Any] = GroupCommitWriter(
+            self._write_batch, pace=COMMIT_PACE_S
+        )
 
     async def get(self, key: str) -> Reply | None:
         """A stored reply."""
-        found: Reply | None = await self._writer.put(key)
-        return found
+        reply: Reply | None = await self._writer.write_item(key)
+        return reply
 
     async def put(self, name: ModelName, ask: Ask, reply: Reply, call: Call) -> Reply:
         """Stores a reply with the call that brought it; returns what is stored under its key."""
-        stored: Reply = await self._writer.put(_Brought(name, ask, reply, call))
+        stored: Reply = await self._writer.write_item(_CallResult(name, ask, reply, call))
         return stored
 
-    def record(self, call: Call) -> None:
+    def record_call(self, call: Call) -> None:
         """Records an attempt that brought nothing; nobody waits for it."""
         self._writer.leave(call)
 
@@ -60,20 +62,30 @@ class ReplyWriter:
         """
         await self._writer.close()
 
-    def _write(self, batch: Sequence[_Brought | Call | str]) -> list[Reply | None]:
+    def _write_batch(self, batch: Sequence[_CallResult | Call | str]) -> list[Reply | None]:
         """The stored reply of what was brought and of what is looked for; None for a call."""
-        brought = [one for one in batch if isinstance(one, _Brought)]
-        calls = [one.call if isinstance(one, _Brought) else one for one in batch if not isinstance(one, str)]
+        results = [entry for entry in batch if isinstance(entry, _CallResult)]
+        calls = [
+            entry.call if isinstance(entry, _CallResult) else entry for entry in batch if not isinstance(entry, str)
+        ]
         stored: Sequence[Reply] = ()
         if calls:
             with self._store.transaction():
-                stored = self._store.replies.put([(one.name, one.ask, one.reply) for one in brought]) if brought else ()
+                stored = (
+                    self._store.replies.put([(entry.name, entry.ask, entry.reply) for entry in results])
+                    if results
+                    else ()
+                )
                 self._store.calls.add(calls)
             self.commits += 1
-        keys = [one for one in batch if isinstance(one, str)]
-        found = self._store.replies.get(keys) if keys else {}
-        rest = iter(stored)
+        keys = [entry for entry in batch if isinstance(entry, str)]
+        replies = self._store.replies.get(keys) if keys else {}
+        new_replies = iter(stored)
         return [
-            found.get(one) if isinstance(one, str) else next(rest) if isinstance(one, _Brought) else None
-            for one in batch
+            replies.get(entry)
+            if isinstance(entry, str)
+            else next(new_replies)
+            if isinstance(entry, _CallResult)
+            else None
+            for entry in batch
         ]

@@ -9,11 +9,11 @@ from ragauge.core.ask import ModelName, Usage
 from ragauge.core.errors import UsageError
 from ragauge.engine.budget import Budget
 from ragauge.engine.caller import RetryPolicy
-from ragauge.engine.models import Calling
-from ragauge.judges.model.question_spec import read_model
+from ragauge.engine.models import CallOptions
+from ragauge.judges.model.question_spec import parse_model_name
 from ragauge.models.embedders.base import Embedder
-from ragauge.models.prices import price
-from ragauge.systems.reference.retrievers import DECIMALS, IGNORED, Bm25, Dense, Hybrid, Retriever
+from ragauge.models.prices import compute_price
+from ragauge.systems.reference.retrievers import DECIMALS, STOP_TERMS, Bm25, Dense, Hybrid, Retriever
 
 __all__ = [
     "DECIMALS",
@@ -21,18 +21,18 @@ __all__ = [
     "Bm25",
     "Embedder",
     "RetrieverName",
-    "embedding_calls",
-    "embedding_price",
-    "local_embedder",
-    "price",
-    "read_model",
-    "retriever_over",
+    "build_embedding_options",
+    "build_local_embedder",
+    "build_retriever",
+    "compute_embedding_price",
+    "compute_price",
+    "parse_model_name",
 ]
-STOP_WORDS = IGNORED  # words that retrieval passes by
+STOP_WORDS = STOP_TERMS  # words that retrieval passes by
 RetrieverName = Literal["bm25", "dense", "hybrid"]
 
 
-def retriever_over(name: RetrieverName, ids: Sequence[str], texts: Sequence[str]) -> Retriever:
+def build_retriever(name: RetrieverName, ids: Sequence[str], texts: Sequence[str]) -> Retriever:
     """BM25, the embedded model's vectors searched exactly, or both fused, over texts by id."""
     if name == "bm25":
         return Bm25(ids, texts)
@@ -43,37 +43,39 @@ def retriever_over(name: RetrieverName, ids: Sequence[str], texts: Sequence[str]
     return dense if name == "dense" else Hybrid([Bm25(ids, texts), dense])
 
 
-def embedding_price(model: str, tokens: int) -> float:
+def compute_embedding_price(model: str, tokens: int) -> float:
     """US dollars for embedding so many tokens, by the table of prices that calls are priced by.
 
     Raises:
         UsageError: no price is known for the model, or it is not named provider:model.
     """
-    from ragauge.models.prices import FILE
+    from ragauge.models.prices import PRICES_VARIABLE
 
     provider, _, name = model.partition(":")
-    found = price(ModelName(provider, name), Usage(tokens)) if name else None
-    if found is None:
-        told = f"no price is known for embedding by {model!r}."
-        raise UsageError(f"{told} Write provider:model, such as openai:text-embedding-3-small, or name it in {FILE}.")
-    return found
+    dollars = compute_price(ModelName(provider, name), Usage(tokens)) if name else None
+    if dollars is None:
+        message = f"no price is known for embedding by {model!r}."
+        raise UsageError(
+            f"{message} Write provider:model, such as openai:text-embedding-3-small, or name it in {PRICES_VARIABLE}."
+        )
+    return dollars
 
 
-def local_embedder() -> Embedder:
+def build_local_embedder() -> Embedder:
     """The embedder in the package."""
     from ragauge.models.embedders.wordllama import WordLlamaEmbedder
 
     return WordLlamaEmbedder()
 
 
-def embedding_calls(
+def build_embedding_options(
     models: Sequence[ModelName],
     *,
     concurrency: int = 16,
-    most: int | None = None,
+    max_concurrency: int | None = None,
     max_cost: float | None = None,
     timeout: float = 120.0,
-) -> Callable[[], Calling]:
+) -> Callable[[], CallOptions]:
     """What makes the means by which providers' embedders are called, all of them within one budget.
 
     Raises:
@@ -83,8 +85,8 @@ def embedding_calls(
     """
     from ragauge.models.build import build_embedder
 
-    budget = Budget(max_cost, price)
+    budget = Budget(max_cost, compute_price)
     for model in models:
         build_embedder(model)
-        budget.check(model)
-    return lambda: Calling(build_embedder, budget, concurrency, RetryPolicy(call=timeout), most)
+        budget.check_price(model)
+    return lambda: CallOptions(build_embedder, budget, concurrency, RetryPolicy(call=timeout), max_concurrency)

@@ -10,20 +10,20 @@ from types import TracebackType
 from typing import Generic, Self, TypeVar
 
 from ragauge.core.ask import Ask, Reply
-from ragauge.engine.ask_router import Answers
+from ragauge.engine.ask_router import AskRouter
 from ragauge.engine.budget import BudgetReached
 from ragauge.engine.caller import CallCounts, Caller, Purpose
-from ragauge.engine.execute import TICK, Progress
-from ragauge.engine.models import Calling, counts_of
+from ragauge.engine.execute import REPORT_INTERVAL_S, Progress
+from ragauge.engine.models import CallOptions, build_call_counts
 from ragauge.engine.reply_writer import ReplyWriter
-from ragauge.judges.judge import Judge, asks_models
+from ragauge.judges.judge import Judge, can_ask_models
 from ragauge.store.store_access import Store
 
 T = TypeVar("T")
 Todo = Sequence[Callable[[], Generator[list[Ask], list[Reply], T]]]
-Progressed = Callable[[Progress], None]
-AHEAD = 2  # generators in work for each call that may be in flight
-OFFLINE = 4  # generators in work where nothing is called
+ProgressCallback = Callable[[Progress], None]
+GENERATORS_PER_CALL = 2  # generators in work for each call that may be in flight
+OFFLINE_GENERATORS = 4  # generators in work where nothing is called
 
 
 class Session:
@@ -36,7 +36,9 @@ class Session:
         stopped: why it ended early; "" when it did not.
     """
 
-    def __init__(self, store: Store | None, calling: Calling | None, progress: Progressed | None = None) -> None:
+    def __init__(
+        self, store: Store | None, calling: CallOptions | None, progress: ProgressCallback | None = None
+    ) -> None:
         """A session; use it as an asynchronous context manager.
 
         Args:
@@ -47,7 +49,9 @@ class Session:
         self.stopped = ""
         self._calling, self._progress = calling, progress
         self._ledger = None if store is None else ReplyWriter(store)
-        self._caller: Caller | None = None if calling is None or self._ledger is None else calling.caller(self._ledger)
+        self._caller: Caller | None = (
+            None if calling is None or self._ledger is None else calling.build_caller(self._ledger)
+        )
 
     async def __aenter__(self) -> Self:
         return self
@@ -67,26 +71,28 @@ class Session:
     @property
     def counts(self) -> CallCounts | None:
         """Calls to models so far; None where none can be called."""
-        return None if self._caller is None or self._calling is None else counts_of(self._caller, self._calling)
+        return None if self._caller is None or self._calling is None else build_call_counts(self._caller, self._calling)
 
-    async def drive(self, judge: Judge, todo: Todo[T]) -> dict[int, T]:
+    async def drive_all(self, judge: Judge, todo: Todo[T]) -> dict[int, T]:
         """Place -> what its generator returned, of those that came to their ends; the judge's models answer.
 
         Raises:
             JudgeError: a model cannot be asked at all.
         """
-        if self.stopped and asks_models(judge):
+        if self.stopped and can_ask_models(judge):
             return {}
-        answers, purpose = Answers(judge, self._caller), Purpose(judge_id=judge.judge_id)
-        concurrency = OFFLINE if self._calling is None else self._calling.concurrency
-        work = _Many(todo, lambda asks: answers(asks, purpose), concurrency, self._progress, lambda: self.counts)
+        answers, purpose = AskRouter(judge, self._caller), Purpose(judge_id=judge.judge_id)
+        concurrency = OFFLINE_GENERATORS if self._calling is None else self._calling.concurrency
+        work = _GeneratorQueue(
+            todo, lambda asks: answers(asks, purpose), concurrency, self._progress, lambda: self.counts
+        )
         await work.run()
         self.stopped = self.stopped or work.stopped
         return work.found
 
 
 @dataclass
-class _Many(Generic[T]):
+class _GeneratorQueue(Generic[T]):
     """Generators on their way to their ends.
 
     Attributes:
@@ -102,7 +108,7 @@ class _Many(Generic[T]):
     todo: Todo[T]
     answer: Callable[[Sequence[Ask]], Awaitable[list[Reply]]]
     concurrency: int
-    progress: Progressed | None
+    progress: ProgressCallback | None
     counts: Callable[[], CallCounts | None]
     found: dict[int, T] = field(default_factory=dict)
     stopped: str = ""
@@ -112,13 +118,16 @@ class _Many(Generic[T]):
         """Drives all; what may be spent being spent ends it early, with what is found by then."""
         queue = iter(enumerate(self.todo))
 
-        async def work() -> None:
-            for place, make in queue:
-                self.found[place] = await self._one(make())
-                self._tell()
+        async def work_queue() -> None:
+            for index, make in queue:
+                self.found[index] = await self._drive_one(make())
+                self._report_progress()
 
-        tasks = [asyncio.create_task(work()) for _ in range(min(len(self.todo), AHEAD * self.concurrency))]
-        ticking = asyncio.create_task(self._tick())
+        tasks = [
+            asyncio.create_task(work_queue())
+            for _ in range(min(len(self.todo), GENERATORS_PER_CALL * self.concurrency))
+        ]
+        ticking = asyncio.create_task(self._report_regularly())
         try:
             await asyncio.gather(*tasks)
         except BudgetReached as end:
@@ -127,9 +136,9 @@ class _Many(Generic[T]):
             for task in (ticking, *tasks):
                 task.cancel()
             await asyncio.gather(ticking, *tasks, return_exceptions=True)
-        self._tell()
+        self._report_progress()
 
-    async def _one(self, asking: Generator[list[Ask], list[Reply], T]) -> T:
+    async def _drive_one(self, asking: Generator[list[Ask], list[Reply], T]) -> T:
         try:
             asks = next(asking)
             while True:
@@ -138,17 +147,17 @@ class _Many(Generic[T]):
             result: T = done.value
             return result
 
-    async def _tick(self) -> None:
+    async def _report_regularly(self) -> None:
         while True:
-            await asyncio.sleep(TICK)
-            self._tell()
+            await asyncio.sleep(REPORT_INTERVAL_S)
+            self._report_progress()
 
-    def _tell(self) -> None:
+    def _report_progress(self) -> None:
         if self.progress is None:
             return
-        seconds, done = time.perf_counter() - self.started, len(self.found)
-        rate = done / max(seconds, 1e-9)
-        left = (len(self.todo) - done) / rate if done else None
+        seconds, n_done = time.perf_counter() - self.started, len(self.found)
+        rate = n_done / max(seconds, 1e-9)
+        seconds_left = (len(self.todo) - n_done) / rate if n_done else None
         counts = self.counts()
         reused = 0 if counts is None else counts.reused
-        self.progress(Progress(done, len(self.todo), rate, left, done, reused, counts, seconds))
+        self.progress(Progress(n_done, len(self.todo), rate, seconds_left, n_done, reused, counts, seconds))

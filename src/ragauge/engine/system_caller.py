@@ -11,17 +11,17 @@ from ragauge.core.errors import SystemFailed
 from ragauge.core.example import Example
 from ragauge.core.response import Passage, Response
 from ragauge.engine.caller import RetryPolicy, RetryState
-from ragauge.models.endpoints import hidden
+from ragauge.models.endpoints import hide_keys
 from ragauge.models.limiter import Limiter
-from ragauge.systems.base import PASSING, Question, System, SystemTrouble, trouble_of
+from ragauge.systems.base import TRANSIENT_KINDS, Question, System, SystemTrouble, classify_error
 
-PATIENCE = RetryPolicy(call=60.0, total=600.0, attempts=4, refusals=20)
-LONGEST = 500  # characters of an error that are kept
-LEAVE = 1.0  # seconds that calls which were given up have for leaving
+DEFAULT_RETRY_POLICY = RetryPolicy(call=60.0, total=600.0, attempts=4, refusals=20)
+MAX_ERROR_CHARS = 500  # characters of an error that are kept
+LEAVE_TIMEOUT_S = 1.0  # seconds that calls which were given up have for leaving
 
 
 @dataclass(frozen=True, slots=True)
-class Asking:
+class SystemRequest:
     """One question to be asked once.
 
     Attributes:
@@ -35,7 +35,7 @@ class Asking:
     passages: tuple[Passage, ...] | None = None
 
 
-class Asker:
+class SystemCaller:
     """Asks a system, from any number of tasks at once.
 
     Args:
@@ -47,38 +47,38 @@ class Asker:
         again: what went wrong and was tried again: kind -> how often.
     """
 
-    def __init__(self, system: System, limiter: Limiter, patience: RetryPolicy = PATIENCE) -> None:
+    def __init__(self, system: System, limiter: Limiter, patience: RetryPolicy = DEFAULT_RETRY_POLICY) -> None:
         self.system, self.limiter, self.patience = system, limiter, patience
         self.again: Counter[str] = Counter()
         self._abandoned: set[asyncio.Task[Response]] = set()  # calls that were given up and go on
 
-    async def ask(self, asking: Asking) -> Response:
+    async def ask_with_retries(self, asking: SystemRequest) -> Response:
         """The response of the first attempt that worked.
 
         Raises:
             SystemTrouble: there is none, for this question.
             SystemFailed: the system asks to come back after more time than patience allows.
         """
-        tries, now = RetryState(self.patience), asyncio.get_running_loop().time
+        tries, clock = RetryState(self.patience), asyncio.get_running_loop().time
         while True:
-            async with self.limiter.slot():
-                began = now()
+            async with self.limiter.take_slot():
+                began = clock()
                 try:
-                    response = await self._attempt(asking)
+                    response = await self._attempt_once(asking)
                 except SystemTrouble as error:
                     trouble = error
-                    trouble.seconds = now() - began
+                    trouble.seconds = clock() - began
                     if trouble.kind == "rate_limited":
-                        self.limiter.refused(began, trouble.retry_after)
+                        self.limiter.record_refusal(began, trouble.retry_after)
                 else:
-                    self.limiter.succeeded(began)
+                    self.limiter.record_success(began)
                     return response
-                tries.seconds += now() - began
-            wait = self._bear(trouble, tries)
+                tries.seconds += clock() - began
+            wait = self._compute_wait(trouble, tries)
             self.again[trouble.kind] += 1
             await asyncio.sleep(wait)
 
-    def failure(self, asking: Asking, trouble: SystemTrouble) -> Response:
+    def build_failure(self, asking: SystemRequest, trouble: SystemTrouble) -> Response:
         """The response that stands for a failure: its error is "kind: message", without secrets.
 
         Its latency is that of the last attempt, its tokens and cost what the reply carried, if it did.
@@ -93,39 +93,40 @@ class Asker:
             latency_ms=latency,
             tokens=spent.tokens,
             cost=spent.cost,
-            error=f"{trouble.kind}: {self.safe(str(trouble))}",
+            error=f"{trouble.kind}: {self.redact(str(trouble))}",
         )
 
-    def safe(self, text: str) -> str:
+    def redact(self, text: str) -> str:
         """A message without secrets, cut where it is long."""
         for secret in sorted(self.system.secrets, key=len, reverse=True):
             text = text.replace(secret, "[hidden]")
-        text = hidden(text)
-        return text if len(text) <= LONGEST else f"{text[:LONGEST]} …"
+        text = hide_keys(text)
+        return text if len(text) <= MAX_ERROR_CHARS else f"{text[:MAX_ERROR_CHARS]} …"
 
     async def leave(self) -> None:
         """Waits a moment for the calls that were given up."""
         if self._abandoned:
-            await asyncio.wait(set(self._abandoned), timeout=LEAVE)
+            await asyncio.wait(set(self._abandoned), timeout=LEAVE_TIMEOUT_S)
 
-    def _bear(self, trouble: SystemTrouble, tries: RetryState) -> float:
+    def _compute_wait(self, trouble: SystemTrouble, tries: RetryState) -> float:
         """Seconds until the next attempt; none after a 429, which the limiter waits for. Raises where patience ends."""
         if trouble.kind != "rate_limited":
-            wait = tries.pause(trouble.retry_after) if trouble.kind in PASSING else None
+            wait = tries.count_failure(trouble.retry_after) if trouble.kind in TRANSIENT_KINDS else None
             if wait is None:
                 raise trouble
             return wait
         if (trouble.retry_after or 0.0) > self.patience.total:
-            asked = f"{self.system.name} asks to come back in {trouble.retry_after:,.0f} s"
+            message = f"{self.system.name} asks to come back in {trouble.retry_after:,.0f} s"
             raise SystemFailed(
-                f"{asked}: {self.safe(str(trouble))}. What was answered is kept; the same command goes on from there."
+                f"{message}: {self.redact(str(trouble))}. What was answered is kept; the same command goes on from "
+                "there."
             )
         tries.refused += 1
-        if not tries.left:
+        if not tries.can_retry:
             raise trouble
         return 0.0
 
-    async def _attempt(self, asking: Asking) -> Response:
+    async def _attempt_once(self, asking: SystemRequest) -> Response:
         """One attempt, its whole time bounded; a call that does not leave when it is told to is left behind."""
         example = asking.example
         question = Question(example.query_id, example.query, example.history, asking.repeat)
@@ -137,9 +138,9 @@ class Asker:
             if not call.done():
                 call.cancel()
                 self._abandoned.add(call)
-                call.add_done_callback(self._gone)
+                call.add_done_callback(self._drop_abandoned)
             else:  # when the run ends just now, nobody looks at it any more
-                self._gone(call)
+                self._drop_abandoned(call)
         if not call.done():
             raise SystemTrouble("timeout", f"no response within {self.patience.call:g} s")
         try:
@@ -147,13 +148,13 @@ class Asker:
         except asyncio.CancelledError:
             raise SystemTrouble("exception", "the call was cancelled by the system itself") from None
         except Exception as error:
-            raise trouble_of(error) from error
+            raise classify_error(error) from error
         if not self.system.measured or "total" in response.latency_ms:
             return response
         total = (time.perf_counter() - began) * 1_000
         return replace(response, latency_ms={**response.latency_ms, "total": total})
 
-    def _gone(self, call: asyncio.Task[Response]) -> None:
+    def _drop_abandoned(self, call: asyncio.Task[Response]) -> None:
         self._abandoned.discard(call)
         if not call.cancelled():
             call.exception()

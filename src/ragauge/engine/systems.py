@@ -9,16 +9,16 @@ from typing import Any
 from ragauge.core.errors import DataError, UsageError
 from ragauge.core.example import EvalSet, Example, Relevant
 from ragauge.core.response import Passage, Variant
-from ragauge.judges.model.question_spec import read_model
-from ragauge.readers.aliases import EXAMPLE_FIELDS, check_mapped
-from ragauge.readers.corpus import texts_of
+from ragauge.judges.model.question_spec import parse_model_name
+from ragauge.readers.aliases import EXAMPLE_FIELDS, check_mapping
+from ragauge.readers.corpus import read_document_texts
 from ragauge.store.store_access import Store
 from ragauge.systems.base import System as System  # noqa: PLC0414 - for the layers that may not see systems
 from ragauge.systems.reference import pipeline as reference
-from ragauge.systems.system_lookup import is_recorded, system_of
+from ragauge.systems.system_lookup import find_system, is_recorded
 
 SECTION = "system"
-Handed = Mapping[str, tuple[Passage, ...]]  # query_id -> the passages to answer from
+PassagesByQuery = Mapping[str, tuple[Passage, ...]]  # query_id -> the passages to answer from
 
 
 def build_system(
@@ -40,23 +40,23 @@ def build_system(
     if isinstance(settings, str | Path):
         settings = read_settings(Path(settings))
     if isinstance(target, str) and target.startswith(reference.PREFIX):
-        from ragauge.engine.generator_model import GeneratingModel
+        from ragauge.engine.generator_model import GeneratorModel
         from ragauge.models.embedders.wordllama import WordLlamaEmbedder
 
-        found = reference.adapt(target, settings or {}, WordLlamaEmbedder().embed, GeneratingModel)
+        pipeline = reference.adapt(target, settings or {}, WordLlamaEmbedder().embed, GeneratorModel)
         if "model" in (settings or {}):
-            found.address = read_model(str(settings["model"])).url
-        return found
-    return system_of(target, settings, eval_set, columns)
+            pipeline.address = parse_model_name(str(settings["model"])).url
+        return pipeline
+    return find_system(target, settings, eval_set, columns)
 
 
-def columns_of_set(target: Any, columns: Mapping[str, str]) -> Mapping[str, str]:
+def select_set_columns(target: Any, columns: Mapping[str, str]) -> Mapping[str, str]:
     """What of mapped columns is the set's: recorded responses bring their own fields.
 
     Raises:
         UnknownName: a field that does not exist.
     """
-    check_mapped(columns)
+    check_mapping(columns)
     if not is_recorded(target):
         return columns
     return {ours: theirs for ours, theirs in columns.items() if ours in EXAMPLE_FIELDS}
@@ -71,24 +71,24 @@ def read_settings(path: Path) -> Mapping[str, Any]:
     import yaml
 
     try:
-        found = yaml.safe_load(path.read_text(encoding="utf-8"))
+        settings = yaml.safe_load(path.read_text(encoding="utf-8"))
     except OSError as error:
         raise DataError(f"cannot be read: {error.strerror}.", source=str(path)) from None
     except (yaml.YAMLError, UnicodeDecodeError) as error:
         raise DataError(f"not YAML: {str(error).splitlines()[0]}.", source=str(path)) from None
     except RecursionError:
         raise DataError("its lists or mappings are nested too deeply.", source=str(path)) from None
-    if isinstance(found, Mapping) and SECTION in found:
-        found = found[SECTION]
-    if not isinstance(found, Mapping):
+    if isinstance(settings, Mapping) and SECTION in settings:
+        settings = settings[SECTION]
+    if not isinstance(settings, Mapping):
         hint = "Write a mapping such as system: {url: https://…, answer: $.answer}."
         raise DataError("expected the settings of a system.", source=str(path), hint=hint)
-    return found
+    return settings
 
 
-def handed(
+def find_variant_passages(
     variant: Variant, eval_set: EvalSet, store: Store, *, corpus: Any = None, run_id: str = ""
-) -> tuple[Handed | None, str]:
+) -> tuple[PassagesByQuery | None, str]:
     """The passages of each question for a variant, and what the user should know of them; None for own retrieval.
 
     oracle: the labelled passages: its gold spans, else the whole of each labelled document (of a group that any one
@@ -112,46 +112,52 @@ def handed(
         return None, ""
     if variant == "closed_book":
         return {example.query_id: () for example in eval_set.examples}, ""
-    found = _gold(eval_set, corpus) if variant == "oracle" else _replayed(eval_set, store, run_id)
-    if not found:
-        said = "label whose text is in the corpus" if variant == "oracle" else "question in common with the other run"
-        raise UsageError(f"{eval_set.name}: not one {said}: there are no passages to hand to the system.")
-    left = len(eval_set) - len(found)
-    said = f"{left:,} of {len(eval_set):,} questions are left out: there are no passages to hand for them."
-    return found, said if left else ""
+    passages = (
+        _find_gold_passages(eval_set, corpus)
+        if variant == "oracle"
+        else _load_replayed_passages(eval_set, store, run_id)
+    )
+    if not passages:
+        message = (
+            "label whose text is in the corpus" if variant == "oracle" else "question in common with the other run"
+        )
+        raise UsageError(f"{eval_set.name}: not one {message}: there are no passages to hand to the system.")
+    n_skipped = len(eval_set) - len(passages)
+    message = f"{n_skipped:,} of {len(eval_set):,} questions are left out: there are no passages to hand for them."
+    return passages, message if n_skipped else ""
 
 
-def _replayed(eval_set: EvalSet, store: Store, run_id: str) -> dict[str, tuple[Passage, ...]]:
-    known = {example.query_id for example in eval_set.examples}
+def _load_replayed_passages(eval_set: EvalSet, store: Store, run_id: str) -> dict[str, tuple[Passage, ...]]:
+    query_ids = {example.query_id for example in eval_set.examples}
     return {
         example.query_id: response.passages
         for example, response in store.runs.pairs(run_id)
         if response.repeat == 0
         and response.passages is not None
-        and response.texts_recorded
-        and example.query_id in known
+        and response.has_passage_texts
+        and example.query_id in query_ids
     }
 
 
-def _gold(eval_set: EvalSet, corpus: Any) -> dict[str, tuple[Passage, ...]]:
-    labelled = {example.query_id: _labels(example) for example in eval_set.examples}
-    wanted = {doc_id for labels in labelled.values() for label in labels or () for doc_id in label.doc_ids}
-    if wanted and corpus is None:
+def _find_gold_passages(eval_set: EvalSet, corpus: Any) -> dict[str, tuple[Passage, ...]]:
+    labels_by_query = {example.query_id: _select_positive_labels(example) for example in eval_set.examples}
+    doc_ids = {doc_id for labels in labels_by_query.values() for label in labels or () for doc_id in label.doc_ids}
+    if doc_ids and corpus is None:
         raise UsageError(
             "oracle passages need the texts of the labelled documents: give the corpus, a file with doc_id and text "
             "or a folder of text files (--corpus corpus.jsonl; in Python corpus=)."
         )
-    texts = texts_of(corpus, wanted) if wanted else {}
-    found = {}
+    texts = read_document_texts(corpus, doc_ids) if doc_ids else {}
+    passages_by_query = {}
     for example in eval_set.examples:
-        labels = labelled[example.query_id]
-        passages = None if labels is None else _passages(example, labels, texts)
+        labels = labels_by_query[example.query_id]
+        passages = None if labels is None else _build_passages(example, labels, texts)
         if passages is not None:
-            found[example.query_id] = passages
-    return found
+            passages_by_query[example.query_id] = passages
+    return passages_by_query
 
 
-def _labels(example: Example) -> Sequence[Relevant] | None:
+def _select_positive_labels(example: Example) -> Sequence[Relevant] | None:
     """What is known to be relevant; nothing for what has no answer; None where it is not known."""
     if example.gold_spans:
         return [Relevant((span.doc_id,)) for span in example.gold_spans]
@@ -163,17 +169,19 @@ def _labels(example: Example) -> Sequence[Relevant] | None:
     return None  # only what is not relevant is known
 
 
-def _passages(example: Example, labels: Sequence[Relevant], texts: Mapping[str, str]) -> tuple[Passage, ...] | None:
+def _build_passages(
+    example: Example, labels: Sequence[Relevant], texts: Mapping[str, str]
+) -> tuple[Passage, ...] | None:
     """The gold passages of an example; None where a text of theirs is lacking."""
     if example.gold_spans:
-        cut = [(span, texts.get(span.doc_id, "")[span.start : span.end]) for span in example.gold_spans]
-        if not all(text.strip() for _, text in cut):  # not in the corpus, or beyond the document's end
+        span_texts = [(span, texts.get(span.doc_id, "")[span.start : span.end]) for span in example.gold_spans]
+        if not all(text.strip() for _, text in span_texts):  # not in the corpus, or beyond the document's end
             return None
         return tuple(
-            Passage(f"{span.doc_id}:{span.start}-{span.end}", span.doc_id, text, span=span) for span, text in cut
+            Passage(f"{span.doc_id}:{span.start}-{span.end}", span.doc_id, text, span=span) for span, text in span_texts
         )
-    chosen = [next((doc_id for doc_id in label.doc_ids if doc_id in texts), None) for label in labels]
-    if None in chosen:
+    selected = [next((doc_id for doc_id in label.doc_ids if doc_id in texts), None) for label in labels]
+    if None in selected:
         return None
-    ids = dict.fromkeys(doc_id for doc_id in chosen if doc_id is not None)
+    ids = dict.fromkeys(doc_id for doc_id in selected if doc_id is not None)
     return tuple(Passage(doc_id, doc_id, texts[doc_id]) for doc_id in ids)

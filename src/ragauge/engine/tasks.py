@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Sequence
 
-from ragauge.core.identity import digest
-from ragauge.core.readability import request_key
-from ragauge.engine.control_pairs import Source, read_source
+from ragauge.core.identity import hash_json
+from ragauge.core.readability import build_request_key
+from ragauge.engine.control_pairs import Source, build_source
 from ragauge.store.store_access import Store
 
 MIN_DOCUMENTS = 3  # that differ, of which the same is requested
@@ -24,8 +24,8 @@ def find_tasks(store: Store, run_id: str) -> frozenset[str]:
     Documents are the same where they share an id or a text, or 70 % of the words of the shorter one.
     """
     numbers: defaultdict[str, dict[str, int]] = defaultdict(dict)  # key -> query_id -> its first response
-    for number, example in store.runs.requests(run_id):
-        if (key := request_key(example)) is not None:
+    for number, example in store.runs.iter_examples(run_id):
+        if (key := build_request_key(example)) is not None:
             numbers[key].setdefault(example.query_id, number)
     return frozenset(
         key for key, by_id in numbers.items() if len(by_id) >= MIN_DOCUMENTS and is_task(_read_sources(store, by_id))
@@ -34,15 +34,15 @@ def find_tasks(store: Store, run_id: str) -> frozenset[str]:
 
 def is_task(sources: Sequence[Source]) -> bool:
     """Whether requests of the same content words were made of documents that differ."""
-    alike = [sum(source.is_same_as(other) for other in sources) for source in sources]
-    apart: list[Source] = []
+    similar_counts = [sum(source.is_same_as(other) for other in sources) for source in sources]
+    distinct: list[Source] = []
     for source in sorted(sources, key=lambda source: source.key):
-        if not any(source.is_same_as(other) for other in apart):
-            apart.append(source)
-    return len(apart) >= MIN_DOCUMENTS and max(alike) <= MAX_SHARE * len(sources)
+        if not any(source.is_same_as(other) for other in distinct):
+            distinct.append(source)
+    return len(distinct) >= MIN_DOCUMENTS and max(similar_counts) <= MAX_SHARE * len(sources)
 
 
 def _read_sources(store: Store, numbers: dict[str, int]) -> list[Source]:
-    drawn = sorted(numbers, key=lambda query_id: digest([query_id]))[:MAX_SOURCES]
-    loaded = store.runs.load([numbers[query_id] for query_id in drawn])
-    return [source for item in loaded if (source := read_source(item.example, item.response))]
+    sampled_ids = sorted(numbers, key=lambda query_id: hash_json([query_id]))[:MAX_SOURCES]
+    loaded = store.runs.load([numbers[query_id] for query_id in sampled_ids])
+    return [source for item in loaded if (source := build_source(item.example, item.response))]

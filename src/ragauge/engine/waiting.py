@@ -11,11 +11,11 @@ if TYPE_CHECKING:
     from ragauge.core.response import Run
     from ragauge.store.store_access import Store
 
-LOOK_EVERY_S = 0.3  # seconds between two tries to take the lock
+POLL_INTERVAL_S = 0.3  # seconds between two tries to take the lock
 
 
 @asynccontextmanager
-async def waiting_turn(store: Store, run: Run, doing: str, warn: Callable[[str], None]) -> AsyncIterator[bool]:
+async def wait_for_turn(store: Store, run: Run, doing: str, warn: Callable[[str], None]) -> AsyncIterator[bool]:
     """A block that works on a run alone; True where another process or thread was at it first and was waited for.
 
     Who is killed lets go of the run. Where no file can be locked nobody waits.
@@ -28,7 +28,7 @@ async def waiting_turn(store: Store, run: Run, doing: str, warn: Callable[[str],
     """
     waited = False
     while True:
-        with store.held(run.run_id if doing == "evaluated" else f"{run.run_id} {doing}") as is_alone:
+        with store.lock_run(run.run_id if doing == "evaluated" else f"{run.run_id} {doing}") as is_alone:
             if is_alone:
                 yield waited
                 return
@@ -38,4 +38,4 @@ async def waiting_turn(store: Store, run: Run, doing: str, warn: Callable[[str],
                 "that is over, then does what is left: nothing is paid for twice. Ctrl-C ends the wait."
             )
         waited = True
-        await asyncio.sleep(LOOK_EVERY_S)
+        await asyncio.sleep(POLL_INTERVAL_S)

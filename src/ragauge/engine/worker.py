@@ -17,16 +17,16 @@ from dataclasses import asdict, dataclass
 from functools import partial
 from typing import IO, Any
 
-from ragauge.core.codec import from_plain
+from ragauge.core.codec import from_json_value
 from ragauge.core.criterion import Criterion
 from ragauge.core.errors import JudgeError, RagaugeError, UsageError
-from ragauge.core.object_lookup import find
+from ragauge.core.object_lookup import find_object
 from ragauge.engine import worker_protocol as wire
 from ragauge.engine.judge_batch import BatchResult, Work, judge_batch
 from ragauge.engine.judges import build_judge
 from ragauge.engine.label_facts import read_label_facts
 from ragauge.engine.local_embeddings import EmbedAnswers
-from ragauge.metrics.catalogue import parse, register_object
+from ragauge.metrics.catalogue import parse_metric, register_object
 from ragauge.store.store_access import Store, open_store
 
 
@@ -60,7 +60,7 @@ class Task:
         """The task as one line."""
         return json.dumps(asdict(self))
 
-    def work(self, store: Store) -> Work:
+    def build_work(self, store: Store) -> Work:
         """Builds the judge and the metrics; what is in the index, and controls, are read from the store."""
         try:
             judge = None if self.judge is None else build_judge(self.judge)
@@ -69,14 +69,14 @@ class Task:
         if judge is not None and judge.judge_id != self.judge_id:
             raise JudgeError(f"the judge {self.judge} is {judge.judge_id} in a worker process, not {self.judge_id}.")
         for code, name, version in self.own:
-            register_object(find(code))
-            if parse(name).version != version:
+            register_object(find_object(code))
+            if parse_metric(name).version != version:
                 raise JudgeError(f"{code} was changed while it was evaluated. Start again.")
-        metrics = tuple(parse(name) for name in self.metrics)
+        metrics = tuple(parse_metric(name) for name in self.metrics)
         listing = store.listings.read(self.run_id)
         controls = None if judge is None else store.controls.read(self.run_id, judge.judge_id, self.judge_repeat)
         labels = partial(read_label_facts, store)
-        criteria = tuple(from_plain(Criterion, one) for one in self.criteria)
+        criteria = tuple(from_json_value(Criterion, criterion) for criterion in self.criteria)
         return Work(
             metrics,
             tuple(self.questions),
@@ -95,7 +95,7 @@ def judge_numbers(numbers: Sequence[int], work: Work, store: Store) -> BatchResu
     return judge_batch(store.runs.load(numbers), work, store.evidence)
 
 
-def serve(requests: IO[str], answers: IO[str]) -> None:
+def serve_requests(requests: IO[str], answers: IO[str]) -> None:
     """Answers requests until there are no more: first the task, then a list of numbers per line.
 
     Each answer is {"seconds", "result"} or {"error", "kind"}.
@@ -106,24 +106,24 @@ def serve(requests: IO[str], answers: IO[str]) -> None:
     try:
         task = Task(**json.loads(line))
         store = open_store(task.store)
-        work = task.work(store)
+        work = task.build_work(store)
     except RagaugeError as error:
-        _say(answers, {"error": str(error), "kind": type(error).__name__})
+        _send_message(answers, {"error": str(error), "kind": type(error).__name__})
         return
-    _say(answers, {"ready": os.getpid()})
+    _send_message(answers, {"ready": os.getpid()})
     with store:
         for line in requests:
             started = time.perf_counter()
             try:
-                result = wire.write(judge_numbers(json.loads(line), work, store))
+                result = wire.encode_result(judge_numbers(json.loads(line), work, store))
             except RagaugeError as error:
-                _say(answers, {"error": str(error), "kind": type(error).__name__})
+                _send_message(answers, {"error": str(error), "kind": type(error).__name__})
                 continue
             answers.write(f'{{"seconds":{time.perf_counter() - started:.6f},"result":{result}}}\n')
             answers.flush()
 
 
-def _leave_ctrl_c_to_the_owner() -> None:
+def _ignore_interrupts() -> None:
     """Ctrl-C reaches the whole group; the owner ends its workers. Called before any thread starts, for all of them."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     if hasattr(signal, "pthread_sigmask"):  # ignoring is not enough: Polars takes the signal while it computes
@@ -132,17 +132,17 @@ def _leave_ctrl_c_to_the_owner() -> None:
 
 def main() -> None:
     """Serves on the process's own input and output; whatever the judge prints goes to standard error."""
-    _leave_ctrl_c_to_the_owner()
+    _ignore_interrupts()
     gc.set_threshold(50_000, *gc.get_threshold()[1:])  # as the command line does
     answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(2, 1)
     sys.stdout = sys.stderr
     try:
-        serve(sys.stdin, answers)
+        serve_requests(sys.stdin, answers)
     except BrokenPipeError:
         os._exit(0)  # the owner is gone: nobody is left to tell
 
 
-def _say(answers: IO[str], message: dict[str, object]) -> None:
+def _send_message(answers: IO[str], message: dict[str, object]) -> None:
     answers.write(json.dumps(message) + "\n")
     answers.flush()

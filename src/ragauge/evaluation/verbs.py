@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from ragauge.evaluation.evaluate.verb import evaluated
-from ragauge.verbs.coroutines import plain
+from ragauge.evaluation.evaluate.verb import evaluate_source
+from ragauge.verbs.coroutines import make_sync
 from ragauge.verbs.evaluate_options import EvaluateOptions
-from ragauge.verbs.option_specs import keywords
-from ragauge.verbs.sources import named
+from ragauge.verbs.option_specs import expand_options
+from ragauge.verbs.sources import parse_names
 
 if TYPE_CHECKING:
     from ragauge.core.example import EvalSet
@@ -43,11 +43,11 @@ def read_set(
     from ragauge.readers import source as readers
 
     how: Mapping[str, Any] = {"split": split, "context_marker": context_marker}
-    return readers.read_set(source, name=name, columns=columns, segments=named(segments), **how)
+    return readers.read_set(source, name=name, columns=columns, segments=parse_names(segments), **how)
 
 
-@keywords(EvaluateOptions)
-async def evaluate_async(wanted: EvaluateOptions) -> Scorecard:
+@expand_options(EvaluateOptions)
+async def evaluate_async(options: EvaluateOptions) -> Scorecard:
     """How good retrieval and generation each are, with what certainty, and what to do.
 
     Results are durable as they arrive: the same call continues where a stopped one ended, and asks nothing twice.
@@ -96,7 +96,7 @@ async def evaluate_async(wanted: EvaluateOptions) -> Scorecard:
         DataError: a file or table that cannot be read as it is.
         UsageError: an unknown name, with the nearest; a baseline that was judged otherwise.
     """
-    return await evaluated(wanted)
+    return await evaluate_source(options)
 
 
-evaluate = plain(evaluate_async)
+evaluate = make_sync(evaluate_async)

@@ -12,14 +12,14 @@ from typing import TYPE_CHECKING
 
 from ragauge.core.errors import UsageError
 from ragauge.gating.decide import ALPHA, CheckCell
-from ragauge.gating.examples import Missing
+from ragauge.gating.examples import MissingScores
 from ragauge.gating.failed_calls import FailedCalls
-from ragauge.gating.label_correction import LabelledSample, RectifiedDifference, RectifiedLevel, labels_in
-from ragauge.gating.result import FAIL, UNKNOWN, Check, CheckExample, Family, Lost, OnFail, Verdict
+from ragauge.gating.label_correction import LabeledSample, RectifiedDifference, RectifiedLevel, count_labels
+from ragauge.gating.result import FAIL, UNKNOWN, Check, CheckExample, FailureCounts, Family, OnFail, Verdict
 from ragauge.gating.rules import Slices
 from ragauge.gating.sample import MeanDifference, MetricLevel
-from ragauge.gating.unpaired_samples import Apart, Unpaired
-from ragauge.scores.estimation import LEAST_LABELS
+from ragauge.gating.unpaired_samples import UnpairedDifference, UnpairedRuns
+from ragauge.scores.estimation import MIN_LABELS
 
 if TYPE_CHECKING:
     import numpy as np
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     Floats = npt.NDArray[np.float64]
 
 
-def shares(segment: Sequence[bool]) -> list[float]:
+def split_alpha(segment: Sequence[bool]) -> list[float]:
     """The share of the family's 5 % that each check gets: half for the whole run, half for the segments.
 
     So that looking into many segments costs the checks on the whole run only half of their level.
@@ -46,13 +46,13 @@ def shares(segment: Sequence[bool]) -> list[float]:
     Returns:
         Shares that sum to 1.
 
-    >>> shares([False, True, True])
+    >>> split_alpha([False, True, True])
     [0.5, 0.25, 0.25]
     """
     segments = sum(segment)
-    whole = len(segment) - segments
-    halves = 0.5 if whole and segments else 1.0
-    return [halves / (segments if in_segment else whole) for in_segment in segment]
+    n_whole = len(segment) - segments
+    halves = 0.5 if n_whole and segments else 1.0
+    return [halves / (segments if in_segment else n_whole) for in_segment in segment]
 
 
 def step_down(
@@ -80,18 +80,18 @@ def step_down(
     """
     levels = [0.0] * len(weights)
     failed: set[int] = set()
-    while left := [i for i in range(len(weights)) if i not in failed]:
-        total = sum(weights[i] for i in left)
-        for i in left:
+    while remaining := [i for i in range(len(weights)) if i not in failed]:
+        total = sum(weights[i] for i in remaining)
+        for i in remaining:
             levels[i] = alpha * weights[i] / total
-        now = {i for i in left if fails(i, levels[i])}
-        if not now:
+        newly_failed = {i for i in remaining if fails(i, levels[i])}
+        if not newly_failed:
             break
-        failed |= now
+        failed |= newly_failed
     return frozenset(failed), levels
 
 
-MOST_EXAMPLES = 5
+MAX_EXAMPLES = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,7 +114,7 @@ class ScoreSource:
     pairs: Callable[[Metric], Pairs | None]
     slices: Slices
     paired_slices: Slices | None = None
-    apart: Apart | None = None
+    apart: UnpairedRuns | None = None
     same: bool = False
     errors: Mapping[str, JudgeMeanError] = field(default_factory=dict)
     pair_errors: Mapping[str, JudgeMeanError] = field(default_factory=dict)
@@ -122,44 +122,46 @@ class ScoreSource:
 
 
 @dataclass(frozen=True, slots=True)
-class Placed:
+class PlacedCheck:
     """A cell, whose it is, where it stands, and what it lacks (see `Check`)."""
 
     condition: Condition
     segment: tuple[str, str] | None
     cell: CheckCell
     examples: tuple[CheckExample, ...]
-    lost: Lost | None
+    lost: FailureCounts | None
     inapplicable: tuple[int, str]
     not_read: tuple[int, str]
-    unanswered: Lost | None
+    unanswered: FailureCounts | None
 
 
 def check_conditions(conditions: Sequence[Condition], source: ScoreSource) -> tuple[list[Check], list[Family]]:
     """Every condition on the whole run and in its segments, with the correction for all of them together."""
-    placed = [cell for condition in conditions for cell in _cells(condition, source)]
+    placed = [cell for condition in conditions for cell in _build_cells(condition, source)]
     levels, could, families = [ALPHA] * len(placed), set[int](), []
     for on_fail in ("block", "warn"):
         members = [n for n, entry in enumerate(placed) if entry.condition.on_fail == on_fail]
-        family = _corrected(placed, [n for n in members if placed[n].cell.tested], levels, could)
+        family = _correct_family(placed, [n for n in members if placed[n].cell.tested], levels, could)
         could |= {n for n in members if not placed[n].cell.tested and placed[n].cell.could_fail()}
         if family is not None:
             families.append(family)
-    return [_check(entry, levels[n], n in could) for n, entry in enumerate(placed)], families
+    return [_build_check(entry, levels[n], n in could) for n, entry in enumerate(placed)], families
 
 
-def verdict_of(checks: Sequence[Check]) -> Verdict:
+def decide_verdict(checks: Sequence[Check]) -> Verdict:
     """The verdict of a gate: fail when a check that blocks fails, else not enough data when one stops it."""
     stopping = {check.verdict for check in checks if check.stops}
     return FAIL if FAIL in stopping else UNKNOWN if UNKNOWN in stopping else "pass"
 
 
-def _corrected(placed: Sequence[Placed], members: Sequence[int], levels: list[float], could: set[int]) -> Family | None:
+def _correct_family(
+    placed: Sequence[PlacedCheck], members: Sequence[int], levels: list[float], could: set[int]
+) -> Family | None:
     """Puts the level of each member in `levels`, and in `could` those that might have failed had nothing failed."""
     if not members:
         return None
     in_segment = [placed[n].segment is not None for n in members]
-    weights = shares(in_segment)
+    weights = split_alpha(in_segment)
     _, reached = step_down(weights, lambda i, alpha: placed[members[i]].cell.fails(alpha))
     possible, _ = step_down(weights, lambda i, alpha: placed[members[i]].cell.could_fail(alpha))
     could |= {members[i] for i in possible}
@@ -169,40 +171,46 @@ def _corrected(placed: Sequence[Placed], members: Sequence[int], levels: list[fl
     return Family(on_fail, len(members) - sum(in_segment), sum(in_segment), ALPHA)
 
 
-def _cells(condition: Condition, source: ScoreSource) -> Iterator[Placed]:
+def _build_cells(condition: Condition, source: ScoreSource) -> Iterator[PlacedCheck]:
     """The whole run first, then every value of every segment."""
     drop = condition.kind == "max_drop"
-    apart = source.apart if drop else None
-    slices = source.slices if not drop else source.paired_slices if apart is None else apart.slices
-    make = _difference(condition, source) if drop else _level(condition, source)
+    two_samples = source.apart if drop else None
+    slices = source.slices if not drop else source.paired_slices if two_samples is None else two_samples.slices
+    make = _make_difference(condition, source) if drop else _make_level(condition, source)
     if slices is None or make is None:
         return
-    asked = slices if apart is None else source.slices
-    missing = Missing(lambda: source.columns(condition.metric), source.slices, asked)
+    own_slices = slices if two_samples is None else source.slices
+    missing = MissingScores(lambda: source.columns(condition.metric), source.slices, own_slices)
     calls = FailedCalls(source.failed_calls.new) if not drop else source.failed_calls
-    calls = calls if apart is None else calls.prefixed()
+    calls = calls if two_samples is None else calls.with_prefixes()
 
-    def placed(segment: tuple[str, str] | None, mask: Mask) -> Placed:
+    def place_check(segment: tuple[str, str] | None, mask: Mask) -> PlacedCheck:
         sample = make(mask)
-        mine = mask if apart is None else mask[: apart.n]  # of the run's own examples
-        cell = _cell(condition, sample, same=source.same)
-        worst = _lost_most(sample, slices, higher=_higher(condition)) if isinstance(sample, MeanDifference) else ()
-        few = sample.applies < condition.min_n and not isinstance(sample, LabelledSample)
-        absent = missing.inapplicable(mine) if few else (0, "")
-        unread = missing.not_read(mine)
+        own_mask = mask if two_samples is None else mask[: two_samples.n]  # of the run's own examples
+        cell = _build_cell(condition, sample, same=source.same)
+        worst = (
+            _list_worst_examples(sample, slices, higher=_is_higher_better(condition))
+            if isinstance(sample, MeanDifference)
+            else ()
+        )
+        few = sample.n_applicable < condition.min_n and not isinstance(sample, LabeledSample)
+        absent = missing.count_inapplicable(own_mask) if few else (0, "")
+        unread = missing.not_read(own_mask)
         unread = unread if unread[0] > sample.scored and not condition.rectified else (0, "")
-        failed = calls.too_many(make, mask, slices.query_ids, cell.min_n)
-        return Placed(condition, segment, cell, worst, missing.lost(sample, mine), absent, unread, failed)
+        failed = calls.find_too_many(make, mask, slices.query_ids, cell.min_n)
+        return PlacedCheck(condition, segment, cell, worst, missing.lost(sample, own_mask), absent, unread, failed)
 
-    yield placed(None, slices.whole(condition.tag))
+    yield place_check(None, slices.whole(condition.tag))
     if condition.segments == ():
         return
     for column, value, mask in slices.parts(condition.segments, condition.tag):
         if mask.any():
-            yield placed((column, value), mask)
+            yield place_check((column, value), mask)
 
 
-def _difference(condition: Condition, source: ScoreSource) -> Callable[[Mask], MeanDifference | Unpaired] | None:
+def _make_difference(
+    condition: Condition, source: ScoreSource
+) -> Callable[[Mask], MeanDifference | UnpairedDifference] | None:
     error = source.pair_errors.get(str(condition.metric))
     if source.apart is not None and condition.rectified:
         raise UsageError(
@@ -210,80 +218,82 @@ def _difference(condition: Condition, source: ScoreSource) -> Callable[[Mask], M
             "run on the baseline's set, or give a rectified min or max."
         )
     if source.apart is not None:
-        return source.apart.sample(condition.metric, error)
+        return source.apart.make_sampler(condition.metric, error)
     pairs = source.pairs(condition.metric)
     if pairs is None:
         return None
 
-    def make(mask: Mask) -> MeanDifference:
-        part = pairs.within(mask)
-        by_labels = _by_labels(condition, part.people, part.weight)
-        return RectifiedDifference(part) if by_labels else MeanDifference(part, error)
+    def make_sample(mask: Mask) -> MeanDifference:
+        selected_pairs = pairs.select_examples(mask)
+        by_labels = _is_decided_by_labels(condition, selected_pairs.people, selected_pairs.weight)
+        return RectifiedDifference(selected_pairs) if by_labels else MeanDifference(selected_pairs, error)
 
-    return make
+    return make_sample
 
 
-def _by_labels(condition: Condition, people: Floats | None, weights: Floats | None) -> bool:
+def _is_decided_by_labels(condition: Condition, people: Floats | None, weights: Floats | None) -> bool:
     """Whether the label-corrected mean decides: where the rule says so, or by default where there are labels enough."""
     if condition.rectified is not None:
         return condition.rectified
     metric = condition.metric
     corrects = condition.statistic == "mean" and metric.scale != "amount" and not condition.relative and weights is None
-    return corrects and all(map(isfinite, metric.range)) and labels_in(people) >= LEAST_LABELS
+    return corrects and all(map(isfinite, metric.range)) and count_labels(people) >= MIN_LABELS
 
 
-def _level(condition: Condition, source: ScoreSource) -> Callable[[Mask], MetricLevel] | None:
+def _make_level(condition: Condition, source: ScoreSource) -> Callable[[Mask], MetricLevel] | None:
     columns = source.columns(condition.metric)
     if columns is None:
         return None
 
-    def make(mask: Mask) -> MetricLevel:
-        part = columns.take(mask[columns.query].nonzero()[0])
-        if _by_labels(condition, part.people, part.weight):
-            return RectifiedLevel.by_labels(condition.metric, part)
-        return MetricLevel.of(condition.metric, part, condition.statistic, source.errors.get(str(condition.metric)))
+    def make_sample(mask: Mask) -> MetricLevel:
+        selected = columns.take(mask[columns.query].nonzero()[0])
+        if _is_decided_by_labels(condition, selected.people, selected.weight):
+            return RectifiedLevel.from_labeled_columns(condition.metric, selected)
+        return MetricLevel.of(condition.metric, selected, condition.statistic, source.errors.get(str(condition.metric)))
 
-    return make
+    return make_sample
 
 
-def _higher(condition: Condition) -> bool:
+def _is_higher_better(condition: Condition) -> bool:
     return condition.metric.direction == "higher"
 
 
-def _cell(condition: Condition, sample: MeanDifference | Unpaired | MetricLevel, *, same: bool) -> CheckCell:
-    higher = _higher(condition)
+def _build_cell(
+    condition: Condition, sample: MeanDifference | UnpairedDifference | MetricLevel, *, same: bool
+) -> CheckCell:
+    higher = _is_higher_better(condition)
     point = condition.decide == "point"
-    fewest = LEAST_LABELS if isinstance(sample, LabelledSample) and not condition.rectified else least_n(condition)
+    fewest = MIN_LABELS if isinstance(sample, LabeledSample) and not condition.rectified else compute_min_n(condition)
     if isinstance(sample, MetricLevel):
         return CheckCell(sample, condition.amount, condition.kind == "min", fewest, point)
     sign = -1.0 if higher else 1.0
     if condition.relative:
         lowest, highest = condition.metric.range
-        least, most = sample.base_reach()
+        lowest_base, highest_base = sample.compute_base_reach()
         mean = 0.0 if sample.means is None else sample.means[1]
         limit, strict, lax = (
             sign * condition.amount * base if isfinite(base) else sign * base
-            for base in (mean, max(least, lowest), min(most, highest))
+            for base in (mean, max(lowest_base, lowest), min(highest_base, highest))
         )
         return CheckCell(sample, limit, higher, condition.min_n, point, strict, lax, same)
     return CheckCell(sample, sign * condition.amount, higher, fewest, point, same=same)
 
 
-def _lost_most(sample: MeanDifference, slices: Slices, *, higher: bool) -> tuple[CheckExample, ...]:
+def _list_worst_examples(sample: MeanDifference, slices: Slices, *, higher: bool) -> tuple[CheckExample, ...]:
     """The examples whose score became worse most."""
     import numpy as np
 
     pairs = sample.pairs
     worse = (pairs.base - pairs.new) * (1.0 if higher else -1.0)
-    order = np.argsort(-worse, kind="stable")[:MOST_EXAMPLES]
+    order = np.argsort(-worse, kind="stable")[:MAX_EXAMPLES]
     return tuple(
-        CheckExample(slices.query_ids[pairs.query[at]], float(pairs.new[at]), float(pairs.base[at]))
-        for at in order
-        if worse[at] > 0
+        CheckExample(slices.query_ids[pairs.query[index]], float(pairs.new[index]), float(pairs.base[index]))
+        for index in order
+        if worse[index] > 0
     )
 
 
-def _check(placed: Placed, alpha: float, could: bool) -> Check:
+def _build_check(placed: PlacedCheck, alpha: float, could: bool) -> Check:
     condition, cell = placed.condition, placed.cell
     sample = cell.sample
     verdict, because = cell.verdict(alpha)
@@ -293,15 +303,15 @@ def _check(placed: Placed, alpha: float, could: bool) -> Check:
     if failed_calls is not None and (verdict != FAIL or failed_calls.baseline):  # slow failures of the run are slow
         verdict, because = UNKNOWN, "unanswered"
     held_up = placed.segment is None or condition.segments_need_data or could
-    by_labels = isinstance(sample, LabelledSample)  # then the judge's means are no part of it
-    means = sample.means if isinstance(sample, MeanDifference | Unpaired) and not by_labels else None
+    by_labels = isinstance(sample, LabeledSample)  # then the judge's means are no part of it
+    means = sample.means if isinstance(sample, MeanDifference | UnpairedDifference) and not by_labels else None
     point = cell.point
     return Check(
         rule=condition.rule,
         line=condition.line,
         kind=condition.kind,
         metric=str(condition.metric),
-        asks=asks(condition),
+        asks=describe_condition(condition),
         verdict=verdict,
         because=because,
         on_fail=condition.on_fail,
@@ -309,7 +319,7 @@ def _check(placed: Placed, alpha: float, could: bool) -> Check:
         segment=placed.segment,
         tag=condition.tag,
         decide=condition.decide,
-        higher=_higher(condition) or condition.kind == "min",
+        higher=_is_higher_better(condition) or condition.kind == "min",
         scale=condition.metric.scale,
         statistic=condition.statistic,
         limit=cell.limit if isfinite(cell.limit) else None,
@@ -326,23 +336,23 @@ def _check(placed: Placed, alpha: float, could: bool) -> Check:
         n=sample.scored,
         failed=sample.failed,
         lost=failed_calls if because == "unanswered" else placed.lost,
-        applies=sample.applies,
+        applies=sample.n_applicable,
         min_n=cell.min_n,
         inapplicable=placed.inapplicable[0],
         why=placed.not_read[1] or placed.inapplicable[1],
         not_read=placed.not_read[0],
         examples=placed.examples if verdict == FAIL else (),
-        n_base=sample.base.scored if isinstance(sample, Unpaired) else None,
+        n_base=sample.base.scored if isinstance(sample, UnpairedDifference) else None,
         rectified=by_labels,
     )
 
 
-def least_n(condition: Condition) -> int:
+def compute_min_n(condition: Condition) -> int:
     """Examples below which a condition is not decided; of what is rectified, labelled ones."""
-    return max(condition.min_n, LEAST_LABELS) if condition.rectified else condition.min_n
+    return max(condition.min_n, MIN_LABELS) if condition.rectified else condition.min_n
 
 
-def asks(condition: Condition) -> str:
+def describe_condition(condition: Condition) -> str:
     """What a condition asks for, in words.
 
     recall@5 may fall by at most 3% of the baseline
@@ -360,7 +370,7 @@ def asks(condition: Condition) -> str:
     return f"{name} may {way} by at most {condition.text}{' of the baseline' if condition.relative else ''}{on}"
 
 
-def segments_unknown(conditions: Sequence[Condition], declared: Sequence[str]) -> Mapping[int, list[str]]:
+def list_unknown_segments(conditions: Sequence[Condition], declared: Sequence[str]) -> Mapping[int, list[str]]:
     """Rule -> columns that it names and no example has."""
     by_rule: dict[int, list[str]] = {}
     for condition in conditions:

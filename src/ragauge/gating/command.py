@@ -11,32 +11,32 @@ import typer
 
 from ragauge.core.errors import UsageError
 from ragauge.verbs import command_options as options
-from ragauge.verbs.command_output import check_outputs, show, show_json
+from ragauge.verbs.command_output import show, show_json, validate_outputs
 from ragauge.verbs.options import GateOptions
 
 if TYPE_CHECKING:
     from ragauge.gating.verb import GateResult
 
-SUMMARY = "GITHUB_STEP_SUMMARY"  # where the runner says that the summary of a step goes
+SUMMARY_VARIABLE = "GITHUB_STEP_SUMMARY"  # where the runner says that the summary of a step goes
 
 
-@options.grouped
+@options.spread_options
 def gate(
-    wanted: GateOptions,
+    command_options: GateOptions,
     explain: Annotated[
         bool,
         typer.Option("--explain", help="Print the arithmetic of every rule with its numbers."),
-        options.Before("store"),
+        options.PlacedBefore("store"),
     ] = False,
     outputs: Annotated[
         list[Path] | None,
         typer.Option("-o", "--output", help="Write the verdict: .xml (JUnit), .md, .json."),
-        options.Before("store"),
+        options.PlacedBefore("store"),
     ] = None,
     github: Annotated[
         bool,
         typer.Option("--github", help="Annotations and the step's summary; by itself in GitHub Actions."),
-        options.Before("store"),
+        options.PlacedBefore("store"),
     ] = False,
     as_json: options.Json = False,
 ) -> None:
@@ -47,30 +47,30 @@ def gate(
     from ragauge.gating.gate_result import GateResult
     from ragauge.gating.verb import gate as decide
 
-    check_outputs(outputs, GateResult)
-    found = decide(**vars(wanted))
+    validate_outputs(outputs, GateResult)
+    gate_result = decide(**vars(command_options))
     for path in outputs or ():
-        typer.echo(f"wrote {found.save(path)}", err=True)
+        typer.echo(f"wrote {gate_result.save(path)}", err=True)
     if as_json:
-        show_json(found.to_dict())
+        show_json(gate_result.to_dict())
     elif explain:
-        sys.stdout.write(found.explain())
+        sys.stdout.write(gate_result.explain())
     else:
-        show(found.to_terminal())
+        show(gate_result.to_terminal())
     if github or os.environ.get("GITHUB_ACTIONS") == "true":
-        _to_github(found, beside_json=as_json)
-    raise typer.Exit(found.exit_code)
+        _write_github(gate_result, beside_json=as_json)
+    raise typer.Exit(gate_result.exit_code)
 
 
-def _to_github(found: GateResult, *, beside_json: bool) -> None:
+def _write_github(gate_result: GateResult, *, beside_json: bool) -> None:
     """Annotations to the output, where the runner reads them, and the summary to the file that it names."""
     stream = sys.stderr if beside_json else sys.stdout
-    stream.write("".join(f"{line}\n" for line in found.to_github()))
-    path = os.environ.get(SUMMARY)
+    stream.write("".join(f"{line}\n" for line in gate_result.to_github()))
+    path = os.environ.get(SUMMARY_VARIABLE)
     if not path:
         return
     try:
         with Path(path).open("a", encoding="utf-8") as file:
-            file.write(found.to_markdown())
+            file.write(gate_result.to_markdown())
     except OSError as error:
-        raise UsageError(f"{SUMMARY}={path} cannot be written: {error.strerror or error}.") from None
+        raise UsageError(f"{SUMMARY_VARIABLE}={path} cannot be written: {error.strerror or error}.") from None

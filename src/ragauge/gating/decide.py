@@ -10,12 +10,12 @@ from dataclasses import dataclass
 from functools import cache
 
 from ragauge.gating.result import FAIL, PASS, UNKNOWN, Because, Verdict
-from ragauge.gating.sample import WHERE, MeanDifference, Sample, Where
-from ragauge.scores.estimation import ScoreSample, interval_of_difference, interval_of_quantile
+from ragauge.gating.sample import FAILED_PLACEMENTS, FailedPlacement, MeanDifference, Sample
+from ragauge.scores.estimation import ScoreSample, compute_difference_interval, compute_quantile_interval
 from ragauge.stats.weighted import Interval
 
 ALPHA = 0.05  # one-sided: of a check, and of a family of checks
-NEAR = 1e-12  # rounding: a mean of exactly the limit meets it
+TOLERANCE = 1e-12  # rounding: a mean of exactly the limit meets it
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -47,53 +47,55 @@ class CheckCell:
     same: bool = False
 
     @property
-    def enough(self) -> bool:
+    def has_enough(self) -> bool:
         """Whether there are examples enough; a failure never changes the answer from yes to no."""
         return self.sample.size >= self.min_n
 
     @property
     def tested(self) -> bool:
         """Whether it counts in its family: decided by an interval, on enough examples that the metric applies to."""
-        return not self.point and self.sample.applies >= self.min_n
+        return not self.point and self.sample.n_applicable >= self.min_n
 
     def fails(self, alpha: float = ALPHA) -> bool:
         """Whether it fails at a one-sided level, whatever the failed scores might have been."""
-        if self.same or not self.enough or self.sample.estimate is None:
+        if self.same or not self.has_enough or self.sample.estimate is None:
             return False
         limit = self.limit if self.lax is None else self.lax
-        least, most = self.sample.reach()
-        if not self._beyond(most if self.above else least, limit):
+        lowest, highest = self.sample.reach()
+        if not self._is_beyond(highest if self.above else lowest, limit):
             return False
         if self.point:
             return True
-        intervals = [self._interval(alpha, where) for where in self._places]
-        return all(interval is not None and self._beyond(self._near(interval), limit) for interval in intervals) and (
-            self.sample.supported(alpha, worse_is_less=self.above)
-        )
+        intervals = [self._get_interval(alpha, where) for where in self._failure_bounds]
+        return all(
+            interval is not None and self._is_beyond(self._nearest_end(interval), limit) for interval in intervals
+        ) and (self.sample.supported(alpha, worse_is_less=self.above))
 
     def could_fail(self, alpha: float = ALPHA) -> bool:
         """Whether it might have failed at a one-sided level had nothing failed; true where that cannot be ruled out."""
-        if not self.sample.failed or not self.enough:
+        if not self.sample.failed or not self.has_enough:
             return self.fails(alpha)
         limit = self.limit if self.strict is None else self.strict
-        least, most = self.sample.reach()
-        width = 0.0 if self.point else self.sample.least_width(1 - 2 * alpha)
-        return self._beyond(least + width if self.above else most - width, limit)
+        lowest, highest = self.sample.reach()
+        width = 0.0 if self.point else self.sample.compute_min_width(1 - 2 * alpha)
+        return self._is_beyond(lowest + width if self.above else highest - width, limit)
 
     def passes(self) -> bool:
         """Whether it passes at the one-sided level of 5 %, whatever the failed scores might have been."""
-        if self.same or not self.enough or self.sample.estimate is None:
+        if self.same or not self.has_enough or self.sample.estimate is None:
             return False
-        if isinstance(self.sample, MeanDifference) and self.sample.unchanged:
+        if isinstance(self.sample, MeanDifference) and self.sample.is_unchanged:
             return True
         limit = self.limit if self.strict is None else self.strict
-        least, most = self.sample.reach()
-        if self._beyond(least if self.above else most, limit):
+        lowest, highest = self.sample.reach()
+        if self._is_beyond(lowest if self.above else highest, limit):
             return False
         if self.point:
             return True
-        intervals = [self._interval(ALPHA, where) for where in self._places]
-        return all(interval is not None and not self._beyond(self._far(interval), limit) for interval in intervals)
+        intervals = [self._get_interval(ALPHA, where) for where in self._failure_bounds]
+        return all(
+            interval is not None and not self._is_beyond(self._farthest_end(interval), limit) for interval in intervals
+        )
 
     def verdict(self, alpha: float = ALPHA) -> tuple[Verdict, Because]:
         """The verdict with what decided; it fails at the level `alpha`, and passes at 5 %."""
@@ -101,108 +103,110 @@ class CheckCell:
         if self.fails(alpha):
             return FAIL, by
         if self.passes():
-            unchanged = isinstance(self.sample, MeanDifference) and self.sample.unchanged
+            unchanged = isinstance(self.sample, MeanDifference) and self.sample.is_unchanged
             return PASS, "unchanged" if unchanged and not self.point else by
-        return UNKNOWN, self._why(alpha)
+        return UNKNOWN, self._find_reason(alpha)
 
-    def _why(self, alpha: float) -> Because:
+    def _find_reason(self, alpha: float) -> Because:
         if self.same:
             return "itself"
-        if not self.enough:
+        if not self.has_enough:
             return "few"
         if self.sample.estimate is None:
             return "failed" if self.sample.failed else "nothing"
-        at, at_alpha = self._interval(ALPHA, "out"), self._interval(alpha, "out")
-        if self.point or (self.sample.failed and at is not None and self._decided(at)):
+        interval, interval_at_alpha = self._get_interval(ALPHA, "out"), self._get_interval(alpha, "out")
+        if self.point or (self.sample.failed and interval is not None and self._is_decided(interval)):
             return "failed"
-        if at is None:
+        if interval is None:
             return "nothing"
-        if self._beyond(self._near(at), self.limit):
-            far = at_alpha is not None and self._beyond(self._near(at_alpha), self.limit)
+        if self._is_beyond(self._nearest_end(interval), self.limit):
+            far = interval_at_alpha is not None and self._is_beyond(self._nearest_end(interval_at_alpha), self.limit)
             return "unsupported" if far else "corrected"
         sampled = None if self.sample.error is None else self.sample.sampled(1 - 2 * ALPHA)
-        return "judge" if sampled is not None and self._decided(sampled) else "interval"
+        return "judge" if sampled is not None and self._is_decided(sampled) else "interval"
 
-    def _decided(self, interval: Interval) -> bool:
-        return self._beyond(self._near(interval), self.limit) or not self._beyond(self._far(interval), self.limit)
+    def _is_decided(self, interval: Interval) -> bool:
+        return self._is_beyond(self._nearest_end(interval), self.limit) or not self._is_beyond(
+            self._farthest_end(interval), self.limit
+        )
 
     @property
-    def _places(self) -> tuple[Where, ...]:
-        return WHERE if self.sample.failed else ("out",)
+    def _failure_bounds(self) -> tuple[FailedPlacement, ...]:
+        return FAILED_PLACEMENTS if self.sample.failed else ("out",)
 
-    def _interval(self, alpha: float, where: Where) -> Interval | None:
+    def _get_interval(self, alpha: float, where: FailedPlacement) -> Interval | None:
         return self.sample.interval(1 - 2 * alpha, where)
 
-    def _near(self, interval: Interval) -> float:
+    def _nearest_end(self, interval: Interval) -> float:
         """The end of the interval that is nearest to meeting the limit."""
         return interval.high if self.above else interval.low
 
-    def _far(self, interval: Interval) -> float:
+    def _farthest_end(self, interval: Interval) -> float:
         return interval.low if self.above else interval.high
 
-    def _beyond(self, value: float, limit: float) -> bool:
-        return value < limit - NEAR if self.above else value > limit + NEAR
+    def _is_beyond(self, value: float, limit: float) -> bool:
+        return value < limit - TOLERANCE if self.above else value > limit + TOLERANCE
 
 
-CHANGED = 0.1  # share of the examples whose score a usual change turns over, half of them for the better
-USUAL = 3  # points of a drop, where there are examples enough for it
-LEAST = 10  # examples; below, the least that is decided of these
+CHANGED_SHARE = 0.1  # share of the examples whose score a usual change turns over, half of them for the better
+USUAL_DROP_POINTS = 3  # points of a drop, where there are examples enough for it
+MIN_EXAMPLES = 10  # examples; below, the least that is decided of these
 DROPS = (0.01, 0.02, 0.03, 0.04, 0.05, 0.06, 0.08, 0.1, 0.12, 0.15, 0.2, 0.25, 0.3, 0.4, 0.5)
 SIZES = (10, 20, 30, 50, 75, 100, 150, 200, 300, 400, 500, 750, 1_000, 1_500, 2_000, 3_000, 5_000, 10_000)
 QUANTILES = {"p50": 0.5, "p95": 0.95, "p99": 0.99}
 
 
 @cache
-def uncertainty(n: int) -> float:
+def compute_uncertainty(n: int) -> float:
     """How far the interval of a difference reaches below 0 where CHANGED of n scores turn over and the mean stays.
 
     Scores of 0 and 1, an even number of them turned over, at least two; the interval is the gate's own.
 
-    >>> round(uncertainty(20), 2), round(uncertainty(500), 3)
+    >>> round(compute_uncertainty(20), 2), round(compute_uncertainty(500), 3)
     (0.13, 0.023)
     """
     import numpy as np
 
-    turned = max(1, round(n * CHANGED / 2))
+    turned = max(1, round(n * CHANGED_SHARE / 2))
     base, new = np.ones(n), np.ones(n)
     base[:turned], new[-turned:] = 0.0, 0.0
-    interval = interval_of_difference(ScoreSample(new, "rate"), ScoreSample(base, "rate"), 1 - 2 * ALPHA)
+    interval = compute_difference_interval(ScoreSample(new, "rate"), ScoreSample(base, "rate"), 1 - 2 * ALPHA)
     return 1.0 if interval is None else max(0.0, -interval.low)
 
 
-def least_drop(n: int) -> float:
-    """The least max_drop, as a share, that n examples decide of a usual change; see `uncertainty`.
+def find_min_drop(n: int) -> float:
+    """The least max_drop, as a share, that n examples decide of a usual change; see `compute_uncertainty`.
 
-    >>> least_drop(20), least_drop(300)
+    >>> find_min_drop(20), find_min_drop(300)
     (0.15, 0.04)
     """
-    needed = uncertainty(max(n, LEAST))
+    needed = compute_uncertainty(max(n, MIN_EXAMPLES))
     return next((drop for drop in DROPS if drop >= needed), DROPS[-1])
 
 
-def points(n: int) -> int:
+def suggest_max_drop(n: int) -> int:
     """The drop, in points, that a rule may ask of n examples: the usual one, or the least that so many decide.
 
-    >>> points(20), points(1_000)
+    >>> suggest_max_drop(20), suggest_max_drop(1_000)
     (15, 3)
     """
-    return max(USUAL, round(100 * least_drop(n)))
+    return max(USUAL_DROP_POINTS, round(100 * find_min_drop(n)))
 
 
-def examples_for(drop: float, sizes: Sequence[int] = SIZES) -> int | None:
+def find_n_examples(drop: float, sizes: Sequence[int] = SIZES) -> int | None:
     """How many examples decide a drop; None where more than 10,000 would."""
-    return next((n for n in sizes if uncertainty(n) <= drop), None)
+    return next((n for n in sizes if compute_uncertainty(n) <= drop), None)
 
 
-def examples_for_quantile(statistic: str) -> int:
+def find_n_for_quantile(statistic: str) -> int:
     """How many examples it takes for a quantile to have an upper end at all, and so to pass.
 
-    >>> examples_for_quantile("p95")
+    >>> find_n_for_quantile("p95")
     59
     """
     import numpy as np
 
     n, q = 1, QUANTILES[statistic]
-    while interval_of_quantile(np.arange(float(n)), q, 1 - 2 * ALPHA) is None:
+    while compute_quantile_interval(np.arange(float(n)), q, 1 - 2 * ALPHA) is None:
         n += 1
     return n

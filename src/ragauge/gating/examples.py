@@ -11,12 +11,12 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from ragauge.core.errors import nearest
-from ragauge.gating.decide import LEAST, points
-from ragauge.gating.result import FAIL, PASS, UNKNOWN, Check, CheckExample, Lost, Verdict
-from ragauge.gating.rules import MustPass, Rules, level
+from ragauge.core.errors import find_nearest
+from ragauge.gating.decide import MIN_EXAMPLES, suggest_max_drop
+from ragauge.gating.result import FAIL, PASS, UNKNOWN, Check, CheckExample, FailureCounts, Verdict
+from ragauge.gating.rules import MustPass, Rules, format_limit
 from ragauge.gating.sample import MeanDifference, MetricLevel
-from ragauge.gating.unpaired_samples import Unpaired
+from ragauge.gating.unpaired_samples import UnpairedDifference
 from ragauge.metrics.base import Metric
 from ragauge.scores.arrays import FAILED, NOT_APPLICABLE, NOT_READ, SCORED
 from ragauge.scores.pass_status import NOT_JUDGED
@@ -37,17 +37,18 @@ NOT_EVALUATED = "not evaluated"
 JUDGE_CALL_FAILED = "a judge call failed"  # how `causes.verdicts` says it
 
 
-def of_labels(metric: Metric) -> bool:
+def uses_relevance_labels(metric: Metric) -> bool:
     """Whether a metric measures retrieval by relevance labels.
 
-    >>> from ragauge.metrics.catalogue import parse
-    >>> of_labels(parse("recall@5")), of_labels(parse("context_recall")), of_labels(parse("empty_result_rate"))
+    >>> from ragauge.metrics.catalogue import parse_metric
+    >>> (uses_relevance_labels(parse_metric("recall@5")), uses_relevance_labels(parse_metric("context_recall")),
+    ...     uses_relevance_labels(parse_metric("empty_result_rate")))
     (True, False, False)
     """
     return metric.measures == "retrieval" and any(fact.startswith("labels.") for fact in metric.needs.values())
 
 
-def unused(rules: Rules, labelled: int, metric: str = USUAL_METRIC) -> str:
+def describe_unused_labels(rules: Rules, labelled: int, metric: str = USUAL_METRIC) -> str:
     """What to say where examples are labelled and no rule looks at it, with the line to add; "" where one does.
 
     Args:
@@ -55,39 +56,42 @@ def unused(rules: Rules, labelled: int, metric: str = USUAL_METRIC) -> str:
         labelled: examples with relevance labels; fewer than a rule can decide on are no reason to write one.
         metric: the one to look at.
     """
-    if labelled < LEAST or any(map(of_labels, rules.metrics)):
+    if labelled < MIN_EXAMPLES or any(map(uses_relevance_labels, rules.metrics)):
         return ""
     return (
         f"{labelled:,} examples have relevance labels, and no rule looks at retrieval by them: a system that finds "
-        f"less passes. Add this line to gate.rules: - {{metric: {metric}, max_drop: {points(labelled)} points}}"
+        f"less passes. Add this line to gate.rules: - {{metric: {metric}, max_drop: {suggest_max_drop(labelled)} "
+        "points}}"
     )
 
 
-OF_SYSTEM = "the system failed: "  # how `metrics.facts` begins the reason of a score that failed with its response
+SYSTEM_FAILED_PREFIX = (
+    "the system failed: "  # how `metrics.facts` begins the reason of a score that failed with its response
+)
 
 
-def of_system(reason: str) -> bool:
+def is_system_failure(reason: str) -> bool:
     """Whether a score failed since the system gave no response.
 
-    >>> of_system("the system failed: time-out"), of_system("no verdict on verify_answer.claims")
+    >>> is_system_failure("the system failed: time-out"), is_system_failure("no verdict on verify_answer.claims")
     (True, False)
     """
-    return reason.startswith(OF_SYSTEM)
+    return reason.startswith(SYSTEM_FAILED_PREFIX)
 
 
-def never_judged(reason: str) -> bool:
+def is_never_judged(reason: str) -> bool:
     """Whether a score is missing since the judge never judged the example.
 
-    >>> never_judged("not judged by local-1"), never_judged("no verdict on verify_answer.claims")
+    >>> is_never_judged("not judged by local-1"), is_never_judged("no verdict on verify_answer.claims")
     (True, False)
     """
     return reason.startswith(NOT_JUDGED)
 
 
-ALIKE = 0.75  # how alike two tags are, for the one to be the other misspelt
+MIN_TAG_LIKENESS = 0.75  # how alike two tags are, for the one to be the other misspelt
 
 
-def yet_to_come(rule: Condition | MustPass, tags: Iterable[str]) -> bool:
+def can_wait_for_tag(rule: Condition | MustPass, tags: Iterable[str]) -> bool:
     """Whether a rule may ask about a tag that no example has: nothing has to pass yet, and no tag is near to it.
 
     Of a rule on a mean it may not: that would have no value.
@@ -98,25 +102,25 @@ def yet_to_come(rule: Condition | MustPass, tags: Iterable[str]) -> bool:
 
     >>> from ragauge.gating.rules import MustPass
     >>> rule = MustPass(1, None, "regression", "block")
-    >>> yet_to_come(rule, []), yet_to_come(rule, ["reported"]), yet_to_come(rule, ["regresion"])
+    >>> can_wait_for_tag(rule, []), can_wait_for_tag(rule, ["reported"]), can_wait_for_tag(rule, ["regresion"])
     (True, True, False)
     """
-    return isinstance(rule, MustPass) and not nearest(rule.tag, tags, least=ALIKE)
+    return isinstance(rule, MustPass) and not find_nearest(rule.tag, tags, min_similarity=MIN_TAG_LIKENESS)
 
 
-def none_yet(tag: str) -> str:
+def describe_untagged(tag: str) -> str:
     """What to say where nothing has to pass yet."""
     return f"no example is tagged {tag} yet"
 
 
-def untagged(rules: Rules, tags: Collection[str]) -> Iterator[str]:
+def list_untagged_rules(rules: Rules, tags: Collection[str]) -> Iterator[str]:
     """What to say of rules whose examples are yet to come; `tags` are those that examples have."""
     for rule in rules.must_pass:
         if rule.tag not in tags:
-            yield f"rule {rule.rule}: {none_yet(rule.tag)}: nothing has to pass."
+            yield f"rule {rule.rule}: {describe_untagged(rule.tag)}: nothing has to pass."
 
 
-class Missing:
+class MissingScores:
     """One metric's scores of the run that are missing. They are read when they are first asked for.
 
     Args:
@@ -125,41 +129,41 @@ class Missing:
         asked: slices in the numbering that is asked by.
     """
 
-    def __init__(self, columns: Callable[[], Columns | None], own: Slices, asked: Slices) -> None:
-        self._columns, self._own, self._asked = columns, own, asked
+    def __init__(self, columns: Callable[[], Columns | None], own_slices: Slices, asked_slices: Slices) -> None:
+        self._columns, self._own, self._asked = columns, own_slices, asked_slices
 
-    def lost(self, sample: MeanDifference | Unpaired | MetricLevel, mask: Mask) -> Lost | None:
+    def lost(self, sample: MeanDifference | UnpairedDifference | MetricLevel, mask: Mask) -> FailureCounts | None:
         """Whose failures the failed scores of a sample are; None where none failed."""
         import numpy as np
 
         if not sample.failed:
             return None
-        mine = mask
+        own_mask = mask
         if isinstance(sample, MeanDifference):
-            mine = np.zeros_like(mask)
-            mine[sample.pairs.failed.query] = True
-        reasons = self._reasons(FAILED, mine)
-        system = sum(count for reason, count in reasons.items() if of_system(reason))
-        unjudged = sum(count for reason, count in reasons.items() if never_judged(reason))
+            own_mask = np.zeros_like(mask)
+            own_mask[sample.pairs.failed.query] = True
+        reasons = self._count_reasons(FAILED, own_mask)
+        system = sum(count for reason, count in reasons.items() if is_system_failure(reason))
+        unjudged = sum(count for reason, count in reasons.items() if is_never_judged(reason))
         judge = sum(reasons.values()) - system - unjudged
-        return Lost(system, judge, sample.failed - system - judge - unjudged, unjudged)
+        return FailureCounts(system, judge, sample.failed - system - judge - unjudged, unjudged)
 
     def not_read(self, mask: Mask) -> tuple[int, str]:
         """How many examples' texts the judge cannot read, and why."""
-        reasons = self._reasons(NOT_READ, mask)
+        reasons = self._count_reasons(NOT_READ, mask)
         return sum(reasons.values()), max(reasons, key=lambda reason: reasons[reason], default="")
 
-    def inapplicable(self, mask: Mask) -> tuple[int, str]:
+    def count_inapplicable(self, mask: Mask) -> tuple[int, str]:
         """How many examples the metric does not apply to, and why."""
-        reasons = self._reasons(NOT_APPLICABLE, mask)
-        most = max(reasons, key=lambda reason: reasons[reason], default="")
-        return sum(reasons.values()), most if len(reasons) < 2 else f"mostly: {most}"
+        reasons = self._count_reasons(NOT_APPLICABLE, mask)
+        commonest = max(reasons, key=lambda reason: reasons[reason], default="")
+        return sum(reasons.values()), commonest if len(reasons) < 2 else f"mostly: {commonest}"
 
-    def _reasons(self, status: int, mask: Mask) -> dict[str, int]:
+    def _count_reasons(self, status: int, mask: Mask) -> dict[str, int]:
         """Reason -> of how many examples with this status."""
         import numpy as np
 
-        read = self._read
+        read = self._loaded_columns
         if read is None:
             return {}
         columns, query = read
@@ -171,7 +175,7 @@ class Missing:
         return counted
 
     @cached_property
-    def _read(self) -> tuple[Columns, npt.NDArray[np.int64]] | None:
+    def _loaded_columns(self) -> tuple[Columns, npt.NDArray[np.int64]] | None:
         """The scores, and the number of each one's example as it is asked by; -1 = it has none."""
         import numpy as np
 
@@ -202,23 +206,23 @@ def check_verdicts(
         absent: examples that were not evaluated.
     """
     failing = tuple(CheckExample(query_id, why=causes[query_id]) for query_id in tagged if query_id in causes)
-    unclear, not_judged = (verdicts.reasons_of(verdict) for verdict in ("unclear", "not_judged"))
+    unclear, not_judged = (verdicts.list_reasons(verdict) for verdict in ("unclear", "not_judged"))
     reasons = (
         {query_id: f"unclear: {reason}" for query_id, reason in unclear.items()}
         | {
-            query_id: reason if never_judged(reason) else f"not judged: {reason}"
+            query_id: reason if is_never_judged(reason) else f"not judged: {reason}"
             for query_id, reason in not_judged.items()
         }
         | dict.fromkeys(absent, NOT_EVALUATED)
     )
-    left = tuple(
+    unresolved = tuple(
         CheckExample(query_id, why=reasons[query_id])
         for query_id in tagged
         if query_id not in causes and query_id in reasons
     )
-    lost = sum(JUDGE_CALL_FAILED in example.why for example in left)
-    unjudged = sum(never_judged(example.why) for example in left)
-    return _check(rule, len(tagged), failing, left, Lost(judge=lost, unjudged=unjudged))
+    n_judge_errors = sum(JUDGE_CALL_FAILED in example.why for example in unresolved)
+    unjudged = sum(is_never_judged(example.why) for example in unresolved)
+    return _build_check(rule, len(tagged), failing, unresolved, FailureCounts(judge=n_judge_errors, unjudged=unjudged))
 
 
 def check_scores(rule: MustPass, tagged: Sequence[str], query_ids: Sequence[str], columns: Columns | None) -> Check:
@@ -230,65 +234,74 @@ def check_scores(rule: MustPass, tagged: Sequence[str], query_ids: Sequence[str]
         query_ids: of the run, by number.
         columns: the metric's scores, one entry a response; None where it has none.
     """
-    wanted = frozenset(tagged)
+    tagged_ids = frozenset(tagged)
     failing: dict[str, CheckExample] = {}
     unknown: dict[str, CheckExample] = {}
-    seen: set[str] = set()
-    lost: set[str] = set()
+    seen_ids: set[str] = set()
+    judge_error_ids: set[str] = set()
     if columns is not None:
-        for at, number in enumerate(columns.query):
+        for index, number in enumerate(columns.query):
             name = query_ids[number]
-            if name not in wanted:
+            if name not in tagged_ids:
                 continue
-            seen.add(name)
-            verdict, example = _one(rule, name, columns, at)
+            seen_ids.add(name)
+            verdict, example = _check_score(rule, name, columns, index)
             if verdict == FAIL:
                 failing.setdefault(name, example)
             elif verdict == UNKNOWN:
                 unknown.setdefault(name, example)
-                lost |= {name} if columns.status[at] == FAILED else set()
+                judge_error_ids |= {name} if columns.status[index] == FAILED else set()
     for name in tagged:
-        if name not in seen:
+        if name not in seen_ids:
             unknown[name] = CheckExample(name, why=NOT_EVALUATED)
-    left = tuple(example for name, example in unknown.items() if name not in failing)
-    system, unjudged = (sum(whose(example.why) for example in left) for whose in (of_system, never_judged))
-    judge = sum(
-        example.query_id in lost and not of_system(example.why) and not never_judged(example.why) for example in left
+    unresolved = tuple(example for name, example in unknown.items() if name not in failing)
+    system, unjudged = (
+        sum(whose(example.why) for example in unresolved) for whose in (is_system_failure, is_never_judged)
     )
-    return _check(rule, len(tagged), tuple(failing.values()), left, Lost(system, judge, unjudged=unjudged))
+    judge = sum(
+        example.query_id in judge_error_ids and not is_system_failure(example.why) and not is_never_judged(example.why)
+        for example in unresolved
+    )
+    return _build_check(
+        rule, len(tagged), tuple(failing.values()), unresolved, FailureCounts(system, judge, unjudged=unjudged)
+    )
 
 
-def asks(rule: MustPass) -> str:
+def describe_rule(rule: MustPass) -> str:
     """What a rule asks of its examples, in words."""
     if rule.metric is None:
         return f"every example tagged {rule.tag} must pass"
-    limits = [f"at least {level(rule.metric, rule.min)}"] if rule.min is not None else []
-    limits += [f"at most {level(rule.metric, rule.max)}"] if rule.max is not None else []
+    limits = [f"at least {format_limit(rule.metric, rule.min)}"] if rule.min is not None else []
+    limits += [f"at most {format_limit(rule.metric, rule.max)}"] if rule.max is not None else []
     return f"{rule.metric} of every example tagged {rule.tag} must be {' and '.join(limits)}"
 
 
-def _one(rule: MustPass, name: str, columns: Columns, at: int) -> tuple[Verdict, CheckExample]:
+def _check_score(rule: MustPass, name: str, columns: Columns, index: int) -> tuple[Verdict, CheckExample]:
     """Whether one score reaches the level, wherever a failed one might lie."""
     assert rule.metric is not None  # noqa: S101 - the caller's rule has one
-    status = int(columns.status[at])
+    status = int(columns.status[index])
     if status == SCORED:
-        low = high = float(columns.value[at])
+        low = high = float(columns.value[index])
     elif status == FAILED:
-        ends = (float(columns.low[at]), float(columns.high[at]))
-        low, high = (end if end == end else bound for end, bound in zip(ends, rule.metric.range, strict=True))
+        bounds = (float(columns.low[index]), float(columns.high[index]))
+        low, high = (end if end == end else bound for end, bound in zip(bounds, rule.metric.range, strict=True))
     else:
-        return UNKNOWN, CheckExample(name, why=columns.reasons[int(columns.reason[at])] or "it has no value")
-    least = float("-inf") if rule.min is None else rule.min
-    most = float("inf") if rule.max is None else rule.max
-    if high < least or low > most:
+        return UNKNOWN, CheckExample(name, why=columns.reasons[int(columns.reason[index])] or "it has no value")
+    min_allowed = float("-inf") if rule.min is None else rule.min
+    max_allowed = float("inf") if rule.max is None else rule.max
+    if high < min_allowed or low > max_allowed:
         return FAIL, CheckExample(name, new=low if status == SCORED else None)
-    if least <= low and high <= most:
+    if min_allowed <= low and high <= max_allowed:
         return PASS, CheckExample(name)
-    return UNKNOWN, CheckExample(name, why=columns.reasons[int(columns.reason[at])] or "a judge call failed")
+    return UNKNOWN, CheckExample(name, why=columns.reasons[int(columns.reason[index])] or "a judge call failed")
 
 
-def _check(
-    rule: MustPass, n: int, failing: tuple[CheckExample, ...], unknown: tuple[CheckExample, ...], lost: Lost
+def _build_check(
+    rule: MustPass,
+    n: int,
+    failing: tuple[CheckExample, ...],
+    unknown: tuple[CheckExample, ...],
+    lost_calls: FailureCounts,
 ) -> Check:
     verdict: Verdict = FAIL if failing else UNKNOWN if unknown else PASS
     return Check(
@@ -296,7 +309,7 @@ def _check(
         line=rule.line,
         kind="must_pass",
         metric="" if rule.metric is None else str(rule.metric),
-        asks=asks(rule),
+        asks=describe_rule(rule),
         verdict=verdict,
         because="examples",
         on_fail=rule.on_fail,
@@ -304,7 +317,7 @@ def _check(
         tag=rule.tag,
         n=n,
         failed=len(unknown),
-        lost=lost,
+        lost=lost_calls,
         applies=n,
         estimate=float(len(failing)),
         examples=failing,
@@ -315,18 +328,18 @@ def _check(
     )
 
 
-def check_share(failed: int, unanswered: int, n: int, most: float, line: int | None) -> Check:
+def check_share(failed: int, unanswered: int, n: int, max_share: float, line: int | None) -> Check:
     """At most a share of the examples may have failed calls, of the system or of a judge.
 
     Args:
         failed: examples with a failed call.
         unanswered: of these, those that the system gave no response to.
         n: examples.
-        most: the greatest share.
+        max_share: the greatest share.
         line: of max_failed in the file; None where it is the default.
     """
     share = failed / n if n else 0.0
-    verdict: Verdict = PASS if n and share <= most + 1e-12 else FAIL
+    verdict: Verdict = PASS if n and share <= max_share + 1e-12 else FAIL
     return Check(
         rule=0,
         line=line,
@@ -335,20 +348,20 @@ def check_share(failed: int, unanswered: int, n: int, most: float, line: int | N
         verdict=verdict,
         because="share",
         on_fail="block",
-        asks=asks_share(most),
+        asks=describe_max_failed(max_share),
         stops=verdict == FAIL,
         decide="point",
         higher=False,
-        limit=most,
-        amount=most,
+        limit=max_share,
+        amount=max_share,
         estimate=share,
         n=n,
         failed=failed,
         applies=n,
-        lost=Lost(unanswered, failed - unanswered) if failed else None,
+        lost=FailureCounts(unanswered, failed - unanswered) if failed else None,
     )
 
 
-def asks_share(most: float) -> str:
+def describe_max_failed(max_share: float) -> str:
     """What max_failed asks for, in words."""
-    return f"at most {100 * most:g} % of the examples may have failed calls, of the system or of a judge"
+    return f"at most {100 * max_share:g} % of the examples may have failed calls, of the system or of a judge"

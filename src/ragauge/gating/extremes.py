@@ -6,8 +6,8 @@ from math import inf, isfinite, sqrt
 from typing import TYPE_CHECKING, TypeVar
 
 from ragauge.stats.distributions import normal_quantile
-from ragauge.stats.skew_corrected_t import least_reach
-from ragauge.stats.weighted import estimate
+from ragauge.stats.skew_corrected_t import compute_least_reach
+from ragauge.stats.weighted import estimate_mean
 
 if TYPE_CHECKING:
     import numpy as np
@@ -18,29 +18,29 @@ if TYPE_CHECKING:
 Entry = TypeVar("Entry", bound="np.generic")
 
 
-def reach_of(
+def compute_reach(
     scored: Floats, weight: Floats | None, low: Floats, high: Floats, failed_weight: Floats | None
 ) -> tuple[float, float]:
     """The least and greatest mean over all mixtures of failed scores at their ends or left out."""
-    from ragauge.scores.summarize import extreme
+    from ragauge.scores.summarize import bound_mean
 
     total = float(scored.sum() if weight is None else (weight * scored).sum())
     size = float(scored.size if weight is None else weight.sum())
-    least = extreme(low, failed_weight, -inf, total, size)
-    most = extreme(high, failed_weight, inf, total, size, sign=-1.0)
-    return (-inf if least is None else least), (inf if most is None else most)
+    lowest = bound_mean(low, failed_weight, -inf, total, size)
+    highest = bound_mean(high, failed_weight, inf, total, size, sign=-1.0)
+    return (-inf if lowest is None else lowest), (inf if highest is None else highest)
 
 
-def least_width_of(values: Floats, failed: int, level: float) -> float:
+def compute_min_width(values: Floats, failed: int, level: float) -> float:
     """What the interval of the mean of these and of `failed` more reaches at least to either side."""
-    spread = estimate(values)
+    spread = estimate_mean(values)
     if spread is None:
         return 0.0
-    kept = spread.units / (spread.units + failed) * sqrt((spread.units - 1) / spread.units)
-    return spread.error * kept * least_reach(level, spread.units + failed)
+    kept_share = spread.units / (spread.units + failed) * sqrt((spread.units - 1) / spread.units)
+    return spread.error * kept_share * compute_least_reach(level, spread.units + failed)
 
 
-def least_of_zero_one(d: Floats, failed: int, level: float) -> float:
+def compute_min_width_of_shares(d: Floats, failed: int, level: float) -> float:
     """What Agresti and Min's interval reaches at least to either side of D/N, had nothing failed; N = n + failed.
 
     z · sqrt((N·Q + N + 2) / (N + 2)³) − 2(|D| + failed) / (N(n + 2)),  Q = S − D²/n,  S = Σ dᵢ²,  D = Σ dᵢ
@@ -54,20 +54,20 @@ def least_of_zero_one(d: Floats, failed: int, level: float) -> float:
     return max(0.0, half - 2 * (abs(total) + failed) / (every * (n + 2)))
 
 
-def joined(values: Floats, more: Floats) -> Floats:
+def concatenate(values: Floats, more: Floats) -> Floats:
     """Both, one after the other."""
     import numpy as np
 
     return np.concatenate([values, more])
 
 
-def both(entry: npt.NDArray[Entry] | None, other: npt.NDArray[Entry] | None) -> npt.NDArray[Entry] | None:
+def concatenate_both(entry: npt.NDArray[Entry] | None, other: npt.NDArray[Entry] | None) -> npt.NDArray[Entry] | None:
     """Both, one after the other; None where one is."""
     import numpy as np
 
     return None if entry is None or other is None else np.concatenate([entry, other])
 
 
-def finite(*values: Floats) -> bool:
+def is_finite(*values: Floats) -> bool:
     """Whether no value is infinite."""
     return all(isfinite(float(abs(x).max())) if x.size else True for x in values)

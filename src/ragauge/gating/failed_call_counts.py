@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from ragauge.comparison.score_pairs import Paired
+    from ragauge.comparison.score_pairs import PairedScores
     from ragauge.core.response import Run
     from ragauge.gating.failed_calls import FailedCalls
     from ragauge.store.store_access import Store
@@ -13,16 +13,16 @@ if TYPE_CHECKING:
 
 def find_unanswered(store: Store, run: Run, judge_id: str | None) -> frozenset[str]:
     """Ids of the examples without a response, as the causes say, by this judge or else the last."""
-    from ragauge.comparison.comparability import NAME
+    from ragauge.comparison.comparability import FAILED_CALLS_NAME
 
     judges = store.scores.judges(run.run_id)
     by = judge_id if judge_id is None or judge_id in judges else next(iter(judges), None)
-    frame = store.causes.frame(run.run_id, by)
-    return frozenset(frame.filter(frame["cause"] == NAME)["query_id"])
+    frame = store.causes.load_frame(run.run_id, by)
+    return frozenset(frame.filter(frame["cause"] == FAILED_CALLS_NAME)["query_id"])
 
 
 def find_failed_calls(
-    store: Store, run: Run, base: Run | None, judge_id: str | None, paired: Paired | None
+    store: Store, run: Run, base: Run | None, judge_id: str | None, paired: PairedScores | None
 ) -> FailedCalls:
     """Those of the run, and those of the baseline by their ids in the run where they are matched by question."""
     from ragauge.gating.failed_calls import FailedCalls

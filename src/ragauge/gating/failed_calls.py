@@ -6,9 +6,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from ragauge.gating.result import Lost
+from ragauge.gating.result import FailureCounts
 from ragauge.gating.sample import MeanDifference, MetricLevel
-from ragauge.gating.unpaired_samples import Unpaired
+from ragauge.gating.unpaired_samples import UnpairedDifference
 
 if TYPE_CHECKING:
     import numpy as np
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     Mask = npt.NDArray[np.bool_]
 
-AnySample = MeanDifference | Unpaired | MetricLevel
+AnySample = MeanDifference | UnpairedDifference | MetricLevel
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,14 +31,14 @@ class FailedCalls:
     new: frozenset[str] = frozenset()
     base: frozenset[str] = frozenset()
 
-    def prefixed(self) -> FailedCalls:
+    def with_prefixes(self) -> FailedCalls:
         """The same by the ids of two samples that were put `rules.together`."""
-        new, base = (frozenset(f"{side} {name}" for name in getattr(self, side)) for side in ("new", "base"))
+        new, base = (frozenset(f"{prefix} {name}" for name in getattr(self, prefix)) for prefix in ("new", "base"))
         return FailedCalls(new, base)
 
-    def too_many(
+    def find_too_many(
         self, make: Callable[[Mask], AnySample], mask: Mask, query_ids: Sequence[str], min_n: int
-    ) -> Lost | None:
+    ) -> FailureCounts | None:
         """How many of a check's values are of failed calls, where fewer than `min_n` examples are left without these.
 
         Args:
@@ -59,19 +59,25 @@ class FailedCalls:
         )
         if not (new.any() or base.any()):
             return None
-        whole = _values(make(mask))
+        n_values = _count_values(make(mask))
 
-        def without(failed: Mask) -> tuple[int, bool]:
+        def count_without(failed: Mask) -> tuple[int, bool]:
             answered = make(mask & ~failed)
-            return whole - _values(answered), answered.size < min_n
+            return n_values - _count_values(answered), answered.size < min_n
 
-        (n_new, few_new), (n_base, few_base), (n_both, few_both) = without(new), without(base), without(new | base)
+        (n_new, few_new), (n_base, few_base), (n_both, few_both) = (
+            count_without(new),
+            count_without(base),
+            count_without(new | base),
+        )
         if not (few_both and n_both):
             return None
         either = few_new or few_base
-        lost = Lost(system=n_new if few_new or not either else 0, baseline=n_base if few_base or not either else 0)
-        return lost if lost.system or lost.baseline else None
+        lost_calls = FailureCounts(
+            system=n_new if few_new or not either else 0, baseline=n_base if few_base or not either else 0
+        )
+        return lost_calls if lost_calls.system or lost_calls.baseline else None
 
 
-def _values(sample: AnySample) -> int:
-    return sample.new.scored + sample.base.scored if isinstance(sample, Unpaired) else sample.scored
+def _count_values(sample: AnySample) -> int:
+    return sample.new.scored + sample.base.scored if isinstance(sample, UnpairedDifference) else sample.scored

@@ -60,39 +60,39 @@ class GateResult(ShownResult):
             GateFailed: it failed; what failed is in the text.
             NotEnoughData: it can say neither.
         """
-        from ragauge.gating.tables.gate_texts import summary
+        from ragauge.gating.tables.gate_texts import format_summary
 
         if self.verdict == "fail":
-            raise GateFailed(summary(self.gated))
+            raise GateFailed(format_summary(self.gated))
         if self.verdict == "not_enough_data" and not_enough_data:
-            raise NotEnoughData(summary(self.gated))
+            raise NotEnoughData(format_summary(self.gated))
         return self
 
     def explain(self) -> str:
         """The arithmetic of every check with its numbers put in."""
-        from ragauge.gating.tables.gate_explain import explain
+        from ragauge.gating.tables.gate_explain import format_explanation
 
-        return explain(self.gated)
+        return format_explanation(self.gated)
 
     def to_markdown(self) -> str:
         """Short enough for a pull request."""
-        from ragauge.gating.tables.gate import markdown
+        from ragauge.gating.tables.gate import format_markdown
 
-        return markdown(self.gated)
+        return format_markdown(self.gated)
 
     def to_junit(self) -> str:
         """JUnit XML: one test case a rule and segment."""
-        from ragauge.gating.tables.continuous_integration import junit
+        from ragauge.gating.tables.continuous_integration import build_junit_xml
 
-        return junit(self.gated)
+        return build_junit_xml(self.gated)
 
     def to_github(self) -> list[str]:
         """Annotations for GitHub Actions, a line each."""
-        from ragauge.gating.tables.continuous_integration import commands
+        from ragauge.gating.tables.continuous_integration import build_commands
 
-        return commands(self.gated)
+        return build_commands(self.gated)
 
-    def _sections(self) -> Iterable[ReportSection]:
-        from ragauge.gating.tables.gate import sections
+    def _build_sections(self) -> Iterable[ReportSection]:
+        from ragauge.gating.tables.gate import build_sections
 
-        return sections(self.gated)
+        return build_sections(self.gated)

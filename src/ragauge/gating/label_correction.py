@@ -8,9 +8,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from ragauge.gating.sample import MeanDifference, MetricLevel, Where
-from ragauge.scores.estimation import ScoreSample, rectified
-from ragauge.stats.ppi_mean import Rectified
+from ragauge.gating.sample import FailedPlacement, MeanDifference, MetricLevel
+from ragauge.scores.estimation import ScoreSample, correct_mean
+from ragauge.stats.ppi_mean import LabelCorrectedMean
 from ragauge.stats.weighted import Interval
 
 if TYPE_CHECKING:
@@ -23,28 +23,28 @@ if TYPE_CHECKING:
 
     Floats = npt.NDArray[np.float64]
 
-ANY = 0.95  # a level: the rectified mean does not depend on it
+ANY_LEVEL = 0.95  # a level: the rectified mean does not depend on it
 
 
-class LabelledSample:
+class LabeledSample:
     """What is alike of a mean and a difference that people's labels rectify."""
 
-    def _labels(self) -> Floats | None:
+    def _get_labels(self) -> Floats | None:
         """People's scores, NaN where there is none."""
         raise NotImplementedError
 
-    def _rectified(self, level: float) -> Rectified | None:
+    def _correct_by_labels(self, level: float) -> LabelCorrectedMean | None:
         """The rectified mean with its interval; None below 50 labels."""
         raise NotImplementedError
 
-    def interval(self, level: float, where: Where = "out") -> Interval | None:
+    def interval(self, level: float, where: FailedPlacement = "out") -> Interval | None:
         """The rectified interval."""
         raise NotImplementedError
 
     @property
     def scored(self) -> int:
         """Examples, or pairs in both runs, that people labelled."""
-        return labels_in(self._labels())
+        return count_labels(self._get_labels())
 
     @property
     def size(self) -> int:
@@ -52,27 +52,27 @@ class LabelledSample:
         return self.scored
 
     @property
-    def applies(self) -> int:
+    def n_applicable(self) -> int:
         """The same: labels decide, and examples without one are none."""
         return self.scored
 
     @property
     def estimate(self) -> float | None:
         """The rectified mean or difference; None below 50 labels."""
-        found = self._rectified(ANY)
-        return None if found is None else found.mean
+        corrected = self._correct_by_labels(ANY_LEVEL)
+        return None if corrected is None else corrected.mean
 
-    def sampled(self, level: float, where: Where = "out") -> Interval | None:
+    def sampled(self, level: float, where: FailedPlacement = "out") -> Interval | None:
         """The same: there is no interval by sampling alone."""
         return self.interval(level, where)
 
-    def least_width(self, level: float) -> float:  # noqa: ARG002 - as a sample is asked
+    def compute_min_width(self, level: float) -> float:  # noqa: ARG002 - as a sample is asked
         """0 is always true."""
         return 0.0
 
 
 @dataclass(frozen=True, eq=False)
-class RectifiedLevel(LabelledSample, MetricLevel):
+class RectifiedLevel(LabeledSample, MetricLevel):
     """The mean of a metric as people would give it.
 
     Attributes:
@@ -84,99 +84,103 @@ class RectifiedLevel(LabelledSample, MetricLevel):
     inclusion: Floats | None = None
 
     @classmethod
-    def by_labels(cls, metric: Metric, columns: Columns) -> RectifiedLevel:
+    def from_labeled_columns(cls, metric: Metric, columns: Columns) -> RectifiedLevel:
         """From a metric's scores, one entry an example, with people's beside them."""
         from ragauge.scores.arrays import SCORED
 
-        plain, scored = MetricLevel.of(metric, columns), columns.status == SCORED
-        people, inclusion = (None if one is None else one[scored] for one in (columns.people, columns.inclusion))
-        given = {name: value for name, value in vars(plain).items() if name in MetricLevel.__dataclass_fields__}
-        return cls(**given, people=people, inclusion=inclusion)
+        uncorrected, scored = MetricLevel.of(metric, columns), columns.status == SCORED
+        people, inclusion = (
+            None if values is None else values[scored] for values in (columns.people, columns.inclusion)
+        )
+        fields = {name: value for name, value in vars(uncorrected).items() if name in MetricLevel.__dataclass_fields__}
+        return cls(**fields, people=people, inclusion=inclusion)
 
-    def _labels(self) -> Floats | None:
+    def _get_labels(self) -> Floats | None:
         return self.people
 
     def reach(self) -> tuple[float, float]:
         """The rectified mean, moved as far as the failed scores can move the judge's."""
-        return moved(self.estimate, self._judged, super().reach())
+        return shift_reach(self.estimate, self._judge_mean, super().reach())
 
-    def interval(self, level: float, where: Where = "out") -> Interval | None:
+    def interval(self, level: float, where: FailedPlacement = "out") -> Interval | None:
         """The rectified interval."""
-        found, mean = self._rectified(level), self._judged
-        values, weights, _ = self.placed(where)
-        if found is None or mean is None:
+        corrected, mean = self._correct_by_labels(level), self._judge_mean
+        values, weights, _ = self.place_failed(where)
+        if corrected is None or mean is None:
             return None
-        return shifted(found.interval, average(values, weights) - mean)
+        return shift_interval(corrected.interval, compute_mean(values, weights) - mean)
 
     @property
-    def _judged(self) -> float | None:
-        return average(self.values, self.weight) if self.values.size else None
+    def _judge_mean(self) -> float | None:
+        return compute_mean(self.values, self.weight) if self.values.size else None
 
-    def _rectified(self, level: float) -> Rectified | None:
+    def _correct_by_labels(self, level: float) -> LabelCorrectedMean | None:
         sample = ScoreSample.of(self.metric, self.values, self.weight, self.cluster)
-        return rectified(sample, self.people, self.inclusion, level)
+        return correct_mean(sample, self.people, self.inclusion, level)
 
 
 @dataclass(frozen=True, eq=False)
-class RectifiedDifference(LabelledSample, MeanDifference):
+class RectifiedDifference(LabeledSample, MeanDifference):
     """The mean difference new − base as people would see it, over pairs of which some are labelled in both runs."""
 
-    def _labels(self) -> Floats | None:
+    def _get_labels(self) -> Floats | None:
         return self.pairs.people
 
     @property
-    def unchanged(self) -> bool:
+    def is_unchanged(self) -> bool:
         """That the judge sees no change says nothing of what people see."""
         return False
 
     def reach(self) -> tuple[float, float]:
         """The rectified difference, moved as far as the failed scores can move the judge's."""
-        return moved(self.estimate, self._judged, super().reach())
+        return shift_reach(self.estimate, self._judge_mean, super().reach())
 
-    def interval(self, level: float, where: Where = "out") -> Interval | None:
+    def interval(self, level: float, where: FailedPlacement = "out") -> Interval | None:
         """The rectified interval."""
-        found, judged = self._rectified(level), self._judged
-        if found is None or judged is None:
+        corrected, judge_mean = self._correct_by_labels(level), self._judge_mean
+        if corrected is None or judge_mean is None:
             return None
-        least, most = super().reach()
-        return shifted(found.interval, {"out": judged, "low": least, "high": most}[where] - judged)
+        lowest, highest = super().reach()
+        return shift_interval(
+            corrected.interval, {"out": judge_mean, "low": lowest, "high": highest}[where] - judge_mean
+        )
 
     def supported(self, alpha: float, *, worse_is_less: bool) -> bool:  # noqa: ARG002 - as a difference is asked
         """Nothing further is asked: sign flips of the judge's scores say nothing of people's."""
         return True
 
     @property
-    def _judged(self) -> float | None:
+    def _judge_mean(self) -> float | None:
         return None if self.means is None else self.means[0] - self.means[1]
 
-    def _rectified(self, level: float) -> Rectified | None:
+    def _correct_by_labels(self, level: float) -> LabelCorrectedMean | None:
         pairs: Pairs = self.pairs
         low, high = pairs.metric.range
-        given = ScoreSample(pairs.new - pairs.base, "mean", (low - high, high - low), pairs.weight, pairs.cluster)
-        return rectified(given, pairs.people, pairs.inclusion, level, change=True)
+        differences = ScoreSample(pairs.new - pairs.base, "mean", (low - high, high - low), pairs.weight, pairs.cluster)
+        return correct_mean(differences, pairs.people, pairs.inclusion, level, change=True)
 
 
-def labels_in(people: Floats | None) -> int:
+def count_labels(people: Floats | None) -> int:
     """How many examples people gave a score."""
     import numpy as np
 
     return 0 if people is None else int(np.isfinite(people).sum())
 
 
-def average(values: Floats, weights: Floats | None) -> float:
+def compute_mean(values: Floats, weights: Floats | None) -> float:
     """A mean, perhaps weighted."""
     import numpy as np
 
     return float(np.average(values, weights=weights))
 
 
-def moved(mean: float | None, judged: float | None, reach: tuple[float, float]) -> tuple[float, float]:
+def shift_reach(mean: float | None, judge_mean: float | None, reach: tuple[float, float]) -> tuple[float, float]:
     """A rectified mean's reach, from the judge's mean and its reach."""
-    if mean is None or judged is None:
+    if mean is None or judge_mean is None:
         return reach
-    return mean + min(0.0, reach[0] - judged), mean + max(0.0, reach[1] - judged)
+    return mean + min(0.0, reach[0] - judge_mean), mean + max(0.0, reach[1] - judge_mean)
 
 
-def shifted(found: Interval, by: float) -> Interval:
+def shift_interval(interval: Interval, by: float) -> Interval:
     """An interval elsewhere."""
-    return Interval(found.low + by, found.high + by, found.method, found.level)
+    return Interval(interval.low + by, interval.high + by, interval.method, interval.level)

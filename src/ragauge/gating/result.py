@@ -43,7 +43,7 @@ class CheckExample:
 
 
 @dataclass(frozen=True, slots=True)
-class Lost:
+class FailureCounts:
     """Whose failures left examples without a score, each example counted once.
 
     Attributes:
@@ -134,7 +134,7 @@ class Check:
     n: int = 0
     n_base: int | None = None
     failed: int = 0
-    lost: Lost | None = None
+    lost: FailureCounts | None = None
     applies: int = 0
     inapplicable: int = 0
     why: str = ""

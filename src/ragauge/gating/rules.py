@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Literal
 from ragauge.core.errors import ConfigError, DataError, UsageError
 from ragauge.core.messages import UNITS
 from ragauge.metrics.base import Metric
-from ragauge.metrics.catalogue import in_own_units
+from ragauge.metrics.catalogue import has_own_units
 from ragauge.metrics.configured import register_criteria
-from ragauge.scores.segments import FEWEST, NONE, Segments, tidy
+from ragauge.scores.segments import MIN_SEGMENT_EXAMPLES, NONE, Segments, tidy_segments
 
 if TYPE_CHECKING:
     import numpy as np
@@ -126,57 +126,59 @@ class Rules:
         return tuple(dict.fromkeys(rule.metric for rule in self.every if rule.metric is not None))
 
     @property
-    def need_baseline(self) -> bool:
+    def needs_baseline(self) -> bool:
         """Whether a rule speaks of a baseline."""
         return any(condition.kind == "max_drop" for condition in self.conditions)
 
 
-def rules_of(file: ConfigFile) -> Rules:
+def read_rules(file: ConfigFile) -> Rules:
     """The rules of a configuration file.
 
     Raises:
         ConfigError: mistakes, all of them: those of the file, and metrics, limits and rules that make no sense.
     """
-    rules, problems = understood(file)
+    rules, problems = parse_rules(file)
     if problems:
         raise ConfigError(problems)
     return rules
 
 
-def understood(file: ConfigFile) -> tuple[Rules, tuple[DataError, ...]]:
+def parse_rules(file: ConfigFile) -> tuple[Rules, tuple[DataError, ...]]:
     """The rules of a configuration file as far as they make sense, and every mistake."""
     gate = file.config.gate
     problems = [*file.problems, *register_criteria(file)[1]]
     if gate is None:
         if not problems:
-            problems.append(file.problem("gate", "is missing: there are no rules. Write gate: and below it rules:.", 1))
+            problems.append(
+                file.build_problem("gate", "is missing: there are no rules. Write gate: and below it rules:.", 1)
+            )
         return Rules(file.name, (), (), 0.0, None), tuple(problems)
     conditions, must_pass = list[Condition](), list[MustPass]()
     for section in gate.rules:
-        reader = _Rule(file, gate, section)
+        reader = _RuleReader(file, gate, section)
         reader.read(conditions, must_pass)
         problems += reader.problems
     if not problems:
-        problems += _never_blocks(file, gate)
-    line = gate.line("max_failed") if gate.given("max_failed") else None
+        problems += _check_can_fail(file, gate)
+    line = gate.line("max_failed") if gate.has_key("max_failed") else None
     return Rules(file.name, tuple(conditions), tuple(must_pass), gate.max_failed, line), tuple(problems)
 
 
-def _never_blocks(file: ConfigFile, gate: GateSection) -> Iterator[DataError]:
+def _check_can_fail(file: ConfigFile, gate: GateSection) -> Iterator[DataError]:
     if not gate.rules:
-        yield file.problem("gate.rules", "there is no rule, so the gate can never fail.", gate.line("rules"))
+        yield file.build_problem("gate.rules", "there is no rule, so the gate can never fail.", gate.line("rules"))
     elif all(rule.on_fail == "warn" for rule in gate.rules):
         text = "every rule has on_fail: warn, so the gate can never fail. Leave it out of at least one rule."
-        yield file.problem("gate.rules", text, gate.line("rules"))
+        yield file.build_problem("gate.rules", text, gate.line("rules"))
 
 
-def level(metric: Metric, amount: float) -> str:
+def format_limit(metric: Metric, amount: float) -> str:
     """A limit of a metric in full, with its unit: 0.85, 900 ms, $0.00004."""
-    before, after = UNITS.get(metric.name(), ("", ""))
-    return f"{before}{Decimal(str(amount)).normalize():,f}{after}"
+    prefix, suffix = UNITS.get(metric.name(), ("", ""))
+    return f"{prefix}{Decimal(str(amount)).normalize():,f}{suffix}"
 
 
-class _Rule:
+class _RuleReader:
     """Reads one rule and collects what is wrong with it."""
 
     def __init__(self, file: ConfigFile, gate: GateSection, section: RuleSection) -> None:
@@ -185,79 +187,79 @@ class _Rule:
 
     def read(self, conditions: list[Condition], must_pass: list[MustPass]) -> None:
         """Adds what the rule asks for to one of the lists; nothing where it makes no sense."""
-        metric = self._metric()
-        of_means = [] if self._rule.must_pass else self._conditions(metric)
-        of_examples = self._must_pass(metric) if self._rule.must_pass else []
+        metric = self._parse_metric()
+        of_means = [] if self._rule.must_pass else self._build_conditions(metric)
+        of_examples = self._build_must_pass(metric) if self._rule.must_pass else []
         conditions += [] if self.problems else of_means
         must_pass += [] if self.problems else of_examples
 
-    def _wrong(self, key: str, text: str) -> None:
+    def _add_problem(self, key: str, text: str) -> None:
         name = f"gate.rules[{self._place}]{f'.{key}' if key else ''}"
-        self.problems.append(self._file.problem(name, text, self._rule.line(key)))
+        self.problems.append(self._file.build_problem(name, text, self._rule.line(key)))
 
-    def _metric(self) -> Metric | None:
-        from ragauge.metrics.catalogue import parse
+    def _parse_metric(self) -> Metric | None:
+        from ragauge.metrics.catalogue import parse_metric
 
         if self._rule.metric is None:
             return None
         try:
-            metric = parse(self._rule.metric)
+            metric = parse_metric(self._rule.metric)
             metric.check()
         except UsageError as error:
-            self._wrong("metric", str(error))
+            self._add_problem("metric", str(error))
             return None
         return metric
 
-    def _must_pass(self, metric: Metric | None) -> list[MustPass]:
-        from ragauge.core.config.gate import OF_MEANS
+    def _build_must_pass(self, metric: Metric | None) -> list[MustPass]:
+        from ragauge.core.config.gate import MEAN_RULE_KEYS
 
         rule = self._rule
         if rule.tag is None:
-            self._wrong("must_pass", "needs a tag: {tag: regression, must_pass: true}.")
-        for key in OF_MEANS:
-            if rule.given(key):
-                self._wrong(key, "does not go with must_pass, which looks at every example alone.")
+            self._add_problem("must_pass", "needs a tag: {tag: regression, must_pass: true}.")
+        for key in MEAN_RULE_KEYS:
+            if rule.has_key(key):
+                self._add_problem(key, "does not go with must_pass, which looks at every example alone.")
         if rule.metric is None and (rule.min is not None or rule.max is not None):
-            self._wrong("min" if rule.min is not None else "max", "needs a metric.")
+            self._add_problem("min" if rule.min is not None else "max", "needs a metric.")
         if metric is not None:
             if rule.min is None and rule.max is None:
-                self._wrong("metric", "needs min or max: the score from which an example passes.")
+                self._add_problem("metric", "needs min or max: the score from which an example passes.")
             for key, level in (("min", rule.min), ("max", rule.max)):
                 if level is not None:
-                    self._possible(metric, key, level, point=True)
+                    self._check_level(metric, key, level, point=True)
         return [MustPass(self._place, rule.line(), rule.tag or "", rule.on_fail, metric, rule.min, rule.max)]
 
-    def _conditions(self, metric: Metric | None) -> list[Condition]:
+    def _build_conditions(self, metric: Metric | None) -> list[Condition]:
         rule = self._rule
         limits = [key for key in ("max_drop", "min", "max") if getattr(rule, key) is not None]
         if rule.metric is None:
             hint = "add must_pass: true, or a metric with max_drop, min or max."
-            self._wrong("tag" if rule.tag else "", f"the rule asks for nothing: {hint}")
+            self._add_problem("tag" if rule.tag else "", f"the rule asks for nothing: {hint}")
         elif not limits:
-            self._wrong("", f"the rule sets {rule.metric} no limit: add max_drop, min or max.")
+            self._add_problem("", f"the rule sets {rule.metric} no limit: add max_drop, min or max.")
         if rule.segments == () and rule.segments_need_data:
-            self._wrong("segments_need_data", "has no meaning with segments: none.")
+            self._add_problem("segments_need_data", "has no meaning with segments: none.")
         if rule.min is not None and rule.max is not None and rule.min > rule.max:
-            self._wrong("min", f"is above max ({rule.min:g} > {rule.max:g}): no run can pass.")
+            self._add_problem("min", f"is above max ({rule.min:g} > {rule.max:g}): no run can pass.")
         if metric is None:
             return []
-        return [condition for key in limits if (condition := self._condition(metric, key)) is not None]
+        return [condition for key in limits if (condition := self._build_condition(metric, key)) is not None]
 
-    def _condition(self, metric: Metric, key: str) -> Condition | None:
+    def _build_condition(self, metric: Metric, key: str) -> Condition | None:
         rule, gate = self._rule, self._gate
-        statistic = self._statistic(metric, key)
+        statistic = self._choose_statistic(metric, key)
         if key == "max_drop":
             assert rule.max_drop is not None  # noqa: S101 - `limits` holds what is given
-            self._drop(metric, rule.max_drop)
+            self._check_drop(metric, rule.max_drop)
             kind: Kind = "max_drop"
             amount, relative, text = rule.max_drop.amount, rule.max_drop.relative, rule.max_drop.text
-            amount *= 100 if in_own_units(metric) and not relative else 1
+            amount *= 100 if has_own_units(metric) and not relative else 1
         else:
             kind = "min" if key == "min" else "max"
-            relative, text = False, level(metric, amount := float(getattr(rule, key)))
-            self._possible(metric, key, amount, point=rule.decide == "point")
+            relative, text = False, format_limit(metric, amount := float(getattr(rule, key)))
+            self._check_level(metric, key, amount, point=rule.decide == "point")
         if rule.rectified:
-            self._labelled(metric, relative=relative)
+            self._check_rectifiable(metric, relative=relative)
         need = gate.segments_need_data if rule.segments_need_data is None else rule.segments_need_data
         return Condition(
             self._place,
@@ -277,52 +279,62 @@ class _Rule:
             rule.rectified,
         )
 
-    def _labelled(self, metric: Metric, *, relative: bool) -> None:
+    def _check_rectifiable(self, metric: Metric, *, relative: bool) -> None:
         """Refuses what labels of people cannot rectify."""
         if metric.scale == "amount" or not all(map(isfinite, metric.range)):
-            self._wrong("rectified", f"people's labels do not tell of {metric}, which has no least and greatest value.")
+            self._add_problem(
+                "rectified", f"people's labels do not tell of {metric}, which has no least and greatest value."
+            )
         if relative:
-            self._wrong("rectified", "goes with a drop in points, not with a share of the baseline. Write 3 points.")
+            self._add_problem(
+                "rectified", "goes with a drop in points, not with a share of the baseline. Write 3 points."
+            )
 
-    def _statistic(self, metric: Metric, key: str) -> Statistic:
-        given = self._rule.statistic
+    def _choose_statistic(self, metric: Metric, key: str) -> Statistic:
+        requested = self._rule.statistic
         if metric.scale != "amount" or key == "max_drop":
-            if given not in (None, "mean"):
-                why = "a difference is one of means" if key == "max_drop" else f"{metric} is summarised by its mean"
-                self._wrong("statistic", f"{given} cannot be had: {why}.")
+            if requested not in (None, "mean"):
+                reason = "a difference is one of means" if key == "max_drop" else f"{metric} is summarised by its mean"
+                self._add_problem("statistic", f"{requested} cannot be had: {reason}.")
             return "mean"
-        return given or ("p95" if metric.name() == "latency" else "mean")
+        return requested or ("p95" if metric.name() == "latency" else "mean")
 
-    def _drop(self, metric: Metric, drop: Drop) -> None:
+    def _check_drop(self, metric: Metric, drop: Drop) -> None:
         low, high = metric.range
         if metric.direction == "neither":
-            self._wrong("max_drop", f"{metric} has no better direction. Give it min or max.")
-        elif not drop.relative and drop.amount and not (isfinite(high - low) or in_own_units(metric)):
-            self._wrong("max_drop", f"points are hundredths of a score; {metric} is an amount. Write a share: 10%.")
+            self._add_problem("max_drop", f"{metric} has no better direction. Give it min or max.")
+        elif not drop.relative and drop.amount and not (isfinite(high - low) or has_own_units(metric)):
+            self._add_problem(
+                "max_drop", f"points are hundredths of a score; {metric} is an amount. Write a share: 10%."
+            )
         elif drop.relative and metric.direction == "higher" and low >= 0 and drop.amount >= 1:
-            self._wrong("max_drop", f"{drop.text} of the baseline can never be lost: the rule can never fail.")
+            self._add_problem("max_drop", f"{drop.text} of the baseline can never be lost: the rule can never fail.")
         elif drop.relative and low < 0:
-            self._wrong("max_drop", f"{metric} may be negative, so a share of it means nothing. Write 3 points.")
+            self._add_problem("max_drop", f"{metric} may be negative, so a share of it means nothing. Write 3 points.")
         elif not drop.relative and drop.amount >= high - low:
             width = f"{100 * (high - low):g} points"
-            self._wrong("max_drop", f"{drop.text} is the whole range of {metric} ({width}): the rule can never fail.")
+            self._add_problem(
+                "max_drop", f"{drop.text} is the whole range of {metric} ({width}): the rule can never fail."
+            )
 
-    def _possible(self, metric: Metric, key: str, level: float, *, point: bool) -> None:
+    def _check_level(self, metric: Metric, key: str, level: float, *, point: bool) -> None:
         """Refuses a level that every run, or no run, can meet."""
         low, high = metric.range
-        least = key == "min"
-        if metric.direction == ("lower" if least else "higher"):
-            other = "max" if least else "min"
-            self._wrong(key, f"{metric} is better when it is {metric.direction}. Write {other}: {level:g}.")
-        elif level <= low if least else level >= high:
-            end = low if least else high
-            self._wrong(key, f"{metric} is never {'below' if least else 'above'} {end:g}: the rule can never fail.")
-        elif level > high if least else level < low:
-            end = high if least else low
-            self._wrong(key, f"{metric} is never {'above' if least else 'below'} {end:g}: no run can pass.")
-        elif not point and (level == high if least else level == low):
+        is_min = key == "min"
+        if metric.direction == ("lower" if is_min else "higher"):
+            other = "max" if is_min else "min"
+            self._add_problem(key, f"{metric} is better when it is {metric.direction}. Write {other}: {level:g}.")
+        elif level <= low if is_min else level >= high:
+            end = low if is_min else high
+            self._add_problem(
+                key, f"{metric} is never {'below' if is_min else 'above'} {end:g}: the rule can never fail."
+            )
+        elif level > high if is_min else level < low:
+            end = high if is_min else low
+            self._add_problem(key, f"{metric} is never {'above' if is_min else 'below'} {end:g}: no run can pass.")
+        elif not point and (level == high if is_min else level == low):
             how = "no interval lies there as a whole, so no run can pass. Write decide: point, or another level."
-            self._wrong(key, f"{level:g} is the end of the range of {metric}: {how}")
+            self._add_problem(key, f"{level:g} is the end of the range of {metric}: {how}")
 
 
 class Slices:
@@ -345,8 +357,8 @@ class Slices:
     def __init__(self, query_ids: Sequence[str], segments: pl.DataFrame, tagged: Mapping[str, Collection[str]]) -> None:
         self.query_ids, self.tagged = tuple(query_ids), tagged
         self.every = segments
-        self._tidy = tidy(segments, among=query_ids)
-        self.few = _few(Segments.of(segments).only(self.query_ids))
+        self._tidy = tidy_segments(segments, among=query_ids)
+        self.few = _list_small_values(Segments.of(segments).select_examples(self.query_ids))
         self.columns = tuple(self._tidy.columns[1:])
         self.left_out = tuple(name for name in segments.columns[1:] if name not in self.columns)
 
@@ -367,25 +379,25 @@ class Slices:
         import numpy as np
         import polars as pl
 
-        kept = self.whole(tag)
+        tag_mask = self.whole(tag)
         ids = pl.DataFrame({"query_id": self.query_ids}, schema={"query_id": pl.String})
         source = self._tidy if columns is None else self.every
-        mine = ids.join(source, on="query_id", how="left", maintain_order="left")
+        joined = ids.join(source, on="query_id", how="left", maintain_order="left")
         for column in self.columns if columns is None else columns:
-            values = np.array(mine[column].cast(pl.String).fill_null(NONE).to_list(), dtype=object)
+            values = np.array(joined[column].cast(pl.String).fill_null(NONE).to_list(), dtype=object)
             for value in sorted(set(values)):
-                yield column, value, kept & (values == value)
+                yield column, value, tag_mask & (values == value)
 
 
-def _few(segments: Segments) -> dict[str, dict[str, int]]:
+def _list_small_values(segments: Segments) -> dict[str, dict[str, int]]:
     few = {}
     for column, values in segments.named(segments.columns).items():
-        if small := {value: n for value, n in values.items() if n < FEWEST}:
+        if small := {value: n for value, n in values.items() if n < MIN_SEGMENT_EXAMPLES}:
             few[column] = small
     return few
 
 
-def together(new: Slices, base: Slices, named: Collection[str] = ()) -> Slices:
+def combine_slices(new: Slices, base: Slices, named_columns: Collection[str] = ()) -> Slices:
     """The examples of two runs, all different, the first run's before the second's.
 
     Ids are this run's with "new " before them and the baseline's with "base ". Segments are those that both declare
@@ -393,20 +405,22 @@ def together(new: Slices, base: Slices, named: Collection[str] = ()) -> Slices:
     """
     import polars as pl
 
-    kept = [name for name in new.every.columns[1:] if name in base.every.columns or name in named]
-    sides = [_of_side(side, which, kept) for side, which in ((new, "new"), (base, "base"))]
-    (ids, frame, tags), (base_ids, base_frame, base_tags) = sides
+    shared_columns = [name for name in new.every.columns[1:] if name in base.every.columns or name in named_columns]
+    prefixed = [
+        _prefix_slices(run_slices, which, shared_columns) for run_slices, which in ((new, "new"), (base, "base"))
+    ]
+    (ids, frame, tags), (base_ids, base_frame, base_tags) = prefixed
     tagged = {tag: tags[tag] | base_tags.get(tag, frozenset()) for tag in tags}
     return Slices((*ids, *base_ids), pl.concat([frame, base_frame], how="diagonal"), tagged)
 
 
-def _of_side(
-    slices: Slices, which: str, kept: Sequence[str]
+def _prefix_slices(
+    slices: Slices, which: str, shared_columns: Sequence[str]
 ) -> tuple[tuple[str, ...], pl.DataFrame, dict[str, frozenset[str]]]:
     import polars as pl
 
-    wanted = ["query_id", *(name for name in kept if name in slices.every.columns)]
-    frame = slices.every.select(pl.col(wanted).cast(pl.String))
+    column_names = ["query_id", *(name for name in shared_columns if name in slices.every.columns)]
+    frame = slices.every.select(pl.col(column_names).cast(pl.String))
     frame = frame.with_columns(query_id=f"{which} " + pl.col("query_id"))
     tagged = {tag: frozenset(f"{which} {query_id}" for query_id in ids) for tag, ids in slices.tagged.items()}
     return tuple(f"{which} {query_id}" for query_id in slices.query_ids), frame, tagged

@@ -11,20 +11,27 @@ from functools import cached_property
 from math import inf
 from typing import TYPE_CHECKING, Literal, Protocol
 
-from ragauge.gating.extremes import both, finite, joined, least_of_zero_one, least_width_of, reach_of
+from ragauge.gating.extremes import (
+    compute_min_width,
+    compute_min_width_of_shares,
+    compute_reach,
+    concatenate,
+    concatenate_both,
+    is_finite,
+)
 from ragauge.scores.estimation import (
     ScoreSample,
-    difference_test,
-    interval_of_difference,
-    interval_of_mean,
-    interval_of_quantile,
-    judged_difference,
-    judged_mean,
-    quantiles,
+    compute_difference_interval,
+    compute_judged_difference,
+    compute_judged_mean,
+    compute_mean_interval,
+    compute_quantile_interval,
+    compute_quantiles,
+    run_difference_test,
 )
-from ragauge.stats.intervals import quantile_reach
+from ragauge.stats.intervals import compute_quantile_reach
 from ragauge.stats.judge_error import JudgeMeanError
-from ragauge.stats.weighted import Alternative, Interval, binary
+from ragauge.stats.weighted import Alternative, Interval, is_binary
 
 if TYPE_CHECKING:
     import numpy as np
@@ -37,9 +44,9 @@ if TYPE_CHECKING:
     Floats = npt.NDArray[np.float64]
     Codes = npt.NDArray[np.int64]
 
-Where = Literal["out", "low", "high"]  # where failed scores are put
-WHERE: tuple[Where, ...] = ("out", "low", "high")
-SURE = 1e-3  # p-value from which sign flips, of which there are 10,000, always suffice
+FailedPlacement = Literal["out", "low", "high"]  # where failed scores are put
+FAILED_PLACEMENTS: tuple[FailedPlacement, ...] = ("out", "low", "high")
+MIN_FLIP_P = 1e-3  # p-value from which sign flips, of which there are 10,000, always suffice
 QUANTILES = {"p50": 0.5, "p95": 0.95, "p99": 0.99}
 
 
@@ -63,7 +70,7 @@ class Sample(Protocol):
         """Examples that have a value, or would have one had nothing failed; of two samples those of the smaller."""
 
     @property
-    def applies(self) -> int:
+    def n_applicable(self) -> int:
         """Examples that the metric applies to; a failure never changes this number."""
 
     @property
@@ -73,13 +80,13 @@ class Sample(Protocol):
     def reach(self) -> tuple[float, float]:
         """The least and greatest estimate that the failed scores allow; infinite where nothing bounds it."""
 
-    def interval(self, level: float, where: Where = "out") -> Interval | None:
+    def interval(self, level: float, where: FailedPlacement = "out") -> Interval | None:
         """The two-sided interval of the estimate, including judge error where that is known."""
 
-    def sampled(self, level: float, where: Where = "out") -> Interval | None:
+    def sampled(self, level: float, where: FailedPlacement = "out") -> Interval | None:
         """The two-sided interval by sampling alone."""
 
-    def least_width(self, level: float) -> float:
+    def compute_min_width(self, level: float) -> float:
         """What the interval, had nothing failed, reaches at least to either side of the estimate; 0 is always true."""
 
     def supported(self, alpha: float, *, worse_is_less: bool) -> bool:
@@ -97,7 +104,7 @@ class MeanDifference:
 
     pairs: Pairs
     error: JudgeMeanError | None = None
-    _intervals: dict[tuple[float, Where], Interval | None] = field(default_factory=dict)
+    _intervals: dict[tuple[float, FailedPlacement], Interval | None] = field(default_factory=dict)
 
     @property
     def scored(self) -> int:
@@ -115,7 +122,7 @@ class MeanDifference:
         return self.scored + self.failed
 
     @property
-    def applies(self) -> int:
+    def n_applicable(self) -> int:
         """Examples that the metric applies to in both runs."""
         return self.size + int(self.pairs.undefined.size)
 
@@ -130,21 +137,23 @@ class MeanDifference:
         return None if self.means is None else self.means[0] - self.means[1]
 
     @property
-    def unchanged(self) -> bool:
+    def is_unchanged(self) -> bool:
         """Every example has the same score in both runs, and none failed."""
         return not self.failed and bool(len(self.pairs)) and bool((self.pairs.new == self.pairs.base).all())
 
     def reach(self) -> tuple[float, float]:
         """The least and greatest mean difference."""
         failed = self.pairs.failed
-        return reach_of(self.pairs.new - self.pairs.base, self.pairs.weight, failed.least, failed.most, failed.weight)
+        return compute_reach(
+            self.pairs.new - self.pairs.base, self.pairs.weight, failed.least, failed.most, failed.weight
+        )
 
-    def base_reach(self) -> tuple[float, float]:
+    def compute_base_reach(self) -> tuple[float, float]:
         """The least and greatest mean of the baseline over the same examples."""
         failed = self.pairs.failed
-        return reach_of(self.pairs.base, self.pairs.weight, *failed.base, failed.weight)
+        return compute_reach(self.pairs.base, self.pairs.weight, *failed.base, failed.weight)
 
-    def interval(self, level: float, where: Where = "out") -> Interval | None:
+    def interval(self, level: float, where: FailedPlacement = "out") -> Interval | None:
         """By `sampled`, with what the judge sees between two systems where there is nothing to see.
 
         The limits of a drop are in points as this judge sees them: what it does not see of a true one is no part.
@@ -156,29 +165,29 @@ class MeanDifference:
         changed = (int((d != 0).sum()) + self.failed) / max(1, d.size + self.failed)
         middle = self.estimate if where == "out" else None
         middle = (sampled.low + sampled.high) / 2 if middle is None else min(sampled.high, max(sampled.low, middle))
-        return judged_difference(sampled, middle, self.error, changed, seen=True)
+        return compute_judged_difference(sampled, middle, self.error, changed, seen=True)
 
-    def sampled(self, level: float, where: Where = "out") -> Interval | None:
+    def sampled(self, level: float, where: FailedPlacement = "out") -> Interval | None:
         """By `estimating.interval_of_difference`."""
         key = (level, where)
         if key not in self._intervals:
-            self._intervals[key] = self._interval(level, where)
+            self._intervals[key] = self._compute_sampling_interval(level, where)
         return self._intervals[key]
 
-    def _interval(self, level: float, where: Where) -> Interval | None:
+    def _compute_sampling_interval(self, level: float, where: FailedPlacement) -> Interval | None:
         pairs, failed = self.pairs, self.pairs.failed
         new, base, weights, clusters = pairs.new, pairs.base, pairs.weight, pairs.cluster
         if where != "out":
-            ends = (failed.new[0], failed.base[1]) if where == "low" else (failed.new[1], failed.base[0])
-            new, base = joined(new, ends[0]), joined(base, ends[1])
-            weights, clusters = both(weights, failed.weight), both(clusters, failed.cluster)
-            if not finite(new, base):
+            bounds = (failed.new[0], failed.base[1]) if where == "low" else (failed.new[1], failed.base[0])
+            new, base = concatenate(new, bounds[0]), concatenate(base, bounds[1])
+            weights, clusters = concatenate_both(weights, failed.weight), concatenate_both(clusters, failed.cluster)
+            if not is_finite(new, base):
                 return None
         if not new.size:
             return None
-        return interval_of_difference(*ScoreSample.pair(pairs.metric, new, base, weights, clusters), level)
+        return compute_difference_interval(*ScoreSample.from_pairs(pairs.metric, new, base, weights, clusters), level)
 
-    def least_width(self, level: float) -> float:
+    def compute_min_width(self, level: float) -> float:
         """Squares about a mean only grow as values are added, so at least those of the pairs remain.
 
         width on either side >= standard error of the pairs · (n / (n + failed)) · sqrt((n − 1) / n) · least_reach
@@ -193,10 +202,10 @@ class MeanDifference:
         if interval.method.endswith("alike"):
             return 0.0
         d = self.pairs.new - self.pairs.base
-        least = least_width_of(d, self.failed, level)
-        if binary(self.pairs.new, self.pairs.base):
-            return min(least, least_of_zero_one(d, self.failed, level))
-        return least
+        min_width = compute_min_width(d, self.failed, level)
+        if is_binary(self.pairs.new, self.pairs.base):
+            return min(min_width, compute_min_width_of_shares(d, self.failed, level))
+        return min_width
 
     def supported(self, alpha: float, *, worse_is_less: bool) -> bool:
         """Whether `estimating.difference_test` sees a change for the worse too: it asks sign flips as well.
@@ -204,17 +213,17 @@ class MeanDifference:
         Where few pairs differ, an interval by any t is too sure on one side. Of fewer than six pairs, or clusters, that
         test is t alone, so sign flips are asked here: five that all got worse are 1 in 32.
         """
-        from ragauge.stats.sign_flips import LEAST_FLIPPED, parts_of, sign_flip
+        from ragauge.stats.sign_flips import MIN_FLIPPED, compute_parts, sign_flip
 
-        pairs, sure = self.pairs, max(alpha, SURE)
+        pairs, sure = self.pairs, max(alpha, MIN_FLIP_P)
         weights, clusters = pairs.weight, pairs.cluster
         alternative: Alternative = "less" if worse_is_less else "greater"
-        sides = ScoreSample.pair(pairs.metric, pairs.new, pairs.base, weights, clusters)
-        tested = difference_test(*sides, alternative=alternative)
+        samples = ScoreSample.from_pairs(pairs.metric, pairs.new, pairs.base, weights, clusters)
+        tested = run_difference_test(*samples, alternative=alternative)
         if tested is None or tested.p_value > sure:
             return False
         d = pairs.new - pairs.base
-        if parts_of(d, weights, clusters)[0].size >= LEAST_FLIPPED or tested.method.endswith("McNemar"):
+        if compute_parts(d, weights, clusters)[0].size >= MIN_FLIPPED or tested.method.endswith("McNemar"):
             return True
         flipped = sign_flip(d, weights=weights, clusters=clusters, alternative=alternative)
         return flipped is not None and flipped.p_value <= sure
@@ -259,17 +268,17 @@ class MetricLevel:
 
         from ragauge.scores.arrays import FAILED, SCORED, UNDEFINED
 
-        scored, lost = columns.status == SCORED, columns.status == FAILED
+        scored, has_failed = columns.status == SCORED, columns.status == FAILED
         weight, cluster = columns.weight, columns.cluster
         return cls(
             metric,
             columns.value[scored],
             None if weight is None else weight[scored],
             None if cluster is None else cluster[scored],
-            np.nan_to_num(columns.low[lost], nan=metric.range[0], posinf=inf, neginf=-inf),
-            np.nan_to_num(columns.high[lost], nan=metric.range[1], posinf=inf, neginf=-inf),
-            None if weight is None else weight[lost],
-            None if cluster is None else cluster[lost],
+            np.nan_to_num(columns.low[has_failed], nan=metric.range[0], posinf=inf, neginf=-inf),
+            np.nan_to_num(columns.high[has_failed], nan=metric.range[1], posinf=inf, neginf=-inf),
+            None if weight is None else weight[has_failed],
+            None if cluster is None else cluster[has_failed],
             int((columns.status == UNDEFINED).sum()),
             statistic,
             error,
@@ -291,7 +300,7 @@ class MetricLevel:
         return self.scored + self.failed
 
     @property
-    def applies(self) -> int:
+    def n_applicable(self) -> int:
         """Examples that the metric applies to."""
         return self.size + self.undefined
 
@@ -304,19 +313,19 @@ class MetricLevel:
             return None
         if self.statistic == "mean":
             return float(np.average(self.values, weights=self.weight))
-        return quantiles(self.values, (QUANTILES[self.statistic],))[0]
+        return compute_quantiles(self.values, (QUANTILES[self.statistic],))[0]
 
     def reach(self) -> tuple[float, float]:
         """The least and greatest mean or quantile."""
-        return self._reach
+        return self._cached_reach
 
     @cached_property
-    def _reach(self) -> tuple[float, float]:
+    def _cached_reach(self) -> tuple[float, float]:
         if self.statistic != "mean":
-            return quantile_reach(self.values, self.low, self.high, QUANTILES[self.statistic])
-        return reach_of(self.values, self.weight, self.low, self.high, self.failed_weight)
+            return compute_quantile_reach(self.values, self.low, self.high, QUANTILES[self.statistic])
+        return compute_reach(self.values, self.weight, self.low, self.high, self.failed_weight)
 
-    def interval(self, level: float, where: Where = "out") -> Interval | None:
+    def interval(self, level: float, where: FailedPlacement = "out") -> Interval | None:
         """By `sampled`; of a mean including judge error, where that is known."""
         sampled = self.sampled(level, where)
         if sampled is None or self.error is None or self.statistic != "mean":
@@ -324,33 +333,39 @@ class MetricLevel:
         middle = self.estimate if where == "out" else (sampled.low + sampled.high) / 2
         if middle is None or not self.values.size:
             return sampled
-        return judged_mean(sampled, min(sampled.high, max(sampled.low, middle)), self.error, self.values, self.weight)
+        return compute_judged_mean(
+            sampled, min(sampled.high, max(sampled.low, middle)), self.error, self.values, self.weight
+        )
 
-    def placed(self, where: Where) -> tuple[Floats, Floats | None, Codes | None]:
+    def place_failed(self, where: FailedPlacement) -> tuple[Floats, Floats | None, Codes | None]:
         """Values, weights and clusters with the failed scores left out, all at their least, or at their greatest."""
         if where == "out":
             return self.values, self.weight, self.cluster
-        values = joined(self.values, self.low if where == "low" else self.high)
-        return values, both(self.weight, self.failed_weight), both(self.cluster, self.failed_cluster)
+        values = concatenate(self.values, self.low if where == "low" else self.high)
+        return (
+            values,
+            concatenate_both(self.weight, self.failed_weight),
+            concatenate_both(self.cluster, self.failed_cluster),
+        )
 
-    def sampled(self, level: float, where: Where = "out") -> Interval | None:
-        """By `estimating.interval_of_mean`; of quantiles by `interval_of_quantile`, whose ends may be infinite."""
-        values, weights, clusters = self.placed(where)
+    def sampled(self, level: float, where: FailedPlacement = "out") -> Interval | None:
+        """By `estimating.interval_of_mean`; of quantiles by `compute_quantile_interval`, whose ends may be infinite."""
+        values, weights, clusters = self.place_failed(where)
         if not values.size:
             return None
         if self.statistic != "mean":
-            return interval_of_quantile(values, QUANTILES[self.statistic], level, self.metric.range)
-        if where != "out" and not finite(values):
+            return compute_quantile_interval(values, QUANTILES[self.statistic], level, self.metric.range)
+        if where != "out" and not is_finite(values):
             return None
-        return interval_of_mean(ScoreSample.of(self.metric, values, weights, clusters), level)
+        return compute_mean_interval(ScoreSample.of(self.metric, values, weights, clusters), level)
 
-    def least_width(self, level: float) -> float:
+    def compute_min_width(self, level: float) -> float:
         """As of a difference; Wilson's interval is not centred on the estimate, so a rate has none."""
         interval = self.sampled(level) if self.statistic == "mean" else None
-        plain = self.weight is None and self.cluster is None
-        if interval is None or not plain or not interval.method.startswith("skew-corrected t"):
+        is_unweighted = self.weight is None and self.cluster is None
+        if interval is None or not is_unweighted or not interval.method.startswith("skew-corrected t"):
             return 0.0
-        return least_width_of(self.values, self.failed, level)
+        return compute_min_width(self.values, self.failed, level)
 
     def supported(self, alpha: float, *, worse_is_less: bool) -> bool:  # noqa: ARG002 - as a difference is asked
         """Nothing further is asked of a level."""

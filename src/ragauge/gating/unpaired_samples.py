@@ -7,9 +7,14 @@ from functools import cached_property
 from math import hypot
 from typing import TYPE_CHECKING
 
-from ragauge.gating.extremes import finite
-from ragauge.gating.sample import MetricLevel, Where
-from ragauge.scores.estimation import ScoreSample, difference_test, interval_of_difference, judged_difference
+from ragauge.gating.extremes import is_finite
+from ragauge.gating.sample import FailedPlacement, MetricLevel
+from ragauge.scores.estimation import (
+    ScoreSample,
+    compute_difference_interval,
+    compute_judged_difference,
+    run_difference_test,
+)
 from ragauge.stats.judge_error import JudgeMeanError
 from ragauge.stats.weighted import Alternative, Interval
 
@@ -27,7 +32,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Apart:
+class UnpairedRuns:
     """Two runs on different examples, for the rules that hold one against the other.
 
     Attributes:
@@ -40,22 +45,27 @@ class Apart:
     slices: Slices
     n: int
 
-    def sample(self, metric: Metric, error: JudgeMeanError | None) -> Callable[[Mask], Unpaired] | None:
+    def make_sampler(self, metric: Metric, error: JudgeMeanError | None) -> Callable[[Mask], UnpairedDifference] | None:
         """Examples of both, as a mask in the numbering of `slices` -> the difference over them."""
         columns = self.columns(metric)
         if columns is None:
             return None
         new, base = columns
 
-        def make(mask: Mask) -> Unpaired:
-            here, there = new.take(mask[new.query].nonzero()[0]), base.take(mask[self.n + base.query].nonzero()[0])
-            return Unpaired(MetricLevel.of(metric, here), MetricLevel.of(metric, there), error)
+        def build_sample(mask: Mask) -> UnpairedDifference:
+            own_columns, baseline_columns = (
+                new.take(mask[new.query].nonzero()[0]),
+                base.take(mask[self.n + base.query].nonzero()[0]),
+            )
+            return UnpairedDifference(
+                MetricLevel.of(metric, own_columns), MetricLevel.of(metric, baseline_columns), error
+            )
 
-        return make
+        return build_sample
 
 
 @dataclass(frozen=True, eq=False)
-class Unpaired:
+class UnpairedDifference:
     """The difference of the means of two independent samples, new − base.
 
     Nothing matches one example to another, so the spread between examples counts in full, on both sides.
@@ -69,7 +79,7 @@ class Unpaired:
     new: MetricLevel
     base: MetricLevel
     error: JudgeMeanError | None = None
-    _intervals: dict[tuple[float, Where], Interval | None] = field(default_factory=dict)
+    _intervals: dict[tuple[float, FailedPlacement], Interval | None] = field(default_factory=dict)
 
     @property
     def scored(self) -> int:
@@ -87,9 +97,9 @@ class Unpaired:
         return min(self.new.size, self.base.size)
 
     @property
-    def applies(self) -> int:
+    def n_applicable(self) -> int:
         """Examples of the smaller side that the metric applies to."""
-        return min(self.new.applies, self.base.applies)
+        return min(self.new.n_applicable, self.base.n_applicable)
 
     @cached_property
     def means(self) -> tuple[float, float] | None:
@@ -107,11 +117,11 @@ class Unpaired:
         (low, high), (base_low, base_high) = self.new.reach(), self.base.reach()
         return low - base_high, high - base_low
 
-    def base_reach(self) -> tuple[float, float]:
+    def compute_base_reach(self) -> tuple[float, float]:
         """The least and greatest mean of the baseline."""
         return self.base.reach()
 
-    def interval(self, level: float, where: Where = "out") -> Interval | None:
+    def interval(self, level: float, where: FailedPlacement = "out") -> Interval | None:
         """By `sampled`, with what the judge sees between two systems where there is nothing to see.
 
         Of a share of the baseline's mean as a limit: that mean is a sample's too, and is taken as it is. That errs on
@@ -122,31 +132,33 @@ class Unpaired:
             return sampled
         middle = self.estimate if where == "out" else None
         middle = (sampled.low + sampled.high) / 2 if middle is None else min(sampled.high, max(sampled.low, middle))
-        return judged_difference(sampled, middle, self.error, 1.0, seen=True)
+        return compute_judged_difference(sampled, middle, self.error, 1.0, seen=True)
 
-    def sampled(self, level: float, where: Where = "out") -> Interval | None:
+    def sampled(self, level: float, where: FailedPlacement = "out") -> Interval | None:
         """By `estimating.interval_of_difference`."""
         key = (level, where)
         if key not in self._intervals:
-            self._intervals[key] = self._interval(level, where)
+            self._intervals[key] = self._compute_sampling_interval(level, where)
         return self._intervals[key]
 
-    def _interval(self, level: float, where: Where) -> Interval | None:
-        other: Where = "high" if where == "low" else "low" if where == "high" else "out"
-        here, there = self.new.placed(where), self.base.placed(other)
-        if not here[0].size or not there[0].size or not finite(here[0], there[0]):
+    def _compute_sampling_interval(self, level: float, where: FailedPlacement) -> Interval | None:
+        other: FailedPlacement = "high" if where == "low" else "low" if where == "high" else "out"
+        own_values, baseline_values = self.new.place_failed(where), self.base.place_failed(other)
+        if not own_values[0].size or not baseline_values[0].size or not is_finite(own_values[0], baseline_values[0]):
             return None
-        new, base = (ScoreSample.of(self.new.metric, *side) for side in (here, there))
-        return interval_of_difference(new, base, level, paired=False)
+        new, base = (ScoreSample.of(self.new.metric, *sample_values) for sample_values in (own_values, baseline_values))
+        return compute_difference_interval(new, base, level, paired=False)
 
-    def least_width(self, level: float) -> float:
+    def compute_min_width(self, level: float) -> float:
         """sqrt(w² + v²), w and v the least that the intervals of the two means reach: so are theirs put together."""
-        return hypot(self.new.least_width(level), self.base.least_width(level))
+        return hypot(self.new.compute_min_width(level), self.base.compute_min_width(level))
 
     def supported(self, alpha: float, *, worse_is_less: bool) -> bool:
         """Whether `estimating.difference_test` sees a change for the worse too: of rates it counts."""
         new, base = self.new, self.base
         alternative: Alternative = "less" if worse_is_less else "greater"
-        here, there = (ScoreSample.of(side.metric, side.values, side.weight, side.cluster) for side in (new, base))
-        tested = difference_test(here, there, paired=False, alternative=alternative)
+        own_sample, baseline_sample = (
+            ScoreSample.of(level.metric, level.values, level.weight, level.cluster) for level in (new, base)
+        )
+        tested = run_difference_test(own_sample, baseline_sample, paired=False, alternative=alternative)
         return tested is not None and tested.p_value <= alpha

@@ -9,17 +9,17 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-from ragauge.core.criterion import Criterion, Seen
-from ragauge.core.example import Example, Turn, seen_turns
-from ragauge.core.facts import AnswerFacts, FactsOf
-from ragauge.core.human_labels import Labelled
-from ragauge.core.identity import digest, plain
+from ragauge.core.criterion import Criterion, VisibleField
+from ragauge.core.example import Example, Turn, select_visible_turns
+from ragauge.core.facts import AnswerFacts, JudgeFacts
+from ragauge.core.human_labels import LabeledAnswer
+from ragauge.core.identity import hash_json, to_json_value
 from ragauge.core.response import REDACTED, Response
-from ragauge.text.citation_marks import mark_spans
-from ragauge.text.clauses import clauses
+from ragauge.text.citation_marks import find_citation_spans
+from ragauge.text.clauses import split_clauses
 from ragauge.text.markup import blank_markup
-from ragauge.text.phrases import participle
-from ragauge.text.sentences import FENCE, split
+from ragauge.text.phrases import is_participle
+from ragauge.text.sentences import FENCE, split_sentences
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,9 +136,9 @@ class MeetCriteria:
     references: tuple[str, ...] = ()
     history: tuple[Turn, ...] = ()
 
-    def seen_by(self, criterion: Criterion) -> tuple[Seen, ...]:
+    def list_sources(self, criterion: Criterion) -> tuple[VisibleField, ...]:
         """What one criterion is shown: what it sees, but for earlier turns where there are none."""
-        return tuple(part for part in criterion.sees if part != "history" or self.history)
+        return tuple(source for source in criterion.sees if source != "history" or self.history)
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,46 +160,48 @@ class Similarity:
     reference: str
 
 
-SUBJECT = "It was "  # what a sentence that begins with a participle has lost
-ENDS = (".", "!", "?", "。", "！", "？")
+LOST_SUBJECT = "It was "  # what a sentence that begins with a participle has lost
+SENTENCE_ENDS = (".", "!", "?", "。", "！", "？")
 
 Rate = RatePassages | RateSentences | RateAnswer
 Cover = CoverAspects | CoverCriteria
 Inputs = VerifyAnswer | VerifyReference | Rate | Agree | Cover | MeetCriteria | GuessQuestions | Similarity
 
 
-def reference_claims(example: Example) -> tuple[str, ...]:
+def list_reference_claims(example: Example) -> tuple[str, ...]:
     """The prepared claims, or the clauses of the main reference's sentences where the set is unprepared.
 
-    >>> reference_claims(Example("q", "Who?", references=("The firm was founded in 1998 and is based in Porto.",)))
+    >>> list_reference_claims(Example("q", "Who?", references=("The firm was founded in 1998 and is based in Porto.",)))
     ('The firm was founded in 1998.', 'The firm is based in Porto.')
     """
     if example.reference_claims is not None:
         return example.reference_claims
-    sentences = split(example.references[0]) if example.references else ()
+    sentences = split_sentences(example.references[0]) if example.references else ()
     texts = [sentence.text for sentence in sentences if not FENCE.match(sentence.text)]
-    return tuple(claim for sentence in texts for claim in _cut(sentence))
+    return tuple(claim for sentence in texts for claim in _split_into_claims(sentence))
 
 
-def _cut(sentence: str) -> tuple[str, ...]:
+def _split_into_claims(sentence: str) -> tuple[str, ...]:
     """A sentence's clauses, each a sentence again; the sentence as it is where nothing is cut."""
-    texts = [clause.text for clause in clauses(sentence)]
-    if len(texts) == 1 and participle(sentence.split(" ", 1)[0].lower()):  # "Founded in 1998 and based in Porto"
-        whole = [clause.text for clause in clauses(SUBJECT + sentence[0].lower() + sentence[1:])]
+    texts = [clause.text for clause in split_clauses(sentence)]
+    if len(texts) == 1 and is_participle(sentence.split(" ", 1)[0].lower()):  # "Founded in 1998 and based in Porto"
+        completed = [clause.text for clause in split_clauses(LOST_SUBJECT + sentence[0].lower() + sentence[1:])]
         texts = [
-            (text := clause.removeprefix(SUBJECT))[0].upper() + text[1:]
-            for clause in whole
-            if clause.startswith(SUBJECT)
+            (text := clause.removeprefix(LOST_SUBJECT))[0].upper() + text[1:]
+            for clause in completed
+            if clause.startswith(LOST_SUBJECT)
         ]
-        texts = texts if len(texts) == len(whole) else [sentence]
-    return tuple(text if text.endswith(ENDS) else text + "." for text in texts) if len(texts) > 1 else (sentence,)
+        texts = texts if len(texts) == len(completed) else [sentence]
+    return (
+        tuple(text if text.endswith(SENTENCE_ENDS) else text + "." for text in texts) if len(texts) > 1 else (sentence,)
+    )
 
 
-def inputs_for(
+def build_inputs(
     question: str,
     example: Example,
     response: Response,
-    known: Mapping[str, FactsOf],
+    facts_by_question: Mapping[str, JudgeFacts],
     criteria: Sequence[Criterion] = (),
 ) -> Inputs | None:
     """What the question sees of one response; None where it does not apply (then nothing is asked).
@@ -208,20 +210,20 @@ def inputs_for(
         question: its name.
         example: the question and its labels.
         response: what the system returned.
-        known: facts of the questions asked before, by name; `agree` works on the claims of verify_answer.
+        facts_by_question: facts of the questions asked before, by name; `agree` works on the claims of verify_answer.
         criteria: of the run.
     """
     if response.error is not None:
         return None
     answer = None if response.answer in (None, REDACTED) else blank_markup(response.answer)
-    texts = tuple(p.text or "" for p in response.passages or ()) if response.texts_recorded else None
-    turns = seen_turns(example.history)
+    texts = tuple(p.text or "" for p in response.passages or ()) if response.has_passage_texts else None
+    turns = select_visible_turns(example.history)
     match question:
         case "verify_answer":
-            cited = mark_spans(answer or "", response.passages or ())
+            cited = find_citation_spans(answer or "", response.passages or ())
             return None if answer is None else VerifyAnswer(example.query, texts, answer, turns, cited)
         case "verify_reference":
-            claims = reference_claims(example)
+            claims = list_reference_claims(example)
             accepted = example.references[1:] if len(claims) == 1 else ()
             if not claims or texts is None:
                 return None
@@ -230,27 +232,27 @@ def inputs_for(
             rate = RatePassages if question == "rate_passages" else RateSentences
             return None if texts is None else rate(example.query, texts, turns)
         case "rate_answer" | "guess_questions":
-            of = RateAnswer if question == "rate_answer" else GuessQuestions
-            return None if answer is None else of(example.query, answer, turns)
+            input_type = RateAnswer if question == "rate_answer" else GuessQuestions
+            return None if answer is None else input_type(example.query, answer, turns)
         case "agree":
-            verified = known.get("verify_answer")
-            claims = reference_claims(example)
+            verified = facts_by_question.get("verify_answer")
+            claims = list_reference_claims(example)
             if not isinstance(verified, AnswerFacts) or not claims:
                 return None
-            mine, first = tuple(claim.text for claim in verified.claims), "".join(example.references[:1])
-            return Agree(mine, claims, example.query, example.references[1:], answer or "", first, turns)
+            answer_claims, first = tuple(claim.text for claim in verified.claims), "".join(example.references[:1])
+            return Agree(answer_claims, claims, example.query, example.references[1:], answer or "", first, turns)
         case "cover_aspects" | "cover_criteria":
             of_aspects = question == "cover_aspects"
-            kind, parts = (CoverAspects, example.aspects) if of_aspects else (CoverCriteria, example.criteria)
-            return kind(example.query, parts, answer, turns) if parts and answer is not None else None
+            kind, points = (CoverAspects, example.aspects) if of_aspects else (CoverCriteria, example.criteria)
+            return kind(example.query, points, answer, turns) if points and answer is not None else None
         case "meet_criteria":
-            return _criteria_inputs(criteria, example.query, answer, texts, example.references, turns)
+            return _build_criteria_inputs(criteria, example.query, answer, texts, example.references, turns)
         case "similarity":
             return None if answer is None or not example.references else Similarity(answer, example.references[0])
     raise ValueError(f"no question {question!r}")
 
 
-def _criteria_inputs(
+def _build_criteria_inputs(
     criteria: Sequence[Criterion],
     query: str,
     answer: str | None,
@@ -261,27 +263,27 @@ def _criteria_inputs(
     """Those criteria whose texts are there, and what they see; None where none is."""
     texts = tuple(reference for reference in references if reference.strip())
     lacking = {"answer": answer is None, "passages": passages is None, "reference": not texts}
-    able = tuple(one for one in criteria if not any(lacking.get(part) for part in one.sees))
-    seen = {part for one in able for part in one.sees}
+    applicable = tuple(criterion for criterion in criteria if not any(lacking.get(source) for source in criterion.sees))
+    sources = {source for criterion in applicable for source in criterion.sees}
     return (
         MeetCriteria(
-            able,
-            query if "query" in seen else "",
-            answer if "answer" in seen else None,
-            passages if "passages" in seen else None,
-            texts if "reference" in seen else (),
-            history if "history" in seen else (),
+            applicable,
+            query if "query" in sources else "",
+            answer if "answer" in sources else None,
+            passages if "passages" in sources else None,
+            texts if "reference" in sources else (),
+            history if "history" in sources else (),
         )
-        if able
+        if applicable
         else None
     )
 
 
-def inputs_of_row(row: Labelled) -> VerifyAnswer:
+def build_row_inputs(row: LabeledAnswer) -> VerifyAnswer:
     """What a judge of a labelled row sees."""
-    return VerifyAnswer(row.query, row.passages, row.answer, seen_turns(row.history))
+    return VerifyAnswer(row.query, row.passages, row.answer, select_visible_turns(row.history))
 
 
-def evidence_key(judge_id: str, version: int, inputs: Inputs, judge_repeat: int = 0) -> str:
+def build_evidence_key(judge_id: str, version: int, inputs: Inputs, judge_repeat: int = 0) -> str:
     """SHA-256 of who is asked, what (with its version) and everything that it sees: no run, no query id."""
-    return digest([judge_id, inputs.question, version, plain(inputs), judge_repeat])
+    return hash_json([judge_id, inputs.question, version, to_json_value(inputs), judge_repeat])

@@ -14,11 +14,11 @@ from dataclasses import replace
 from typing import Protocol, TypeGuard
 
 from ragauge.core.ask import Ask, ModelName, Reply
-from ragauge.core.facts import Agreement, AgreementFacts, FactsOf, ReferenceClaim, ReferenceFacts
+from ragauge.core.facts import Agreement, AgreementFacts, JudgeFacts, ReferenceClaim, ReferenceFacts
 from ragauge.judges.inputs import Agree, Inputs, VerifyReference
-from ragauge.text.patterns import declines
+from ragauge.text.patterns import is_no_answer
 
-Asking = Generator[list[Ask], list[Reply], FactsOf]
+AskGenerator = Generator[list[Ask], list[Reply], JudgeFacts]
 
 
 class Judge(Protocol):
@@ -34,7 +34,7 @@ class Judge(Protocol):
     def answers(self, question: str) -> bool:
         """Whether this judge can answer the question at all."""
 
-    def ask(self, inputs: Inputs, judge_repeat: int = 0) -> Asking:
+    def ask(self, inputs: Inputs, judge_repeat: int = 0) -> AskGenerator:
         """A generator that yields lists of asks (a list may run concurrently) and returns the facts.
 
         A failed call is sent in as a failed Reply, in the order of the asks.
@@ -51,7 +51,7 @@ class AsksModels(Judge, Protocol):
         """Every model that may be asked."""
 
 
-def asks_models(judge: object) -> TypeGuard[AsksModels]:
+def can_ask_models(judge: object) -> TypeGuard[AsksModels]:
     """Whether a judge asks models."""
     return hasattr(judge, "model_of")
 
@@ -63,29 +63,29 @@ class GivesScores(Judge, Protocol):
         """Whether it gives a metric scores, by its printed name."""
 
 
-def gives_scores(judge: object) -> TypeGuard[GivesScores]:
+def can_give_scores(judge: object) -> TypeGuard[GivesScores]:
     """Whether a judge may give scores of its own."""
     return hasattr(judge, "scores")
 
 
-def in_other_words(judge: Judge, templates: Mapping[str, str]) -> Judge | None:
+def reword_judge(judge: Judge, templates: Mapping[str, str]) -> Judge | None:
     """A judge by other templates; None where it has no instruction, or wording of the user's own."""
     rewords: Callable[[Mapping[str, str]], Judge | None] | None = getattr(judge, "reworded", None)
     return None if rewords is None else rewords(templates)
 
 
-def drive(asking: Asking, answer: Callable[[Sequence[Ask]], list[Reply]]) -> FactsOf:
+def answer_asks(generator: AskGenerator, answer: Callable[[Sequence[Ask]], list[Reply]]) -> JudgeFacts:
     """Runs a generator to its end, answering its asks with a plain function."""
     try:
-        asks = next(asking)
+        asks = next(generator)
         while True:
-            asks = asking.send(answer(asks))
+            asks = generator.send(answer(asks))
     except StopIteration as done:
-        facts: FactsOf = done.value
+        facts: JudgeFacts = done.value
         return facts
 
 
-def any_accepted(verify: Callable[[VerifyReference], Asking], inputs: VerifyReference) -> Asking:
+def verify_accepted(verify: Callable[[VerifyReference], AskGenerator], inputs: VerifyReference) -> AskGenerator:
     """The verdict on the claims; where other answers are accepted, that on the one claim is the best of all.
 
     Args:
@@ -98,46 +98,47 @@ def any_accepted(verify: Callable[[VerifyReference], Asking], inputs: VerifyRefe
     verdicts = yield from verify(side_by_side)
     if not isinstance(verdicts, ReferenceFacts):
         return verdicts
-    best = max(verdicts.claims, key=_sure)
+    best = max(verdicts.claims, key=_rank_claim)
     return replace(verdicts, claims=(replace(best, n=1, text=inputs.claims[0]),))
 
 
-def _sure(claim: ReferenceClaim) -> tuple[bool, bool, float]:
+def _rank_claim(claim: ReferenceClaim) -> tuple[bool, bool, float]:
     """Supported first, then not known, and by probability."""
     return bool(claim.supporting), claim.supporting is None, claim.chance
 
 
-QUOTED = " '«»`"
-STOPS = " .。"
-SPACE = re.compile(r"\s+")
-QUOTES = str.maketrans('’‘“”"–—', "'''''--")
+QUOTE_MARKS = " '«»`"
+STOP_MARKS = " .。"
+WHITE_SPACE = re.compile(r"\s+")
+QUOTE_TABLE = str.maketrans('’‘“”"–—', "'''''--")
 
 
-def plain(text: str) -> str:
+def normalize_text(text: str) -> str:
     """A text for comparing word for word: case, white space, quotes or marks of code around it and its stop aside.
 
-    >>> plain("It's  “Half” done. ") == plain("it’s 'half' done"), plain(".5") == plain("5.")
+    >>> (normalize_text("It's  “Half” done. ") == normalize_text("it’s 'half' done"),
+    ...     normalize_text(".5") == normalize_text("5."))
     (True, False)
     """
-    folded = unicodedata.normalize("NFKC", text).casefold().translate(QUOTES)
-    return SPACE.sub(" ", folded).strip(QUOTED).rstrip(STOPS).rstrip(QUOTED)
+    folded = unicodedata.normalize("NFKC", text).casefold().translate(QUOTE_TABLE)
+    return WHITE_SPACE.sub(" ", folded).strip(QUOTE_MARKS).rstrip(STOP_MARKS).rstrip(QUOTE_MARKS)
 
 
-def settled(inputs: Agree) -> AgreementFacts | None:
+def find_trivial_agreement(inputs: Agree) -> AgreementFacts | None:
     """The facts where nothing needs to be judged: the answer is an accepted one, or both decline; else None.
 
     Then every claim agrees and every reference claim is stated, with probability 1: also where the text makes no
     claims, such as a heading, a question or a number.
     """
-    given = plain(inputs.answer)
+    answer_text = normalize_text(inputs.answer)
     accepted = [text for text in (inputs.reference, *inputs.accepted) if text]
-    same = bool(given) and any(given == plain(text) for text in accepted)
-    if not same and not (accepted and declines(inputs.answer) and all(map(declines, accepted))):
+    same = bool(answer_text) and any(answer_text == normalize_text(text) for text in accepted)
+    if not same and not (accepted and is_no_answer(inputs.answer) and all(map(is_no_answer, accepted))):
         return None
-    return sure(inputs)
+    return build_full_agreement(inputs)
 
 
-def sure(inputs: Agree) -> AgreementFacts:
+def build_full_agreement(inputs: Agree) -> AgreementFacts:
     """Facts by which everything agrees."""
     n, m = len(inputs.answer_claims), len(inputs.reference_claims)
     agrees: Agreement = "agrees"

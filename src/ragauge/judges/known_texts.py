@@ -35,29 +35,31 @@ class KnownText:
 
 
 @cache
-def languages() -> tuple[str, ...]:
+def list_languages() -> tuple[str, ...]:
     """ISO 639-1 codes of the languages that there are documents of, ascending."""
     return tuple(sorted(file.name.removesuffix(".json") for file in FOLDER.iterdir() if file.name.endswith(".json")))
 
 
 @cache
-def known_texts(language: str, layout: Layout) -> tuple[KnownText, ...]:
+def read_known_texts(language: str, layout: Layout) -> tuple[KnownText, ...]:
     """The documents of a language in a layout; () for a language that has none.
 
     A table is written with bars between its cells, a row a line; cells are the same table with one cell a line.
     """
-    if language not in languages():
+    if language not in list_languages():
         return ()
     documents = json.loads((FOLDER / f"{language}.json").read_text(encoding="utf-8"))
-    return tuple(_known_text(language, number, document, layout) for number, document in enumerate(documents))
+    return tuple(_build_known_text(language, number, document, layout) for number, document in enumerate(documents))
 
 
-def _known_text(language: str, number: int, document: dict[str, Any], layout: Layout) -> KnownText:
-    parts = tuple(document["prose"]) if layout == "prose" else tuple(_row(row, layout) for row in document["rows"])
-    body = " ".join(parts) if layout == "prose" else "\n".join((_row(document["header"], layout), *parts))
+def _build_known_text(language: str, number: int, document: dict[str, Any], layout: Layout) -> KnownText:
+    parts = (
+        tuple(document["prose"]) if layout == "prose" else tuple(_format_row(row, layout) for row in document["rows"])
+    )
+    body = " ".join(parts) if layout == "prose" else "\n".join((_format_row(document["header"], layout), *parts))
     text = f"{document['title']}\n{body}"
     return KnownText(f"{language}:{number}", f"{language}:{number ^ 1}", text, parts)
 
 
-def _row(cells: Sequence[str], layout: Layout) -> str:
+def _format_row(cells: Sequence[str], layout: Layout) -> str:
     return "\n".join(cells) if layout == "cells" else f"| {' | '.join(cells)} |"

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from ragauge.core.ask import Ask, Reply
 from ragauge.core.facts import SimilarityFacts
 from ragauge.judges.inputs import Similarity
-from ragauge.judges.judge import Asking
+from ragauge.judges.judge import AskGenerator
 
 if TYPE_CHECKING:
     import numpy as np
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 SCALES_FILE = Path(__file__).parent / "cosine_scales.json"
 
 
-class Scale(NamedTuple):
+class CosineScale(NamedTuple):
     """How the embedder's cosine is read in one language.
 
     Attributes:
@@ -38,60 +38,65 @@ class Scale(NamedTuple):
 
 
 @cache
-def stored_scales() -> Mapping[str, Any]:
+def read_scales() -> Mapping[str, Any]:
     """The whole file: language -> center, spread, and mean cosine of unrelated sentences."""
     scales: Mapping[str, Any] = json.loads(SCALES_FILE.read_text(encoding="utf-8"))
     return scales
 
 
 @cache
-def cosine_scale(language: str) -> Scale | None:
+def find_scale(language: str) -> CosineScale | None:
     """The scale of a language by its ISO 639-1 code; None of one that was not measured: there no cosine is read."""
     import numpy as np
 
-    scales = stored_scales()
+    scales = read_scales()
     if language not in scales:
         return None
     center = np.asarray(scales[language]["center"], dtype=np.float64)
-    return Scale(center if center.size else None, scales["en"]["spread"] / scales[language]["spread"])
+    return CosineScale(center if center.size else None, scales["en"]["spread"] / scales[language]["spread"])
 
 
-def embed(question: str, version: int, texts: Sequence[str], judge_repeat: int) -> Ask:
+def build_embed_ask(question: str, version: int, texts: Sequence[str], judge_repeat: int) -> Ask:
     """The one request for vectors that a question makes."""
     return Ask("embed", question, version, tuple(("text", text) for text in texts), judge_repeat=judge_repeat)
 
 
-def cosines(reply: Reply, n: int) -> list[float | None]:
+def compute_cosines(reply: Reply, n: int) -> list[float | None]:
     """Cosine of the first text with each of the n others, to 6 decimals; None for all where the call failed."""
-    rows = _vectors(reply, n + 1)
+    rows = _normalize_vectors(reply, n + 1)
     return [None] * n if rows is None else [round(float(rows[0] @ other), 6) for other in rows[1:]]
 
 
-def standard_table(reply: Reply, first: int, scales: Sequence[Scale | None]) -> list[list[float | None]]:
+def compute_standard_table(reply: Reply, first: int, scales: Sequence[CosineScale | None]) -> list[list[float | None]]:
     """Cosine of each of the first texts with each of the others as it would be in English, by the other's scale.
 
     About 0 for unrelated texts of any language; beyond 1 where they spread less than in English. None for a text
     without a scale, for all where the call failed, and where the embedder is another one.
     """
-    rows = _vectors(reply, first + len(scales))
+    rows = _normalize_vectors(reply, first + len(scales))
     if rows is None:
         return [[None] * len(scales) for _ in range(first)]
     pairs = list(zip(rows[first:], scales, strict=True))
-    return [[None if scale is None else _standard(row, other, scale) for other, scale in pairs] for row in rows[:first]]
+    return [
+        [None if scale is None else _compute_standard_cosine(row, other, scale) for other, scale in pairs]
+        for row in rows[:first]
+    ]
 
 
-def _standard(one: npt.NDArray[np.float64], other: npt.NDArray[np.float64], scale: Scale) -> float | None:
+def _compute_standard_cosine(
+    first: npt.NDArray[np.float64], other: npt.NDArray[np.float64], scale: CosineScale
+) -> float | None:
     """The cosine of two vectors of length 1 or 0 on a scale, to 6 decimals."""
     if scale.center is None:
-        return round(float(one @ other) * scale.factor, 6)
-    if scale.center.shape != one.shape:
+        return round(float(first @ other) * scale.factor, 6)
+    if scale.center.shape != first.shape:
         return None
-    left, right = one - scale.center, other - scale.center
+    left, right = first - scale.center, other - scale.center
     lengths = float((left @ left) * (right @ right)) ** 0.5
     return round(float(left @ right) / lengths * scale.factor, 6) if lengths else 0.0
 
 
-def _vectors(reply: Reply, n: int) -> npt.NDArray[np.float64] | None:
+def _normalize_vectors(reply: Reply, n: int) -> npt.NDArray[np.float64] | None:
     """The reply's vectors scaled to length 1 (zeros stay zeros); None where they are not n rows of numbers."""
     import numpy as np
 
@@ -110,11 +115,11 @@ def _vectors(reply: Reply, n: int) -> npt.NDArray[np.float64] | None:
 VERSION = 1
 
 
-def similarity(inputs: Similarity, judge_repeat: int = 0) -> Asking:
+def measure_similarity(inputs: Similarity, judge_repeat: int = 0) -> AskGenerator:
     """One ask for both vectors; a blank text has none, and is not asked about."""
     texts = (inputs.answer, inputs.reference)
     if not all(text.strip() for text in texts):
         return SimilarityFacts(None, blank=True)
-    (reply,) = yield [embed("similarity", VERSION, texts, judge_repeat)]
-    (cosine,) = cosines(reply, 1)
+    (reply,) = yield [build_embed_ask("similarity", VERSION, texts, judge_repeat)]
+    (cosine,) = compute_cosines(reply, 1)
     return SimilarityFacts(None if cosine is None else max(-1.0, min(1.0, cosine)))  # takes back rounding only

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import typer
 
-from ragauge.core.messages import command, plural
+from ragauge.core.messages import format_command, format_count
 from ragauge.labels.label.options import LabelDrawOptions, LabelImportOptions, LabelPlanOptions, LabelTransferOptions
 from ragauge.verbs import command_options as options
 from ragauge.verbs.command_output import show, show_json
@@ -13,36 +13,40 @@ app = typer.Typer(help="What people say of answers: drawn, labelled, imported.",
 
 
 @app.callback()
-def front() -> None:
+def define_group() -> None:
     """What people say of answers: drawn, labelled, imported."""
 
 
 @app.command("import")
-@options.grouped
-def import_labels(wanted: LabelImportOptions, as_json: options.Json = False) -> None:
+@options.spread_options
+def import_labels(command_options: LabelImportOptions, as_json: options.Json = False) -> None:
     """Keep people's labels: the page's labels.jsonl, CSV, what judge check reads, or Label Studio's JSON.
 
     The same file twice changes nothing. A label counts in every run where the same texts recur.
     """
     from ragauge.labels.label import verb as label
 
-    found = label.label_import(**vars(wanted))
+    imported = label.label_import(**vars(command_options))
     if as_json:
-        show_json(found)
+        show_json(imported)
         return
-    lines = [f"{plural(found.read, 'label')} read, {found.new:,} new"]
-    lines += [f"people:{name or 'none'} has {plural(count, 'label')}" for name, count in found.guidelines.items()]
-    if found.without_text:
+    lines = [f"{format_count(imported.read, 'label')} read, {imported.new:,} new"]
+    lines += [
+        f"people:{name or 'none'} has {format_count(count, 'label')}" for name, count in imported.guidelines.items()
+    ]
+    if imported.without_text:
         lines.append(
-            f"{found.without_text:,} of {plural(found.keys, 'key')} fit no text of a stored run: labels count where "
+            f"{imported.without_text:,} of {format_count(imported.keys, 'key')} fit no text of a stored run: labels "
+            "count "
+            "where "
             "question, passages and answer are the same"
         )
     show("\n".join(lines))
 
 
 @app.command("draw")
-@options.grouped
-def draw_labels(wanted: LabelDrawOptions, as_json: options.Json = False) -> None:
+@options.spread_options
+def draw_labels(command_options: LabelDrawOptions, as_json: options.Json = False) -> None:
     """Draw answers of a run for people, and write the page on which they label them by keys, without a server.
 
     The page saves labels.jsonl, which `ragauge label import` brings in; without -o they are labelled in `ragauge ui`.
@@ -50,45 +54,57 @@ def draw_labels(wanted: LabelDrawOptions, as_json: options.Json = False) -> None
     """
     from ragauge.labels.label.label_draw import label_draw
 
-    found = label_draw(**vars(wanted))
+    drawn = label_draw(**vars(command_options))
     if as_json:
-        show_json(found)
+        show_json(drawn)
         return
-    what = f"{plural(found.answers, 'answer')}, {plural(found.parts, 'part')} to label"
-    how = f", drawn from {found.of:,} ({found.scheme})" if found.scheme else ": what people differ on"
-    if found.scheme and found.answers < wanted.n and not wanted.again:
-        how += f"; {wanted.n:,} were asked for, of which the others are labelled or drawn already, or not there"
-    lines = [f"{what}{how}; guideline {found.guideline}"]
-    if found.again:
+    what = f"{format_count(drawn.answers, 'answer')}, {format_count(drawn.parts, 'part')} to label"
+    how = f", drawn from {drawn.of:,} ({drawn.scheme})" if drawn.scheme else ": what people differ on"
+    if drawn.scheme and drawn.answers < command_options.n and not command_options.again:
+        how += (
+            f"; {command_options.n:,} were asked for, of which the others are labelled or drawn already, or not there"
+        )
+    lines = [f"{what}{how}; guideline {drawn.guideline}"]
+    if drawn.again:
         lines.append("It is a draw that is stored already: its labels count once.")
-    elif found.before:
-        lines.append(f"None of the {plural(found.before, 'answer')} drawn before is in it: for those give --again.")
-    then = command("label", "import", "labels.jsonl") if found.paths else f"{command('ui')}, /label?draw={found.draw}"
+    elif drawn.before:
+        lines.append(
+            f"None of the {format_count(drawn.before, 'answer')} drawn before is in it: for those give --again."
+        )
+    then = (
+        format_command("label", "import", "labels.jsonl")
+        if drawn.paths
+        else f"{format_command('ui')}, /label?draw={drawn.draw}"
+    )
     show("\n".join([*lines, f"Then: {then}"]))
-    for path in found.paths:
+    for path in drawn.paths:
         typer.echo(f"wrote {path}", err=True)
 
 
 @app.command("plan")
-@options.grouped
-def plan_labels(wanted: LabelPlanOptions, as_json: options.Json = False) -> None:
+@options.spread_options
+def plan_labels(command_options: LabelPlanOptions, as_json: options.Json = False) -> None:
     """How many labels it takes for an interval of a width, or to see a change between two runs."""
     from ragauge.labels.label import verb as label
-    from ragauge.labels.plan.tables import sentences
+    from ragauge.labels.plan.tables import describe_plan
 
-    found = label.label_plan(**vars(wanted))
-    show_json(found) if as_json else show("\n".join(sentences(found)))
+    plan = label.label_plan(**vars(command_options))
+    show_json(plan) if as_json else show("\n".join(describe_plan(plan)))
 
 
 @app.command("transfer")
-@options.grouped
-def transfer_labels(wanted: LabelTransferOptions, as_json: options.Json = False) -> None:
+@options.spread_options
+def transfer_labels(command_options: LabelTransferOptions, as_json: options.Json = False) -> None:
     """The share of supported answers in a run without labels, by labels of another run and the same judge."""
     from ragauge.labels.label import verb as label
-    from ragauge.labels.plan.tables import transferred
+    from ragauge.labels.plan.tables import describe_transferred_rate
 
-    found = label.label_transfer(**vars(wanted))
+    transfer = label.label_transfer(**vars(command_options))
     if as_json:
-        show_json(found)
+        show_json(transfer)
         return
-    show(transferred(found.run, found.labelled, found.rate, found.judged, (found.labels, found.n)))
+    show(
+        describe_transferred_rate(
+            transfer.run, transfer.labelled, transfer.rate, transfer.judged, (transfer.labels, transfer.n)
+        )
+    )

@@ -9,18 +9,18 @@ from typing import Annotated, Any
 import typer
 
 from ragauge.core.errors import Interrupted
-from ragauge.core.messages import plural
-from ragauge.labels.label.options import UnaskedOptions
+from ragauge.core.messages import format_count
+from ragauge.labels.label.options import OfflineCheckOptions
 from ragauge.verbs import command_options as options
 from ragauge.verbs.command_output import (
-    check_outputs,
-    expected_calls,
-    kept_on_interrupt,
-    progress_line,
-    same_command,
+    build_resume_command,
+    describe_expected_calls,
+    report_interrupt,
     show,
     show_json,
+    show_progress,
     show_result,
+    validate_outputs,
 )
 from ragauge.verbs.evaluate_options import CalibrateJudgeOptions, CheckJudgeOptions, ProbeOptions
 
@@ -43,17 +43,17 @@ MinKappa = Annotated[
 
 
 @app.callback()
-def front() -> None:
+def define_group() -> None:
     """What a judge is worth on your data."""
 
 
 @app.command()
-@options.grouped
+@options.spread_options
 def check(
-    wanted: CheckJudgeOptions,
-    instead: UnaskedOptions,
+    command_options: CheckJudgeOptions,
+    instead: OfflineCheckOptions,
     only_plan: options.DryRun = False,
-    least: MinKappa = None,
+    min_kappa: MinKappa = None,
     outputs: Outputs = None,
     as_json: options.Json = False,
     quiet: options.Quiet = False,
@@ -66,45 +66,53 @@ def check(
     1 or 0; a list of labels, one an annotator.
     """
     from ragauge.labels.check import verb as judge_check
-    from ragauge.labels.check.tables import sections
+    from ragauge.labels.check.tables import build_sections
     from ragauge.labels.grades.verb import check_grades
     from ragauge.labels.history.verb import judge_history
-    from ragauge.rendering.writers.terminal import terminal
-    from ragauge.verbs.coroutines import finish
+    from ragauge.rendering.writers.terminal import render_terminal
+    from ragauge.verbs.coroutines import run_coroutine
 
     if instead.history:
-        show_result(judge_history(wanted.judge or (), store=wanted.store), outputs, as_json=as_json)
+        show_result(judge_history(command_options.judge or (), store=command_options.store), outputs, as_json=as_json)
         return
     if instead.grades:
-        graded = check_grades(wanted.source, wanted.verdict, columns=wanted.columns, segments=wanted.segments)
+        graded = check_grades(
+            command_options.source,
+            command_options.verdict,
+            columns=command_options.columns,
+            segments=command_options.segments,
+        )
         show_result(graded, outputs, as_json=as_json)
         return
     for path in outputs or ():
-        judge_check.check_output(path)
+        judge_check.validate_output(path)
     if instead.forget:
-        checks = judge_check.forget(wanted)
-        told = f"{plural(checks, 'check')} of {wanted.source} forgotten: no interval rests on its labels now."
-        show(told if checks else f"No check of {wanted.source} is kept: nothing to forget.")
+        checks = judge_check.delete_checks(command_options)
+        message = (
+            f"{format_count(checks, 'check')} of {command_options.source} forgotten: no interval rests on its labels "
+            "now."
+        )
+        show(message if checks else f"No check of {command_options.source} is kept: nothing to forget.")
         return
     if only_plan:
-        planned = judge_check.expect(wanted)
-        show_json(planned) if as_json else show(_planned(planned))
+        planned = judge_check.estimate_check(command_options)
+        show_json(planned) if as_json else show(_format_check_plan(planned))
         return
-    with kept_on_interrupt(), progress_line(quiet, "checked") as progress:
-        checked = finish(lambda: judge_check.check_labelled(replace(wanted, progress=progress)))
-    show_json(checked) if as_json else show(terminal(sections(checked)))
+    with report_interrupt(), show_progress(quiet, "checked") as progress:
+        checked = run_coroutine(lambda: judge_check.check_against_labels(replace(command_options, progress=progress)))
+    show_json(checked) if as_json else show(render_terminal(build_sections(checked)))
     for path in outputs or ():
-        typer.echo(f"wrote {judge_check.save(checked, path)}", err=True)
+        typer.echo(f"wrote {judge_check.save_check(checked, path)}", err=True)
     if checked.stopped:
-        raise Interrupted(checked.stopped, resume=same_command())
-    if least is not None:
-        judge_check.hold(checked, least, given=bool(wanted.judge))
+        raise Interrupted(checked.stopped, resume=build_resume_command())
+    if min_kappa is not None:
+        judge_check.require_kappa(checked, min_kappa, is_named=bool(command_options.judge))
 
 
 @app.command()
-@options.grouped
+@options.spread_options
 def calibrate(
-    wanted: CalibrateJudgeOptions,
+    command_options: CalibrateJudgeOptions,
     only_plan: options.DryRun = False,
     as_json: options.Json = False,
     quiet: options.Quiet = False,
@@ -115,23 +123,28 @@ def calibrate(
     another is better by a standard error.
     """
     from ragauge.labels.calibrate import verb as judge_calibrate
-    from ragauge.verbs.coroutines import finish
+    from ragauge.verbs.coroutines import run_coroutine
 
     if only_plan:
-        planned = judge_calibrate.expect(wanted)
-        text = f"{planned['rows']:,} rows, {plural(planned['parts'], 'labelled part')}: {expected_calls(planned)}"
+        planned = judge_calibrate.estimate_calibration(command_options)
+        text = (
+            f"{planned['rows']:,} rows, {format_count(planned['parts'], 'labelled part')}: "
+            f"{describe_expected_calls(planned)}"
+        )
         show_json(planned) if as_json else show(text)
         return
-    with kept_on_interrupt(), progress_line(quiet, "asked") as progress:
-        found = finish(lambda: judge_calibrate.calibrate_labelled(replace(wanted, progress=progress)))
-    show_result(found, as_json=as_json)
-    typer.echo(f"wrote {found.found.path}", err=True)
+    with report_interrupt(), show_progress(quiet, "asked") as progress:
+        calibration = run_coroutine(
+            lambda: judge_calibrate.calibrate_from_labels(replace(command_options, progress=progress))
+        )
+    show_result(calibration, as_json=as_json)
+    typer.echo(f"wrote {calibration.found.path}", err=True)
 
 
 @app.command()
-@options.grouped
+@options.spread_options
 def probe(
-    wanted: ProbeOptions,
+    command_options: ProbeOptions,
     only_plan: options.DryRun = False,
     outputs: ProbeOutputs = None,
     as_json: options.Json = False,
@@ -143,27 +156,27 @@ def probe(
     of another question must. Each example is judged twice as it is: what the judge changes by itself is no bias.
     """
     from ragauge.labels.probe import verb as judge_probe
-    from ragauge.verbs.coroutines import finish
+    from ragauge.verbs.coroutines import run_coroutine
 
-    check_outputs(outputs, judge_probe.ProbeResult)
+    validate_outputs(outputs, judge_probe.ProbeResult)
     if only_plan:
-        planned = judge_probe.expect(wanted)
-        show_json(planned) if as_json else show(_planned_probes(planned))
+        planned = judge_probe.estimate_probes(command_options)
+        show_json(planned) if as_json else show(_format_probe_plan(planned))
         return
-    with kept_on_interrupt(), progress_line(quiet, "probed") as progress:
-        found = finish(lambda: judge_probe.probe_examples(replace(wanted, progress=progress)))
-    show_result(found, outputs, as_json=as_json)
-    if found.probed.stopped:
-        raise Interrupted(found.probed.stopped, resume=same_command())
+    with report_interrupt(), show_progress(quiet, "probed") as progress:
+        probe_result = run_coroutine(lambda: judge_probe.run_probes(replace(command_options, progress=progress)))
+    show_result(probe_result, outputs, as_json=as_json)
+    if probe_result.probed.stopped:
+        raise Interrupted(probe_result.probed.stopped, resume=build_resume_command())
 
 
-def _planned_probes(planned: dict[str, Any]) -> str:
-    counts = f"{plural(planned['examples'], 'example')}, {plural(planned['pairs'], 'pair')} of answers"
-    lines = [f"{counts}: {expected_calls(planned)}", f"probes: {', '.join(planned['probes'])}"]
+def _format_probe_plan(planned: dict[str, Any]) -> str:
+    counts = f"{format_count(planned['examples'], 'example')}, {format_count(planned['pairs'], 'pair')} of answers"
+    lines = [f"{counts}: {describe_expected_calls(planned)}", f"probes: {', '.join(planned['probes'])}"]
     return "\n".join(lines + [f"not probed: {name}: {reason}" for name, reason in planned["left_out"].items()])
 
 
-def _planned(planned: dict[str, Any]) -> str:
+def _format_check_plan(planned: dict[str, Any]) -> str:
     lines = [f"{planned['rows']:,} rows, {planned['parts']:,} labelled parts"]
-    lines += [f"{name}: {expected_calls(expected)}" for name, expected in planned["judges"].items()]
+    lines += [f"{name}: {describe_expected_calls(expected)}" for name, expected in planned["judges"].items()]
     return "\n".join(lines)

@@ -59,11 +59,11 @@ class Failed:
     reason: str
 
 
-Value = Union[Ratio, float, Undefined, NotApplicable, "Measured"]
+Value = Union[Ratio, float, Undefined, NotApplicable, "MetricResult"]
 
 
 @dataclass(frozen=True, slots=True)
-class Measured:
+class MetricResult:
     """A metric's result for one example: see `Score`, which adds whose it is."""
 
     status: Status
@@ -75,45 +75,45 @@ class Measured:
     reason: str = ""
 
     @staticmethod
-    def of(result: Value) -> Measured:
+    def of(result: Value) -> MetricResult:
         """What a metric's arithmetic returned, with its status; a denominator of 0 is undefined.
 
-        >>> Measured.of(Ratio(1, 4)).value, Measured.of(Ratio(0, 0)).status
+        >>> MetricResult.of(Ratio(1, 4)).value, MetricResult.of(Ratio(0, 0)).status
         (0.25, 'undefined')
         """
-        if isinstance(result, Measured):
+        if isinstance(result, MetricResult):
             return result
         if isinstance(result, Ratio):
             if result.denominator == 0:
-                return Measured("undefined", None, 0.0, 0.0, reason="nothing to divide by")
+                return MetricResult("undefined", None, 0.0, 0.0, reason="nothing to divide by")
             value = result.numerator / result.denominator
-            return Measured("scored", value, float(result.numerator), float(result.denominator), value, value)
+            return MetricResult("scored", value, float(result.numerator), float(result.denominator), value, value)
         if isinstance(result, Undefined):
-            return Measured("undefined", reason=result.reason)
+            return MetricResult("undefined", reason=result.reason)
         if isinstance(result, NotApplicable):
-            return Measured("not_applicable", reason=result.reason)
+            return MetricResult("not_applicable", reason=result.reason)
         value = float(result)
-        return Measured("scored", value, None, None, value, value)
+        return MetricResult("scored", value, None, None, value, value)
 
     @staticmethod
-    def failed(reason: str, bounds: tuple[float, float]) -> Measured:
+    def failed(reason: str, bounds: tuple[float, float]) -> MetricResult:
         """No value; the bounds that are finite are kept."""
         low, high = bounds
-        return Measured(
+        return MetricResult(
             "failed", low=low if isfinite(low) else None, high=high if isfinite(high) else None, reason=reason
         )
 
 
 @cache
-def snake(class_name: str) -> str:
+def to_snake_case(class_name: str) -> str:
     """A class's name as a metric's: ContextPrecision -> context_precision, RPrecision -> r_precision, F1 -> f1."""
     return re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", "_", class_name).lower()
 
 
-def shown(value: object) -> str:
+def format_parameter(value: object) -> str:
     """A parameter as it stands in a printed name: true, 0.8, exp.
 
-    >>> shown(True), shown(0.8), shown(2.0), shown("exp")
+    >>> format_parameter(True), format_parameter(0.8), format_parameter(2.0), format_parameter("exp")
     ('true', '0.8', '2', 'exp')
     """
     if isinstance(value, bool):
@@ -159,7 +159,7 @@ class Metric:
 
     def __new__(cls, *_: Any, **__: Any) -> Self:
         """An object of a class whose fields are its parameters, with or without the decorator."""
-        complete(cls)
+        make_dataclass(cls)
         return object.__new__(cls)
 
     @property
@@ -173,20 +173,20 @@ class Metric:
     @classmethod
     def name(cls) -> str:
         """The name without parameters."""
-        return snake(cls.__name__)
+        return to_snake_case(cls.__name__)
 
     def __str__(self) -> str:
         parts, cutoff = [self.name()], ""
-        for part in fields(self):
-            value = getattr(self, part.name)
-            if part.name == "k":
+        for parameter in fields(self):
+            value = getattr(self, parameter.name)
+            if parameter.name == "k":
                 cutoff = "" if value is None else f"@{value}"
-            elif value != part.default:
-                parts.append(f"{part.name}={shown(value)}")
+            elif value != parameter.default:
+                parts.append(f"{parameter.name}={format_parameter(value)}")
         return ":".join(parts) + cutoff
 
 
-def complete(cls: type[Metric]) -> None:
+def make_dataclass(cls: type[Metric]) -> None:
     """Makes a subclass that is written without the decorator the frozen dataclass that a metric is."""
     if "__dataclass_fields__" not in vars(cls):
         sentence = cls.__doc__

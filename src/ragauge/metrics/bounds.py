@@ -15,12 +15,12 @@ from math import prod
 from typing import Any
 
 from ragauge.core.facts import Claim, Rating, ReferenceClaim, SimilarityFacts
-from ragauge.metrics.base import Failed, Measured, Metric, Needs
-from ragauge.metrics.facts import Facts, blank
+from ragauge.metrics.base import Failed, Metric, MetricResult, Needs
+from ragauge.metrics.facts import Facts, build_blank
 
-MOST_TRIED = 64  # completions tried one by one where a search gives the same bounds
-MOST_COMPLETIONS = 2_000  # and where it does not
-SWEEPS = 3
+MAX_TRIED = 64  # completions tried one by one where a search gives the same bounds
+MAX_COMPLETIONS = 2_000  # and where it does not
+MAX_SWEEPS = 3
 
 BITS = (False, True)
 ENDS = (0.0, 1.0)
@@ -80,52 +80,54 @@ def has_gap(fact: str, value: Any) -> bool:
     return fact in ITEMS and any(_is_gap(item) for item in value)
 
 
-def bounded(metric: Metric, values: Mapping[str, Any], facts: Facts) -> Measured:
+def compute_bounds(metric: Metric, values: Mapping[str, Any], facts: Facts) -> MetricResult:
     """The metric's result where a fact failed or lacks verdicts: scored if they cannot matter, else bounded."""
-    needs, known, reason = metric.needs, dict(values), ""
+    needs, known_values, reason = metric.needs, dict(values), ""
     for argument, value in values.items():
         if isinstance(value, Failed):
             reason = reason or value.reason
-            known[argument] = None if needs[argument] in SCALARS else blank(needs[argument], facts)
-            if known[argument] is None and needs[argument] not in SCALARS:
-                return Measured.failed(reason, metric.range)
+            known_values[argument] = None if needs[argument] in SCALARS else build_blank(needs[argument], facts)
+            if known_values[argument] is None and needs[argument] not in SCALARS:
+                return MetricResult.failed(reason, metric.range)
     n_passages = len(facts.response.passages or ())
-    gaps = _gaps(needs, known, n_passages, every_subset=not metric.separable)
+    gaps = _find_gaps(needs, known_values, n_passages, every_subset=not metric.separable)
     if not reason:
         missing = sum(len(gap.places) for gap in gaps)
         reason = f"{missing} verdict{'s' if missing > 1 else ''} missing"
-    completion = _Completion(metric, known, gaps)
+    completion = _Completion(metric, known_values, gaps)
     if not gaps:
         return completion.at(())
     size = prod(len(gap.options) for gap in gaps)
-    if 0 < size <= (MOST_TRIED if metric.separable else MOST_COMPLETIONS):
+    if 0 < size <= (MAX_TRIED if metric.separable else MAX_COMPLETIONS):
         choices = product(*(range(len(gap.options)) for gap in gaps))
-        return _settled([completion.at(choice) for choice in choices], metric, reason)
+        return _combine_results([completion.at(choice) for choice in choices], metric, reason)
     if metric.separable:
-        return _settled(list(_searched(completion)), metric, reason, all_tried=False)
-    return Measured.failed(reason, metric.range)
+        return _combine_results(list(_search_bounds(completion)), metric, reason, all_tried=False)
+    return MetricResult.failed(reason, metric.range)
 
 
-def _settled(results: Sequence[Measured], metric: Metric, reason: str, *, all_tried: bool = True) -> Measured:
+def _combine_results(
+    results: Sequence[MetricResult], metric: Metric, reason: str, *, all_tried: bool = True
+) -> MetricResult:
     """One result of all completions: the common one, or the bounds."""
     scored = [result.value for result in results if result.value is not None]
     if len({result.status for result in results}) == 1 and (not scored or min(scored) == max(scored)):
         return results[0]
     if not scored or (len(scored) < len(results) and not all_tried):
-        return Measured.failed(reason, metric.range)
-    return Measured("failed", low=min(scored), high=max(scored), reason=reason)
+        return MetricResult.failed(reason, metric.range)
+    return MetricResult("failed", low=min(scored), high=max(scored), reason=reason)
 
 
 class _Completion:
     """Computes the metric with its gaps filled in some way."""
 
-    def __init__(self, metric: Metric, known: Mapping[str, Any], gaps: Sequence[Gap]) -> None:
+    def __init__(self, metric: Metric, known_values: Mapping[str, Any], gaps: Sequence[Gap]) -> None:
         open_arguments = {argument for gap in gaps for argument, index in gap.places if index is not None}
         self.metric, self.gaps = metric, gaps
-        self.known = {name: list(value) if name in open_arguments else value for name, value in known.items()}
+        self.known = {name: list(value) if name in open_arguments else value for name, value in known_values.items()}
         self.open = open_arguments
 
-    def at(self, choice: Sequence[int]) -> Measured:
+    def at(self, choice: Sequence[int]) -> MetricResult:
         """The result with each gap filled by its option of that number."""
         filled = self.known
         for gap, number in zip(self.gaps, choice, strict=True):
@@ -135,10 +137,10 @@ class _Completion:
                 else:
                     filled[argument][index] = option
         arguments = {name: tuple(value) if name in self.open else value for name, value in filled.items()}
-        return Measured.of(self.metric.value(**arguments))
+        return MetricResult.of(self.metric.value(**arguments))
 
 
-def _searched(completion: _Completion) -> Iterator[Measured]:
+def _search_bounds(completion: _Completion) -> Iterator[MetricResult]:
     """Results among which are the least and the greatest of a separable metric."""
     last = [len(gap.options) - 1 for gap in completion.gaps]
     size = len(last)
@@ -153,16 +155,16 @@ def _searched(completion: _Completion) -> Iterator[Measured]:
         return
     for sign in (1.0, -1.0):
         best = max(measured, key=lambda start: sign * (measured[start].value or 0.0))
-        yield from _climb(completion, list(best), sign)
+        yield from _climb_gaps(completion, list(best), sign)
 
 
-def _climb(completion: _Completion, choice: list[int], sign: float) -> Iterator[Measured]:
+def _climb_gaps(completion: _Completion, choice: list[int], sign: float) -> Iterator[MetricResult]:
     """Improves one gap after another until nothing helps."""
     current = completion.at(choice)
-    for _ in range(SWEEPS):
-        before = current.value
+    for _ in range(MAX_SWEEPS):
+        previous = current.value
         for i, gap in enumerate(completion.gaps):
-            kept = choice[i]
+            best_number = choice[i]
             for number in range(len(gap.options)):
                 choice[i] = number
                 result = completion.at(choice)
@@ -170,9 +172,9 @@ def _climb(completion: _Completion, choice: list[int], sign: float) -> Iterator[
                     yield result
                     return
                 if sign * result.value > sign * current.value:
-                    current, kept = result, number
-            choice[i] = kept
-        if current.value == before:
+                    current, best_number = result, number
+            choice[i] = best_number
+        if current.value == previous:
             break
     yield current
 
@@ -188,27 +190,27 @@ def _is_gap(item: Any) -> bool:
     return item is None
 
 
-def _gaps(needs: Needs, known: Mapping[str, Any], n_passages: int, *, every_subset: bool) -> list[Gap]:
+def _find_gaps(needs: Needs, known_values: Mapping[str, Any], n_passages: int, *, every_subset: bool) -> list[Gap]:
     """The gaps of all facts: those about one item together, lists in their order, single facts last."""
-    places: dict[tuple[str, int], list[tuple[tuple[str, int | None], Sequence[Any]]]] = {}
+    parts_by_item: dict[tuple[str, int], list[tuple[tuple[str, int | None], Sequence[Any]]]] = {}
     singles: list[Gap] = []
     for argument, fact in needs.items():
-        if fact in SCALARS and known[argument] is None:
+        if fact in SCALARS and known_values[argument] is None:
             singles.append(Gap(((argument, None),), tuple((option,) for option in SCALARS[fact])))
         if fact not in MARKS and fact not in ITEMS:
             continue
-        for index, item in enumerate(known[argument]):
+        for index, item in enumerate(known_values[argument]):
             if _is_gap(item):
-                options = MARKS[fact] if fact in MARKS else _options(item, n_passages, every_subset)
-                places.setdefault((ABOUT.get(fact, fact), index), []).append(((argument, index), options))
+                options = MARKS[fact] if fact in MARKS else _list_options(item, n_passages, every_subset)
+                parts_by_item.setdefault((ABOUT.get(fact, fact), index), []).append(((argument, index), options))
     together = [
         Gap(tuple(index for index, _ in parts), tuple(product(*(options for _, options in parts))))
-        for parts in places.values()
+        for parts in parts_by_item.values()
     ]
     return together + singles
 
 
-def _options(item: Any, n_passages: int, every_subset: bool) -> list[Any]:
+def _list_options(item: Any, n_passages: int, every_subset: bool) -> list[Any]:
     """What a missing verdict could have been, nothing supported first, everything supported last.
 
     A separable metric tells sets of passages apart by what a single passage or all of them show; any other metric
@@ -217,7 +219,7 @@ def _options(item: Any, n_passages: int, every_subset: bool) -> list[Any]:
     every = tuple(range(1, n_passages + 1))
     if isinstance(item, Rating):
         return [replace(item, relevant=False, p=None), replace(item, relevant=True, p=None)]
-    if every_subset and (4 if isinstance(item, Claim) else 2) ** n_passages > MOST_COMPLETIONS:
+    if every_subset and (4 if isinstance(item, Claim) else 2) ** n_passages > MAX_COMPLETIONS:
         return []
     sets: list[tuple[int, ...]] = [(n,) for n in every] + ([every] if n_passages > 1 else [])
     if every_subset:

@@ -8,7 +8,7 @@ from ragauge.core.response import Response
 from ragauge.metrics.base import Failed, NotApplicable
 
 
-def char_spans(example: Example, response: Response) -> GoldOverlap | NotApplicable | Failed:
+def find_char_spans(example: Example, response: Response) -> GoldOverlap | NotApplicable | Failed:
     """Characters of the gold spans and of the passages returned; which chunks the index holds is not known."""
     if not example.gold_spans:
         return NotApplicable("no gold spans")
@@ -17,15 +17,15 @@ def char_spans(example: Example, response: Response) -> GoldOverlap | NotApplica
     if response.passages is None:
         return NotApplicable("passages not recorded")
     spans = [passage.span for passage in response.passages]
-    known = [span for span in spans if span is not None]
-    if len(known) < len(spans):
+    known_spans = [span for span in spans if span is not None]
+    if len(known_spans) < len(spans):
         return NotApplicable("where the passages stand in their documents is not recorded (span)")
-    from ragauge.metrics.spans.span_coverage import merged
+    from ragauge.metrics.spans.span_coverage import merge_spans
 
-    return GoldOverlap(merged(example.gold_spans), tuple(known))
+    return GoldOverlap(merge_spans(example.gold_spans), tuple(known_spans))
 
 
-def token_spans(example: Example) -> NotApplicable:
+def find_token_spans(example: Example) -> NotApplicable:
     """Tokens are counted over whole documents, which no response holds: `ragauge chunking` scores them."""
     if not example.gold_spans:
         return NotApplicable("no gold spans")

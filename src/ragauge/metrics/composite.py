@@ -8,10 +8,10 @@ from typing import Any, ClassVar
 
 from ragauge.core.errors import UsageError
 from ragauge.metrics import answer, context, retrieval, spans
-from ragauge.metrics.base import Measured, Metric, Needs, Undefined, Value
-from ragauge.metrics.metric_names import read
+from ragauge.metrics.base import Metric, MetricResult, Needs, Undefined, Value
+from ragauge.metrics.metric_names import parse_name
 
-PARTS = {cls.name(): cls for family in (retrieval, spans, context, answer) for cls in family.METRICS}
+CLASSES_BY_NAME = {cls.name(): cls for family in (retrieval, spans, context, answer) for cls in family.METRICS}
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,31 +40,31 @@ class Composite(Metric):
         names = self.of.split("+")
         if len(set(names)) != len(names) or len(names) < 2:
             raise UsageError(f"composite: of needs two metrics or more, each once, got {self.of!r}.")
-        for part in self._parts():
-            if part.direction != "higher" or part.range != (0.0, 1.0):
-                raise UsageError(f"composite: {part} does not run from 0 to 1 with more being better.")
-        if len(list(self._weights())) != len(names):
+        for metric in self._build_metrics():
+            if metric.direction != "higher" or metric.range != (0.0, 1.0):
+                raise UsageError(f"composite: {metric} does not run from 0 to 1 with more being better.")
+        if len(list(self._parse_weights())) != len(names):
             raise UsageError(f"composite: {len(names)} metrics need as many weights, got {self.weights!r}.")
 
     @property
     def needs(self) -> Needs:
         """The facts of every part, under its name."""
-        return {f"{part}/{name}": fact for part in self._parts() for name, fact in part.needs.items()}
+        return {f"{metric}/{name}": fact for metric in self._build_metrics() for name, fact in metric.needs.items()}
 
     def value(self, **facts: Any) -> Value:
         """The weighted mean, from the facts of every part."""
         total = weight = 0.0
-        for part, share in zip(self._parts(), self._weights(), strict=True):
-            part_value = Measured.of(part.value(**{name: facts[f"{part}/{name}"] for name in part.needs}))
+        for metric, share in zip(self._build_metrics(), self._parse_weights(), strict=True):
+            part_value = MetricResult.of(metric.value(**{name: facts[f"{metric}/{name}"] for name in metric.needs}))
             if part_value.value is None:
-                return Undefined(f"{part}: {part_value.reason}")
+                return Undefined(f"{metric}: {part_value.reason}")
             total, weight = total + share * part_value.value, weight + share
         return total / weight
 
-    def _parts(self) -> Iterator[Metric]:
-        return (read(name, PARTS, {}) for name in self.of.split("+"))
+    def _build_metrics(self) -> Iterator[Metric]:
+        return (parse_name(name, CLASSES_BY_NAME, {}) for name in self.of.split("+"))
 
-    def _weights(self) -> Iterator[float]:
+    def _parse_weights(self) -> Iterator[float]:
         if self.weights == "equal":
             yield from (1.0 for _ in self.of.split("+"))
             return

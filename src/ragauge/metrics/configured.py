@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 from ragauge.core.errors import DataError, UsageError
 from ragauge.metrics.base import Metric
-from ragauge.metrics.catalogue import classes, register
-from ragauge.metrics.criterion import criterion_class, declare
+from ragauge.metrics.catalogue import list_classes, register_metric
+from ragauge.metrics.criterion import build_criterion_class, declare_criterion
 
 if TYPE_CHECKING:
     from ragauge.core.config.config_loader import ConfigFile
@@ -20,19 +20,19 @@ def register_criteria(file: ConfigFile) -> tuple[tuple[Metric, ...], tuple[DataE
     metrics: dict[str, Metric] = {}
     for n, section in enumerate(file.config.criteria, 1):
         try:
-            metrics[section.name] = _registered(section.criterion())
+            metrics[section.name] = _register_criterion(section.to_criterion())
         except UsageError as error:
             key = f"criteria[{section.place or n}].name"
-            problems.append(file.problem(key, str(error), section.line("name")))
+            problems.append(file.build_problem(key, str(error), section.line("name")))
     return tuple(metrics.values()), tuple(problems)
 
 
-def _registered(criterion: Criterion) -> Metric:
-    declared, current = declare(criterion), classes(("own",)).get(criterion.name)
+def _register_criterion(criterion: Criterion) -> Metric:
+    declared, current = declare_criterion(criterion), list_classes(("own",)).get(criterion.name)
     if current is None or getattr(current, "of_store", True) or getattr(current, "declared", None) != declared:
-        current = criterion_class(declared)
+        current = build_criterion_class(declared)
         try:
-            register(current)
+            register_metric(current)
         except UsageError as error:
             problem, _, _ = str(error).partition(". ")
             raise UsageError(f"{problem}. Give the criterion another name, such as own_{criterion.name}.") from None

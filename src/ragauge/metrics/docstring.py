@@ -10,7 +10,7 @@ import re
 from dataclasses import dataclass, fields
 from inspect import cleandoc
 
-from ragauge.metrics.base import Metric, shown
+from ragauge.metrics.base import Metric, format_parameter
 
 SYMBOL = re.compile(r"^(\S(?:\S| (?! ))*) {2,}(\S.*)$")
 LINE = re.compile(r"^(?P<name>[a-z0-9_]+)(?P<parameters>(?::[a-z_]+=[^\s:@]+)*)(?:@\w+)?(?:, \S+)*\s+=\s")
@@ -43,19 +43,19 @@ class DocstringParts:
     example: str
 
 
-def parts(cls: type[Metric]) -> DocstringParts:
+def parse_docstring(cls: type[Metric]) -> DocstringParts:
     """The parts of a metric's docstring; a part that it lacks is empty."""
     text, arrow, example = cleandoc(cls.__doc__ or "").partition("\n>>>")
-    sentence, formula, rest = (*text.split("\n\n", 2), "", "")[:3]
+    sentence, formula, remaining = (*text.split("\n\n", 2), "", "")[:3]
     symbols: list[tuple[str, str]] = []
     statements = [""]
-    for line in rest.splitlines():
+    for line in remaining.splitlines():
         symbol = SYMBOL.match(line)
         if symbol and not statements[-1]:
             symbols.append((symbol[1], symbol[2]))
         elif line.startswith("  ") and symbols and not statements[-1]:
             symbols[-1] = (symbols[-1][0], f"{symbols[-1][1]} {line.strip()}")
-        elif not line.strip() or (statements[-1].endswith(".") and _begins(line, statements[-1])):
+        elif not line.strip() or (statements[-1].endswith(".") and _is_statement_start(line, statements[-1])):
             statements.append(line.strip())
         else:
             statements[-1] = f"{statements[-1]} {line.strip()}".strip()
@@ -74,41 +74,43 @@ def parts(cls: type[Metric]) -> DocstringParts:
     )
 
 
-def described(metric: Metric) -> tuple[str, str, str]:
+def describe_from_docstring(metric: Metric) -> tuple[str, str, str]:
     """Sentence, formula and source, as they hold for the metric's parameters."""
-    sections = parts(type(metric))
-    given = {part.name: shown(getattr(metric, part.name)) for part in fields(metric)}
+    sections = parse_docstring(type(metric))
+    values = {param_field.name: format_parameter(getattr(metric, param_field.name)) for param_field in fields(metric)}
     changed = [
-        f"{part.name}={given[part.name]} " for part in fields(metric) if getattr(metric, part.name) != part.default
+        f"{param_field.name}={values[param_field.name]} "
+        for param_field in fields(metric)
+        if getattr(metric, param_field.name) != param_field.default
     ]
     stated = [
         parameter
         for parameter in sections.parameters
         if parameter.startswith(tuple(changed)) and "is required" not in parameter
     ]
-    return " ".join([sections.sentence, *stated]), _formula(sections.formula, given), sections.source
+    return " ".join([sections.sentence, *stated]), _select_formula(sections.formula, values), sections.source
 
 
-def _formula(formula: str, given: dict[str, str]) -> str:
+def _select_formula(formula: str, values: dict[str, str]) -> str:
     """The lines that are about these parameters: those that name most of them, else all."""
     groups: list[tuple[int, list[str]]] = []
     for line in formula.splitlines():
         begins = LINE.match(line)
         if begins:
-            named = dict(part.split("=") for part in begins["parameters"].split(":")[1:])
-            fits = all(given.get(key) == value for key, value in named.items())
-            groups.append((len(named) if fits else -1, [line]))
+            named_values = dict(assignment.split("=") for assignment in begins["parameters"].split(":")[1:])
+            fits = all(values.get(key) == value for key, value in named_values.items())
+            groups.append((len(named_values) if fits else -1, [line]))
         elif groups:
             groups[-1][1].append(line)
         else:
             return formula
-    most = max((fit for fit, _ in groups), default=-1)
-    return "\n".join(line for fit, lines in groups if fit == most for line in lines) if most >= 0 else formula
+    best_fit = max((fit for fit, _ in groups), default=-1)
+    return "\n".join(line for fit, lines in groups if fit == best_fit for line in lines) if best_fit >= 0 else formula
 
 
-def _begins(line: str, before: str) -> bool:
+def _is_statement_start(line: str, previous: str) -> bool:
     """Whether a line that follows a full stop begins a statement of its own."""
-    return bool(BEGINS.match(line)) or (_is_parameter(before) and line[:1].isupper())
+    return bool(BEGINS.match(line)) or (_is_parameter(previous) and line[:1].isupper())
 
 
 def _is_parameter(statement: str) -> bool:

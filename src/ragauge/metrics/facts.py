@@ -14,12 +14,12 @@ from ragauge.core.ranking import Ranking
 from ragauge.core.readability import Readability
 from ragauge.core.response import REDACTED, Response
 from ragauge.metrics.base import Failed, NotApplicable, NotAsked, NotRead
-from ragauge.metrics.char_spans import char_spans, token_spans
-from ragauge.metrics.not_read import why_not_read
-from ragauge.metrics.retrieval.ranks import of_chunks
-from ragauge.metrics.specifics import used
-from ragauge.metrics.topics import why_no_relevance
-from ragauge.text.sentences import split
+from ragauge.metrics.char_spans import find_char_spans, find_token_spans
+from ragauge.metrics.not_read import explain_unread
+from ragauge.metrics.retrieval.ranks import rank_chunks
+from ragauge.metrics.specifics import mark_used_passages
+from ragauge.metrics.topics import explain_no_relevance
+from ragauge.text.sentences import split_sentences
 
 Absent = NotApplicable | Failed | NotRead
 SYSTEM_FAILED = "the system failed"  # how the reason begins of what a failed call leaves unknown
@@ -46,42 +46,44 @@ class Facts:
     labels: LabelFacts = NO_LABELS
 
 
-def question_of(fact: str) -> str | None:
+def find_question(fact: str) -> str | None:
     """The question that a fact is asked by; None when nothing has to be asked.
 
-    >>> question_of("verify_answer.support"), question_of("labels.ranking")
+    >>> find_question("verify_answer.support"), find_question("labels.ranking")
     ('verify_answer', None)
     """
     head = fact.partition(".")[0]
     return None if head in ("labels", "response", "set") else head
 
 
-def resolve(fact: str, facts: Facts) -> Any:
+def resolve_fact(fact: str, facts: Facts) -> Any:
     """A fact's value, or NotApplicable or Failed with the reason.
 
     A value that is a tuple may hold missing verdicts: None, or an item without verdict.
     """
-    for need in INPUTS.get(fact, ()):  # before any failure: no retry would bring what was never recorded
-        if (absent := NEEDED[need](facts)) is not None:
+    for need in FACT_INPUTS.get(fact, ()):  # before any failure: no retry would bring what was never recorded
+        if (absent := INPUT_CHECKS[need](facts)) is not None:
             return absent
-    if fact in FREE:
-        return FREE[fact](facts)
+    if fact in FREE_FACTS:
+        return FREE_FACTS[fact](facts)
     if facts.response.error is not None:
-        return system_failed(facts)
+        return build_system_failure(facts)
     question = fact.partition(".")[0]
     evidence = facts.evidence.get(question)
     if evidence is None:
-        return _not_asked(question, facts)
+        return _explain_not_asked(question, facts)
     if evidence.status == "failed" or evidence.facts is None:
         return Failed(evidence.reason or f"{question} failed")
     reads = facts.readability
-    if unread := why_no_relevance(evidence, facts.example.query, reads) or why_not_read(fact, reads, facts.response):
+    if unread := explain_no_relevance(evidence, facts.example.query, reads) or explain_unread(
+        fact, reads, facts.response
+    ):
         return unread
-    value = ASKED[fact](evidence.facts, facts)
+    value = JUDGE_FACTS[fact](evidence.facts, facts)
     return Failed(f"no verdict on {fact}") if value is None else value
 
 
-def blank(fact: str, facts: Facts) -> tuple[Any, ...] | None:
+def build_blank(fact: str, facts: Facts) -> tuple[Any, ...] | None:
     """What a failed fact would have held: as many missing verdicts; None where their number is unknown."""
     if facts.response.error is not None:
         return None
@@ -92,13 +94,13 @@ def blank(fact: str, facts: Facts) -> tuple[Any, ...] | None:
         case "rate_passages.ratings":
             return tuple(Rating(n, None) for n in range(1, n_passages + 1))
         case "rate_answer.chance":
-            return (None,) * len(split(facts.response.answer or ""))
+            return (None,) * len(split_sentences(facts.response.answer or ""))
         case "cover_aspects.met":
             return (None,) * len(example.aspects or ())
         case "cover_criteria.met":
             return (None,) * len(example.criteria or ())
         case "agree.answer" | "agree.agrees":
-            claims = resolve("verify_answer.claims", facts)
+            claims = resolve_fact("verify_answer.claims", facts)
             return None if isinstance(claims, Absent) else (None,) * len(claims)
         case "agree.reference" | "agree.states":
             return (None,) * len(example.reference_claims) if example.reference_claims else None
@@ -107,12 +109,12 @@ def blank(fact: str, facts: Facts) -> tuple[Any, ...] | None:
     return None
 
 
-def system_failed(facts: Facts) -> Failed:
+def build_system_failure(facts: Facts) -> Failed:
     """Why nothing is known of a response that the system did not give."""
     return Failed(f"{SYSTEM_FAILED}: {facts.response.error}")
 
 
-def _not_asked(question: str, facts: Facts) -> Absent:
+def _explain_not_asked(question: str, facts: Facts) -> Absent:
     """Why a question has no evidence: agree is asked on the claims of verify_answer, so it fails with it."""
     first = facts.evidence.get("verify_answer")
     if question == "agree" and first is not None and first.status == "failed":
@@ -120,76 +122,80 @@ def _not_asked(question: str, facts: Facts) -> Absent:
     return NotAsked(f"{question} was not asked")
 
 
-def _not_recorded(facts: Facts, name: str) -> NotApplicable:
-    why = facts.response.missing.get(name)
-    return NotApplicable(f"{name} not recorded" + (f": {why}" if why else ""))
+def _explain_not_recorded(facts: Facts, name: str) -> NotApplicable:
+    reason = facts.response.missing.get(name)
+    return NotApplicable(f"{name} not recorded" + (f": {reason}" if reason else ""))
 
 
-def _needs_passages(facts: Facts) -> NotApplicable | None:
+def _find_missing_passages(facts: Facts) -> NotApplicable | None:
     if facts.response.error is not None or facts.response.passages is not None:
         return None
-    return _not_recorded(facts, "passages")
+    return _explain_not_recorded(facts, "passages")
 
 
-def _needs_texts(facts: Facts) -> NotApplicable | None:
-    absent = _needs_passages(facts)
-    if absent is not None or facts.response.error is not None or facts.response.texts_recorded:
+def _find_missing_texts(facts: Facts) -> NotApplicable | None:
+    absent = _find_missing_passages(facts)
+    if absent is not None or facts.response.error is not None or facts.response.has_passage_texts:
         return absent
-    why = facts.response.missing.get("passages")
+    reason = facts.response.missing.get("passages")
     redacted = any(passage.text == REDACTED for passage in facts.response.passages or ())
-    return NotApplicable(f"texts of the passages not recorded: {why or ('redacted' if redacted else 'no text')}")
+    return NotApplicable(f"texts of the passages not recorded: {reason or ('redacted' if redacted else 'no text')}")
 
 
-def _needs_answer(facts: Facts) -> NotApplicable | None:
+def _find_missing_answer(facts: Facts) -> NotApplicable | None:
     response = facts.response
     if response.error is None and (response.answer is None or response.answer == REDACTED):
-        return NotApplicable("answer not recorded: redacted") if response.answer else _not_recorded(facts, "answer")
+        return (
+            NotApplicable("answer not recorded: redacted")
+            if response.answer
+            else _explain_not_recorded(facts, "answer")
+        )
     return None
 
 
-def _needs_reference(facts: Facts) -> NotApplicable | None:
+def _find_missing_reference(facts: Facts) -> NotApplicable | None:
     """Reference claims, or a reference to read them from; prepared claims that are empty stay empty."""
     example = facts.example
     if example.reference_claims is None:
-        return _needs_reference_text(facts)
+        return _find_missing_reference_text(facts)
     return None if example.reference_claims else NotApplicable("the reference makes no claims")
 
 
-def _needs_reference_text(facts: Facts) -> NotApplicable | None:
+def _find_missing_reference_text(facts: Facts) -> NotApplicable | None:
     return None if any(map(str.strip, facts.example.references)) else NotApplicable("no reference answer")
 
 
-def _needs_labels(facts: Facts) -> NotApplicable | None:
+def _find_missing_labels(facts: Facts) -> NotApplicable | None:
     labels = facts.example.relevant or facts.example.relevant_chunks
     return None if labels else NotApplicable("no relevance labels")
 
 
-def _needs_chunks(facts: Facts) -> NotApplicable | None:
+def _find_missing_chunks(facts: Facts) -> NotApplicable | None:
     return None if facts.example.relevant_chunks else NotApplicable("no labels of chunks (relevant_chunks)")
 
 
-def _needs_aspects(facts: Facts) -> NotApplicable | None:
+def _find_missing_aspects(facts: Facts) -> NotApplicable | None:
     return None if facts.example.aspects else NotApplicable("no aspects prepared")
 
 
-def _needs_criteria(facts: Facts) -> NotApplicable | None:
+def _find_missing_criteria(facts: Facts) -> NotApplicable | None:
     return None if facts.example.criteria else NotApplicable("no criteria")
 
 
-NEEDED: Mapping[str, Callable[[Facts], NotApplicable | None]] = {
-    "passages": _needs_passages,
-    "texts": _needs_texts,
-    "answer": _needs_answer,
-    "reference": _needs_reference,
-    "reference text": _needs_reference_text,
-    "labels": _needs_labels,
-    "chunks": _needs_chunks,
-    "aspects": _needs_aspects,
-    "criteria": _needs_criteria,
+INPUT_CHECKS: Mapping[str, Callable[[Facts], NotApplicable | None]] = {
+    "passages": _find_missing_passages,
+    "texts": _find_missing_texts,
+    "answer": _find_missing_answer,
+    "reference": _find_missing_reference,
+    "reference text": _find_missing_reference_text,
+    "labels": _find_missing_labels,
+    "chunks": _find_missing_chunks,
+    "aspects": _find_missing_aspects,
+    "criteria": _find_missing_criteria,
 }
 
 # what must be recorded or labelled before a fact can be had at all
-INPUTS: Mapping[str, tuple[str, ...]] = {
+FACT_INPUTS: Mapping[str, tuple[str, ...]] = {
     "labels.ranking": ("labels", "passages"),
     "labels.chunks": ("chunks", "passages"),
     "response.passages": ("passages",),
@@ -220,187 +226,189 @@ INPUTS: Mapping[str, tuple[str, ...]] = {
 }
 
 
-def _response_part(name: str) -> Callable[[Facts], Any]:
-    def part(facts: Facts) -> Any:
+def _build_response_reader(name: str) -> Callable[[Facts], Any]:
+    def read_part(facts: Facts) -> Any:
         if facts.response.error is not None:
-            return system_failed(facts)
+            return build_system_failure(facts)
         value = getattr(facts.response, name) if name else facts.response
-        return _not_recorded(facts, name) if value is None else value
+        return _explain_not_recorded(facts, name) if value is None else value
 
-    return part
+    return read_part
 
 
-def _spent(name: str) -> Callable[[Facts], Any]:
+def _build_spent_reader(name: str) -> Callable[[Facts], Any]:
     """What a call took, a failed one too, which took its time and its money; of that one, unknown if not recorded."""
 
-    def part(facts: Facts) -> Any:
+    def read_part(facts: Facts) -> Any:
         value = getattr(facts.response, name)
         if value is not None and value != {}:
             return value
-        return system_failed(facts) if facts.response.error is not None else _not_recorded(facts, name)
+        return build_system_failure(facts) if facts.response.error is not None else _explain_not_recorded(facts, name)
 
-    return part
+    return read_part
 
 
-def _citations(facts: Facts) -> Any:
+def _get_citations(facts: Facts) -> Any:
     if facts.response.error is not None:
-        return system_failed(facts)
+        return build_system_failure(facts)
     citations = facts.response.citations
     if citations is None:
         return NotApplicable(facts.response.missing.get("citations") or "the system does not cite")
     return citations
 
 
-def _ranking(facts: Facts) -> Any:
+def _get_ranking(facts: Facts) -> Any:
     if facts.response.error is not None:
-        return system_failed(facts)
+        return build_system_failure(facts)
     return facts.ranking if facts.ranking is not None else Failed("the judged documents were not ranked")
 
 
-def _answerable(facts: Facts) -> Any:
-    known = facts.example.is_answerable
-    return NotApplicable("not known whether the question is answerable") if known is None else known
+def _get_answerable(facts: Facts) -> Any:
+    is_answerable = facts.example.is_answerable
+    return NotApplicable("not known whether the question is answerable") if is_answerable is None else is_answerable
 
 
-FREE: Mapping[str, Callable[[Facts], Any]] = {
-    "labels.ranking": _ranking,
+FREE_FACTS: Mapping[str, Callable[[Facts], Any]] = {
+    "labels.ranking": _get_ranking,
     "labels.chunks": lambda facts: (
-        system_failed(facts) if facts.response.error is not None else (of_chunks(facts.example, facts.response))
+        build_system_failure(facts)
+        if facts.response.error is not None
+        else (rank_chunks(facts.example, facts.response))
     ),
-    "labels.token_spans": lambda facts: token_spans(facts.example),
-    "labels.char_spans": lambda facts: char_spans(facts.example, facts.response),
+    "labels.token_spans": lambda facts: find_token_spans(facts.example),
+    "labels.char_spans": lambda facts: find_char_spans(facts.example, facts.response),
     "labels.neighbours": lambda _: NotApplicable("distances of the vectors are not known; ragauge ann computes them"),
-    "response.passages": _response_part("passages"),
-    "response.texts": _response_part("passages"),
-    "response.answer": _response_part("answer"),
-    "response.citations": _citations,
-    **{f"response.{name}": _spent(name) for name in ("latency_ms", "tokens", "cost")},
+    "response.passages": _build_response_reader("passages"),
+    "response.texts": _build_response_reader("passages"),
+    "response.answer": _build_response_reader("answer"),
+    "response.citations": _get_citations,
+    **{f"response.{name}": _build_spent_reader(name) for name in ("latency_ms", "tokens", "cost")},
     "set.query": lambda facts: facts.example.query,
-    "set.turns": lambda facts: facts.example.said_by_user,
+    "set.turns": lambda facts: facts.example.user_text,
     "set.references": lambda facts: facts.example.references,
     "response.outcome": attrgetter("response.outcome"),
     # whole, for metrics of the user's own
-    "response.whole": _response_part(""),
+    "response.whole": _build_response_reader(""),
     "set.example": attrgetter("example"),
     **{f"set.{name}": attrgetter(f"example.{name}") for name in ("history", "segments")},
-    "set.answerable": _answerable,
+    "set.answerable": _get_answerable,
     "set.expected": lambda facts: facts.example.is_answerable is not False,  # an answer is, for all that is known
 }
 
 
-def _claims(answer: AnswerFacts, _: Facts) -> tuple[Claim, ...] | Failed:
+def _get_claims(answer: AnswerFacts, _: Facts) -> tuple[Claim, ...] | Failed:
     """The claims; a sentence whose claims could not be had hides an unknown number of them."""
     if any(claim.text is None for claim in answer.claims):
         return Failed("the claims of a sentence could not be had")
     return answer.claims
 
 
-def _support(answer: AnswerFacts, facts: Facts) -> tuple[Claim, ...] | Absent:
+def _get_support(answer: AnswerFacts, facts: Facts) -> tuple[Claim, ...] | Absent:
     """The claims with their support: without passages none has any, and nothing needed to be asked."""
     if not answer.support_asked and facts.response.passages:
         return NotAsked("support by the passages was not asked")
-    return _claims(answer, facts)
+    return _get_claims(answer, facts)
 
 
-def _used(answer: AnswerFacts, facts: Facts) -> tuple[bool | None, ...] | Absent:
-    claims = _support(answer, facts)
+def _get_used(answer: AnswerFacts, facts: Facts) -> tuple[bool | None, ...] | Absent:
+    claims = _get_support(answer, facts)
     if isinstance(claims, Absent):
         return claims
-    return used(claims, facts.response.citations or (), facts.response.passages or ())
+    return mark_used_passages(claims, facts.response.citations or (), facts.response.passages or ())
 
 
-def _claimed(answer: AnswerFacts, facts: Facts) -> bool | Failed:
-    claims = _claims(answer, facts)
+def _has_claims(answer: AnswerFacts, facts: Facts) -> bool | Failed:
+    claims = _get_claims(answer, facts)
     return claims if isinstance(claims, Failed) else bool(claims)
 
 
-def _refuse(answer: AnswerFacts, _: Facts) -> bool | NotApplicable | None:
+def _get_refusal(answer: AnswerFacts, _: Facts) -> bool | NotApplicable | None:
     """Whether the answer declines; no retry would tell where the judge does not know how its language declines."""
     if answer.refuse is None and answer.unread:
-        named = "" if answer.unread == "und" else f" ({answer.unread})"
-        return NotApplicable(f"whether the answer declines is not known in this language{named}")
+        language = "" if answer.unread == "und" else f" ({answer.unread})"
+        return NotApplicable(f"whether the answer declines is not known in this language{language}")
     return answer.refuse
 
 
-def _useful(answer: Any, facts: Facts) -> tuple[bool | None, ...]:
+def _get_useful(answer: Any, facts: Facts) -> tuple[bool | None, ...]:
     """One mark a passage: whether it supports a reference claim; None where a missing verdict may say so."""
     numbers = {n for claim in answer.claims for n in claim.supporting or ()}
     otherwise = None if any(claim.supporting is None for claim in answer.claims) else False
     return tuple(True if n in numbers else otherwise for n in range(1, len(facts.response.passages or ()) + 1))
 
 
-def _rated(name: str) -> Callable[[Any, Facts], tuple[Any, ...]]:
+def _build_rating_reader(name: str) -> Callable[[Any, Facts], tuple[Any, ...]]:
     """One verdict, or probability, a passage that was handed on, in their order; None where no rating came back."""
 
-    def marks(answer: Any, facts: Facts) -> tuple[Any, ...]:
+    def read_marks(answer: Any, facts: Facts) -> tuple[Any, ...]:
         rated = {rating.passage: getattr(rating, name) for rating in answer.ratings}
         return tuple(rated.get(n) for n in range(1, len(facts.response.passages or ()) + 1))
 
-    return marks
+    return read_marks
 
 
-def _addressed(answer: AnswerFacts, _: Facts) -> tuple[float, float, float] | None:
+def _get_address_p(answer: AnswerFacts, _: Facts) -> tuple[float, float, float] | None:
     """Probabilities of fully, partly and no; certain where the judge has none."""
     if answer.address is None or answer.address_p is not None:
         return answer.address_p if answer.address else None
     return (float(answer.address == "fully"), float(answer.address == "partly"), float(answer.address == "no"))
 
 
-def _agreement(agreement: Any, facts: Facts) -> tuple[Any, ...] | Failed:
+def _get_agreement(agreement: Any, facts: Facts) -> tuple[Any, ...] | Failed:
     """Per answer claim; unknown as a whole when the number of claims is."""
-    claims = resolve("verify_answer.claims", facts)
+    claims = resolve_fact("verify_answer.claims", facts)
     return claims if isinstance(claims, Failed) else agreement.answer
 
 
-def _stated(agreement: Any, facts: Facts) -> tuple[bool | None, ...]:
+def _get_stated(agreement: Any, facts: Facts) -> tuple[bool | None, ...]:
     """Per reference claim, whether the answer states it: a sentence that could not be read may state any."""
-    if isinstance(resolve("verify_answer.claims", facts), Failed):
+    if isinstance(resolve_fact("verify_answer.claims", facts), Failed):
         return tuple(stated or None for stated in agreement.reference)
     return tuple(agreement.reference)
 
 
-def _agrees(agreement: Any, facts: Facts) -> tuple[float | None, ...] | Failed:
-    """As `_agreement`, the probability that each claim agrees."""
-    verdicts = _agreement(agreement, facts)
-    return verdicts if isinstance(verdicts, Failed) else _likely(verdicts, agreement.answer_p, "agrees")
+def _get_agrees(agreement: Any, facts: Facts) -> tuple[float | None, ...] | Failed:
+    """As `_get_agreement`, the probability that each claim agrees."""
+    verdicts = _get_agreement(agreement, facts)
+    return verdicts if isinstance(verdicts, Failed) else _fill_probabilities(verdicts, agreement.answer_p, "agrees")
 
 
-def _states(agreement: Any, facts: Facts) -> tuple[float | None, ...]:
-    """As `_stated`, the probability that each is stated."""
-    return _likely(_stated(agreement, facts), agreement.reference_p, True)
+def _get_states(agreement: Any, facts: Facts) -> tuple[float | None, ...]:
+    """As `_get_stated`, the probability that each is stated."""
+    return _fill_probabilities(_get_stated(agreement, facts), agreement.reference_p, True)
 
 
-def _likely(verdicts: Sequence[Any], p: Sequence[float | None], right: Any) -> tuple[float | None, ...]:
+def _fill_probabilities(verdicts: Sequence[Any], p: Sequence[float | None], right: Any) -> tuple[float | None, ...]:
     """Probabilities beside verdicts; certain where the judge has none, None where there is no verdict."""
-    known = p or (None,) * len(verdicts)
+    chances = p or (None,) * len(verdicts)
     return tuple(
         None if verdict is None else float(verdict == right) if chance is None else chance
-        for verdict, chance in zip(verdicts, known, strict=True)
+        for verdict, chance in zip(verdicts, chances, strict=True)
     )
 
 
 # facts read from a question's evidence
-ASKED: Mapping[str, Callable[[Any, Facts], Any]] = {
-    "verify_answer.claims": _claims,
-    "verify_answer.claimed": _claimed,
-    "verify_answer.support": _support,
-    "verify_answer.used": _used,
+JUDGE_FACTS: Mapping[str, Callable[[Any, Facts], Any]] = {
+    "verify_answer.claims": _get_claims,
+    "verify_answer.claimed": _has_claims,
+    "verify_answer.support": _get_support,
+    "verify_answer.used": _get_used,
     "verify_answer.address": lambda answer, _: answer.address,
-    "verify_answer.addressed": _addressed,
-    "verify_answer.refuse": _refuse,
+    "verify_answer.addressed": _get_address_p,
+    "verify_answer.refuse": _get_refusal,
     "verify_reference.claims": lambda reference, _: reference.claims,
-    "verify_reference.useful": _useful,
+    "verify_reference.useful": _get_useful,
     "rate_passages.ratings": lambda rated, _: rated.ratings,
-    "rate_passages.relevant": _rated("relevant"),
-    "rate_passages.chance": _rated("chance"),
+    "rate_passages.relevant": _build_rating_reader("relevant"),
+    "rate_passages.chance": _build_rating_reader("chance"),
     "rate_sentences.ratings": lambda rated, _: rated.ratings,
     "rate_sentences.relevant": lambda rated, _: tuple(rating.relevant for rating in rated.ratings),
     "rate_sentences.chance": lambda rated, _: tuple(rating.chance for rating in rated.ratings),
     "rate_answer.chance": lambda rated, _: tuple(rating.chance for rating in rated.ratings),
-    "agree.answer": _agreement,
-    "agree.reference": _stated,
-    "agree.agrees": _agrees,
-    "agree.states": _states,
+    "agree.answer": _get_agreement,
+    "agree.reference": _get_stated,
+    "agree.agrees": _get_agrees,
+    "agree.states": _get_states,
     **{f"cover_{parts}.met": lambda cover, _: cover.met for parts in ("aspects", "criteria")},
     **{f"meet_criteria.{of}": lambda found, _: found.verdicts for of in ("verdicts", "required")},
     "guess_questions.cosines": lambda guesses, _: guesses.cosines,

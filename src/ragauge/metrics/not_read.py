@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from math import floor
 
 from ragauge.core.readability import (
-    BESIDE_PASSAGES,
     MIN_AUROC,
     MIN_GAP,
     MIN_PAIRS,
+    PASSAGE_FACTS,
     ControlledFact,
     ControlScale,
     Readability,
@@ -18,7 +18,7 @@ from ragauge.core.response import Response
 from ragauge.metrics.base import NotRead
 
 # which control pairs tell whether a fact, or all facts of a question, can be read
-CONTROLLED: Mapping[str, ControlledFact] = {
+CONTROLS_BY_FACT: Mapping[str, ControlledFact] = {
     "verify_answer.support": "support",
     "verify_answer.used": "support",
     "verify_answer.address": "address",
@@ -40,25 +40,25 @@ LAYOUT_NAMES = {"prose": "prose", "table": "tables", "cells": "tables of one cel
 UNREAD = "this judge cannot tell"  # how the reason begins of a score that was not read
 
 
-def why_not_read(fact: str, readability: Readability | None, response: Response) -> NotRead | None:
+def explain_unread(fact: str, readability: Readability | None, response: Response) -> NotRead | None:
     """Why the judge cannot read a fact, or all facts of a question; None where it can, or no controls were asked."""
-    controlled = CONTROLLED.get(fact) or CONTROLLED.get(fact.partition(".")[0])
+    controlled = CONTROLS_BY_FACT.get(fact) or CONTROLS_BY_FACT.get(fact.partition(".")[0])
     if readability is None or controlled is None or readability.can_read(controlled):
         return None
-    if controlled in BESIDE_PASSAGES and not response.passages:
+    if controlled in PASSAGE_FACTS and not response.passages:
         return None  # nothing to read: no passage supports or holds anything
-    layout = f"{LAYOUT_NAMES[readability.layout]}, " if controlled in BESIDE_PASSAGES else ""  # of the passages
+    layout = f"{LAYOUT_NAMES[readability.layout]}, " if controlled in PASSAGE_FACTS else ""  # of the passages
     where = f"{layout}language {readability.language}"
-    lack = _shortfall(readability.scales.get(controlled))
+    lack = _describe_shortfall(readability.scales.get(controlled))
     return NotRead(f"{UNREAD} {FACT_NAMES[controlled]} in such texts ({where}; {lack})")
 
 
-def _shortfall(scale: ControlScale | None) -> str:
+def _describe_shortfall(scale: ControlScale | None) -> str:
     """What control pairs lack for a fact to count as read.
 
-    >>> _shortfall(ControlScale(yes=(0.9,) * 12, no=(0.1,) * 30))
+    >>> _describe_shortfall(ControlScale(yes=(0.9,) * 12, no=(0.1,) * 30))
     '12 control pairs known true, 30 known false: 20 of each needed'
-    >>> _shortfall(ControlScale(yes=(0.5,) * 25, no=(0.1,) * 15 + (0.9,) * 15))
+    >>> _describe_shortfall(ControlScale(yes=(0.5,) * 25, no=(0.1,) * 15 + (0.9,) * 15))
     'AUROC 0.50 over 25 control pairs known true and 30 known false: 0.90 needed'
     """
     if scale is None or min(len(scale.yes), len(scale.no)) < MIN_PAIRS:

@@ -17,7 +17,7 @@ from types import FunctionType, MethodType
 from typing import Any, TypeVar, get_args, overload
 
 from ragauge.core.errors import UnknownName, UsageError
-from ragauge.core.object_lookup import package_of, registered
+from ragauge.core.object_lookup import get_package_name, list_entry_points
 from ragauge.metrics import base
 from ragauge.metrics.base import Direction, Measures, Metric, Needs, Scale
 from ragauge.metrics.own_class import (
@@ -25,12 +25,12 @@ from ragauge.metrics.own_class import (
     TIMEOUT_S,
     Declaration,
     FunctionMetric,
-    call_here,
-    first_paragraph,
-    importable,
-    metric_class,
+    build_metric_class,
+    call_code,
+    format_import_path,
+    read_first_paragraph,
 )
-from ragauge.metrics.own_version import SAID, source_version, state_text
+from ragauge.metrics.own_version import METRIC_ATTRIBUTE, compute_source_version, format_state
 
 F = TypeVar("F", bound=Callable[..., Any])
 ARGUMENTS: Mapping[str, str] = {  # of a metric's function -> the fact that it gets
@@ -45,12 +45,14 @@ ARGUMENTS: Mapping[str, str] = {  # of a metric's function -> the fact that it g
     "example": "set.example",
     "response": "response.whole",
 }
-FOUND = {"response.passages", "response.plain_texts"}
-BOOL = re.compile(r"(<class ')?bool('>)?( \| None)?|(typing\.)?Optional\[bool\]")  # annotations, as they print
+PASSAGE_FACTS = {"response.passages", "response.plain_texts"}
+BOOL_ANNOTATION = re.compile(
+    r"(<class ')?bool('>)?( \| None)?|(typing\.)?Optional\[bool\]"
+)  # annotations, as they print
 
 
 @dataclass(frozen=True, slots=True)
-class _Said:
+class _MetricOptions:
     """What `metric` says of a function."""
 
     name: str | None
@@ -62,7 +64,7 @@ class _Said:
     timeout: float
 
 
-_NOTHING_SAID = _Said(None, "higher", None, {}, None, None, TIMEOUT_S)
+_DEFAULT_OPTIONS = _MetricOptions(None, "higher", None, {}, None, None, TIMEOUT_S)
 
 
 @overload
@@ -106,17 +108,17 @@ def metric(
     Raises:
         UsageError: an argument out of its range.
     """
-    _check_said(name, direction, range, measures, version, timeout)
-    said = _Said(name, direction, range, dict(needs or {}), measures, version, timeout)
+    _check_options(name, direction, range, measures, version, timeout)
+    said = _MetricOptions(name, direction, range, dict(needs or {}), measures, version, timeout)
 
     def decorate(decorated: F) -> F:
-        setattr(decorated, SAID, said)
+        setattr(decorated, METRIC_ATTRIBUTE, said)
         return decorated
 
     return decorate if function is None else decorate(function)
 
 
-def _check_said(
+def _check_options(
     name: str | None, direction: str, bounds: Any, measures: str | None, version: Any, timeout: float
 ) -> None:
     if name is not None:
@@ -130,8 +132,8 @@ def _check_said(
     if not timeout > 0:
         raise UsageError(f"timeout must be above 0 seconds, got {timeout:g}.")
     if bounds is not None:
-        ends = tuple(bounds) if isinstance(bounds, tuple | list) else ()
-        if len(ends) != 2 or not all(isinstance(end, Real) for end in ends) or not ends[0] < ends[1]:
+        limits = tuple(bounds) if isinstance(bounds, tuple | list) else ()
+        if len(limits) != 2 or not all(isinstance(end, Real) for end in limits) or not limits[0] < limits[1]:
             raise UsageError(f"range is the least and the greatest value, such as (0, 1), got {bounds!r}.")
 
 
@@ -143,18 +145,18 @@ def _check_name(name: str) -> None:
         )
 
 
-def metric_of(given: object) -> Metric | None:
+def build_metric(candidate: object) -> Metric | None:
     """The metric that a function, a callable object, or a subclass of Metric is; an object of a subclass is one itself.
 
     Raises:
         UsageError: it cannot be one.
     """
-    if isinstance(given, type) and issubclass(given, Metric):
-        return _instance(_completed(given))
-    if isinstance(given, Metric):
-        _completed(type(given))
-        return given
-    return _of_function(given) if callable(given) and not isinstance(given, type) else None
+    if isinstance(candidate, type) and issubclass(candidate, Metric):
+        return _build_instance(_complete_class(candidate))
+    if isinstance(candidate, Metric):
+        _complete_class(type(candidate))
+        return candidate
+    return _build_function_metric(candidate) if callable(candidate) and not isinstance(candidate, type) else None
 
 
 def load_plug_ins(register: Callable[[object], Metric], name: str = "") -> bool:
@@ -167,77 +169,78 @@ def load_plug_ins(register: Callable[[object], Metric], name: str = "") -> bool:
     Returns:
         Whether there is one of this name.
     """
-    found = False
-    for known, point in registered("ragauge.metrics").items():
-        if name in ("", known):
+    is_registered = False
+    for point_name, point in list_entry_points("ragauge.metrics").items():
+        if name in ("", point_name):
             try:
                 loaded = register(point.load()).name()
-                if loaded != known:
+                if loaded != point_name:
                     raise UsageError(f"it brings {loaded}")
-                found = True
+                is_registered = True
             except (Exception, SystemExit) as error:
                 warnings.warn(
-                    f"the metric {known} of {package_of(point)} cannot be had: {type(error).__name__}: {error}",
+                    f"the metric {point_name} of {get_package_name(point)} cannot be had: {type(error).__name__}: "
+                    f"{error}",
                     UserWarning,
                     stacklevel=2,
                 )
-    return found
+    return is_registered
 
 
-def _of_function(function: Any) -> Metric:
-    said: _Said = getattr(function, SAID, _NOTHING_SAID)
+def _build_function_metric(function: Any) -> Metric:
+    options: _MetricOptions = getattr(function, METRIC_ATTRIBUTE, _DEFAULT_OPTIONS)
     called = function.func if isinstance(function, partial) else function
     code: Any = inspect.unwrap(getattr(called, "__func__", called))
     holder = getattr(called, "__self__", None)  # of a method
     if not isinstance(code, FunctionType):
         code, holder = type(called), called
     state = (holder, *((function.args, function.keywords) if isinstance(function, partial) else ()))
-    if said.name is None and code.__name__ == "<lambda>":
+    if options.name is None and code.__name__ == "<lambda>":
         raise UsageError('a lambda has no name of its own. Name it: rg.metric(name="polite")(lambda answer: …).')
-    name = said.name or base.snake(code.__name__)
+    name = options.name or base.to_snake_case(code.__name__)
     _check_name(name)
-    needs, defaults = _arguments(name, function, said.needs)
+    needs, defaults = _read_arguments(name, function, options.needs)
     answers = str(inspect.signature(function).return_annotation)
-    rate = said.range is None and BOOL.fullmatch(answers) is not None
-    low, high = said.range or ((0.0, 1.0) if rate else (-inf, inf))
+    rate = options.range is None and BOOL_ANNOTATION.fullmatch(answers) is not None
+    low, high = options.range or ((0.0, 1.0) if rate else (-inf, inf))
     scale: Scale = "rate" if rate else "mean"
-    version = said.version or source_version(
-        code, needs, scale, [repr(float(low)), repr(float(high))], state_text(state)
+    version = options.version or compute_source_version(
+        code, needs, scale, [repr(float(low)), repr(float(high))], format_state(state)
     )
     declared = Declaration(
         name,
         version,
-        said.measures or _layer(needs),
-        said.direction,
+        options.measures or _infer_layer(needs),
+        options.direction,
         scale,
         (float(low), float(high)),
         needs,
-        first_paragraph(code),
-        importable(function),
+        read_first_paragraph(code),
+        format_import_path(function),
     )
     waits = inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(type(function).__call__)
-    return metric_class(
+    return build_metric_class(
         declared,
         FunctionMetric,
         function=staticmethod(function),
         awaited=waits,
-        timeout=said.timeout,
+        timeout=options.timeout,
         optional=defaults,
     )()
 
 
-def _arguments(name: str, function: Any, more: Needs) -> tuple[dict[str, str], dict[str, Any]]:
+def _read_arguments(name: str, function: Any, more: Needs) -> tuple[dict[str, str], dict[str, Any]]:
     """(argument -> fact, argument -> its default) of a function.
 
     Raises:
         UnknownName: an argument that nothing is known by, and that has no default; or a fact that there is not.
     """
-    from ragauge.metrics.facts import ASKED, FREE
+    from ragauge.metrics.facts import FREE_FACTS, JUDGE_FACTS
 
-    facts = {*ASKED, *FREE, *ARGUMENTS.values()}
-    if lost := [fact for fact in more.values() if fact not in facts]:
-        raise UnknownName(f"such fact for {name}:", lost[0], facts)
-    known, needs, defaults = {**ARGUMENTS, **more}, {}, {}
+    facts = {*JUDGE_FACTS, *FREE_FACTS, *ARGUMENTS.values()}
+    if unknown_facts := [fact for fact in more.values() if fact not in facts]:
+        raise UnknownName(f"such fact for {name}:", unknown_facts[0], facts)
+    facts_by_argument, needs, defaults = {**ARGUMENTS, **more}, {}, {}
     try:
         parameters = list(inspect.signature(function).parameters.values())
     except (TypeError, ValueError):
@@ -245,61 +248,71 @@ def _arguments(name: str, function: Any, more: Needs) -> tuple[dict[str, str], d
     for parameter in parameters:
         if parameter.kind in (parameter.VAR_KEYWORD, parameter.VAR_POSITIONAL):
             continue
-        if parameter.name in known and parameter.kind is not parameter.POSITIONAL_ONLY:
-            needs[parameter.name] = known[parameter.name]
+        if parameter.name in facts_by_argument and parameter.kind is not parameter.POSITIONAL_ONLY:
+            needs[parameter.name] = facts_by_argument[parameter.name]
             if parameter.default is not parameter.empty:
                 defaults[parameter.name] = parameter.default
         elif parameter.default is parameter.empty:
-            raise UnknownName(f"such argument for {name}:", parameter.name, known, "Arguments go by their names.")
+            raise UnknownName(
+                f"such argument for {name}:", parameter.name, facts_by_argument, "Arguments go by their names."
+            )
     return needs, defaults
 
 
-def _layer(needs: Needs) -> Measures:
+def _infer_layer(needs: Needs) -> Measures:
     """What a metric speaks about, by what it sees."""
     facts = set(needs.values())
     if facts & {"set.reference", "set.references", "set.example"}:
         return "end_to_end"
-    return "retrieval" if facts & FOUND and facts <= {*FOUND, "set.query", "set.messages"} else "generation"
+    return (
+        "retrieval"
+        if facts & PASSAGE_FACTS and facts <= {*PASSAGE_FACTS, "set.query", "set.messages"}
+        else "generation"
+    )
 
 
-def _completed(cls: type[Metric]) -> type[Metric]:
+def _complete_class(cls: type[Metric]) -> type[Metric]:
     """A subclass with all that a metric has: what it does not say follows from its code.
 
     Raises:
         UsageError: it computes nothing, or its parameters are no fields.
     """
-    own = [one for one in cls.__mro__ if issubclass(one, Metric) and one.__module__.partition(".")[0] != "ragauge"]
-    if cls not in own or SAID in vars(cls):
+    own_classes = [
+        own_class
+        for own_class in cls.__mro__
+        if issubclass(own_class, Metric) and own_class.__module__.partition(".")[0] != "ragauge"
+    ]
+    if cls not in own_classes or METRIC_ATTRIBUTE in vars(cls):
         return cls
     if not callable(getattr(cls, "value", None)):
         raise UsageError(f"{cls.__name__} computes nothing. Give it a method: def value(self, answer): …")
     _check_name(cls.name())
-    base.complete(cls)
-    says = {name for one in own for name in vars(one)}
-    about: dict[str, Any] = {"value": _guarded(cls.value), SAID: True}
-    said: Any = {} if cls.needs is Metric.needs else cls.needs
-    if isinstance(said, Mapping):
-        found, defaults = _arguments(cls.name(), MethodType(cls.value, cls), said)
-        about["needs"], about["optional"] = {**said, **found}, {**defaults, **cls.optional}
+    base.make_dataclass(cls)
+    stated_names = {name for own_class in own_classes for name in vars(own_class)}
+    about: dict[str, Any] = {"value": _guard_value(cls.value), METRIC_ATTRIBUTE: True}
+    declared_needs: Any = {} if cls.needs is Metric.needs else cls.needs
+    if isinstance(declared_needs, Mapping):
+        argument_needs, defaults = _read_arguments(cls.name(), MethodType(cls.value, cls), declared_needs)
+        about["needs"], about["optional"] = {**declared_needs, **argument_needs}, {**defaults, **cls.optional}
     if not hasattr(cls, "measures"):
         needs = about.get("needs", cls.needs)
-        about["measures"] = _layer(needs) if isinstance(needs, Mapping) else "generation"
-    if "version" not in says:
-        about["version"] = source_version(cls)
+        about["measures"] = _infer_layer(needs) if isinstance(needs, Mapping) else "generation"
+    if "version" not in stated_names:
+        about["version"] = compute_source_version(cls)
     for name, fact in about.items():
         setattr(cls, name, fact)
     return cls
 
 
-def _guarded(arithmetic: Callable[..., Any]) -> Callable[..., Any]:
+def _guard_value(arithmetic: Callable[..., Any]) -> Callable[..., Any]:
     @wraps(arithmetic)
-    def value(self: Metric, **given: Any) -> Any:
-        return call_here(self, partial(arithmetic, self), given)
+    def value(self: Metric, **arguments: Any) -> Any:
+        return call_code(self, partial(arithmetic, self), arguments)
 
     return value
 
 
-def _instance(cls: type[Metric]) -> Metric:
+def _build_instance(cls: type[Metric]) -> Metric:
     try:
         return cls()
     except TypeError as error:

@@ -15,12 +15,12 @@ from typing import Any, ClassVar
 
 from ragauge.core.errors import UsageError
 from ragauge.metrics import base
-from ragauge.metrics.base import Direction, Measured, Measures, Metric, Needs, NotApplicable, Scale
+from ragauge.metrics.base import Direction, Measures, Metric, MetricResult, Needs, NotApplicable, Scale
 
 NAME = re.compile(r"[a-z][a-z0-9_]*")
 TIMEOUT_S = 60.0
-ROUNDING = 1e-9  # by which a value may leave its range: it is taken for the end
-EXPECTED = "a number, True or False, rg.Value(value, reason=…), or None where it does not apply"
+ROUNDING_TOLERANCE = 1e-9  # by which a value may leave its range: it is taken for the end
+EXPECTED_RESULTS = "a number, True or False, rg.Value(value, reason=…), or None where it does not apply"
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,15 +66,22 @@ class Declaration:
 
     def to_json(self) -> dict[str, Any]:
         """As JSON types; an end of the range that is no number is None."""
-        ends = [end if isfinite(end) else None for end in self.range]
-        return {part.name: getattr(self, part.name) for part in fields(self)} | {"range": ends, "needs": {**self.needs}}
+        bounds = [end if isfinite(end) else None for end in self.range]
+        return {declared_field.name: getattr(self, declared_field.name) for declared_field in fields(self)} | {
+            "range": bounds,
+            "needs": {**self.needs},
+        }
 
     @classmethod
-    def from_json(cls, kept: Mapping[str, Any]) -> Declaration:
+    def from_json(cls, saved: Mapping[str, Any]) -> Declaration:
         """The declaration that `to_json` wrote; what a later version adds is left out."""
-        known = {part.name: kept[part.name] for part in fields(cls) if part.name in kept}
-        low, high = known["range"]
-        return cls(**known | {"range": (-inf if low is None else low, inf if high is None else high)})
+        values = {
+            declared_field.name: saved[declared_field.name]
+            for declared_field in fields(cls)
+            if declared_field.name in saved
+        }
+        low, high = values["range"]
+        return cls(**values | {"range": (-inf if low is None else low, inf if high is None else high)})
 
 
 class OwnMetric(Metric):
@@ -107,9 +114,9 @@ class FunctionMetric(OwnMetric):
     awaited: ClassVar[bool]
     timeout: ClassVar[float]
 
-    def value(self, **given: Any) -> base.Value:
+    def value(self, **arguments: Any) -> base.Value:
         """What the function gives for these arguments, called here and now; `engine.own_calls` bounds its time."""
-        result: base.Value = call_here(self, self.function, given)
+        result: base.Value = call_code(self, self.function, arguments)
         return result
 
 
@@ -125,30 +132,32 @@ class ColumnMetric(OwnMetric):
         if number is None:
             return NotApplicable(f"no value in the column {column}")
         if isinstance(number, str):
-            return Measured.failed(f"{_described(number)} in the column {column}; expected a number", self.range)
+            return MetricResult.failed(
+                f"{_describe_result(number)} in the column {column}; expected a number", self.range
+            )
         return float(number)
 
 
-def same_function(one: type[Metric], other: type[Metric]) -> bool:
+def is_same_function(first: type[Metric], other: type[Metric]) -> bool:
     """Whether two classes were made of the same function, with the same facts."""
-    if not (issubclass(one, FunctionMetric) and issubclass(other, FunctionMetric)):
+    if not (issubclass(first, FunctionMetric) and issubclass(other, FunctionMetric)):
         return False
-    return one.function is other.function and one.declared == other.declared
+    return first.function is other.function and first.declared == other.declared
 
 
-def stored_class(declared: Declaration) -> type[Metric]:
+def build_stored_class(declared: Declaration) -> type[Metric]:
     """The class of a metric whose code is not here: its scores are read, and nothing can be computed but columns."""
-    return metric_class(declared, ColumnMetric if "column" in declared.more else OwnMetric)
+    return build_metric_class(declared, ColumnMetric if "column" in declared.more else OwnMetric)
 
 
 @cache
-def column_class(column: str, direction: Direction) -> type[Metric]:
+def build_column_class(column: str, direction: Direction) -> type[Metric]:
     """The class of a metric whose values stand in a column, under the column's name in snake case.
 
     Raises:
         UsageError: a name that no metric may have.
     """
-    name = re.sub(r"[^a-z0-9]+", "_", base.snake(column)).strip("_")
+    name = re.sub(r"[^a-z0-9]+", "_", base.to_snake_case(column)).strip("_")
     if not NAME.fullmatch(name):
         raise UsageError(
             f"the column {column!r} cannot name a metric: names are lower-case letters, digits and _. Give it a name: "
@@ -157,10 +166,10 @@ def column_class(column: str, direction: Direction) -> type[Metric]:
     sentence = f"What stands in the column {column} of the user's own data."
     needs, more = {"outcome": "response.outcome"}, {"column": column}
     declared = Declaration(name, 1, "end_to_end", direction, needs=needs, sentence=sentence, more=more)
-    return metric_class(declared, ColumnMetric)
+    return build_metric_class(declared, ColumnMetric)
 
 
-def metric_class(declared: Declaration, kind: type[OwnMetric], **facts: Any) -> type[Metric]:
+def build_metric_class(declared: Declaration, kind: type[OwnMetric], **facts: Any) -> type[Metric]:
     """A class of a metric without parameters.
 
     Args:
@@ -173,11 +182,11 @@ def metric_class(declared: Declaration, kind: type[OwnMetric], **facts: Any) -> 
     return type(declared.name, (kind,), body)
 
 
-def declaration(metric: Metric) -> Declaration:
+def build_declaration(metric: Metric) -> Declaration:
     """What a store keeps of a metric of the user's own."""
     if isinstance(metric, OwnMetric):
         return metric.declared
-    sentence = first_paragraph(type(metric))
+    sentence = read_first_paragraph(type(metric))
     return Declaration(
         str(metric),
         metric.version,
@@ -187,13 +196,13 @@ def declaration(metric: Metric) -> Declaration:
         metric.range,
         dict(metric.needs),
         sentence,
-        importable(type(metric)),
+        format_import_path(type(metric)),
     )
 
 
-def _origin(metric: Metric) -> str:
+def _describe_origin(metric: Metric) -> str:
     """Where a metric of the user's own comes from, to tell it from another one of its name."""
-    declared = declaration(metric)
+    declared = build_declaration(metric)
     if "column" in declared.more:
         return f"the column {declared.more['column']}"
     if "criterion" in declared.more:
@@ -202,7 +211,7 @@ def _origin(metric: Metric) -> str:
     return declared.load or f"{getattr(code, '__module__', '')}:{getattr(code, '__qualname__', declared.name)}"
 
 
-def refuse_one_name(metrics: Sequence[Metric]) -> None:
+def check_distinct_names(metrics: Sequence[Metric]) -> None:
     """Refuses two metrics of one name: their scores could not be told apart.
 
     Raises:
@@ -213,17 +222,18 @@ def refuse_one_name(metrics: Sequence[Metric]) -> None:
         other = first.setdefault(metric.name(), metric)
         if type(other) is not type(metric):
             raise UsageError(
-                f"{_origin(other)} and {_origin(metric)} are both named {metric.name()}. Give one another name, "
+                f"{_describe_origin(other)} and {_describe_origin(metric)} are both named {metric.name()}. Give one "
+                "another name, "
                 f'such as @rg.metric(name="other_{metric.name()}").'
             )
 
 
-def runs_own_code(metric: Metric) -> bool:
+def has_own_code(metric: Metric) -> bool:
     """Whether a metric of the user's own runs their code, so that anything may happen."""
     return isinstance(metric, FunctionMetric) or not isinstance(metric, OwnMetric)
 
 
-def code_of(metric: Metric) -> tuple[Callable[..., Any], bool, float]:
+def get_code(metric: Metric) -> tuple[Callable[..., Any], bool, float]:
     """What is called for a metric, whether it is a coroutine's, and the seconds that a call may take."""
     if isinstance(metric, FunctionMetric):
         return metric.function, metric.awaited, metric.timeout
@@ -231,13 +241,13 @@ def code_of(metric: Metric) -> tuple[Callable[..., Any], bool, float]:
     return partial(arithmetic, metric), inspect.iscoroutinefunction(arithmetic), TIMEOUT_S
 
 
-def importable(code: Any) -> str:
+def format_import_path(code: Any) -> str:
     """module:name of a function or class that another process can import; "" where it cannot."""
     module, name = getattr(code, "__module__", None), getattr(code, "__qualname__", "")
-    found: Any = sys.modules.get(module or "")
-    for part in name.split("."):
-        found = getattr(found, part, None)
-    return f"{module}:{name}" if found is code and module != "__main__" else ""
+    target: Any = sys.modules.get(module or "")
+    for attribute in name.split("."):
+        target = getattr(target, attribute, None)
+    return f"{module}:{name}" if target is code and module != "__main__" else ""
 
 
 def read_result(metric: Metric, result: Any) -> Any:
@@ -247,26 +257,28 @@ def read_result(metric: Metric, result: Any) -> Any:
         result, reason = result.value, str(result.reason)
     if result is None:
         return NotApplicable(reason or f"{metric} returned None: it does not apply")
-    if isinstance(result, base.Ratio | base.Undefined | NotApplicable | Measured):
+    if isinstance(result, base.Ratio | base.Undefined | NotApplicable | MetricResult):
         return result
-    number = _number(result)
+    number = _to_number(result)
     low, high = metric.range
     if number is None:
-        problem = f"{metric} gave {_described(result)}; expected {EXPECTED}"
+        problem = f"{metric} gave {_describe_result(result)}; expected {EXPECTED_RESULTS}"
     elif not isfinite(number):
         problem = f"{metric} gave {number}; expected a number, or None where it does not apply"
     elif metric.scale == "rate" and number not in (0.0, 1.0):
         problem = f"{metric} gave {number:g}; expected True or False, as it is declared"
-    elif not low - ROUNDING <= number <= high + ROUNDING:
-        said = "@rg.metric(range=…)" if isinstance(metric, OwnMetric) else "range = …; 0 to 1 where a class has none"
-        problem = f"{metric} gave {number!r}; expected {low:g} to {high:g}, the range that it declares ({said})"
+    elif not low - ROUNDING_TOLERANCE <= number <= high + ROUNDING_TOLERANCE:
+        range_source = (
+            "@rg.metric(range=…)" if isinstance(metric, OwnMetric) else "range = …; 0 to 1 where a class has none"
+        )
+        problem = f"{metric} gave {number!r}; expected {low:g} to {high:g}, the range that it declares ({range_source})"
     else:
         number = min(max(number, low), high)
-        return Measured("scored", number, None, None, number, number, reason)
-    return Measured.failed(problem, metric.range)
+        return MetricResult("scored", number, None, None, number, number, reason)
+    return MetricResult.failed(problem, metric.range)
 
 
-def _number(result: Any) -> float | None:
+def _to_number(result: Any) -> float | None:
     """A result as a number; those of numpy, polars and torch are, arrays are not."""
     if getattr(result, "shape", None) == () and hasattr(result, "item"):
         result = result.item()
@@ -276,7 +288,7 @@ def _number(result: Any) -> float | None:
         return inf
 
 
-def _described(result: Any) -> str:
+def _describe_result(result: Any) -> str:
     if inspect.iscoroutine(result):
         result.close()
         return "a coroutine, which only a function that is written as `async def` may do"
@@ -286,19 +298,19 @@ def _described(result: Any) -> str:
     return f"an array of shape {shape}" if isinstance(shape, tuple) else f"a value of type {type(result).__name__}"
 
 
-def call_here(metric: Metric, code: Callable[..., Any], given: Mapping[str, Any]) -> Any:
+def call_code(metric: Metric, code: Callable[..., Any], arguments: Mapping[str, Any]) -> Any:
     """What a metric's code gives, called in this thread; what it raises fails that score, but for Ctrl-C."""
     if inspect.iscoroutinefunction(inspect.unwrap(type(metric).value)) or getattr(metric, "awaited", False):
-        return Measured.failed(f"{metric} is a coroutine's: evaluate awaits it, nothing else does", metric.range)
+        return MetricResult.failed(f"{metric} is a coroutine's: evaluate awaits it, nothing else does", metric.range)
     try:
-        return read_result(metric, code(**given))
+        return read_result(metric, code(**arguments))
     except KeyboardInterrupt:
         raise
     except BaseException as error:
-        return Measured.failed(f"{type(error).__name__}: {error}", metric.range)
+        return MetricResult.failed(f"{type(error).__name__}: {error}", metric.range)
 
 
-def first_paragraph(code: Any) -> str:
+def read_first_paragraph(code: Any) -> str:
     """The first paragraph of the docstring of a function or class, on one line."""
     text = inspect.cleandoc(code.__doc__ or "")
     return " ".join(text.split("\n\n", 1)[0].split())

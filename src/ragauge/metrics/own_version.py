@@ -18,53 +18,53 @@ from typing import Any
 from weakref import WeakKeyDictionary
 
 from ragauge.core.errors import UsageError
-from ragauge.core.identity import digest
+from ragauge.core.identity import hash_json
 
-LEFT_OUT = frozenset({"annotation", "returns", "type_comment", "type_params", "ctx", "kind"})
-DEFINED = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
-SAID = "__ragauge_metric__"  # attribute of what @rg.metric(…) says more of
+IGNORED_FIELDS = frozenset({"annotation", "returns", "type_comment", "type_params", "ctx", "kind"})
+DEFINITION_NODES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+METRIC_ATTRIBUTE = "__ragauge_metric__"  # attribute of what @rg.metric(…) says more of
 MAX_DEPTH = 8  # of objects within objects
-CONSTANTS = (str, bytes, int, float, bool, type(None))
+CONSTANT_TYPES = (str, bytes, int, float, bool, type(None))
 _SEEN: WeakKeyDictionary[FunctionType | type, str] = WeakKeyDictionary()
 BITS = 48  # a version is a whole number that every database and JSON reader takes
 
 
-def source_version(code: FunctionType | type, *facts: object) -> int:
+def compute_source_version(code: FunctionType | type, *facts: object) -> int:
     """A whole number that changes with the code, and with the facts that say how it is called.
 
     Raises:
         UsageError: the code cannot be read.
     """
-    if (seen := _SEEN.get(code)) is None:
-        seen, stays = _code_digest(code)
+    if (code_digest := _SEEN.get(code)) is None:
+        code_digest, stays = _code_digest(code)
         if stays:
-            _SEEN[code] = seen
-    return int(digest([seen, *facts])[: BITS // 4], 16) or 1
+            _SEEN[code] = code_digest
+    return int(hash_json([code_digest, *facts])[: BITS // 4], 16) or 1
 
 
 def _code_digest(code: FunctionType | type) -> tuple[str, bool]:
     """A hash of the code, and whether it stays so: what is in a file is as it was imported, though the file changes."""
-    scope = _scope(code)
-    own = _definitions(scope.get("__name__"))
-    parts: dict[str, Any] = {"": _plain(_tree(code))}
-    waiting = list(_names(_tree(code)))
+    scope = _build_scope(code)
+    definitions = _find_definitions(scope.get("__name__"))
+    parts: dict[str, Any] = {"": _simplify_tree(_parse_tree(code))}
+    waiting = list(_list_names(_parse_tree(code)))
     while waiting:
         name = waiting.pop()
-        if name in parts or (found := _found(name, scope, own)) is None:
+        if name in parts or (resolved := _resolve_name(name, scope, definitions)) is None:
             continue
-        parts[name] = found if isinstance(found, str) else [_plain(node) for node in found]
-        waiting += [] if isinstance(found, str) else _names(found)
-    return digest(parts), bool(own)
+        parts[name] = resolved if isinstance(resolved, str) else [_simplify_tree(node) for node in resolved]
+        waiting += [] if isinstance(resolved, str) else _list_names(resolved)
+    return hash_json(parts), bool(definitions)
 
 
-def _scope(code: FunctionType | type) -> Mapping[str, Any]:
+def _build_scope(code: FunctionType | type) -> Mapping[str, Any]:
     """What the names in the code stand for: of its module and, in a function within a function, of that one."""
     if isinstance(code, type):
         return dict(vars(sys.modules[code.__module__])) if code.__module__ in sys.modules else {}
     return {**code.__globals__, **inspect.getclosurevars(code).nonlocals}
 
 
-def _tree(code: FunctionType | type) -> ast.AST:
+def _parse_tree(code: FunctionType | type) -> ast.AST:
     try:
         body = ast.parse(dedent(inspect.getsource(code))).body
     except (OSError, TypeError, SyntaxError) as error:
@@ -78,100 +78,102 @@ def _tree(code: FunctionType | type) -> ast.AST:
     return lambdas[0] if len(lambdas) == 1 else body[0]
 
 
-def _definitions(module: str | None) -> dict[str, list[ast.AST]]:
+def _find_definitions(module: str | None) -> dict[str, list[ast.AST]]:
     """Name -> what the module's file says of it at its top level; nothing where there is no such file."""
     try:
         body = ast.parse(inspect.getsource(sys.modules[module or ""])).body
     except (OSError, TypeError, SyntaxError, KeyError):  # such as a notebook
         return {}
-    found: dict[str, list[ast.AST]] = {}
+    definitions: dict[str, list[ast.AST]] = {}
     for node in body:
-        if isinstance(node, DEFINED):
-            found.setdefault(node.name, []).append(node)
+        if isinstance(node, DEFINITION_NODES):
+            definitions.setdefault(node.name, []).append(node)
         elif isinstance(node, ast.Assign | ast.AnnAssign | ast.AugAssign):
-            for name in _names(node.targets if isinstance(node, ast.Assign) else node.target):
-                found.setdefault(name, []).append(node)
-    return found
+            for name in _list_names(node.targets if isinstance(node, ast.Assign) else node.target):
+                definitions.setdefault(name, []).append(node)
+    return definitions
 
 
-def _found(name: str, scope: Mapping[str, Any], own: Mapping[str, list[ast.AST]]) -> list[ast.AST] | str | None:
+def _resolve_name(
+    name: str, scope: Mapping[str, Any], definitions: Mapping[str, list[ast.AST]]
+) -> list[ast.AST] | str | None:
     """What a name stands for: its definitions in the module, else the code or the constant that it is now."""
-    if name in own:
-        return own[name]
+    if name in definitions:
+        return definitions[name]
     value = scope.get(name)
     if isinstance(value, FunctionType | type) and value.__module__ == scope.get("__name__"):
         try:
-            return [_tree(value)]
+            return [_parse_tree(value)]
         except UsageError:
             return None
-    return constant(value) if name in scope else None
+    return format_constant(value) if name in scope else None
 
 
-def constant(value: Any) -> str | None:
+def format_constant(value: Any) -> str | None:
     """The text of a value where it says all of it; None of any other value. A function, class or module is its name."""
-    if isinstance(value, CONSTANTS):
+    if isinstance(value, CONSTANT_TYPES):
         return repr(value)
     if isinstance(value, ModuleType | FunctionType | BuiltinFunctionType | type):
         return f"{getattr(value, '__module__', '')}.{getattr(value, '__qualname__', value.__name__)}"
     if isinstance(value, dict):
-        return constant(tuple(value.items()))
+        return format_constant(tuple(value.items()))
     if isinstance(value, tuple | list | set | frozenset):
-        parts = [constant(part) or "" for part in value]
-        ordered = parts if isinstance(value, tuple | list) else sorted(parts)
-        return f"{type(value).__name__} of {ordered}" if all(parts) else None
+        items = [format_constant(item) or "" for item in value]
+        ordered = items if isinstance(value, tuple | list) else sorted(items)
+        return f"{type(value).__name__} of {ordered}" if all(items) else None
     pattern = getattr(value, "pattern", None)  # of a compiled expression
     return None if pattern is None else repr((pattern, getattr(value, "flags", 0)))
 
 
-def state_text(value: object, path: tuple[int, ...] = ()) -> str:
+def format_state(value: object, path: tuple[int, ...] = ()) -> str:
     """The text of what a function is bound to: of an object its class and attributes, and those of its attributes."""
-    text = constant(value)
+    text = format_constant(value)
     if text is not None or id(value) in path or len(path) >= MAX_DEPTH:
-        return text or constant(type(value)) or ""
+        return text or format_constant(type(value)) or ""
     inside = (*path, id(value))
     if isinstance(value, dict):
-        return state_text([*value.items()], inside)
+        return format_state([*value.items()], inside)
     if isinstance(value, tuple | list):
-        return f"[{', '.join(state_text(part, inside) for part in value)}]"
+        return f"[{', '.join(format_state(item, inside) for item in value)}]"
     if isinstance(value, partial):
-        return state_text([value.func, value.args, value.keywords], inside)
-    attributes = {name: part for name, part in getattr(value, "__dict__", {}).items() if name != SAID}
-    return f"{constant(type(value))} {state_text(attributes, inside) if attributes else ''}"
+        return format_state([value.func, value.args, value.keywords], inside)
+    attributes = {name: item for name, item in getattr(value, "__dict__", {}).items() if name != METRIC_ATTRIBUTE}
+    return f"{format_constant(type(value))} {format_state(attributes, inside) if attributes else ''}"
 
 
-def _names(node: Any) -> set[str]:
+def _list_names(node: Any) -> set[str]:
     """The names that a tree reads or writes, but for those in what does not count."""
     if isinstance(node, list):
-        return set().union(*map(_names, node))
+        return set().union(*map(_list_names, node))
     if not isinstance(node, ast.AST):
         return set()
-    return {node.id} if isinstance(node, ast.Name) else _names([part for _, part in _fields(node)])
+    return {node.id} if isinstance(node, ast.Name) else _list_names([child for _, child in _list_fields(node)])
 
 
-def _plain(node: Any) -> Any:
+def _simplify_tree(node: Any) -> Any:
     """A syntax tree as lists, alike for every version of Python that has the same tree."""
     if isinstance(node, list):
-        return [_plain(part) for part in node]
+        return [_simplify_tree(child) for child in node]
     if not isinstance(node, ast.AST):
         return repr(node)
-    kind, parts = type(node).__name__, dict(_fields(node))
+    kind, children = type(node).__name__, dict(_list_fields(node))
     if isinstance(node, ast.AnnAssign) and node.value is not None:  # as without its annotation
-        kind, parts = "Assign", {"targets": [node.target], "value": node.value}
-    return [kind, [[name, _plain(part)] for name, part in parts.items() if part not in (None, [])]]
+        kind, children = "Assign", {"targets": [node.target], "value": node.value}
+    return [kind, [[name, _simplify_tree(child)] for name, child in children.items() if child not in (None, [])]]
 
 
-def _fields(node: ast.AST) -> Iterator[tuple[str, Any]]:
-    for name, part in ast.iter_fields(node):
-        if name in LEFT_OUT:
+def _list_fields(node: ast.AST) -> Iterator[tuple[str, Any]]:
+    for name, field_value in ast.iter_fields(node):
+        if name in IGNORED_FIELDS:
             continue
-        if name == "body" and isinstance(node, DEFINED):
-            first = part[0]
+        if name == "body" and isinstance(node, DEFINITION_NODES):
+            first = field_value[0]
             documented = isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant)
-            yield name, part[1:] if documented and isinstance(first.value.value, str) else part
+            yield name, field_value[1:] if documented and isinstance(first.value.value, str) else field_value
         elif name == "decorator_list":
-            yield name, [one for one in part if not _is_ours(one)]
+            yield name, [decorator for decorator in field_value if not _is_ours(decorator)]
         else:
-            yield name, part
+            yield name, field_value
 
 
 def _is_ours(decorator: ast.AST) -> bool:

@@ -7,7 +7,7 @@ from ragauge.core.readability import Readability
 from ragauge.metrics.base import NotApplicable
 from ragauge.text.tokens import has_topic
 
-RATED = ("rate_passages", "rate_sentences")
+RATED_QUESTIONS = ("rate_passages", "rate_sentences")
 NO_TOPIC = "the request names no topic that passages could be relevant to"
 
 
@@ -16,16 +16,16 @@ def is_task(readability: Readability | None) -> bool:
     return readability is not None and readability.is_task
 
 
-def names_topic(query: str, readability: Readability | None) -> bool:
+def has_named_topic(query: str, readability: Readability | None) -> bool:
     """Whether a request names a topic, by the run's other requests and by its words."""
     return not is_task(readability) and has_topic(query)
 
 
-def why_no_relevance(evidence: Evidence, query: str, readability: Readability | None) -> NotApplicable | None:
+def explain_no_relevance(evidence: Evidence, query: str, readability: Readability | None) -> NotApplicable | None:
     """Why a probability of relevance says nothing here: it is read from words, and the request has none of a topic.
 
     A verdict without a probability stays, since whoever gave it read the request.
     """
-    rated = evidence.facts if evidence.question in RATED else None
+    rated = evidence.facts if evidence.question in RATED_QUESTIONS else None
     likely = isinstance(rated, RelevanceFacts) and any(rating.p is not None for rating in rated.ratings)
-    return NotApplicable(NO_TOPIC) if likely and not names_topic(query, readability) else None
+    return NotApplicable(NO_TOPIC) if likely and not has_named_topic(query, readability) else None

@@ -19,12 +19,12 @@ def build_model(name: ModelName) -> ChatModel:
     if name.provider == "own":
         from ragauge.models.providers import custom as own
 
-        return own.build(name)
+        return own.build_own_model(name)
     if name.provider not in PROVIDERS:
         raise UnknownName("provider", name.provider, PROVIDERS)
     from ragauge.models.providers import library
 
-    return library.build(name)
+    return library.build_library_model(name)
 
 
 def build_embedder(name: ModelName) -> ChatModel:
@@ -38,9 +38,9 @@ def build_embedder(name: ModelName) -> ChatModel:
     if name.provider == "google":
         from ragauge.models.embedders import google
 
-        return google.build(name)
+        return google.build_embedder(name)
     if name.provider in EMBEDDERS:
         from ragauge.models.embedders import openai
 
-        return openai.build(name)
+        return openai.build_embedder(name)
     raise UnknownName("provider of embeddings", name.provider, EMBEDDERS)

@@ -12,18 +12,18 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from ragauge.core.ask import Ask, ModelName, Reply, Usage
-from ragauge.models.endpoints import hidden, is_own, known_keys, without
-from ragauge.models.errors import call_error
+from ragauge.models.endpoints import hide_keys, is_own_host, list_known_keys, remove_keys
+from ragauge.models.errors import build_call_error
 from ragauge.models.model import CallError
-from ragauge.models.prompt_cache import marked, schema_first
-from ragauge.models.prompt_size import CUT, cut_short, may_be_cut
+from ragauge.models.prompt_cache import is_schema_first, needs_cache_mark
+from ragauge.models.prompt_size import CUT_HINT, can_be_cut, describe_cut
 
 if TYPE_CHECKING:
     from pydantic_ai.messages import ModelResponse
     from pydantic_ai.models import Model, ModelRequestParameters
 
 Mode = Literal["native", "tool", "prompted"]
-NEXT: dict[Mode, Mode] = {"native": "tool", "tool": "prompted"}
+NEXT_MODE: dict[Mode, Mode] = {"native": "tool", "tool": "prompted"}
 TOOL = "reply"
 PADDING = " Reply with JSON only." * 8  # makes a prompt longer and asks nothing more: a limit stays where it is
 THOUGHT = re.compile(r"\A\s*<think>.*?</think>\s*", re.DOTALL)
@@ -33,7 +33,7 @@ ABOUT_SCHEMA = re.compile(
     re.I,
 )
 # how providers call a parameter of ours
-CALLED = {
+PARAM_PATTERNS = {
     "max_tokens": r"max(?:_completion|_output)?_tokens|maxOutputTokens",
     "openai_store": "store",
     "reasoning_effort": r"reasoning(?:[_.]effort)?|thinking\w*",
@@ -45,7 +45,7 @@ KEY_HINT = (
     "this server's key after the model: ,key_env=NAME"
 )
 FALLBACK = "chat completions"  # what a reply says was spoken where the place knows no Responses API
-BULKY = frozenset(
+BULKY_KEYS = frozenset(
     {
         "messages",
         "input",
@@ -65,7 +65,7 @@ BULKY = frozenset(
 _sent: ContextVar[dict[str, Any] | None] = ContextVar("_sent", default=None)
 
 
-async def watched(request: Any) -> None:
+async def note_request(request: Any) -> None:
     """A request hook: notes what is really sent, texts and schema left out, for the call of this task."""
     note = _sent.get()
     if note is not None:
@@ -75,7 +75,7 @@ async def watched(request: Any) -> None:
             return
         if isinstance(body, dict):
             body |= body.pop("generationConfig", {})  # where Google keeps parameters
-            note.update({key: value for key, value in body.items() if key not in BULKY})
+            note.update({key: value for key, value in body.items() if key not in BULKY_KEYS})
 
 
 class Dialect(NamedTuple):
@@ -121,12 +121,12 @@ class LibraryModel:
             dialect: how it is asked.
             otherwise: who is asked from then on where the place knows no such API: it speaks another one.
         """
-        warnings.filterwarnings("ignore", "Failed to extract usage")  # tokens below zero: `_usage` has none then
+        warnings.filterwarnings("ignore", "Failed to extract usage")  # tokens below zero: `_read_usage` has none then
         self._otherwise = otherwise
         self._elsewhere = False  # the place knows no such API
         self._name, self._model, self._close = name, model, close
         self._native, self._always, self._effort = dialect.native, dict(dialect.always), dialect.effort
-        self._schema_first, self._marked = schema_first(name), marked(name)
+        self._schema_first, self._marked = is_schema_first(name), needs_cache_mark(name)
         self._mode: Mode = "native"
         self._proven = False  # a structured reply came in this mode
         self._doubted: dict[tuple[tuple[str, str], ...], int] = {}  # messages -> tokens read, at what may be a limit
@@ -134,7 +134,7 @@ class LibraryModel:
         self._instead = dict(dialect.instead)
         self._older: set[str] = set()  # parameters that go by their older names
         self._sent_with: dict[tuple[Mode | None, frozenset[str], str], dict[str, Any]] = {}  # settings -> as sent
-        self._keys = known_keys()  # a server that echoes one must not get it into the store
+        self._keys = list_known_keys()  # a server that echoes one must not get it into the store
 
     @property
     def name(self) -> ModelName:
@@ -144,11 +144,11 @@ class LibraryModel:
     @property
     def note(self) -> str:
         """What the place does not know, and what was asked instead; "" for nothing."""
-        there = f"{self._name.model}@{self._name.endpoint}"
+        address = f"{self._name.model}@{self._name.endpoint}"
         return (
             (
                 f"{self._name}: the server knows no Responses API, so chat completions were asked. "
-                f"openai-chat:{there} asks them at once."
+                f"openai-chat:{address} asks them at once."
             )
             if self._elsewhere
             else ""
@@ -172,30 +172,36 @@ class LibraryModel:
         note = dict(self._sent_with.get(settings, {}))
         token = _sent.set(None if note else note)  # a body is read once for each combination of settings
         try:
-            response = await self._request(ask, mode, params, older)
+            response = await self._send_request(ask, mode, params, older)
         except Exception as error:
-            found = call_error(error, self._name.provider)
-            if isinstance(found, CallError) and self._otherwise is not None and found.status in NO_SUCH_API:
+            outcome = build_call_error(error, self._name.provider)
+            if isinstance(outcome, CallError) and self._otherwise is not None and outcome.status in NO_SUCH_API:
                 self._elsewhere = True
-                raise CallError("refused", str(found), status=found.status, learned=True) from None
-            if isinstance(found, CallError):
-                if found.trouble == "auth" and not self._name.key_env and not is_own(self._name):
-                    found.args = (f"{str(found).rstrip('.')}. {KEY_HINT}",)
-                found.learned = found.trouble == "refused" and self._learned(str(found), params, older, mode)
-                raise found from None
-            return found
+                raise CallError("refused", str(outcome), status=outcome.status, learned=True) from None
+            if isinstance(outcome, CallError):
+                if outcome.trouble == "auth" and not self._name.key_env and not is_own_host(self._name):
+                    outcome.args = (f"{str(outcome).rstrip('.')}. {KEY_HINT}",)
+                outcome.learned = outcome.trouble == "refused" and self._learn_refusal(
+                    str(outcome), params, older, mode
+                )
+                raise outcome from None
+            return outcome
         finally:
             _sent.reset(token)
         self._sent_with[settings] = note
-        usage = _usage(response)
+        usage = _read_usage(response)
         if response.finish_reason != "content_filter":  # a prompt that is refused was not read
             self._check_read(messages, usage, doubted, may_doubt=mode is not None)
-        if self._talks(response, mode):
-            self._fall(mode)
-            text = f"no structure in the reply ({mode}): {hidden(_text(response))[:80]!r}"
+        if self._is_prose(response, mode):
+            self._fall_back(mode)
+            text = f"no structure in the reply ({mode}): {hide_keys(_extract_text(response))[:80]!r}"
             raise CallError("unstructured", text, usage=usage, learned=True)
-        found = _reply(response, usage, (note or params) | ({"schema": mode} if mode else {}))  # no hook: as meant
-        return replace(found, text=without(found.text, self._keys), served=without(found.served, self._keys))
+        outcome = _build_reply(
+            response, usage, (note or params) | ({"schema": mode} if mode else {})
+        )  # no hook: as meant
+        return replace(
+            outcome, text=remove_keys(outcome.text, self._keys), served=remove_keys(outcome.served, self._keys)
+        )
 
     async def close(self) -> None:
         """Closes its connections."""
@@ -218,16 +224,16 @@ class LibraryModel:
         if usage is None:
             return
         read = usage.input_tokens + usage.cached_tokens + usage.written_tokens
-        text = cut_short(messages[-1][1], read)
+        text = describe_cut(messages[-1][1], read)
         if not text and doubted and usage.input_tokens <= doubted:
-            text = f"the server read {doubted:,} tokens, and no more of a longer prompt: it cuts them there. {CUT}"
+            text = f"the server read {doubted:,} tokens, and no more of a longer prompt: it cuts them there. {CUT_HINT}"
         if text:
             raise CallError("cut", text, usage=usage)
-        if may_doubt and not doubted and may_be_cut(usage.input_tokens):
+        if may_doubt and not doubted and can_be_cut(usage.input_tokens):
             self._doubted[messages] = usage.input_tokens
             raise CallError("cut", "asked again with a longer prompt", usage=usage, learned=True)
 
-    async def _request(
+    async def _send_request(
         self, ask: Ask, mode: Mode | None, params: Mapping[str, Any], older: Collection[str]
     ) -> ModelResponse:
         from pydantic_ai.direct import model_request
@@ -248,41 +254,41 @@ class LibraryModel:
             self._model,
             [ModelRequest(parts=parts)],
             model_settings=settings,
-            model_request_parameters=_parameters(ask, mode),
+            model_request_parameters=_build_parameters(ask, mode),
             instrument=False,
         )
 
-    def _learned(self, text: str, params: Mapping[str, Any], older: Collection[str], mode: Mode | None) -> bool:
+    def _learn_refusal(self, text: str, params: Mapping[str, Any], older: Collection[str], mode: Mode | None) -> bool:
         """Whether a refusal taught something, so that the call is worth making again.
 
         A parameter that another call learned of meanwhile counts too: this call was sent before.
         """
         for key in params:
-            if re.search(rf"\b(?:{CALLED.get(key, re.escape(key))})\b", text, re.I):
+            if re.search(rf"\b(?:{PARAM_PATTERNS.get(key, re.escape(key))})\b", text, re.I):
                 (self._older if key in self._instead and key not in older else self._refused).add(key)
                 return True
-        if mode in NEXT and ABOUT_SCHEMA.search(text) and not (mode == self._mode and self._proven):
-            self._fall(mode)
+        if mode in NEXT_MODE and ABOUT_SCHEMA.search(text) and not (mode == self._mode and self._proven):
+            self._fall_back(mode)
             return True
         return False
 
-    def _talks(self, response: ModelResponse, mode: Mode | None) -> bool:
+    def _is_prose(self, response: ModelResponse, mode: Mode | None) -> bool:
         """Whether a model that never gave a structured reply in this mode talks instead."""
         if mode is None or response.finish_reason not in ("stop", "tool_call", None):
             return False
-        structured = "{" in _text(response)
+        structured = "{" in _extract_text(response)
         if mode != self._mode:  # another call learned meanwhile that this way does not work
             return not structured
         if structured:
             self._proven = True
-        return not structured and not self._proven and mode in NEXT
+        return not structured and not self._proven and mode in NEXT_MODE
 
-    def _fall(self, mode: Mode | None) -> None:
-        if mode == self._mode and mode in NEXT:  # another call may have learned it meanwhile
-            self._mode, self._proven = NEXT[mode], False
+    def _fall_back(self, mode: Mode | None) -> None:
+        if mode == self._mode and mode in NEXT_MODE:  # another call may have learned it meanwhile
+            self._mode, self._proven = NEXT_MODE[mode], False
 
 
-def _parameters(ask: Ask, mode: Mode | None) -> ModelRequestParameters:
+def _build_parameters(ask: Ask, mode: Mode | None) -> ModelRequestParameters:
     from pydantic_ai.models import ModelRequestParameters
     from pydantic_ai.output import OutputObjectDefinition
     from pydantic_ai.tools import ToolDefinition
@@ -297,7 +303,7 @@ def _parameters(ask: Ask, mode: Mode | None) -> ModelRequestParameters:
     return ModelRequestParameters(output_mode=mode, output_object=output)
 
 
-def _text(response: ModelResponse) -> str:
+def _extract_text(response: ModelResponse) -> str:
     """The last structured part: a tool's arguments, else the text behind the reasoning that some servers put first."""
     tools = [part.args for part in response.parts if part.part_kind == "tool-call"]
     if tools:
@@ -305,15 +311,15 @@ def _text(response: ModelResponse) -> str:
     return THOUGHT.sub("", "".join(part.content for part in response.parts if part.part_kind == "text"))
 
 
-def _usage(response: ModelResponse) -> Usage | None:
+def _read_usage(response: ModelResponse) -> Usage | None:
     """Tokens; None where the provider says none, or what cannot be: a prompt of none, or fewer of anything."""
     usage = response.usage
-    found = Usage(usage.input_tokens, usage.output_tokens, usage.cache_read_tokens, usage.cache_write_tokens)
-    read = found.input_tokens + found.cached_tokens + found.written_tokens
-    return found if read > 0 <= min(found.input_tokens, found.output_tokens) else None
+    counted = Usage(usage.input_tokens, usage.output_tokens, usage.cache_read_tokens, usage.cache_write_tokens)
+    read = counted.input_tokens + counted.cached_tokens + counted.written_tokens
+    return counted if read > 0 <= min(counted.input_tokens, counted.output_tokens) else None
 
 
-def _reply(response: ModelResponse, usage: Usage | None, sent: dict[str, Any]) -> Reply:
+def _build_reply(response: ModelResponse, usage: Usage | None, sent: dict[str, Any]) -> Reply:
     finish = response.finish_reason or ""
     reasons = {
         "length": f"the reply was cut off after {response.usage.output_tokens} tokens",
@@ -323,7 +329,7 @@ def _reply(response: ModelResponse, usage: Usage | None, sent: dict[str, Any]) -
     reason = reasons.get(finish, "")
     return Reply(
         "failed" if reason else "ok",
-        _text(response),
+        _extract_text(response),
         reason=reason,
         finish=finish,
         served=response.model_name or "",

@@ -18,7 +18,7 @@ from urllib.parse import quote, urlsplit
 from weakref import WeakKeyDictionary, WeakSet
 
 from ragauge.core.ask import ModelName
-from ragauge.core.errors import JudgeError, without_password
+from ragauge.core.errors import JudgeError, mask_secrets
 from ragauge.core.providers import PROVIDERS
 
 KEYLIKE = re.compile(
@@ -28,10 +28,10 @@ KEYLIKE = re.compile(
 SECRET = re.compile(r"KEY|TOKEN|SECRET|PASSWORD")
 NO_KEY = "none"  # what servers without keys are sent: a client sends something in any case
 VARIABLE = re.compile(r"\$\{?([A-Za-z_][A-Za-z0-9_]*)\}?")
-_read: set[str] = set()  # variables that a key was read from, whatever they are called
+_READ_VARIABLES: set[str] = set()  # variables that a key was read from, whatever they are called
 
 
-def key_of(*variables: str) -> str:
+def read_key(*variables: str) -> str:
     """The key that the first of these variables holds, without the blanks and line ends around it; "" where none does.
 
     Raises:
@@ -39,7 +39,7 @@ def key_of(*variables: str) -> str:
     """
     for name in variables:
         key = os.environ.get(name, "").strip()
-        _read.add(name)
+        _READ_VARIABLES.add(name)
         if key and not (key.isascii() and key.isprintable()):
             raise JudgeError(
                 f"{name} holds a character that no key has, such as a typographic quote, an accent or a line's end. "
@@ -50,17 +50,17 @@ def key_of(*variables: str) -> str:
     return ""
 
 
-def is_own(name: ModelName) -> bool:
+def is_own_host(name: ModelName) -> bool:
     """Whether a model's place is the provider's own, or the one that the provider's variable names."""
-    place, url = PROVIDERS[name.provider], endpoint(name.url)
-    named = os.environ.get(place.variable, "").strip() if place.variable else ""
+    provider, url = PROVIDERS[name.provider], normalize_endpoint(name.url)
+    own_url = os.environ.get(provider.variable, "").strip() if provider.variable else ""
     host = urlsplit(url).hostname or ""
-    return url in (endpoint(place.official), endpoint(named)) or (
-        url.startswith("https:") and any(host.endswith(end) for end in place.hosts)
+    return url in (normalize_endpoint(provider.official), normalize_endpoint(own_url)) or (
+        url.startswith("https:") and any(host.endswith(end) for end in provider.hosts)
     )
 
 
-def key_for(name: ModelName) -> str | None:
+def find_key(name: ModelName) -> str | None:
     """The key that goes to a model's place; None where the provider's client finds credentials of its own there.
 
     The provider's usual key goes to the provider's own hosts alone. Any other place is sent the key that `key_env`
@@ -69,84 +69,88 @@ def key_for(name: ModelName) -> str | None:
     Raises:
         JudgeError: none is set.
     """
-    place = PROVIDERS[name.provider]
+    provider = PROVIDERS[name.provider]
     if name.key_env:
-        key = key_of(name.key_env)
+        key = read_key(name.key_env)
         if not key:
             raise JudgeError(f"{name} takes its key from {name.key_env}, and that is not set. Set {name.key_env}.")
         return key
-    if not is_own(name):
+    if not is_own_host(name):
         return NO_KEY
-    key = key_of(*place.keys)
-    if not key and not place.keyless:
+    key = read_key(*provider.keys)
+    if not key and not provider.keyless:
         raise JudgeError(
-            f"{name} needs a key. Set {place.keys[0]}; or name a server of your own: "
+            f"{name} needs a key. Set {provider.keys[0]}; or name a server of your own: "
             f"{name.provider}:{name.model}@http://HOST:PORT/v1"
         )
     return key or (NO_KEY if "//" in name.url else None)
 
 
-def key_variable(name: ModelName) -> str:
+def find_key_variable(name: ModelName) -> str:
     """The variable that holds the key which goes to a model's place; "" where none goes there."""
-    keys = (name.key_env,) if name.key_env else PROVIDERS[name.provider].keys if is_own(name) else ()
+    keys = (name.key_env,) if name.key_env else PROVIDERS[name.provider].keys if is_own_host(name) else ()
     return next((key for key in keys if os.environ.get(key, "").strip()), "")
 
 
-def headers_of(name: ModelName) -> dict[str, str]:
+def build_headers(name: ModelName) -> dict[str, str]:
     """What is sent to a model's place with every call, its variables read from the environment.
 
     Raises:
         JudgeError: one of them is not set.
     """
 
-    def read(match: re.Match[str]) -> str:
-        value = key_of(match[1])
+    def read_variable(match: re.Match[str]) -> str:
+        value = read_key(match[1])
         if not value:
             raise JudgeError(f"{name} is sent a header with ${match[1]}, and that is not set. Set {match[1]}.")
         return value
 
-    return {header: VARIABLE.sub(read, value) for header, value in name.headers}
+    return {header: VARIABLE.sub(read_variable, value) for header, value in name.headers}
 
 
 class LeftHostError(Exception):
     """A server sends a call on to another host, where neither the key nor the text belongs."""
 
 
-async def stays(response: Any) -> None:
+async def check_redirect(response: Any) -> None:
     """A response hook of httpx and of httpx2: no redirect leaves the host, but from http to https of the same."""
     if not response.has_redirect_location:
         return
-    here, there = response.request.url, response.request.url.join(response.headers["location"])
-    if endpoint(str(there)) == endpoint(str(here)):
+    source, target = response.request.url, response.request.url.join(response.headers["location"])
+    if normalize_endpoint(str(target)) == normalize_endpoint(str(source)):
         return
-    if (here.scheme, there.scheme, here.host) == ("http", "https", there.host) and not here.port and not there.port:
+    if (
+        (source.scheme, target.scheme, source.host) == ("http", "https", target.host)
+        and not source.port
+        and not target.port
+    ):
         return
     raise LeftHostError(
-        f"the server sends calls on to {endpoint(str(there))}, and neither key nor text follows there. "
-        f"Name that place where it is meant: @{there.scheme}://{there.netloc.decode()}/…"
+        f"the server sends calls on to {normalize_endpoint(str(target))}, and neither key nor text follows there. "
+        f"Name that place where it is meant: @{target.scheme}://{target.netloc.decode()}/…"
     )
 
 
-def hidden(text: str) -> str:
+def hide_keys(text: str) -> str:
     """A text without keys and passwords of URLs: what looks like one, and what stands in the environment as one.
 
-    >>> hidden("Incorrect API key provided: sk-proj-abcdefghijklmnop.")
+    >>> hide_keys("Incorrect API key provided: sk-proj-abcdefghijklmnop.")
     'Incorrect API key provided: [key].'
     """
-    return without_password(KEYLIKE.sub("[key]", without(text, known_keys())))
+    return mask_secrets(KEYLIKE.sub("[key]", remove_keys(text, list_known_keys())))
 
 
-def known_keys() -> tuple[str, ...]:
+def list_known_keys() -> tuple[str, ...]:
     """The keys of the environment, in every form that they are shown in; the longest first."""
     keys = [
         value
         for name, value in os.environ.items()
-        if len(value.strip()) >= 8 and (name in _read or SECRET.search(name.upper()))
+        if len(value.strip()) >= 8 and (name in _READ_VARIABLES or SECRET.search(name.upper()))
     ]
-    return tuple(sorted({form for key in keys for form in _forms(key)}, key=len, reverse=True))
+    return tuple(sorted({form for key in keys for form in _list_key_forms(key)}, key=len, reverse=True))
 
 
-def without(text: str, keys: Iterable[str]) -> str:
+def remove_keys(text: str, keys: Iterable[str]) -> str:
     """A text in which none of these stands."""
     for key in keys:
         if key in text:
@@ -155,7 +159,7 @@ def without(text: str, keys: Iterable[str]) -> str:
 
 
 @lru_cache(maxsize=64)
-def _forms(key: str) -> frozenset[str]:
+def _list_key_forms(key: str) -> frozenset[str]:
     """A key as it is, in a URL, in JSON, in Python's own words and in base64."""
     bare = key.strip()
     raw = bare.encode("utf-8", "surrogateescape")
@@ -165,7 +169,7 @@ def _forms(key: str) -> frozenset[str]:
             key,
             bare,
             quote(raw, safe=""),
-            *(one[1:-1] for one in inside),
+            *(text[1:-1] for text in inside),
             repr(raw)[2:-1],
             b64encode(raw).decode("ascii").rstrip("="),
         }
@@ -188,7 +192,7 @@ class EndpointUser(Protocol):
     running: int
     waiting: deque[tuple[int, asyncio.Future[None]]]
 
-    def fall(self) -> None:
+    def halve_calls(self) -> None:
         """The place said "too many" to somebody."""
 
 
@@ -206,14 +210,14 @@ class Endpoint:
         strikes: how often it did since the last call that was answered.
     """
 
-    def __init__(self, until: float = 0.0, told: Callable[[float], object] | None = None) -> None:
+    def __init__(self, until: float = 0.0, on_pause: Callable[[float], object] | None = None) -> None:
         """A place.
 
         Args:
             until: of a pause that is on already.
-            told: is told of each further one.
+            on_pause: is told of each further one.
         """
-        self._told = told
+        self._told = on_pause
         self.running = 0
         self.until = until
         self.fell_at = -1.0
@@ -222,14 +226,14 @@ class Endpoint:
         self._turns = 0
         self._timer: asyncio.TimerHandle | None = None
 
-    def join(self, caller: EndpointUser) -> None:
+    def add_caller(self, caller: EndpointUser) -> None:
         """Another one calls this place."""
         self._callers.add(caller)
 
-    def fall(self) -> None:
+    def halve_callers(self) -> None:
         """Tells every caller."""
         for caller in self._callers:
-            caller.fall()
+            caller.halve_calls()
 
     def pause(self, until: float) -> None:
         """No call begins before this time."""
@@ -239,8 +243,8 @@ class Endpoint:
 
     async def enter(self, caller: EndpointUser) -> None:
         """Returns when a call may begin, which is then counted."""
-        if self._open(caller):
-            self._begin(caller)
+        if self._has_room(caller):
+            self._begin_call(caller)
             return
         turn = asyncio.get_running_loop().create_future()
         self._turns += 1
@@ -257,46 +261,46 @@ class Endpoint:
         """A call is over."""
         self.running -= 1
         caller.running -= 1
-        self.wake()
+        self.start_waiting()
 
-    def wake(self) -> None:
+    def start_waiting(self) -> None:
         """Begins what waits and may begin."""
         while True:
             for caller in self._callers:
                 while caller.waiting and caller.waiting[0][1].done():  # given up meanwhile
                     caller.waiting.popleft()
-            ready = [caller for caller in self._callers if caller.waiting and self._open(caller)]
+            ready = [caller for caller in self._callers if caller.waiting and self._has_room(caller)]
             if not ready:
                 break
-            caller = min(ready, key=lambda one: one.waiting[0][0])
+            caller = min(ready, key=lambda waiting_caller: waiting_caller.waiting[0][0])
             _, turn = caller.waiting.popleft()
-            self._begin(caller)
+            self._begin_call(caller)
             turn.set_result(None)
         self._set_timer()
 
-    def _begin(self, caller: EndpointUser) -> None:
+    def _begin_call(self, caller: EndpointUser) -> None:
         self.running += 1
         caller.running += 1
 
-    def _open(self, caller: EndpointUser) -> bool:
+    def _has_room(self, caller: EndpointUser) -> bool:
         if caller.running >= caller.allowed or asyncio.get_running_loop().time() < self.until:
             return False
-        busy = (one.allowed for one in self._callers if one is caller or one.running or one.waiting)
+        busy = (other.allowed for other in self._callers if other is caller or other.running or other.waiting)
         return self.running < max(busy)
 
     def _set_timer(self) -> None:
         if self._timer is None and any(caller.waiting for caller in self._callers):
             loop = asyncio.get_running_loop()
-            left = self.until - loop.time()
-            if left > 0:
-                self._timer = loop.call_later(left, self._on_time)
+            seconds = self.until - loop.time()
+            if seconds > 0:
+                self._timer = loop.call_later(seconds, self._handle_timer)
 
-    def _on_time(self) -> None:
+    def _handle_timer(self) -> None:
         self._timer = None
-        self.wake()
+        self.start_waiting()
 
 
-class Places:
+class EndpointRegistry:
     """The places that are called, by endpoint: one a loop, since what waits belongs to a loop."""
 
     def __init__(self) -> None:
@@ -305,25 +309,25 @@ class Places:
 
     def at(self, url: str) -> Endpoint:
         """The place of a URL on the running loop. A pause that it asked for on another loop holds here too."""
-        key = endpoint(url)
-        mine = self._by_loop.setdefault(asyncio.get_running_loop(), {})
-        if key not in mine:
-            mine[key] = Endpoint(self._until.get(key, 0.0), told=lambda until: self._until.update({key: until}))
-        return mine[key]
+        key = normalize_endpoint(url)
+        by_url = self._by_loop.setdefault(asyncio.get_running_loop(), {})
+        if key not in by_url:
+            by_url[key] = Endpoint(self._until.get(key, 0.0), on_pause=lambda until: self._until.update({key: until}))
+        return by_url[key]
 
 
-def endpoint(url: str) -> str:
+def normalize_endpoint(url: str) -> str:
     """Scheme, host and port of a URL: what counts calls, whatever the path and whoever asks.
 
-    >>> endpoint("https://user:password@LLM.example/v1/chat?x=1"), endpoint("http://127.0.0.1:8000")
+    >>> normalize_endpoint("https://user:password@LLM.example/v1/chat?x=1"), normalize_endpoint("http://127.0.0.1:8000")
     ('https://llm.example:443', 'http://127.0.0.1:8000')
     """
-    parts = urlsplit(url)
+    url_parts = urlsplit(url)
     try:
-        port = parts.port
+        port = url_parts.port
     except ValueError:  # a placeholder stands there
         port = None
-    return f"{parts.scheme}://{parts.hostname or ''}:{port or PORTS.get(parts.scheme, 0)}"
+    return f"{url_parts.scheme}://{url_parts.hostname or ''}:{port or PORTS.get(url_parts.scheme, 0)}"
 
 
-PLACES = Places()
+ENDPOINTS = EndpointRegistry()

@@ -23,10 +23,14 @@ Trouble = Literal[
 ]
 
 # worth another try
-PASSING: frozenset[Trouble] = frozenset({"rate_limited", "server", "timeout", "connection", "unreachable"})
-BROKEN: frozenset[Trouble] = frozenset({"server", "timeout", "connection"})  # the provider may have finished it
-NOT_BILLED = frozenset({500, 503, 529})
-FATAL: frozenset[Trouble] = frozenset({"auth", "quota", "unknown_model"})  # no other call to this model can succeed
+TRANSIENT_TROUBLES: frozenset[Trouble] = frozenset({"rate_limited", "server", "timeout", "connection", "unreachable"})
+BROKEN_TROUBLES: frozenset[Trouble] = frozenset(
+    {"server", "timeout", "connection"}
+)  # the provider may have finished it
+UNBILLED_STATUSES = frozenset({500, 503, 529})
+FATAL_TROUBLES: frozenset[Trouble] = frozenset(
+    {"auth", "quota", "unknown_model"}
+)  # no other call to this model can succeed
 
 
 class CallError(Exception):
@@ -58,9 +62,9 @@ class CallError(Exception):
         self.learned = learned
 
     @property
-    def may_be_billed(self) -> bool:
+    def can_be_billed(self) -> bool:
         """Whether it broke off where the provider may have done its work, and nothing is known of its tokens."""
-        return self.usage is None and self.trouble in BROKEN and self.status not in NOT_BILLED
+        return self.usage is None and self.trouble in BROKEN_TROUBLES and self.status not in UNBILLED_STATUSES
 
 
 class ChatModel(Protocol):

@@ -11,10 +11,10 @@ from typing import Any
 from ragauge.core.ask import ModelName, Usage
 from ragauge.core.errors import UsageError
 
-FILE = "RAGAUGE_PRICES"
+PRICES_VARIABLE = "RAGAUGE_PRICES"
 KINDS = ("input", "output", "cached", "written")
 MILLION = 1_000_000
-CALLED = {  # as the maintained table calls providers
+PRICE_PROVIDERS = {  # as the maintained table calls providers
     "openai-chat": "openai",
     "azure-responses": "azure",
     "bedrock": "aws",
@@ -25,7 +25,7 @@ CALLED = {  # as the maintained table calls providers
 Rates = tuple[float, float, float, float]  # dollars for a million tokens: fresh, cached, written input; output
 
 
-def price(name: ModelName, usage: Usage) -> float | None:
+def compute_price(name: ModelName, usage: Usage) -> float | None:
     """US dollars for a call; None when the price is unknown, which is never 0.
 
     The file that RAGAUGE_PRICES names (YAML or JSON) comes first:
@@ -33,19 +33,19 @@ def price(name: ModelName, usage: Usage) -> float | None:
     tokens; cached and written cost what input does where they are left out. A model at a place of one's own has a price
     only there.
     """
-    path = os.environ.get(FILE, "")
-    own = _table(path, _changed(path)) if path else {}
-    found = own.get(str(name)) or own.get(f"{name.provider}:{name.model}")
-    if found is not None:
-        fresh_rate = found["input"]
+    path = os.environ.get(PRICES_VARIABLE, "")
+    own_table = _read_table(path, _read_mtime(path)) if path else {}
+    own_rates = own_table.get(str(name)) or own_table.get(f"{name.provider}:{name.model}")
+    if own_rates is not None:
+        fresh_rate = own_rates["input"]
         rates: Rates | None = (
             fresh_rate,
-            found.get("cached", fresh_rate),
-            found.get("written", fresh_rate),
-            found["output"],
+            own_rates.get("cached", fresh_rate),
+            own_rates.get("written", fresh_rate),
+            own_rates["output"],
         )
     else:
-        rates = None if name.endpoint else _rates(name)
+        rates = None if name.endpoint else _find_rates(name)
     if rates is None:
         return None
     cached = min(usage.cached_tokens, usage.input_tokens)  # some servers count them beside the input, not in it
@@ -54,7 +54,7 @@ def price(name: ModelName, usage: Usage) -> float | None:
     return sum(tokens * rate for tokens, rate in zip(counts, rates, strict=True)) / MILLION
 
 
-def _changed(path: str) -> int:
+def _read_mtime(path: str) -> int:
     """When the file was changed last: a table that is edited in the middle of a session counts from then on."""
     try:
         return Path(path).stat().st_mtime_ns
@@ -63,14 +63,14 @@ def _changed(path: str) -> int:
 
 
 @cache
-def _rates(name: ModelName) -> Rates | None:
+def _find_rates(name: ModelName) -> Rates | None:
     """Dollars for a million tokens in the maintained table; None where it has none."""
     from genai_prices import Usage as Counted
     from genai_prices import calc_price
 
-    provider = CALLED.get(name.provider, name.provider)
+    provider = PRICE_PROVIDERS.get(name.provider, name.provider)
     try:
-        parts = [
+        rates = [
             float(calc_price(counted, model_ref=name.model, provider_id=provider).total_price) * MILLION / 1_000
             for counted in (
                 Counted(input_tokens=1_000),
@@ -81,11 +81,11 @@ def _rates(name: ModelName) -> Rates | None:
         ]
     except LookupError:
         return None
-    return parts[0], parts[1], parts[2], parts[3]
+    return rates[0], rates[1], rates[2], rates[3]
 
 
 @lru_cache(maxsize=4)
-def _table(path: str, changed: int) -> Mapping[str, Mapping[str, float]]:  # noqa: ARG001 - in the key of the cache
+def _read_table(path: str, changed: int) -> Mapping[str, Mapping[str, float]]:  # noqa: ARG001 - in the key of the cache
     """The user's table. UsageError where it cannot be read."""
     import yaml
 
@@ -97,10 +97,11 @@ def _table(path: str, changed: int) -> Mapping[str, Mapping[str, float]]:  # noq
         }
     except (OSError, ValueError, AttributeError, TypeError, RecursionError, yaml.YAMLError) as error:
         raise UsageError(
-            f"{FILE}: {path} cannot be read as prices ({error}). Write provider:model: {{input: 0.25, output: 2.0}}, "
+            f"{PRICES_VARIABLE}: {path} cannot be read as prices ({error}). Write provider:model: {{input: 0.25, "
+            "output: 2.0}}, "
             "US dollars for a million tokens."
         ) from None
     for model, rates in table.items():
         if not {"input", "output"} <= set(rates) or min(rates.values()) < 0:
-            raise UsageError(f"{FILE}: {path}: {model} needs input and output, at least 0, got {rates}.")
+            raise UsageError(f"{PRICES_VARIABLE}: {path}: {model} needs input and output, at least 0, got {rates}.")
     return table

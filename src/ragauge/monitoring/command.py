@@ -16,7 +16,7 @@ from ragauge.monitoring.options import (
     MonitorShadowOptions,
 )
 from ragauge.verbs import command_options as options
-from ragauge.verbs.command_output import check_outputs, show, show_json, show_result
+from ragauge.verbs.command_output import show, show_json, show_result, validate_outputs
 
 MonitorOutputs = Annotated[list[Path] | None, typer.Option("-o", "--output", help="A file: .html, .md, .json.")]
 Config = Annotated[Path | None, typer.Option("--config", help="The file with the section monitor; else ragauge.yaml.")]
@@ -25,25 +25,25 @@ app = typer.Typer(help="Take in the traces of production, and say what became of
 
 
 @app.command()
-@options.grouped
-def serve(wanted: MonitorServeOptions) -> None:
+@options.spread_options
+def serve(command_options: MonitorServeOptions) -> None:
     """Take in traces by OTLP/HTTP, and serve the dashboard beside it. Ctrl-C ends it, and loses nothing.
 
     Only this machine can send and read, unless --host says otherwise, which needs a token.
     """
-    from ragauge.monitoring.app import serve as serving
+    from ragauge.monitoring.app import serve_monitor as serving
 
-    serving(wanted, lambda said: typer.echo(said, err=True))
+    serving(command_options, lambda message: typer.echo(message, err=True))
 
 
 @app.command()
-@options.grouped
-def plan(wanted: MonitorPlanOptions, outputs: MonitorOutputs = None, as_json: options.Json = False) -> None:
+@options.spread_options
+def plan(command_options: MonitorPlanOptions, outputs: MonitorOutputs = None, as_json: options.Json = False) -> None:
     """Say how long drops of 5, 10 and 20 % take to be seen, and what judging costs a day, by sampling rate."""
     from ragauge.monitoring.plan import verb as monitor_plan
 
-    check_outputs(outputs, monitor_plan.MonitorPlanResult)
-    show_result(monitor_plan.monitor_plan(**vars(wanted)), outputs, as_json=as_json)
+    validate_outputs(outputs, monitor_plan.MonitorPlanResult)
+    show_result(monitor_plan.monitor_plan(**vars(command_options)), outputs, as_json=as_json)
 
 
 @app.command()
@@ -53,7 +53,7 @@ def trace(
     as_json: options.Json = False,
 ) -> None:
     """Say what became of a trace: in which run it is scored, or why it is not."""
-    from ragauge.monitoring.traffic.verb import trace as told
+    from ragauge.monitoring.traffic.verb import find_trace as told
 
     show_result(told(trace_id, store=store or None), as_json=as_json)
 
@@ -66,46 +66,48 @@ def traces(
     as_json: options.Json = False,
 ) -> None:
     """List the newest traces: what became of each, when it came, and what was asked."""
-    from ragauge.monitoring.traffic.verb import trace_list
+    from ragauge.monitoring.traffic.verb import list_traces
 
-    show_result(trace_list(outcome=outcome, limit=limit, store=store or None), as_json=as_json)
+    show_result(list_traces(outcome=outcome, limit=limit, store=store or None), as_json=as_json)
 
 
 @app.command()
 def status(config: Config = None, store: options.Store = "", as_json: options.Json = False) -> None:
     """Say what came in, what became of each project's traces, where monitors stand, and who shares the false alarms."""
-    from ragauge.monitoring.traffic.verb import monitor_status
+    from ragauge.monitoring.traffic.verb import build_monitor_status
 
-    show_result(monitor_status(config=config, store=store or None), as_json=as_json)
+    show_result(build_monitor_status(config=config, store=store or None), as_json=as_json)
 
 
 @app.command()
-@options.grouped
-def replay(wanted: MonitorReplayOptions, outputs: MonitorOutputs = None, as_json: options.Json = False) -> None:
+@options.spread_options
+def replay(
+    command_options: MonitorReplayOptions, outputs: MonitorOutputs = None, as_json: options.Json = False
+) -> None:
     """Go through the stored traffic again: which alerts the monitors of a configuration would have raised, and why."""
     from ragauge.monitoring.replay import verb as monitor_replay
 
-    check_outputs(outputs, monitor_replay.ReplayResult)
-    show_result(monitor_replay.monitor_replay(**vars(wanted)), outputs, as_json=as_json)
+    validate_outputs(outputs, monitor_replay.ReplayResult)
+    show_result(monitor_replay.monitor_replay(**vars(command_options)), outputs, as_json=as_json)
 
 
 @app.command()
-@options.grouped
-def drift(wanted: MonitorDriftOptions, outputs: MonitorOutputs = None, as_json: options.Json = False) -> None:
+@options.spread_options
+def drift(command_options: MonitorDriftOptions, outputs: MonitorOutputs = None, as_json: options.Json = False) -> None:
     """Say whether the questions and passages of the last days are like those before, and how the last day's differ."""
     from ragauge.monitoring.drift import verb as monitor_drift
 
-    check_outputs(outputs, monitor_drift.DriftResult)
-    show_result(monitor_drift.monitor_drift(**vars(wanted)), outputs, as_json=as_json)
+    validate_outputs(outputs, monitor_drift.DriftResult)
+    show_result(monitor_drift.monitor_drift(**vars(command_options)), outputs, as_json=as_json)
 
 
 @app.command()
-@options.grouped
-def mark(wanted: MonitorMarkOptions, as_json: options.Json = False) -> None:
+@options.spread_options
+def mark(command_options: MonitorMarkOptions, as_json: options.Json = False) -> None:
     """Say of days that production was good or bad: from these, drift learns which values are usual."""
     from ragauge.monitoring.drift.verb import monitor_mark
 
-    show_result(monitor_mark(**vars(wanted)), as_json=as_json)
+    show_result(monitor_mark(**vars(command_options)), as_json=as_json)
 
 
 @app.command()
@@ -119,19 +121,21 @@ def alerts(
     from ragauge.monitoring.alerts import verb as monitor_alerts
 
     if alert:
-        show_result(monitor_alerts.alert(alert, config=config, store=store or None), as_json=as_json)
+        show_result(monitor_alerts.find_alert(alert, config=config, store=store or None), as_json=as_json)
     else:
-        show_result(monitor_alerts.alerts(store=store or None), as_json=as_json)
+        show_result(monitor_alerts.list_alerts(store=store or None), as_json=as_json)
 
 
 @app.command()
-@options.grouped
-def shadow(wanted: MonitorShadowOptions, outputs: MonitorOutputs = None, as_json: options.Json = False) -> None:
+@options.spread_options
+def shadow(
+    command_options: MonitorShadowOptions, outputs: MonitorOutputs = None, as_json: options.Json = False
+) -> None:
     """Put questions of production to a candidate, and say whether to cut over, to ramp or to stop."""
     from ragauge.monitoring.shadow import verb as monitor_shadow
 
-    check_outputs(outputs, monitor_shadow.ShadowResult)
-    show_result(monitor_shadow.monitor_shadow(**vars(wanted)), outputs, as_json=as_json)
+    validate_outputs(outputs, monitor_shadow.ShadowResult)
+    show_result(monitor_shadow.monitor_shadow(**vars(command_options)), outputs, as_json=as_json)
 
 
 @app.command()
@@ -142,14 +146,14 @@ def resolve(
     as_json: options.Json = False,
 ) -> None:
     """Say of an alert that somebody knows of it, or that it was a false alarm."""
-    from ragauge.monitoring.alerts.alert_coverage import headline
+    from ragauge.monitoring.alerts.alert_coverage import format_headline
     from ragauge.monitoring.alerts.verb import resolve_alert
 
-    found = resolve_alert(alert, resolution=resolution, store=store or None)
+    resolved_alert = resolve_alert(alert, resolution=resolution, store=store or None)
     if as_json:
-        show_json(found)
+        show_json(resolved_alert)
         return
-    said = resolution.replace("_", " ")
-    share = f"{found.precision:.0%} of {found.resolved:,} that people spoke of count as true alarms"
+    resolution_text = resolution.replace("_", " ")
+    share = f"{resolved_alert.precision:.0%} of {resolved_alert.resolved:,} that people spoke of count as true alarms"
     until = ", this one until --as false_alarm is said of it" if resolution == "acknowledged" else ""
-    show(f"{said}: {headline(found.alert)}\n{share}{until}")
+    show(f"{resolution_text}: {format_headline(resolved_alert.alert)}\n{share}{until}")

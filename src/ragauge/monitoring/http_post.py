@@ -13,11 +13,11 @@ from typing import Any
 
 from ragauge.core.errors import UsageError
 
-TIMEOUT = 10.0  # seconds that a receiver has
-MOST = 64 * 1024  # bytes of an answer that are read
+TIMEOUT_S = 10.0  # seconds that a receiver has
+MAX_ANSWER_BYTES = 64 * 1024  # bytes of an answer that are read
 
 
-def secret(value: str) -> str:
+def resolve_secret(value: str) -> str:
     """A value, or that of the environment variable which it names.
 
     Raises:
@@ -31,7 +31,7 @@ def secret(value: str) -> str:
     return os.environ[name]
 
 
-def post(url: str, body: bytes, headers: Mapping[str, str], timeout: float = TIMEOUT) -> bytes:
+def post_body(url: str, body: bytes, headers: Mapping[str, str], timeout: float = TIMEOUT_S) -> bytes:
     """Sends a body; returns the answer.
 
     Args:
@@ -46,24 +46,24 @@ def post(url: str, body: bytes, headers: Mapping[str, str], timeout: float = TIM
     """
     if not url.startswith(("http://", "https://")):
         raise UsageError("an address to send to begins with http:// or https://.")
-    opened: list[http.client.HTTPConnection] = []
+    connections: list[http.client.HTTPConnection] = []
     over = threading.Event()
 
-    def end() -> None:
+    def abort() -> None:
         over.set()
-        for one in opened:
-            if one.sock is not None:
+        for connection in connections:
+            if connection.sock is not None:
                 with suppress(OSError):
-                    one.sock.shutdown(socket.SHUT_RDWR)
+                    connection.sock.shutdown(socket.SHUT_RDWR)
 
     request = urllib.request.Request(url, body, {"User-Agent": "ragauge", **headers})  # noqa: S310 - asked above
-    timer = threading.Timer(timeout, end)
+    timer = threading.Timer(timeout, abort)
     timer.daemon = True
     timer.start()
     try:
-        opener = urllib.request.build_opener(_Plain(opened), _Secure(opened))
+        opener = urllib.request.build_opener(_TrackedHTTPHandler(connections), _TrackedHTTPSHandler(connections))
         with opener.open(request, timeout=timeout) as answer:
-            return bytes(answer.read(MOST))
+            return bytes(answer.read(MAX_ANSWER_BYTES))
     except (OSError, http.client.HTTPException) as error:
         if over.is_set() or isinstance(error, TimeoutError) or isinstance(getattr(error, "reason", None), TimeoutError):
             raise TimeoutError(f"no answer within {timeout:g} s") from None
@@ -74,33 +74,33 @@ def post(url: str, body: bytes, headers: Mapping[str, str], timeout: float = TIM
         timer.cancel()
 
 
-def _kept(kind: Callable[..., Any], opened: list[http.client.HTTPConnection]) -> Any:
+def _track_connections(kind: Callable[..., Any], connections: list[http.client.HTTPConnection]) -> Any:
     """Makes connections of a kind, and keeps each where it can be shut."""
 
-    def make(*given: Any, **more: Any) -> Any:
-        opened.append(kind(*given, **more))
-        return opened[-1]
+    def make_connection(*args: Any, **kwargs: Any) -> Any:
+        connections.append(kind(*args, **kwargs))
+        return connections[-1]
 
-    return make
+    return make_connection
 
 
-class _Plain(urllib.request.HTTPHandler):
+class _TrackedHTTPHandler(urllib.request.HTTPHandler):
     """Opens http:// and keeps the connection."""
 
-    def __init__(self, opened: list[http.client.HTTPConnection]) -> None:
+    def __init__(self, connections: list[http.client.HTTPConnection]) -> None:
         super().__init__()
-        self._make = _kept(http.client.HTTPConnection, opened)
+        self._make = _track_connections(http.client.HTTPConnection, connections)
 
     def http_open(self, req: urllib.request.Request) -> http.client.HTTPResponse:
         return self.do_open(self._make, req)
 
 
-class _Secure(urllib.request.HTTPSHandler):
+class _TrackedHTTPSHandler(urllib.request.HTTPSHandler):
     """Opens https:// and keeps the connection."""
 
-    def __init__(self, opened: list[http.client.HTTPConnection]) -> None:
+    def __init__(self, connections: list[http.client.HTTPConnection]) -> None:
         super().__init__()
-        self._make = _kept(http.client.HTTPSConnection, opened)
+        self._make = _track_connections(http.client.HTTPSConnection, connections)
 
     def https_open(self, req: urllib.request.Request) -> http.client.HTTPResponse:
         return self.do_open(self._make, req)

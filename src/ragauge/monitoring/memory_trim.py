@@ -5,7 +5,10 @@ from __future__ import annotations
 import ctypes
 import sys
 
-ARENAS, MAPPED = 2, 1 << 20  # at most; bytes from which on a block is mapped, and given back when it is freed
+MAX_ARENAS, MAPPED_BLOCK_BYTES = (
+    2,
+    1 << 20,
+)  # at most; bytes from which on a block is mapped, and given back when it is freed
 M_ARENA_MAX, M_MMAP_THRESHOLD = -8, -3  # of malloc.h
 
 
@@ -23,5 +26,7 @@ def share_arenas() -> bool:
     setting = getattr(ctypes.CDLL(None), "mallopt", None)
     if setting is None:
         return False
-    done = [setting(name, value) for name, value in ((M_ARENA_MAX, ARENAS), (M_MMAP_THRESHOLD, MAPPED))]
-    return all(done)
+    results = [
+        setting(name, value) for name, value in ((M_ARENA_MAX, MAX_ARENAS), (M_MMAP_THRESHOLD, MAPPED_BLOCK_BYTES))
+    ]
+    return all(results)

@@ -12,44 +12,46 @@ from ragauge.core.errors import DataError, RagaugeError
 if TYPE_CHECKING:
     from ragauge.core.config.config_loader import ConfigFile
     from ragauge.core.config.monitor import MonitorSection, ScheduleSection
-    from ragauge.monitoring.series.monitor_specs import Watches
+    from ragauge.monitoring.series.monitor_specs import MonitorSpecs
 
 
-KEEP_ALL = "without it every one is judged; sample: {rate: 100%} keeps that"
+KEEP_ALL_HINT = "without it every one is judged; sample: {rate: 100%} keeps that"
 
 
-def judged(monitor: MonitorSection | None) -> str:
+def describe_judging(monitor: MonitorSection | None) -> str:
     """What a judge is asked about: which share of the requests, by which metrics, and who."""
     if monitor is None:  # as `monitoring.policy` has it without a section
         return "100% of the requests, production, by local"
     by = "nobody" if monitor.judge in ("none", "") else monitor.judge
-    default = "" if monitor.sample.given("rate") else f", the default where there is a section monitor ({KEEP_ALL})"
+    default = (
+        "" if monitor.sample.has_key("rate") else f", the default where there is a section monitor ({KEEP_ALL_HINT})"
+    )
     return f"{100 * monitor.sample.rate:g}% of the requests{default}, {', '.join(monitor.metrics)}, by {by}"
 
 
-def filtered_out(monitor: MonitorSection | None) -> str:
+def describe_filtered(monitor: MonitorSection | None) -> str:
     """Which traces become no response, and how to change that."""
-    rest = "indexing, embedding, evaluations and our own calls are filtered out"
+    filtered = "indexing, embedding, evaluations and our own calls are filtered out"
     if monitor is not None and monitor.without_retrieval:
-        return f"every request that a model answered, also where nothing was searched; {rest}"
+        return f"every request that a model answered, also where nothing was searched; {filtered}"
     return (
-        f"requests in which something was searched; those without retrieval, {rest}. "
+        f"requests in which something was searched; those without retrieval, {filtered}. "
         "without_retrieval: true in the section monitor of ragauge.yaml reads answers without retrieval"
     )
 
 
-def said(monitor: MonitorSection, watched: Watches) -> Iterator[str]:
+def describe_section(monitor: MonitorSection, watched: MonitorSpecs) -> Iterator[str]:
     """What the section asks for, a line each."""
-    from ragauge.core.config.times import written
+    from ragauge.core.config.times import format_duration
 
-    yield f"sample: {judged(monitor)}"
+    yield f"sample: {describe_judging(monitor)}"
     for name, field in monitor.segments.items():
         yield f"segment: {name} ({field})"
-    for watch in watched.metrics:
-        by = f", also by {', '.join(watch.segments)}" if watch.segments else ""
-        yield f"monitor: {watch.asks}{by}"
+    for monitor_spec in watched.metrics:
+        by = f", also by {', '.join(monitor_spec.segments)}" if monitor_spec.segments else ""
+        yield f"monitor: {monitor_spec.asks}{by}"
     for gauge in watched.signals:
-        yield f"monitor: {gauge.asks}{f', for {written(gauge.wait)}' if gauge.wait else ''}"
+        yield f"monitor: {gauge.asks}{f', for {format_duration(gauge.wait)}' if gauge.wait else ''}"
     if monitor.monitors or monitor.drift:
         yield f"false_alarms: {monitor.false_alarms}, over all that is tested"
     if monitor.drift:
@@ -57,14 +59,16 @@ def said(monitor: MonitorSection, watched: Watches) -> Iterator[str]:
     for receiver in monitor.notify:
         form = f" ({receiver.format})" if receiver.webhook else ""
         yield f"notify: {receiver.email or ('webhook' if receiver.webhook else 'otlp')}{form}"
-    for one in monitor.schedules:
-        at = " and ".join([f"{one.cron} ({one.zone})"] * bool(one.cron) + [f"a change of {key}" for key in one.on])
-        whose = f", of {one.project}" if one.project else ""
-        what = f"index of {one.ann.study}" if one.ann else f"{one.run} over {one.set}"
-        yield f"schedule: {one.name}: {what}, at {at}{whose}"
+    for schedule in monitor.schedules:
+        trigger = " and ".join(
+            [f"{schedule.cron} ({schedule.zone})"] * bool(schedule.cron) + [f"a change of {key}" for key in schedule.on]
+        )
+        whose = f", of {schedule.project}" if schedule.project else ""
+        what = f"index of {schedule.ann.study}" if schedule.ann else f"{schedule.run} over {schedule.set}"
+        yield f"schedule: {schedule.name}: {what}, at {trigger}{whose}"
 
 
-def mistakes(file: ConfigFile, monitor: MonitorSection) -> Iterator[DataError]:
+def find_mistakes(file: ConfigFile, monitor: MonitorSection) -> Iterator[DataError]:
     """What cannot be right where this is started."""
     from ragauge.engine.judges import build_judge
 
@@ -72,80 +76,82 @@ def mistakes(file: ConfigFile, monitor: MonitorSection) -> Iterator[DataError]:
         if monitor.judge not in ("local", "none", "") and not monitor.judge.startswith("people:"):
             build_judge(monitor.judge)
     except RagaugeError as error:
-        yield file.problem("monitor.judge", str(error), monitor.line("judge"))
-    named = [
-        (f"monitor.notify[{one.place}].{key}", getattr(one, key), one.line(key))
-        for one in monitor.notify
+        yield file.build_problem("monitor.judge", str(error), monitor.line("judge"))
+    values = [
+        (f"monitor.notify[{entry.place}].{key}", getattr(entry, key), entry.line(key))
+        for entry in monitor.notify
         for key in ("webhook", "email", "otlp")
     ]
-    named += [
-        (f"monitor.notify[{one.place}].headers.{name}", value, one.line("headers"))
-        for one in monitor.notify
-        for name, value in one.headers.items()
+    values += [
+        (f"monitor.notify[{entry.place}].headers.{name}", value, entry.line("headers"))
+        for entry in monitor.notify
+        for name, value in entry.headers.items()
     ]
-    for key, value, line in [*named, ("monitor.redact.key", monitor.redact.key, monitor.redact.line("key"))]:
+    for key, value, line in [*values, ("monitor.redact.key", monitor.redact.key, monitor.redact.line("key"))]:
         if value and value.startswith("$") and not os.environ.get(value[1:]):
-            yield file.problem(key, f"the environment variable {value[1:]} is not set here.", line)
-    for one in monitor.schedules:
-        yield from _of_schedule(file, one)
+            yield file.build_problem(key, f"the environment variable {value[1:]} is not set here.", line)
+    for entry in monitor.schedules:
+        yield from _find_schedule_mistakes(file, entry)
 
 
-def _of_schedule(file: ConfigFile, one: ScheduleSection) -> Iterator[DataError]:
-    at = f"monitor.schedules[{one.place}]"
-    if one.run and ":" not in one.run and not Path(one.run).exists():
+def _find_schedule_mistakes(file: ConfigFile, schedule: ScheduleSection) -> Iterator[DataError]:
+    location = f"monitor.schedules[{schedule.place}]"
+    if schedule.run and ":" not in schedule.run and not Path(schedule.run).exists():
         expected = "expected MODULE:NAME, a URL or a file of responses"
-        yield file.problem(f"{at}.run", f"{expected}, got {one.run!r}. Write {one.run}:NAME.", one.line("run"))
+        yield file.build_problem(
+            f"{location}.run", f"{expected}, got {schedule.run!r}. Write {schedule.run}:NAME.", schedule.line("run")
+        )
     for key in ("set", "settings", "corpus", "rules"):
-        path = getattr(one, key)
+        path = getattr(schedule, key)
         stored = key == "set" and path and not Path(path).suffix  # a stored set's name
         if path and not stored and not Path(path).exists():
-            yield file.problem(f"{at}.{key}", f"there is no {path} here.", one.line(key))
+            yield file.build_problem(f"{location}.{key}", f"there is no {path} here.", schedule.line(key))
 
 
-def remarks(file: ConfigFile, monitor: MonitorSection, watched: Watches) -> Iterator[str]:
+def list_remarks(file: ConfigFile, monitor: MonitorSection, watched: MonitorSpecs) -> Iterator[str]:
     """What is right but will not do what is meant."""
-    for metric, why in _never(watched):
-        yield f"monitor: {metric} needs labels, which no request of production has ({why}): it will get no score."
-    names = [one.baseline for one in monitor.schedules if one.baseline]
-    missing = _unknown_runs(list(dict.fromkeys(names)))
-    for one in monitor.schedules:
-        if one.baseline in missing:
-            there = f"there is no run or baseline {one.baseline} yet"
-            yield f"schedule {one.name}: {there}; its runs are errors until there is."
-        judged = one.ann is None and not one.heartbeat
-        if judged and one.rules is None and file.config.gate is None:
-            yield f"schedule {one.name}: {file.name} has no section gate, so its runs pass and fail nothing."
+    for metric, reason in _find_unscorable(watched):
+        yield f"monitor: {metric} needs labels, which no request of production has ({reason}): it will get no score."
+    names = [schedule.baseline for schedule in monitor.schedules if schedule.baseline]
+    missing = _find_unknown_runs(list(dict.fromkeys(names)))
+    for schedule in monitor.schedules:
+        if schedule.baseline in missing:
+            problem = f"there is no run or baseline {schedule.baseline} yet"
+            yield f"schedule {schedule.name}: {problem}; its runs are errors until there is."
+        needs_gate = schedule.ann is None and not schedule.heartbeat
+        if needs_gate and schedule.rules is None and file.config.gate is None:
+            yield f"schedule {schedule.name}: {file.name} has no section gate, so its runs pass and fail nothing."
 
 
-def _never(watched: Watches) -> Iterator[tuple[str, str]]:
+def _find_unscorable(watched: MonitorSpecs) -> Iterator[tuple[str, str]]:
     """Metrics that apply to no request without labels, and why."""
     from ragauge.core.example import Example
     from ragauge.core.response import Response
-    from ragauge.metrics.catalogue import select
+    from ragauge.metrics.catalogue import select_metrics
     from ragauge.metrics.facts import Facts
     from ragauge.metrics.measure import measure_all
 
-    metrics = select(list(dict.fromkeys(watch.metric for watch in watched.metrics)))
-    asked = Facts(Example("request", "?"), Response("request", error="not asked"))  # labels come before failures
-    for metric, measured in zip(metrics, measure_all(metrics, asked), strict=True):
+    metrics = select_metrics(list(dict.fromkeys(monitor_spec.metric for monitor_spec in watched.metrics)))
+    unanswered = Facts(Example("request", "?"), Response("request", error="not asked"))  # labels come before failures
+    for metric, measured in zip(metrics, measure_all(metrics, unanswered), strict=True):
         if measured.status == "not_applicable":
             yield str(metric), measured.reason
 
 
-def _unknown_runs(names: list[str]) -> list[str]:
+def _find_unknown_runs(names: list[str]) -> list[str]:
     """Which of some names no run or baseline of the store has; no store is made for it."""
-    from ragauge.comparison.baselines.baseline import baseline_run
+    from ragauge.comparison.baselines.baseline import find_baseline_run
     from ragauge.store.store_access import open_store
-    from ragauge.verbs.sources import store_url
+    from ragauge.verbs.sources import resolve_store_url
 
-    url = store_url(None)
+    url = resolve_store_url(None)
     if not names or (url.startswith("sqlite:///") and not Path(url.removeprefix("sqlite:///")).exists()):
         return names
     missing = list[str]()
     with open_store(url) as store:
         for name in names:
             try:
-                baseline_run(name, store)
+                find_baseline_run(name, store)
             except RagaugeError:
                 missing.append(name)
     return missing

@@ -8,13 +8,13 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ragauge.core.errors import UsageError
-from ragauge.monitoring.http_post import post, secret
+from ragauge.monitoring.http_post import post_body, resolve_secret
 
 if TYPE_CHECKING:
     from ragauge.core.config.monitor import NotifySection
 
-PATH = "/v1/logs"
-Said = Mapping[str, str | int | float | Sequence[str]]
+LOGS_PATH = "/v1/logs"
+AttributeValues = Mapping[str, str | int | float | Sequence[str]]
 
 
 class LogRecords:
@@ -29,39 +29,39 @@ class LogRecords:
 
         self._request = ExportLogsServiceRequest()
         resource = self._request.resource_logs.add()
-        say(resource.resource.attributes, {"service.name": "ragauge"})
+        add_attributes(resource.resource.attributes, {"service.name": "ragauge"})
         scope = resource.scope_logs.add()
         scope.scope.name = "ragauge"
         self.records: Any = scope.log_records
 
-    def packed(self) -> bytes:
+    def pack_request(self) -> bytes:
         """The body of the request in gzip: the same bytes for the same records."""
         return gzip.compress(self._request.SerializeToString(), mtime=0)
 
 
-def say(attributes: Any, said: Said) -> None:
+def add_attributes(attributes: Any, values: AttributeValues) -> None:
     """Adds attributes: texts, whole numbers, numbers and lists of texts."""
-    for name, value in said.items():
-        one = attributes.add()
-        one.key = name
+    for name, value in values.items():
+        attribute = attributes.add()
+        attribute.key = name
         if isinstance(value, str):
-            one.value.string_value = value
+            attribute.value.string_value = value
         elif isinstance(value, int):
-            one.value.int_value = value
+            attribute.value.int_value = value
         elif isinstance(value, float):
-            one.value.double_value = value
+            attribute.value.double_value = value
         else:
             for text in value:
-                one.value.array_value.values.add().string_value = text
+                attribute.value.array_value.values.add().string_value = text
 
 
-def send_records(receiver: NotifySection, body: bytes, named: str) -> tuple[str, bool]:
+def send_records(receiver: NotifySection, body: bytes, request_id: str) -> tuple[str, bool]:
     """Sends a request once.
 
     Args:
         receiver: by OTLP.
         body: packed.
-        named: the id of the request, the same at every attempt.
+        request_id: the id of the request, the same at every attempt.
 
     Returns:
         Why not all of it was taken, without the address, "" = it was; and whether that is the last word.
@@ -69,12 +69,17 @@ def send_records(receiver: NotifySection, body: bytes, named: str) -> tuple[str,
     from opentelemetry.proto.collector.logs.v1.logs_service_pb2 import ExportLogsServiceResponse
 
     try:
-        url = secret(str(receiver.otlp)).rstrip("/")
-        headers = {name: secret(value) for name, value in receiver.headers.items()}
-        answer = post(
-            url if url.endswith(PATH) else url + PATH,
+        url = resolve_secret(str(receiver.otlp)).rstrip("/")
+        headers = {name: resolve_secret(value) for name, value in receiver.headers.items()}
+        answer = post_body(
+            url if url.endswith(LOGS_PATH) else url + LOGS_PATH,
             body,
-            {**headers, "Content-Type": "application/x-protobuf", "Content-Encoding": "gzip", "Idempotency-Key": named},
+            {
+                **headers,
+                "Content-Type": "application/x-protobuf",
+                "Content-Encoding": "gzip",
+                "Idempotency-Key": request_id,
+            },
         )
     except urllib.error.HTTPError as error:
         return f"HTTP {error.code}", False

@@ -8,28 +8,28 @@ from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from ragauge.core.errors import UnknownName
-from ragauge.core.messages import plural
+from ragauge.core.messages import format_count
 from ragauge.dashboard.list_page import ListPage
-from ragauge.dashboard.site import NoSuchPage, Site, Table, asked_of, number_of
-from ragauge.evaluation.scorecard.html import sections_values
+from ragauge.dashboard.site import NoSuchPage, Site, Table, parse_number, parse_options
+from ragauge.evaluation.scorecard.html import build_sections_context
 from ragauge.monitoring.alerts import tables as reporting
 from ragauge.monitoring.alerts import verb as monitor_alerts
-from ragauge.monitoring.alerts.verb import ToldAlert
-from ragauge.monitoring.drift.tables import NO_ALERTS, drift_sections
+from ragauge.monitoring.alerts.verb import AlertReport
+from ragauge.monitoring.drift.tables import NO_ALERTS, build_drift_sections
 from ragauge.monitoring.drift.verb import monitor_drift, monitor_mark
-from ragauge.monitoring.replay.verb import NoTraffic, section_of
+from ragauge.monitoring.replay.verb import NoTrafficError, read_section
 from ragauge.monitoring.traffic import tables as told
-from ragauge.monitoring.traffic.verb import trace, traces, traffic
+from ragauge.monitoring.traffic.verb import build_traffic_status, find_trace, load_trace_page
 from ragauge.rendering.encoder import encode
-from ragauge.rendering.lists import ServedLinks, named_by, question
+from ragauge.rendering.lists import ServedLinks, decode_name, format_query
 from ragauge.rendering.sections import ReportSection
 from ragauge.rendering.words import opened
-from ragauge.rendering.writers.html import sections_html
+from ragauge.rendering.writers.html import render_sections
 
 if TYPE_CHECKING:
     from starlette.datastructures import QueryParams
 
-LIMIT = 50  # traces of a page
+PAGE_SIZE = 50  # traces of a page
 
 
 @dataclass(frozen=True)
@@ -55,53 +55,53 @@ class MonitorPage:
 
     def html(self) -> str:
         """The page."""
-        root, opened = self.site.root, sum(one.alert.ended_at is None for one in self.alerts.alerts)
-        said = plural(len(self.alerts.alerts), "alert") + (f", {opened:,} open" if opened else "")
+        root, n_open = self.site.root, sum(entry.alert.ended_at is None for entry in self.alerts.alerts)
+        alerts_text = format_count(len(self.alerts.alerts), "alert") + (f", {n_open:,} open" if n_open else "")
         above = [
-            (f"{root}/monitor/alerts", said),
-            (f"{root}/monitor/traces", plural(self.traffic.traces, "trace")),
+            (f"{root}/monitor/alerts", alerts_text),
+            (f"{root}/monitor/traces", format_count(self.traffic.traces, "trace")),
             (f"{root}/monitor/drift", "Drift"),
         ]
-        found = chain(reporting.monitored_sections(self.monitored), told.status_sections(self.traffic))
-        shown = sections_html(found, ServedLinks(root, ""))
-        return self.site.render("list.html", "monitor", title="Monitor", sections=shown, above=above)
+        page_sections = chain(reporting.build_status_sections(self.monitored), told.build_status_sections(self.traffic))
+        rendered = render_sections(page_sections, ServedLinks(root, ""))
+        return self.site.render("list.html", "monitor", title="Monitor", sections=rendered, above=above)
 
 
-def page(site: Site, given: QueryParams) -> MonitorPage:
+def build_page(site: Site, params: QueryParams) -> MonitorPage:
     """Where every monitor of the configuration stands."""
-    asked_of(given, ())
-    found = monitor_alerts.monitors(config=site.config, store=site.store).found
-    raised = monitor_alerts.alerts(store=site.store).found
-    return MonitorPage(site, found, traffic(config=site.config, store=site.store).found, raised)
+    parse_options(params, ())
+    monitored = monitor_alerts.list_monitors(config=site.config, store=site.store).found
+    raised = monitor_alerts.list_alerts(store=site.store).found
+    return MonitorPage(site, monitored, build_traffic_status(config=site.config, store=site.store).found, raised)
 
 
-def table(site: Site, given: QueryParams) -> Table:
+def build_table(site: Site, params: QueryParams) -> Table:
     """A row a series."""
-    asked_of(given, ())
+    parse_options(params, ())
     rows = []
-    for one in monitor_alerts.monitors(config=site.config, store=site.store).found.series:
-        row = dict(encode(one))
+    for series_status in monitor_alerts.list_monitors(config=site.config, store=site.store).found.series:
+        row = dict(encode(series_status))
         name, value = row.pop("segment")
         row.pop("days")
         rows.append({"segment": name, "value": value, **row})
-    return _columns(rows), rows
+    return _list_columns(rows), rows
 
 
-def alerts_page(site: Site, given: QueryParams) -> ListPage:
+def build_alerts_page(site: Site, params: QueryParams) -> ListPage:
     """Every alert."""
-    asked_of(given, ())
-    found = monitor_alerts.alerts(store=site.store).found
-    return ListPage(site, "monitor", "Alerts", found, reporting.list_sections, _above(site))
+    parse_options(params, ())
+    alert_list = monitor_alerts.list_alerts(store=site.store).found
+    return ListPage(site, "monitor", "Alerts", alert_list, reporting.build_list_sections, _build_breadcrumbs(site))
 
 
-def alerts_table(site: Site, given: QueryParams) -> Table:
+def build_alerts_table(site: Site, params: QueryParams) -> Table:
     """A row an alert."""
     rows = []
-    for one in alerts_page(site, given).value.alerts:
-        row = dict(encode(one.alert))
+    for entry in build_alerts_page(site, params).value.alerts:
+        row = dict(encode(entry.alert))
         name, value = row.pop("segment")
-        rows.append({**row, "segment": name, "value": value, "resolution": one.resolution})
-    return _columns(rows), rows
+        rows.append({**row, "segment": name, "value": value, "resolution": entry.resolution})
+    return _list_columns(rows), rows
 
 
 @dataclass(frozen=True)
@@ -114,40 +114,42 @@ class AlertPage:
     """
 
     site: Site
-    value: ToldAlert
+    value: AlertReport
 
     def html(self) -> str:
         """The page."""
-        found = self.value
-        sections = reporting.kept_sections(found.account, found.resolution, found.missing)
-        values = sections_values(sections, ServedLinks(self.site.root, ""), what="alert")
-        above = (*_above(self.site), (f"{self.site.root}/monitor/alerts", "Alerts"))
+        told_alert = self.value
+        sections = reporting.build_stored_alert_sections(told_alert.account, told_alert.resolution, told_alert.missing)
+        values = build_sections_context(sections, ServedLinks(self.site.root, ""), what="alert")
+        above = (*_build_breadcrumbs(self.site), (f"{self.site.root}/monitor/alerts", "Alerts"))
         return self.site.render(
-            "alert.html", "monitor", alert=found.account.alert, said=found.resolution, above=above, **values
+            "alert.html", "monitor", alert=told_alert.account.alert, said=told_alert.resolution, above=above, **values
         )
 
 
-def one_alert(site: Site, given: QueryParams, alert: str) -> AlertPage:
+def build_alert_page(site: Site, params: QueryParams, alert: str) -> AlertPage:
     """The alert that an address names.
 
     Raises:
         NoSuchPage: no such alert.
     """
-    asked_of(given, ())
+    parse_options(params, ())
     try:
-        return AlertPage(site, monitor_alerts.alert(named_by(alert), config=site.config, store=site.store).found)
+        return AlertPage(
+            site, monitor_alerts.find_alert(decode_name(alert), config=site.config, store=site.store).found
+        )
     except UnknownName as error:
         raise NoSuchPage(str(error)) from error
 
 
-def resolve(site: Site, alert: str, said: str) -> str:
+def resolve_alert(site: Site, alert: str, resolution: str) -> str:
     """Says what an alert was, as a form gives it; returns the address that shows it.
 
     Raises:
         UnknownName: no such alert, or no such word.
     """
-    found = monitor_alerts.resolve_alert(named_by(alert), resolution=said, store=site.store)
-    return ServedLinks(site.root, "").link("alert", found.alert.alert_id)
+    resolved = monitor_alerts.resolve_alert(decode_name(alert), resolution=resolution, store=site.store)
+    return ServedLinks(site.root, "").link("alert", resolved.alert.alert_id)
 
 
 @dataclass(frozen=True)
@@ -167,39 +169,39 @@ class TracesPage:
     def html(self) -> str:
         """The page."""
         number = int(self.asked.get("page", "1"))
-        behind = number * LIMIT < self.value.matching
+        behind = number * PAGE_SIZE < self.value.matching
         return self.site.render(
             "traces.html",
             "monitor",
             found=self.value,
             asked=self.asked,
-            sections=sections_html(told.list_sections(self.value), ServedLinks(self.site.root, "")),
-            before=self._turned(number - 1) if number > 1 else "",
-            behind=self._turned(number + 1) if behind else "",
+            sections=render_sections(told.build_list_sections(self.value), ServedLinks(self.site.root, "")),
+            before=self._link_page(number - 1) if number > 1 else "",
+            behind=self._link_page(number + 1) if behind else "",
         )
 
-    def _turned(self, number: int) -> str:
-        return f"{self.site.root}/monitor/traces{question({**self.asked, 'page': str(number)})}"
+    def _link_page(self, number: int) -> str:
+        return f"{self.site.root}/monitor/traces{format_query({**self.asked, 'page': str(number)})}"
 
 
-def _listed(site: Site, given: QueryParams, limit: int | None) -> TracesPage:
-    asked = asked_of(given, ("outcome", "id", "page"))
-    skip = 0 if limit is None else (number_of(asked, "page", 1, 1) - 1) * limit
-    found = traces(
-        outcome=asked.get("outcome", ""), begins=asked.get("id", ""), limit=limit, skip=skip, store=site.store
+def _build_traces_page(site: Site, params: QueryParams, limit: int | None) -> TracesPage:
+    options = parse_options(params, ("outcome", "id", "page"))
+    skip = 0 if limit is None else (parse_number(options, "page", 1, 1) - 1) * limit
+    trace_list = load_trace_page(
+        outcome=options.get("outcome", ""), begins=options.get("id", ""), limit=limit, skip=skip, store=site.store
     )
-    return TracesPage(site, asked, found)
+    return TracesPage(site, options, trace_list)
 
 
-def traces_page(site: Site, given: QueryParams) -> TracesPage:
+def build_traces_page(site: Site, params: QueryParams) -> TracesPage:
     """The part of the ledger that an address asks for; a whole id of one that was not read yet leads to it."""
-    return _listed(site, given, LIMIT)
+    return _build_traces_page(site, params, PAGE_SIZE)
 
 
-def traces_table(site: Site, given: QueryParams) -> Table:
+def build_traces_table(site: Site, params: QueryParams) -> Table:
     """A row a trace, whatever the page."""
-    rows = [dict(encode(row)) for row in _listed(site, given, None).value.rows]
-    return _columns(rows), rows
+    rows = [dict(encode(row)) for row in _build_traces_page(site, params, None).value.rows]
+    return _list_columns(rows), rows
 
 
 @dataclass(frozen=True)
@@ -223,34 +225,34 @@ class TracePage:
 
     def html(self) -> str:
         """The page."""
-        values = sections_values(self._sections(), ServedLinks(self.site.root, ""), what="trace")
-        above = (*_above(self.site), (f"{self.site.root}/monitor/traces", "Traces"))
+        values = build_sections_context(self._build_sections(), ServedLinks(self.site.root, ""), what="trace")
+        above = (*_build_breadcrumbs(self.site), (f"{self.site.root}/monitor/traces", "Traces"))
         return self.site.render("sections.html", "monitor", above=above, **values)
 
-    def _sections(self) -> Iterator[ReportSection]:
-        yield from told.trace_sections(self.story)
+    def _build_sections(self) -> Iterator[ReportSection]:
+        yield from told.build_trace_sections(self.story)
         if self.spans is not None:
-            yield from told.span_sections(self.spans)
+            yield from told.build_span_sections(self.spans)
 
 
-def one_trace(site: Site, given: QueryParams, trace: str) -> TracePage:
+def build_trace_page(site: Site, params: QueryParams, trace: str) -> TracePage:
     """The trace that an address names.
 
     Raises:
         NoSuchPage: no part of it has come.
     """
-    asked_of(given, ())
-    story = _story(site, named_by(trace))
+    parse_options(params, ())
+    story = _find_story(site, decode_name(trace))
     try:
-        from ragauge.monitoring.intake.raw import raw_spans
+        from ragauge.monitoring.intake.raw import load_raw_spans
     except ImportError:  # without the extra `monitor`
         return TracePage(site, story, None)
-    return TracePage(site, story, raw_spans(story.trace_id, site.store))
+    return TracePage(site, story, load_raw_spans(story.trace_id, site.store))
 
 
-def _story(site: Site, trace_id: str) -> Any:
+def _find_story(site: Site, trace_id: str) -> Any:
     try:
-        return trace(trace_id, store=site.store).found
+        return find_trace(trace_id, store=site.store).found
     except UnknownName as error:
         raise NoSuchPage(str(error)) from error
 
@@ -270,47 +272,49 @@ class DriftPage:
     @property
     def value(self) -> Any:
         """The tests of the last seven days, and how the last one differs."""
-        monitor = section_of(self.site.config)
+        monitor = read_section(self.site.config)
         project = self.asked.get("project") or ("" if monitor is None else monitor.project)
         return monitor_drift(day=self.asked.get("day", ""), project=project, store=self.site.store).found
 
     def html(self) -> str:
         """The page, which takes seconds over much traffic: made once of the same responses."""
-        days = traffic(config=self.site.config, store=self.site.store).found
+        days = build_traffic_status(config=self.site.config, store=self.site.store).found
         marked = monitor_mark(store=self.site.store).found
-        jobs = [(one.name, one.due, one.run_id) for one in days.jobs]
-        return self.site.kept(("drift", repr((days.days, marked, jobs)), *sorted(self.asked.items())), self._made)
+        jobs = [(job.name, job.due, job.run_id) for job in days.jobs]
+        return self.site.get_or_render(
+            ("drift", repr((days.days, marked, jobs)), *sorted(self.asked.items())), self._render_page
+        )
 
-    def _made(self) -> str:
-        above, sections = list(_above(self.site)), list[ReportSection]()
+    def _render_page(self) -> str:
+        above, sections = list(_build_breadcrumbs(self.site)), list[ReportSection]()
         try:
-            found = self.value
-            sections += drift_sections(found)
-            above += [(self._of(name), f"Drift of {name}") for name in found.others]
-        except NoTraffic as error:
+            drift_report = self.value
+            sections += build_drift_sections(drift_report)
+            above += [(self._link_project(name), f"Drift of {name}") for name in drift_report.others]
+        except NoTrafficError as error:
             if self.asked:
                 raise
             sections.append(ReportSection(lead=(opened(str(error)),)))
-        monitor = section_of(self.site.config)
+        monitor = read_section(self.site.config)
         if monitor is None or not monitor.drift:
             sections.append(ReportSection(lead=(NO_ALERTS,)))
-        shown = sections_html(sections, ServedLinks(self.site.root, ""))
-        return self.site.render("list.html", "monitor", title="Drift", sections=shown, above=above)
+        rendered = render_sections(sections, ServedLinks(self.site.root, ""))
+        return self.site.render("list.html", "monitor", title="Drift", sections=rendered, above=above)
 
-    def _of(self, project: str) -> str:
+    def _link_project(self, project: str) -> str:
         """The address of another project's drift, up to the same day."""
-        return f"{self.site.root}/monitor/drift{question({**self.asked, 'project': project})}"
+        return f"{self.site.root}/monitor/drift{format_query({**self.asked, 'project': project})}"
 
 
-def drift(site: Site, given: QueryParams) -> DriftPage:
+def build_drift_page(site: Site, params: QueryParams) -> DriftPage:
     """Drift of a project up to the day that an address asks for; without one, to the last with traffic."""
-    return DriftPage(site, asked_of(given, ("day", "project")))
+    return DriftPage(site, parse_options(params, ("day", "project")))
 
 
-def _above(site: Site) -> tuple[tuple[str, str], ...]:
+def _build_breadcrumbs(site: Site) -> tuple[tuple[str, str], ...]:
     """What leads to a list of this section."""
     return ((f"{site.root}/monitor", "Monitor"),)
 
 
-def _columns(rows: list[dict[str, Any]]) -> list[str]:
+def _list_columns(rows: list[dict[str, Any]]) -> list[str]:
     return list(dict.fromkeys(name for row in rows for name in row))

@@ -9,12 +9,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from ragauge.core.config.config_loader import DEFAULT, read_config
+from ragauge.core.config.config_loader import DEFAULT_FILE, read_config
 from ragauge.core.config.monitor import MonitorSection, RedactSection, WaitSection
 from ragauge.core.errors import UsageError
 from ragauge.monitoring.intake.redaction import Redaction
 from ragauge.readers.traces.normalize import UNION
-from ragauge.store.inbox import DAY, Patience
+from ragauge.store.inbox import DAY_S, ReadDelay
 
 
 @dataclass(frozen=True)
@@ -52,11 +52,11 @@ class Policy:
     judge: str = "local"
     metrics: tuple[str, ...] = ("production",)
     redaction: Redaction = field(default_factory=Redaction)
-    patience: Patience = field(default_factory=Patience)
+    patience: ReadDelay = field(default_factory=ReadDelay)
     signals: frozenset[str] = frozenset()
     dated: bool = False
-    keep_raw: float = 7 * DAY
-    keep_traces: float = 90 * DAY
+    keep_raw: float = 7 * DAY_S
+    keep_traces: float = 90 * DAY_S
     keep_runs: float | None = None
 
     def draw(self, trace_id: str) -> float:
@@ -65,7 +65,7 @@ class Policy:
         return int.from_bytes(digest[:7], "big") / (1 << 56)
 
 
-def policy_of(config: Path | None) -> Policy:
+def read_policy(config: Path | None) -> Policy:
     """The policy of a configuration file's section monitor; without a file or section, everything is kept.
 
     Args:
@@ -75,13 +75,13 @@ def policy_of(config: Path | None) -> Policy:
         DataError: the file is not there, or there are mistakes in it.
         UsageError: the environment variable of a key is not set.
     """
-    if config is None and not Path(DEFAULT).is_file():
+    if config is None and not Path(DEFAULT_FILE).is_file():
         return Policy()
-    section = read_config(config or DEFAULT).checked().monitor
-    return Policy() if section is None else _of(section)
+    section = read_config(config or DEFAULT_FILE).checked().monitor
+    return Policy() if section is None else _build_policy(section)
 
 
-def _of(section: MonitorSection) -> Policy:
+def _build_policy(section: MonitorSection) -> Policy:
     sample = section.sample
     return Policy(
         rate=sample.rate,
@@ -93,20 +93,25 @@ def _of(section: MonitorSection) -> Policy:
         without_retrieval=section.without_retrieval,
         judge=section.judge,
         metrics=section.metrics,
-        signals=frozenset({*section.signals, *(one.signal for one in section.monitors if one.signal is not None)}),
-        redaction=_redaction(section.redact),
-        patience=_patience(section.wait),
+        signals=frozenset(
+            {
+                *section.signals,
+                *(monitor_section.signal for monitor_section in section.monitors if monitor_section.signal is not None),
+            }
+        ),
+        redaction=_build_redaction(section.redact),
+        patience=_build_patience(section.wait),
         keep_raw=section.keep.raw.total_seconds(),
         keep_traces=section.keep.traces.total_seconds(),
         keep_runs=None if section.keep.runs is None else section.keep.runs.total_seconds(),
     )
 
 
-def _patience(section: WaitSection) -> Patience:
-    return Patience(section.ended.total_seconds(), section.quiet.total_seconds())
+def _build_patience(section: WaitSection) -> ReadDelay:
+    return ReadDelay(section.ended.total_seconds(), section.quiet.total_seconds())
 
 
-def _redaction(section: RedactSection) -> Redaction:
+def _build_redaction(section: RedactSection) -> Redaction:
     key = section.key or secrets.token_hex()
     if key.startswith("$"):
         key = os.environ.get(key[1:], "")

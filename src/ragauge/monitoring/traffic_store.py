@@ -5,18 +5,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import partial
 
-from ragauge.engine.judge_batch import Work, judge_batch, overtaken
+from ragauge.engine.judge_batch import Work, find_overtaken, judge_batch
 from ragauge.engine.label_facts import read_label_facts
-from ragauge.engine.plan import columns_of, declare_own
+from ragauge.engine.plan import list_columns, save_own_declarations
 from ragauge.metrics.base import Metric
 from ragauge.metrics.catalogue import require_code
-from ragauge.store.database import chunks
+from ragauge.store.database import split_batches
 from ragauge.store.store_access import Store
 
-AT_A_TIME = 500  # responses in memory, and in one transaction
+BATCH_SIZE_RESPONSES = 500  # responses in memory, and in one transaction
 
 
-def score_free(store: Store, run_id: str, metrics: Sequence[Metric], numbers: Sequence[int]) -> set[int]:
+def score_without_judge(store: Store, run_id: str, metrics: Sequence[Metric], numbers: Sequence[int]) -> set[int]:
     """Computes metrics that need no judge for some responses of a run, those alone that do not have them.
 
     Args:
@@ -29,20 +29,24 @@ def score_free(store: Store, run_id: str, metrics: Sequence[Metric], numbers: Se
         Numbers of the responses of which a metric failed.
     """
     require_code(metrics)
-    declare_own(metrics, store)
-    columns = columns_of(metrics, None)
-    there = store.scores.complete(run_id, columns, among=numbers)
-    whole = store.scores.complete(run_id, columns, failed_too=False, among=there) if there else set()
-    failed = there - whole
+    save_own_declarations(metrics, store)
+    columns = list_columns(metrics, None)
+    scored = store.scores.find_complete(run_id, columns, only=numbers)
+    succeeded = store.scores.find_complete(run_id, columns, failed_too=False, only=scored) if scored else set()
+    failed = scored - succeeded
     work = Work(tuple(metrics), listing=store.listings.read(run_id), labels=partial(read_label_facts, store))
-    for part in chunks((number for number in numbers if number not in there), AT_A_TIME):
-        judged = judge_batch(store.runs.load(part), work, store.evidence).judged
+    for batch in split_batches((number for number in numbers if number not in scored), BATCH_SIZE_RESPONSES):
+        responses = judge_batch(store.runs.load(batch), work, store.evidence).judged
         with store.transaction():
-            other = overtaken(store, judged)  # scored when it is looked at again
-            judged = tuple(one for one in judged if one.response_no not in other)
-            store.scores.write(run_id, columns, ((one.response_no, one.measured) for one in judged))
-            store.causes.write(run_id, None, {one.response_no: one.cause for one in judged})
-            store.verdicts.write(run_id, None, {one.response_no: one.verdict for one in judged})
-        failed |= {one.response_no for one in judged if any(score.status == "failed" for score in one.measured)}
+            overtaken_numbers = find_overtaken(store, responses)  # scored when it is looked at again
+            responses = tuple(response for response in responses if response.response_no not in overtaken_numbers)
+            store.scores.write(run_id, columns, ((response.response_no, response.measured) for response in responses))
+            store.causes.write(run_id, None, {response.response_no: response.cause for response in responses})
+            store.verdicts.write(run_id, None, {response.response_no: response.verdict for response in responses})
+        failed |= {
+            response.response_no
+            for response in responses
+            if any(score.status == "failed" for score in response.measured)
+        }
     work.own_calls.stop()
     return failed

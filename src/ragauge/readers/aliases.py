@@ -165,8 +165,8 @@ TOOLS: Mapping[str, Mapping[str, str]] = {
     },
 }
 CHAT = "messages"
-EITHER = "model_answer"  # the system's answer in one file, the ideal one in another
-SYSTEMS = frozenset(
+AMBIGUOUS_ANSWER = "model_answer"  # the system's answer in one file, the ideal one in another
+SYSTEM_ANSWER_NAMES = frozenset(
     {  # nothing but what the system wrote, whatever a column called answer holds
         "generated_answer",
         "llm_answer",
@@ -179,10 +179,10 @@ SYSTEMS = frozenset(
 )
 DOCUMENTS = frozenset({"documents", "context"})  # which a set may call its own
 REFERENCES = ("reference_answer", "references")
-BESIDE = {
+REQUIRED_COLUMNS = {
     ("deepeval", "context"): DEEPEVAL,  # everywhere else a column called context holds what was retrieved
     ("other names", "result"): frozenset({"source_documents", "source_nodes"}),
-    ("other names", EITHER): frozenset(
+    ("other names", AMBIGUOUS_ANSWER): frozenset(
         {*REFERENCES, *(theirs for names in TOOLS.values() for theirs, ours in names.items() if ours in REFERENCES)}
     ),
 }
@@ -204,38 +204,38 @@ GOLDEN = Alias(
 ALIASES: tuple[Alias, ...] = (
     GOLDEN,
     *(
-        Alias(tool, theirs, ours, BESIDE.get((tool, theirs), frozenset()))
+        Alias(tool, theirs, ours, REQUIRED_COLUMNS.get((tool, theirs), frozenset()))
         for tool, names in TOOLS.items()
         for theirs, ours in names.items()
     ),
 )
 
 
-class SeveralColumns(str):
+class ColumnGroup(str):
     """Several columns that are read as one field, in this order; as a text their names with commas.
 
-    >>> SeveralColumns(["Part A", "Part B"]), SeveralColumns(["Part A", "Part B"]).names
+    >>> ColumnGroup(["Part A", "Part B"]), ColumnGroup(["Part A", "Part B"]).names
     ('Part A, Part B', ('Part A', 'Part B'))
     """
 
     __slots__ = ("names",)
     names: tuple[str, ...]
 
-    def __new__(cls, names: Iterable[str]) -> SeveralColumns:
+    def __new__(cls, names: Iterable[str]) -> ColumnGroup:
         """From the names of the columns, in order."""
-        listed = tuple(names)
-        out = super().__new__(cls, ", ".join(listed))
-        out.names = listed
+        column_names = tuple(names)
+        out = super().__new__(cls, ", ".join(column_names))
+        out.names = column_names
         return out
 
 
-def columns_in(mapped: str) -> tuple[str, ...]:
+def list_columns(mapped: str) -> tuple[str, ...]:
     """The columns that a field is mapped to, and the name of their list."""
-    return (mapped, *mapped.names) if isinstance(mapped, SeveralColumns) else (mapped,)
+    return (mapped, *mapped.names) if isinstance(mapped, ColumnGroup) else (mapped,)
 
 
 @lru_cache(maxsize=4096)
-def snake(column: str) -> str:
+def to_snake_case(column: str) -> str:
     """A column's name as the tables here spell it: "Ground Truth" and "groundTruth" -> ground_truth."""
     spaced = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", column.strip())
     return re.sub(r"[\s\-]+", "_", spaced).lower()
@@ -258,20 +258,20 @@ class RowPlan:
     left: tuple[str, ...] = ()
 
 
-def plan_for(names_there: Iterable[str], mapped: Mapping[str, str]) -> RowPlan:
+def plan_columns(column_names: Iterable[str], mapped: Mapping[str, str]) -> RowPlan:
     """Which column is read as which field: what the user mapped, then our names, then the tools' names."""
-    return _plan(tuple(names_there), tuple(mapped.items()))
+    return _build_plan(tuple(column_names), tuple(mapped.items()))
 
 
 @lru_cache(maxsize=256)  # most rows have the columns of those before them; what is returned is only read
-def _plan(names_there: tuple[str, ...], pairs: tuple[tuple[str, str], ...]) -> RowPlan:
+def _build_plan(column_names: tuple[str, ...], pairs: tuple[tuple[str, str], ...]) -> RowPlan:
     mapped = dict(pairs)
-    columns = {ours: theirs for ours, theirs in mapped.items() if theirs in names_there}
-    used = {name for column in mapped.values() for name in columns_in(column)}
+    columns = {ours: theirs for ours, theirs in mapped.items() if theirs in column_names}
+    used = {name for column in mapped.values() for name in list_columns(column)}
     spelled: dict[str, str] = {}
-    for column in names_there:
+    for column in column_names:
         if column not in used:
-            spelled.setdefault(snake(column), column)
+            spelled.setdefault(to_snake_case(column), column)
     for field in FIELDS:
         if field not in mapped and field in spelled:
             columns[field] = spelled[field]
@@ -280,14 +280,14 @@ def _plan(names_there: tuple[str, ...], pairs: tuple[tuple[str, str], ...]) -> R
     for alias in ALIASES:
         column = spelled.get(alias.theirs, "")
         takes = column and column not in used and alias.ours not in columns and alias.ours not in mapped
-        beside = not alias.beside or alias.beside & (names | columns.keys())
-        if takes and beside and alias.without.isdisjoint(names):
+        is_accompanied = not alias.beside or alias.beside & (names | columns.keys())
+        if takes and is_accompanied and alias.without.isdisjoint(names):
             columns[alias.ours] = column
             used.add(column)
-    return RowPlan(columns, tuple(column for column in names_there if column not in used))
+    return RowPlan(columns, tuple(column for column in column_names if column not in used))
 
 
-def set_plan(plan: RowPlan) -> RowPlan:
+def plan_set_columns(plan: RowPlan) -> RowPlan:
     """How a row of an eval set is read whose responses stand in another source: nothing of it is a response.
 
     An answer is the reference where the row has none, unless the row is a recorded one, with what the system retrieved
@@ -296,54 +296,58 @@ def set_plan(plan: RowPlan) -> RowPlan:
     columns = {field: column for field, column in plan.columns.items() if field in EXAMPLE_FIELDS}
     responded = {field: column for field, column in plan.columns.items() if field in RESPONSE_FIELDS}
     answer = responded.pop("answer", "")
-    recorded = any(field != "passages" or snake(column) not in DOCUMENTS for field, column in responded.items())
-    taken = answer if snake(answer) not in SYSTEMS and not recorded and columns.keys().isdisjoint(REFERENCES) else ""
+    recorded = any(field != "passages" or to_snake_case(column) not in DOCUMENTS for field, column in responded.items())
+    taken = (
+        answer
+        if to_snake_case(answer) not in SYSTEM_ANSWER_NAMES and not recorded and columns.keys().isdisjoint(REFERENCES)
+        else ""
+    )
     if taken:
         columns["reference_answer"] = taken
-    left = [column for column in (answer, *responded.values()) if column and column != taken]
-    return RowPlan(columns, plan.unread, taken, tuple(left))
+    unused = [column for column in (answer, *responded.values()) if column and column != taken]
+    return RowPlan(columns, plan.unread, taken, tuple(unused))
 
 
-def set_notices(plans: Collection[RowPlan]) -> Iterator[str]:
-    """What `set_plan` took as the reference, and what it left."""
+def list_set_notices(plans: Collection[RowPlan]) -> Iterator[str]:
+    """What `plan_set_columns` took as the reference, and what it left."""
     for reference in dict.fromkeys(plan.reference for plan in plans if plan.reference):
         yield (
             f"{reference} is read as the reference answer, since the responses are in the other file. For another: "
             "--map reference_answer=COLUMN."
         )
-    if left := dict.fromkeys(column for plan in plans for column in plan.left):
+    if unused := dict.fromkeys(column for plan in plans for column in plan.left):
         yield (
-            f"not read, since the responses are in the other file: {', '.join(left)}. Where one holds the gold "
+            f"not read, since the responses are in the other file: {', '.join(unused)}. Where one holds the gold "
             "documents or their texts: --map relevant=COLUMN or --map relevant_texts=COLUMN."
         )
 
 
-def check_mapped(mapped: Mapping[str, str]) -> None:
+def check_mapping(mapped: Mapping[str, str]) -> None:
     """Refuses a mapping onto a field that does not exist."""
     for field in mapped:
         if field not in FIELDS:
             raise UnknownName("field", field, FIELDS, "Write FIELD=COLUMN, such as query=question.")
 
 
-def names_of(field: str) -> list[str]:
+def list_field_names(field: str) -> list[str]:
     """Every name that is read as the field, ours first."""
     return [field, *dict.fromkeys(alias.theirs for alias in ALIASES if alias.ours == field)]
 
 
-def _names_alone(field: str) -> list[str]:
+def _list_unconditional_names(field: str) -> list[str]:
     """Every name that is read as the field whatever stands beside it."""
     return [field, *(alias.theirs for alias in ALIASES if alias.ours == field and not alias.beside)]
 
 
-def _closeness(column: str, names: Iterable[str]) -> float:
-    return max((SequenceMatcher(None, snake(column), name).ratio() for name in names), default=0.0)
+def _compute_similarity(column: str, names: Iterable[str]) -> float:
+    return max((SequenceMatcher(None, to_snake_case(column), name).ratio() for name in names), default=0.0)
 
 
-def nearest_column(field: str, columns: Iterable[str], least: float = 0.65) -> str:
+def find_nearest_column(field: str, columns: Iterable[str], min_similarity: float = 0.65) -> str:
     """The found column whose name looks most like the field's; "" where none does."""
-    names = names_of(field)
-    best = max(((_closeness(column, names), column) for column in columns), default=(0.0, ""))
-    return best[1] if best[0] >= least else ""
+    names = list_field_names(field)
+    best = max(((_compute_similarity(column, names), column) for column in columns), default=(0.0, ""))
+    return best[1] if best[0] >= min_similarity else ""
 
 
 LABELS = (
@@ -356,34 +360,37 @@ LABELS = (
     "gold_spans",
 )
 # how names of labels begin, such as expected and gold, and those of responses do not
-OF_LABELS = frozenset(snake(name).partition("_")[0] for field in LABELS for name in names_of(field)) - frozenset(
-    snake(name).partition("_")[0] for field in RESPONSE_FIELDS for name in names_of(field)
-)
+LABEL_NAME_PREFIXES = frozenset(
+    to_snake_case(name).partition("_")[0] for field in LABELS for name in list_field_names(field)
+) - frozenset(to_snake_case(name).partition("_")[0] for field in RESPONSE_FIELDS for name in list_field_names(field))
 
 
 IDS = ("_id", "_ids")  # a column of ids holds no texts
 
 
-def nearest_field(column: str, least: float = 0.75) -> str:
+def find_nearest_field(column: str, min_similarity: float = 0.75) -> str:
     """The field whose name looks most like a column's; "" where none does.
 
     What may be right is never taken for what a system returned: retrieval_gt, ground_truth_passages; and a column of
     answers holds those that are accepted, since a system gives one.
 
-    >>> nearest_field("pasages"), nearest_field("answers"), nearest_field("retrieved_context_gold")
+    >>> find_nearest_field("pasages"), find_nearest_field("answers"), find_nearest_field("retrieved_context_gold")
     ('passages', 'references', '')
     """
-    name = snake(column)
+    name = to_snake_case(column)
     if name == "answers":
         return "references"
-    fields = FIELDS if OF_LABELS.isdisjoint(name.split("_")) else LABELS
+    fields = FIELDS if LABEL_NAME_PREFIXES.isdisjoint(name.split("_")) else LABELS
     of_ids = name.endswith(IDS)
-    named = {field: [near for near in _names_alone(field) if near.endswith(IDS) or not of_ids] for field in fields}
-    best = max((_closeness(column, names), field) for field, names in named.items())
-    return best[1] if best[0] >= least else ""
+    names_by_field = {
+        field: [near for near in _list_unconditional_names(field) if near.endswith(IDS) or not of_ids]
+        for field in fields
+    }
+    best = max((_compute_similarity(column, names), field) for field, names in names_by_field.items())
+    return best[1] if best[0] >= min_similarity else ""
 
 
-def not_read(unread: Iterable[str], read: Mapping[str, str]) -> str:
+def describe_unread_columns(unread: Iterable[str], read: Mapping[str, str]) -> str:
     """What to say of columns that nothing reads: the fields that they may be, and how to have them read.
 
     Args:
@@ -391,16 +398,24 @@ def not_read(unread: Iterable[str], read: Mapping[str, str]) -> str:
         read: our field -> the column that is read as it.
     """
     columns = list(unread)
-    wrote = [column for column in columns if snake(column) in SYSTEMS or snake(column) == EITHER]
-    nearest = {column: nearest_field(column) for column in columns if column not in wrote}
+    wrote = [
+        column
+        for column in columns
+        if to_snake_case(column) in SYSTEM_ANSWER_NAMES or to_snake_case(column) == AMBIGUOUS_ANSWER
+    ]
+    nearest = {column: find_nearest_field(column) for column in columns if column not in wrote}
     close = [f"{near}={column}" for column, near in nearest.items() if near and (near != "query" or near not in read)]
     meant = f" (meant: {', '.join(close)}?)" if close else ""
-    said = f"columns not read: {', '.join(columns)}{meant}. "
-    said += "Use --map FIELD=COLUMN to read one, --segments COLUMN to report by it, --scores COLUMN for its numbers."
+    message = f"columns not read: {', '.join(columns)}{meant}. "
+    message += "Use --map FIELD=COLUMN to read one, --segments COLUMN to report by it, --scores COLUMN for its numbers."
     taken = read.get("answer", "")
-    swapped = snake(taken) == "answer" and read.keys().isdisjoint(REFERENCES)
+    swapped = to_snake_case(taken) == "answer" and read.keys().isdisjoint(REFERENCES)
     for column in wrote:
-        beside = f" --map reference_answer={taken}" if swapped else ""
-        right = f"; if it is the right one: --map reference_answer={column}" if snake(column) == EITHER else ""
-        said += f" If the system wrote {column}: --map answer={column}{beside}{right}."
-    return said
+        reference_option = f" --map reference_answer={taken}" if swapped else ""
+        right = (
+            f"; if it is the right one: --map reference_answer={column}"
+            if to_snake_case(column) == AMBIGUOUS_ANSWER
+            else ""
+        )
+        message += f" If the system wrote {column}: --map answer={column}{reference_option}{right}."
+    return message

@@ -10,58 +10,58 @@ from typing import Any
 
 from ragauge.core.errors import UnknownName
 from ragauge.core.example import Example
-from ragauge.core.human_labels import AnswerPair, Better, Labelled, LabelledPart
-from ragauge.core.values import BadValue, Notes, answer_text, identifier, opened, text
-from ragauge.readers.aliases import names_of, snake
-from ragauge.readers.label_rows import FIELDS, LabelOptions, read_labelled
+from ragauge.core.human_labels import AnswerPair, BetterAnswer, LabeledAnswer, LabeledPart
+from ragauge.core.values import BadValue, Notes, decode_cell, parse_answer, parse_identifier, parse_text
+from ragauge.readers.aliases import list_field_names, to_snake_case
+from ragauge.readers.label_rows import FIELDS, LabelOptions, read_labeled_answers
 from ragauge.readers.lines import Row, Rows
-from ragauge.readers.source import records, rows_of
-from ragauge.text.sentences import split
+from ragauge.readers.source import read_rows, read_source
+from ragauge.text.sentences import split_sentences
 
 
-def answered_row(example: Example, passages: tuple[str, ...], answer: str, line: int = 0) -> Labelled:
+def build_unlabeled_row(example: Example, passages: tuple[str, ...], answer: str, line: int = 0) -> LabeledAnswer:
     """An answer that nobody labelled, as a row whose parts are its sentences, without labels."""
-    parts = tuple(LabelledPart(one.start, one.end, ()) for one in split(answer))
+    parts = tuple(LabeledPart(sentence.start, sentence.end, ()) for sentence in split_sentences(answer))
     segments, history = dict(example.segments), example.history
-    return Labelled(example.query_id, example.query, passages, answer, parts, segments, line, history=history)
+    return LabeledAnswer(example.query_id, example.query, passages, answer, parts, segments, line, history=history)
 
 
-def read_answers(source: Any, options: LabelOptions) -> tuple[list[Labelled], list[AnswerPair]]:
+def read_answers(source: Any, options: LabelOptions) -> tuple[list[LabeledAnswer], list[AnswerPair]]:
     """The rows of a file of answers, with labels or without, or of pairs: whichever its first row looks like.
 
     Args:
-        source: a path or a table, as for `records`.
+        source: a path or a table, as for `read_source`.
         options: how it is read.
 
     Raises:
         DataError: what cannot be read, with its line.
     """
-    row = next((row for _, row in rows_of(source).rows), {})
-    there = {snake(column) for column, value in row.items() if value is not None}
-    there |= {ours for ours, column in options.columns.items() if column in row}
-    apart = all(there & {*PAIR_FIELDS[name]} for name in ("answer_1", "answer_2"))
-    if apart or ("answers" in there and not there & {*FIELDS["passages"]}):
+    row = next((row for _, row in read_rows(source).rows), {})
+    available = {to_snake_case(column) for column, value in row.items() if value is not None}
+    available |= {ours for ours, column in options.columns.items() if column in row}
+    has_pair_columns = all(available & {*PAIR_FIELDS[name]} for name in ("answer_1", "answer_2"))
+    if has_pair_columns or ("answers" in available and not available & {*FIELDS["passages"]}):
         return [], list(read_pairs(source, options.columns))
-    if there & {*FIELDS["label"], *FIELDS["labels"]} or isinstance(row.get("claims"), list):
-        return list(read_labelled(source, options)), []
-    found = []
-    for record in records(source, columns=options.columns, segments=options.segments):
+    if available & {*FIELDS["label"], *FIELDS["labels"]} or isinstance(row.get("claims"), list):
+        return list(read_labeled_answers(source, options)), []
+    answers = []
+    for record in read_source(source, columns=options.columns, segments=options.segments):
         response = record.response
-        if response is not None and response.answer and response.texts_recorded:
+        if response is not None and response.answer and response.has_passage_texts:
             texts = tuple(passage.text or "" for passage in response.passages or ())
-            found.append(answered_row(record.example, texts, response.answer, record.line))
-    return found, []
+            answers.append(build_unlabeled_row(record.example, texts, response.answer, record.line))
+    return answers, []
 
 
 PAIR_FIELDS: Mapping[str, tuple[str, ...]] = {
-    "query": (*names_of("query"), "instruction"),
+    "query": (*list_field_names("query"), "instruction"),
     "answers": ("answers", "outputs"),
     "answer_1": ("answer_1", "answer_a", "output_1", "response_a", "chosen"),
     "answer_2": ("answer_2", "answer_b", "output_2", "response_b", "rejected"),
     "better": ("better", "label", "winner", "preference"),
-    "query_id": tuple(names_of("query_id")),
+    "query_id": tuple(list_field_names("query_id")),
 }
-PREFERRED: Mapping[str, Better] = {
+PREFERENCE_WORDS: Mapping[str, BetterAnswer] = {
     "1": 1,
     "first": 1,
     "a": 1,
@@ -95,27 +95,27 @@ def read_pairs(source: Any, columns: Mapping[str, str] | None = None) -> Iterato
     for name in columns or {}:
         if name not in PAIR_FIELDS:
             raise UnknownName("field", name, PAIR_FIELDS, "Write FIELD=COLUMN, such as better=winner.")
-    rows = rows_of(source)
+    rows = read_rows(source)
     notes = Notes(cells=rows.cells)
     count = 0
     for n, row in rows.rows:
         count += 1
         try:
-            yield _pair(rows, n, row, columns or {}, notes)
+            yield _parse_pair(rows, n, row, columns or {}, notes)
         except BadValue as bad:
             raise rows.error(str(bad), n, bad.hint) from None
     if not count:
         raise rows.error("there is no row in it.")
 
 
-def _pair(rows: Rows, n: int, row: Row, columns: Mapping[str, str], notes: Notes) -> AnswerPair:
-    spelled = {snake(column): column for column, value in row.items() if value is not None}
+def _parse_pair(rows: Rows, n: int, row: Row, columns: Mapping[str, str], notes: Notes) -> AnswerPair:
+    spelled = {to_snake_case(column): column for column, value in row.items() if value is not None}
     names: dict[str, str] = {}
     for ours, theirs in PAIR_FIELDS.items():
         column = columns.get(ours) or next((spelled[name] for name in theirs if name in spelled), "")
         if column in row:
             names[ours] = column
-    several = opened(row[names["answers"]], names["answers"], notes) if "answers" in names else None
+    several = decode_cell(row[names["answers"]], names["answers"], notes) if "answers" in names else None
     if several is None:
         for ours in ("answer_1", "answer_2"):
             if ours not in names:
@@ -125,18 +125,18 @@ def _pair(rows: Rows, n: int, row: Row, columns: Mapping[str, str], notes: Notes
         raise BadValue(names["answers"], "a list of two answers", several)
     if "query" not in names:
         raise rows.error(f"no field 'query' (found: {', '.join(row)}).", n, "Use --map query=COLUMN.")
-    first, second = (answer_text(answer, "answer", notes) for answer in several)
+    first, second = (parse_answer(answer, "answer", notes) for answer in several)
     name = names.get("query_id")
     return AnswerPair(
-        f"{rows.unit} {n}" if name is None else identifier(row[name], name, notes),
-        text(row[names["query"]], names["query"], notes),
+        f"{rows.unit} {n}" if name is None else parse_identifier(row[name], name, notes),
+        parse_text(row[names["query"]], names["query"], notes),
         (first, second),
-        _better(row[names["better"]], names["better"]) if "better" in names else None,
+        _parse_preference(row[names["better"]], names["better"]) if "better" in names else None,
     )
 
 
-def _better(value: Any, name: str) -> Better:
-    better = snake(str(value)).strip("_") if isinstance(value, str | int | float) else ""
-    if better not in PREFERRED:
+def _parse_preference(value: Any, name: str) -> BetterAnswer:
+    better = to_snake_case(str(value)).strip("_") if isinstance(value, str | int | float) else ""
+    if better not in PREFERENCE_WORDS:
         raise BadValue(name, "1 or 2 (first, second; a, b), or tie", value)
-    return PREFERRED[better]
+    return PREFERENCE_WORDS[better]

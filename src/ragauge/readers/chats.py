@@ -15,17 +15,27 @@ from itertools import chain, islice
 from typing import Any, NamedTuple
 
 from ragauge.core.errors import UsageError
-from ragauge.core.messages import plural
-from ragauge.core.values import BadValue, Notes, opened
-from ragauge.readers.aliases import CHAT, FIELDS, plan_for, snake
+from ragauge.core.messages import format_count
+from ragauge.core.values import BadValue, Notes, decode_cell
+from ragauge.readers.aliases import CHAT, FIELDS, plan_columns, to_snake_case
 from ragauge.readers.lines import Row
-from ragauge.readers.payloads import TRACED, ChatTurn, body_of, returned, role_of, turns_of, unpacked
+from ragauge.readers.payloads import (
+    TRACE_COLUMNS,
+    ChatTurn,
+    get_body,
+    get_role,
+    parse_output,
+    split_turns,
+    unpack_payload,
+)
 
 COLUMNS = (CHAT, "turns")  # whose lists of messages are chats, beside those that are read as the question
-ELSEWHERE = frozenset({"inputs", "expectations", *TRACED})  # columns of tools whose payloads are taken apart later
-PEEK = 200  # rows: enough to see one whole conversation
+OTHER_TOOL_COLUMNS = frozenset(
+    {"inputs", "expectations", *TRACE_COLUMNS}
+)  # columns of tools whose payloads are taken apart later
+PEEK_ROWS = 200  # rows: enough to see one whole conversation
 # what a row says of its conversation; all else that is read of it is about the last turn
-OF_ALL = frozenset({"cluster", "segments", "tags", "weight", "origin"})
+CONVERSATION_FIELDS = frozenset({"cluster", "segments", "tags", "weight", "origin"})
 
 
 class ChatRows:
@@ -42,95 +52,118 @@ class ChatRows:
         self._unnamed = 0
 
     def __iter__(self) -> Iterator[tuple[int, Row]]:
-        held: list[tuple[int, Row]] = []
+        first_rows: list[tuple[int, Row]] = []
         broken: Exception | None = None
         try:
-            held.extend(islice(self._rows, PEEK))
+            first_rows.extend(islice(self._rows, PEEK_ROWS))
         except Exception as error:  # the rows before it come first: one of them may be wrong too
             broken = error
-        chats = [chat for _, row in held if (chat := self._chat(row)) is not None]
-        logged = (turns_of(messages) for messages, rest in chats if not self._beside(rest))
-        whole = any(turns[-1].answer for turns in logged if turns)
-        for n, row in chain(held, self._rows):
-            chat = self._chat(row)
-            yield from ((n, turn) for turn in ([row] if chat is None else self._turns(*chat, whole=whole)))
+        chats = [chat for _, row in first_rows if (chat := self._parse_chat(row)) is not None]
+        logged = (
+            split_turns(messages) for messages, other_fields in chats if not self._read_answer_fields(other_fields)
+        )
+        ends_with_answer = any(turns[-1].answer for turns in logged if turns)
+        for n, row in chain(first_rows, self._rows):
+            chat = self._parse_chat(row)
+            yield from (
+                (n, turn)
+                for turn in ([row] if chat is None else self._split_turns(*chat, ends_with_answer=ends_with_answer))
+            )
         if broken is not None:
             raise broken
 
-    def _chat(self, row: Row) -> tuple[list[Any], Row] | None:
+    def _parse_chat(self, row: Row) -> tuple[list[Any], Row] | None:
         """The messages of a chat, and the rest of its row by our names; None where the row is anything else."""
-        if any(row.get(column) is not None for column in ELSEWHERE):
+        if any(row.get(column) is not None for column in OTHER_TOOL_COLUMNS):
             return None
-        columns = plan_for(row, self._mapped).columns
-        asked = columns.get("query")
-        for name in [asked] if asked is not None else [name for name in row if snake(str(name)) in COLUMNS]:
-            messages = self._messages(row[name], name)
-            if isinstance(messages, list) and messages and all(role_of(message) for message in messages):
+        columns = plan_columns(row, self._mapped).columns
+        query_column = columns.get("query")
+        for name in (
+            [query_column]
+            if query_column is not None
+            else [name for name in row if to_snake_case(str(name)) in COLUMNS]
+        ):
+            messages = self._list_messages(row[name], name)
+            if isinstance(messages, list) and messages and all(get_role(message) for message in messages):
                 ours = {theirs: field for field, theirs in columns.items()}
-                rest = {self._key(ours.get(key, key)): value for key, value in row.items() if key != name}
-                return messages, {**rest, **{key: row[key] for key in self._segments if key in row}}
+                other_fields = {
+                    self._get_column(ours.get(key, key)): value for key, value in row.items() if key != name
+                }
+                return messages, {**other_fields, **{key: row[key] for key in self._segments if key in row}}
         return None
 
-    def _messages(self, value: Any, name: str) -> Any:
+    def _list_messages(self, value: Any, name: str) -> Any:
         """The messages of a chat or of a request, which may stand in a text, as those of deepeval and Langfuse do."""
         if isinstance(value, str) and value[:1] in "[{":
             try:
-                value = opened(value, name, Notes(cells=True))
+                value = decode_cell(value, name, Notes(cells=True))
             except BadValue:  # the reader of its field says what is wrong
                 return value
         if not isinstance(value, Mapping):
             return value
-        return body_of(value).get("messages", body_of(value).get("input"))
+        return get_body(value).get("messages", get_body(value).get("input"))
 
-    def _key(self, field: str) -> str:
+    def _get_column(self, field: str) -> str:
         """Where a field is read from."""
         return self._mapped.get(field, field)
 
-    def _beside(self, rest: Row) -> dict[str, Any]:
+    def _read_answer_fields(self, other_fields: Row) -> dict[str, Any]:
         """What stands beside a chat as its answer, a text or a completion, with the completion's id."""
-        value = unpacked(rest.get(self._key("answer"), rest if rest.get("choices") else None), "answer")
-        made = body_of(value).get("id") if isinstance(value, Mapping) else None
-        said = returned({"output": value} if isinstance(value, list) else value)
-        return {"query_id": made, **said} if said else {}
+        value = unpack_payload(
+            other_fields.get(self._get_column("answer"), other_fields if other_fields.get("choices") else None),
+            "answer",
+        )
+        made = get_body(value).get("id") if isinstance(value, Mapping) else None
+        answer_fields = parse_output({"output": value} if isinstance(value, list) else value)
+        return {"query_id": made, **answer_fields} if answer_fields else {}
 
-    def _turns(self, messages: list[Any], rest: Row, *, whole: bool) -> Iterator[Row]:
-        turns, beside = turns_of(messages), self._beside(rest)
-        given, of = rest.get(self._key("query_id")), rest.get(self._key("cluster"))
-        rest = {key: value for key, value in rest.items() if key != "choices"}
+    def _split_turns(self, messages: list[Any], other_fields: Row, *, ends_with_answer: bool) -> Iterator[Row]:
+        turns, answer_fields = split_turns(messages), self._read_answer_fields(other_fields)
+        query_id, cluster = (
+            other_fields.get(self._get_column("query_id")),
+            other_fields.get(self._get_column("cluster")),
+        )
+        other_fields = {key: value for key, value in other_fields.items() if key != "choices"}
         if not turns:
             self._notes.unasked += 1
-        elif beside or not (whole or turns[-1].answer):
-            made = beside.get("query_id") if of is None else f"{of}-t{turns[-1].n}"
-            yield self._row(rest, turns[-1], {**beside, "query_id": made if given is None else given})
+        elif answer_fields or not (ends_with_answer or turns[-1].answer):
+            made = answer_fields.get("query_id") if cluster is None else f"{cluster}-t{turns[-1].n}"
+            yield self._build_row(
+                other_fields, turns[-1], {**answer_fields, "query_id": made if query_id is None else query_id}
+            )
         else:
-            name = next((name for name in (given, of, rest.pop("name", None)) if name is not None), None)
+            name = next(
+                (name for name in (query_id, cluster, other_fields.pop("name", None)) if name is not None), None
+            )
             if name is None:
                 self._unnamed += 1
                 name = f"conv{self._unnamed}"
-            last = {self._key(field) for field in FIELDS if field not in OF_ALL}
-            common = {key: value for key, value in rest.items() if key not in last}
+            last = {self._get_column(field) for field in FIELDS if field not in CONVERSATION_FIELDS}
+            common = {key: value for key, value in other_fields.items() if key not in last}
             for turn in turns:
-                values = {"query_id": f"{name}-t{turn.n}", "cluster": name if of is None else of}
-                yield self._row(rest if turn is turns[-1] else common, turn, values)
+                values = {"query_id": f"{name}-t{turn.n}", "cluster": name if cluster is None else cluster}
+                yield self._build_row(other_fields if turn is turns[-1] else common, turn, values)
 
-    def _row(self, row: Row, turn: ChatTurn, values: Row) -> Row:
+    def _build_row(self, row: Row, turn: ChatTurn, values: Row) -> Row:
         """The row with one turn in place of its chat; of passages those that stand beside the chat count."""
-        said = {self._key(field): value for field, value in {**turn.fields, **values}.items() if value is not None}
-        passages = self._key("passages")
-        beside = row.get(passages) is not None
-        for role in turn.tools if beside else turn.unread:
+        fields = {
+            self._get_column(field): value for field, value in {**turn.fields, **values}.items() if value is not None
+        }
+        passages = self._get_column("passages")
+        has_passages = row.get(passages) is not None
+        for role in turn.tools if has_passages else turn.unread:
             self._notes.tools[role] = self._notes.tools.get(role, 0) + 1
-        return {**row, **said, **({passages: row[passages]} if beside else {})}
+        return {**row, **fields, **({passages: row[passages]} if has_passages else {})}
 
 
 SLOTS = ("{context}", "{query}")
-FORM = "--context-marker 'Context: {context} Question: {query}'"
-LONG = 1_500  # characters of a question without passages beside it, from which on it may be a whole prompt
+CONTEXT_MARKER_EXAMPLE = "--context-marker 'Context: {context} Question: {query}'"
+MIN_PROMPT_CHARS = 1_500  # characters of a question without passages beside it, from which on it may be a whole prompt
 LABEL = re.compile(r"^\W{0,4}[^\W\d][\w' -]{1,30}[:>]", re.MULTILINE)  # how a line of a prompt's form begins
-SHOWN = 4
+MAX_SHOWN_LABELS = 4
 
 
-class PartedPrompt(NamedTuple):
+class SplitPrompt(NamedTuple):
     """What a prompt holds: the question, and the paragraphs of the context."""
 
     query: str
@@ -141,7 +174,7 @@ class ContextMarker:
     r"""Parts a question that is a whole prompt into question and passages, one a paragraph.
 
     >>> ContextMarker("Context: {context} Question: {query}").part("Context:\nIt is 330 m.\n\nQuestion: How tall?")
-    PartedPrompt(query='How tall?', passages=['It is 330 m.'])
+    SplitPrompt(query='How tall?', passages=['It is 330 m.'])
 
     Args:
         form: of the prompt, with {context} and {query} in it, or the text that the context stands behind: the question
@@ -156,52 +189,61 @@ class ContextMarker:
 
     def __init__(self, form: str) -> None:
         if not form.strip() or 0 < sum(form.count(slot) == 1 for slot in SLOTS) < len(SLOTS):
-            raise UsageError(f"context_marker: a text, or a form that holds {' and '.join(SLOTS)} once each: {FORM}.")
+            raise UsageError(
+                f"context_marker: a text, or a form that holds {' and '.join(SLOTS)} once each: "
+                f"{CONTEXT_MARKER_EXAMPLE}."
+            )
         self._form, self.n, self._before = form, 0, ""
         self._pattern: re.Pattern[str] | None = None
         if SLOTS[0] in form:
-            parts = re.split(r"(\{context\}|\{query\})", form.strip())
+            pieces = re.split(r"(\{context\}|\{query\})", form.strip())
             kinds = {SLOTS[0]: r"\s*(?P<context>.*)\s*", SLOTS[1]: r"\s*(?P<query>.*?)\s*"}
-            pattern = "".join(kinds.get(part, r"\s+".join(map(re.escape, part.split()))) for part in parts)
-            self._pattern = re.compile(("" if parts[0] else r"\A") + pattern + ("" if parts[-1] else r"\Z"), re.DOTALL)
+            pattern = "".join(kinds.get(piece, r"\s+".join(map(re.escape, piece.split()))) for piece in pieces)
+            self._pattern = re.compile(
+                ("" if pieces[0] else r"\A") + pattern + ("" if pieces[-1] else r"\Z"), re.DOTALL
+            )
 
-    def part(self, text: str, *, of_system: bool = False) -> PartedPrompt | None:
+    def part(self, text: str, *, of_system: bool = False) -> SplitPrompt | None:
         """What a prompt holds; None where it is not built so. A system's message holds no question."""
         if self._pattern is not None:
-            found = self._pattern.search(text)
-            return None if found is None else PartedPrompt(found["query"].strip(), _paragraphs(found["context"]))
+            match = self._pattern.search(text)
+            return None if match is None else SplitPrompt(match["query"].strip(), _split_paragraphs(match["context"]))
         before, marker, behind = text.partition(self._form)
-        passages, before = _paragraphs(behind), before.strip()
+        passages, before = _split_paragraphs(behind), before.strip()
         if not marker:
             return None
         if before or of_system:
-            return PartedPrompt(before, passages)
-        return PartedPrompt(passages[-1], passages[:-1]) if passages else None
+            return SplitPrompt(before, passages)
+        return SplitPrompt(passages[-1], passages[:-1]) if passages else None
 
-    def apply(self, values: Mapping[str, Any]) -> dict[str, Any]:
+    def split_row(self, values: Mapping[str, Any]) -> dict[str, Any]:
         """The values of a row with its question parted, and those of its earlier turns; recorded passages count.
 
         Raises:
             BadValue: two prompts have the same text before the marker: it is no question.
         """
         out, query = dict(values), values.get("query")
-        found = self.part(query) if isinstance(query, str) else None
-        if found is not None:
-            if self._pattern is None and self.n and found.query == self._before:
-                wanted = "a prompt whose question stands before the context marker"
-                raise BadValue("query", wanted, query, f"The text before it is the same again: say {FORM}.")
-            self._before = found.query
-            out["query"] = found.query
-            out.setdefault("passages", found.passages)
+        prompt = self.part(query) if isinstance(query, str) else None
+        if prompt is not None:
+            if self._pattern is None and self.n and prompt.query == self._before:
+                expected = "a prompt whose question stands before the context marker"
+                raise BadValue(
+                    "query", expected, query, f"The text before it is the same again: say {CONTEXT_MARKER_EXAMPLE}."
+                )
+            self._before = prompt.query
+            out["query"] = prompt.query
+            out.setdefault("passages", prompt.passages)
         history = values.get("history")
         turns = [dict(turn) for turn in history] if isinstance(history, list) and all(map(_is_turn, history)) else []
         for turn in turns:
-            of_system = role_of(turn) == "system"
-            held = None if of_system and self._pattern is not None else self.part(turn["text"], of_system=of_system)
-            if held is not None:
-                turn["text"] = held.query
+            of_system = get_role(turn) == "system"
+            split_turn = (
+                None if of_system and self._pattern is not None else self.part(turn["text"], of_system=of_system)
+            )
+            if split_turn is not None:
+                turn["text"] = split_turn.query
                 if of_system:
-                    out.setdefault("passages", held.passages)
+                    out.setdefault("passages", split_turn.passages)
         self.n += "passages" in out and "passages" not in values
         return out | ({"history": [turn for turn in turns if turn["text"]]} if turns else {})
 
@@ -210,8 +252,8 @@ def _is_turn(value: Any) -> bool:
     return isinstance(value, Mapping) and isinstance(value.get("text"), str)
 
 
-def _paragraphs(text: str) -> list[str]:
-    return [part.strip() for part in re.split(r"\n[^\S\n]*\n", text) if part.strip()]
+def _split_paragraphs(text: str) -> list[str]:
+    return [paragraph.strip() for paragraph in re.split(r"\n[^\S\n]*\n", text) if paragraph.strip()]
 
 
 class PromptSigns:
@@ -221,21 +263,22 @@ class PromptSigns:
         self._sizes: list[int] = []
         self._labels: Counter[str] = Counter()
 
-    def see(self, query: str) -> None:
+    def add_query(self, query: str) -> None:
         """Looks at a question that has no passages beside it."""
         self._sizes.append(len(query))
-        if "\n" in query or len(query) >= LONG:
+        if "\n" in query or len(query) >= MIN_PROMPT_CHARS:
             self._labels.update({label[0].strip() for label in LABEL.finditer(query)})
 
-    def told(self) -> str:
+    def describe_problem(self) -> str:
         """What to say of them; "" where they are questions."""
         labels = [label for label, n in self._labels.items() if 2 * n >= len(self._sizes)]
-        alike = len(self._sizes) > 1 and len(labels) > 1
-        long = [size for size in self._sizes if alike or size >= LONG]
+        has_shared_labels = len(self._sizes) > 1 and len(labels) > 1
+        long = [size for size in self._sizes if has_shared_labels or size >= MIN_PROMPT_CHARS]
         if not long:
             return ""
-        lines = f", with lines that begin {', '.join(map(repr, sorted(labels)[:SHOWN]))}" if labels else ""
+        lines = f", with lines that begin {', '.join(map(repr, sorted(labels)[:MAX_SHOWN_LABELS]))}" if labels else ""
         return (
-            f"{plural(len(long), 'question')} may be whole prompts that hold the retrieved passages: up to "
-            f"{max(long):,} characters{lines}, and no passages beside them. Say how they are built: {FORM}."
+            f"{format_count(len(long), 'question')} may be whole prompts that hold the retrieved passages: up to "
+            f"{max(long):,} characters{lines}, and no passages beside them. Say how they are built: "
+            f"{CONTEXT_MARKER_EXAMPLE}."
         )

@@ -11,11 +11,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from ragauge.core.errors import DataError, nearest
+from ragauge.core.errors import DataError, find_nearest
 from ragauge.core.example import EvalSet, Example, Span
-from ragauge.core.messages import plural
+from ragauge.core.messages import format_count
 from ragauge.readers import jsonl, tabular
-from ragauge.readers.corpus import SUFFIXES, named_as_labels, read_corpus, text_file
+from ragauge.readers.corpus import SUFFIXES, find_text_file, match_label_names, read_corpus
 from ragauge.readers.options import warn_user
 from ragauge.readers.passages import DOC_KEYS, TEXT_KEYS
 
@@ -41,8 +41,8 @@ def read_chroma(path: Path, name: str = "") -> EvalSet:
     for n, row in tabular.read_csv(path).rows:
         doc_id = str(row["corpus_id"])
         try:
-            given = json.loads(str(row["references"]))
-            spans = tuple(Span(doc_id, int(span["start_index"]), int(span["end_index"])) for span in given)
+            references = json.loads(str(row["references"]))
+            spans = tuple(Span(doc_id, int(span["start_index"]), int(span["end_index"])) for span in references)
         except (ValueError, TypeError, KeyError, RecursionError) as error:
             problem = f"references must be JSON: [{{content, start_index, end_index}}], got {row['references']!r:.60}."
             raise DataError(problem, source=str(path), line=n, unit="row") from error
@@ -52,7 +52,7 @@ def read_chroma(path: Path, name: str = "") -> EvalSet:
     return EvalSet(name or path.stem, tuple(examples))
 
 
-def placed_quotes(source: Any, texts: Mapping[str, str]) -> list[dict[str, Any]] | None:
+def locate_quotes(source: Any, texts: Mapping[str, str]) -> list[dict[str, Any]] | None:
     """The rows of a JSON file, or a list of rows, with offsets in place of the quotes that are gold spans.
 
     A quote {doc_id, quote} is looked for as it stands, then with any white space for its own. Of several places the
@@ -70,57 +70,63 @@ def placed_quotes(source: Any, texts: Mapping[str, str]) -> list[dict[str, Any]]
         rows = [dict(row) for row in source]
     else:
         return None
-    quotes = [span for row in rows for span in _spans(row) if _quote(span)]
+    quotes = [span for row in rows for span in _list_spans(row) if _find_quote(span)]
     if not quotes:
         return None
-    names = named_as_labels(texts, [_document(span) for span in quotes])
-    known, several = {names.get(doc_id, doc_id): text for doc_id, text in texts.items()}, 0
+    names = match_label_names(texts, [_get_document_id(span) for span in quotes])
+    texts_by_label, several = {names.get(doc_id, doc_id): text for doc_id, text in texts.items()}, 0
     for n, row in enumerate(rows, 1):
-        spans = list(_spans(row))
-        for at, span in enumerate(spans):
-            if quote := _quote(span):
-                start, end, places = _place(quote, _document(span), known, f"example {row.get('query_id', n)}")
-                several += places > 1
-                spans[at] = {"doc_id": _document(span), "start": start, "end": end}
+        spans = list(_list_spans(row))
+        for index, span in enumerate(spans):
+            if quote := _find_quote(span):
+                start, end, n_places = _locate_quote(
+                    quote, _get_document_id(span), texts_by_label, f"example {row.get('query_id', n)}"
+                )
+                several += n_places > 1
+                spans[index] = {"doc_id": _get_document_id(span), "start": start, "end": end}
         if spans:
             row["gold_spans"] = spans
     if several:
-        told = "stands" if several == 1 else "stand"
-        warn_user(f"{plural(several, 'quote')} of gold spans {told} in the document several times: the first is taken.")
+        verb = "stands" if several == 1 else "stand"
+        warn_user(
+            f"{format_count(several, 'quote')} of gold spans {verb} in the document several times: the first is taken."
+        )
     return rows
 
 
-def _spans(row: Mapping[str, Any]) -> Iterator[Any]:
+def _list_spans(row: Mapping[str, Any]) -> Iterator[Any]:
     spans = row.get("gold_spans")
     return iter(spans if isinstance(spans, list) else ())
 
 
-def _quote(span: Any) -> str:
+def _find_quote(span: Any) -> str:
     """The text of a gold span that has no offsets; "" where it has."""
     if not isinstance(span, Mapping) or span.get("start") is not None or span.get("end") is not None:
         return ""
     return next((text for key in QUOTES if isinstance(text := span.get(key), str) and text.strip()), "")
 
 
-def _document(span: Mapping[str, Any]) -> str:
+def _get_document_id(span: Mapping[str, Any]) -> str:
     return next((str(span[key]) for key in DOC_KEYS if span.get(key) is not None), "")
 
 
-def _place(quote: str, doc_id: str, texts: Mapping[str, str], source: str) -> tuple[int, int, int]:
+def _locate_quote(quote: str, doc_id: str, texts: Mapping[str, str], source: str) -> tuple[int, int, int]:
     """(start, end) of a quote in its document, and in how many places it stands."""
     if doc_id not in texts:
-        near = ", ".join(nearest(doc_id, texts, 3, 0.0))
+        near = ", ".join(find_nearest(doc_id, texts, 3, 0.0))
         raise DataError(f"the quote of {doc_id!r} is in no document of the corpus, which has {near} …", source=source)
     text = texts[doc_id]
-    places = [(at.start(), at.end()) for at in re.finditer(re.escape(quote), text)]
-    places = places or [(at.start(), at.end()) for at in re.finditer(r"\s+".join(map(re.escape, quote.split())), text)]
-    if not places:
-        shown, hint = " ".join(quote.split())[:60], "Quote the document word for word, or give start and end."
-        raise DataError(f"the gold quote {shown!r} is not in the document {doc_id!r}.", source=source, hint=hint)
-    return (*places[0], len(places))
+    positions = [(match.start(), match.end()) for match in re.finditer(re.escape(quote), text)]
+    positions = positions or [
+        (match.start(), match.end()) for match in re.finditer(r"\s+".join(map(re.escape, quote.split())), text)
+    ]
+    if not positions:
+        preview, hint = " ".join(quote.split())[:60], "Quote the document word for word, or give start and end."
+        raise DataError(f"the gold quote {preview!r} is not in the document {doc_id!r}.", source=source, hint=hint)
+    return (*positions[0], len(positions))
 
 
-def plain_texts(source: Any, undecoded: list[str] | None = None) -> dict[str, str]:
+def read_texts(source: Any, undecoded: list[str] | None = None) -> dict[str, str]:
     """doc_id -> text of every document. Of text files every character counts, front matter too.
 
     A line end is one character, CRLF too, as `Path.read_text` has it; a warning counts the files with CRLF.
@@ -134,8 +140,8 @@ def plain_texts(source: Any, undecoded: list[str] | None = None) -> dict[str, st
     Raises:
         DataError: there is no document, none has a text, one is not UTF-8, or two share an id.
     """
-    if (page := text_file(source)) is not None:
-        return _some({page.stem: _decoded(page)}, [page], page)
+    if (page := find_text_file(source)) is not None:
+        return _check_texts({page.stem: _read_utf8(page)}, [page], page)
     folder = Path(source) if isinstance(source, str | Path) else None
     if folder is None or not folder.is_dir() or any(folder.glob("corpus.jsonl*")):
         return {document.doc_id: document.text for document in read_corpus(source)}
@@ -147,30 +153,34 @@ def plain_texts(source: Any, undecoded: list[str] | None = None) -> dict[str, st
             hint = "The id of a text file is its path without its ending. Rename one of them."
             raise DataError(f"two documents have the id {doc_id!r}.", source=str(path), hint=hint)
         try:
-            by_name[doc_id] = _decoded(path)
+            by_name[doc_id] = _read_utf8(path)
         except DataError:
             if undecoded is None:
                 raise
             undecoded.append(path.relative_to(folder).as_posix())
     if undecoded and not by_name:
-        told = f"no text file in UTF-8 in this folder; left out: {', '.join(undecoded[:3])}."
-        raise DataError(told, source=str(folder), hint="Save the files as UTF-8.")
+        problem = f"no text file in UTF-8 in this folder; left out: {', '.join(undecoded[:3])}."
+        raise DataError(problem, source=str(folder), hint="Save the files as UTF-8.")
     if not by_name:
         raise DataError(f"no text file ({', '.join(SUFFIXES)}) in this folder.", source=str(folder))
-    return _some(by_name, pages, folder)
+    return _check_texts(by_name, pages, folder)
 
 
-def _some(texts: dict[str, str], pages: Sequence[Path], source: Path) -> dict[str, str]:
+def _check_texts(texts: dict[str, str], pages: Sequence[Path], source: Path) -> dict[str, str]:
     """The texts, if any is not blank; a warning where offsets counted on bytes would not fit."""
     if not any(text.strip() for text in texts.values()):
         raise DataError("no document in it has a text.", source=str(source), hint="Name another corpus.")
-    if ends := [page for page in pages if b"\r\n" in page.read_bytes()]:
-        told = f"{source}: {plural(len(ends), 'text file')} with CRLF line ends, such as {ends[0].name}. Offsets count"
-        warn_user(f"{told} such a line end as one character: spans made with two would stand too late.")
+    if crlf_pages := [page for page in pages if b"\r\n" in page.read_bytes()]:
+        message = (
+            f"{source}: {format_count(len(crlf_pages), 'text file')} with CRLF line ends, such as "
+            f"{crlf_pages[0].name}. "
+            "Offsets count"
+        )
+        warn_user(f"{message} such a line end as one character: spans made with two would stand too late.")
     return texts
 
 
-def _decoded(path: Path) -> str:
+def _read_utf8(path: Path) -> str:
     try:
         return path.read_text(encoding="utf-8-sig")
     except UnicodeDecodeError as error:

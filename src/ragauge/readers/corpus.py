@@ -13,13 +13,20 @@ from typing import Any, Literal
 
 from ragauge.core.document import Document
 from ragauge.core.errors import DataError
-from ragauge.core.values import described
+from ragauge.core.values import describe_value
 from ragauge.readers import jsonl, squad, tabular
-from ragauge.readers.lines import BOM, PARQUET, Row, Rows, head, whole
+from ragauge.readers.lines import BOM, PARQUET, Row, Rows, read_head, read_text
 from ragauge.readers.passages import DOC_KEYS, TEXT_KEYS
 
 FENCE = "---"
-EXPLAINING = ("README", "LICENSE", "LICENCE", "SOURCE", "NOTICE", "CHANGELOG")  # files about a folder, no documents
+EXPLANATORY_FILES = (
+    "README",
+    "LICENSE",
+    "LICENCE",
+    "SOURCE",
+    "NOTICE",
+    "CHANGELOG",
+)  # files about a folder, no documents
 SUFFIXES = (".md", ".txt", ".rst")
 ENDINGS = "*.md, *.txt, *.rst"
 FIRST_HEADING = re.compile(r"^#{1,6}[ \t]+(.+?)[ \t]*#*[ \t]*$", re.MULTILINE)
@@ -58,60 +65,62 @@ def read_corpus(
 
     A document without a text stays in, its text "": whoever cuts or indexes documents counts it as empty.
     """
-    if (page := text_file(source)) is not None:
-        return _with_text((_page(page.name, _decoded(str(page), page.read_bytes()), ids),), str(page))
-    folder = _folder(source)
+    if (page := find_text_file(source)) is not None:
+        return _check_texts((_parse_page(page.name, _decode_text(str(page), page.read_bytes()), ids),), str(page))
+    folder = _find_folder(source)
     if folder is not None:
-        return _with_text(tuple(_pages(folder, undecoded, ids)), str(folder), undecoded or ())
-    if unread := beside(source):
-        told = f"{source}: corpus.jsonl is the corpus; not read: {', '.join(unread[:3])}{' …' if unread[3:] else ''}."
-        warnings.warn(f"{told} Name another folder if these are the documents.", UserWarning, stacklevel=2)
-    rows = _rows(source)
+        return _check_texts(tuple(_read_pages(folder, undecoded, ids)), str(folder), undecoded or ())
+    if unread := list_unread_files(source):
+        message = (
+            f"{source}: corpus.jsonl is the corpus; not read: {', '.join(unread[:3])}{' …' if unread[3:] else ''}."
+        )
+        warnings.warn(f"{message} Name another folder if these are the documents.", UserWarning, stacklevel=2)
+    rows = _read_rows(source)
     documents: dict[str, Document] = {}
-    places: dict[str, int] = {}
+    row_numbers: dict[str, int] = {}
     for n, row in rows.rows:
-        document = _document(rows, n, row)
+        document = _parse_document(rows, n, row)
         if document.doc_id in documents:
-            same = f"{rows.unit} {places[document.doc_id]}"
+            same = f"{rows.unit} {row_numbers[document.doc_id]}"
             raise rows.error(
                 f"has the doc_id of {same}: {document.doc_id!r}.", n, "Give every document an id of its own."
             )
-        documents[document.doc_id], places[document.doc_id] = document, n
+        documents[document.doc_id], row_numbers[document.doc_id] = document, n
     if not documents:
         raise rows.error("there is no document in it.", hint=ACCEPTED)
-    return _with_text(tuple(documents.values()), rows.source)
+    return _check_texts(tuple(documents.values()), rows.source)
 
 
-def named_as_labels(doc_ids: Collection[str], labels: Iterable[str]) -> dict[str, str]:
+def match_label_names(doc_ids: Collection[str], labels: Iterable[str]) -> dict[str, str]:
     """doc_id -> the file name that labels call it by, such as guides/pairing -> guides/pairing.md.
 
     The doc_id of a text file has no ending; people label what they see in the folder. Only labels that are no document
     as they stand, and are one without an ending of a text file, rename it, unless other labels use the doc_id itself.
     """
-    labelled = set(labels)
+    labeled_ids = set(labels)
     names: dict[str, str] = {}
-    for label in sorted(labelled.difference(doc_ids)):
+    for label in sorted(labeled_ids.difference(doc_ids)):
         stem = next((label.removesuffix(suffix) for suffix in SUFFIXES if label.endswith(suffix)), label)
-        if stem in doc_ids and stem not in labelled:
+        if stem in doc_ids and stem not in labeled_ids:
             names.setdefault(stem, label)
     return names
 
 
-def text_file(source: Any) -> Path | None:
+def find_text_file(source: Any) -> Path | None:
     """The one text file that is meant; None where the source is anything else."""
     path = Path(source) if isinstance(source, str | Path) else None
     return path if path is not None and path.suffix in SUFFIXES and path.is_file() else None
 
 
-def beside(source: Any) -> list[str]:
+def list_unread_files(source: Any) -> list[str]:
     """Names of text files that stand in a folder beside its corpus.jsonl, and so are not read."""
     folder = Path(source) if isinstance(source, str | Path) else None
-    if folder is None or not folder.is_dir() or not any(_corpora(folder)):
+    if folder is None or not folder.is_dir() or not any(_list_corpus_files(folder)):
         return []
-    return sorted(name for name, _ in _below(folder, "") if Path(name).stem.upper() not in EXPLAINING)
+    return sorted(name for name, _ in _list_text_files(folder, "") if Path(name).stem.upper() not in EXPLANATORY_FILES)
 
 
-def _with_text(documents: tuple[Document, ...], source: str, left_out: Sequence[str] = ()) -> tuple[Document, ...]:
+def _check_texts(documents: tuple[Document, ...], source: str, left_out: Sequence[str] = ()) -> tuple[Document, ...]:
     """The documents, if any has a text."""
     if not any(document.text.strip() for document in documents):
         other = f"; not in UTF-8: {', '.join(left_out[:3])}{' …' if left_out[3:] else ''}" if left_out else ""
@@ -121,97 +130,99 @@ def _with_text(documents: tuple[Document, ...], source: str, left_out: Sequence[
     return documents
 
 
-def texts_of(source: Any, wanted: Collection[str]) -> dict[str, str]:
+def read_document_texts(source: Any, doc_ids: Collection[str]) -> dict[str, str]:
     """The texts of some documents; those that the corpus does not have are left out.
 
     A file is read until all have been found; of two documents with one id the first counts.
 
     Args:
         source: as for `read_corpus`.
-        wanted: their ids.
+        doc_ids: their ids.
 
     Raises:
         DataError: what cannot be read as a corpus.
     """
     if isinstance(source, Mapping):
-        return {doc_id: str(source[doc_id]) for doc_id in wanted if doc_id in source}
-    folder = _folder(source)
+        return {doc_id: str(source[doc_id]) for doc_id in doc_ids if doc_id in source}
+    folder = _find_folder(source)
     if folder is not None:
-        return {document.doc_id: document.text for document in _pages(folder) if document.doc_id in wanted}
+        return {document.doc_id: document.text for document in _read_pages(folder) if document.doc_id in doc_ids}
     texts: dict[str, str] = {}
-    seen = 0
-    rows = _rows(source)
+    n_read = 0
+    rows = _read_rows(source)
     for n, row in rows.rows:
-        seen += 1
-        document = _document(rows, n, row)
-        if document.doc_id in wanted:
+        n_read += 1
+        document = _parse_document(rows, n, row)
+        if document.doc_id in doc_ids:
             texts.setdefault(document.doc_id, document.text)
-            if len(texts) == len(wanted):
+            if len(texts) == len(doc_ids):
                 break
-    if not seen:
+    if not n_read:
         raise rows.error("there is no document in it.", hint=ACCEPTED)
     return texts
 
 
-def _folder(source: Any) -> Path | Traversable | None:
+def _find_folder(source: Any) -> Path | Traversable | None:
     """The folder of pages that is meant; None where the source is anything else."""
     folder = Path(source) if isinstance(source, str) else source
     if not isinstance(folder, Path | Traversable) or not folder.is_dir():
         return None
-    return None if isinstance(folder, Path) and any(_corpora(folder)) else folder
+    return None if isinstance(folder, Path) and any(_list_corpus_files(folder)) else folder
 
 
-def _rows(source: Any) -> Rows:
+def _read_rows(source: Any) -> Rows:
     if isinstance(source, Mapping):
-        given = ({"doc_id": doc_id, "text": text} for doc_id, text in source.items())
-        return Rows("corpus", iter(enumerate(given, 1)), unit="document")
+        entries = ({"doc_id": doc_id, "text": text} for doc_id, text in source.items())
+        return Rows("corpus", iter(enumerate(entries, 1)), unit="document")
     if not isinstance(source, str | Path):
         if tabular.is_frame(source) or tabular.is_list(source):
             return tabular.read_table(source)
-        raise DataError(f"cannot read a corpus from {described(source)}.", hint=ACCEPTED)
+        raise DataError(f"cannot read a corpus from {describe_value(source)}.", hint=ACCEPTED)
     path = Path(source)
     if path.is_dir():
-        path = next(_corpora(path))
+        path = next(_list_corpus_files(path))
     if not path.is_file():
         raise DataError("there is no such file or folder.", source=str(path), hint=ACCEPTED)
-    start = head(path)
+    start = read_head(path)
     if start.startswith(PARQUET):
         return tabular.read_parquet(path)
-    if (articles := _squad(path)) is not None:
-        return Rows(str(path), iter(enumerate(squad.documents(articles), 1)), unit="paragraph")
+    if (articles := _read_squad_articles(path)) is not None:
+        return Rows(str(path), iter(enumerate(squad.read_documents(articles), 1)), unit="paragraph")
     return jsonl.read(path) if start.removeprefix(BOM).lstrip()[:1] in (b"{", b"[") else tabular.read_csv(path)
 
 
-def _squad(path: Path) -> list[Any] | None:
+def _read_squad_articles(path: Path) -> list[Any] | None:
     """The articles of a file in SQuAD's form; None of any other."""
     if not path.name.removesuffix(".gz").removesuffix(".zst").endswith(".json"):
         return None
     try:
-        articles = json.loads(text)["data"] if all(mark in (text := whole(path)) for mark in squad.MARKS) else None
+        articles = json.loads(text)["data"] if all(mark in (text := read_text(path)) for mark in squad.MARKS) else None
     except (ValueError, KeyError, TypeError):  # whoever reads it next says what is wrong with it
         return None
     return articles if isinstance(articles, list) and squad.is_squad(articles) else None
 
 
-def _corpora(folder: Path) -> Iterator[Path]:
+def _list_corpus_files(folder: Path) -> Iterator[Path]:
     return (file for end in ("", ".gz", ".zst") if (file := folder / f"corpus.jsonl{end}").is_file())
 
 
-def _document(rows: Rows, n: int, row: Row) -> Document:
+def _parse_document(rows: Rows, n: int, row: Row) -> Document:
     doc_id = next((row[key] for key in DOC_KEYS if row.get(key) is not None), None)
     text = next((row[key] for key in TEXT_KEYS if isinstance(row.get(key), str)), None)
     if not isinstance(doc_id, str | int) or isinstance(doc_id, bool) or not str(doc_id).strip() or text is None:
         raise rows.error(f"no document with id and text (found: {', '.join(list(row)[:20])}).", n, ACCEPTED)
-    given = {key: row[key] for key in ("updated_at", "superseded_by", "kind") if isinstance(row.get(key), str)}
+    optional_fields = {
+        key: row[key] for key in ("updated_at", "superseded_by", "kind") if isinstance(row.get(key), str)
+    }
     title = row.get("title")
-    return Document(str(doc_id), title if isinstance(title, str) else "", text, **given)
+    return Document(str(doc_id), title if isinstance(title, str) else "", text, **optional_fields)
 
 
-def _pages(
+def _read_pages(
     folder: Path | Traversable, undecoded: list[str] | None = None, ids: Literal["stem", "path"] = "stem"
 ) -> Iterator[Document]:
     """The documents in the text files of a folder and of those below, in the order of their names."""
-    files = dict(sorted(_below(folder, "")))
+    files = dict(sorted(_list_text_files(folder, "")))
     if not files:
         raise DataError(
             f"no text file ({ENDINGS}) in this folder.", source=str(folder), hint="Name the documents' folder."
@@ -222,7 +233,7 @@ def _pages(
         if undecoded is not None and not _is_utf8(raw):
             undecoded.append(name)
             continue
-        document = _page(name, _decoded(name, raw), ids)
+        document = _parse_page(name, _decode_text(name, raw), ids)
         if document.doc_id in names:
             raise DataError(
                 f"has the doc_id of {names[document.doc_id]}: {document.doc_id!r}.",
@@ -233,13 +244,13 @@ def _pages(
         yield document
 
 
-def _below(folder: Path | Traversable, prefix: str) -> Iterator[tuple[str, Path | Traversable]]:
+def _list_text_files(folder: Path | Traversable, prefix: str) -> Iterator[tuple[str, Path | Traversable]]:
     """(path in the folder, file) of every text file."""
     for entry in folder.iterdir():
         if entry.name.startswith("."):
             continue
         if entry.is_dir():
-            yield from _below(entry, f"{prefix}{entry.name}/")
+            yield from _list_text_files(entry, f"{prefix}{entry.name}/")
         elif entry.name.endswith(SUFFIXES) and entry.is_file():
             yield f"{prefix}{entry.name}", entry
 
@@ -252,7 +263,7 @@ def _is_utf8(raw: bytes) -> bool:
     return True
 
 
-def _decoded(name: str, raw: bytes) -> str:
+def _decode_text(name: str, raw: bytes) -> str:
     try:
         text = raw.decode("utf-8-sig")
     except UnicodeDecodeError as error:
@@ -264,22 +275,22 @@ def _decoded(name: str, raw: bytes) -> str:
     return text.replace("\r\n", "\n").replace("\r", "\n")
 
 
-def _page(name: str, text: str, ids: Literal["stem", "path"] = "stem") -> Document:
-    meta, body = _parted(name, text)
+def _parse_page(name: str, text: str, ids: Literal["stem", "path"] = "stem") -> Document:
+    meta, body = _split_front_matter(name, text)
     body = body.strip()
     heading = FIRST_HEADING.search(body)
     stem = name.rpartition(".")[0]
     return Document(
         doc_id=stem if ids == "stem" else name,
-        title=_word(name, meta, "title") or (heading.group(1) if heading else stem),
+        title=_get_text(name, meta, "title") or (heading.group(1) if heading else stem),
         text=body,
-        updated_at=_date(name, meta),
-        superseded_by=_word(name, meta, "superseded_by"),
-        kind=_word(name, meta, "kind"),
+        updated_at=_get_date(name, meta),
+        superseded_by=_get_text(name, meta, "superseded_by"),
+        kind=_get_text(name, meta, "kind"),
     )
 
 
-def _parted(name: str, text: str) -> tuple[Mapping[str, Any], str]:
+def _split_front_matter(name: str, text: str) -> tuple[Mapping[str, Any], str]:
     """The front matter as a mapping, and what follows it."""
     lines = text.split("\n")
     if lines[0].rstrip() != FENCE:
@@ -315,7 +326,7 @@ def _parted(name: str, text: str) -> tuple[Mapping[str, Any], str]:
     return meta or {}, "\n".join(lines[closing + 1 :])
 
 
-def _word(name: str, meta: Mapping[str, Any], key: str) -> str | None:
+def _get_text(name: str, meta: Mapping[str, Any], key: str) -> str | None:
     value = meta.get(key)
     if value is None or isinstance(value, str):
         return value
@@ -324,7 +335,7 @@ def _word(name: str, meta: Mapping[str, Any], key: str) -> str | None:
     raise DataError(f"{key} must be text, got {type(value).__name__}.", source=name, hint="Put the value in quotes.")
 
 
-def _date(name: str, meta: Mapping[str, Any]) -> str | None:
+def _get_date(name: str, meta: Mapping[str, Any]) -> str | None:
     value = meta.get("updated_at")
     if value is None:
         return None

@@ -10,14 +10,14 @@ from typing import Any
 
 from ragauge.core.response import Passage
 from ragauge.readers.lines import Row
-from ragauge.text.citation_marks import cites, count_cited, first_number, may_cite
+from ragauge.text.citation_marks import can_cite, count_citations, detect_first_number, has_citation
 
-LOOKED_AT = 200  # rows: enough to see one answer in ten that cites
+MAX_ROWS = 200  # rows: enough to see one answer in ten that cites
 MIN_ANSWERS = 5  # that cite: in fewer, numbers of no passage may as well be invented
-LEAST_SHARE = 0.1  # of their answers that cite in brackets; fewer happen in answers about code and formulas
+MIN_CITING_SHARE = 0.1  # of their answers that cite in brackets; fewer happen in answers about code and formulas
 
 
-class Ahead:
+class FirstRows:
     """The numbered rows of a source, in order, the first of them held until they have been looked at.
 
     Attributes:
@@ -41,25 +41,27 @@ class Ahead:
         """The first rows; where one cannot be read, those before it."""
         if self._held is not None:
             return self._held
-        held = self._held = []
+        first_rows = self._held = []
         try:
             for row in self._rows:
-                held.append(row)
-                if len(held) == LOOKED_AT:
+                first_rows.append(row)
+                if len(first_rows) == MAX_ROWS:
                     break
         except Exception as error:
             self._broken = error
-        self._look(held)
-        return held
+        self._detect_citations(first_rows)
+        return first_rows
 
-    def _look(self, held: Sequence[tuple[int, Row]]) -> None:
+    def _detect_citations(self, first_rows: Sequence[tuple[int, Row]]) -> None:
         """Finds out whether and how the answers of some rows cite."""
-        texts = [(answer, row) for _, row in held if isinstance(answer := self._answer(row), str) and answer.strip()]
-        beside = ((answer, self._passages(row)) for answer, row in texts if may_cite(answer))
-        citing = [(answer, passages) for answer, passages in beside if cites(answer, passages)]
-        self.cites = bool(texts) and len(citing) >= LEAST_SHARE * len(texts)
-        self.first_number = first_number(citing)
-        counts = [count_cited(answer, passages, self.first_number) for answer, passages in citing if passages]
+        texts = [
+            (answer, row) for _, row in first_rows if isinstance(answer := self._answer(row), str) and answer.strip()
+        ]
+        answer_passages = ((answer, self._passages(row)) for answer, row in texts if can_cite(answer))
+        citing = [(answer, passages) for answer, passages in answer_passages if has_citation(answer, passages)]
+        self.cites = bool(texts) and len(citing) >= MIN_CITING_SHARE * len(texts)
+        self.first_number = detect_first_number(citing)
+        counts = [count_citations(answer, passages, self.first_number) for answer, passages in citing if passages]
         unknown, n_cited = (sum(column) for column in zip(*counts, strict=True)) if counts else (0, 0)
         if len(counts) >= MIN_ANSWERS and 2 * unknown > n_cited:
             self.not_understood = (

@@ -6,18 +6,18 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from ragauge.core.errors import UnknownName, nearest
+from ragauge.core.errors import UnknownName, find_nearest
 from ragauge.core.human_labels import GradedItem
-from ragauge.core.values import BadValue, Notes, identifier, number, opened, scalar_text
-from ragauge.readers.aliases import names_of, snake
-from ragauge.readers.fields import weight
+from ragauge.core.values import BadValue, Notes, decode_cell, parse_identifier, parse_number, parse_scalar
+from ragauge.readers.aliases import list_field_names, to_snake_case
+from ragauge.readers.fields import parse_weight
 from ragauge.readers.lines import Row, Rows
-from ragauge.readers.source import rows_of
+from ragauge.readers.source import read_rows
 
 FIELDS: Mapping[str, tuple[str, ...]] = {
     "label": ("label", "labels", "grade", "grades", "score", "rating", "human_label", "annotations"),
-    "query_id": tuple(names_of("query_id")),
-    "weight": tuple(names_of("weight")),
+    "query_id": tuple(list_field_names("query_id")),
+    "weight": tuple(list_field_names("weight")),
 }
 
 
@@ -50,43 +50,43 @@ def read_grades(source: Any, options: GradeOptions = GradeOptions()) -> Iterator
     for name in options.columns:
         if name not in FIELDS:
             raise UnknownName("field", name, FIELDS, "Write FIELD=COLUMN, such as label=score.")
-    rows = rows_of(source)
+    rows = read_rows(source)
     notes, count = Notes(cells=rows.cells), 0
     for n, row in rows.rows:
         count += 1
         try:
-            yield _graded(rows, n, row, options, notes)
+            yield _parse_row(rows, n, row, options, notes)
         except BadValue as bad:
             raise rows.error(str(bad), n, bad.hint) from None
     if not count:
         raise rows.error("there is no row in it.")
 
 
-def _graded(rows: Rows, n: int, row: Row, options: GradeOptions, notes: Notes) -> GradedItem:
+def _parse_row(rows: Rows, n: int, row: Row, options: GradeOptions, notes: Notes) -> GradedItem:
     taken = {*options.columns.values(), *options.verdicts, *options.segments}
-    spelled = {snake(column): column for column in row if column not in taken}
+    spelled = {to_snake_case(column): column for column in row if column not in taken}
     names = {
-        ours: options.columns.get(ours) or next((spelled[one] for one in theirs if one in spelled), "")
+        ours: options.columns.get(ours) or next((spelled[entry] for entry in theirs if entry in spelled), "")
         for ours, theirs in FIELDS.items()
     }
-    wanted = {names["label"] or "label": "--map label="}
-    wanted |= dict.fromkeys(options.verdicts, "--verdict ") | dict.fromkeys(options.segments, "--segments ")
-    for column, option in wanted.items():
+    required_columns = {names["label"] or "label": "--map label="}
+    required_columns |= dict.fromkeys(options.verdicts, "--verdict ") | dict.fromkeys(options.segments, "--segments ")
+    for column, option in required_columns.items():
         if column not in row:
-            near = nearest(column, list(row), 1, 0.6)
+            near = find_nearest(column, list(row), 1, 0.6)
             raise rows.error(
                 f"no field {column!r} (found: {', '.join(row)}).", n, f"Use {option}{near[0] if near else 'COLUMN'}."
             )
-    given = opened(row[names["label"]], names["label"], notes)
-    several = list(given) if isinstance(given, list | tuple) else [given]
-    grades = tuple(number(one, names["label"]) for one in several if one is not None)
+    raw = decode_cell(row[names["label"]], names["label"], notes)
+    several = list(raw) if isinstance(raw, list | tuple) else [raw]
+    grades = tuple(parse_number(entry, names["label"]) for entry in several if entry is not None)
     if not grades:
-        raise BadValue(names["label"], "a number, or a list of numbers, one an annotator", given)
+        raise BadValue(names["label"], "a number, or a list of numbers, one an annotator", raw)
     name, counted = names["query_id"], names["weight"]
     return GradedItem(
-        identifier(row[name], name, notes) if name in row else f"{rows.unit} {n}",
+        parse_identifier(row[name], name, notes) if name in row else f"{rows.unit} {n}",
         grades,
-        tuple(None if row[column] is None else number(row[column], column) for column in options.verdicts),
-        {column: scalar_text(row[column], column, notes) for column in options.segments if row[column] is not None},
-        weight(row[counted], counted) if counted in row else 1.0,
+        tuple(None if row[column] is None else parse_number(row[column], column) for column in options.verdicts),
+        {column: parse_scalar(row[column], column, notes) for column in options.segments if row[column] is not None},
+        parse_weight(row[counted], counted) if counted in row else 1.0,
     )

@@ -8,13 +8,13 @@ from pathlib import Path
 from typing import Any
 
 from ragauge.core.errors import DataError
-from ragauge.core.values import described
+from ragauge.core.values import describe_value
 from ragauge.readers import jsonl, tabular
-from ragauge.readers.lines import BOM, PARQUET, Rows, head, lines
+from ragauge.readers.lines import BOM, PARQUET, Rows, read_head, read_lines
 from ragauge.readers.passages import DOC_KEYS
-from ragauge.readers.source import name_of
+from ragauge.readers.source import derive_name
 
-PACKED = ("", ".gz", ".zst")
+PACKED_ENDINGS = ("", ".gz", ".zst")
 TABLES: Mapping[str, Callable[[Path], Rows]] = {".csv": tabular.read_csv, ".tsv": tabular.read_csv}
 LISTINGS = (
     "Accepted: a text file with one id a line, or .jsonl, .csv, .tsv or .parquet with a column "
@@ -23,7 +23,7 @@ LISTINGS = (
 )
 
 
-def doc_ids(source: Any) -> Iterator[str]:
+def read_doc_ids(source: Any) -> Iterator[str]:
     """The ids of the documents in an index, one at a time.
 
     Args:
@@ -33,39 +33,39 @@ def doc_ids(source: Any) -> Iterator[str]:
         DataError: the file or table cannot be read as such a listing.
     """
     if isinstance(source, str | Path):
-        return _of_path(Path(source))
+        return _read_path(Path(source))
     if tabular.is_frame(source):
-        return _column(tabular.read_table(source))
+        return _read_id_column(tabular.read_table(source))
     if tabular.is_list(source):
-        return _listed(source)
-    raise DataError(f"cannot read a listing of the index from {described(source)}.", hint=LISTINGS)
+        return _read_id_list(source)
+    raise DataError(f"cannot read a listing of the index from {describe_value(source)}.", hint=LISTINGS)
 
 
-def said(source: Any) -> str:
+def format_listing_name(source: Any) -> str:
     """What to call a listing in a message."""
-    return str(source) if isinstance(source, str | Path) else name_of(source)
+    return str(source) if isinstance(source, str | Path) else derive_name(source)
 
 
-def _of_path(path: Path) -> Iterator[str]:
+def _read_path(path: Path) -> Iterator[str]:
     if path.is_dir():
-        corpus = next((file for end in PACKED if (file := path / f"corpus.jsonl{end}").is_file()), None)
+        corpus = next((file for end in PACKED_ENDINGS if (file := path / f"corpus.jsonl{end}").is_file()), None)
         if corpus is None:
             raise DataError("the folder has no corpus.jsonl.", source=str(path), hint=LISTINGS)
         path = corpus
     if not path.exists():
         raise DataError("there is no such file.", source=str(path), hint=LISTINGS)
-    start = head(path)
+    start = read_head(path)
     if start.startswith(PARQUET):
-        return _column(tabular.read_parquet(path))
+        return _read_id_column(tabular.read_parquet(path))
     if start.removeprefix(BOM).lstrip()[:1] in (b"{", b"["):
-        return _column(jsonl.read(path))
-    ending = next((end for end in reversed(path.suffixes) if end.lower() not in PACKED), "").lower()
-    return _column(TABLES[ending](path)) if ending in TABLES else _plain(path)
+        return _read_id_column(jsonl.read(path))
+    ending = next((end for end in reversed(path.suffixes) if end.lower() not in PACKED_ENDINGS), "").lower()
+    return _read_id_column(TABLES[ending](path)) if ending in TABLES else _read_plain_ids(path)
 
 
-def _plain(path: Path) -> Iterator[str]:
+def _read_plain_ids(path: Path) -> Iterator[str]:
     """One id a line; blank lines are left out."""
-    for n, line in lines(path):
+    for n, line in read_lines(path):
         doc_id = line.strip()
         if "\t" in doc_id:
             problem = f"expected one id a line, got {doc_id[:40]!r}."
@@ -74,7 +74,7 @@ def _plain(path: Path) -> Iterator[str]:
             yield doc_id
 
 
-def _column(rows: Rows) -> Iterator[str]:
+def _read_id_column(rows: Rows) -> Iterator[str]:
     """The first column that is known to hold ids."""
     name = ""
     for n, row in rows.rows:
@@ -86,14 +86,14 @@ def _column(rows: Rows) -> Iterator[str]:
         yield str(value)
 
 
-def _listed(source: Iterable[Any]) -> Iterator[str]:
+def _read_id_list(source: Iterable[Any]) -> Iterator[str]:
     """Ids, or dictionaries that hold one."""
-    rest = iter(source)
-    first = list(islice(rest, 1))
+    remaining = iter(source)
+    first = list(islice(remaining, 1))
     if first and (isinstance(first[0], Mapping) or hasattr(first[0], "model_dump")):
-        yield from _column(tabular.read_table(chain(first, rest)))
+        yield from _read_id_column(tabular.read_table(chain(first, remaining)))
         return
-    for n, doc_id in enumerate(chain(first, rest), 1):
+    for n, doc_id in enumerate(chain(first, remaining), 1):
         if not isinstance(doc_id, str | int) or isinstance(doc_id, bool):
-            raise DataError(f"expected an id, got {described(doc_id)}.", source="list", line=n, unit="entry")
+            raise DataError(f"expected an id, got {describe_value(doc_id)}.", source="list", line=n, unit="entry")
         yield str(doc_id)

@@ -13,11 +13,11 @@ from pathlib import Path
 from typing import Any
 
 from ragauge.core.errors import DataError
-from ragauge.core.values import BadValue, described
-from ragauge.readers.aliases import ALIASES, FIELDS, names_of, nearest_column, snake
-from ragauge.readers.lines import Row, Rows, lines, whole
-from ragauge.readers.squad import is_squad, questions
-from ragauge.readers.tabular import plain
+from ragauge.core.values import BadValue, describe_value
+from ragauge.readers.aliases import ALIASES, FIELDS, find_nearest_column, list_field_names, to_snake_case
+from ragauge.readers.lines import Row, Rows, read_lines, read_text
+from ragauge.readers.squad import is_squad, read_questions
+from ragauge.readers.tabular import to_plain_value
 
 WRAPPERS = (
     "results",
@@ -36,14 +36,17 @@ WRAPPERS = (
     "conversational_test_cases",
     "conversationalTestCases",
 )
-AROUND = ("results", "testRunData")  # of promptfoo's and deepeval's files: keys of an object that wraps the rows
-QUERY_NAMES = frozenset(names_of("query"))
-KNOWN = frozenset({*FIELDS, *(alias.theirs for alias in ALIASES)})
-MISSPELT = 0.75  # questoin is no category: the reader names the nearest field
+OUTER_WRAPPERS = (
+    "results",
+    "testRunData",
+)  # of promptfoo's and deepeval's files: keys of an object that wraps the rows
+QUERY_NAMES = frozenset(list_field_names("query"))
+KNOWN_NAMES = frozenset({*FIELDS, *(alias.theirs for alias in ALIASES)})
+MIN_SPELLING_SIMILARITY = 0.75  # questoin is no category: the reader names the nearest field
 CATEGORY = "category"  # the segment that the name of a list of questions becomes
 
 
-def rows_in(value: Mapping[str, Any], *, wrapped_only: bool = False) -> Iterator[Any] | None:
+def find_rows(value: Mapping[str, Any], *, wrapped_only: bool = False) -> Iterator[Any] | None:
     """What an object holds one example each of; None where the object is an example itself.
 
     {"results": [row, ...]} holds rows; {"question": [...], "answer": [...]} columns, each a list or, as pandas writes
@@ -56,40 +59,42 @@ def rows_in(value: Mapping[str, Any], *, wrapped_only: bool = False) -> Iterator
     Raises:
         BadValue: columns of different lengths.
     """
-    spelled = {snake(str(key)) for key in value}
+    spelled = {to_snake_case(str(key)) for key in value}
     if QUERY_NAMES & spelled:
-        return None if wrapped_only else _columns(value)
-    if key := _wrapper(value):
-        held: list[Any] = value[key]
-        return questions(held) if is_squad(held) else iter(held)
-    within = [value[key] for key in AROUND if isinstance(value.get(key), Mapping)]
-    if within and not KNOWN & spelled and _wrapper(within[0]):
-        return rows_in(within[0])
-    named = KNOWN & spelled or nearest_column("query", spelled, MISSPELT)  # this is one example, or columns
-    return None if named or not value or wrapped_only else _categories(value)
+        return None if wrapped_only else _read_columns(value)
+    if key := _find_wrapper_key(value):
+        wrapped_rows: list[Any] = value[key]
+        return read_questions(wrapped_rows) if is_squad(wrapped_rows) else iter(wrapped_rows)
+    within = [value[key] for key in OUTER_WRAPPERS if isinstance(value.get(key), Mapping)]
+    if within and not KNOWN_NAMES & spelled and _find_wrapper_key(within[0]):
+        return find_rows(within[0])
+    is_example = KNOWN_NAMES & spelled or find_nearest_column(
+        "query", spelled, MIN_SPELLING_SIMILARITY
+    )  # this is one example, or columns
+    return None if is_example or not value or wrapped_only else _read_categories(value)
 
 
-def _wrapper(value: Mapping[str, Any]) -> str:
+def _find_wrapper_key(value: Mapping[str, Any]) -> str:
     """The key whose list of objects the object is there for; "" where there is none."""
     lists = [key for key in WRAPPERS if isinstance(value.get(key), list)]
-    if not lists and not all(isinstance(held, list | tuple) for held in value.values()):  # else they are categories
-        lists = [key for key, held in value.items() if isinstance(held, list) and held and all(map(_is_row, held))]
+    if not lists and not all(isinstance(inner, list | tuple) for inner in value.values()):  # else they are categories
+        lists = [key for key, inner in value.items() if isinstance(inner, list) and inner and all(map(_is_row, inner))]
         return lists[0] if len(lists) == 1 else ""
     filled = [key for key in lists if value[key]]
     return next((key for key in filled if isinstance(value[key][0], Mapping)), (filled or lists or [""])[0])
 
 
-def _columns(value: Mapping[str, Any]) -> Iterator[Row] | None:
+def _read_columns(value: Mapping[str, Any]) -> Iterator[Row] | None:
     """The rows of columns; None where the query is one question, or one chat."""
-    asked = next(column for key, column in value.items() if snake(str(key)) in QUERY_NAMES)
-    cells = _cells(asked)
+    query_column = next(column for key, column in value.items() if to_snake_case(str(key)) in QUERY_NAMES)
+    cells = _list_cells(query_column)
     if cells is None or any(isinstance(cell, Mapping) and ("role" in cell or "type" in cell) for cell in cells):
         return None
     columns: dict[str, list[Any]] = {}
     for key, column in value.items():
         if column is None:
             continue
-        others = _cells(column)
+        others = _list_cells(column)
         if others is None or len(others) != len(cells):
             raise BadValue(
                 str(key), f"a column of {len(cells)} cells, one a query", column if others is None else others
@@ -98,38 +103,38 @@ def _columns(value: Mapping[str, Any]) -> Iterator[Row] | None:
     return (dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True))
 
 
-def _cells(column: Any) -> list[Any] | None:
+def _list_cells(column: Any) -> list[Any] | None:
     """The cells of a column: a list, an array, a series, or the {index: cell} that pandas writes; None for a text."""
     if isinstance(column, Mapping):
         keys = [str(key) for key in column]
         return list(column.values()) if keys and all(key.isdecimal() for key in keys) else None
     for method in ("to_list", "tolist"):  # series, arrays
-        listed = getattr(column, method, None)
-        if callable(listed):
-            column = listed()
+        convert = getattr(column, method, None)
+        if callable(convert):
+            column = convert()
             break
-    return plain(list(column)) if isinstance(column, list | tuple) else None
+    return to_plain_value(list(column)) if isinstance(column, list | tuple) else None
 
 
-def _categories(value: Mapping[str, Any]) -> Iterator[Row] | None:
+def _read_categories(value: Mapping[str, Any]) -> Iterator[Row] | None:
     """Questions, or examples, under the name of their category; None where a value is anything else."""
-    lists = [isinstance(items, list | tuple) and all(map(_asks, items)) for items in value.values()]
+    lists = [isinstance(items, list | tuple) and all(map(_has_query, items)) for items in value.values()]
     if not all(lists) or not any(value.values()):
         return None
-    return (_filed(item, str(category)) for category, items in value.items() for item in items)
+    return (_add_category(item, str(category)) for category, items in value.items() for item in items)
 
 
 def _is_row(item: Any) -> bool:
-    return isinstance(item, Mapping) and _asks(item)
+    return isinstance(item, Mapping) and _has_query(item)
 
 
-def _asks(item: Any) -> bool:
+def _has_query(item: Any) -> bool:
     if isinstance(item, str):
         return bool(item.strip())
-    return isinstance(item, Mapping) and bool(QUERY_NAMES & {snake(str(key)) for key in item})
+    return isinstance(item, Mapping) and bool(QUERY_NAMES & {to_snake_case(str(key)) for key in item})
 
 
-def _filed(item: Any, category: str) -> Row:
+def _add_category(item: Any, category: str) -> Row:
     row = {"query": item} if isinstance(item, str) else item
     segments = row.get("segments")
     if segments is not None and not isinstance(segments, Mapping):
@@ -140,34 +145,34 @@ def _filed(item: Any, category: str) -> Row:
 # control characters inside texts are accepted as they are; json.loads would build a decoder at every call
 DECODER = JSONDecoder(strict=False)
 CURLY = ("Pi", "Pf")  # categories of quotes that open or close
-LINES = frozenset({".jsonl", ".ndjson"})  # whose lines are an example each, also where there is one
+LINE_SUFFIXES = frozenset({".jsonl", ".ndjson"})  # whose lines are an example each, also where there is one
 
 
 def read(path: Path) -> Rows:
     """The objects of a JSON or JSONL file."""
     name = str(path)
-    first = list(islice((line for _, line in lines(path) if line.strip()), 2))
+    first = list(islice((line for _, line in read_lines(path) if line.strip()), 2))
     if not first:
-        empty = next(lines(path), None) is None
+        empty = next(read_lines(path), None) is None
         problem = "the file is empty." if empty else "the file has only blank lines."
         raise DataError(problem, source=name, hint='Expected one JSON object a line, such as {"query": "..."}.')
     if first[0].lstrip().startswith("["):
-        return Rows(name, _listed(path), unit="entry")
-    if len(first) == 2 and _continues(*first):
-        row = _object(_parsed(whole(path), name, None), name, 1)
-        held = _held(row, path)
-        return Rows(name, iter([(1, row)]) if held is None else _numbered(held, name), unit="entry")
+        return Rows(name, _read_list(path), unit="entry")
+    if len(first) == 2 and _is_multiline_object(*first):
+        row = _check_object(_parse_json(read_text(path), name, None), name, 1)
+        items = _find_items(row, path)
+        return Rows(name, iter([(1, row)]) if items is None else _number_items(items, name), unit="entry")
     if len(first) == 1:
         try:
             value = DECODER.decode(first[0])
         except (ValueError, RecursionError):
             value = None
-        if isinstance(value, dict) and (held := _held(value, path)) is not None:
-            return Rows(name, _numbered(held, name), unit="entry")
-    return Rows(name, _lines(path))
+        if isinstance(value, dict) and (items := _find_items(value, path)) is not None:
+            return Rows(name, _number_items(items, name), unit="entry")
+    return Rows(name, _read_lines(path))
 
 
-def _continues(first: str, second: str) -> bool:
+def _is_multiline_object(first: str, second: str) -> bool:
     """Whether the first line is only the start of an object that is spread over lines."""
     if not second.lstrip().startswith("{"):
         try:
@@ -178,17 +183,17 @@ def _continues(first: str, second: str) -> bool:
     return first.rstrip().endswith(("{", "[", ",", ":"))
 
 
-def _lines(path: Path) -> Iterator[tuple[int, Row]]:
+def _read_lines(path: Path) -> Iterator[tuple[int, Row]]:
     name = str(path)
-    for n, line in lines(path):
+    for n, line in read_lines(path):
         if line and not line.isspace():
-            value = _parsed(line.rstrip("\r\n"), name, n)
+            value = _parse_json(line.rstrip("\r\n"), name, n)
             if not isinstance(value, dict):
-                raise DataError(f"expected a JSON object, got {described(value)}.", source=name, line=n)
+                raise DataError(f"expected a JSON object, got {describe_value(value)}.", source=name, line=n)
             yield n, value
 
 
-def _parsed(text: str, source: str, n: int | None) -> Any:
+def _parse_json(text: str, source: str, n: int | None) -> Any:
     try:
         return DECODER.decode(text)
     except JSONDecodeError as error:
@@ -209,50 +214,50 @@ def _parsed(text: str, source: str, n: int | None) -> Any:
         raise DataError(f"not valid JSON: {error}.", source=source, line=n) from None
 
 
-def _listed(path: Path) -> Iterator[tuple[int, Row]]:
+def _read_list(path: Path) -> Iterator[tuple[int, Row]]:
     """The objects of one list, one at a time."""
-    text, name = whole(path), str(path)
-    at, n = text.index("[") + 1, 0
+    text, name = read_text(path), str(path)
+    position, n = text.index("[") + 1, 0
     while True:
-        at = _skipped(text, at)
-        if text[at : at + 1] == "]" and n == 0:
+        position = _skip_whitespace(text, position)
+        if text[position : position + 1] == "]" and n == 0:
             break
         try:
-            value, at = DECODER.raw_decode(text, at)
+            value, position = DECODER.raw_decode(text, position)
         except (ValueError, RecursionError):
-            _parsed(text, name, None)  # says where it breaks
+            _parse_json(text, name, None)  # says where it breaks
             raise
         n += 1
-        yield n, _object(value, name, n)
-        at = _skipped(text, at)
-        if text[at : at + 1] != ",":
+        yield n, _check_object(value, name, n)
+        position = _skip_whitespace(text, position)
+        if text[position : position + 1] != ",":
             break
-        at += 1
-    if text[at : at + 1] != "]" or text[at + 1 :].strip():
-        _parsed(text, name, None)
+        position += 1
+    if text[position : position + 1] != "]" or text[position + 1 :].strip():
+        _parse_json(text, name, None)
 
 
-def _skipped(text: str, at: int) -> int:
-    while text[at : at + 1].isspace():
-        at += 1
-    return at
+def _skip_whitespace(text: str, position: int) -> int:
+    while text[position : position + 1].isspace():
+        position += 1
+    return position
 
 
-def _object(value: Any, source: str, n: int) -> Row:
+def _check_object(value: Any, source: str, n: int) -> Row:
     if not isinstance(value, dict):
-        problem = f"expected a JSON object, got {described(value)}."
+        problem = f"expected a JSON object, got {describe_value(value)}."
         raise DataError(problem, source=source, line=n, unit="entry")
     return value
 
 
-def _held(value: Row, path: Path) -> Iterator[Any] | None:
+def _find_items(value: Row, path: Path) -> Iterator[Any] | None:
     """The examples that one object holds; None where it is an example itself."""
     try:
-        return rows_in(value, wrapped_only=not LINES.isdisjoint(path.suffixes))
+        return find_rows(value, wrapped_only=not LINE_SUFFIXES.isdisjoint(path.suffixes))
     except BadValue as bad:
         raise DataError(str(bad), source=str(path)) from None
 
 
-def _numbered(items: Iterator[Any], source: str) -> Iterator[tuple[int, Row]]:
+def _number_items(items: Iterator[Any], source: str) -> Iterator[tuple[int, Row]]:
     for n, item in enumerate(items, 1):
-        yield n, _object(item, source, n)
+        yield n, _check_object(item, source, n)

@@ -13,7 +13,7 @@ MANY_LABELS = 5  # from so many labelled and answered examples on, no match at a
 
 
 @dataclass(slots=True)
-class Matching:
+class LabelMatchCounter:
     """Counts of labels that are among the passages.
 
     Attributes:
@@ -30,21 +30,21 @@ class Matching:
     by_text: int = 0
     met_by_text: int = 0
 
-    def see(self, example: Example, response: Response | None) -> None:
+    def count_example(self, example: Example, response: Response | None) -> None:
         """Counts whether a label of the example is among the passages."""
         if not example.relevant or response is None or not response.passages:
             return
         returned = {passage.doc_id for passage in response.passages}
-        labels = {doc_id for judged in example.relevant for doc_id in judged.doc_ids}
-        met = not returned.isdisjoint(labels) or bool(match_document_names(labels, returned))
-        self.chunks += not met and any(
-            passage.passage_id in judged.doc_ids for judged in example.relevant for passage in response.passages
+        labels = {doc_id for item in example.relevant for doc_id in item.doc_ids}
+        is_match = not returned.isdisjoint(labels) or bool(match_document_names(labels, returned))
+        self.chunks += not is_match and any(
+            passage.passage_id in item.doc_ids for item in example.relevant for passage in response.passages
         )
-        by_text = all(doc_id.startswith("text:") for judged in example.relevant for doc_id in judged.doc_ids)
+        by_text = all(doc_id.startswith("text:") for item in example.relevant for doc_id in item.doc_ids)
         self.judged += 1
-        self.met += met
+        self.met += is_match
         self.by_text += by_text
-        self.met_by_text += met and by_text
+        self.met_by_text += is_match and by_text
 
     def warnings(self) -> Iterator[str]:
         """That labels and passages hardly meet."""

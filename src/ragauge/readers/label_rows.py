@@ -6,29 +6,38 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from ragauge.core.errors import UnknownName, nearest
-from ragauge.core.human_labels import HumanLabel, Labelled, LabelledPart, RecordedVerdict
-from ragauge.core.values import BadValue, Notes, answer_text, identifier, opened, scalar_text, text, texts
+from ragauge.core.errors import UnknownName, find_nearest
+from ragauge.core.human_labels import HumanLabel, LabeledAnswer, LabeledPart, RecordedVerdict
+from ragauge.core.values import (
+    BadValue,
+    Notes,
+    decode_cell,
+    parse_answer,
+    parse_identifier,
+    parse_scalar,
+    parse_text,
+    parse_texts,
+)
 from ragauge.readers import passages as retrieved
-from ragauge.readers.aliases import names_of, snake
-from ragauge.readers.fields import turns, weight
+from ragauge.readers.aliases import list_field_names, to_snake_case
+from ragauge.readers.fields import parse_turns, parse_weight
 from ragauge.readers.lines import Row, Rows
-from ragauge.readers.source import rows_of
+from ragauge.readers.source import read_rows
 
 FIELDS: Mapping[str, tuple[str, ...]] = {
-    "query": tuple(names_of("query")),
-    "passages": (*names_of("passages"), "evidence", "source"),
+    "query": tuple(list_field_names("query")),
+    "passages": (*list_field_names("passages"), "evidence", "source"),
     "claims": ("claims",),
     "claim": ("claim", "statement", "hypothesis"),
-    "answer": tuple(names_of("answer")),
+    "answer": tuple(list_field_names("answer")),
     "label": ("label", "human_label", "gold_label", "verdict", "annotation", "attribution_label"),
     "labels": ("labels", "annotations"),
     "annotators": ("annotators", "annotator"),
     "at": ("at",),
-    "query_id": tuple(names_of("query_id")),
+    "query_id": tuple(list_field_names("query_id")),
     "segments": ("segments",),
-    "weight": tuple(names_of("weight")),
-    "history": tuple(names_of("history")),
+    "weight": tuple(list_field_names("weight")),
+    "history": tuple(list_field_names("history")),
 }
 WORDS: Mapping[HumanLabel, frozenset[str]] = {
     "supported": frozenset(
@@ -82,10 +91,10 @@ WORDS: Mapping[HumanLabel, frozenset[str]] = {
         )
     ),
 }
-KNOWN: Mapping[str, HumanLabel] = {word: label for label, words in WORDS.items() for word in words}
-ENDS = (".", "!", "?", "。", "！", "？", "…")
-SHOWN = 20
-HALF = 0.5  # the least probability that is read as supported
+LABEL_BY_WORD: Mapping[str, HumanLabel] = {word: label for label, words in WORDS.items() for word in words}
+SENTENCE_ENDS = (".", "!", "?", "。", "！", "？", "…")
+MAX_SHOWN_COLUMNS = 20
+SUPPORTED_FROM_P = 0.5  # the least probability that is read as supported
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +116,7 @@ class LabelOptions:
     texts: bool = True
 
 
-def read_labelled(source: Any, options: LabelOptions = LabelOptions()) -> Iterator[Labelled]:
+def read_labeled_answers(source: Any, options: LabelOptions = LabelOptions()) -> Iterator[LabeledAnswer]:
     """The rows of a file with human labels.
 
     A row has passages, and an `answer` or a `claim` with a `label` (a list, or `labels`: one an annotator), or
@@ -125,8 +134,8 @@ def read_labelled(source: Any, options: LabelOptions = LabelOptions()) -> Iterat
     for name in options.columns:
         if name not in FIELDS:
             raise UnknownName("field", name, FIELDS, "Write FIELD=COLUMN, such as label=verdict.")
-    rows = rows_of(source)
-    reading = _Reading(rows, options, Notes(cells=rows.cells))
+    rows = read_rows(source)
+    reading = _LabeledAnswerReader(rows, options, Notes(cells=rows.cells))
     count = 0
     for n, row in rows.rows:
         count += 1
@@ -135,49 +144,51 @@ def read_labelled(source: Any, options: LabelOptions = LabelOptions()) -> Iterat
         raise rows.error("there is no row in it.")
 
 
-class _Reading:
+class _LabeledAnswerReader:
     """One pass over a labelled file."""
 
     def __init__(self, rows: Rows, options: LabelOptions, notes: Notes) -> None:
         self.rows, self.options, self.notes = rows, options, notes
-        self.supported = {_word(word) for word in options.supported}
+        self.supported = {_normalize_word(word) for word in options.supported}
 
-    def row(self, n: int, row: Row) -> Labelled:
+    def row(self, n: int, row: Row) -> LabeledAnswer:
         """One row."""
         try:
-            return self._row(n, row)
+            return self._parse_row(n, row)
         except BadValue as bad:
             raise self.rows.error(str(bad), n, bad.hint) from None
 
-    def _row(self, n: int, row: Row) -> Labelled:
-        names = self._names(row)
+    def _parse_row(self, n: int, row: Row) -> LabeledAnswer:
+        names = self._map_columns(row)
         if "passages" not in names and self.options.texts:
-            raise self._lacks("passages", row, n)
-        there = "passages" in names
-        given = retrieved.passages(row[names["passages"]], names["passages"], self.notes) if there else ()
-        if any(passage.text is None for passage in given):
+            raise self._build_missing_error("passages", row, n)
+        has_passages = "passages" in names
+        passages = (
+            retrieved.parse_passages(row[names["passages"]], names["passages"], self.notes) if has_passages else ()
+        )
+        if any(passage.text is None for passage in passages):
             raise BadValue(names["passages"], "passages with texts", "an id alone")
-        answer, parts = self._judged(n, row, names)
-        query = text(row[names["query"]], names["query"], self.notes) if "query" in names else ""
+        answer, parts = self._parse_answer_parts(n, row, names)
+        query = parse_text(row[names["query"]], names["query"], self.notes) if "query" in names else ""
         name = names.get("query_id")
-        return Labelled(
-            f"{self.rows.unit} {n}" if name is None else identifier(row[name], name, self.notes),
+        return LabeledAnswer(
+            f"{self.rows.unit} {n}" if name is None else parse_identifier(row[name], name, self.notes),
             query,
-            tuple(passage.text or "" for passage in given),
+            tuple(passage.text or "" for passage in passages),
             answer,
             parts,
-            self._segments(n, row, names),
+            self._parse_segments(n, row, names),
             n,
-            weight(row[names["weight"]], names["weight"]) if "weight" in names else 1.0,
+            parse_weight(row[names["weight"]], names["weight"]) if "weight" in names else 1.0,
             str(row[names["at"]]).strip() if "at" in names else "",
-            turns(row[names["history"]], names["history"], self.notes) if "history" in names else (),
+            parse_turns(row[names["history"]], names["history"], self.notes) if "history" in names else (),
         )
 
-    def _names(self, row: Row) -> dict[str, str]:
+    def _map_columns(self, row: Row) -> dict[str, str]:
         """Our field -> the row's column."""
-        there = [column for column, value in row.items() if value is not None]
-        spelled = {snake(column): column for column in reversed(there)}
-        columns = {ours: column for ours, column in self.options.columns.items() if column in there}
+        available = [column for column, value in row.items() if value is not None]
+        spelled = {to_snake_case(column): column for column in reversed(available)}
+        columns = {ours: column for ours, column in self.options.columns.items() if column in available}
         taken = {*self.options.columns.values(), *self.options.verdicts}
         for ours, theirs in FIELDS.items():
             if ours not in self.options.columns:
@@ -189,123 +200,130 @@ class _Reading:
                     taken.add(column)
         return columns
 
-    def _judged(self, n: int, row: Row, names: Mapping[str, str]) -> tuple[str, tuple[LabelledPart, ...]]:
+    def _parse_answer_parts(self, n: int, row: Row, names: Mapping[str, str]) -> tuple[str, tuple[LabeledPart, ...]]:
         """What is judged, and what people said of it."""
-        labelled = names.get("labels") or names.get("label")
+        label_column = names.get("labels") or names.get("label")
         lacking = [column for column in self.options.verdicts if column not in row]
-        if lacking and ("claims" not in names or labelled is not None):
-            raise self._lacks(lacking[0], row, n, "verdict")
+        if lacking and ("claims" not in names or label_column is not None):
+            raise self._build_missing_error(lacking[0], row, n, "verdict")
         if "claims" in names:
-            return self._claims(row, names, labelled)
+            return self._parse_claims(row, names, label_column)
         what = names.get("claim") or names.get("answer")
         if what is None and self.options.texts:
-            raise self._lacks("answer", row, n)
-        if labelled is None:
-            raise self._lacks("label", row, n)
-        answer = "" if what is None else answer_text(row[what], what, self.notes)
+            raise self._build_missing_error("answer", row, n)
+        if label_column is None:
+            raise self._build_missing_error("label", row, n)
+        answer = "" if what is None else parse_answer(row[what], what, self.notes)
         if what is not None and not answer.strip():
             raise BadValue(what, "text that is not blank", row[what])
-        labels, people = self._labels(row[labelled], labelled, self._annotators(row, names))
-        return answer, (LabelledPart(0, len(answer), labels, people, self._recorded(row)),)
+        labels, people = self._parse_labels(row[label_column], label_column, self._parse_annotators(row, names))
+        return answer, (LabeledPart(0, len(answer), labels, people, self._parse_recorded_verdicts(row)),)
 
-    def _claims(self, row: Row, names: Mapping[str, str], labelled: str | None) -> tuple[str, tuple[LabelledPart, ...]]:
+    def _parse_claims(
+        self, row: Row, names: Mapping[str, str], label_column: str | None
+    ) -> tuple[str, tuple[LabeledPart, ...]]:
         name = names["claims"]
-        value = opened(row[name], name, self.notes)
+        value = decode_cell(row[name], name, self.notes)
         pairs: list[tuple[Any, tuple[Any, tuple[str, ...]], Row]] = []
-        everywhere = self._annotators(row, names)
+        everywhere = self._parse_annotators(row, names)
         if isinstance(value, list | tuple) and value and all(isinstance(claim, Mapping) for claim in value):
             for index, claim_row in enumerate(value):
-                keys = self._names(claim_row)
-                what = keys.get("claim") or keys.get("answer") or _text(claim_row)
+                keys = self._map_columns(claim_row)
+                what = keys.get("claim") or keys.get("answer") or _find_text_key(claim_row)
                 label = keys.get("labels") or keys.get("label")
                 if what is None or label is None:
                     raise BadValue(f"{name}[{index}]", "an object with claim and label", claim_row)
                 for column in self.options.verdicts:
                     if column not in claim_row:
                         raise BadValue(f"{name}[{index}]", f"an object with {column}", claim_row)
-                people = self._annotators(claim_row, keys) or everywhere
+                people = self._parse_annotators(claim_row, keys) or everywhere
                 pairs.append((claim_row[what], (claim_row[label], people), claim_row))
-        elif labelled is not None:
-            listed = opened(row[labelled], labelled, self.notes)
-            parts = texts(value, name, self.notes)
-            if not isinstance(listed, list | tuple) or len(listed) != len(parts):
-                raise BadValue(labelled, f"a list of {len(parts)} labels, one a claim of {name}", listed)
-            beside = self._beside(row, len(parts))
-            pairs = [(part, (said, everywhere), one) for part, said, one in zip(parts, listed, beside, strict=True)]
+        elif label_column is not None:
+            labels = decode_cell(row[label_column], label_column, self.notes)
+            claim_texts = parse_texts(value, name, self.notes)
+            if not isinstance(labels, list | tuple) or len(labels) != len(claim_texts):
+                raise BadValue(label_column, f"a list of {len(claim_texts)} labels, one a claim of {name}", labels)
+            verdict_rows = self._build_verdict_rows(row, len(claim_texts))
+            pairs = [
+                (claim_text, (claim_label, everywhere), verdict_row)
+                for claim_text, claim_label, verdict_row in zip(claim_texts, labels, verdict_rows, strict=True)
+            ]
         if not pairs:
             raise BadValue(name, "a list of objects with claim and label, or of texts with labels beside it", value)
-        return self._joined(pairs, name)
+        return self._join_claims(pairs, name)
 
-    def _beside(self, row: Row, n_claims: int) -> list[Row]:
+    def _build_verdict_rows(self, row: Row, n_claims: int) -> list[Row]:
         """The verdicts on a list of claims, as a row a claim."""
         columns = {}
         for column in self.options.verdicts:
-            listed = opened(row.get(column), column, self.notes)
-            if not isinstance(listed, list | tuple) or len(listed) != n_claims:
-                raise BadValue(column, f"a list of {n_claims} verdicts, one a claim", listed)
-            columns[column] = listed
-        return [{column: listed[n] for column, listed in columns.items()} for n in range(n_claims)]
+            verdicts = decode_cell(row.get(column), column, self.notes)
+            if not isinstance(verdicts, list | tuple) or len(verdicts) != n_claims:
+                raise BadValue(column, f"a list of {n_claims} verdicts, one a claim", verdicts)
+            columns[column] = verdicts
+        return [{column: verdicts[n] for column, verdicts in columns.items()} for n in range(n_claims)]
 
-    def _joined(
+    def _join_claims(
         self, pairs: Sequence[tuple[Any, tuple[Any, tuple[str, ...]], Row]], name: str
-    ) -> tuple[str, tuple[LabelledPart, ...]]:
+    ) -> tuple[str, tuple[LabeledPart, ...]]:
         """The claims as one text, one a line, and where each stands in it."""
         answer, parts = "", []
-        for index, (claim, (label, given), beside) in enumerate(pairs):
+        for index, (claim, (label, annotators), verdict_row) in enumerate(pairs):
             where = f"{name}[{index}]"
-            claim_text = " ".join(text(claim, where, self.notes).split())
+            claim_text = " ".join(parse_text(claim, where, self.notes).split())
             if not claim_text:
                 raise BadValue(where, "a claim that is not blank", claim)
-            claim_text += "" if claim_text.endswith(ENDS) else "."
+            claim_text += "" if claim_text.endswith(SENTENCE_ENDS) else "."
             answer += "\n" if answer else ""
-            labels, people = self._labels(label, f"label of {where}", given)
-            recorded = self._recorded(beside)
-            parts.append(LabelledPart(len(answer), len(answer) + len(claim_text), labels, people, recorded))
+            labels, people = self._parse_labels(label, f"label of {where}", annotators)
+            recorded = self._parse_recorded_verdicts(verdict_row)
+            parts.append(LabeledPart(len(answer), len(answer) + len(claim_text), labels, people, recorded))
             answer += claim_text
         return answer, tuple(parts)
 
-    def _annotators(self, row: Row, names: Mapping[str, str]) -> tuple[str, ...]:
+    def _parse_annotators(self, row: Row, names: Mapping[str, str]) -> tuple[str, ...]:
         """Who gave the labels of a row, in their order; () where that is not said."""
         if "annotators" not in names:
             return ()
-        found = tuple(texts(row[names["annotators"]], names["annotators"], self.notes))
-        if len(set(found)) < len(found):
-            raise BadValue(names["annotators"], "names that differ, one an annotator", list(found))
-        return found
+        annotators = tuple(parse_texts(row[names["annotators"]], names["annotators"], self.notes))
+        if len(set(annotators)) < len(annotators):
+            raise BadValue(names["annotators"], "names that differ, one an annotator", list(annotators))
+        return annotators
 
-    def _labels(self, value: Any, name: str, given: tuple[str, ...]) -> tuple[tuple[HumanLabel, ...], tuple[str, ...]]:
+    def _parse_labels(
+        self, value: Any, name: str, annotators: tuple[str, ...]
+    ) -> tuple[tuple[HumanLabel, ...], tuple[str, ...]]:
         """Labels, and who gave each; () = by their places, none left out."""
-        value = opened(value, name, self.notes)
+        value = decode_cell(value, name, self.notes)
         if isinstance(value, Mapping):
-            given, several = tuple(map(str, value)), list(value.values())
+            annotators, several = tuple(map(str, value)), list(value.values())
         else:
             several = list(value) if isinstance(value, list | tuple) else [value]
-        if given and len(given) != len(several):
-            raise BadValue(name, f"{len(given)} labels, one an annotator ({', '.join(given)})", value)
-        labels = tuple(self._label(label, name) for label in several if label is not None)
+        if annotators and len(annotators) != len(several):
+            raise BadValue(name, f"{len(annotators)} labels, one an annotator ({', '.join(annotators)})", value)
+        labels = tuple(self._parse_label(label, name) for label in several if label is not None)
         if not labels:
             raise BadValue(name, "a label, or a list of them, one an annotator", value)
-        people = given or tuple(str(n) for n in range(1, len(several) + 1) if len(labels) < len(several))
+        people = annotators or tuple(str(n) for n in range(1, len(several) + 1) if len(labels) < len(several))
         return labels, tuple(who for who, label in zip(people, several, strict=False) if label is not None)
 
-    def _recorded(self, row: Row) -> tuple[RecordedVerdict, ...]:
+    def _parse_recorded_verdicts(self, row: Row) -> tuple[RecordedVerdict, ...]:
         """What judges said elsewhere: a word as labels have it, or the probability that it is supported."""
-        return tuple(self._verdict(row.get(column), column) for column in self.options.verdicts)
+        return tuple(self._parse_verdict(row.get(column), column) for column in self.options.verdicts)
 
-    def _verdict(self, value: Any, name: str) -> RecordedVerdict:
+    def _parse_verdict(self, value: Any, name: str) -> RecordedVerdict:
         if value is None or (isinstance(value, str) and not value.strip()):
             return RecordedVerdict(None)
-        p = probability(value)
+        p = parse_probability(value)
         if p is None or self.supported:
-            return RecordedVerdict(self._label(value, name))
-        return RecordedVerdict("supported" if p >= HALF else "not_supported", p)
+            return RecordedVerdict(self._parse_label(value, name))
+        return RecordedVerdict("supported" if p >= SUPPORTED_FROM_P else "not_supported", p)
 
-    def _label(self, value: Any, name: str) -> HumanLabel:
-        word = _word(value) if isinstance(value, str | bool | int | float) else ""
+    def _parse_label(self, value: Any, name: str) -> HumanLabel:
+        word = _normalize_word(value) if isinstance(value, str | bool | int | float) else ""
         if self.supported:
             return "supported" if word in self.supported else "not_supported"
-        if word not in KNOWN:
-            near = nearest(word, KNOWN, 1, 0.6)
+        if word not in LABEL_BY_WORD:
+            near = find_nearest(word, LABEL_BY_WORD, 1, 0.6)
             hint = f"Nearest: {near[0]}. " if near else ""
             raise BadValue(
                 name,
@@ -313,16 +331,16 @@ class _Reading:
                 value,
                 f"{hint}Say which values mean supported: --supported VALUE,VALUE.",
             )
-        return KNOWN[word]
+        return LABEL_BY_WORD[word]
 
-    def _segments(self, n: int, row: Row, names: Mapping[str, str]) -> dict[str, str]:
+    def _parse_segments(self, n: int, row: Row, names: Mapping[str, str]) -> dict[str, str]:
         segments: dict[str, str] = {}
         if "segments" in names:
-            value = opened(row[names["segments"]], names["segments"], self.notes)
+            value = decode_cell(row[names["segments"]], names["segments"], self.notes)
             if not isinstance(value, Mapping):
                 raise BadValue(names["segments"], "an object of column and value", value)
             segments = {
-                str(key): scalar_text(segment, str(key), self.notes)
+                str(key): parse_scalar(segment, str(key), self.notes)
                 for key, segment in value.items()
                 if segment is not None
             }
@@ -330,42 +348,43 @@ class _Reading:
             if column in segments:
                 continue
             if column not in row:
-                raise self._lacks(column, row, n, "segments")
+                raise self._build_missing_error(column, row, n, "segments")
             if row[column] is not None:
-                segments[column] = scalar_text(row[column], column, self.notes)
+                segments[column] = parse_scalar(row[column], column, self.notes)
         return segments
 
-    def _lacks(self, name: str, row: Row, n: int, option: str = "") -> Exception:
+    def _build_missing_error(self, name: str, row: Row, n: int, option: str = "") -> Exception:
         columns = [column for column, value in row.items() if value is not None] or list(row)
-        wanted = FIELDS.get(name, (name,))
-        near = next((near[0] for name in wanted if (near := nearest(name, columns, 1, 0.6))), "")
-        seen = f"found: {', '.join(columns[:SHOWN])}" + (f"; nearest: {near}" if near else "")
+        field_names = FIELDS.get(name, (name,))
+        near = next((near[0] for name in field_names if (near := find_nearest(name, columns, 1, 0.6))), "")
+        columns_note = f"found: {', '.join(columns[:MAX_SHOWN_COLUMNS])}" + (f"; nearest: {near}" if near else "")
         hint = f"Use --{option} {near or 'COLUMN'}." if option else f"Use --map {name}={near or 'COLUMN'}."
         either = " or 'claim'" if name == "answer" else ""
-        return self.rows.error(f"no field {name!r}{either} ({seen}).", n, hint)
+        return self.rows.error(f"no field {name!r}{either} ({columns_note}).", n, hint)
 
 
-def probability(value: Any) -> float | None:
+def parse_probability(value: Any) -> float | None:
     """A number in [0, 1], also where a text holds it; None for anything else.
 
-    >>> probability("0.25"), probability(1), probability("yes"), probability(True), probability(2)
+    >>> (parse_probability("0.25"), parse_probability(1), parse_probability("yes"), parse_probability(True),
+    ...     parse_probability(2))
     (0.25, 1.0, None, None, None)
     """
     try:
-        found = None if isinstance(value, bool) else float(value)
+        parsed = None if isinstance(value, bool) else float(value)
     except (TypeError, ValueError):
         return None
-    return found if found is not None and 0 <= found <= 1 else None
+    return parsed if parsed is not None and 0 <= parsed <= 1 else None
 
 
-def _text(row: Mapping[str, Any]) -> str | None:
+def _find_text_key(row: Mapping[str, Any]) -> str | None:
     return "text" if isinstance(row.get("text"), str) else None
 
 
-def _word(value: object) -> str:
+def _normalize_word(value: object) -> str:
     """A label as the tables here spell it: "Not attributable" -> not_attributable, 1.0 -> 1.
 
-    >>> _word(" Not attributable"), _word(1.0), _word(True)
+    >>> _normalize_word(" Not attributable"), _normalize_word(1.0), _normalize_word(True)
     ('not_attributable', '1', 'true')
     """
-    return snake(str(value)).removesuffix(".0").strip("._")
+    return to_snake_case(str(value)).removesuffix(".0").strip("._")

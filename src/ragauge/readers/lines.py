@@ -17,39 +17,39 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, cast
 
 from ragauge.core.errors import DataError
-from ragauge.core.origin import install_command
+from ragauge.core.origin import build_install_command
 
 if TYPE_CHECKING:
     import polars as pl
 
 
-LONGEST_LINE = 256 * 1024 * 1024
-LONGEST_WHOLE = 1024 * 1024 * 1024  # of a JSON file that is not one object a line, unpacked
+MAX_LINE_BYTES = 256 * 1024 * 1024
+MAX_WHOLE_BYTES = 1024 * 1024 * 1024  # of a JSON file that is not one object a line, unpacked
 GZIP, ZSTD, PARQUET, ZIP = b"\x1f\x8b", b"\x28\xb5\x2f\xfd", b"PAR1", b"PK\x03\x04"
 BOM = b"\xef\xbb\xbf"
 WIDE_BOMS = {b"\xff\xfe\x00\x00": "UTF-32", b"\x00\x00\xfe\xff": "UTF-32", b"\xff\xfe": "UTF-16", b"\xfe\xff": "UTF-16"}
 TO_UTF8 = "Save it as UTF-8, for example with: iconv -f {encoding} -t UTF-8 {name} > utf8-{name}"
 
 
-def opened(path: Path) -> IO[bytes]:
+def open_file(path: Path) -> IO[bytes]:
     """The bytes of a file, unpacked where it is gzip or zstandard by content, and UTF-16 or UTF-32 as UTF-8."""
     with path.open("rb") as file:
         start = file.read(4)
     if start.startswith(GZIP):
-        return _narrowed(path, cast(IO[bytes], gzip.open(path, "rb")))
-    return _narrowed(path, _unzstd(path) if start == ZSTD else path.open("rb"))
+        return _convert_to_utf8(path, cast(IO[bytes], gzip.open(path, "rb")))
+    return _convert_to_utf8(path, _open_zstd(path) if start == ZSTD else path.open("rb"))
 
 
-def _narrowed(path: Path, file: IO[bytes]) -> IO[bytes]:
+def _convert_to_utf8(path: Path, file: IO[bytes]) -> IO[bytes]:
     """The file, or its text as UTF-8 where it starts with the byte-order mark of UTF-16 or UTF-32."""
-    start = _reading(path, 0, lambda: cast(io.BufferedReader, file).peek(4))[:4]
+    start = _read_packed(path, 0, lambda: cast(io.BufferedReader, file).peek(4))[:4]
     encoding = next((encoding for mark, encoding in WIDE_BOMS.items() if start.startswith(mark)), "")
     if not encoding:
         return file
     with file:
-        raw = _reading(path, 0, lambda: file.read(LONGEST_WHOLE + 1))
-    if len(raw) > LONGEST_WHOLE:
-        problem = f"a file in {encoding} may have {LONGEST_WHOLE // 1024**2} MB."
+        raw = _read_packed(path, 0, lambda: file.read(MAX_WHOLE_BYTES + 1))
+    if len(raw) > MAX_WHOLE_BYTES:
+        problem = f"a file in {encoding} may have {MAX_WHOLE_BYTES // 1024**2} MB."
         raise DataError(problem, source=str(path), hint=TO_UTF8.format(encoding=encoding, name=path.name))
     try:
         return io.BytesIO(raw.decode(encoding).encode())
@@ -58,7 +58,7 @@ def _narrowed(path: Path, file: IO[bytes]) -> IO[bytes]:
         raise DataError(problem, source=str(path), hint="Copy it again; is it cut off?") from None
 
 
-def _unzstd(path: Path) -> IO[bytes]:
+def _open_zstd(path: Path) -> IO[bytes]:
     if sys.version_info >= (3, 14):
         from compression import zstd
 
@@ -69,12 +69,12 @@ def _unzstd(path: Path) -> IO[bytes]:
         raise DataError(
             "the file is packed with zstandard, which needs Python 3.14 or pyarrow.",
             source=str(path),
-            hint=f"Unpack it with: zstd -d FILE. Or install: {install_command('pandas')}",
+            hint=f"Unpack it with: zstd -d FILE. Or install: {build_install_command('pandas')}",
         ) from None
     return cast(IO[bytes], io.BufferedReader(pyarrow.input_stream(str(path), compression="zstd")))
 
 
-def _reading(path: Path, n: int, read: Callable[[], bytes]) -> bytes:
+def _read_packed(path: Path, n: int, read: Callable[[], bytes]) -> bytes:
     """Reads on, naming what is wrong with a packed file."""
     try:
         return read()
@@ -86,46 +86,46 @@ def _reading(path: Path, n: int, read: Callable[[], bytes]) -> bytes:
         raise DataError(problem, source=str(path), hint="Check the file, or copy it again.") from None
 
 
-def head(path: Path, size: int = 4096) -> bytes:
+def read_head(path: Path, size: int = 4096) -> bytes:
     """The first bytes, unpacked."""
-    with opened(path) as file:
-        return _reading(path, 0, lambda: file.read(size))
+    with open_file(path) as file:
+        return _read_packed(path, 0, lambda: file.read(size))
 
 
-def lines(path: Path) -> Iterator[tuple[int, str]]:
+def read_lines(path: Path) -> Iterator[tuple[int, str]]:
     """(number from 1, line with its end) of a UTF-8 file; a byte-order mark at its start is dropped."""
-    with opened(path) as file:
+    with open_file(path) as file:
         n = 0
-        while raw := _reading(path, n, lambda: file.readline(LONGEST_LINE + 1)):
+        while raw := _read_packed(path, n, lambda: file.readline(MAX_LINE_BYTES + 1)):
             n += 1
             if n == 1:
-                _refuse_wide(path, raw)
+                _refuse_utf16(path, raw)
                 raw = raw.removeprefix(BOM)
-            if len(raw) > LONGEST_LINE:
+            if len(raw) > MAX_LINE_BYTES:
                 raise DataError(
-                    f"the line is longer than {LONGEST_LINE // 1024**2} MB, the most that one example may take.",
+                    f"the line is longer than {MAX_LINE_BYTES // 1024**2} MB, the most that one example may take.",
                     source=str(path),
                     line=n,
                     hint="Is it one example a line?",
                 )
-            yield n, decoded(path, n, raw)
+            yield n, decode_line(path, n, raw)
 
 
-def whole(path: Path) -> str:
+def read_text(path: Path) -> str:
     """The text of a file that has to be read at once."""
-    with opened(path) as file:
-        raw = _reading(path, 0, lambda: file.read(LONGEST_WHOLE + 1))
-    if len(raw) > LONGEST_WHOLE:
+    with open_file(path) as file:
+        raw = _read_packed(path, 0, lambda: file.read(MAX_WHOLE_BYTES + 1))
+    if len(raw) > MAX_WHOLE_BYTES:
         raise DataError(
-            f"a JSON file that is not one object a line may have {LONGEST_WHOLE // 1024**2} MB.",
+            f"a JSON file that is not one object a line may have {MAX_WHOLE_BYTES // 1024**2} MB.",
             source=str(path),
             hint="Write one object a line, for example with: jq -c '.[]' FILE > FILE.jsonl",
         )
-    _refuse_wide(path, raw[:64])
-    return "".join(decoded(path, n, line) for n, line in enumerate(io.BytesIO(raw.removeprefix(BOM)), 1))
+    _refuse_utf16(path, raw[:64])
+    return "".join(decode_line(path, n, line) for n, line in enumerate(io.BytesIO(raw.removeprefix(BOM)), 1))
 
 
-def decoded(path: Path, n: int, raw: bytes) -> str:
+def decode_line(path: Path, n: int, raw: bytes) -> str:
     """The line as text."""
     try:
         return raw.decode("utf-8")
@@ -139,7 +139,7 @@ def decoded(path: Path, n: int, raw: bytes) -> str:
         ) from None
 
 
-def _refuse_wide(path: Path, raw: bytes) -> None:
+def _refuse_utf16(path: Path, raw: bytes) -> None:
     """UTF-16 without a byte-order mark, by the zero bytes that it puts beside every plain letter."""
     start = raw[:64]
     if len(start) >= 4 and (not any(start[0:8:2]) or not any(start[1:8:2])):
@@ -171,7 +171,7 @@ def read_bytes(path: Path) -> bytes:
     """
     source = str(path)
     try:
-        with opened(path) as file:
+        with open_file(path) as file:
             content = file.read()
     except FileNotFoundError:
         raise DataError("there is no such file.", source=source) from None
@@ -193,20 +193,20 @@ def check_text(content: bytes, source: str) -> None:
     Raises:
         DataError: with the line of the first byte that is not UTF-8.
     """
-    at = content.find(b"\0")
-    if at >= 0:
+    position = content.find(b"\0")
+    if position >= 0:
         problem = "expected UTF-8 text (or gzip, or Parquet), found binary data or UTF-16."
-        raise DataError(problem, source=source, line=content.count(b"\n", 0, at) + 1)
+        raise DataError(problem, source=source, line=content.count(b"\n", 0, position) + 1)
     if content.isascii():
         return
     try:
         content.decode()
     except UnicodeDecodeError as error:
         begin = content.rfind(b"\n", 0, error.start) + 1
-        decoded(Path(source), content.count(b"\n", 0, begin) + 1, content[begin:].partition(b"\n")[0])
+        decode_line(Path(source), content.count(b"\n", 0, begin) + 1, content[begin:].partition(b"\n")[0])
 
 
-def first_line(content: bytes) -> str:
+def find_first_line(content: bytes) -> str:
     """The first line that is not blank."""
     start = 0
     while start < len(content):
@@ -219,7 +219,7 @@ def first_line(content: bytes) -> str:
     return ""
 
 
-def numbered_lines(content: bytes) -> pl.DataFrame:
+def build_line_table(content: bytes) -> pl.DataFrame:
     """Columns line (from 1) and text, blank lines left out."""
     import polars as pl
 

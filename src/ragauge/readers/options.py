@@ -6,10 +6,10 @@ import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from ragauge.readers.aliases import EXAMPLE_FIELDS, SeveralColumns, columns_in
+from ragauge.readers.aliases import EXAMPLE_FIELDS, ColumnGroup, list_columns
 
 Warn = Callable[[str], None]
-NAMING = ("query_id", "query")  # fields that a set and its responses both have
+ID_FIELDS = ("query_id", "query")  # fields that a set and its responses both have
 
 
 def warn_user(message: str) -> None:
@@ -46,23 +46,25 @@ class Options:
         """Lists of columns become names that hold several."""
         lists = {ours: theirs for ours, theirs in self.columns.items() if not isinstance(theirs, str)}
         if lists:
-            several = {ours: SeveralColumns(theirs) for ours, theirs in lists.items()}
+            several = {ours: ColumnGroup(theirs) for ours, theirs in lists.items()}
             object.__setattr__(self, "columns", {**self.columns, **several})
 
     @property
-    def mapped(self) -> tuple[str, ...]:
+    def mapped_columns(self) -> tuple[str, ...]:
         """Columns that the user mapped to fields."""
-        return tuple(name for theirs in self.columns.values() for name in columns_in(theirs) if name)
+        return tuple(name for theirs in self.columns.values() for name in list_columns(theirs) if name)
 
-    def of_set(self) -> Options:
+    def select_set_options(self) -> Options:
         """What is said of an eval set whose responses stand in another source."""
         columns = {ours: theirs for ours, theirs in self.columns.items() if ours in EXAMPLE_FIELDS}
         return replace(self, columns=columns, scores={}, context_marker="")
 
-    def of_responses(self) -> Options:
+    def select_response_options(self) -> Options:
         """What is said of responses whose questions stand in another source, which they may name."""
-        own = {ours: theirs for ours, theirs in self.columns.items() if ours in NAMING or ours not in EXAMPLE_FIELDS}
-        return replace(self, columns=own, segments=())
+        response_columns = {
+            ours: theirs for ours, theirs in self.columns.items() if ours in ID_FIELDS or ours not in EXAMPLE_FIELDS
+        }
+        return replace(self, columns=response_columns, segments=())
 
     @property
     def scored(self) -> dict[str, str]:
@@ -72,4 +74,4 @@ class Options:
     @property
     def named(self) -> tuple[str, ...]:
         """Columns that the user named."""
-        return (*self.mapped, *self.segments, *self.scored.values())
+        return (*self.mapped_columns, *self.segments, *self.scored.values())

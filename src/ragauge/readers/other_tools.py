@@ -16,58 +16,60 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from ragauge.core.errors import UsageError
-from ragauge.core.values import BadValue, Notes, opened
+from ragauge.core.values import BadValue, Notes, decode_cell
 from ragauge.readers import langfuse
-from ragauge.readers.aliases import GOLDEN, names_of, snake
+from ragauge.readers.aliases import GOLDEN, list_field_names, to_snake_case
 from ragauge.readers.lines import Row
-from ragauge.readers.payloads import PASSAGE_KEYS, QUERY_KEYS, is_langsmith, is_mlflow, returned
+from ragauge.readers.payloads import PASSAGE_KEYS, QUERY_KEYS, is_langsmith, is_mlflow, parse_output
 
-JOINED = frozenset({"retrieval_context", "context"})
+JOINED_COLUMNS = frozenset({"retrieval_context", "context"})
 DEEPEVAL_TOKENS = {"input_token_count": "input", "output_token_count": "output"}
-BETWEEN = "|"
+SEPARATOR = "|"
 
 
 def is_deepeval(columns: Iterable[str]) -> bool:
     """Whether the columns are deepeval's: an input, and beside it a list that only deepeval names so."""
-    names = {snake(name) for name in columns}
+    names = {to_snake_case(name) for name in columns}
     if "input" not in names or names.isdisjoint(("retrieval_context", "context")):
         return False
     return not names.isdisjoint(("retrieval_context", "expected_output")) or GOLDEN.without.isdisjoint(names)
 
 
-def deepeval_row(row: Row, notes: Notes) -> Row:
+def read_deepeval_row(row: Row, notes: Notes) -> Row:
     """The row with its joined texts as lists, as deepeval reads them too, and its counts of tokens as one object."""
     out: dict[str, Any] = {}
     tokens: dict[str, Any] = {}
     for column, value in row.items():
-        name = snake(column)
+        name = to_snake_case(column)
         if name in DEEPEVAL_TOKENS:
             tokens[DEEPEVAL_TOKENS[name]] = value
         else:
-            out[column] = _parts(value, column, notes) if name in JOINED and isinstance(value, str) else value
+            out[column] = (
+                _split_joined(value, column, notes) if name in JOINED_COLUMNS and isinstance(value, str) else value
+            )
     if any(count is not None for count in tokens.values()):
         out.setdefault("tokens", tokens)
     return out
 
 
-def _parts(value: str, column: str, notes: Notes) -> Any:
-    parts = opened(value, column, notes)
-    if parts is not value or BETWEEN not in value:
-        return parts
-    pieces = value.split(BETWEEN)
-    if any(not piece.strip() for piece in pieces):  # a table's row, or a mark in the text: no way to tell
+def _split_joined(value: str, column: str, notes: Notes) -> Any:
+    decoded = decode_cell(value, column, notes)
+    if decoded is not value or SEPARATOR not in value:
+        return decoded
+    entries = value.split(SEPARATOR)
+    if any(not entry.strip() for entry in entries):  # a table's row, or a mark in the text: no way to tell
         notes.unclear[column] = notes.unclear.get(column, 0) + 1
-    return [piece.strip() for piece in pieces if piece.strip()]
+    return [entry.strip() for entry in entries if entry.strip()]
 
 
-OUTPUT = re.compile(r"^\[[^\]]+\] ")  # head of a column of the CSV: [provider] prompt
-GRADES = frozenset({"Status", "Score", "Named Scores", "Grader Reason", "Comment"})  # beside each such column
-RESULT = frozenset({"testIdx", "response", "gradingResult"})  # beside `vars`; version 2 counts no tests
-FAILED = 2  # failureReason of an error; 1 is an assertion that did not hold, whose text stands in `error` too
-APART = "Write a file for each: promptfoo eval --filter-providers NAME -o NAME.jsonl."
-READ = {  # variables, beside those that have our names or another tool's
+OUTPUT_COLUMN = re.compile(r"^\[[^\]]+\] ")  # head of a column of the CSV: [provider] prompt
+GRADE_COLUMNS = frozenset({"Status", "Score", "Named Scores", "Grader Reason", "Comment"})  # beside each such column
+RESULT_COLUMNS = frozenset({"testIdx", "response", "gradingResult"})  # beside `vars`; version 2 counts no tests
+ERROR_REASON = 2  # failureReason of an error; 1 is an assertion that did not hold, whose text stands in `error` too
+SEPARATE_FILES_HINT = "Write a file for each: promptfoo eval --filter-providers NAME -o NAME.jsonl."
+VARIABLE_NAMES = {  # variables, beside those that have our names or another tool's
     "query": QUERY_KEYS,
-    "query_id": names_of("query_id"),
+    "query_id": list_field_names("query_id"),
     "passages": PASSAGE_KEYS,
     "reference_answer": ("expected",),
 }
@@ -77,43 +79,48 @@ PROMPTFOO_TOKENS = {"prompt": "input", "completion": "output"}
 def is_promptfoo(columns: Iterable[str]) -> bool:
     """Whether the columns are those of a result in JSON, of any version, or of the table in CSV."""
     names = set(columns)
-    return ("vars" in names and not names.isdisjoint(RESULT)) or (
-        {"Status", "Score"} <= names and any(OUTPUT.match(name) for name in names)
+    return ("vars" in names and not names.isdisjoint(RESULT_COLUMNS)) or (
+        {"Status", "Score"} <= names and any(OUTPUT_COLUMN.match(name) for name in names)
     )
 
 
-def promptfoo_row(row: Row, system: str | None, seen: set[str]) -> Row | None:
+def read_promptfoo_row(row: Row, system: str | None, known_systems: set[str]) -> Row | None:
     """One result as a row; None where it is another system's than the one that was asked for.
 
     Args:
         row: of the file.
         system: whose results, by the provider's label or id; None = those of the only one.
-        seen: systems met so far; this row's is added.
+        known_systems: systems met so far; this row's is added.
 
     Raises:
         BadValue: results of several systems, and none was chosen.
     """
     if "vars" not in row:
-        return _of_table(row)
-    name = _system(row)
-    seen.add(name)
+        return _read_table_row(row)
+    name = _get_system_name(row)
+    known_systems.add(name)
     if system:
-        return _of_result(row) if system == name else None
-    if len(seen) > 1:
-        raise BadValue("provider", "the same for all results, with one prompt", ", ".join(sorted(seen)), APART)
-    return _of_result(row)
+        return _read_result(row) if system == name else None
+    if len(known_systems) > 1:
+        raise BadValue(
+            "provider",
+            "the same for all results, with one prompt",
+            ", ".join(sorted(known_systems)),
+            SEPARATE_FILES_HINT,
+        )
+    return _read_result(row)
 
 
-def _of_result(row: Row) -> Row:
-    out = _variables(row["vars"])
+def _read_result(row: Row) -> Row:
+    out = _rename_variables(row["vars"])
     if row.get("testIdx") is not None:
         out.setdefault("query_id", row["testIdx"])
     response = row.get("response")
     response = response if isinstance(response, Mapping) else {}
-    out |= returned(response.get("output"))
+    out |= parse_output(response.get("output"))
     if "passages" not in out:
-        out |= {name: value for name, value in returned(response.get("metadata")).items() if name == "passages"}
-    if row.get("failureReason") == FAILED or ("failureReason" not in row and response.get("error")):
+        out |= {name: value for name, value in parse_output(response.get("metadata")).items() if name == "passages"}
+    if row.get("failureReason") == ERROR_REASON or ("failureReason" not in row and response.get("error")):
         out["error"] = row.get("error") or response.get("error") or "the provider failed"
     tokens = row.get("tokenUsage")
     if isinstance(tokens, Mapping) and tokens.get("total"):
@@ -121,33 +128,37 @@ def _of_result(row: Row) -> Row:
     return out | {"latency_ms": row.get("latencyMs"), "cost": row.get("cost") or None}
 
 
-def _of_table(row: Row) -> Row:
-    outputs = [name for name in row if OUTPUT.match(name)]
+def _read_table_row(row: Row) -> Row:
+    outputs = [name for name in row if OUTPUT_COLUMN.match(name)]
     answer = outputs[0]  # a table of several has a column twice, which no table may
-    out = _variables({name: value for name, value in row.items() if name not in GRADES and name != answer})
+    out = _rename_variables(
+        {name: value for name, value in row.items() if name not in GRADE_COLUMNS and name != answer}
+    )
     if row["Status"] == "ERROR":
         return out | {"error": row.get("Grader Reason") or "the provider failed"}
     return out | {"answer": row[answer]}
 
 
-def _variables(given: Any) -> dict[str, Any]:
+def _rename_variables(variables: Any) -> dict[str, Any]:
     """The variables of a test as columns; whatever holds the question, the passages and the reference is named so."""
-    out = dict(given) if isinstance(given, Mapping) else {}
-    spelled = {snake(str(name)): name for name in out}
-    for ours, names in READ.items():
+    out = dict(variables) if isinstance(variables, Mapping) else {}
+    spelled = {to_snake_case(str(name)): name for name in out}
+    for ours, names in VARIABLE_NAMES.items():
         if variable := next((spelled[name] for name in names if name in spelled), None):
             out.setdefault(ours, out.pop(variable))
     return out
 
 
-def variables_in(row: Row) -> Row:
+def get_variables(row: Row) -> Row:
     """The variables of a result's test, under their own names."""
     if "vars" not in row:
-        return {name: value for name, value in row.items() if name not in GRADES and not OUTPUT.match(name)}
+        return {
+            name: value for name, value in row.items() if name not in GRADE_COLUMNS and not OUTPUT_COLUMN.match(name)
+        }
     return row["vars"] if isinstance(row["vars"], Mapping) else {}
 
 
-def _system(row: Row) -> str:
+def _get_system_name(row: Row) -> str:
     provider, prompt = row.get("provider"), row.get("promptIdx")
     name = provider.get("label") or provider.get("id") if isinstance(provider, Mapping) else provider
     if prompt is None and isinstance(row.get("prompt"), Mapping):  # version 2 tells prompts apart by their form
@@ -156,16 +167,16 @@ def _system(row: Row) -> str:
     return f"{name} (result {prompt + 1} of a test)" if isinstance(prompt, int) and prompt else str(name)
 
 
-SIDES = ("model1", "model2")
+SYSTEM_COLUMNS = ("model1", "model2")
 LABELS = frozenset({"correctness_label", "completeness_label", "overall_label", "instance_id"})
 
 
 def is_ragchecker(columns: Iterable[str]) -> bool:
     """Whether the columns are those of such a file."""
-    return {"query", *SIDES} <= set(columns)
+    return {"query", *SYSTEM_COLUMNS} <= set(columns)
 
 
-def ragchecker_row(row: Row, system: str | None) -> Row | None:
+def read_ragchecker_row(row: Row, system: str | None) -> Row | None:
     """One system's answer.
 
     Args:
@@ -177,16 +188,22 @@ def ragchecker_row(row: Row, system: str | None) -> Row | None:
         within a data set, so the data set's name comes before it.
     """
     if not system:
-        names = ", ".join(_name(row[side]) or side for side in SIDES)
+        names = ", ".join(_get_model_name(row[system_column]) or system_column for system_column in SYSTEM_COLUMNS)
         problem = "the file holds the answers of two systems."
         raise UsageError(f"{problem} Choose one with system=: model1, model2 or a name such as {names}.")
-    side = system if system in SIDES else next((side for side in SIDES if _name(row[side]) == system), None)
-    if side is None:
+    system_column = (
+        system
+        if system in SYSTEM_COLUMNS
+        else next(
+            (system_column for system_column in SYSTEM_COLUMNS if _get_model_name(row[system_column]) == system), None
+        )
+    )
+    if system_column is None:
         return None
-    chosen = row[side]
-    dropped = {*SIDES, *LABELS, "dataset", "query_id"}
+    selected = row[system_column]
+    dropped = {*SYSTEM_COLUMNS, *LABELS, "dataset", "query_id"}
     out: dict[str, Any] = {key: value for key, value in row.items() if key not in dropped}
-    out["answer"] = chosen.get("response") if isinstance(chosen, Mapping) else None
+    out["answer"] = selected.get("response") if isinstance(selected, Mapping) else None
     dataset, query_id = row.get("dataset"), row.get("query_id")
     if query_id is not None:
         out["query_id"] = f"{dataset}:{query_id}" if dataset else query_id
@@ -195,17 +212,17 @@ def ragchecker_row(row: Row, system: str | None) -> Row | None:
     return out
 
 
-def systems(row: Row) -> set[str]:
+def list_systems(row: Row) -> set[str]:
     """The names of the two systems."""
-    return {name for side in SIDES if (name := _name(row[side]))}
+    return {name for system_column in SYSTEM_COLUMNS if (name := _get_model_name(row[system_column]))}
 
 
-def _name(side: Any) -> str:
-    name = side.get("model_name") if isinstance(side, Mapping) else None
+def _get_model_name(answer: Any) -> str:
+    name = answer.get("model_name") if isinstance(answer, Mapping) else None
     return name if isinstance(name, str) else ""
 
 
-def tool_of(columns: tuple[str, ...]) -> str:
+def detect_tool(columns: tuple[str, ...]) -> str:
     """Which tool's columns hold objects that have to be taken apart; "" for most files."""
     readers = {
         "langsmith": is_langsmith,
@@ -215,4 +232,4 @@ def tool_of(columns: tuple[str, ...]) -> str:
         "promptfoo": is_promptfoo,
         "langfuse": langfuse.is_export,
     }
-    return next((name for name, reads in readers.items() if reads(columns)), "")
+    return next((name for name, is_match in readers.items() if is_match(columns)), "")

@@ -10,17 +10,17 @@ from typing import TYPE_CHECKING, Any
 
 from ragauge.core.errors import DataError, UsageError
 from ragauge.readers import trec
-from ragauge.readers.lines import check_text, first_line, is_parquet, numbered_lines, read_bytes
-from ragauge.readers.trec import QRELS, RUN, ScoreBits, columns, is_header, qrels_table, run_table
+from ragauge.readers.lines import build_line_table, check_text, find_first_line, is_parquet, read_bytes
+from ragauge.readers.trec import QRELS, RUN, ScoreBits, build_qrels_table, build_run_table, is_header, match_columns
 
 if TYPE_CHECKING:
     import polars as pl
 
 
-NESTED = re.compile(rb"""\s*\{\s*"(?:[^"\\]|\\.)*"\s*:\s*\{""")
+NESTED_OBJECT = re.compile(rb"""\s*\{\s*"(?:[^"\\]|\\.)*"\s*:\s*\{""")
 
 
-def jsonl_qrels(content: bytes, source: str) -> pl.DataFrame:
+def parse_jsonl_qrels(content: bytes, source: str) -> pl.DataFrame:
     """Labels of objects with a query, document and grade field, under any of their usual names.
 
     Returns:
@@ -29,10 +29,10 @@ def jsonl_qrels(content: bytes, source: str) -> pl.DataFrame:
     Raises:
         DataError: a line is not such an object.
     """
-    return qrels_table(_jsonl_frame(content, QRELS, source), source, "line")
+    return build_qrels_table(_read_jsonl_frame(content, QRELS, source), source, "line")
 
 
-def jsonl_run(content: bytes, source: str, score_bits: ScoreBits = 64) -> pl.DataFrame:
+def parse_jsonl_run(content: bytes, source: str, score_bits: ScoreBits = 64) -> pl.DataFrame:
     """A run of objects with a query, document and score field; one without scores is ordered by its rank field.
 
     Returns:
@@ -41,43 +41,45 @@ def jsonl_run(content: bytes, source: str, score_bits: ScoreBits = 64) -> pl.Dat
     Raises:
         DataError: a line is not such an object.
     """
-    return run_table(_jsonl_frame(content, RUN, source), source, score_bits, "line")
+    return build_run_table(_read_jsonl_frame(content, RUN, source), source, score_bits, "line")
 
 
-def _jsonl_frame(content: bytes, wanted: Mapping[str, tuple[str, ...]], source: str) -> pl.DataFrame:
+def _read_jsonl_frame(content: bytes, field_aliases: Mapping[str, tuple[str, ...]], source: str) -> pl.DataFrame:
     """The wanted fields of every line under our names; the first line says what they are called."""
     import polars as pl
 
-    if NESTED.match(content):
-        return _nested_frame(content, [*wanted][-1], source)
-    chosen = columns(_object(first_line(content), source, 1), wanted, source)
-    types = {theirs: pl.Float64 if ours in ("score", "rank", "grade") else pl.String for ours, theirs in chosen.items()}
+    if NESTED_OBJECT.match(content):
+        return _read_nested_frame(content, [*field_aliases][-1], source)
+    selected = match_columns(_parse_object(find_first_line(content), source, 1), field_aliases, source)
+    types = {
+        theirs: pl.Float64 if ours in ("score", "rank", "grade") else pl.String for ours, theirs in selected.items()
+    }
     try:
         frame = pl.read_ndjson(content, schema=types)
     except pl.exceptions.PolarsError:
-        return _line_by_line(content, chosen, source)
+        return _read_line_by_line(content, selected, source)
     texts = pl.col(pl.String).str
     nested = frame.select(texts.starts_with("[") | texts.starts_with("{")).sum().row(0)  # or an id that looks so
     lines = content.rstrip().count(b"\n") + 1
     if any(nested) or any(frame.null_count().row(0)) or frame.height != lines:
-        return _line_by_line(content, chosen, source)
-    return frame.select(pl.col(theirs).alias(ours) for ours, theirs in chosen.items())
+        return _read_line_by_line(content, selected, source)
+    return frame.select(pl.col(theirs).alias(ours) for ours, theirs in selected.items())
 
 
-def _nested_frame(content: bytes, number: str, source: str) -> pl.DataFrame:
+def _read_nested_frame(content: bytes, number: str, source: str) -> pl.DataFrame:
     """The frame of one object of objects, {query: {document: number}}, as pytrec_eval, BEIR and ranx hold them."""
     import polars as pl
 
     try:
-        held = json.loads(content)
+        parsed = json.loads(content)
     except ValueError as error:
         problem = f"expected one JSON object, {{query: {{document: {number}}}}}, found something else ({error})."
         raise DataError(problem, source=source) from None
     rows = []
-    for query, documents in held.items():
+    for query, documents in parsed.items():
         if not isinstance(documents, dict):
-            shown = json.dumps(documents)[:40]
-            problem = f"query {query!r} must hold an object of document and {number}, found {shown}."
+            preview = json.dumps(documents)[:40]
+            problem = f"query {query!r} must hold an object of document and {number}, found {preview}."
             raise DataError(problem, source=source)
         rows += [(query, doc, value) for doc, value in documents.items()]
     wrong = next((row for row in rows if isinstance(row[2], bool) or not isinstance(row[2], int | float)), None)
@@ -89,17 +91,17 @@ def _nested_frame(content: bytes, number: str, source: str) -> pl.DataFrame:
     return pl.DataFrame(texts, {"query_id": pl.String, "doc_id": pl.String, number: pl.String}, orient="row")
 
 
-def _line_by_line(content: bytes, chosen: Mapping[str, str], source: str) -> pl.DataFrame:
+def _read_line_by_line(content: bytes, selected: Mapping[str, str], source: str) -> pl.DataFrame:
     """The patient way, which knows the line of what is wrong."""
     import polars as pl
 
-    table: dict[str, list[Any]] = {"line": [], **{ours: [] for ours in chosen}}
+    table: dict[str, list[Any]] = {"line": [], **{ours: [] for ours in selected}}
     for number, line in enumerate(content.split(b"\n"), 1):
         if not line.strip():
             continue
-        record = _object(line, source, number)
+        record = _parse_object(line, source, number)
         table["line"].append(number)
-        for ours, theirs in chosen.items():
+        for ours, theirs in selected.items():
             value = record.get(theirs)
             scalar = isinstance(value, str | int | float) and not isinstance(value, bool)
             if not scalar:
@@ -110,7 +112,7 @@ def _line_by_line(content: bytes, chosen: Mapping[str, str], source: str) -> pl.
     return pl.DataFrame(table, {name: pl.UInt32 if name == "line" else pl.String for name in table})
 
 
-def _object(line: str | bytes, source: str, number: int) -> dict[str, Any]:
+def _parse_object(line: str | bytes, source: str, number: int) -> dict[str, Any]:
     try:
         parsed = json.loads(line)
     except (ValueError, RecursionError) as error:
@@ -121,7 +123,7 @@ def _object(line: str | bytes, source: str, number: int) -> dict[str, Any]:
     return parsed
 
 
-def parquet_qrels(path: Path) -> pl.DataFrame:
+def read_parquet_qrels(path: Path) -> pl.DataFrame:
     """Labels with a query, document and grade column, under any of their usual names.
 
     Returns:
@@ -130,10 +132,10 @@ def parquet_qrels(path: Path) -> pl.DataFrame:
     Raises:
         DataError: not Parquet, a column is missing, or a value is not what it must be.
     """
-    return qrels_table(_parquet_frame(path, QRELS), str(path))
+    return build_qrels_table(_read_parquet_frame(path, QRELS), str(path))
 
 
-def parquet_run(path: Path, score_bits: ScoreBits = 64) -> pl.DataFrame:
+def read_parquet_run(path: Path, score_bits: ScoreBits = 64) -> pl.DataFrame:
     """A run with a query, document and score column; one without scores is ordered by its rank column.
 
     Returns:
@@ -142,17 +144,17 @@ def parquet_run(path: Path, score_bits: ScoreBits = 64) -> pl.DataFrame:
     Raises:
         DataError: not Parquet, a column is missing, or a value is not what it must be.
     """
-    return run_table(_parquet_frame(path, RUN), str(path), score_bits)
+    return build_run_table(_read_parquet_frame(path, RUN), str(path), score_bits)
 
 
-def _parquet_frame(path: Path, wanted: Mapping[str, tuple[str, ...]]) -> pl.DataFrame:
+def _read_parquet_frame(path: Path, field_aliases: Mapping[str, tuple[str, ...]]) -> pl.DataFrame:
     """The wanted columns alone, under our names."""
     import polars as pl
 
     try:
         table = pl.scan_parquet(path, glob=False)
-        chosen = columns(table.collect_schema().names(), wanted, str(path))
-        return table.select(pl.col(theirs).alias(ours) for ours, theirs in chosen.items()).collect()
+        selected = match_columns(table.collect_schema().names(), field_aliases, str(path))
+        return table.select(pl.col(theirs).alias(ours) for ours, theirs in selected.items()).collect()
     except (pl.exceptions.PolarsError, OSError) as error:
         reason = str(error).splitlines()[0]
         raise DataError(f"is not a readable Parquet file ({reason}).", source=str(path)) from None
@@ -170,23 +172,23 @@ def parse_beir(content: bytes, source: str) -> pl.DataFrame:
     """
     import polars as pl
 
-    lines = numbered_lines(content).with_columns(pl.col("text").str.strip_chars_end("\r").str.split("\t"))
+    lines = build_line_table(content).with_columns(pl.col("text").str.strip_chars_end("\r").str.split("\t"))
     header = [name.strip() for name in lines["text"][0].to_list()]
-    chosen = columns(header, QRELS, source)
+    selected = match_columns(header, QRELS, source)
     rows = lines.slice(1)
     bad = rows["text"].list.len() != len(header)
     if bad.any():
-        labelled = rows.filter(bad).row(0, named=True)
+        bad_row = rows.filter(bad).row(0, named=True)
         raise DataError(
-            f"expected {len(header)} fields separated by tabs ({', '.join(header)}), found {len(labelled['text'])}.",
+            f"expected {len(header)} fields separated by tabs ({', '.join(header)}), found {len(bad_row['text'])}.",
             source=source,
-            line=labelled["line"],
+            line=bad_row["line"],
         )
     taken = [
         pl.col("text").list.get(header.index(theirs)).str.strip_chars().replace("", None).alias(ours)
-        for ours, theirs in chosen.items()
+        for ours, theirs in selected.items()
     ]
-    return qrels_table(rows.select("line", *taken), source, "line")
+    return build_qrels_table(rows.select("line", *taken), source, "line")
 
 
 def read_qrels(path: str | Path) -> pl.DataFrame:
@@ -200,12 +202,12 @@ def read_qrels(path: str | Path) -> pl.DataFrame:
     """
     path = Path(path)
     if is_parquet(path):
-        return parquet_qrels(path)
+        return read_parquet_qrels(path)
     content, source = read_bytes(path), str(path)
     check_text(content, source)
-    head = first_line(content)
+    head = find_first_line(content)
     if head.startswith(("{", "[")):
-        return jsonl_qrels(content, source)
+        return parse_jsonl_qrels(content, source)
     if is_header(head.split("\t")):
         return parse_beir(content, source)
     return trec.parse_qrels(content, source)
@@ -232,12 +234,12 @@ def read_run(path: str | Path, score_bits: ScoreBits = 64) -> pl.DataFrame:
         raise UsageError(f"score_bits must be 64 or 32, got {score_bits}.")
     path = Path(path)
     if is_parquet(path):
-        return parquet_run(path, score_bits)
+        return read_parquet_run(path, score_bits)
     content, source = read_bytes(path), str(path)
     check_text(content, source)
-    head = first_line(content)
+    head = find_first_line(content)
     if head.startswith(("{", "[")):
-        return jsonl_run(content, source, score_bits)
+        return parse_jsonl_run(content, source, score_bits)
     if is_header(head.split("\t")) or is_header(head.split(",")):
         raise DataError(
             "expected a run in TREC format, JSON lines or Parquet, found a table with a header.",

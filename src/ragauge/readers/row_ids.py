@@ -7,8 +7,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 
 from ragauge.core.example import Example
-from ragauge.core.identity import query_id_of
-from ragauge.core.messages import plural
+from ragauge.core.identity import derive_query_id
+from ragauge.core.messages import format_count
 from ragauge.core.response import Response
 from ragauge.readers.lines import Rows
 from ragauge.readers.passage_rows import PassageRows
@@ -29,7 +29,7 @@ class RowIds:
         self._repeated = 0
         self._first_copy = ""
 
-    def make(self, query: str, repeat: int, *, twice: bool) -> str:
+    def make_id(self, query: str, repeat: int, *, twice: bool) -> str:
         """The id of an example that has none.
 
         Args:
@@ -37,7 +37,7 @@ class RowIds:
             repeat: which of the answers to it the row holds.
             twice: the same question stands there twice because two annotators judged one answer.
         """
-        base = query_id_of(query)
+        base = derive_query_id(query)
         if twice:
             return base
         copy = self._copies[base, repeat] + 1
@@ -49,12 +49,12 @@ class RowIds:
             self._first_copy = self._first_copy or query_id
         return query_id
 
-    def know_examples(self, examples: Iterable[Example]) -> None:
+    def set_examples(self, examples: Iterable[Example]) -> None:
         """Takes the examples that the rows answer, so that rows without ids are joined with them on their question."""
-        asked: dict[str, list[Example]] = {}
+        examples_by_id: dict[str, list[Example]] = {}
         for example in examples:
-            asked.setdefault(query_id_of(example.query), []).append(example)
-        self._examples = asked
+            examples_by_id.setdefault(derive_query_id(example.query), []).append(example)
+        self._examples = examples_by_id
 
     def answered(self, query: str, repeat: int, n: int) -> str:
         """The id of the example that a response without one answers.
@@ -62,7 +62,7 @@ class RowIds:
         Raises:
             DataError: several examples ask its question, and it is not all one which of them it answers.
         """
-        base = query_id_of(query)
+        base = derive_query_id(query)
         examples = self._examples.get(base, [])
         if len(examples) < 2:
             return examples[0].query_id if examples else base
@@ -72,7 +72,7 @@ class RowIds:
         self._copies[base, repeat] += 1
         return examples[min(self._copies[base, repeat], len(examples)) - 1].query_id
 
-    def is_second(self, n: int, example: Example, response: Response | None, *, twice: bool) -> bool:
+    def is_repeated_row(self, n: int, example: Example, response: Response | None, *, twice: bool) -> bool:
         """Whether the row stood there before and may (a second annotator's); any other repetition is refused."""
         content = hash((example.query, response.answer if twice and response else None))
         first = self._asked.setdefault(example.query_id, (content, n))
@@ -81,18 +81,18 @@ class RowIds:
             raise self._rows.error(problem, n, "Give every query its own query_id.")
         if twice and first[1] != n:
             return True
-        self.enter(n, example.query_id, response.repeat if response else 0)
+        self.register_row(n, example.query_id, response.repeat if response else 0)
         return False
 
-    def enter(self, n: int, query_id: str, repeat: int, *, derived: bool = False) -> None:
+    def register_row(self, n: int, query_id: str, repeat: int, *, derived: bool = False) -> None:
         """Refuses a second row of one id and repeat."""
-        before = self._lines.setdefault((query_id, repeat), n)
-        if before == n:
+        first_line = self._lines.setdefault((query_id, repeat), n)
+        if first_line == n:
             return
         if derived:
-            problem = f"the same query as on {self._rows.unit} {before}, and neither has a query_id."
+            problem = f"the same query as on {self._rows.unit} {first_line}, and neither has a query_id."
             raise self._rows.error(problem, n, "Add a field query_id, or use --map query_id=COLUMN.")
-        problem = f"query_id {query_id!r} stands on {self._rows.unit} {before} already."
+        problem = f"query_id {query_id!r} stands on {self._rows.unit} {first_line} already."
         hint = "Give every example its own query_id, or number several answers to one question with repeat (0, 1, …)."
         if self._passage_rows.number:
             column = self._passage_rows.number
@@ -108,7 +108,8 @@ class RowIds:
         """That ids were made for questions that stand there several times."""
         if self._repeated:
             yield (
-                f"{plural(self._repeated, 'question')} without query_id asked before: each is an example of its own, "
+                f"{format_count(self._repeated, 'question')} without query_id asked before: each is an example of "
+                "its own, "
                 f"named by its order, such as {self._first_copy!r}. Another order of the {self._rows.units} swaps such "
                 "names; a query_id of your own does not."
             )

@@ -18,24 +18,26 @@ def is_squad(articles: Sequence[Any]) -> bool:
     """Whether the objects are SQuAD's articles."""
     first = articles[0] if articles else None
     paragraphs = first.get("paragraphs") if isinstance(first, Mapping) else None
-    return isinstance(paragraphs, list) and all(isinstance(one, Mapping) and "context" in one for one in paragraphs[:3])
+    return isinstance(paragraphs, list) and all(
+        isinstance(paragraph, Mapping) and "context" in paragraph for paragraph in paragraphs[:3]
+    )
 
 
-def questions(articles: Sequence[Mapping[str, Any]]) -> Iterator[Row]:
+def read_questions(articles: Sequence[Mapping[str, Any]]) -> Iterator[Row]:
     """A row a question: its paragraph is the relevant document, its answers are references and gold spans.
 
     An answer that does not stand where SQuAD says has no span; one that is impossible makes it unanswerable.
     """
-    for article, doc_id, paragraph in _paragraphs(articles):
+    for article, doc_id, paragraph in _list_paragraphs(articles):
         context = paragraph["context"]
-        for asked in paragraph.get("qas") or ():
-            answers = asked.get("answers") or ()
-            texts = list(dict.fromkeys(one["text"] for one in answers))
-            row: dict[str, Any] = {"query_id": str(asked["id"]), "query": asked["question"]}
-            if asked.get("is_impossible"):
-                yield {**row, "answerable": False, "segments": _titled(article)}
+        for question in paragraph.get("qas") or ():
+            answers = question.get("answers") or ()
+            texts = list(dict.fromkeys(answer["text"] for answer in answers))
+            row: dict[str, Any] = {"query_id": str(question["id"]), "query": question["question"]}
+            if question.get("is_impossible"):
+                yield {**row, "answerable": False, "segments": _build_segments(article)}
                 continue
-            starts = {(one.get("answer_start", -1), one["text"]) for one in answers}
+            starts = {(answer.get("answer_start", -1), answer["text"]) for answer in answers}
             spans = [
                 {"doc_id": doc_id, "start": start, "end": start + len(text)}
                 for start, text in sorted(starts)
@@ -46,22 +48,24 @@ def questions(articles: Sequence[Mapping[str, Any]]) -> Iterator[Row]:
                 "references": texts,
                 "relevant": {doc_id: 1},
                 **({"gold_spans": spans} if spans else {}),
-                "segments": _titled(article),
+                "segments": _build_segments(article),
             }
 
 
-def documents(articles: Sequence[Mapping[str, Any]]) -> Iterator[Row]:
+def read_documents(articles: Sequence[Mapping[str, Any]]) -> Iterator[Row]:
     """A row a paragraph: doc_id, title and text."""
-    for article, doc_id, paragraph in _paragraphs(articles):
+    for article, doc_id, paragraph in _list_paragraphs(articles):
         yield {"doc_id": doc_id, "title": str(article.get("title") or ""), "text": paragraph["context"]}
 
 
-def _paragraphs(articles: Sequence[Mapping[str, Any]]) -> Iterator[tuple[Mapping[str, Any], str, Mapping[str, Any]]]:
+def _list_paragraphs(
+    articles: Sequence[Mapping[str, Any]],
+) -> Iterator[tuple[Mapping[str, Any], str, Mapping[str, Any]]]:
     for n, article in enumerate(articles):
         title = str(article.get("title") or n)
         for k, paragraph in enumerate(article["paragraphs"]):
             yield article, f"{title}/{k}", paragraph
 
 
-def _titled(article: Mapping[str, Any]) -> dict[str, str]:
+def _build_segments(article: Mapping[str, Any]) -> dict[str, str]:
     return {"article": str(article["title"])} if article.get("title") else {}

@@ -8,35 +8,39 @@ from pathlib import Path
 from typing import Any
 
 from ragauge.core.errors import DataError, UsageError
-from ragauge.core.values import described
+from ragauge.core.values import describe_value
 from ragauge.readers import other_tools
-from ragauge.readers.lines import LONGEST_LINE, Row, Rows, lines
+from ragauge.readers.lines import MAX_LINE_BYTES, Row, Rows, read_lines
 
 DELIMITERS = (",", ";", "\t", "|")
 
 
 def read_csv(path: Path) -> Rows:
     """The rows of the file, numbered as a spreadsheet shows them: the header is row 1. An empty cell is null."""
-    return Rows(str(path), _csv_rows(path), unit="row", cells=True, blank="empty cell")
+    return Rows(str(path), _read_csv_rows(path), unit="row", cells=True, blank="empty cell")
 
 
-def _csv_rows(path: Path) -> Iterator[tuple[int, Row]]:
+def _read_csv_rows(path: Path) -> Iterator[tuple[int, Row]]:
     name = str(path)
-    text = (line for _, line in lines(path))
+    text = (line for _, line in read_lines(path))
     first = next((line for line in text if line.strip()), None)
     if first is None:
-        empty = next(lines(path), None) is None
+        empty = next(read_lines(path), None) is None
         problem = "the file is empty." if empty else "the file has only blank lines."
         raise DataError(problem, source=name, hint="Expected a header with a column query, then one example a row.")
-    reader = csv.reader(_again(first, text), delimiter=_delimiter(first), strict=True)
-    header = [cell.strip() for cell in _cells(reader, name, 1) or []]
+    reader = csv.reader(_chain_lines(first, text), delimiter=_detect_delimiter(first), strict=True)
+    header = [cell.strip() for cell in _read_cells(reader, name, 1) or []]
     twice = sorted({cell for cell in header if cell and header.count(cell) > 1})
     if twice:
-        hint = other_tools.APART if other_tools.is_promptfoo(header) else "Rename one of them, or leave it out."
+        hint = (
+            other_tools.SEPARATE_FILES_HINT
+            if other_tools.is_promptfoo(header)
+            else "Rename one of them, or leave it out."
+        )
         problem = f"the column {twice[0]!r} stands twice in the header."
         raise DataError(problem, source=name, line=1, unit="row", hint=hint)
     n = 1
-    while (cells := _cells(reader, name, n + 1)) is not None:
+    while (cells := _read_cells(reader, name, n + 1)) is not None:
         n += 1
         if not any(cells):
             continue
@@ -51,14 +55,14 @@ def _csv_rows(path: Path) -> Iterator[tuple[int, Row]]:
         yield n, {column: cell or None for column, cell in zip(header, cells, strict=True) if column}
 
 
-def _again(first: str, rest: Iterator[str]) -> Iterator[str]:
+def _chain_lines(first: str, remaining: Iterator[str]) -> Iterator[str]:
     yield first
-    yield from rest
+    yield from remaining
 
 
-def _cells(reader: Iterator[list[str]], source: str, n: int) -> list[str] | None:
+def _read_cells(reader: Iterator[list[str]], source: str, n: int) -> list[str] | None:
     # the limit belongs to the whole process, so it is raised only while a row is read
-    before = csv.field_size_limit(LONGEST_LINE)
+    previous_limit = csv.field_size_limit(MAX_LINE_BYTES)
     try:
         return next(reader, None)
     except csv.Error as error:
@@ -71,26 +75,26 @@ def _cells(reader: Iterator[list[str]], source: str, n: int) -> list[str] | None
             hint='Double the quotes inside a quoted cell: "say ""yes"" twice".',
         ) from None
     finally:
-        csv.field_size_limit(before)
+        csv.field_size_limit(previous_limit)
 
 
-def _delimiter(header: str) -> str:
+def _detect_delimiter(header: str) -> str:
     """The delimiter that the header holds most often."""
     return max(DELIMITERS, key=header.count)
 
 
 def read_parquet(path: Path) -> Rows:
     """The rows of the file, from 1."""
-    return Rows(str(path), _parquet_rows(path), unit="row", cells=True)
+    return Rows(str(path), _read_parquet_rows(path), unit="row", cells=True)
 
 
-def _parquet_rows(path: Path) -> Iterator[tuple[int, Row]]:
+def _read_parquet_rows(path: Path) -> Iterator[tuple[int, Row]]:
     import polars as pl
 
     frame, start = pl.scan_parquet(path, glob=False), 0
     while True:
         try:
-            batch = frame.slice(start, BATCH).collect()
+            batch = frame.slice(start, BATCH_SIZE_ROWS).collect()
         except (pl.exceptions.PolarsError, OSError) as error:
             problem = f"not a readable Parquet file: {str(error).splitlines()[0]}."
             raise DataError(problem, source=str(path), hint="Write it again; is it cut off?") from None
@@ -100,87 +104,87 @@ def _parquet_rows(path: Path) -> Iterator[tuple[int, Row]]:
         start += batch.height
 
 
-BATCH = 8_192
+BATCH_SIZE_ROWS = 8_192
 PLAIN = frozenset({str, int, float, bool, type(None)})
 
 
 def is_frame(source: object) -> bool:
     """Whether the object is a table of one of the three libraries."""
-    return _library(source) in ("polars", "pandas", "pyarrow")
+    return _get_library(source) in ("polars", "pandas", "pyarrow")
 
 
 def is_list(source: object) -> bool:
     """Whether the object gives dictionaries one by one."""
-    listed = isinstance(source, Iterable) and not isinstance(source, str | bytes | Mapping)
-    return listed or hasattr(source, "to_list")
+    is_iterable = isinstance(source, Iterable) and not isinstance(source, str | bytes | Mapping)
+    return is_iterable or hasattr(source, "to_list")
 
 
 def read_table(source: Any) -> Rows:
     """The rows of a table, from 1."""
-    match _library(source):
+    match _get_library(source):
         case "polars":
-            return Rows("table", enumerate(_polars(source), 1), unit="row", cells=True)
+            return Rows("table", enumerate(_read_polars(source), 1), unit="row", cells=True)
         case "pandas":
-            return Rows("table", enumerate(_pandas(source), 1), unit="row", cells=True)
+            return Rows("table", enumerate(_read_pandas(source), 1), unit="row", cells=True)
         case "pyarrow":
-            return Rows("table", enumerate(_arrow(source), 1), unit="row", cells=True)
+            return Rows("table", enumerate(_read_arrow(source), 1), unit="row", cells=True)
     if hasattr(source, "to_list"):  # ragas' EvaluationDataset
         source = source.to_list()
-    return Rows("list", _listed(source), unit="entry")
+    return Rows("list", _read_list(source), unit="entry")
 
 
-def _library(source: object) -> str:
+def _get_library(source: object) -> str:
     return type(source).__module__.partition(".")[0]
 
 
-def _polars(source: Any) -> Iterator[Row]:
+def _read_polars(source: Any) -> Iterator[Row]:
     if hasattr(source, "collect"):
         start = 0
-        while (batch := source.slice(start, BATCH).collect()).height:
+        while (batch := source.slice(start, BATCH_SIZE_ROWS).collect()).height:
             yield from batch.iter_rows(named=True)
-            start += BATCH
+            start += BATCH_SIZE_ROWS
         return
     yield from source.iter_rows(named=True)
 
 
-def _arrow(source: Any) -> Iterator[Row]:
-    batches = source.to_batches(max_chunksize=BATCH) if hasattr(source, "to_batches") else [source]
+def _read_arrow(source: Any) -> Iterator[Row]:
+    batches = source.to_batches(max_chunksize=BATCH_SIZE_ROWS) if hasattr(source, "to_batches") else [source]
     for batch in batches:
         yield from batch.to_pylist()
 
 
-def _pandas(source: Any) -> Iterator[Row]:
+def _read_pandas(source: Any) -> Iterator[Row]:
     columns = [str(column) for column in source.columns]
     for cells in source.itertuples(index=False, name=None):
-        yield {column: cell(value) for column, value in zip(columns, cells, strict=True)}
+        yield {column: to_cell_value(value) for column, value in zip(columns, cells, strict=True)}
 
 
-def plain(value: Any) -> Any:
+def to_plain_value(value: Any) -> Any:
     """NumPy values, at any depth, as Python's."""
     if type(value) in PLAIN:
         return value
     if isinstance(value, Mapping):
-        return {key: plain(item) for key, item in value.items()}
+        return {key: to_plain_value(item) for key, item in value.items()}
     if isinstance(value, list | tuple):
-        return [plain(item) for item in value]
-    return plain(value.tolist()) if _library(value) == "numpy" and hasattr(value, "tolist") else value
+        return [to_plain_value(item) for item in value]
+    return to_plain_value(value.tolist()) if _get_library(value) == "numpy" and hasattr(value, "tolist") else value
 
 
-def cell(value: Any) -> Any:
+def to_cell_value(value: Any) -> Any:
     """A cell as Python's value: the empty cells of pandas (NaN, NaT, NA) as None, which its records keep too."""
-    plain_value = plain(value)
+    plain_value = to_plain_value(value)
     empty = type(plain_value).__name__ in ("NAType", "NaTType") or (
         isinstance(plain_value, float) and plain_value != plain_value
     )
     return None if empty else plain_value
 
 
-def _listed(source: Iterable[Any]) -> Iterator[tuple[int, Row]]:
+def _read_list(source: Iterable[Any]) -> Iterator[tuple[int, Row]]:
     for n, item in enumerate(source, 1):
         row = item.model_dump() if hasattr(item, "model_dump") else item
         if not isinstance(row, Mapping):
-            raise DataError(f"expected a dictionary, got {described(item)}.", source="list", line=n, unit="entry")
-        yield n, {str(key): cell(value) for key, value in row.items()}
+            raise DataError(f"expected a dictionary, got {describe_value(item)}.", source="list", line=n, unit="entry")
+        yield n, {str(key): to_cell_value(value) for key, value in row.items()}
 
 
 def is_dataset(source: object) -> bool:
@@ -193,9 +197,9 @@ def read_dataset(source: Any, split: str | None = None) -> Rows:
     if isinstance(source, Mapping):
         name = split or ("test" if "test" in source else next(iter(source)) if len(source) == 1 else "")
         if name not in source:
-            known = ", ".join(source)
-            raise UsageError(f"the data set has the splits {known}; got {split!r}. Choose one with split=NAME.")
+            split_names = ", ".join(source)
+            raise UsageError(f"the data set has the splits {split_names}; got {split!r}. Choose one with split=NAME.")
         source = source[name]
     # a data set may be set to give NumPy values
-    rows = ({key: cell(value) for key, value in row.items()} for row in source)
+    rows = ({key: to_cell_value(value) for key, value in row.items()} for row in source)
     return Rows("dataset", enumerate(rows, 1), unit="row", cells=True)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from ragauge.core import ranking
 from ragauge.core.errors import DataError
-from ragauge.readers.lines import FIELD, GAP, numbered_lines
+from ragauge.readers.lines import FIELD, GAP, build_line_table
 
 if TYPE_CHECKING:
     import polars as pl
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 ScoreBits = Literal[64, 32]
 
 
-def ranks(query: pl.Series, doc: pl.Series, score: pl.Series, score_bits: ScoreBits = 64) -> pl.Series:
+def compute_ranks(query: pl.Series, doc: pl.Series, score: pl.Series, score_bits: ScoreBits = 64) -> pl.Series:
     """Each row's rank within its query: score descending, then document id descending in byte order.
 
     A file that already stands in this order, each query in one piece, is not sorted again.
@@ -34,15 +34,17 @@ def ranks(query: pl.Series, doc: pl.Series, score: pl.Series, score_bits: ScoreB
     import polars as pl
 
     values = score.cast(pl.Float32 if score_bits == 32 else pl.Float64)
-    starts = ranking.starts(query)
-    heads = query.gather(starts) if len(starts) < len(query) else query
-    names = heads.unique()
-    rises, ties = _steps(values)
+    starts = ranking.find_query_starts(query)
+    first_queries = query.gather(starts) if len(starts) < len(query) else query
+    names = first_queries.unique()
+    rises, ties = _find_steps(values)
     order: Any = None  # None: the rows stand in order already
-    if len(names) < len(heads) or len(np.setdiff1d(rises, starts, assume_unique=True)):
-        rows_of = np.diff(starts, append=len(query))
-        order, starts, ties = _sorted(np.repeat(_groups(heads, names), rows_of), values.to_numpy())
-    row_ranks = _counted(starts, len(query))
+    if len(names) < len(first_queries) or len(np.setdiff1d(rises, starts, assume_unique=True)):
+        group_sizes = np.diff(starts, append=len(query))
+        order, starts, ties = _sort_by_group(
+            np.repeat(_number_groups(first_queries, names), group_sizes), values.to_numpy()
+        )
+    row_ranks = _count_from_starts(starts, len(query))
     if order is not None:
         placed = row_ranks
         row_ranks = np.empty_like(placed)
@@ -52,31 +54,31 @@ def ranks(query: pl.Series, doc: pl.Series, score: pl.Series, score_bits: ScoreB
         both = np.sort(np.concatenate([ties - 1, ties]))
         positions = both[np.diff(both, prepend=-1) > 0]  # as union1d, twenty times as fast
         rows = positions if order is None else order[positions]
-        places = row_ranks[rows]
+        tied_ranks = row_ranks[rows]
         stretch = np.cumsum(~np.isin(positions, ties, assume_unique=True))
-        row_ranks[_untied(rows, stretch, doc)] = places
+        row_ranks[_break_ties(rows, stretch, doc)] = tied_ranks
     return pl.Series("rank", row_ranks)
 
 
-def _steps(values: pl.Series) -> tuple[Any, Any]:
+def _find_steps(values: pl.Series) -> tuple[Any, Any]:
     """Numbers of the rows that are higher than the row before, and of those that equal it."""
     import numpy as np
 
     rises, ties, row, last = [np.empty(0, np.int64)], [np.empty(0, np.int64)], 0, None
     for chunk in values.get_chunks():
-        part = chunk.to_numpy()
-        if not len(part):
+        scores = chunk.to_numpy()
+        if not len(scores):
             continue
         if last is not None:
-            rises.append(np.flatnonzero(part[:1] > last) + row)
-            ties.append(np.flatnonzero(part[:1] == last) + row)
-        rises.append(np.flatnonzero(part[1:] > part[:-1]) + row + 1)
-        ties.append(np.flatnonzero(part[1:] == part[:-1]) + row + 1)
-        row, last = row + len(part), part[-1]
+            rises.append(np.flatnonzero(scores[:1] > last) + row)
+            ties.append(np.flatnonzero(scores[:1] == last) + row)
+        rises.append(np.flatnonzero(scores[1:] > scores[:-1]) + row + 1)
+        ties.append(np.flatnonzero(scores[1:] == scores[:-1]) + row + 1)
+        row, last = row + len(scores), scores[-1]
     return np.concatenate(rises), np.concatenate(ties)
 
 
-def _counted(starts: Any, n: int) -> Any:
+def _count_from_starts(starts: Any, n: int) -> Any:
     """1, 2, 3 ... from each start on, for n places: the running sum of steps that fall back to 1 at each start."""
     import numpy as np
 
@@ -85,7 +87,7 @@ def _counted(starts: Any, n: int) -> Any:
     return np.cumsum(step, out=step).view(np.uint32)
 
 
-def _sorted(group: Any, values: Any) -> tuple[Any, Any, Any]:
+def _sort_by_group(group: Any, values: Any) -> tuple[Any, Any, Any]:
     """The rows by group, then value descending; the places where a group starts, and those equal to the one before."""
     import numpy as np
 
@@ -96,16 +98,16 @@ def _sorted(group: Any, values: Any) -> tuple[Any, Any, Any]:
     return order, starts, np.flatnonzero(values[1:] == values[:-1]) + 1
 
 
-def _groups(heads: pl.Series, names: pl.Series) -> Any:
+def _number_groups(first_queries: pl.Series, names: pl.Series) -> Any:
     """Each query id's place among the names; few enough take 16 bits, which sort by radix."""
     import numpy as np
     import polars as pl
 
-    number = heads.replace_strict(names, np.arange(len(names)), return_dtype=pl.Int32).to_numpy()
+    number = first_queries.replace_strict(names, np.arange(len(names)), return_dtype=pl.Int32).to_numpy()
     return number.astype(np.uint16) if len(names) <= 2**16 else number
 
 
-def _untied(rows: Any, stretch: Any, doc: pl.Series) -> Any:
+def _break_ties(rows: Any, stretch: Any, doc: pl.Series) -> Any:
     """The rows with each stretch of equal scores put in descending order of document id."""
     import polars as pl
 
@@ -124,26 +126,30 @@ RUN: Mapping[str, tuple[str, ...]] = {"query_id": QUERY, "doc_id": DOC, "score":
 RANKED_RUN: Mapping[str, tuple[str, ...]] = {"query_id": QUERY, "doc_id": DOC, "rank": ("rank",)}
 
 
-def columns(names_there: Iterable[str], wanted: Mapping[str, tuple[str, ...]], source: str) -> dict[str, str]:
+def match_columns(
+    column_names: Iterable[str], field_aliases: Mapping[str, tuple[str, ...]], source: str
+) -> dict[str, str]:
     """Our column -> theirs. A run without a score may have a rank instead.
 
     Raises:
         DataError: a column is missing.
     """
     spelled: dict[str, str] = {}
-    for name in names_there:
+    for name in column_names:
         spelled.setdefault(name.strip().lower(), name)
-    chosen = {}
-    for ours, names in wanted.items():
+    selected = {}
+    for ours, names in field_aliases.items():
         theirs = next((spelled[name] for name in names if name in spelled), None)
         if theirs is None:
-            if wanted is RUN and ours == "score" and "rank" in spelled:
-                return columns(spelled.values(), RANKED_RUN, source)
-            listed = ", ".join(spelled.values()) or "nothing"
-            known = ", ".join(names)
-            raise DataError(f"no column {ours!r} (found: {listed}).", source=source, hint=f"It may be called {known}.")
-        chosen[ours] = theirs
-    return chosen
+            if field_aliases is RUN and ours == "score" and "rank" in spelled:
+                return match_columns(spelled.values(), RANKED_RUN, source)
+            found_columns = ", ".join(spelled.values()) or "nothing"
+            valid_names = ", ".join(names)
+            raise DataError(
+                f"no column {ours!r} (found: {found_columns}).", source=source, hint=f"It may be called {valid_names}."
+            )
+        selected[ours] = theirs
+    return selected
 
 
 def is_header(fields: Iterable[str]) -> bool:
@@ -152,7 +158,7 @@ def is_header(fields: Iterable[str]) -> bool:
     return bool(spelled & set(QUERY)) and bool(spelled & set(DOC))
 
 
-def qrels_table(frame: pl.DataFrame, source: str, unit: str = "row") -> pl.DataFrame:
+def build_qrels_table(frame: pl.DataFrame, source: str, unit: str = "row") -> pl.DataFrame:
     """Checked labels.
 
     Args:
@@ -168,8 +174,8 @@ def qrels_table(frame: pl.DataFrame, source: str, unit: str = "row") -> pl.DataF
     """
     import polars as pl
 
-    frame = _ids(frame, source, unit)
-    frame = frame.with_columns(_number(frame, "grade", source, unit))
+    frame = _check_ids(frame, source, unit)
+    frame = frame.with_columns(_parse_number(frame, "grade", source, unit))
     if "line" not in frame.columns:
         frame = frame.with_row_index("line", 1)
     pair = ["query_id", "doc_id"]
@@ -190,7 +196,7 @@ def qrels_table(frame: pl.DataFrame, source: str, unit: str = "row") -> pl.DataF
     return frame.with_row_index("item").select("query_id", "item", "doc_id", "grade")
 
 
-def run_table(frame: pl.DataFrame, source: str, score_bits: ScoreBits = 64, unit: str = "row") -> pl.DataFrame:
+def build_run_table(frame: pl.DataFrame, source: str, score_bits: ScoreBits = 64, unit: str = "row") -> pl.DataFrame:
     """A checked run in its final order.
 
     Args:
@@ -208,15 +214,15 @@ def run_table(frame: pl.DataFrame, source: str, score_bits: ScoreBits = 64, unit
     """
     import polars as pl
 
-    frame = _ids(frame, source, unit)
+    frame = _check_ids(frame, source, unit)
     by = "score" if "score" in frame.columns else "rank"
-    number = _number(frame, by, source, unit)
-    order = ranks(frame["query_id"], frame["doc_id"], number if by == "score" else -number, score_bits)
-    kept = [frame["query_id"], frame["doc_id"], *([number] if by == "score" else []), order]
-    return pl.DataFrame(kept)
+    number = _parse_number(frame, by, source, unit)
+    order = compute_ranks(frame["query_id"], frame["doc_id"], number if by == "score" else -number, score_bits)
+    output_columns = [frame["query_id"], frame["doc_id"], *([number] if by == "score" else []), order]
+    return pl.DataFrame(output_columns)
 
 
-def _ids(frame: pl.DataFrame, source: str, unit: str) -> pl.DataFrame:
+def _check_ids(frame: pl.DataFrame, source: str, unit: str) -> pl.DataFrame:
     """The frame with ids as text and its line numbers; nothing missing."""
     import polars as pl
 
@@ -227,28 +233,30 @@ def _ids(frame: pl.DataFrame, source: str, unit: str) -> pl.DataFrame:
         if not (kind in (pl.String, pl.Categorical) or kind.is_integer() or isinstance(kind, pl.Enum)):
             raise DataError(f"{name} must be text or whole numbers, found {kind}.", source=source)
         if frame[name].null_count():
-            raise DataError(f"{name} is missing.", source=source, line=_line(frame, frame[name].is_null()), unit=unit)
+            raise DataError(
+                f"{name} is missing.", source=source, line=_find_line(frame, frame[name].is_null()), unit=unit
+            )
     return frame.with_columns(pl.col("query_id", "doc_id").cast(pl.String))
 
 
-def _number(frame: pl.DataFrame, name: str, source: str, unit: str) -> pl.Series:
+def _parse_number(frame: pl.DataFrame, name: str, source: str, unit: str) -> pl.Series:
     import polars as pl
 
-    given = frame[name]
-    if not (given.dtype.is_numeric() or given.dtype == pl.String):
-        raise DataError(f"{name} must be a number, found {given.dtype}.", source=source)
-    number = given.cast(pl.Float64, strict=False)
+    raw = frame[name]
+    if not (raw.dtype.is_numeric() or raw.dtype == pl.String):
+        raise DataError(f"{name} must be a number, found {raw.dtype}.", source=source)
+    number = raw.cast(pl.Float64, strict=False)
     finite = number.is_finite()
     if number.null_count() or not finite.all():
         bad = ~finite.fill_null(False)
-        line = _line(frame, bad)
-        value: Any = given.filter(bad)[0]
-        shown = "nothing" if value is None else repr(value)
-        raise DataError(f"{name} must be a finite number, found {shown}.", source=source, line=line, unit=unit)
+        line = _find_line(frame, bad)
+        value: Any = raw.filter(bad)[0]
+        found_text = "nothing" if value is None else repr(value)
+        raise DataError(f"{name} must be a finite number, found {found_text}.", source=source, line=line, unit=unit)
     return number
 
 
-def _line(frame: pl.DataFrame, bad: pl.Series) -> int:
+def _find_line(frame: pl.DataFrame, bad: pl.Series) -> int:
     first = bad.arg_true()[0]
     return int(frame["line"][first]) if "line" in frame.columns else first + 1
 
@@ -267,24 +275,24 @@ def parse_qrels(content: bytes, source: str) -> pl.DataFrame:
     """
     import polars as pl
 
-    lines = numbered_lines(content).filter(~pl.col("text").str.contains(r"^\s*#"))
+    lines = build_line_table(content).filter(~pl.col("text").str.contains(r"^\s*#"))
     fields = lines.select("line", pl.col("text").str.extract_groups(QRELS_LINE).alias("fields")).unnest("fields")
     bad = fields["1"].is_null()
     if bad.any():
-        labelled = lines.filter(bad).row(0, named=True)
-        n = len(labelled["text"].split())
+        bad_line = lines.filter(bad).row(0, named=True)
+        n = len(bad_line["text"].split())
         run = n >= 6
         raise DataError(
             f"expected four fields (query, iteration, document, grade), found {n}.",
             source=source,
-            line=labelled["line"],
+            line=bad_line["line"],
             hint="This looks like a run: the labels come first, then the run." if run else "",
         )
-    return qrels_table(fields.rename({"1": "query_id", "2": "doc_id", "3": "grade"}), source, "line")
+    return build_qrels_table(fields.rename({"1": "query_id", "2": "doc_id", "3": "grade"}), source, "line")
 
 
 RUN_LINE = rf"^(?:{GAP})?({FIELD}){GAP}{FIELD}{GAP}({FIELD}){GAP}{FIELD}{GAP}({FIELD}){GAP}{FIELD}"
-NAMES = {"1": "query_id", "2": "doc_id", "3": "score"}
+RUN_COLUMNS = {"1": "query_id", "2": "doc_id", "3": "score"}
 
 
 def parse_run(content: bytes, source: str, score_bits: ScoreBits = 64) -> pl.DataFrame:
@@ -298,11 +306,11 @@ def parse_run(content: bytes, source: str, score_bits: ScoreBits = 64) -> pl.Dat
     Raises:
         DataError: a line has fewer than six fields, or a score is no finite number.
     """
-    regular = _regular(content)
-    return run_table(_any(content, source) if regular is None else regular, source, score_bits, "line")
+    regular = _parse_regular_run(content)
+    return build_run_table(_parse_any_run(content, source) if regular is None else regular, source, score_bits, "line")
 
 
-def _regular(content: bytes) -> pl.DataFrame | None:
+def _parse_regular_run(content: bytes) -> pl.DataFrame | None:
     """The fast way: six fields everywhere, always one separator, no comments. None where the file is otherwise."""
     import polars as pl
 
@@ -328,20 +336,20 @@ def _regular(content: bytes) -> pl.DataFrame | None:
     return frame
 
 
-def _any(content: bytes, source: str) -> pl.DataFrame:
+def _parse_any_run(content: bytes, source: str) -> pl.DataFrame:
     """The patient way: any blanks between fields, comments, more text after the tag."""
     import polars as pl
 
-    lines = numbered_lines(content).filter(~pl.col("text").str.contains(r"^\s*#"))
+    lines = build_line_table(content).filter(~pl.col("text").str.contains(r"^\s*#"))
     fields = lines.select("line", pl.col("text").str.extract_groups(RUN_LINE).alias("fields")).unnest("fields")
     bad = fields["1"].is_null()
     if bad.any():
-        labelled = lines.filter(bad).row(0, named=True)
-        n = len(labelled["text"].split())
+        bad_line = lines.filter(bad).row(0, named=True)
+        n = len(bad_line["text"].split())
         raise DataError(
             f"expected six fields (query, Q0, document, rank, score, tag), found {n}.",
             source=source,
-            line=labelled["line"],
+            line=bad_line["line"],
             hint="This looks like qrels: the labels come first, then the run." if n == 4 else "",
         )
-    return fields.rename(NAMES)
+    return fields.rename(RUN_COLUMNS)

@@ -31,15 +31,15 @@ def read(path: Path) -> Rows:
         problem = "an Excel workbook is read by openpyxl or fastexcel, and neither is installed."
         raise DataError(problem, source=name, hint="Install one: pip install openpyxl. Or save the sheet as CSV.")
     remarks: list[str] = []
-    sheets = _openpyxl(path) if engine == "openpyxl" else _fastexcel(path)
+    sheets = _read_openpyxl(path) if engine == "openpyxl" else _read_fastexcel(path)
     filled = [(title, cells) for title, cells in sheets if any(value is not None for row in cells for value in row)]
     if not filled:
         raise DataError("the workbook is empty.", source=name, hint="Expected a header with a column query.")
     (title, cells), *others = filled
     if others:
-        left = ", ".join(repr(other) for other, _ in others)
-        remarks.append(f"read the sheet {title!r}; left out: {left}. Save a sheet of its own as CSV to read it.")
-    return Rows(name, _rows(cells, name), unit="row", cells=True, blank="empty cell", remarks=remarks)
+        left_out = ", ".join(repr(other) for other, _ in others)
+        remarks.append(f"read the sheet {title!r}; left out: {left_out}. Save a sheet of its own as CSV to read it.")
+    return Rows(name, _build_rows(cells, name), unit="row", cells=True, blank="empty cell", remarks=remarks)
 
 
 def _is_workbook(path: Path) -> bool:
@@ -51,7 +51,7 @@ def _is_workbook(path: Path) -> bool:
         raise DataError(problem, source=str(path), hint="Copy it again; is it cut off?") from None
 
 
-def _openpyxl(path: Path) -> Iterator[tuple[str, list[tuple[Any, ...]]]]:
+def _read_openpyxl(path: Path) -> Iterator[tuple[str, list[tuple[Any, ...]]]]:
     book = import_module("openpyxl").load_workbook(path, read_only=True, data_only=True)
     try:
         for sheet in book.worksheets:
@@ -60,13 +60,13 @@ def _openpyxl(path: Path) -> Iterator[tuple[str, list[tuple[Any, ...]]]]:
         book.close()
 
 
-def _fastexcel(path: Path) -> Iterator[tuple[str, list[tuple[Any, ...]]]]:
+def _read_fastexcel(path: Path) -> Iterator[tuple[str, list[tuple[Any, ...]]]]:
     book = import_module("fastexcel").read_excel(path)
     for title in book.sheet_names:
         yield title, book.load_sheet(title, header_row=None).to_polars().rows()
 
 
-def _rows(cells: list[tuple[Any, ...]], source: str) -> Iterator[tuple[int, Row]]:
+def _build_rows(cells: list[tuple[Any, ...]], source: str) -> Iterator[tuple[int, Row]]:
     first = next(n for n, row in enumerate(cells) if any(value is not None for value in row))
     header = ["" if value is None else str(value).strip() for value in cells[first]]
     twice = sorted({name for name in header if name and header.count(name) > 1})
@@ -74,12 +74,12 @@ def _rows(cells: list[tuple[Any, ...]], source: str) -> Iterator[tuple[int, Row]
         problem = f"the column {twice[0]!r} stands twice in the header."
         raise DataError(problem, source=source, line=first + 1, unit="row", hint="Rename one of them, or leave it out.")
     for n, row in enumerate(cells[first + 1 :], first + 2):
-        values = [_plain(value) for value in row]
+        values = [_to_plain_value(value) for value in row]
         if any(value is not None for value in values):
             yield n, {name: value for name, value in zip(header, values, strict=False) if name}
 
 
-def _plain(value: Any) -> Any:
+def _to_plain_value(value: Any) -> Any:
     """A cell's value; an empty text as null, a date as text."""
     if isinstance(value, date | datetime | time):
         return value.isoformat()

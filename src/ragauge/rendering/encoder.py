@@ -66,33 +66,33 @@ def encode(value: Any, form: str = "", by: str = "") -> Any:
     if isinstance(value, date):  # a moment too
         return value.isoformat()
     if isinstance(value, Mapping):
-        return {_name(key): encode(item, form, by) for key, item in value.items()}
+        return {_format_key(key): encode(item, form, by) for key, item in value.items()}
     if isinstance(value, tuple | list) and not hasattr(value, "_fields"):
         if by:
             return {attrgetter(by)(item): encode(item, form) for item in value}
         return [encode(item, form) for item in value]
     if isinstance(value, Set):
         return sorted(map(encode, value))
-    return _shaped(value, form or type(value).__name__)
+    return _encode_with_form(value, form or type(value).__name__)
 
 
-def json_text(value: Any) -> str:
+def format_json(value: Any) -> str:
     """A result as a JSON file: indented, in UTF-8, without NaN."""
     return json.dumps(encode(value), indent=2, ensure_ascii=False, allow_nan=False) + "\n"
 
 
 @cache
-def form_of(name: str) -> JsonForm | None:
+def find_form(name: str) -> JsonForm | None:
     """The form of a type, or of this name; None where the fields are the keys."""
     from ragauge.rendering.json_forms import FORMS
 
     text = FORMS.get(name)
     if text is None:
         return None
-    return JsonForm(tuple(map(_key, (text[1:-1] if text[0] == "[" else text).split())), text[0] in "[=")
+    return JsonForm(tuple(map(_parse_key, (text[1:-1] if text[0] == "[" else text).split())), text[0] in "[=")
 
 
-def _key(token: str) -> FormKey:
+def _parse_key(token: str) -> FormKey:
     match = TOKEN.fullmatch(token)
     if match is None:
         raise ValueError(f"a form has {token!r}, which is no entry of one.")
@@ -102,41 +102,41 @@ def _key(token: str) -> FormKey:
     return FormKey(match["key"] or path[-1], path, bool(match["spread"]), optional, end, by, form)
 
 
-def _shaped(value: Any, name: str) -> Any:
-    form = form_of(name)
+def _encode_with_form(value: Any, name: str) -> Any:
+    form = find_form(name)
     if form is None:
-        names = getattr(value, "_fields", None) or [part.name for part in dataclasses.fields(value)]
-        return {part: encode(getattr(value, part)) for part in names}
-    pairs = [(key, _value(value, key)) for key in form.keys]
+        names = getattr(value, "_fields", None) or [field_name.name for field_name in dataclasses.fields(value)]
+        return {field_name: encode(getattr(value, field_name)) for field_name in names}
+    pairs = [(key, _get_value(value, key)) for key in form.keys]
     if form.values:
         values = [item for _, item in pairs]
         return values if len(values) > 1 else values[0]
-    return dict(pair for key, item in pairs for pair in _pairs(key, item))
+    return dict(pair for key, item in pairs for pair in _list_pairs(key, item))
 
 
-def _pairs(key: FormKey, item: Any) -> Iterator[tuple[str, Any]]:
+def _list_pairs(key: FormKey, item: Any) -> Iterator[tuple[str, Any]]:
     if key.spread:
         yield from (item or {}).items()
     elif not (key.optional and item in (None, {}, [])):
         yield key.key, item
 
 
-def _value(value: Any, key: FormKey) -> Any:
+def _get_value(value: Any, key: FormKey) -> Any:
     if key.end == "()":
         from ragauge.rendering import json_values
 
         return encode(getattr(json_values, key.path[0])(value), key.form, key.by)
-    for part in key.path:
-        value = value if part == "self" or value is None else getattr(value, part)
+    for step in key.path:
+        value = value if step == "self" or value is None else getattr(value, step)
     if key.end == "#":
         return len(value)
     return None if key.end == "!" and not value else encode(value, key.form, key.by)
 
 
-def _name(key: object) -> str:
+def _format_key(key: object) -> str:
     """A key of a mapping; of quantiles p50.
 
-    >>> _name("a"), _name(0.95)
+    >>> _format_key("a"), _format_key(0.95)
     ('a', 'p95')
     """
     return f"p{round(100 * key)}" if isinstance(key, float) else str(key)

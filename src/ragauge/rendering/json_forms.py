@@ -26,7 +26,9 @@ FORMS: Mapping[str, str] = {
         "rectified? judge_mean? judge_ci?=judge_interval micro? "
         "bounds?=bounds() quantiles? reasons?"
     ),
-    "Rectified": "mean ci=interval judge=judged people=classical labels=n judged_only=others worth=effective weight",
+    "LabelCorrectedMean": (
+        "mean ci=interval judge=judged people=classical labels=n judged_only=others worth=effective weight"
+    ),
     "Reading": "metric level mean point interval source against difference n of method=interval.method",
     "baseline": (
         "run_id=base.run_id name=base.name matched=matched.pairs only_here=matched.here only_there=matched.there "
@@ -51,7 +53,7 @@ FORMS: Mapping[str, str] = {
     "JudgeMeanError": "from=origin public_sources=sources disagreement? *labelled()",
     "LabelledError": "labels examples? files? checked? people_mean? judge_mean? difference? difference_ci?",
     # what judging took
-    "Paid": (
+    "CallTotals": (
         "calls calls_in_vain=failed input_tokens output_tokens cached_tokens cost=known_cost "
         "calls_without_price=unpriced"
     ),
@@ -110,7 +112,7 @@ FORMS: Mapping[str, str] = {
     "History": "columns older rows",
     "log": "mean ci=interval scored undefined not_applicable failed not_read",
     # a comparison
-    "Compared": (
+    "BaselineComparison": (
         "schema_version=schema_version() base judge=judge_id level correction tests=self:tests comparisons=runs"
     ),
     "tests": "metrics=tests segments=segment_tests",

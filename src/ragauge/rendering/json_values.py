@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ragauge.rendering.words import safe
+from ragauge.rendering.words import make_safe
 
 if TYPE_CHECKING:
     from ragauge.evaluation.overview.run_counts import RunCounts
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from ragauge.stats.judge_error import JudgeMeanError
     from ragauge.stats.label_gap import LabelGap
 
-LEVEL = 0.95
+CONFIDENCE_LEVEL = 0.95
 SCHEMA_VERSION = 2
 
 
@@ -40,10 +40,10 @@ def schema_version(_: object) -> int:
 
 def segment_sizes(card: ScorecardData) -> dict[str, dict[str, SegmentSize]]:
     """Column, value: its examples."""
-    from ragauge.scores.segments import FEWEST
+    from ragauge.scores.segments import MIN_SEGMENT_EXAMPLES
 
     return {
-        column: {value: SegmentSize(n, n < FEWEST) for value, n in values.items()}
+        column: {value: SegmentSize(n, n < MIN_SEGMENT_EXAMPLES) for value, n in values.items()}
         for column, values in card.named.items()
     }
 
@@ -92,9 +92,9 @@ def labelled(error: JudgeMeanError) -> LabelledError:
     labels = error.labels
     if labels is None:
         return LabelledError()
-    shift, ends = reach_of(labels)
+    shift, interval = compute_shift(labels)
     return LabelledError(
-        labels.labels, labels.examples, labels.files, error.checked, labels.people, labels.judge, shift, ends
+        labels.labels, labels.examples, labels.files, error.checked, labels.people, labels.judge, shift, interval
     )
 
 
@@ -130,15 +130,15 @@ class GradedAnswer(NamedTuple):
 
 def graded_before(outcome: ExperimentOutcome) -> GradedAnswer:
     """The answer that failed."""
-    return _graded(outcome.experiment.answer, *outcome.experiment.before)
+    return _build_graded_answer(outcome.experiment.answer, *outcome.experiment.before)
 
 
 def graded_after(outcome: ExperimentOutcome) -> GradedAnswer:
     """The answer from changed passages."""
-    return _graded(outcome.answer, *outcome.after)
+    return _build_graded_answer(outcome.answer, *outcome.after)
 
 
-def _graded(answer: str, grade: int | None, sign: str) -> GradedAnswer:
+def _build_graded_answer(answer: str, grade: int | None, sign: str) -> GradedAnswer:
     return GradedAnswer(answer, None if grade is None else ("wrong", "partly right", "right")[grade], sign)
 
 
@@ -149,24 +149,26 @@ def before_id(row: HistoryRow) -> str:
 
 def comparison_sentence(comparison: RunComparison) -> str:
     """What changed, in a sentence."""
-    from ragauge.comparison.tables.words import sentence
+    from ragauge.comparison.tables.words import describe_comparison
 
-    return sentence(comparison)
+    return describe_comparison(comparison)
 
 
 def changes_by_segment(comparison: RunComparison) -> dict[str, dict[str, dict[str, MetricChange]]]:
     """Column, value, metric."""
     segments: dict[str, dict[str, dict[str, MetricChange]]] = {}
-    for part in comparison.segments:
-        segments.setdefault(part.column, {}).setdefault(part.value, {})[part.change.metric] = part.change
+    for segment_change in comparison.segments:
+        segments.setdefault(segment_change.column, {}).setdefault(segment_change.value, {})[
+            segment_change.change.metric
+        ] = segment_change.change
     return segments
 
 
-def gate_summary(gated: Gated) -> str:
+def gate_summary(outcome: Gated) -> str:
     """The verdict with what decided it, one line a check."""
-    from ragauge.gating.tables.gate_texts import summary
+    from ragauge.gating.tables.gate_texts import format_summary
 
-    return summary(gated)
+    return format_summary(outcome)
 
 
 class UnpairedSizes(NamedTuple):
@@ -177,11 +179,11 @@ class UnpairedSizes(NamedTuple):
     said: str
 
 
-def unpaired(gated: Gated) -> UnpairedSizes | None:
+def unpaired(outcome: Gated) -> UnpairedSizes | None:
     """The sizes of both samples; None where examples are paired."""
-    from ragauge.gating.tables.unpaired_samples import note
+    from ragauge.gating.tables.unpaired_samples import describe_unpaired
 
-    return None if gated.sizes is None else UnpairedSizes(*gated.sizes, note(gated))
+    return None if outcome.sizes is None else UnpairedSizes(*outcome.sizes, describe_unpaired(outcome))
 
 
 class SmallSegment(NamedTuple):
@@ -192,9 +194,9 @@ class SmallSegment(NamedTuple):
     n: int
 
 
-def too_few(gated: Gated) -> list[SmallSegment]:
+def too_few(outcome: Gated) -> list[SmallSegment]:
     """The segments that are too small for a check of their own."""
-    return [SmallSegment(*segment) for segment in gated.few]
+    return [SmallSegment(*segment) for segment in outcome.few]
 
 
 class SegmentName(NamedTuple):
@@ -211,9 +213,9 @@ def segment(check: Check) -> SegmentName | None:
 
 def gate_reason(check: Check) -> str:
     """Why the verdict is what it is, in a sentence."""
-    from ragauge.gating.tables.gate_texts import reason
+    from ragauge.gating.tables.gate_texts import explain_verdict
 
-    return reason(check)
+    return explain_verdict(check)
 
 
 def paired(check: Check) -> bool | None:
@@ -223,36 +225,36 @@ def paired(check: Check) -> bool | None:
 
 def cause_of(explained: ExampleExplained | ExampleView) -> dict[str, Any] | None:
     """Why it failed; null where nothing shows that it did."""
-    return None if explained.cause is None else _named(explained.cause, "name")
+    return None if explained.cause is None else _encode_stored(explained.cause, "name")
 
 
 def example_of(view: ExampleView) -> dict[str, Any]:
     """The question and its labels."""
-    return _named(view.example, "query_id", "query")
+    return _encode_stored(view.example, "query_id", "query")
 
 
 def response_of(view: ExampleView) -> dict[str, Any]:
     """What the system returned."""
-    return _named(view.response, "query_id")
+    return _encode_stored(view.response, "query_id")
 
 
 def evidence_of(view: ExampleView) -> dict[str, Any]:
     """Question: what the judge found."""
-    return {question: _named(evidence) for question, evidence in view.evidence.items()}
+    return {question: _encode_stored(evidence) for question, evidence in view.evidence.items()}
 
 
 def untold_of(view: ExampleView) -> dict[str, Sequence[str]]:
     """Part of the example: what is not known of it."""
-    from ragauge.diagnosis.examples.tables import TELLS, untold
+    from ragauge.diagnosis.examples.tables import FACT_MEANINGS, list_unknown
 
-    return {part: list(sentences) for part in TELLS if (sentences := untold(view, part))}
+    return {subject: list(sentences) for subject in FACT_MEANINGS if (sentences := list_unknown(view, subject))}
 
 
-def _named(value: Any, *names: str) -> dict[str, Any]:
+def _encode_stored(value: Any, *names: str) -> dict[str, Any]:
     """A stored value as it is stored, without defaults, but for the fields named."""
-    from ragauge.core.identity import plain
+    from ragauge.core.identity import to_json_value
 
-    fields: dict[str, Any] = {name: getattr(value, name) for name in names} | plain(value)
+    fields: dict[str, Any] = {name: getattr(value, name) for name in names} | to_json_value(value)
     return fields
 
 
@@ -278,19 +280,24 @@ def judges(check: JudgeCheck) -> list[JudgeWithErrors]:
     ]
 
 
-def reach_of(labels: LabelGap) -> tuple[float, tuple[float, float]]:
+def compute_shift(labels: LabelGap) -> tuple[float, tuple[float, float]]:
     """People's mean less the judge's by labels alone, and the ends of its 95 % interval."""
-    at = labels.at(labels.judge)
-    return at.shift, (max(-1.0, at.shift - at.reach(LEVEL)), min(1.0, at.shift + at.reach(LEVEL)))
+    gap = labels.at(labels.judge)
+    return gap.shift, (
+        max(-1.0, gap.shift - gap.reach(CONFIDENCE_LEVEL)),
+        min(1.0, gap.shift + gap.reach(CONFIDENCE_LEVEL)),
+    )
 
 
-def judge_name(judge: CheckedJudge) -> str:
+def format_judge_name(judge: CheckedJudge) -> str:
     """What a judge is called in the tables: its spec, and how it was asked.
 
     The mode stands for itself, since the same model in another one is another judge.
     """
     answers = judge.said
-    return safe(f"{answers.name} ({answers.mode})" if answers.mode and "mode=" not in answers.name else answers.name)
+    return make_safe(
+        f"{answers.name} ({answers.mode})" if answers.mode and "mode=" not in answers.name else answers.name
+    )
 
 
 class NamedPair(NamedTuple):
@@ -304,7 +311,7 @@ class NamedPair(NamedTuple):
 
 def judge_pairs(check: JudgeCheck) -> list[NamedPair]:
     """Every two judges."""
-    names = [judge_name(judge) for judge in check.judges]
+    names = [format_judge_name(judge) for judge in check.judges]
     return [NamedPair(names[pair.new], names[pair.base], pair.agreement, pair.gain) for pair in check.pairs]
 
 

@@ -5,39 +5,43 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from ragauge.core.messages import as_sentence, number, plural, three_digits
-from ragauge.scores.results.judge_usage import JudgeSpread, JudgeUse, Paid
+from ragauge.core.messages import end_sentence, format_count, format_three_digits, format_value
+from ragauge.scores.results.judge_usage import CallTotals, JudgeSpread, JudgeUse
 
-SPREAD = "Means of several repeats of the judge"
-SPREAD_SAYS = (
+SPREAD_HEADING = "Means of several repeats of the judge"
+SPREAD_NOTE = (
     "Each repeat is over the same responses; the first is the one that is scored. Intervals do not include this spread."
 )
 
 
-def money(cost: float | None) -> str:
+def format_money(cost: float | None) -> str:
     """US dollars as people write them; a price that is not known is said, never 0.
 
-    >>> money(12.345), money(0.01234), money(0.0), money(None)
+    >>> format_money(12.345), format_money(0.01234), format_money(0.0), format_money(None)
     ('$12.35', '$0.0123', '$0', 'price unknown')
     """
     if cost is None:
         return "price unknown"
-    return f"${cost:,.2f}" if cost >= 1 else f"${three_digits(cost)}"
+    return f"${cost:,.2f}" if cost >= 1 else f"${format_three_digits(cost)}"
 
 
-def paid_words(paid: Paid) -> str:
+def format_paid(paid: CallTotals) -> str:
     """Calls, tokens and cost in one line.
 
-    >>> paid_words(Paid(3, 1, 2, 1200, 80, cost=0.5))
+    >>> format_paid(CallTotals(3, 1, 2, 1200, 80, cost=0.5))
     '3 calls (1 failed), 1,200 tokens in, 80 out, $0.5'
     """
     vain = f" ({paid.failed:,} failed)" if paid.failed else ""
-    part = f" for the rest ({plural(paid.unpriced, 'call')} without a price)" if paid.unpriced and paid.cost else ""
-    cost = f"{money(paid.cost)}{part}" if part else money(paid.known_cost)
-    return f"{plural(paid.calls, 'call')}{vain}, {paid.input_tokens:,} tokens in, {paid.output_tokens:,} out, {cost}"
+    unpriced_text = (
+        f" for the rest ({format_count(paid.unpriced, 'call')} without a price)" if paid.unpriced and paid.cost else ""
+    )
+    cost = f"{format_money(paid.cost)}{unpriced_text}" if unpriced_text else format_money(paid.known_cost)
+    return (
+        f"{format_count(paid.calls, 'call')}{vain}, {paid.input_tokens:,} tokens in, {paid.output_tokens:,} out, {cost}"
+    )
 
 
-def sentences(use: JudgeUse | None) -> Iterator[str]:
+def describe_judging(use: JudgeUse | None) -> Iterator[str]:
     """What judging took; nothing where no model was asked and nothing is lacking."""
     if use is None:
         return
@@ -45,16 +49,16 @@ def sentences(use: JudgeUse | None) -> Iterator[str]:
     if paid.calls:
         unknown = " RAGAUGE_PRICES names a file with prices of your own." if paid.unpriced else ""
         reused = f" {use.reused:,} more replies were stored already." if use.reused else ""
-        yield f"Judging this run took {paid_words(paid)}.{unknown}{reused}"
+        yield f"Judging this run took {format_paid(paid)}.{unknown}{reused}"
     elif use.replies:
         yield f"Judging this run took no call to a model: all {use.replies:,} replies were stored already."
     if use.lacking or use.replies:
         share = f" ({use.lacking / use.questions:.1%})" if use.lacking else ""
-        why = f" The commonest reason: {as_sentence(use.reason)}" if use.reason else ""
-        yield f"{use.lacking:,} of {use.questions:,} questions about responses lack a verdict{share}.{why}"
+        reason_text = f" The commonest reason: {end_sentence(use.reason)}" if use.reason else ""
+        yield f"{use.lacking:,} of {use.questions:,} questions about responses lack a verdict{share}.{reason_text}"
     if use.unnamed:
         yield (
-            f"{plural(use.unnamed, 'verdict')} named no sentence of the passages and "
+            f"{format_count(use.unnamed, 'verdict')} named no sentence of the passages and "
             f"{'was' if use.unnamed == 1 else 'were'} asked for again."
         )
     if use.parted:
@@ -74,19 +78,19 @@ class SpreadRow(NamedTuple):
     changed: str
 
 
-def spread_rows(use: JudgeUse | None) -> list[SpreadRow]:
+def build_spread_rows(use: JudgeUse | None) -> list[SpreadRow]:
     """The metrics between several repeats; [] where the judge was asked once."""
-    return [_row(spread) for spread in use.spread] if use is not None else []
+    return [_build_spread_row(spread) for spread in use.spread] if use is not None else []
 
 
-def _row(spread: JudgeSpread) -> SpreadRow:
+def _build_spread_row(spread: JudgeSpread) -> SpreadRow:
     width, deviation = (f"{value:.3f}" if value is not None else "–" for value in (spread.width, spread.deviation))
     return SpreadRow(
-        spread.metric, tuple(map(number, spread.means)), width, deviation, f"{spread.changed:,} of {spread.n:,}"
+        spread.metric, tuple(map(format_value, spread.means)), width, deviation, f"{spread.changed:,} of {spread.n:,}"
     )
 
 
-def spread_heads(rows: list[SpreadRow]) -> tuple[str, ...]:
+def build_spread_headers(rows: list[SpreadRow]) -> tuple[str, ...]:
     """The heads of their columns."""
     repeats = [f"repeat {n}" for n in range(1, len(rows[0].means) + 1)] if rows else []
     return ("metric", *repeats, "range", "std. dev.", "responses that changed")

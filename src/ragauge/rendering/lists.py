@@ -10,15 +10,15 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from urllib.parse import quote, urlencode
 
-from ragauge.core.messages import number
+from ragauge.core.messages import format_value
 from ragauge.core.verdict import Verdict
-from ragauge.rendering.sections import LinkResolver, Phrase, ReportTable, columns
+from ragauge.rendering.sections import LinkResolver, Phrase, ReportTable, build_columns
 from ragauge.rendering.verdict_texts import VERDICTS
-from ragauge.rendering.words import UNNAMED, line
+from ragauge.rendering.words import UNNAMED, to_line
 from ragauge.scores.results.overview import Bin, Distribution, ListedResponse, Timing
 from ragauge.scores.results.scorecard import ScorecardData
 
-MOST = 40  # characters of a name that an id repeats
+MAX_ID_CHARS = 40  # characters of a name that an id repeats
 
 
 class Anchors:
@@ -47,12 +47,12 @@ class Anchors:
         """The id of a thing that the page holds; the same when it is asked for again."""
         key = (kind, *names)
         if key not in self._ids:
-            plain = (re.sub(r"[^A-Za-z0-9_]+", "-", str(name))[:MOST].strip("-") or "none" for name in names)
-            wanted = anchor = "-".join((kind, *plain))
+            parts = (re.sub(r"[^A-Za-z0-9_]+", "-", str(name))[:MAX_ID_CHARS].strip("-") or "none" for name in names)
+            base_id = anchor = "-".join((kind, *parts))
             count = 1
             while anchor in self._taken:
                 count += 1
-                anchor = f"{wanted}-{count}"
+                anchor = f"{base_id}-{count}"
             self._taken.add(anchor)
             self._ids[key] = anchor
         return self._ids[key]
@@ -64,13 +64,13 @@ class Anchors:
         anchor = self._ids.get((kind, *names))
         return self._pointed.get((kind, *names), "") if anchor is None else f"#{anchor}"
 
-    def point(self, kind: str, *names: object, at: str) -> None:
+    def point(self, kind: str, *names: object, address: str) -> None:
         """Lets a thing that has no place of its own be found where something else is."""
-        self._pointed[kind, *names] = at
+        self._pointed[kind, *names] = address
 
 
 OTHER, NONE = "(other)", "(none)"  # values of a segment that stand for several, or for none
-FORMS = (".json", ".csv", ".parquet", ".html")  # endings of an address that name a form of its page
+FORM_ENDINGS = (".json", ".csv", ".parquet", ".html")  # endings of an address that name a form of its page
 
 
 class ServedLinks:
@@ -90,9 +90,13 @@ class ServedLinks:
     """
 
     def __init__(
-        self, root: str, run_id: str, asked: Mapping[str, str] | None = None, causes: Collection[str] | None = None
+        self,
+        root: str,
+        run_id: str,
+        query_params: Mapping[str, str] | None = None,
+        causes: Collection[str] | None = None,
     ) -> None:
-        self._root, self._run, self._asked = root, f"{root}/runs/{quote(run_id, safe='')}", dict(asked or {})
+        self._root, self._run, self._asked = root, f"{root}/runs/{quote(run_id, safe='')}", dict(query_params or {})
         self._run_id, self._causes = run_id, causes
 
     def of(self, card: ScorecardData) -> ServedLinks:
@@ -107,21 +111,21 @@ class ServedLinks:
             case "run", run_id:
                 return f"{self._root}/runs/{quote(run_id, safe='')}"
             case "study", name:
-                return f"{self._root}/studies/{text_part(name)}"
+                return f"{self._root}/studies/{encode_name(name)}"
             case "judge", judge_id:
-                return f"{self._root}/judges/{text_part(judge_id)}"
+                return f"{self._root}/judges/{encode_name(judge_id)}"
             case "alert" | "trace" as watched, name:
-                return f"{self._root}/monitor/{watched}s/{text_part(name)}"
+                return f"{self._root}/monitor/{watched}s/{encode_name(name)}"
             case "traces", outcome:
-                return f"{self._root}/monitor/traces{question({'outcome': outcome})}"
+                return f"{self._root}/monitor/traces{format_query({'outcome': outcome})}"
             case "draw", number:
-                return f"{self._root}/label{question({'draw': number})}"
+                return f"{self._root}/label{format_query({'draw': number})}"
             case "agreement", number:
-                return f"{self._root}/label/agreement{question({'draw': number})}"
+                return f"{self._root}/label/agreement{format_query({'draw': number})}"
             case "set", name, version:
-                return f"{self._root}/sets/{set_part(name)}/{version}"
+                return f"{self._root}/sets/{encode_set_name(name)}/{version}"
             case "sets differ", name, old, new:
-                return f"{self._root}/sets/{set_part(name)}/diff{question({'old': old, 'new': new})}"
+                return f"{self._root}/sets/{encode_set_name(name)}/diff{format_query({'old': old, 'new': new})}"
             case "ex", query_id, repeat:
                 return self.example(query_id, int(repeat))
             case "ex of", run_id, query_id:
@@ -140,56 +144,58 @@ class ServedLinks:
 
     def example(self, query_id: str, repeat: int = 0, where: Mapping[str, str] | None = None) -> str:
         """The address of one example, with the list that leads to it."""
-        asked = {**self._asked, **(where or {}), **({"repeat": str(repeat)} if repeat else {})}
-        return f"{self._run}/examples/{text_part(query_id)}{question(asked)}"
+        query_params = {**self._asked, **(where or {}), **({"repeat": str(repeat)} if repeat else {})}
+        return f"{self._run}/examples/{encode_name(query_id)}{format_query(query_params)}"
 
     def examples(self, where: Mapping[str, str]) -> str:
         """The address of a list of examples."""
-        return f"{self._run}/examples{question({**self._asked, **where})}"
+        return f"{self._run}/examples{format_query({**self._asked, **where})}"
 
-    def between(self, metric: str, part: Bin, *, closed: bool) -> str:
+    def link_score_range(self, metric: str, score_bin: Bin, *, closed: bool) -> str:
         """The address of the examples whose score lies in a bin; `closed` where its upper end belongs to it."""
         upper = "lte" if closed else "lt"
-        return self.examples({f"metric.{metric}.gte": repr(part.low), f"metric.{metric}.{upper}": repr(part.high)})
+        return self.examples(
+            {f"metric.{metric}.gte": repr(score_bin.low), f"metric.{metric}.{upper}": repr(score_bin.high)}
+        )
 
 
-def text_part(name: str) -> str:
+def encode_name(name: str) -> str:
     """The last part of an address that names a thing: one that ends as a form does, or means a folder, has an ending.
 
-    >>> text_part("q 1"), text_part("a.json")
+    >>> encode_name("q 1"), encode_name("a.json")
     ('q%201', 'a.json.html')
     """
-    return quote(name, safe="") + (".html" if name.endswith(FORMS) or name in ("", ".", "..") else "")
+    return quote(name, safe="") + (".html" if name.endswith(FORM_ENDINGS) or name in ("", ".", "..") else "")
 
 
-def named_by(part: str) -> str:
-    """The name in the last part of an address that `text_part` made.
+def decode_name(address_part: str) -> str:
+    """The name in the last part of an address that `encode_name` made.
 
-    >>> named_by("a.json.html")
+    >>> decode_name("a.json.html")
     'a.json'
     """
-    return part.removesuffix(".html")
+    return address_part.removesuffix(".html")
 
 
-def set_part(name: str) -> str:
+def encode_set_name(name: str) -> str:
     """The part of an address that names a set: a name that means a folder, or nothing, is told from both by a word.
 
-    >>> set_part("my set/1"), set_part("..")
+    >>> encode_set_name("my set/1"), encode_set_name("..")
     ('my%20set%2F1', 'set%20..')
     """
     return quote(name if name not in ("", ".", "..") else f"set {name}", safe="")
 
 
-def question(asked: Mapping[str, str] | Sequence[tuple[str, str]]) -> str:
+def format_query(query_params: Mapping[str, str] | Sequence[tuple[str, str]]) -> str:
     """What stands behind the path of an address; "" where nothing is asked.
 
-    >>> question({"segment.type": "a&b", "sort": "mrr"}), question({})
+    >>> format_query({"segment.type": "a&b", "sort": "mrr"}), format_query({})
     ('?segment.type=a%26b&sort=mrr', '')
     """
-    return f"?{urlencode(asked, quote_via=quote, safe='')}" if asked else ""
+    return f"?{urlencode(query_params, quote_via=quote, safe='')}" if query_params else ""
 
 
-MOST_NAME = 40
+MAX_NAME_CHARS = 40
 NOT_FAILED: tuple[Verdict, ...] = ("unclear", "passed", "not_judged")  # listed after the failed, in this order
 
 
@@ -214,84 +220,97 @@ class CauseGroup:
     failed: bool
 
 
-def rows(card: ScorecardData, anchors: Anchors) -> tuple[ListedRow, ...]:
+def build_rows(card: ScorecardData, anchors: Anchors) -> tuple[ListedRow, ...]:
     """The listed examples, with their ids; the ones shown in full are linked to."""
     rows_listed = []
-    for rank, listed in enumerate(card.overview.listed, 1):
-        repeat = f" ({listed.repeat + 1})" if listed.repeat else ""
-        name = line(listed.query_id, MOST_NAME) + repeat
-        full = anchors.link("ex", listed.query_id, listed.repeat)
-        rows_listed.append(ListedRow(anchors.add(f"e{rank}"), name, listed, full))
+    for rank, response in enumerate(card.overview.listed, 1):
+        repeat = f" ({response.repeat + 1})" if response.repeat else ""
+        name = to_line(response.query_id, MAX_NAME_CHARS) + repeat
+        full = anchors.link("ex", response.query_id, response.repeat)
+        rows_listed.append(ListedRow(anchors.add(f"e{rank}"), name, response, full))
     return tuple(rows_listed)
 
 
-def groups(card: ScorecardData, listed: Sequence[ListedRow], anchors: Anchors) -> tuple[CauseGroup, ...]:
+def build_cause_groups(
+    card: ScorecardData, listed_rows: Sequence[ListedRow], anchors: Anchors
+) -> tuple[CauseGroup, ...]:
     """The rows by cause, the most frequent first, those that did not fail last."""
-    if not listed:
+    if not listed_rows:
         return ()
-    causes = dict.fromkeys((*card.causes, *(row.listed.cause for row in listed if row.listed.failed)))
+    causes = dict.fromkeys((*card.causes, *(row.listed.cause for row in listed_rows if row.listed.failed)))
     by_cause = []
     for cause in causes:
-        mine = tuple(row for row in listed if row.listed.failed and row.listed.cause == cause)
-        if mine:
-            of = max(len(mine), card.causes.get(cause, 0))
-            by_cause.append(CauseGroup(anchors.add("cause", cause), cause or UNNAMED, mine, of, True))
+        group_rows = tuple(row for row in listed_rows if row.listed.failed and row.listed.cause == cause)
+        if group_rows:
+            total = max(len(group_rows), card.causes.get(cause, 0))
+            by_cause.append(CauseGroup(anchors.add("cause", cause), cause or UNNAMED, group_rows, total, True))
     totals: Mapping[Verdict, int] = {
         "unclear": card.unclear_examples,
         "passed": card.passed_examples,
         "not_judged": card.not_judged_examples,
     }
     for verdict in NOT_FAILED:
-        mine = tuple(row for row in listed if row.listed.verdict == verdict)
-        if mine:
-            of = max(len(mine), totals[verdict])
-            by_cause.append(CauseGroup(anchors.add(verdict), VERDICTS[verdict], mine, of, False))
+        group_rows = tuple(row for row in listed_rows if row.listed.verdict == verdict)
+        if group_rows:
+            total = max(len(group_rows), totals[verdict])
+            by_cause.append(CauseGroup(anchors.add(verdict), VERDICTS[verdict], group_rows, total, False))
     return tuple(by_cause)
 
 
-def point_at_scores(card: ScorecardData, anchors: Anchors, served: ServedLinks) -> None:
+def add_score_pointers(card: ScorecardData, anchors: Anchors, served: ServedLinks) -> None:
     """Lets every bar of a histogram lead to the examples with these scores, where lists of examples are served."""
-    drawn = [("bin", shown.metric, shown.metric, shown.bins) for shown in distributions(card)]
-    if (timing := total_time(card)) is not None:
-        drawn.append(("time", "", "latency", timing.bins))
-    for kind, name, metric, bins in drawn:
-        for index, part in enumerate(bins):
-            closed = index == len(bins) - 1 or part.low == part.high
-            anchors.point(kind, name, index, at=served.between(metric, part, closed=closed))
+    histograms = [
+        ("bin", distribution.metric, distribution.metric, distribution.bins)
+        for distribution in select_distributions(card)
+    ]
+    if (timing := find_total_time(card)) is not None:
+        histograms.append(("time", "", "latency", timing.bins))
+    for kind, name, metric, bins in histograms:
+        for index, score_bin in enumerate(bins):
+            closed = index == len(bins) - 1 or score_bin.low == score_bin.high
+            anchors.point(kind, name, index, address=served.link_score_range(metric, score_bin, closed=closed))
 
 
-def worst(card: ScorecardData, names: Sequence[str]) -> ReportTable | None:
+def build_worst_table(card: ScorecardData, names: Sequence[str]) -> ReportTable | None:
     """The examples to look at first, each with its cause and scores; None where nothing is listed."""
     if not card.worst:
         return None
-    heads = columns("example", "question", "cause", numbers=tuple(names))
-    heads = (*heads[:3], *(replace(head, room=n) for n, head in enumerate(heads[3:], 1)))
+    headers = build_columns("example", "question", "cause", numbers=tuple(names))
+    headers = (*headers[:3], *(replace(head, room=n) for n, head in enumerate(headers[3:], 1)))
     rows_listed = []
     for view in card.worst:
         query_id, repeat = view.example.query_id, view.response.repeat
-        name = Phrase(line(query_id, MOST_NAME) + (f" ({repeat + 1})" if repeat else ""), to=("ex", query_id, repeat))
+        name = Phrase(
+            to_line(query_id, MAX_NAME_CHARS) + (f" ({repeat + 1})" if repeat else ""), to=("ex", query_id, repeat)
+        )
         cause = "" if view.cause is None else Phrase(view.cause.name or UNNAMED, "bad")
-        scores = (number(score.value) if (score := view.scores.get(metric)) is not None else "" for metric in names)
-        rows_listed.append((name, line(view.example.query, 220), cause, *scores))
-    return ReportTable(heads, tuple(rows_listed))
+        scores = (
+            format_value(score.value) if (score := view.scores.get(metric)) is not None else "" for metric in names
+        )
+        rows_listed.append((name, to_line(view.example.query, 220), cause, *scores))
+    return ReportTable(headers, tuple(rows_listed))
 
 
-def total_time(card: ScorecardData) -> Timing | None:
+def find_total_time(card: ScorecardData) -> Timing | None:
     """The latency of the whole answer, where there is enough of it to draw."""
     return next((timing for timing in card.overview.timings if timing.stage == "total" and timing.bins), None)
 
 
-def distributions(card: ScorecardData) -> tuple[Distribution, ...]:
+def select_distributions(card: ScorecardData) -> tuple[Distribution, ...]:
     """The distributions to draw; latency has its own section."""
-    apart = "latency" if total_time(card) is not None else ""
-    return tuple(shown for shown in card.overview.distributions if shown.bins and shown.metric != apart)
+    excluded = "latency" if find_total_time(card) is not None else ""
+    return tuple(
+        distribution
+        for distribution in card.overview.distributions
+        if distribution.bins and distribution.metric != excluded
+    )
 
 
-def span(part: Bin, kind: str) -> str:
+def format_bin(score_bin: Bin, kind: str) -> str:
     """A bin in words.
 
-    >>> span(Bin(0.2, 0.4, 3), "mean"), span(Bin(1, 1, 3), "rate")
+    >>> format_bin(Bin(0.2, 0.4, 3), "mean"), format_bin(Bin(1, 1, 3), "rate")
     ('0.20 to 0.40', '1.00')
     """
-    low = number(part.low, kind)
-    return low if part.low == part.high else f"{low} to {number(part.high, kind)}"
+    low = format_value(score_bin.low, kind)
+    return low if score_bin.low == score_bin.high else f"{low} to {format_value(score_bin.high, kind)}"

@@ -8,29 +8,29 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     import polars as pl
 
-RISKY = "=+-@\t\r"  # what formulas, and links to other programs, begin with
+FORMULA_STARTS = "=+-@\t\r"  # what formulas, and links to other programs, begin with
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
 
 
-def plain_cell(value: Any) -> Any:
+def escape_cell(value: Any) -> Any:
     """A value as a cell: a text that begins as a formula does, and is no number, gets an apostrophe before it.
 
     Args:
         value: text, number or None.
 
-    >>> plain_cell("=1+1"), plain_cell("-0.5"), plain_cell("-a"), plain_cell(-0.5), plain_cell("a=b")
+    >>> escape_cell("=1+1"), escape_cell("-0.5"), escape_cell("-a"), escape_cell(-0.5), escape_cell("a=b")
     ("'=1+1", '-0.5', "'-a", -0.5, 'a=b')
     """
-    if isinstance(value, str) and value.startswith(tuple(RISKY)) and not _NUMBER.fullmatch(value):
+    if isinstance(value, str) and value.startswith(tuple(FORMULA_STARTS)) and not _NUMBER.fullmatch(value):
         return f"'{value}"
     return value
 
 
-def plain_csv(table: pl.DataFrame) -> str:
-    """A table as CSV whose texts are `plain_cell`s, names of columns included."""
+def format_csv(table: pl.DataFrame) -> str:
+    """A table as CSV whose texts are `escape_cell`s, names of columns included."""
     import polars as pl
 
-    named = [name for name, kind in table.schema.items() if kind == pl.String]
-    texts = [pl.col(name).map_elements(plain_cell, pl.String) for name in named]
-    shown = table.with_columns(texts)
-    return shown.rename({name: plain_cell(name) for name in shown.columns}).write_csv()
+    text_columns = [name for name, kind in table.schema.items() if kind == pl.String]
+    texts = [pl.col(name).map_elements(escape_cell, pl.String) for name in text_columns]
+    escaped_table = table.with_columns(texts)
+    return escaped_table.rename({name: escape_cell(name) for name in escaped_table.columns}).write_csv()

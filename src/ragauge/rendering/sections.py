@@ -9,8 +9,8 @@ if TYPE_CHECKING:
     from ragauge.scores.results.chart import ReportChart
 
 Tone = Literal["", "plain", "strong", "faint", "good", "bad", "unsure", "title", "link"]
-Kind = Literal["text", "number", "bar"]
-Form = Literal["terminal", "markdown", "html"]
+ColumnKind = Literal["text", "number", "bar"]
+OutputFormat = Literal["terminal", "markdown", "html"]
 
 
 class LinkResolver(Protocol):
@@ -59,7 +59,7 @@ class Bar:
 
 
 @dataclass(frozen=True, slots=True)
-class Lengths:
+class LengthBars:
     """Filled bars one above the other, as shares of the line's width: of one count, or of before and now."""
 
     shares: tuple[float, ...]
@@ -67,7 +67,7 @@ class Lengths:
 
 
 Wording = str | Phrase | tuple[str | Phrase, ...]  # text as it is: writers escape what their format needs
-TableCell = Wording | Bar | Lengths
+TableCell = Wording | Bar | LengthBars
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +92,7 @@ class ReportColumn:
     """
 
     head: str
-    kind: Kind = "text"
+    kind: ColumnKind = "text"
     whole: bool = False
     fold: bool = False
     room: int = 0
@@ -170,27 +170,27 @@ class ReportSection:
     items: tuple[ReportItem, ...] = ()
     warnings: tuple[str, ...] = ()
     top: bool = False
-    skip: tuple[Form, ...] = ()
+    skip: tuple[OutputFormat, ...] = ()
     charts: tuple[ReportChart, ...] = ()
 
 
-def columns(*heads: str, numbers: tuple[str, ...] = ()) -> tuple[ReportColumn, ...]:
+def build_columns(*headers: str, numbers: tuple[str, ...] = ()) -> tuple[ReportColumn, ...]:
     """Columns of words, then columns of numbers."""
-    return (*map(ReportColumn, heads), *(ReportColumn(head, "number") for head in numbers))
+    return (*map(ReportColumn, headers), *(ReportColumn(head, "number") for head in numbers))
 
 
-def phrases(wording: Wording) -> tuple[Phrase, ...]:
+def to_phrases(wording: Wording) -> tuple[Phrase, ...]:
     """Words as phrases, whichever way they are given."""
-    parts = wording if isinstance(wording, tuple) else (wording,)
-    return tuple(Phrase(part) if isinstance(part, str) else part for part in parts)
+    items = wording if isinstance(wording, tuple) else (wording,)
+    return tuple(Phrase(item) if isinstance(item, str) else item for item in items)
 
 
-def plain(cell: TableCell) -> str:
+def to_plain_text(cell: TableCell) -> str:
     """Words without their tones; "" for what is drawn."""
-    return "" if isinstance(cell, Bar | Lengths) else "".join(phrase.text for phrase in phrases(cell))
+    return "" if isinstance(cell, Bar | LengthBars) else "".join(phrase.text for phrase in to_phrases(cell))
 
 
-def merged(table: ReportTable) -> list[list[int]]:
+def group_joined_columns(table: ReportTable) -> list[list[int]]:
     """The places of the columns that stand in one cell, for each cell of a row."""
     cells: list[list[int]] = []
     for index, column in enumerate(table.columns):

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from ragauge.core.label import BY_PEOPLE
-from ragauge.core.messages import command, plural
+from ragauge.core.label import ANNOTATOR_JUDGE_PREFIX
+from ragauge.core.messages import format_command, format_count
 from ragauge.core.verdict import RULE_VERSION, ExampleVerdict, Verdict, VerdictCounts
-from ragauge.rendering.words import line, opened
+from ragauge.rendering.words import opened, to_line
 from ragauge.scores.results.scorecard import ExampleView, ScorecardData
 
 # how a verdict on an example is written, in the order in which verdicts are listed
@@ -18,19 +18,19 @@ VERDICTS: Mapping[Verdict, str] = {
     "not_judged": "not judged",
 }
 OLDER_RULE = "older rule"  # stands for counts that the present rule did not decide
-MOST_REASONS = 3  # that stand beside a count
-ON = {"oracle": "On the labelled passages", "closed_book": "Without passages"}
+MAX_REASONS = 3  # that stand beside a count
+VARIANT_WORDS = {"oracle": "On the labelled passages", "closed_book": "Without passages"}
 
 
 def verdict(card: ScorecardData) -> str:
     """The outcome in a sentence, after how much of the run is there where it is not complete."""
-    outcome = f"{_corrected(card)}{_outcome(card)}"
-    if not incomplete(card):
+    outcome = f"{_describe_corrected_share(card)}{_describe_outcome(card)}"
+    if not is_incomplete(card):
         return outcome
     return f"Not complete: {card.run.done:,} of {card.run.planned:,} responses. {outcome}"
 
 
-def _corrected(card: ScorecardData) -> str:
+def _describe_corrected_share(card: ScorecardData) -> str:
     """The label-corrected share of failed examples, and the judge's own; "" without it. It ends with a space."""
     share = card.failed_share
     if share is None:
@@ -43,24 +43,29 @@ def _corrected(card: ScorecardData) -> str:
             f", too {'many' if share.judged > high else 'few'}: what it alone says of an answer and its cause is unsure"
         )
     )
-    labels = plural(share.n, "labeled answer")
-    ends = f"{share.mean:.0%} [{low:.0%}, {high:.0%}]"
-    return f"By {labels}, {ends} of all examples fail; the judge alone fails {share.judged:.0%}{off}. "
+    labels = format_count(share.n, "labeled answer")
+    share_text = f"{share.mean:.0%} [{low:.0%}, {high:.0%}]"
+    return f"By {labels}, {share_text} of all examples fail; the judge alone fails {share.judged:.0%}{off}. "
 
 
-def incomplete(card: ScorecardData) -> bool:
+def is_incomplete(card: ScorecardData) -> bool:
     """Whether responses of the run are still to come."""
     return card.run.state != "finished" and card.run.done < card.run.planned
 
 
-def _outcome(card: ScorecardData) -> str:
+def _describe_outcome(card: ScorecardData) -> str:
     if not card.n:
         return "Nothing was evaluated."
     if card.failed_examples == 0:
-        return _none_failed(card)
-    head = ", ".join([f"{card.failed_examples:,} of {card.n:,} examples failed{_before(card)}", *open_counts(card)])
-    if card.run.variant in ON:
-        head = f"{ON[card.run.variant]}, {head}"
+        return _describe_none_failed(card)
+    head = ", ".join(
+        [
+            f"{card.failed_examples:,} of {card.n:,} examples failed{_describe_baseline_failures(card)}",
+            *open_counts(card),
+        ]
+    )
+    if card.run.variant in VARIANT_WORDS:
+        head = f"{VARIANT_WORDS[card.run.variant]}, {head}"
     if card.findings:
         return f"{head}. First: {card.findings[0].headline}"
     if card.run.variant == "closed_book":
@@ -69,23 +74,26 @@ def _outcome(card: ScorecardData) -> str:
     return f"{head}, most often by {top}." if top else f"{head}; the facts name no cause."
 
 
-def _none_failed(card: ScorecardData) -> str:
+def _describe_none_failed(card: ScorecardData) -> str:
     """What can be said where nothing shows a failure, which is not always that nothing failed."""
-    why = "; ".join(line(reason) for reason in list({**card.unclear, **card.not_judged})[:MOST_REASONS])
+    reasons = "; ".join(to_line(reason) for reason in list({**card.unclear, **card.not_judged})[:MAX_REASONS])
     base = card.baseline
     compared = base is not None and base.failures.same_rule
-    before = f" ({base.failures.failed_base:,} failed in {line(base.base.name)})" if base and compared else ""
-    passed, rest = card.passed_examples, ", ".join(open_counts(card))
-    if rest and not passed:
-        return f"None of {plural(card.n, 'example')} failed or passed: {rest} ({why})."
-    if rest:
-        return f"{passed:,} of {card.n:,} examples passed, none failed{before}, {rest} ({why})."
-    if card.pending or incomplete(card):
+    baseline_text = f" ({base.failures.failed_base:,} failed in {to_line(base.base.name)})" if base and compared else ""
+    passed, open_text = card.passed_examples, ", ".join(open_counts(card))
+    if open_text and not passed:
+        return f"None of {format_count(card.n, 'example')} failed or passed: {open_text} ({reasons})."
+    if open_text:
+        return f"{passed:,} of {card.n:,} examples passed, none failed{baseline_text}, {open_text} ({reasons})."
+    if card.pending or is_incomplete(card):
         more = f"{card.pending:,} more {'is' if card.pending == 1 else 'are'} not evaluated yet"
-        return f"{plural(passed, 'example')} passed{before}{f'; {more}' if card.pending else ''}."
+        return f"{format_count(passed, 'example')} passed{baseline_text}{f'; {more}' if card.pending else ''}."
     if card.labels_alone:
-        return f"No example among {card.n:,} failed by its labels{_before(card)}; no answer was judged."
-    return f"No failed example among {card.n:,}{_before(card)}."
+        return (
+            f"No example among {card.n:,} failed by its labels{_describe_baseline_failures(card)}; no answer was "
+            "judged."
+        )
+    return f"No failed example among {card.n:,}{_describe_baseline_failures(card)}."
 
 
 def open_counts(card: ScorecardData) -> list[str]:
@@ -112,21 +120,21 @@ def outcomes(card: ScorecardData) -> str:
     return " · ".join(
         [
             f"{card.failed_examples:,} failed{f' ({by})' if by else ''}",
-            *_with_reasons("unclear", card.unclear),
+            *_format_with_reasons("unclear", card.unclear),
             f"{card.passed_examples:,} passed",
-            *_with_reasons("not judged", card.not_judged),
+            *_format_with_reasons("not judged", card.not_judged),
         ]
     )
 
 
-def _with_reasons(name: str, reasons: Mapping[str, int]) -> Iterator[str]:
+def _format_with_reasons(name: str, reasons: Mapping[str, int]) -> Iterator[str]:
     """A count with its reasons, each with its own count where there are several; nothing where there are none."""
     if reasons:
-        shown, several = list(reasons.items())[:MOST_REASONS], len(reasons) > 1
-        parts = [line(reason) + (f": {n:,}" if several else "") for reason, n in shown if reason]
-        others = sum(reasons.values()) - sum(n for _, n in shown)
-        why = "; ".join([*parts, *([f"other reasons: {others:,}"] if others else [])])
-        yield f"{sum(reasons.values()):,} {name}" + (f" ({why})" if why else "")
+        visible, several = list(reasons.items())[:MAX_REASONS], len(reasons) > 1
+        reason_texts = [to_line(reason) + (f": {n:,}" if several else "") for reason, n in visible if reason]
+        others = sum(reasons.values()) - sum(n for _, n in visible)
+        reasons_text = "; ".join([*reason_texts, *([f"other reasons: {others:,}"] if others else [])])
+        yield f"{sum(reasons.values()):,} {name}" + (f" ({reasons_text})" if reasons_text else "")
 
 
 def count_words(counts: VerdictCounts | None) -> str:
@@ -157,7 +165,7 @@ def verdict_pair(verdicts: ExampleVerdict) -> str:
 
 def labels_decide(view: ExampleView) -> str:
     """The verdicts that people's labels decide beside claims of a judge; "" for none, or where people are the judge."""
-    people = any(evidence.judge_id.startswith(BY_PEOPLE) for evidence in view.evidence.values())
+    people = any(evidence.judge_id.startswith(ANNOTATOR_JUDGE_PREFIX) for evidence in view.evidence.values())
     verdicts = {"right": view.verdicts.right, "grounded": view.verdicts.grounded}
     decided = ", ".join(f"{name}: {VERDICTS[verdicts[name]]}" for name in view.labeled if not people)
     return f"By people's labels, {decided}. The claims show what the judge found." if decided else ""
@@ -165,19 +173,19 @@ def labels_decide(view: ExampleView) -> str:
 
 def older_rule(card: ScorecardData) -> str:
     """That its counts come from an older rule, with the command that renews them; "" where they do not."""
-    return "" if card.rule_version == RULE_VERSION or not card.n else renew_counts(card.run.name)
+    return "" if card.rule_version == RULE_VERSION or not card.n else describe_renewal(card.run.name)
 
 
-def renew_counts(run_name: str) -> str:
+def describe_renewal(run_name: str) -> str:
     """That the counts of a run come from an older rule, with the command that renews them."""
-    renew = command("evaluate", line(run_name))
+    renew = format_command("evaluate", to_line(run_name))
     return f"Failed, unclear and passed are counted by an older rule; no run is compared by them. Renew: {renew}"
 
 
-def older_counts(counts: Iterable[tuple[str, VerdictCounts | None]]) -> tuple[str, ...]:
+def describe_older_counts(counts: Iterable[tuple[str, VerdictCounts | None]]) -> tuple[str, ...]:
     """What a list says below it where the present rule did not decide the counts of a run, by the runs' names."""
     older = [name for name, of_run in counts if of_run is not None and not of_run.is_current]
-    return (f"{OLDER_RULE}: {renew_counts(older[0])}",) if older else ()
+    return (f"{OLDER_RULE}: {describe_renewal(older[0])}",) if older else ()
 
 
 def settled_by(means: Sequence[str]) -> str:
@@ -185,21 +193,21 @@ def settled_by(means: Sequence[str]) -> str:
     return f"would be settled by {', or '.join(means)}" if means else ""
 
 
-def _before(card: ScorecardData) -> str:
+def _describe_baseline_failures(card: ScorecardData) -> str:
     """How many failed in the baseline; "" without one."""
     if card.baseline is None or not card.baseline.failures.same_rule:
         return ""
-    return f" ({card.baseline.failures.failed_base:,} in {line(card.baseline.base.name)})"
+    return f" ({card.baseline.failures.failed_base:,} in {to_line(card.baseline.base.name)})"
 
 
 def first_thing(card: ScorecardData) -> str:
     """What to do first; "" where nothing is to be done."""
-    if incomplete(card):
-        of = f"the ragauge run command of {line(card.run.system)} on {line(card.run.set_name)}"
-        return f"Finish the run: {of}, given again, goes on where it stopped. Until then it is no baseline."
+    if is_incomplete(card):
+        run_command = f"the ragauge run command of {to_line(card.run.system)} on {to_line(card.run.set_name)}"
+        return f"Finish the run: {run_command}, given again, goes on where it stopped. Until then it is no baseline."
     return opened(card.findings[0].fix) if card.findings else ""
 
 
 def label_first(card: ScorecardData) -> str:
     """Why to label answers of the run, and how; "" where that would settle little, or is the first thing to do."""
-    return "" if "ragauge label draw " in first_thing(card) else line(card.label_first)
+    return "" if "ragauge label draw " in first_thing(card) else to_line(card.label_first)

@@ -6,15 +6,15 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
-from ragauge.core.messages import UNITS, number, plural, signed, valued
+from ragauge.core.messages import UNITS, format_count, format_metric_value, format_signed, format_value
 from ragauge.core.score import STATUSES
 from ragauge.metrics.not_read import UNREAD
 from ragauge.scores.results.change import MetricChange
 from ragauge.scores.results.overview import Alignment, MeanEstimate
 from ragauge.scores.results.scorecard import Finding, Interval, ScorecardData, Summary
-from ragauge.scores.segments import shortfall
+from ragauge.scores.segments import compute_shortfall
 from ragauge.stats.judge_error import WITH_ERROR
-from ragauge.stats.ppi_mean import Rectified
+from ragauge.stats.ppi_mean import LabelCorrectedMean
 
 if TYPE_CHECKING:
     from ragauge.scores.results.change import MetricChange
@@ -26,8 +26,8 @@ LAYERS: Mapping[str, str] = {
 }
 ARROWS: Mapping[str, str] = {"higher": "", "lower": " ↓", "neither": ""}
 UNNAMED = "cause not decided"
-SIGNED, LEAST_END = "+\N{MINUS SIGN}", 0.0001  # of a difference: its signs, the least that an end is written as
-MOST_IGNORED = 0.30  # of first passages, from which ranking and generator are said to disagree
+SIGNS, MIN_END = "+\N{MINUS SIGN}", 0.0001  # of a difference: its signs, the least that an end is written as
+MAX_IGNORED = 0.30  # of first passages, from which ranking and generator are said to disagree
 HEADLINE = ("recall@5", "context_recall", "faithfulness", "answer_correctness", "answer_relevance", "context_precision")
 # the number that stands for a layer in the strip at the top, the first that was scored
 FIRST_OF_LAYER: Mapping[str, tuple[str, ...]] = {
@@ -49,35 +49,35 @@ LABELS: Mapping[str, str] = {
 _CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff\ufffe\uffff]")
 
 
-def safe(text: str) -> str:
+def make_safe(text: str) -> str:
     r"""Text from data without control characters, so that it cannot move a terminal's cursor or colour it.
 
     What no file can hold (half a surrogate pair) goes too, and what overrides, embeds or isolates a direction of
     writing: a sign stands where each was. A line break of Windows is one line break.
 
-    >>> safe("a\x1b[31mb"), safe("a\r\nb"), safe("a\u202eb")
+    >>> make_safe("a\x1b[31mb"), make_safe("a\r\nb"), make_safe("a\u202eb")
     ('a�[31mb', 'a\nb', 'a�b')
     """
     return _CONTROL.sub("\N{REPLACEMENT CHARACTER}", text.replace("\r\n", "\n"))
 
 
-def line(text: str, most: int = 0) -> str:
-    r"""Text from data on one line, cut to `most` characters where that is given.
+def to_line(text: str, max_chars: int = 0) -> str:
+    r"""Text from data on one line, cut to `max_chars` characters where that is given.
 
-    >>> line("one\n  two three", 8)
+    >>> to_line("one\n  two three", 8)
     'one two…'
     """
-    joined = " ".join(safe(text).split())
-    return joined if not most or len(joined) <= most else joined[: most - 1].rstrip() + "…"
+    joined = " ".join(make_safe(text).split())
+    return joined if not max_chars or len(joined) <= max_chars else joined[: max_chars - 1].rstrip() + "…"
 
 
-def cell(text: str) -> str:
+def escape_cell(text: str) -> str:
     r"""Text that stays text in a Markdown table.
 
-    >>> cell("a|b <script>")
+    >>> escape_cell("a|b <script>")
     'a\\|b &lt;script&gt;'
     """
-    text = safe(text).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;").replace("\\", "\\\\")
+    text = make_safe(text).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;").replace("\\", "\\\\")
     for mark in "|`*_[]~#":
         text = text.replace(mark, f"\\{mark}")
     text = re.sub(r"(?<!\w)@(?=\w)", "@\N{WORD JOINER}", text)  # so that a name in the data notifies nobody
@@ -86,7 +86,7 @@ def cell(text: str) -> str:
 
 def between(interval: Interval | None, kind: str = "mean") -> str:
     """An interval in brackets; "" where there is none."""
-    return "" if interval is None else f"[{number(interval.low, kind)}, {number(interval.high, kind)}]"
+    return "" if interval is None else f"[{format_value(interval.low, kind)}, {format_value(interval.high, kind)}]"
 
 
 def interval(summary: Summary) -> str:
@@ -103,33 +103,36 @@ def estimate(summary: Summary | MeanEstimate) -> str:
     """Mean and interval: 0.83 [0.78, 0.88]; 0.71, sampling [0.68, 0.75], including judge error [0.52, 0.88]."""
     kind = summary.kind if isinstance(summary, Summary) else "mean"
     name = summary.metric if isinstance(summary, Summary) else ""
-    mean, ends = valued(summary.mean, name, kind), between(summary.interval, kind)
+    mean, interval_text = format_metric_value(summary.mean, name, kind), between(summary.interval, kind)
     if summary.judged is None:
-        return f"{mean} {ends}".strip()
-    return f"{mean}, sampling {ends}{WITH_ERROR} {between(summary.judged, kind)}"
+        return f"{mean} {interval_text}".strip()
+    return f"{mean}, sampling {interval_text}{WITH_ERROR} {between(summary.judged, kind)}"
 
 
-def rectified(found: Rectified | None, *, change: bool = False) -> str:
+def describe_corrected_mean(corrected: LabelCorrectedMean | None, *, change: bool = False) -> str:
     """A label-corrected mean in words; "" for none.
 
     0.83 [0.78, 0.87], corrected by 150 human labels (mean 0.80; as precise as 270 labels alone) · judge alone 0.91
     """
-    if found is None:
+    if corrected is None:
         return ""
-    write = signed if change else number
-    ends = f"[{write(found.interval.low)}, {write(found.interval.high)}]"
-    worth = "" if found.effective is None else f"; as precise as {round(found.effective):,} labels alone"
+    write = format_signed if change else format_value
+    interval_text = f"[{write(corrected.interval.low)}, {write(corrected.interval.high)}]"
+    worth = "" if corrected.effective is None else f"; as precise as {round(corrected.effective):,} labels alone"
     return (
-        f"{write(found.mean)} {ends}, corrected by {found.n:,} human labels (mean {write(found.classical)}{worth}) · "
-        f"judge alone {write(found.judged)}"
+        f"{write(corrected.mean)} {interval_text}, corrected by {corrected.n:,} human labels (mean "
+        f"{write(corrected.classical)}{worth}) · "
+        f"judge alone {write(corrected.judged)}"
     )
 
 
 def known_no(card: ScorecardData) -> str:
     """What passages that have nothing to do with the question score on each judged metric; "" where none were asked."""
-    known = card.judge.controls
-    shown = [one.metric for one in card.summaries if one.mean is not None and one.direction == "higher"]
-    scores = [f"{metric} {number(known[metric])}" for metric in shown if metric in known]
+    controls = card.judge.controls
+    metric_names = [
+        summary.metric for summary in card.summaries if summary.mean is not None and summary.direction == "higher"
+    ]
+    scores = [f"{metric} {format_value(controls[metric])}" for metric in metric_names if metric in controls]
     return f"Controls, passages and answers of other questions, score: {', '.join(scores)}." if scores else ""
 
 
@@ -141,7 +144,7 @@ def unreadable(card: ScorecardData) -> list[str]:
             if summary.not_read and reason.startswith(UNREAD):
                 counts.setdefault(reason, {})[summary.metric] = count
     sentences = [
-        f"Not read on {plural(max(by_metric.values()), 'example')} ({', '.join(by_metric)}): {line(reason)}."
+        f"Not read on {format_count(max(by_metric.values()), 'example')} ({', '.join(by_metric)}): {to_line(reason)}."
         for reason, by_metric in counts.items()
     ]
     if sentences:
@@ -153,53 +156,63 @@ def unreadable(card: ScorecardData) -> list[str]:
 
 def rectified_means(card: ScorecardData) -> list[str]:
     """What people's labels make of each metric, of the whole run first, then of segments with labels enough."""
-    parts = [("", one) for one in card.summaries]
-    parts += [
-        (f", {line(column)} = {line(value)}", one)
+    labeled_summaries = [("", summary) for summary in card.summaries]
+    labeled_summaries += [
+        (f", {to_line(column)} = {to_line(value)}", summary)
         for column, values in card.segments.items()
-        for value, found in values.items()
-        for one in found
+        for value, summaries in values.items()
+        for summary in summaries
     ]
-    return [f"{one.metric}{where}: {said}." for where, one in parts if (said := rectified(one.rectified))]
+    return [
+        f"{summary.metric}{where}: {corrected_text}."
+        for where, summary in labeled_summaries
+        if (corrected_text := describe_corrected_mean(summary.rectified))
+    ]
 
 
 def difference(change: MetricChange, kind: str = "mean") -> str:
     """A change with its unit and interval, the judge's error in it where that is known: −0.10 [−0.15, −0.05]."""
-    interval = change.decides.widest
-    ends = "" if interval is None else f" [{_end(interval.low, interval, kind)}, {_end(interval.high, interval, kind)}]"
-    shown = signed(change.decides.mean, kind)
-    before, after = UNITS.get(change.metric.partition(":")[0], ("", ""))
-    return (shown[:1] + before + shown[1:] if before and shown[:1] in SIGNED else before + shown) + after + ends
+    interval = change.decisive_estimate.widest_interval
+    interval_text = (
+        ""
+        if interval is None
+        else f" [{_format_end(interval.low, interval, kind)}, {_format_end(interval.high, interval, kind)}]"
+    )
+    text = format_signed(change.decisive_estimate.mean, kind)
+    prefix, suffix = UNITS.get(change.metric.partition(":")[0], ("", ""))
+    return (text[:1] + prefix + text[1:] if prefix and text[:1] in SIGNS else prefix + text) + suffix + interval_text
 
 
-def _end(value: float, interval: Interval, kind: str) -> str:
+def _format_end(value: float, interval: Interval, kind: str) -> str:
     """An end of a difference; one of an interval that leaves 0 out is not written as 0."""
-    shown = signed(value, kind)
-    if shown.strip("0.") or not value or interval.low <= 0 <= interval.high:
-        return shown
-    return SIGNED[value < 0] + f"{max(abs(value), LEAST_END):.1g}"
+    text = format_signed(value, kind)
+    if text.strip("0.") or not value or interval.low <= 0 <= interval.high:
+        return text
+    return SIGNS[value < 0] + f"{max(abs(value), MIN_END):.1g}"
 
 
-def relative(change: MetricChange) -> str:
+def format_relative_change(change: MetricChange) -> str:
     """A change of an amount as a share of what it was: −55%, or +0.4%."""
     if change.difference.mean is None or not change.base:
-        return signed(change.difference.mean, "amount")
+        return format_signed(change.difference.mean, "amount")
     moved = change.difference.mean / change.base
-    shown = f"{abs(moved):.0%}" if abs(moved) >= 0.01 or not moved else f"{max(0.001, abs(moved)):.1%}"
-    return shown if not moved else ("+" if moved > 0 else "−") + shown
+    text = f"{abs(moved):.0%}" if abs(moved) >= 0.01 or not moved else f"{max(0.001, abs(moved)):.1%}"
+    return text if not moved else ("+" if moved > 0 else "−") + text
 
 
 def counts(summary: Summary) -> str:
     """The counts of all four statuses; they sum to n. Zeros other than scored are left out."""
     by_status = {status: getattr(summary, status) for status in STATUSES}
-    shown = {status.replace("_", " "): count for status, count in by_status.items() if count or status == "scored"}
-    return " · ".join(f"{count} {status}" for status, count in shown.items())
+    visible_counts = {
+        status.replace("_", " "): count for status, count in by_status.items() if count or status == "scored"
+    }
+    return " · ".join(f"{count} {status}" for status, count in visible_counts.items())
 
 
 def by_layer(summaries: Sequence[Summary]) -> list[tuple[str, list[Summary]]]:
     """Summaries with at least one example that they apply to, by layer, in the order asked."""
-    shown = [summary for summary in summaries if summary.n and not summary.inapplicable]
-    groups = [(layer, [summary for summary in shown if summary.measures == layer]) for layer in LAYERS]
+    applicable = [summary for summary in summaries if summary.n and not summary.is_inapplicable]
+    groups = [(layer, [summary for summary in applicable if summary.measures == layer]) for layer in LAYERS]
     return [(layer, group) for layer, group in groups if group]
 
 
@@ -207,8 +220,8 @@ def left_out(summaries: Sequence[Summary]) -> list[tuple[str, list[str]]]:
     """Metrics that apply to no example, by reason: (reason, names)."""
     out: dict[str, list[str]] = {}
     for summary in summaries:
-        if summary.inapplicable:
-            out.setdefault(summary.lacks or "not applicable", []).append(summary.metric)
+        if summary.is_inapplicable:
+            out.setdefault(summary.missing_reason or "not applicable", []).append(summary.metric)
     return list(out.items())
 
 
@@ -220,14 +233,16 @@ def confidence(finding: Finding) -> str:
     return f"{finding.confidence} confidence, read against {which}"
 
 
-def headline(summaries: Sequence[Summary], most: int = 4) -> list[str]:
+def select_headline_metrics(summaries: Sequence[Summary], max_n: int = 4) -> list[str]:
     """The few metrics that stand for each layer in a narrow table."""
-    return headline_of([summary.metric for summary in summaries if summary.scored and summary.kind != "amount"], most)
+    return select_headline_names(
+        [summary.metric for summary in summaries if summary.scored and summary.kind != "amount"], max_n
+    )
 
 
-def headline_of(scored: Sequence[str], most: int = 4) -> list[str]:
+def select_headline_names(scored: Sequence[str], max_n: int = 4) -> list[str]:
     """The same of their names."""
-    return [*([name for name in HEADLINE if name in scored] or scored)][:most]
+    return [*([name for name in HEADLINE if name in scored] or scored)][:max_n]
 
 
 class MetricOfLayer(Protocol):
@@ -255,36 +270,36 @@ OfLayer = TypeVar("OfLayer", bound=MetricOfLayer)
 
 def first_of_layers(summaries: Sequence[OfLayer]) -> list[tuple[str, OfLayer]]:
     """One summary a layer that stands for it: (layer, summary); layers without such a score are left out."""
-    chosen = []
+    selected = []
     for layer, preferred in FIRST_OF_LAYER.items():
         scored = [s for s in summaries if s.measures == layer and s.mean is not None and s.kind != "amount"]
         names = [s.metric.partition("@")[0] for s in scored]
         index = next((names.index(name) for name in preferred if name in names), None)
         if index is not None:
-            chosen.append((layer, scored[index]))
-    return chosen
+            selected.append((layer, scored[index]))
+    return selected
 
 
-def clearly_worse(part: Summary, whole: Summary) -> bool:
+def is_clearly_worse(segment: Summary, overall: Summary) -> bool:
     """Whether a segment's whole interval lies on the worse side of the mean over all examples."""
-    return (shortfall(part, whole) or 0.0) > 1
+    return (compute_shortfall(segment, overall) or 0.0) > 1
 
 
-def pareto_line(card: ScorecardData, most: int = 3) -> str:
+def pareto_line(card: ScorecardData, max_n: int = 3) -> str:
     """How much of the failures the most frequent causes make: 48% of 93 failures come from hallucinated."""
-    first = [(cause, count) for cause, count in card.causes.items() if cause][:most]
+    first = [(cause, count) for cause, count in card.causes.items() if cause][:max_n]
     undecided = card.causes.get("", 0)
     if not card.failed_examples or not (first or undecided):
         return ""
-    of = plural(card.failed_examples, "failure")
+    failures_text = format_count(card.failed_examples, "failure")
     if not first:
-        return f"The cause of none of {of} is decided."
-    names = [line(cause) for cause, _ in first]
+        return f"The cause of none of {failures_text} is decided."
+    names = [to_line(cause) for cause, _ in first]
     joined = names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
-    part = sum(count for _, count in first) / card.failed_examples
+    fraction = sum(count for _, count in first) / card.failed_examples
     come = "comes" if card.failed_examples == 1 else "come"
-    rest = f"; of {undecided / card.failed_examples:.0%} the cause is not decided" if undecided else ""
-    return f"{part:.0%} of {of} {come} from {joined}{rest}."
+    undecided_text = f"; of {undecided / card.failed_examples:.0%} the cause is not decided" if undecided else ""
+    return f"{fraction:.0%} of {failures_text} {come} from {joined}{undecided_text}."
 
 
 def ignored(alignment: Alignment) -> str:
@@ -292,16 +307,18 @@ def ignored(alignment: Alignment) -> str:
     share_ignored = alignment.ignored_share
     if share_ignored.mean is None:
         return "No answer makes claims over passages, so their use cannot be told."
-    ends = f" [{share_ignored.interval.low:.0%}, {share_ignored.interval.high:.0%}]" if share_ignored.interval else ""
+    interval_text = (
+        f" [{share_ignored.interval.low:.0%}, {share_ignored.interval.high:.0%}]" if share_ignored.interval else ""
+    )
     words = (
         f"The first passage was not used in {alignment.ignored_top:,} of {alignment.answers:,} answers, "
-        f"{share_ignored.mean:.0%}{ends}"
+        f"{share_ignored.mean:.0%}{interval_text}"
     )
     if alignment.flagged:
         return f"{words}: more than 30%, so ranking and generator disagree."
-    if alignment.barren:
+    if alignment.has_little_relevant:
         return f"{words}: hardly any passage is relevant, so that says nothing of the ranking or the generator."
-    if share_ignored.interval is None or share_ignored.interval.high > MOST_IGNORED:
+    if share_ignored.interval is None or share_ignored.interval.high > MAX_IGNORED:
         return f"{words}: too few examples to tell whether that is more than 30%."
     return f"{words}: below 30%, where ranking and generator would be said to disagree."
 
@@ -311,7 +328,7 @@ def correlation(alignment: Alignment) -> str:
     if alignment.correlation is None:
         return ""
     interval = alignment.correlation_interval
-    ends = f" [{signed(interval.low)}, {signed(interval.high)}]" if interval else ""
+    interval_text = f" [{format_signed(interval.low)}, {format_signed(interval.high)}]" if interval else ""
     sure = interval is None or interval.low > 0 or interval.high < 0
     way = (
         "no clear order"
@@ -320,7 +337,7 @@ def correlation(alignment: Alignment) -> str:
         if alignment.correlation < 0
         else ("passages further down are used more")
     )
-    return f"Rank and use: Spearman's correlation {signed(alignment.correlation)}{ends}, {way}."
+    return f"Rank and use: Spearman's correlation {format_signed(alignment.correlation)}{interval_text}, {way}."
 
 
 def opened(sentence: str) -> str:
@@ -332,18 +349,18 @@ def opened(sentence: str) -> str:
     return sentence[:1].upper() + sentence[1:]
 
 
-def share(part: int, whole: int) -> str:
+def share(count: int, total: int) -> str:
     """A count as a share of a whole: 62 of 120 (52 %)."""
-    return f"{part:,} of {whole:,} ({part / whole:.0%})" if whole else "0 of 0"
+    return f"{count:,} of {total:,} ({count / total:.0%})" if total else "0 of 0"
 
 
-def interval_methods(card: ScorecardData) -> str:
+def describe_interval_methods(card: ScorecardData) -> str:
     """Which kind of interval each metric has, by what it measures; "" where none has one."""
     by: dict[str, list[str]] = {}
     for summary in card.summaries:
         if summary.interval is not None:
             by.setdefault(summary.interval.method, []).append(summary.metric)
-    most = max(by, key=lambda method: len(by[method]), default="")
-    methods = [f"{method} for {', '.join(names)}" for method, names in by.items() if method != most]
-    methods += [f"{most} for {'the others' if methods else 'every metric'}"] if most else []
+    commonest = max(by, key=lambda method: len(by[method]), default="")
+    methods = [f"{method} for {', '.join(names)}" for method, names in by.items() if method != commonest]
+    methods += [f"{commonest} for {'the others' if methods else 'every metric'}"] if commonest else []
     return f"{card.level:.0%} intervals: {'; '.join(methods)}." if methods else ""

@@ -15,12 +15,12 @@ from math import sqrt
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ragauge.metrics.base import Metric
-from ragauge.scores.arrays import SCORED, Columns, by_example
-from ragauge.scores.estimation import ScoreSample, interval_of_difference, interval_of_mean
+from ragauge.scores.arrays import SCORED, Columns, merge_repeats
+from ragauge.scores.estimation import ScoreSample, compute_difference_interval, compute_mean_interval
 from ragauge.scores.results.judge_usage import JudgeSpread
-from ragauge.scores.summarize import summary
+from ragauge.scores.summarize import summarize_metric
 from ragauge.stats.distributions import normal_quantile
-from ragauge.stats.weighted import Interval, effective_number
+from ragauge.stats.weighted import Interval, compute_effective_n
 
 if TYPE_CHECKING:
     import numpy as np
@@ -31,9 +31,9 @@ if TYPE_CHECKING:
 
 
 LEVEL = 0.95
-STEPS = 50  # halvings of the interval in which an end is sought
-TINY = 1e-12  # of a half width: rounding
-ORDER = ("contradicted", "not_in_context", "supported")  # worst first: both ends lie farther apart
+BISECTION_STEPS = 50  # halvings of the interval in which an end is sought
+MIN_HALF_WIDTH = 1e-12  # of a half width: rounding
+LABEL_ORDER = ("contradicted", "not_in_context", "supported")  # worst first: both ends lie farther apart
 Clusters = Sequence[Hashable] | None
 Weights = Sequence[float] | None
 
@@ -44,12 +44,12 @@ class Basis(NamedTuple):
     clusters: Clusters
     weights: Weights
 
-    def at(self, places: Sequence[int]) -> Basis:
+    def at(self, indices: Sequence[int]) -> Basis:
         """That of the items at some places."""
         clusters, weights = self
         return Basis(
-            None if clusters is None else [clusters[k] for k in places],
-            None if weights is None else [weights[k] for k in places],
+            None if clusters is None else [clusters[k] for k in indices],
+            None if weights is None else [weights[k] for k in indices],
         )
 
 
@@ -87,7 +87,7 @@ class Agreement:
     weighted: AgreementFigure | None = None
 
 
-def agreement(
+def compute_agreement(
     human: Sequence[str],
     judge: Sequence[str],
     labels: Sequence[str],
@@ -103,41 +103,41 @@ def agreement(
         clusters: what items depend on; None = all independent.
         weights: how much items count, above 0; None = all alike.
     """
-    known = {label: n for n, label in enumerate(labels)}
-    rows, columns = [known[label] for label in human], [known[label] for label in judge]
+    label_numbers = {label: n for n, label in enumerate(labels)}
+    rows, columns = [label_numbers[label] for label in human], [label_numbers[label] for label in judge]
     table = [[0] * len(labels) for _ in labels]
     for row, column in zip(rows, columns, strict=True):
         table[row][column] += 1
-    by_label = {label: _found(label, human, judge, clusters, weights) for label in labels if label in human}
-    same = share_alike(rows, columns, clusters, weights)
+    by_label = {label: _compute_recall(label, human, judge, clusters, weights) for label in labels if label in human}
+    same = compute_equal_share(rows, columns, clusters, weights)
     return Agreement(
         tuple(labels),
         tuple(map(tuple, table)),
         len(rows),
         same,
-        _balanced(by_label),
-        kappa(rows, columns, len(labels), clusters, weights),
+        _average_recalls(by_label),
+        compute_kappa(rows, columns, len(labels), clusters, weights),
         by_label,
-        _in_order(human, judge, labels, clusters, weights),
+        _compute_ordered_kappa(human, judge, labels, clusters, weights),
     )
 
 
-def _in_order(
+def _compute_ordered_kappa(
     human: Sequence[str], judge: Sequence[str], labels: Sequence[str], clusters: Clusters, weights: Weights
 ) -> AgreementFigure | None:
-    if set(labels) != set(ORDER):
+    if set(labels) != set(LABEL_ORDER):
         return None
-    return kappa(
-        [ORDER.index(one) for one in human],
-        [ORDER.index(one) for one in judge],
-        len(ORDER),
+    return compute_kappa(
+        [LABEL_ORDER.index(label) for label in human],
+        [LABEL_ORDER.index(label) for label in judge],
+        len(LABEL_ORDER),
         clusters,
         weights,
         in_order=True,
     )
 
 
-def kappa(
+def compute_kappa(
     human: Sequence[int],
     judge: Sequence[int],
     n_labels: int,
@@ -157,14 +157,15 @@ def kappa(
     d_i = (v_ab − po) / (1 − pe) − (1 − po)((v c)_a + (v r)_b − 2 pe) / (1 − pe)²,  item i with labels a and b
 
     n  items;  g  clusters, one an item where there are none: then it is Fleiss, Cohen and Everitt's large-sample
-    interval, clipped to [−1, 1]. Where all agree every d is 0, and the interval is that of `_of_full_agreement`; where
+    interval, clipped to [−1, 1]. Where all agree every d is 0, and the interval is that of `_bound_full_agreement`;
+    where
     all differ in balance, that of the accuracy on kappa's scale. So the width is never 0.
 
     Undefined when n = 0, or when both use one and the same label only (pe = 1); without interval of one cluster.
     Source: Cohen (1960); weights: Cohen (1968), Cicchetti and Allison (1971); variance: Fleiss, Cohen and Everitt
     (1969), Psychological Bulletin 72, 323.
 
-    >>> found = kappa([0] * 25 + [1] * 25, [0] * 20 + [1] * 5 + [0] * 10 + [1] * 15, 2)
+    >>> found = compute_kappa([0] * 25 + [1] * 25, [0] * 20 + [1] * 5 + [0] * 10 + [1] * 15, 2)
     >>> round(found.value, 3), round(found.interval.low, 3), round(found.interval.high, 3)
     (0.4, 0.151, 0.649)
     """
@@ -173,38 +174,40 @@ def kappa(
     a, b = np.asarray(human, dtype=np.intp), np.asarray(judge, dtype=np.intp)
     if (n := a.size) < 2:
         return AgreementFigure(None, reason="one item" if n else "nothing to compare")
-    w = mean_one(weights, n)
+    w = normalize_weights(weights, n)
     r, c = (np.bincount(codes, weights=w, minlength=n_labels) / n for codes in (a, b))
-    apart = np.abs(np.subtract.outer(np.arange(n_labels), np.arange(n_labels)))
-    v = 1 - apart / max(1, n_labels - 1) if in_order else (apart == 0).astype(np.float64)
+    distances = np.abs(np.subtract.outer(np.arange(n_labels), np.arange(n_labels)))
+    v = 1 - distances / max(1, n_labels - 1) if in_order else (distances == 0).astype(np.float64)
     po, pe = float((w * v[a, b]).mean()), float(r @ v @ c)
     if pe >= 1 - 1e-12:
         return AgreementFigure(None, reason="both use one label only")
     value = (po - pe) / (1 - pe)
     d = (v[a, b] - po) / (1 - pe) - (1 - po) * ((v @ c)[a] + (v @ r)[b] - 2 * pe) / (1 - pe) ** 2
-    parts = cluster_sums(w * d, clusters)
-    if (units := n if clusters is None else parts.size) < 2:
+    cluster_totals = sum_by_cluster(w * d, clusters)
+    if (units := n if clusters is None else cluster_totals.size) < 2:
         return AgreementFigure(value, None, "all is of one question and its passages")
     if (a == b).all():
-        return AgreementFigure(value, _of_full_agreement(r, min(float(units), effective_number(w, n))))
-    half = normal_quantile(LEVEL) * sqrt(float((parts**2).sum())) / n
-    if half < TINY:
-        return AgreementFigure(value, _on_kappas_scale(share_alike(human, judge, clusters, weights).interval, pe))
-    return AgreementFigure(value, _clipped(value - half, value + half, "Fleiss-Cohen-Everitt"))
+        return AgreementFigure(value, _bound_full_agreement(r, min(float(units), compute_effective_n(w, n))))
+    half = normal_quantile(LEVEL) * sqrt(float((cluster_totals**2).sum())) / n
+    if half < MIN_HALF_WIDTH:
+        return AgreementFigure(
+            value, _convert_to_kappa(compute_equal_share(human, judge, clusters, weights).interval, pe)
+        )
+    return AgreementFigure(value, _clip_interval(value - half, value + half, "Fleiss-Cohen-Everitt"))
 
 
-def _clipped(low: float, high: float, method: str) -> Interval:
+def _clip_interval(low: float, high: float, method: str) -> Interval:
     return Interval(max(-1.0, low), min(1.0, high), method, LEVEL)
 
 
-def _on_kappas_scale(share: Interval | None, pe: float) -> Interval | None:
+def _convert_to_kappa(share: Interval | None, pe: float) -> Interval | None:
     """The ends of an interval of accuracy as kappas, where this is the agreement by chance."""
     if share is None:
         return None
-    return _clipped((share.low - pe) / (1 - pe), (share.high - pe) / (1 - pe), "wilson, on kappa's scale")
+    return _clip_interval((share.low - pe) / (1 - pe), (share.high - pe) / (1 - pe), "wilson, on kappa's scale")
 
 
-def _of_full_agreement(shares: Counts, n: float) -> Interval:
+def _bound_full_agreement(shares: Counts, n: float) -> Interval:
     """The interval of a kappa of 1: from the least kappa that the shares of the labels allow, with 95 %, up to 1.
 
     Where labels have the shares s and two agree with kappa k, s_j² + k s_j (1 − s_j) of the items have both times label
@@ -224,22 +227,22 @@ def _of_full_agreement(shares: Counts, n: float) -> Interval:
     """
     s = shares[shares > 0]
     room = s * (1 - s)
-    most = normal_quantile(LEVEL) ** 2
+    max_chi2 = normal_quantile(LEVEL) ** 2
 
-    def apart(k: float) -> float:
+    def compute_chi2(k: float) -> float:
         return n * float(((1 - k) * room + s * (1 - s) ** 2 * (1 - k) ** 2 / (s + k * (1 - s))).sum())
 
     low, high = max(-1.0, -float((s / (1 - s)).min()) + 1e-9), 1.0
-    for _ in range(STEPS):
+    for _ in range(BISECTION_STEPS):
         middle = (low + high) / 2
-        low, high = (middle, high) if apart(middle) > most else (low, middle)
+        low, high = (middle, high) if compute_chi2(middle) > max_chi2 else (low, middle)
     return Interval(low, 1.0, "Donner-Eliasziw", LEVEL)
 
 
-def mean_one(weights: Weights | Counts, n: int) -> Counts:
+def normalize_weights(weights: Weights | Counts, n: int) -> Counts:
     """Weights of n items brought to a mean of 1, so that they change no count; all 1 for None.
 
-    >>> mean_one([1, 3], 2).tolist()
+    >>> normalize_weights([1, 3], 2).tolist()
     [0.5, 1.5]
     """
     import numpy as np
@@ -250,7 +253,7 @@ def mean_one(weights: Weights | Counts, n: int) -> Counts:
     return np.asarray(w * n / w.sum())
 
 
-def fleiss_kappa(counts: Sequence[Sequence[int]], weights: Weights = None) -> AgreementFigure:
+def compute_fleiss_kappa(counts: Sequence[Sequence[int]], weights: Weights = None) -> AgreementFigure:
     """Fleiss' kappa of any number of annotators an item, who need not be the same people.
 
     kappa = (P − E) / (1 − E),  P = mean_i Σ_j n_ij (n_ij − 1) / (n_i (n_i − 1)),  E = Σ_j p_j²
@@ -261,7 +264,7 @@ def fleiss_kappa(counts: Sequence[Sequence[int]], weights: Weights = None) -> Ag
     Items with one annotator are left out. Undefined when none is left, or all gave one label.
     Source: Fleiss (1971), Psychological Bulletin 76, 378; with unequal n_i as in Fleiss, Levin and Paik (2003), 18.3.
 
-    >>> round(fleiss_kappa([(3, 0), (2, 1), (0, 3), (1, 2)]).value, 4)
+    >>> round(compute_fleiss_kappa([(3, 0), (2, 1), (0, 3), (1, 2)]).value, 4)
     0.3333
     """
     import numpy as np
@@ -270,7 +273,7 @@ def fleiss_kappa(counts: Sequence[Sequence[int]], weights: Weights = None) -> Ag
     table = np.asarray([counts[k] for k in several], dtype=np.float64)
     if not len(table):
         return AgreementFigure(None, reason="no item has two annotators")
-    w = mean_one(None if weights is None else [weights[k] for k in several], len(several))
+    w = normalize_weights(None if weights is None else [weights[k] for k in several], len(several))
     n = table.sum(axis=1)
     observed = float((w * (table * (table - 1)).sum(axis=1) / (n * (n - 1))).mean())
     expected = float(((w @ table / (w @ n)) ** 2).sum())
@@ -279,7 +282,7 @@ def fleiss_kappa(counts: Sequence[Sequence[int]], weights: Weights = None) -> Ag
     return AgreementFigure((observed - expected) / (1 - expected))
 
 
-def difference(
+def compare_accuracy(
     human: Sequence[str], new: Sequence[str], base: Sequence[str], clusters: Clusters = None, weights: Weights = None
 ) -> AgreementFigure:
     """Accuracy of one judge less that of another on the same items, paired.
@@ -288,48 +291,52 @@ def difference(
 
     The interval is `estimating.interval_of_difference`'s. Undefined when n = 0.
 
-    >>> difference(["a", "b"], ["a", "b"], ["a", "a"]).value
+    >>> compare_accuracy(["a", "b"], ["a", "b"], ["a", "a"]).value
     0.5
     """
     right = [float(label == h) for label, h in zip(new, human, strict=True)]
-    before = [float(label == h) for label, h in zip(base, human, strict=True)]
-    return gain(right, before, clusters, weights)
+    base_right = [float(label == h) for label, h in zip(base, human, strict=True)]
+    return compare_correctness(right, base_right, clusters, weights)
 
 
-def gain(
-    right: Sequence[float], before: Sequence[float], clusters: Clusters = None, weights: Weights = None
+def compare_correctness(
+    right: Sequence[float], base_right: Sequence[float], clusters: Clusters = None, weights: Weights = None
 ) -> AgreementFigure:
     """The same of verdicts that are right (1) or not (0)."""
     if not right:
         return AgreementFigure(None, reason="nothing to compare")
-    w = mean_one(weights, len(right))
-    value = sum(one * (a - b) for one, a, b in zip(w.tolist(), right, before, strict=True)) / len(right)
-    given = None if weights is None else w
-    new_side, base_side = (ScoreSample(side, "rate", weights=given, clusters=clusters) for side in (right, before))
-    return AgreementFigure(value, interval_of_difference(new_side, base_side, LEVEL))
+    w = normalize_weights(weights, len(right))
+    value = sum(weight * (a - b) for weight, a, b in zip(w.tolist(), right, base_right, strict=True)) / len(right)
+    sample_weights = None if weights is None else w
+    new_side, base_side = (
+        ScoreSample(correct, "rate", weights=sample_weights, clusters=clusters) for correct in (right, base_right)
+    )
+    return AgreementFigure(value, compute_difference_interval(new_side, base_side, LEVEL))
 
 
-def share_alike(
+def compute_equal_share(
     items: Items, other: Items, clusters: Clusters | npt.NDArray[Any], weights: Weights | Counts = None
 ) -> AgreementFigure:
     """The share of items, by weight, of which two lists say the same, with its interval."""
     same = [float(a == b) for a, b in zip(items, other, strict=True)]
     if not same:
         return AgreementFigure(None, reason="nothing to compare")
-    w = mean_one(weights, len(same))
-    value = sum(one * alike for one, alike in zip(w.tolist(), same, strict=True)) / len(same)
+    w = normalize_weights(weights, len(same))
+    value = sum(weight * equal for weight, equal in zip(w.tolist(), same, strict=True)) / len(same)
     sample = ScoreSample(same, "rate", weights=None if weights is None else w, clusters=clusters)
-    return AgreementFigure(value, interval_of_mean(sample, LEVEL))
+    return AgreementFigure(value, compute_mean_interval(sample, LEVEL))
 
 
-def _found(
+def _compute_recall(
     label: str, human: Sequence[str], judge: Sequence[str], clusters: Clusters, weights: Weights
 ) -> AgreementFigure:
-    places = [n for n, given in enumerate(human) if given == label]
-    return share_alike([human[n] for n in places], [judge[n] for n in places], *Basis(clusters, weights).at(places))
+    indices = [n for n, human_label in enumerate(human) if human_label == label]
+    return compute_equal_share(
+        [human[n] for n in indices], [judge[n] for n in indices], *Basis(clusters, weights).at(indices)
+    )
 
 
-def _balanced(by_label: Mapping[str, AgreementFigure]) -> AgreementFigure:
+def _average_recalls(by_label: Mapping[str, AgreementFigure]) -> AgreementFigure:
     """Mean of the shares; its interval is put together from theirs (Zou and Donner 2008), so its width is never 0."""
     if not by_label:
         return AgreementFigure(None, reason="nothing to compare")
@@ -346,7 +353,7 @@ def _balanced(by_label: Mapping[str, AgreementFigure]) -> AgreementFigure:
     )
 
 
-def cluster_sums(values: Counts, clusters: Clusters | npt.NDArray[Any]) -> Counts:
+def sum_by_cluster(values: Counts, clusters: Clusters | npt.NDArray[Any]) -> Counts:
     """Sums by cluster."""
     import numpy as np
 
@@ -357,10 +364,10 @@ def cluster_sums(values: Counts, clusters: Clusters | npt.NDArray[Any]) -> Count
     return np.asarray(np.bincount(groups, weights=values), dtype=np.float64)
 
 
-SAME = 1e-9  # values that differ by less are the same
+SAME_VALUE_TOLERANCE = 1e-9  # values that differ by less are the same
 
 
-def spread(metric: Metric, repeats: Sequence[Columns]) -> JudgeSpread:
+def measure_spread(metric: Metric, repeats: Sequence[Columns]) -> JudgeSpread:
     """A metric's means in several repeats, over the responses that all of them have scored, failed or left out.
 
     Args:
@@ -369,10 +376,10 @@ def spread(metric: Metric, repeats: Sequence[Columns]) -> JudgeSpread:
     """
     import numpy as np
 
-    places = reduce(np.intersect1d, [repeat.place for repeat in repeats])
-    parts = [repeat.take(np.isin(repeat.place, places).nonzero()[0]) for repeat in repeats]
-    means = tuple(summary(metric, by_example(part)).mean for part in parts)
-    scored = np.logical_and.reduce([part.status == SCORED for part in parts])
-    values = np.stack([part.value[scored] for part in parts])
-    changed = int((np.ptp(values, axis=0) > SAME).sum()) if values.size else 0
+    shared = reduce(np.intersect1d, [repeat.place for repeat in repeats])
+    shared_repeats = [repeat.take(np.isin(repeat.place, shared).nonzero()[0]) for repeat in repeats]
+    means = tuple(summarize_metric(metric, merge_repeats(repeat_scores)).mean for repeat_scores in shared_repeats)
+    scored = np.logical_and.reduce([repeat_scores.status == SCORED for repeat_scores in shared_repeats])
+    values = np.stack([repeat_scores.value[scored] for repeat_scores in shared_repeats])
+    changed = int((np.ptp(values, axis=0) > SAME_VALUE_TOLERANCE).sum()) if values.size else 0
     return JudgeSpread(str(metric), means, changed, int(scored.sum()))

@@ -19,11 +19,11 @@ if TYPE_CHECKING:
     Integers = npt.NDArray[np.integer]
 
 SCORED, UNDEFINED, NOT_APPLICABLE, FAILED, NOT_READ = range(len(STATUSES))
-NUMBERS = ("value", "numerator", "denominator", "low", "high")
-LABELLED = ("people", "inclusion")
-MERGED_AT_ONCE = 2_000  # examples; the room that a frame's steps take stays taken for a while
-NO_NUMBER = "the value is not a number"
-NEEDED = ("query_id", "repeat", "metric", "status", *NUMBERS, "reason")
+NUMBER_COLUMNS = ("value", "numerator", "denominator", "low", "high")
+LABEL_COLUMNS = ("people", "inclusion")
+MERGE_BATCH_EXAMPLES = 2_000  # examples; the room that a frame's steps take stays taken for a while
+NO_NUMBER_REASON = "the value is not a number"
+REQUIRED_COLUMNS = ("query_id", "repeat", "metric", "status", *NUMBER_COLUMNS, "reason")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -53,19 +53,19 @@ class ResponseIndex:
     def __len__(self) -> int:
         return int(self.number.size)
 
-    def weights(self, places: Codes, *, sampled: bool) -> Floats | None:
+    def select_weights(self, positions: Codes, *, sampled: bool) -> Floats | None:
         """How many real requests the responses at some places stand for; None where all are alike.
 
         Args:
-            places: of the responses.
+            positions: of the responses.
             sampled: what is weighed is known of those alone that were drawn for the judge, so that each stands for
                 1 / its chance as many. One that was judged without being drawn stands for itself.
         """
         import numpy as np
 
-        weight = None if self.weight is None else self.weight[places]
+        weight = None if self.weight is None else self.weight[positions]
         if sampled and self.chance is not None:
-            chance = np.nan_to_num(self.chance[places], nan=1.0)
+            chance = np.nan_to_num(self.chance[positions], nan=1.0)
             weight = (1.0 if weight is None else weight) / chance
         return None if weight is None or (weight == weight[:1]).all() else weight
 
@@ -207,53 +207,55 @@ class ScoreArrays:
         """
         import polars as pl
 
-        frame, key = _checked(scores), ["query_id", "repeat"]
+        frame, key = _validate_frame(scores), ["query_id", "repeat"]
         # a judge's scores of a sample stand for more than those that every response has
-        least = pl.col("weight").min().over(key)
-        responses = frame.select(*key, least, "cluster").unique(key, keep="first", maintain_order=True)
+        min_weight = pl.col("weight").min().over(key)
+        responses = frame.select(*key, min_weight, "cluster").unique(key, keep="first", maintain_order=True)
         responses = responses.with_columns(pl.int_range(pl.len(), dtype=pl.Int64).alias("response_no"))
         frame = frame.join(responses.select(*key, "response_no"), on=key, how="left", maintain_order="left")
-        query_ids, query = numbered(responses["query_id"])
+        query_ids, query = number_values(responses["query_id"])
         index = ResponseIndex(
             number=responses["response_no"].to_numpy(),
             query=query.to_numpy(),
             repeat=responses["repeat"].to_numpy(),
             weight=responses["weight"].to_numpy(),
-            cluster=_clusters(responses),
+            cluster=_number_clusters(responses),
             query_ids=query_ids,
         )
-        parts = frame.partition_by("metric", as_dict=True, maintain_order=True)
-        return cls(index, {str(key[0]): columns_of(part, index) for key, part in parts.items()})
+        frames_by_metric = frame.partition_by("metric", as_dict=True, maintain_order=True)
+        return cls(
+            index, {str(key[0]): build_columns(metric_frame, index) for key, metric_frame in frames_by_metric.items()}
+        )
 
 
-def columns_of(part: pl.DataFrame, index: ResponseIndex) -> Columns:
+def build_columns(metric_frame: pl.DataFrame, index: ResponseIndex) -> Columns:
     """One metric's scores as arrays; those of responses that are not in the index are left out.
 
     Args:
-        part: columns response_no, status, value, numerator, denominator, low, high, reason, weight.
+        metric_frame: columns response_no, status, value, numerator, denominator, low, high, reason, weight.
         index: the responses looked at.
     """
     import numpy as np
     import polars as pl
 
-    part = part.filter(pl.col("response_no").is_in(index.number))
-    status = part["status"].replace_strict(list(STATUSES), range(len(STATUSES)), return_dtype=pl.Int64)
-    reasons, reason = numbered(part["reason"].fill_null(""))
-    numbers = {name: part[name].to_numpy() for name in NUMBERS}
+    metric_frame = metric_frame.filter(pl.col("response_no").is_in(index.number))
+    status = metric_frame["status"].replace_strict(list(STATUSES), range(len(STATUSES)), return_dtype=pl.Int64)
+    reasons, reason = number_values(metric_frame["reason"].fill_null(""))
+    numbers = {name: metric_frame[name].to_numpy() for name in NUMBER_COLUMNS}
     raw = RawScores(status=status.to_numpy(), reason=reason.to_numpy(), reasons=reasons, **numbers)
-    found = placed(index, np.searchsorted(index.number, part["response_no"].to_numpy()), raw)
-    weight = part["weight"].to_numpy()
-    return replace(found, weight=None if (weight == weight[:1]).all() else weight)
+    columns = place_scores(index, np.searchsorted(index.number, metric_frame["response_no"].to_numpy()), raw)
+    weight = metric_frame["weight"].to_numpy()
+    return replace(columns, weight=None if (weight == weight[:1]).all() else weight)
 
 
-def placed(index: ResponseIndex, place: Codes, raw: RawScores, *, sampled: bool = False) -> Columns:
+def place_scores(index: ResponseIndex, positions: Codes, raw: RawScores, *, sampled: bool = False) -> Columns:
     """One metric's scores as they are kept, at their places in an index.
 
     A scored value that is no number is a failed one.
 
     Args:
         index: the responses looked at.
-        place: of the response of each score, shape (n,).
+        positions: of the response of each score, shape (n,).
         raw: the scores.
         sampled: a judge gave all of them.
     """
@@ -263,12 +265,16 @@ def placed(index: ResponseIndex, place: Codes, raw: RawScores, *, sampled: bool 
     no_number = (status == SCORED) & ~np.isfinite(value)
     if no_number.any():
         status, reason = np.where(no_number, FAILED, status), np.where(no_number, len(reasons), reason)
-        low, high, reasons = np.where(no_number, np.nan, low), np.where(no_number, np.nan, high), (*reasons, NO_NUMBER)
-    whole = place.size == len(index) and bool((place[1:] > place[:-1]).all())
+        low, high, reasons = (
+            np.where(no_number, np.nan, low),
+            np.where(no_number, np.nan, high),
+            (*reasons, NO_NUMBER_REASON),
+        )
+    is_complete = positions.size == len(index) and bool((positions[1:] > positions[:-1]).all())
     scored = status == SCORED
     return Columns(
-        place=place,
-        query=index.query if whole else index.query[place],
+        place=positions,
+        query=index.query if is_complete else index.query[positions],
         status=status,
         value=value if scored.all() else np.where(scored, value, np.nan),
         numerator=numerator,
@@ -276,14 +282,14 @@ def placed(index: ResponseIndex, place: Codes, raw: RawScores, *, sampled: bool 
         low=low,
         high=high,
         reason=reason,
-        weight=index.weights(place, sampled=sampled),
-        cluster=None if index.cluster is None else index.cluster[place],
+        weight=index.select_weights(positions, sampled=sampled),
+        cluster=None if index.cluster is None else index.cluster[positions],
         reasons=reasons,
         sampled=sampled,
     )
 
 
-def by_example(columns: Columns) -> Columns:
+def merge_repeats(columns: Columns) -> Columns:
     """One entry an example: an example that was answered several times counts once.
 
     Its value is the mean over its scored repeats, people's score that over those that they labelled. If one of them
@@ -293,24 +299,24 @@ def by_example(columns: Columns) -> Columns:
 
     if (columns.query[1:] > columns.query[:-1]).all() or np.unique(columns.query).size == columns.query.size:
         return columns
-    part = columns.query // MERGED_AT_ONCE
-    merged = [_merged(columns.take(np.flatnonzero(part == n))) for n in np.unique(part)]
-    order = np.argsort(np.concatenate([one["place"] for one in merged]))
-    arrays: dict[str, Any] = {name: np.concatenate([one[name] for one in merged])[order] for name in merged[0]}
+    batch_numbers = columns.query // MERGE_BATCH_EXAMPLES
+    merged = [_merge_batch(columns.take(np.flatnonzero(batch_numbers == n))) for n in np.unique(batch_numbers)]
+    order = np.argsort(np.concatenate([batch["place"] for batch in merged]))
+    arrays: dict[str, Any] = {name: np.concatenate([batch[name] for batch in merged])[order] for name in merged[0]}
     absent = [name for name in ("weight", "cluster", "people", "inclusion") if getattr(columns, name) is None]
     return Columns(**(arrays | dict.fromkeys(absent)), reasons=columns.reasons, sampled=columns.sampled)
 
 
-def _checked(scores: pl.DataFrame) -> pl.DataFrame:
+def _validate_frame(scores: pl.DataFrame) -> pl.DataFrame:
     """The columns needed, every status a known one."""
     import polars as pl
 
-    absent = [name for name in NEEDED if name not in scores.columns]
+    absent = [name for name in REQUIRED_COLUMNS if name not in scores.columns]
     if absent:
         raise DataError(f"no column {absent[0]!r} (found: {', '.join(scores.columns)}).", source="score frame")
     weight = pl.col("weight") if "weight" in scores.columns else pl.lit(1.0, dtype=pl.Float64).alias("weight")
     cluster = pl.col("cluster") if "cluster" in scores.columns else pl.lit(None, dtype=pl.String).alias("cluster")
-    frame = scores.select(*NEEDED, weight.fill_null(1.0), cluster)
+    frame = scores.select(*REQUIRED_COLUMNS, weight.fill_null(1.0), cluster)
     unknown = set(frame["status"].unique()) - set(STATUSES)
     if unknown:
         problem = f"status must be one of {', '.join(STATUSES)}, got {sorted(map(str, unknown))[0]!r}."
@@ -318,7 +324,7 @@ def _checked(scores: pl.DataFrame) -> pl.DataFrame:
     return frame
 
 
-def _merged(columns: Columns) -> dict[str, Any]:
+def _merge_batch(columns: Columns) -> dict[str, Any]:
     """Means over repeats. A failed repeat makes the example failed; otherwise a scored one makes it scored."""
     import numpy as np
     import polars as pl
@@ -329,15 +335,17 @@ def _merged(columns: Columns) -> dict[str, Any]:
             "query": columns.query,
             "status": columns.status,
             "reason": columns.reason,
-            **{name: getattr(columns, name) for name in NUMBERS},
+            **{name: getattr(columns, name) for name in NUMBER_COLUMNS},
             "weight": np.ones(columns.query.size) if columns.weight is None else columns.weight,
             "cluster": columns.query if columns.cluster is None else columns.cluster,
             **{
-                name: np.full(columns.query.size, np.nan) if (of := getattr(columns, name)) is None else of
-                for name in LABELLED
+                name: np.full(columns.query.size, np.nan)
+                if (label_values := getattr(columns, name)) is None
+                else label_values
+                for name in LABEL_COLUMNS
             },
         }
-    ).with_columns(pl.col([*NUMBERS, "people"]).fill_nan(None))
+    ).with_columns(pl.col([*NUMBER_COLUMNS, "people"]).fill_nan(None))
     status = pl.col("status")
     rank = status.replace_strict([NOT_APPLICABLE, NOT_READ, UNDEFINED, SCORED, FAILED], range(5), return_dtype=pl.Int64)
     top = status.get(rank.arg_max())
@@ -345,38 +353,38 @@ def _merged(columns: Columns) -> dict[str, Any]:
     low = pl.when(scored).then(pl.col("value")).otherwise(pl.col("low"))
     high = pl.when(scored).then(pl.col("value")).otherwise(pl.col("high"))
 
-    def bound(of: pl.Expr) -> pl.Expr:
-        open_end = of.filter(valued).is_null().any()
-        return pl.when((top == FAILED) & ~open_end).then(of.filter(valued).mean())
+    def mean_bound(expression: pl.Expr) -> pl.Expr:
+        open_end = expression.filter(valued).is_null().any()
+        return pl.when((top == FAILED) & ~open_end).then(expression.filter(valued).mean())
 
-    found = frame.group_by("query", maintain_order=True).agg(
+    means = frame.group_by("query", maintain_order=True).agg(
         pl.col("place").first(),
         top.alias("status"),
         pl.when(top == SCORED).then(pl.col("value").filter(scored).mean()).alias("value"),
         pl.col("numerator").filter(scored).mean(),
         pl.col("denominator").filter(scored).mean(),
-        bound(low).alias("low"),
-        bound(high).alias("high"),
+        mean_bound(low).alias("low"),
+        mean_bound(high).alias("high"),
         pl.col("reason").get(rank.arg_max()),
         pl.col("weight").mean(),
         pl.col("cluster").first(),
         pl.col("people").mean(),
         pl.col("inclusion").first(),
     )
-    return {name: found[name].to_numpy() for name in found.columns}
+    return {name: means[name].to_numpy() for name in means.columns}
 
 
-def _clusters(responses: pl.DataFrame) -> Codes | None:
+def _number_clusters(responses: pl.DataFrame) -> Codes | None:
     """Numbers of the clusters; an example without one is a cluster of its own. None where none has one."""
     import polars as pl
 
     if responses["cluster"].null_count() == responses.height:
         return None
     alone = pl.lit("\0") + pl.col("query_id")
-    return numbered(responses.select(pl.coalesce("cluster", alone).alias("cluster"))["cluster"])[1].to_numpy()
+    return number_values(responses.select(pl.coalesce("cluster", alone).alias("cluster"))["cluster"])[1].to_numpy()
 
 
-def numbered(column: pl.Series) -> tuple[tuple[Any, ...], pl.Series]:
+def number_values(column: pl.Series) -> tuple[tuple[Any, ...], pl.Series]:
     """The values of a column in order of appearance, and the column as their numbers, from 0."""
     import polars as pl
 

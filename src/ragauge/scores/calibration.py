@@ -7,19 +7,19 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from ragauge.scores.agreement import LEVEL, AgreementFigure
-from ragauge.scores.detection_quality import Probabilities, probabilities
-from ragauge.scores.estimation import ScoreSample, interval_of_difference, interval_of_mean
-from ragauge.stats.calibration import AS_IT_IS, Calibrated, LabelledOdds, TriedCandidate
+from ragauge.scores.detection_quality import Probabilities, assess_probabilities
+from ragauge.scores.estimation import ScoreSample, compute_difference_interval, compute_mean_interval
+from ragauge.stats.calibration import AS_IT_IS, CalibrationChoice, CandidateResult, LabeledOdds
 from ragauge.stats.weighted import Interval
 
 if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
-SURE = 1e-6  # a probability is kept so far from 0 and 1 before its logarithm is taken
-LARGEST = 14.0  # the greatest loss that follows from SURE
-CONSTANT = 0.02  # standard deviation of probabilities below which all are as good as one number
-CHANCE = 0.5  # AUROC of an order that tells nothing
+PROBABILITY_MARGIN = 1e-6  # a probability is kept so far from 0 and 1 before its logarithm is taken
+MAX_LOG_LOSS = 14.0  # the greatest loss that follows from SURE
+MAX_CONSTANT_SPREAD = 0.02  # standard deviation of probabilities below which all are as good as one number
+CHANCE_AUROC = 0.5  # AUROC of an order that tells nothing
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +76,7 @@ class CalibrationGain:
     log_loss: AgreementFigure
     spread: float
 
-    def figures(self) -> dict[str, float | None]:
+    def to_dict(self) -> dict[str, float | None]:
         """The figures by name, as a file keeps them."""
         sides, auroc = {"before": self.before, "after": self.after}, self.after.probabilities.auroc.interval
         lowest = {"auroc_after_low": None if auroc is None else auroc.low, "spread_after": self.spread}
@@ -94,7 +94,7 @@ class CalibrationGain:
 def is_constant(figures: Mapping[str, float | None]) -> bool:
     """Whether a calibrated judge gives every claim as good as the same probability, by the figures of its file."""
     spread = figures.get("spread_after")
-    return spread is not None and spread < CONSTANT
+    return spread is not None and spread < MAX_CONSTANT_SPREAD
 
 
 def describe_weakness(figures: Mapping[str, float | None]) -> str:
@@ -111,11 +111,12 @@ def describe_weakness(figures: Mapping[str, float | None]) -> str:
             "Calibrated, it gives every claim nearly the same probability: it no longer tells supported claims from "
             "others, so it gives no verdict on support. Use its base, a model judge, or more labels."
         )
-    if auroc is None or (auroc > CHANCE if low is None else low > CHANCE):
+    if auroc is None or (auroc > CHANCE_AUROC if low is None else low > CHANCE_AUROC):
         return ""
-    ends = f"AUROC {auroc:.2f}" + ("" if low is None else f", perhaps no more than {low:.2f}")
+    auroc_text = f"AUROC {auroc:.2f}" + ("" if low is None else f", perhaps no more than {low:.2f}")
     return (
-        f"On labels that it did not see it is not shown to tell supported claims from others ({ends}; 0.50 is chance): "
+        f"On labels that it did not see it is not shown to tell supported claims from others ({auroc_text}; 0.50 is "
+        "chance): "
         "its means follow the labels, its differences and single verdicts say little."
     )
 
@@ -143,7 +144,7 @@ class JudgeCalibration:
     path: str
     learned: LearnedFromLabels
     chosen: str
-    tried: tuple[TriedCandidate, ...]
+    tried: tuple[CandidateResult, ...]
     gain: CalibrationGain
     calls: Mapping[str, float | int | None] = field(default_factory=dict)
     run: str = ""
@@ -154,27 +155,27 @@ class JudgeCalibration:
         return self.chosen != AS_IT_IS
 
 
-def gained(items: LabelledOdds, learned: Calibrated) -> CalibrationGain:
+def compute_gain(items: LabeledOdds, learned: CalibrationChoice) -> CalibrationGain:
     """Both sides by the same labels; items of one group count as depending on each other.
 
     log loss = mean of −log p of a supported item, −log (1 − p) of another; p kept 10⁻⁶ off 0 and 1
     """
-    groups = [int(one) for one in items.groups] if len(set(items.groups.tolist())) < items.p.size else None
-    human = [bool(one) for one in items.labels]
+    groups = [int(value) for value in items.groups] if len(set(items.groups.tolist())) < items.p.size else None
+    human = [bool(value) for value in items.labels]
     p = {"before": items.p, "after": learned.p}
-    losses = {when: _log_losses(items, one) for when, one in p.items()}
-    squares = {when: [float(one) for one in (mine - items.labels) ** 2] for when, mine in p.items()}
-    sides = {when: _side(human, [float(one) for one in p[when]], losses[when], groups) for when in p}
+    losses = {when: _compute_log_losses(items, value) for when, value in p.items()}
+    squares = {when: [float(value) for value in (estimates - items.labels) ** 2] for when, estimates in p.items()}
+    sides = {when: _build_side(human, [float(value) for value in p[when]], losses[when], groups) for when in p}
     return CalibrationGain(
         sides["before"],
         sides["after"],
-        _less(squares, groups, 1.0),
-        _less(losses, groups, LARGEST),
-        _spread(learned.p, items.folds),
+        _compare_losses(squares, groups, 1.0),
+        _compare_losses(losses, groups, MAX_LOG_LOSS),
+        _compute_spread(learned.p, items.folds),
     )
 
 
-def _spread(p: npt.NDArray[np.float64], folds: npt.NDArray[np.int64]) -> float:
+def _compute_spread(p: npt.NDArray[np.float64], folds: npt.NDArray[np.int64]) -> float:
     """Standard deviation around the mean of each fold, since folds differ in what they were fitted to."""
     import numpy as np
 
@@ -182,35 +183,37 @@ def _spread(p: npt.NDArray[np.float64], folds: npt.NDArray[np.int64]) -> float:
     return float(np.sqrt(np.mean((p - means[folds]) ** 2)))
 
 
-def _log_losses(items: LabelledOdds, p: object) -> list[float]:
+def _compute_log_losses(items: LabeledOdds, p: object) -> list[float]:
     import numpy as np
 
-    held = np.clip(np.asarray(p, dtype=np.float64), SURE, 1 - SURE)
-    return [float(one) for one in -np.log(np.where(items.labels == 1, held, 1 - held))]
+    clipped = np.clip(np.asarray(p, dtype=np.float64), PROBABILITY_MARGIN, 1 - PROBABILITY_MARGIN)
+    return [float(loss) for loss in -np.log(np.where(items.labels == 1, clipped, 1 - clipped))]
 
 
-def _side(
+def _build_side(
     human: Sequence[bool], p: Sequence[float], losses: Sequence[float], groups: Sequence[int] | None
 ) -> CalibrationSide:
-    found = probabilities(human, p, groups)
-    if found is None:
+    quality = assess_probabilities(human, p, groups)
+    if quality is None:
         raise ValueError("there is no labelled item")
-    interval = interval_of_mean(_sample(losses, groups, LARGEST), LEVEL)
-    return CalibrationSide(found, AgreementFigure(sum(losses) / len(losses), interval))
+    interval = compute_mean_interval(_build_sample(losses, groups, MAX_LOG_LOSS), LEVEL)
+    return CalibrationSide(quality, AgreementFigure(sum(losses) / len(losses), interval))
 
 
-def _less(losses: Mapping[str, Sequence[float]], groups: Sequence[int] | None, most: float) -> AgreementFigure:
+def _compare_losses(
+    losses: Mapping[str, Sequence[float]], groups: Sequence[int] | None, max_loss: float
+) -> AgreementFigure:
     """After less before."""
     if losses["after"] == losses["before"]:
         return AgreementFigure(0.0, reason="nothing changes")
-    after, before = (_sample(losses[when], groups, most) for when in ("after", "before"))
+    after, before = (_build_sample(losses[when], groups, max_loss) for when in ("after", "before"))
     value = (sum(losses["after"]) - sum(losses["before"])) / len(losses["before"])
-    interval: Interval | None = interval_of_difference(after, before, LEVEL)
+    interval: Interval | None = compute_difference_interval(after, before, LEVEL)
     return AgreementFigure(value, interval)
 
 
-def _sample(values: Sequence[float], groups: Sequence[int] | None, most: float) -> ScoreSample:
+def _build_sample(values: Sequence[float], groups: Sequence[int] | None, max_value: float) -> ScoreSample:
     import numpy as np
 
     numbered = None if groups is None else np.asarray(groups, dtype=np.int64)
-    return ScoreSample(np.asarray(values, dtype=np.float64), "mean", (0.0, most), clusters=numbered)
+    return ScoreSample(np.asarray(values, dtype=np.float64), "mean", (0.0, max_value), clusters=numbered)

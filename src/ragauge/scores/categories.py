@@ -11,7 +11,7 @@ from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
-from ragauge.scores.arrays import numbered
+from ragauge.scores.arrays import number_values
 
 if TYPE_CHECKING:
     import numpy as np
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     Numbers = npt.NDArray[np.unsignedinteger]
 
 T = TypeVar("T", bound=Hashable)
-WIDER = {"B": "H", "H": "I", "I": "Q"}  # 1, 2, 4 and 8 bytes
+WIDER_TYPECODE = {"B": "H", "H": "I", "I": "Q"}  # 1, 2, 4 and 8 bytes
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -39,8 +39,8 @@ class CategoryColumn(Generic[T]):
     @classmethod
     def of(cls, column: pl.Series) -> CategoryColumn[Any]:
         """Reads a column of a frame; null is None."""
-        values, codes = numbered(column)
-        return CategoryColumn(values, narrow(codes.to_numpy(), len(values)))
+        values, codes = number_values(column)
+        return CategoryColumn(values, narrow_codes(codes.to_numpy(), len(values)))
 
     def __len__(self) -> int:
         return int(self.codes.size)
@@ -61,14 +61,16 @@ class CategoryColumn(Generic[T]):
 
         return [int(n) for n in np.bincount(self.codes, minlength=len(self.values))]
 
-    def renamed(self, names: Sequence[T]) -> CategoryColumn[T]:
+    def rename_values(self, names: Sequence[T]) -> CategoryColumn[T]:
         """The same entries under other values, one for each; equal ones become one, and those of no entry go."""
         import numpy as np
 
         number: dict[T, int] = {}
-        named = zip(names, self.counts(), strict=True)
-        places = [number.setdefault(name, len(number)) if count else 0 for name, count in named]
-        return CategoryColumn(tuple(number), narrow(np.array(places, dtype=np.int64), len(number))[self.codes])
+        counted_names = zip(names, self.counts(), strict=True)
+        value_numbers = [number.setdefault(name, len(number)) if count else 0 for name, count in counted_names]
+        return CategoryColumn(
+            tuple(number), narrow_codes(np.array(value_numbers, dtype=np.int64), len(number))[self.codes]
+        )
 
     def series(self, name: str) -> pl.Series:
         """The column as texts of a frame, null for None."""
@@ -88,7 +90,7 @@ class CategoryCollector(Generic[T]):
         return len(self._codes)
 
     @property
-    def different(self) -> int:
+    def n_values(self) -> int:
         """How many different values there are."""
         return len(self._numbers)
 
@@ -98,18 +100,18 @@ class CategoryCollector(Generic[T]):
         try:
             self._codes.extend([number] * times)
         except OverflowError:
-            self._codes = array(WIDER[self._codes.typecode], self._codes)
+            self._codes = array(WIDER_TYPECODE[self._codes.typecode], self._codes)
             self.add(value, times)
 
-    def coded(self) -> CategoryColumn[T]:
+    def build_column(self) -> CategoryColumn[T]:
         """The column."""
         import numpy as np
 
         return CategoryColumn(tuple(self._numbers), np.array(self._codes, dtype=self._codes.typecode))
 
 
-def narrow(numbers: npt.NDArray[np.integer], different: int) -> Numbers:
+def narrow_codes(numbers: npt.NDArray[np.integer], n_values: int) -> Numbers:
     """Numbers from 0 in as few bytes as so many different ones need."""
     import numpy as np
 
-    return numbers.astype(np.min_scalar_type(max(0, different - 1)))
+    return numbers.astype(np.min_scalar_type(max(0, n_values - 1)))

@@ -10,9 +10,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from ragauge.scores.agreement import LEVEL, AgreementFigure, Clusters, Weights, mean_one, share_alike
-from ragauge.scores.estimation import ScoreSample, interval_of_mean, interval_of_rate, ratio_of_means
-from ragauge.stats.auroc import auroc
+from ragauge.scores.agreement import LEVEL, AgreementFigure, Clusters, Weights, compute_equal_share, normalize_weights
+from ragauge.scores.estimation import ScoreSample, compute_mean_interval, compute_rate_interval, compute_ratio_of_means
+from ragauge.stats.auroc import compute_auroc
 from ragauge.stats.weighted import Interval
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     Floats = npt.NDArray[np.float64]
     Groups = npt.NDArray[np.int64] | None
 
-BINS = 5  # of a reliability curve, alike in width: 0 to 0.2 and so on
+N_BINS = 5  # of a reliability curve, alike in width: 0 to 0.2 and so on
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +77,7 @@ class Probabilities:
     curve: tuple[ReliabilityBin, ...]
 
 
-def detection(
+def measure_detection(
     human: Sequence[bool], judge: Sequence[bool], clusters: Clusters = None, weights: Weights = None
 ) -> Detection:
     """Precision, recall and F1 of *not supported*.
@@ -88,7 +88,7 @@ def detection(
         clusters: what items depend on; None = all independent.
         weights: how much items count, above 0; None = all alike.
 
-    >>> found = detection([False, False, True, True], [False, True, False, True])
+    >>> found = measure_detection([False, False, True, True], [False, True, False, True])
     >>> found.precision.value, found.recall.value, found.f1.value, found.majority
     (0.5, 0.5, 0.5, 0.5)
     """
@@ -100,13 +100,13 @@ def detection(
     return Detection(
         called,
         None if called.value is None else max(called.value, 1 - called.value),
-        _part(b, a, basis, "the judge calls nothing not supported"),
-        _part(a, b, basis, "people call nothing not supported"),
-        _f1(a, b, basis),
+        _compute_part_share(b, a, basis, "the judge calls nothing not supported"),
+        _compute_part_share(a, b, basis, "people call nothing not supported"),
+        _compute_f1(a, b, basis),
     )
 
 
-def probabilities(
+def assess_probabilities(
     human: Sequence[bool], p: Sequence[float], clusters: Clusters = None, weights: Weights = None
 ) -> Probabilities | None:
     """What a judge's probabilities are worth; None where there are none.
@@ -127,7 +127,7 @@ def probabilities(
     Source: DeLong, DeLong and Clarke-Pearson (1988), Biometrics 44; Obuchowski (1997), Biometrics 53, for clusters;
     Brier (1950), Monthly Weather Review 78; Naeini, Cooper and Hauskrecht (2015), AAAI, for ECE.
 
-    >>> found = probabilities([True, True, False, False], [0.9, 0.6, 0.7, 0.1])
+    >>> found = assess_probabilities([True, True, False, False], [0.9, 0.6, 0.7, 0.1])
     >>> found.auroc.value, round(found.brier.value, 4)
     (0.75, 0.1675)
     """
@@ -139,14 +139,14 @@ def probabilities(
     basis = _Basis.of(clusters, weights, f.size)
     squares, rate = (f - y) ** 2, float((basis.weights * y).mean())
     sample = ScoreSample(squares, "mean", (0.0, 1.0), None if weights is None else basis.weights, basis.groups)
-    bins = np.minimum((f * BINS).astype(np.int64), BINS - 1)
-    curve, off = [], 0.0
-    for at in (np.flatnonzero(bins == number) for number in np.unique(bins)):
-        mean, supported = float(np.average(f[at], weights=basis.weights[at])), basis.share(at, y == 1)
-        curve.append(ReliabilityBin(at.size, float(f[at].min()), float(f[at].max()), mean, supported))
-        off += float(basis.weights[at].sum()) * abs(mean - (supported.value or 0.0)) / f.size
-    brier = AgreementFigure(float((basis.weights * squares).mean()), interval_of_mean(sample, LEVEL))
-    return Probabilities(int(f.size), _auroc(y == 1, f, basis), brier, rate * (1 - rate), off, tuple(curve))
+    bins = np.minimum((f * N_BINS).astype(np.int64), N_BINS - 1)
+    curve, ece = [], 0.0
+    for indices in (np.flatnonzero(bins == number) for number in np.unique(bins)):
+        mean, supported = float(np.average(f[indices], weights=basis.weights[indices])), basis.share(indices, y == 1)
+        curve.append(ReliabilityBin(indices.size, float(f[indices].min()), float(f[indices].max()), mean, supported))
+        ece += float(basis.weights[indices].sum()) * abs(mean - (supported.value or 0.0)) / f.size
+    brier = AgreementFigure(float((basis.weights * squares).mean()), compute_mean_interval(sample, LEVEL))
+    return Probabilities(int(f.size), _compute_auroc(y == 1, f, basis), brier, rate * (1 - rate), ece, tuple(curve))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -161,37 +161,43 @@ class _Basis:
     def of(clusters: Clusters, weights: Weights, n: int) -> _Basis:
         import numpy as np
 
-        known = {name: number for number, name in enumerate(dict.fromkeys(clusters or ()))}
-        groups = None if clusters is None else np.array([known[name] for name in clusters], dtype=np.int64)
-        return _Basis(groups, mean_one(weights, n), weights is None)
+        cluster_numbers = {name: number for number, name in enumerate(dict.fromkeys(clusters or ()))}
+        groups = None if clusters is None else np.array([cluster_numbers[name] for name in clusters], dtype=np.int64)
+        return _Basis(groups, normalize_weights(weights, n), weights is None)
 
-    def share(self, at: npt.NDArray[Any], yes: npt.NDArray[np.bool_]) -> AgreementFigure:
+    def share(self, indices: npt.NDArray[Any], yes: npt.NDArray[np.bool_]) -> AgreementFigure:
         """The share of the items at some places, numbers or a mask, of which something is said."""
         import numpy as np
 
-        groups = None if self.groups is None else self.groups[at]
-        there = yes[at]
-        return share_alike(there, np.ones_like(there), groups, None if self.alike else self.weights[at])
+        groups = None if self.groups is None else self.groups[indices]
+        selected = yes[indices]
+        return compute_equal_share(
+            selected, np.ones_like(selected), groups, None if self.alike else self.weights[indices]
+        )
 
 
-def _part(of: npt.NDArray[np.bool_], verdicts: npt.NDArray[np.bool_], basis: _Basis, reason: str) -> AgreementFigure:
+def _compute_part_share(
+    mask: npt.NDArray[np.bool_], verdicts: npt.NDArray[np.bool_], basis: _Basis, reason: str
+) -> AgreementFigure:
     """The share of some items of which something is said."""
-    return basis.share(of, verdicts) if of.any() else AgreementFigure(None, reason=reason)
+    return basis.share(mask, verdicts) if mask.any() else AgreementFigure(None, reason=reason)
 
 
-def _f1(human: npt.NDArray[np.bool_], judge: npt.NDArray[np.bool_], basis: _Basis) -> AgreementFigure:
+def _compute_f1(human: npt.NDArray[np.bool_], judge: npt.NDArray[np.bool_], basis: _Basis) -> AgreementFigure:
     """By the ratio of means; where all errors or no errors are alike, Wilson's of the items that either calls so."""
     both, either = basis.weights * (human & judge), basis.weights * (human.astype(float) + judge)
-    ratio = ratio_of_means(2 * both, either, basis.groups, LEVEL)
+    ratio = compute_ratio_of_means(2 * both, either, basis.groups, LEVEL)
     if ratio is None:
         return AgreementFigure(None, reason="neither calls anything not supported")
     value, interval = ratio
     if interval is None or value in (0.0, 1.0):
         called = float((either > 0).sum())
-        return AgreementFigure(value, interval_of_rate(value * called, called, LEVEL))
+        return AgreementFigure(value, compute_rate_interval(value * called, called, LEVEL))
     return AgreementFigure(value, Interval(max(0.0, interval.low), min(1.0, interval.high), "ratio", LEVEL))
 
 
-def _auroc(positive: npt.NDArray[np.bool_], p: Floats, basis: _Basis) -> AgreementFigure:
-    found = auroc(positive, p, basis.groups, LEVEL, weights=None if basis.alike else basis.weights)
-    return AgreementFigure(None, reason="people give one label only") if found is None else AgreementFigure(*found)
+def _compute_auroc(positive: npt.NDArray[np.bool_], p: Floats, basis: _Basis) -> AgreementFigure:
+    estimate = compute_auroc(positive, p, basis.groups, LEVEL, weights=None if basis.alike else basis.weights)
+    return (
+        AgreementFigure(None, reason="people give one label only") if estimate is None else AgreementFigure(*estimate)
+    )

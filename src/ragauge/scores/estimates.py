@@ -6,7 +6,7 @@ from math import inf
 from typing import TYPE_CHECKING, Literal
 
 from ragauge.scores.arrays import ResponseIndex
-from ragauge.scores.estimation import ScoreSample, interval_of_mean
+from ragauge.scores.estimation import ScoreSample, compute_mean_interval
 from ragauge.scores.results.overview import MeanEstimate
 
 if TYPE_CHECKING:
@@ -16,9 +16,9 @@ if TYPE_CHECKING:
     from ragauge.scores.arrays import Codes
 
 
-def estimate(
+def estimate_response_mean(
     values: npt.NDArray[np.float64],
-    places: npt.NDArray[np.int64],
+    positions: npt.NDArray[np.int64],
     index: ResponseIndex,
     *,
     kind: Literal["rate", "mean", "amount"] = "mean",
@@ -32,7 +32,7 @@ def estimate(
 
     Args:
         values: shape (n,), finite.
-        places: shape (n,), which response each belongs to.
+        positions: shape (n,), which response each belongs to.
         index: the responses.
         kind: rate for 0 and 1.
         bounds: least and greatest possible value.
@@ -41,15 +41,17 @@ def estimate(
     """
     if not values.size:
         return MeanEstimate(None, None, 0)
-    weights = index.weights(places, sampled=sampled)
+    weights = index.select_weights(positions, sampled=sampled)
     total = float(values.size) if weights is None else float(weights.sum())
     if total <= 0:
         return MeanEstimate(None, None, int(values.size))
     mean = float(values.sum() if weights is None else (weights * values).sum()) / total
-    interval = interval_of_mean(ScoreSample(values, kind, bounds, weights, clusters(index)[places]), level)
+    interval = compute_mean_interval(
+        ScoreSample(values, kind, bounds, weights, get_cluster_codes(index)[positions]), level
+    )
     return MeanEstimate(mean, interval, int(values.size))
 
 
-def clusters(index: ResponseIndex) -> Codes:
+def get_cluster_codes(index: ResponseIndex) -> Codes:
     """Number of what each response depends on: its cluster, or its example where none has one."""
     return index.query if index.cluster is None else index.cluster

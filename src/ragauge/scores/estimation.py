@@ -12,10 +12,10 @@ from dataclasses import dataclass
 from math import ceil, inf
 from typing import TYPE_CHECKING, Literal
 
-from ragauge.stats.intervals import mean_interval, order_statistics, wilson
-from ragauge.stats.judge_error import JudgeMeanError, widened, widened_difference
-from ragauge.stats.ppi_mean import LabelSample, Rectified, rectified_difference, rectified_mean
-from ragauge.stats.weighted import Alternative, Interval, Tested
+from ragauge.stats.intervals import mean_interval, order_statistics, wilson_interval
+from ragauge.stats.judge_error import JudgeMeanError, widen_difference_interval, widen_interval
+from ragauge.stats.ppi_mean import LabelCorrectedMean, LabelSample, rectified_difference, rectified_mean
+from ragauge.stats.weighted import Alternative, HypothesisTest, Interval
 
 if TYPE_CHECKING:
     from typing import Any
@@ -57,18 +57,18 @@ class ScoreSample:
         clusters: npt.NDArray[Any] | None = None,
     ) -> ScoreSample:
         """Scores of a metric, whose scale and range say the kind and, with the values, the bounds."""
-        return cls(values, metric.scale, bounds_of(metric, values), weights, clusters)
+        return cls(values, metric.scale, find_bounds(metric, values), weights, clusters)
 
     @classmethod
-    def pair(
+    def from_pairs(
         cls, metric: Metric, new: Floats, base: Floats, weights: Floats | None, clusters: npt.NDArray[Any] | None
     ) -> tuple[ScoreSample, ScoreSample]:
         """Both sides of pairs, which share their weights and clusters: the new run's and the baseline's."""
-        bounds = bounds_of(metric, new) if bounds_of(metric, base) == (0.0, 1.0) else metric.range
+        bounds = find_bounds(metric, new) if find_bounds(metric, base) == (0.0, 1.0) else metric.range
         return cls(new, metric.scale, bounds, weights, clusters), cls(base, metric.scale, bounds, weights, clusters)
 
 
-def bounds_of(metric: Metric, values: Floats | Sequence[float]) -> tuple[float, float]:
+def find_bounds(metric: Metric, values: Floats | Sequence[float]) -> tuple[float, float]:
     """A metric's range; 0 and 1 where it declares none and has no other values: it says yes or no."""
     import numpy as np
 
@@ -76,7 +76,7 @@ def bounds_of(metric: Metric, values: Floats | Sequence[float]) -> tuple[float, 
     return (0.0, 1.0) if undeclared and np.isin(values, (0.0, 1.0)).all() else metric.range
 
 
-def interval_of_mean(sample: ScoreSample, level: float = 0.95) -> Interval | None:
+def compute_mean_interval(sample: ScoreSample, level: float = 0.95) -> Interval | None:
     """The interval of a mean or rate by `stats.intervals.mean_interval`; None where nothing can be said."""
     return mean_interval(
         sample.values,
@@ -88,21 +88,21 @@ def interval_of_mean(sample: ScoreSample, level: float = 0.95) -> Interval | Non
     )
 
 
-def interval_of_rate(successes: float, n: float, level: float = 0.95) -> Interval | None:
+def compute_rate_interval(successes: float, n: float, level: float = 0.95) -> Interval | None:
     """The interval of a counted share of independent items, by `stats.intervals.wilson`; None of no items."""
-    return wilson(successes, n, level)
+    return wilson_interval(successes, n, level)
 
 
-def quantiles(values: Floats, shares: Sequence[float], weights: Floats | None = None) -> list[float]:
+def compute_quantiles(values: Floats, shares: Sequence[float], weights: Floats | None = None) -> list[float]:
     """Interpolated between values, at least one; with weights the least value that reaches the share of their sum."""
     import numpy as np
 
     if weights is None:
-        return [float(one) for one in np.quantile(values, shares)]
-    return [float(one) for one in np.quantile(values, shares, weights=weights, method="inverted_cdf")]
+        return [float(quantile) for quantile in np.quantile(values, shares)]
+    return [float(quantile) for quantile in np.quantile(values, shares, weights=weights, method="inverted_cdf")]
 
 
-def interval_of_quantile(
+def compute_quantile_interval(
     values: Floats | Sequence[float], share: float, level: float = 0.95, bounds: tuple[float, float] | None = None
 ) -> Interval | None:
     """The interval of a quantile of independent values, by `stats.intervals.order_statistics`.
@@ -116,18 +116,18 @@ def interval_of_quantile(
     return order_statistics(values, share, level, bounds)
 
 
-def examples_to_decide(n: int, interval: Interval, room: float) -> int:
+def estimate_examples_to_decide(n: int, interval: Interval, room: float) -> int:
     """About how many examples narrow an interval to `room` on either side of its estimate, were that to stay.
 
     ceil(n · (half / room)²), half of the interval's width being that of n examples
 
-    >>> examples_to_decide(100, Interval(0.0, 0.2, "t", 0.95), 0.05)
+    >>> estimate_examples_to_decide(100, Interval(0.0, 0.2, "t", 0.95), 0.05)
     400
     """
     return ceil(n * (max(interval.high - interval.low, 2e-9) / 2 / room) ** 2)
 
 
-def interval_of_difference(
+def compute_difference_interval(
     new: ScoreSample, base: ScoreSample, level: float = 0.95, *, paired: bool = True
 ) -> Interval | None:
     """The interval of new − base; None where nothing can be said.
@@ -161,13 +161,13 @@ def interval_of_difference(
     )
 
 
-def interval_of_gap(
+def compute_gap_interval(
     pairs: tuple[ScoreSample, ScoreSample], others: tuple[ScoreSample, ScoreSample], level: float = 0.95
 ) -> Interval | None:
     """The interval of how much more new − base is among some pairs than among others, which are independent of them.
 
     Args:
-        pairs: both sides, new and base, as of `interval_of_difference`.
+        pairs: both sides, new and base, as of `compute_difference_interval`.
         others: both sides of the other pairs.
         level: in (0, 1).
 
@@ -176,18 +176,18 @@ def interval_of_gap(
     """
     import numpy as np
 
-    from ragauge.stats.mean_difference import between_independent
+    from ragauge.stats.mean_difference import build_independent_interval
 
-    sides = []
+    gaps = []
     for new, base in (pairs, others):
-        interval = interval_of_difference(new, base, level)
+        interval = compute_difference_interval(new, base, level)
         if interval is None:
             return None
-        sides.append((float(np.mean(new.values) - np.mean(base.values)), interval))
-    return between_independent(*sides)
+        gaps.append((float(np.mean(new.values) - np.mean(base.values)), interval))
+    return build_independent_interval(*gaps)
 
 
-def ratio_of_means(
+def compute_ratio_of_means(
     numerator: Floats, denominator: Floats, clusters: npt.NDArray[Any] | None = None, level: float = 0.95
 ) -> tuple[float, Interval | None] | None:
     """mean(numerator) / mean(denominator) of pairs, with its interval; None where the denominator's mean is 0.
@@ -202,18 +202,18 @@ def ratio_of_means(
 
     Source: Cochran, Sampling Techniques (1977), section 6.4.
     """
-    below = float(denominator.mean()) if denominator.size else 0.0
-    if below == 0.0:
+    denominator_mean = float(denominator.mean()) if denominator.size else 0.0
+    if denominator_mean == 0.0:
         return None
-    ratio = float(numerator.mean()) / below
-    linear = ratio + (numerator - ratio * denominator) / below
-    return ratio, interval_of_mean(ScoreSample(linear, clusters=clusters), level)
+    ratio = float(numerator.mean()) / denominator_mean
+    linearized = ratio + (numerator - ratio * denominator) / denominator_mean
+    return ratio, compute_mean_interval(ScoreSample(linearized, clusters=clusters), level)
 
 
-def difference_test(
+def run_difference_test(
     new: ScoreSample, base: ScoreSample, *, paired: bool = True, alternative: Alternative = "two-sided"
-) -> Tested | None:
-    """The test that nothing changed, as `interval_of_difference`; None where nothing can be tested.
+) -> HypothesisTest | None:
+    """The test that nothing changed, as `compute_difference_interval`; None where nothing can be tested.
 
     By `stats.difference.paired_test` or `unpaired_test`; "greater" asks whether new is greater.
     """
@@ -233,28 +233,28 @@ def difference_test(
     )
 
 
-def detectable_difference(new: ScoreSample, base: ScoreSample, level: float = 0.95) -> float | None:
+def find_detectable_difference(new: ScoreSample, base: ScoreSample, level: float = 0.95) -> float | None:
     """The least true difference that such pairs show in 80 of 100 comparisons, by `stats.detecting.detectable`.
 
     None where nothing tells how much pairs vary, or so few changed that no difference of them is found.
     """
-    from ragauge.stats.detectable_difference import detectable
+    from ragauge.stats.detectable_difference import compute_detectable_difference
 
-    return detectable(
+    return compute_detectable_difference(
         new.values, base.values, kind=new.kind, weights=new.weights, clusters=new.clusters, alpha=1 - level
     )
 
 
-def examples_to_detect(effect: float, new: ScoreSample, base: ScoreSample, level: float = 0.95) -> int | None:
+def estimate_examples_to_detect(effect: float, new: ScoreSample, base: ScoreSample, level: float = 0.95) -> int | None:
     """How many such pairs show a true difference of this size in 80 of 100 comparisons, by `stats.detecting`."""
-    from ragauge.stats.detectable_difference import pairs_to_detect
+    from ragauge.stats.detectable_difference import count_pairs_to_detect
 
-    return pairs_to_detect(
+    return count_pairs_to_detect(
         effect, new.values, base.values, kind=new.kind, weights=new.weights, clusters=new.clusters, alpha=1 - level
     )
 
 
-def judged_mean(
+def compute_judged_mean(
     interval: Interval | None,
     mean: float | None,
     error: JudgeMeanError | None,
@@ -264,10 +264,10 @@ def judged_mean(
     """The interval of the true mean, including judge error in it; None where that is not known, or nothing is."""
     if interval is None or mean is None or error is None:
         return None
-    return widened(interval, mean, error, values, weights)
+    return widen_interval(interval, mean, error, values, weights)
 
 
-def judged_difference(
+def compute_judged_difference(
     interval: Interval | None,
     difference: float,
     error: JudgeMeanError | None,
@@ -286,20 +286,20 @@ def judged_difference(
     """
     if interval is None or error is None:
         return None
-    return widened_difference(interval, difference, error, changed, seen=seen)
+    return widen_difference_interval(interval, difference, error, changed, is_observed=seen)
 
 
-LEAST_LABELS = 50  # labelled examples below which nothing is rectified
+MIN_LABELS = 50  # labelled examples below which nothing is rectified
 
 
-def rectified(
+def correct_mean(
     sample: ScoreSample,
     people: Floats | None,
     inclusion: Floats | None = None,
     level: float = 0.95,
     *,
     change: bool = False,
-) -> Rectified | None:
+) -> LabelCorrectedMean | None:
     """The mean that people would give, from their labels on a draw and the judge's scores of all examples.
 
     By `stats.rectified`; where people labelled everything, their own mean with the interval of any mean. None below 50
@@ -317,20 +317,30 @@ def rectified(
 
     if people is None or sample.weights is not None or not all(map(np.isfinite, sample.bounds)):
         return None
-    values, drawn, rest = np.asarray(sample.values), np.isfinite(people), np.isnan(people)
-    if drawn.sum() < LEAST_LABELS:
+    values, is_labeled, is_unlabeled = np.asarray(sample.values), np.isfinite(people), np.isnan(people)
+    if is_labeled.sum() < MIN_LABELS:
         return None
-    y, f, g = people[drawn], values[drawn], values[rest]
+    y, f, g = people[is_labeled], values[is_labeled], values[is_unlabeled]
     clusters = None if sample.clusters is None else np.asarray(sample.clusters)
     if g.size < 2:
-        mine = ScoreSample(
-            y, "mean" if change else sample.kind, sample.bounds, None, None if clusters is None else clusters[drawn]
+        labeled_sample = ScoreSample(
+            y,
+            "mean" if change else sample.kind,
+            sample.bounds,
+            None,
+            None if clusters is None else clusters[is_labeled],
         )
-        interval = interval_of_mean(mine, level)
+        interval = compute_mean_interval(labeled_sample, level)
         mean = float(y.mean())
-        return None if interval is None else Rectified(mean, interval, 0.0, mean, float(f.mean()), y.size, 0, y.size)
-    chances = None if inclusion is None or np.ptp(inclusion[drawn]) == 0 else inclusion[drawn]
-    given = LabelSample(y, f, g, chances, clusters=None if clusters is None else (clusters[drawn], clusters[rest]))
+        return (
+            None
+            if interval is None
+            else LabelCorrectedMean(mean, interval, 0.0, mean, float(f.mean()), y.size, 0, y.size)
+        )
+    chances = None if inclusion is None or np.ptp(inclusion[is_labeled]) == 0 else inclusion[is_labeled]
+    label_sample = LabelSample(
+        y, f, g, chances, clusters=None if clusters is None else (clusters[is_labeled], clusters[is_unlabeled])
+    )
     if change:
-        return rectified_difference(given, level=level)
-    return rectified_mean(given, level=level, bounds=sample.bounds)
+        return rectified_difference(label_sample, level=level)
+    return rectified_mean(label_sample, level=level, bounds=sample.bounds)

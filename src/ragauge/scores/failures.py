@@ -7,10 +7,10 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from ragauge.core.messages import plural
-from ragauge.scores.arrays import ResponseIndex, numbered
+from ragauge.core.messages import format_count
+from ragauge.scores.arrays import ResponseIndex, number_values
 from ragauge.scores.categories import CategoryCollector, CategoryColumn
-from ragauge.scores.frames import first_failures
+from ragauge.scores.frames import find_first_failures
 from ragauge.scores.results.scorecard import Cause
 
 if TYPE_CHECKING:
@@ -18,10 +18,10 @@ if TYPE_CHECKING:
     import numpy.typing as npt
     import polars as pl
 
-    Places = npt.NDArray[np.int64]
+    Positions = npt.NDArray[np.int64]
 
 EXCEPTION = "exception"  # the kind of failure that a system of Python raises
-Words = Callable[[Sequence[int]], Mapping[int, str]]
+DecisionLookup = Callable[[Sequence[int]], Mapping[int, str]]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -43,41 +43,43 @@ class FailedResponses:
     """
 
     index: ResponseIndex
-    place: Places
+    place: Positions
     cause: CategoryColumn[str]
     component: CategoryColumn[str]
     basis: CategoryColumn[str]
     lacking: CategoryColumn[tuple[str, ...]]
     p: npt.NDArray[np.float64]
     shown_by: CategoryColumn[str]
-    decided_by: Words
+    decided_by: DecisionLookup
 
     @classmethod
-    def gathered(cls, index: ResponseIndex, causes: Iterable[tuple[int, Cause]], decided_by: Words) -> FailedResponses:
+    def from_causes(
+        cls, index: ResponseIndex, causes: Iterable[tuple[int, Cause]], decided_by: DecisionLookup
+    ) -> FailedResponses:
         """From places and causes, one after another."""
         import numpy as np
 
-        places, p = array("q"), array("d")
+        positions, p = array("q"), array("d")
         cause, component, basis, shown_by = (CategoryCollector[str]() for _ in range(4))
         lacking = CategoryCollector[tuple[str, ...]]()
-        for place, one in causes:
-            places.append(place)
-            cause.add(one.name)
-            component.add(one.component)
-            basis.add(one.basis)
-            lacking.add(tuple(one.lacking))
-            p.append(one.p)
-            shown_by.add(shown(one.shown_by, one.basis))
-        at = np.array(places, dtype=np.int64)
+        for position, failure_cause in causes:
+            positions.append(position)
+            cause.add(failure_cause.name)
+            component.add(failure_cause.component)
+            basis.add(failure_cause.basis)
+            lacking.add(tuple(failure_cause.lacking))
+            p.append(failure_cause.p)
+            shown_by.add(infer_shown_by(failure_cause.shown_by, failure_cause.basis))
+        position_array = np.array(positions, dtype=np.int64)
         return cls(
             index,
-            at,
-            cause.coded(),
-            component.coded(),
-            basis.coded(),
-            lacking.coded(),
+            position_array,
+            cause.build_column(),
+            component.build_column(),
+            basis.build_column(),
+            lacking.build_column(),
             np.array(p),
-            shown_by.coded(),
+            shown_by.build_column(),
             decided_by,
         )
 
@@ -86,29 +88,29 @@ class FailedResponses:
         """Reads a cause frame; the index is of the failed responses alone."""
         import numpy as np
 
-        ids, query = numbered(frame["query_id"])
-        place = np.arange(frame.height)
-        index = ResponseIndex(place, query.to_numpy(), frame["repeat"].to_numpy(), None, None, ids)
+        ids, query = number_values(frame["query_id"])
+        positions = np.arange(frame.height)
+        index = ResponseIndex(positions, query.to_numpy(), frame["repeat"].to_numpy(), None, None, ids)
         lacking, shown_by = CategoryCollector[tuple[str, ...]](), CategoryCollector[str]()
         for facts in frame["lacking"]:
             lacking.add(tuple(facts))
         for by, basis in frame.select("shown_by", "basis").iter_rows():
-            shown_by.add(shown(by, basis))
+            shown_by.add(infer_shown_by(by, basis))
         words = frame["decided_by"]
         return cls(
             index,
-            place,
+            positions,
             CategoryColumn.of(frame["cause"]),
             CategoryColumn.of(frame["component"]),
             CategoryColumn.of(frame["basis"]),
-            lacking.coded(),
+            lacking.build_column(),
             frame["p"].to_numpy(),
-            shown_by.coded(),
-            lambda places: {at: words[at] for at in places},
+            shown_by.build_column(),
+            lambda requested: {position: words[position] for position in requested},
         )
 
     @property
-    def stand_for(self) -> float:
+    def n_represented(self) -> float:
         """How many requests they stand for: what a judge or a person alone shows for weight / chance of them.
 
         Others stand for their weight.
@@ -123,7 +125,7 @@ class FailedResponses:
         return float(weight.sum())
 
     @property
-    def requests(self) -> float | None:
+    def n_requests(self) -> float | None:
         """How many requests all responses that were looked at stand for; None where each stands for itself alone."""
         if self.index.weight is None:
             return None if self.index.chance is None else float(len(self.index))
@@ -133,7 +135,7 @@ class FailedResponses:
         return int(self.place.size)
 
     @property
-    def query(self) -> Places:
+    def query(self) -> Positions:
         """Shape (n,), number of the example."""
         return self.index.query[self.place]
 
@@ -150,31 +152,31 @@ class FailedResponses:
             shown_by=self.shown_by.take(rows),
         )
 
-    def of_cause(self, cause: str) -> FailedResponses:
+    def select_cause(self, cause: str) -> FailedResponses:
         """Those of one cause."""
         number = self.cause.values.index(cause) if cause in self.cause.values else -1
         return self.take(self.cause.codes == number)
 
     def by_example(self) -> FailedResponses:
         """One a failed example; see `frames.failures`."""
-        rows = first_failures(self.index.query_ids, self.query, self.index.repeat[self.place], self.cause.codes)
+        rows = find_first_failures(self.index.query_ids, self.query, self.index.repeat[self.place], self.cause.codes)
         return self if rows is None else self.take(rows)
 
 
-def calls_failed(failed: int, calls: int, error: str) -> str:
+def describe_failed_calls(failed: int, calls: int, error: str) -> str:
     """That calls of the system failed, with an error of theirs.
 
-    >>> calls_failed(2, 30, "exception: TypeError: not a text (app.py line 3, in answer).")
+    >>> describe_failed_calls(2, 30, "exception: TypeError: not a text (app.py line 3, in answer).")
     '2 of 30 calls failed: TypeError: not a text (app.py line 3, in answer).'
     """
-    said = error.removeprefix(f"{EXCEPTION}: ").rstrip(".")
-    return f"{failed:,} of {plural(calls, 'call')} failed: {said}."
+    message = error.removeprefix(f"{EXCEPTION}: ").rstrip(".")
+    return f"{failed:,} of {format_count(calls, 'call')} failed: {message}."
 
 
-def shown(shown_by: str, basis: str) -> str:
+def infer_shown_by(shown_by: str, basis: str) -> str:
     """What shows a failure; of a cause found before that was noted, what the cause rests on says it.
 
-    >>> shown("labels", "judge"), shown("", "record"), shown("", "guess")
+    >>> infer_shown_by("labels", "judge"), infer_shown_by("", "record"), infer_shown_by("", "guess")
     ('labels', 'record', 'judge')
     """
     return shown_by or (basis if basis in ("record", "labels") else "judge")

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from ragauge.core.score import Score, score_table
-from ragauge.scores.arrays import numbered
+from ragauge.core.score import Score, build_score_table
+from ragauge.scores.arrays import number_values
 from ragauge.scores.results.scorecard import Cause
 
 if TYPE_CHECKING:
@@ -19,10 +19,10 @@ if TYPE_CHECKING:
 
     Integers = npt.NDArray[np.integer]
 
-AT_A_TIME = 500  # causes held as Python objects
+BATCH_SIZE_CAUSES = 500  # causes held as Python objects
 
 
-def score_frame(
+def build_score_frame(
     scores: Iterable[Score],
     weights: Mapping[tuple[str, int], float] | None = None,
     clusters: Mapping[str, str] | None = None,
@@ -41,12 +41,12 @@ def score_frame(
     rows, weights, clusters = list(scores), weights or {}, clusters or {}
     weight = [weights.get((score.query_id, score.repeat), 1.0) for score in rows]
     cluster = [clusters.get(score.query_id) for score in rows]
-    return score_table(rows).with_columns(
+    return build_score_table(rows).with_columns(
         pl.Series("weight", weight, dtype=pl.Float64), pl.Series("cluster", cluster, dtype=pl.String)
     )
 
 
-def cause_frame(causes: Iterable[tuple[str, int, Cause | None]]) -> pl.DataFrame:
+def build_cause_frame(causes: Iterable[tuple[str, int, Cause | None]]) -> pl.DataFrame:
     """Causes as a table, one row a failed response; what did not fail (None) is left out.
 
     Columns: query_id, repeat, cause, component, second, decided_by, lacking (a list), basis, p, shown_by.
@@ -71,21 +71,23 @@ def cause_frame(causes: Iterable[tuple[str, int, Cause | None]]) -> pl.DataFrame
         for query_id, repeat, c in causes
         if c is not None
     )
-    parts = [pl.DataFrame([], schema=schema)]
-    while part := list(islice(rows, AT_A_TIME)):  # as objects the rows take ten times the room
-        parts.append(pl.DataFrame(part, schema=schema, orient="row"))
-    return pl.concat(parts)
+    frames = [pl.DataFrame([], schema=schema)]
+    while batch := list(islice(rows, BATCH_SIZE_CAUSES)):  # as objects the rows take ten times the room
+        frames.append(pl.DataFrame(batch, schema=schema, orient="row"))
+    return pl.concat(frames)
 
 
-def failures(causes: pl.DataFrame) -> pl.DataFrame:
+def select_failures(causes: pl.DataFrame) -> pl.DataFrame:
     """One row a failed example: the most frequent cause among its failed repeats, the first repeat's among equals."""
-    ids, query = numbered(causes["query_id"])
-    rows = first_failures(ids, query.to_numpy(), causes["repeat"].to_numpy(), numbered(causes["cause"])[1].to_numpy())
+    ids, query = number_values(causes["query_id"])
+    rows = find_first_failures(
+        ids, query.to_numpy(), causes["repeat"].to_numpy(), number_values(causes["cause"])[1].to_numpy()
+    )
     return causes if rows is None else causes[rows]
 
 
-def first_failures(ids: Sequence[str], query: Integers, repeat: Integers, cause: Integers) -> Codes | None:
-    """The failed response that stands for each failed example, as `failures` says; None = every one of them.
+def find_first_failures(ids: Sequence[str], query: Integers, repeat: Integers, cause: Integers) -> Codes | None:
+    """The failed response that stands for each failed example, as `select_failures` says; None = every one of them.
 
     Args:
         ids: of the examples, by number.
@@ -102,10 +104,10 @@ def first_failures(ids: Sequence[str], query: Integers, repeat: Integers, cause:
     )
     first = np.full(times.size, repeat.max())
     np.minimum.at(first, pair, repeat)
-    known = np.unique(query).tolist()
+    failed_queries = np.unique(query).tolist()
     rank = np.zeros(len(ids), dtype=np.int64)
-    rank[sorted(known, key=ids.__getitem__)] = np.arange(len(known))
+    rank[sorted(failed_queries, key=ids.__getitem__)] = np.arange(len(failed_queries))
     order = np.lexsort((repeat, first[pair], -times[pair], rank[query]))
-    mine = query[order]
-    found: Codes = order[np.append(True, mine[1:] != mine[:-1])]
-    return found
+    sorted_queries = query[order]
+    selected: Codes = order[np.append(True, sorted_queries[1:] != sorted_queries[:-1])]
+    return selected

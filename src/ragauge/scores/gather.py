@@ -13,7 +13,7 @@ from typing import Protocol
 from ragauge.core.example import Example
 from ragauge.core.facts import AnswerFacts, Evidence, ReferenceFacts
 from ragauge.core.response import Response
-from ragauge.text.specifics import ClaimKind, claim_kind
+from ragauge.text.specifics import ClaimKind, classify_claim
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +42,7 @@ class Gatherer(Protocol):
         """Takes in what it needs of a response, and keeps nothing else."""
 
 
-def gather(visits: Iterable[Visit], gatherers: Sequence[Gatherer]) -> None:
+def run_gatherers(visits: Iterable[Visit], gatherers: Sequence[Gatherer]) -> None:
     """Shows every response to every gatherer, once."""
     for visit in visits:
         for gatherer in gatherers:
@@ -50,7 +50,7 @@ def gather(visits: Iterable[Visit], gatherers: Sequence[Gatherer]) -> None:
 
 
 @dataclass(frozen=True, slots=True)
-class Claims:
+class ClaimProfile:
     """What kinds of claims a judge with probabilities had before it.
 
     Attributes:
@@ -62,7 +62,7 @@ class Claims:
     reference: Mapping[ClaimKind, float] = field(default_factory=dict)
 
 
-class ClaimsSeen:
+class ClaimCounter:
     """The claims of a run by what a judge can see of them.
 
     Args:
@@ -78,11 +78,15 @@ class ClaimsSeen:
         """Counts the claims of a response and of its reference."""
         if self._band is None:
             return
-        wanted = visit.evidence.get("verify_reference")
-        if wanted is not None and isinstance(wanted.facts, ReferenceFacts):
-            self._kinds.update(claim_kind(claim.text) for claim in wanted.facts.claims)
-        found = visit.evidence.get("verify_answer")
-        claims = found.facts.claims if found is not None and isinstance(found.facts, AnswerFacts) else ()
+        reference_evidence = visit.evidence.get("verify_reference")
+        if reference_evidence is not None and isinstance(reference_evidence.facts, ReferenceFacts):
+            self._kinds.update(classify_claim(claim.text) for claim in reference_evidence.facts.claims)
+        answer_evidence = visit.evidence.get("verify_answer")
+        claims = (
+            answer_evidence.facts.claims
+            if answer_evidence is not None and isinstance(answer_evidence.facts, AnswerFacts)
+            else ()
+        )
         low, high = self._band
         for claim in claims:
             if claim.p is not None:
@@ -90,8 +94,8 @@ class ClaimsSeen:
                 self._middle += low <= claim.p <= high
 
     @property
-    def claims(self) -> Claims:
+    def claims(self) -> ClaimProfile:
         """What was counted."""
         total = self._kinds.total()
         reference = {kind: count / total for kind, count in self._kinds.most_common()}
-        return Claims(self._middle / self._seen if self._seen else None, reference)
+        return ClaimProfile(self._middle / self._seen if self._seen else None, reference)

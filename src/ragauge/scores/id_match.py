@@ -16,10 +16,10 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
 Kind = Literal["document", "chunk"]
-MOST_WAITING = 65_536  # hashes gathered before equal ones are put together
-MOST_SHOWN = 512  # ids kept as text, to show one that the other side does not have
-MANY = 5  # labelled ids from which on not to find one of them says that they are written differently
-TEXT = "text:"  # how the id of a passage begins that is known by its text alone
+MAX_WAITING = 65_536  # hashes gathered before equal ones are put together
+MAX_SHOWN = 512  # ids kept as text, to show one that the other side does not have
+MIN_LABELED = 5  # labelled ids from which on not to find one of them says that they are written differently
+TEXT_PREFIX = "text:"  # how the id of a passage begins that is known by its text alone
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,12 +50,12 @@ class IdMatch:
     def apart(self) -> bool:
         """Whether no label can have been met: not one labelled id came back, and that is no matter of a few misses."""
         matching = self.matched or not self.example_retrieved or not self.labelled
-        return not matching and (self.differ or bool(self.respelled) or self.labelled >= MANY)
+        return not matching and (self.differ or bool(self.respelled) or self.labelled >= MIN_LABELED)
 
     @property
-    def by_text(self) -> bool:
+    def is_by_text(self) -> bool:
         """Whether labels are texts."""
-        return self.example_labelled.startswith(TEXT)
+        return self.example_labelled.startswith(TEXT_PREFIX)
 
     @property
     def shown(self) -> tuple[str, str]:
@@ -100,55 +100,60 @@ class IdGatherer:
         for item in labels:
             if item.grade > 0:
                 self._labelled.add(item.doc_ids)
-                self._bare_labelled.add(map(bare, item.doc_ids))
+                self._bare_labelled.add(map(normalize_id, item.doc_ids))
         for passages in (visit.response.passages, visit.response.candidates):
             for passage in passages or ():
                 retrieved_id = passage.doc_id if self._kind == "document" else passage.passage_id
                 self._retrieved.add((retrieved_id,))
-                self._bare_retrieved.add((bare(retrieved_id),))
+                self._bare_retrieved.add((normalize_id(retrieved_id),))
 
     def found(self) -> IdMatch:
         """The comparison."""
         import numpy as np
 
-        labelled, retrieved = self._labelled.distinct(), self._retrieved.distinct()
+        labelled, retrieved = self._labelled.list_distinct(), self._retrieved.list_distinct()
         matched = int(np.isin(labelled, retrieved, assume_unique=True).sum())
-        there = self._bare_retrieved.distinct()
-        respelled = int(np.isin(self._bare_labelled.distinct(), there, assume_unique=True).sum()) - matched
-        made = [set(map(shape, ids.names())) for ids in (self._labelled, self._retrieved)]
-        differ = not matched and all(made) and made[0].isdisjoint(made[1])
+        bare_retrieved = self._bare_retrieved.list_distinct()
+        respelled = (
+            int(np.isin(self._bare_labelled.list_distinct(), bare_retrieved, assume_unique=True).sum()) - matched
+        )
+        id_shapes = [set(map(find_id_shape, ids.names())) for ids in (self._labelled, self._retrieved)]
+        differ = not matched and all(id_shapes) and id_shapes[0].isdisjoint(id_shapes[1])
         return IdMatch(
             int(labelled.size),
             matched,
-            self._labelled.first_outside(retrieved),
-            self._retrieved.first_outside(labelled),
+            self._labelled.find_first_outside(retrieved),
+            self._retrieved.find_first_outside(labelled),
             max(0, respelled),
-            self._pair(retrieved) if respelled > 0 else ("", ""),
+            self._find_respelled_pair(retrieved) if respelled > 0 else ("", ""),
             self._kind,
             differ,
         )
 
-    def _pair(self, retrieved: npt.NDArray[np.int64]) -> tuple[str, str]:
+    def _find_respelled_pair(self, retrieved: npt.NDArray[np.int64]) -> tuple[str, str]:
         """A labelled id that was retrieved under another spelling, and that; of those kept as text."""
-        known = {bare(name): name for name in self._retrieved.names()}
-        outside = (doc_id for doc_id in self._labelled.outside(retrieved) if bare(doc_id) in known)
+        names_by_normalized = {normalize_id(name): name for name in self._retrieved.names()}
+        outside = (
+            doc_id for doc_id in self._labelled.list_outside(retrieved) if normalize_id(doc_id) in names_by_normalized
+        )
         first = next(outside, "")
-        return (first, known[bare(first)]) if first else ("", "")
+        return (first, names_by_normalized[normalize_id(first)]) if first else ("", "")
 
 
-def bare(doc_id: str) -> str:
+def normalize_id(doc_id: str) -> str:
     """An id without case and without the marks between its letters and digits; as it is where nothing else is in it.
 
-    >>> bare("Manual.pdf#3"), bare("manual_pdf-3"), bare("a-12") == bare("a-1-2"), bare("##")
+    >>> (normalize_id("Manual.pdf#3"), normalize_id("manual_pdf-3"), normalize_id("a-12") == normalize_id("a-1-2"),
+    ...     normalize_id("##"))
     ('manual pdf 3', 'manual pdf 3', False, '##')
     """
     return " ".join(re.findall(r"[^\W_]+", doc_id.casefold())) or doc_id
 
 
-def shape(doc_id: str) -> str:
+def find_id_shape(doc_id: str) -> str:
     """How an id is made: a for letters, 0 for digits, and its marks.
 
-    >>> shape("returns.md"), shape("chunk-17"), shape("D3") == shape("doc12")
+    >>> find_id_shape("returns.md"), find_id_shape("chunk-17"), find_id_shape("D3") == find_id_shape("doc12")
     ('a.a', 'a-0', True)
     """
     return re.sub(r"[^\W\d_]+", "a", re.sub(r"\d+", "0", doc_id))
@@ -169,13 +174,13 @@ class _Ids:
             self._waiting.append(hash(doc_id))
             if self._last_kept is None or doc_id < self._last_kept:
                 self._first.add(doc_id)
-        if len(self._first) > 2 * MOST_SHOWN:
-            kept = nsmallest(MOST_SHOWN, self._first)
-            self._first, self._last_kept = set(kept), kept[-1]
-        if len(self._waiting) > MOST_WAITING:
-            self._sorted = self.distinct()
+        if len(self._first) > 2 * MAX_SHOWN:
+            smallest = nsmallest(MAX_SHOWN, self._first)
+            self._first, self._last_kept = set(smallest), smallest[-1]
+        if len(self._waiting) > MAX_WAITING:
+            self._sorted = self.list_distinct()
 
-    def distinct(self) -> npt.NDArray[np.int64]:
+    def list_distinct(self) -> npt.NDArray[np.int64]:
         """Their hashes, ascending, each once."""
         import numpy as np
 
@@ -184,11 +189,11 @@ class _Ids:
         self._sorted, self._waiting = distinct_ids, array("q")
         return distinct_ids
 
-    def first_outside(self, hashes: npt.NDArray[np.int64]) -> str:
+    def find_first_outside(self, hashes: npt.NDArray[np.int64]) -> str:
         """The first id that is not among these hashes, of those kept as text; "" when there is none."""
-        return next(self.outside(hashes), "")
+        return next(self.list_outside(hashes), "")
 
-    def outside(self, hashes: npt.NDArray[np.int64]) -> Iterator[str]:
+    def list_outside(self, hashes: npt.NDArray[np.int64]) -> Iterator[str]:
         """The ids that are not among these hashes, of those kept as text, in order."""
         import numpy as np
 

@@ -9,8 +9,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, NamedTuple, TypeVar
 
-from ragauge.core.messages import number, signed, valued
-from ragauge.metrics.catalogue import parse
+from ragauge.core.messages import format_metric_value, format_signed, format_value
+from ragauge.metrics.catalogue import parse_metric
 from ragauge.scores.results.change import BETTER, CHANGED, SAME, WORSE, MetricChange
 from ragauge.scores.results.comparison import RunComparison
 from ragauge.scores.results.scorecard import Reading, Summary
@@ -18,7 +18,7 @@ from ragauge.stats.judge_error import WITH_ERROR
 
 Level = Literal["low", "high", "unclear"]
 
-STARTING = "starting point"  # what they are called, everywhere that one is shown
+STARTING_LABEL = "starting point"  # what they are called, everywhere that one is shown
 
 
 class StartingPoint(NamedTuple):
@@ -52,19 +52,19 @@ STARTING_POINTS: Mapping[str, StartingPoint] = {
 # where a metric was not measured or is unclear, this one is read, against its own point where it has one: label recall
 # is context recall without a judge, precision by sentence asks of less text what precision by passage asks
 STAND_INS: Mapping[str, str] = {"context_recall": "recall", "context_precision": "context_precision:unit=sentence"}
-OF_LABELS = ("recall",)  # stand-ins that no judge is asked for
+LABEL_STAND_INS = ("recall",)  # stand-ins that no judge is asked for
 # metrics that are read whatever their parameters are
-ANY_PARAMETER = ("no_retrieval_rate",)
+ANY_PARAMETER_METRICS = ("no_retrieval_rate",)
 
-Named = TypeVar("Named", Summary, MetricChange)
+SummaryOrChange = TypeVar("SummaryOrChange", Summary, MetricChange)
 
 
-def level_of(summary: Summary, point: StartingPoint) -> Level:
+def find_level(summary: Summary, point: StartingPoint) -> Level:
     """Low or high where the whole interval, failed scores at either extreme included, lies on that side.
 
     The interval is the one including judge error, where that is known. Anything else is unclear: not enough data.
     """
-    interval = summary.widest
+    interval = summary.widest_interval
     if interval is None or summary.mean is None or summary.low is None or summary.high is None:
         return "unclear"
     if max(interval.high, summary.high) < point.value:
@@ -72,69 +72,75 @@ def level_of(summary: Summary, point: StartingPoint) -> Level:
     return "high" if min(interval.low, summary.low) > point.value else "unclear"
 
 
-def measured(name: str, summaries: Sequence[Summary]) -> list[Summary]:
+def list_measured(name: str, summaries: Sequence[Summary]) -> list[Summary]:
     """The summaries with a mean that speak for a metric, the best first."""
-    return [summary for summary in speaks_for(name, summaries) if summary.mean is not None]
+    return [summary for summary in list_speaking(name, summaries) if summary.mean is not None]
 
 
-def speaks_for(name: str, named: Sequence[Named]) -> list[Named]:
+def list_speaking(name: str, entries: Sequence[SummaryOrChange]) -> list[SummaryOrChange]:
     """Summaries or changes that speak for a metric, the best first: its own, at any cutoff, then its stand-in's.
 
     Labels come before a judge who is known to err: one whose means have an interval including judge error.
     """
     stand_in = STAND_INS.get(name)
-    errs = any(isinstance(one, Summary) and one.judged is not None for one in named if _plain(one.metric) == name)
-    order = (stand_in, name) if errs and stand_in in OF_LABELS else (name, stand_in)
-    return [one for wanted in order for one in named if _plain(one.metric) == wanted]
+    judge_errs = any(
+        isinstance(entry, Summary) and entry.judged is not None
+        for entry in entries
+        if _strip_parameters(entry.metric) == name
+    )
+    metric_order = (stand_in, name) if judge_errs and stand_in in LABEL_STAND_INS else (name, stand_in)
+    return [entry for target in metric_order for entry in entries if _strip_parameters(entry.metric) == target]
 
 
 def is_perfect(summary: Summary) -> bool:
     """Whether a metric could not be better: its mean, or its whole interval, is the best value as it is printed."""
     if summary.direction == "neither" or summary.mean is None:
         return False
-    lower, interval = summary.direction == "lower", summary.widest
-    worst = summary.mean if interval is None else interval.high if lower else interval.low
-    return any(round(value, 2) <= 0 if lower else round(value, 2) >= 1 for value in (summary.mean, worst))
+    lower_is_better, interval = summary.direction == "lower", summary.widest_interval
+    worst_bound = summary.mean if interval is None else interval.high if lower_is_better else interval.low
+    return any(
+        round(value, 2) <= 0 if lower_is_better else round(value, 2) >= 1 for value in (summary.mean, worst_bound)
+    )
 
 
-def barren(summaries: Sequence[Summary]) -> bool:
+def has_little_relevant(summaries: Sequence[Summary]) -> bool:
     """Whether hardly anything relevant was handed on: precision and recall, where measured, are below 0.20."""
-    known = [mean.mean for name in ("context_precision", "context_recall") for mean in measured(name, summaries)]
-    point = STARTING_POINTS["context_precision"].value
-    return bool(known) and all(mean is not None and mean < point for mean in known)
+    means = [mean.mean for name in ("context_precision", "context_recall") for mean in list_measured(name, summaries)]
+    limit = STARTING_POINTS["context_precision"].value
+    return bool(means) and all(mean is not None and mean < limit for mean in means)
 
 
-def point_of(metric: str, stands_for: str = "") -> StartingPoint | None:
+def find_starting_point(metric: str, stands_for: str = "") -> StartingPoint | None:
     """The starting point of a metric by its printed name, else of the one that it stands for; None = there is none.
 
-    >>> point_of("context_precision:unit=sentence"), point_of("recall@5", "context_recall")
+    >>> find_starting_point("context_precision:unit=sentence"), find_starting_point("recall@5", "context_recall")
     (StartingPoint(value=0.7, source='BEE-30050'), StartingPoint(value=0.8, source='BEE-30050'))
     """
-    return STARTING_POINTS.get(_plain(metric)) or STARTING_POINTS.get(stands_for)
+    return STARTING_POINTS.get(_strip_parameters(metric)) or STARTING_POINTS.get(stands_for)
 
 
-def _plain(metric: str) -> str:
+def _strip_parameters(metric: str) -> str:
     """A printed name without its cutoff, and without a parameter that it always has and that changes no meaning."""
-    plain = metric.partition("@")[0]
-    head = plain.partition(":")[0]
-    return head if head in ANY_PARAMETER else plain
+    without_cutoff = metric.partition("@")[0]
+    head = without_cutoff.partition(":")[0]
+    return head if head in ANY_PARAMETER_METRICS else without_cutoff
 
 
-def estimate(summary: Summary) -> str:
+def format_estimate(summary: Summary) -> str:
     """A metric with its mean and interval: recall@5 0.41 [0.33, 0.49]; including judge error where that is known."""
     if summary.mean is None:
         return summary.metric
-    interval = summary.widest
-    remark = " including judge error" if summary.judged is not None else ""
-    ends = "" if interval is None else f"{remark} [{interval.low:.2f}, {interval.high:.2f}]"
-    return f"{summary.metric} {summary.mean:.2f}{',' if remark else ''}{ends}"
+    interval = summary.widest_interval
+    error_note = " including judge error" if summary.judged is not None else ""
+    interval_text = "" if interval is None else f"{error_note} [{interval.low:.2f}, {interval.high:.2f}]"
+    return f"{summary.metric} {summary.mean:.2f}{',' if error_note else ''}{interval_text}"
 
 
 BASELINE, ORACLE, POINTS = "baseline", "oracle passages", "starting points"
 
-SIZABLE = 0.15  # a fall that a run must be shown not to have had, for "did not fall" to be said of it
+SIZABLE_FALL = 0.15  # a fall that a run must be shown not to have had, for "did not fall" to be said of it
 
-WantedLevel = Literal["low", "high"]
+TargetLevel = Literal["low", "high"]
 
 
 class OracleRun(NamedTuple):
@@ -179,94 +185,110 @@ class Against:
         return None if self.oracle is not None and self.oracle.given else self.baseline
 
 
-def against_point(name: str, wanted: WantedLevel, summaries: Sequence[Summary], of: str = "own") -> Reading | None:
+def read_against_point(
+    name: str, target_level: TargetLevel, summaries: Sequence[Summary], source_run: str = "own"
+) -> Reading | None:
     """The metric, if it lies as wanted against its starting point.
 
     The first clear one of the summaries that speak for it decides: its own, then its stand-in's. Precision by passage
     and by sentence lie on different scales, so each is held against a point of its own.
     """
-    for summary in measured(name, summaries):
-        point = point_of(summary.metric, name)
+    for summary in list_measured(name, summaries):
+        point = find_starting_point(summary.metric, name)
         if point is None:
             continue
-        level = level_of(summary, point)
-        if level != "unclear" and summary.mean is not None and summary.widest is not None:
-            if level != wanted:
+        level = find_level(summary, point)
+        if level != "unclear" and summary.mean is not None and summary.widest_interval is not None:
+            if level != target_level:
                 return None
-            ends, n = summary.widest, summary.scored
-            return Reading(summary.metric, level, summary.mean, point.value, ends, point.source, POINTS, n=n, of=of)
+            interval, n = summary.widest_interval, summary.scored
+            return Reading(
+                summary.metric, level, summary.mean, point.value, interval, point.source, POINTS, n=n, of=source_run
+            )
     return None
 
 
-def against_run(
-    name: str, wanted: WantedLevel, changes: Sequence[MetricChange], source: str, against: str = BASELINE
+def read_against_run(
+    name: str, target_level: TargetLevel, changes: Sequence[MetricChange], source: str, against: str = BASELINE
 ) -> Reading | None:
     """The metric, if it changed against another run as wanted: the bad side is a change for the worse, the other none.
 
     So low = fell and high = did not fall for what should be high; high = rose and low = did not rise for what should
     be low. The first change that is clear decides: the metric's own, then its stand-in's. That a metric did not change
-    is clear where its interval leaves out a change for the worse of `SIZABLE`.
+    is clear where its interval leaves out a change for the worse of `SIZABLE_FALL`.
     """
-    for change in speaks_for(name, changes):
-        if change.verdict != WORSE and not (change.verdict in (BETTER, SAME) and not change.possible and _held(change)):
+    for change in list_speaking(name, changes):
+        if change.verdict != WORSE and not (
+            change.verdict in (BETTER, SAME) and not change.is_possible and _rules_out_fall(change)
+        ):
             continue
-        bad: WantedLevel = "low" if change.direction == "higher" else "high"
-        level: WantedLevel = bad if change.verdict == WORSE else "high" if bad == "low" else "low"
-        return _reading(change, level, source, against) if level == wanted else None
+        bad_level: TargetLevel = "low" if change.direction == "higher" else "high"
+        level: TargetLevel = bad_level if change.verdict == WORSE else "high" if bad_level == "low" else "low"
+        return _build_reading(change, level, source, against) if level == target_level else None
     return None
 
 
-def _held(change: MetricChange) -> bool:
+def _rules_out_fall(change: MetricChange) -> bool:
     """Whether the interval of a change leaves out that the metric got worse by much."""
-    interval = change.decides.widest
+    interval = change.decisive_estimate.widest_interval
     if interval is None:
         return False
-    return interval.low > -SIZABLE if change.direction == "higher" else interval.high < SIZABLE
+    return interval.low > -SIZABLE_FALL if change.direction == "higher" else interval.high < SIZABLE_FALL
 
 
-def rose(names: Sequence[str], changes: Sequence[MetricChange], source: str) -> Reading | None:
+def find_rise(names: Sequence[str], changes: Sequence[MetricChange], source: str) -> Reading | None:
     """The first of these metrics that is greater than in the baseline, its whole interval above 0."""
     for name in names:
-        for change in speaks_for(name, changes):
-            interval = change.decides.widest
+        for change in list_speaking(name, changes):
+            interval = change.decisive_estimate.widest_interval
             if change.verdict in (BETTER, WORSE, CHANGED) and interval is not None and interval.low > 0:
-                return _reading(change, "high", source, BASELINE)
+                return _build_reading(change, "high", source, BASELINE)
     return None
 
 
-def changed(change: MetricChange, source: str) -> Reading | None:
+def read_change(change: MetricChange, source: str) -> Reading | None:
     """A change against the baseline as a reading; None without an interval."""
-    rises = change.decides.mean is not None and change.decides.mean > 0
-    return _reading(change, "high" if rises else "low", source, BASELINE)
+    rises = change.decisive_estimate.mean is not None and change.decisive_estimate.mean > 0
+    return _build_reading(change, "high" if rises else "low", source, BASELINE)
 
 
-def _reading(change: MetricChange, level: str, source: str, against: str) -> Reading | None:
-    difference = change.decides
-    if difference.widest is None or change.new is None or change.base is None:
+def _build_reading(change: MetricChange, level: str, source: str, against: str) -> Reading | None:
+    difference = change.decisive_estimate
+    if difference.widest_interval is None or change.new is None or change.base is None:
         return None
     return Reading(
-        change.metric, level, change.new, change.base, difference.widest, source, against, difference.mean, difference.n
+        change.metric,
+        level,
+        change.new,
+        change.base,
+        difference.widest_interval,
+        source,
+        against,
+        difference.mean,
+        difference.n,
     )
 
 
-def words(reading: Reading) -> str:
+def describe_reading(reading: Reading) -> str:
     """A reading in words: faithfulness 0.60 [0.57, 0.63] is below 0.85, the starting point (BEE-30050)."""
-    kind = parse(reading.metric).scale
+    kind = parse_metric(reading.metric).scale
     low, high = reading.interval.low, reading.interval.high
-    mean, point = (valued(value, reading.metric, kind) for value in (reading.mean, reading.point))
+    mean, point = (format_metric_value(value, reading.metric, kind) for value in (reading.mean, reading.point))
     if reading.difference is None:
-        side = "above" if reading.level == "high" else "below"
-        where = " on oracle passages" if reading.of == "oracle" else ""
-        error = ", including judge error" if reading.interval.method.endswith(WITH_ERROR) else ""
-        head = f"{reading.metric}{where} {mean}{error} [{number(low, kind)}, {number(high, kind)}]"
-        return f"{head} is {side} {point}, the {STARTING} ({reading.source})"
-    difference = f"{signed(reading.difference, kind)} [{signed(low, kind)}, {signed(high, kind)}]"
+        direction = "above" if reading.level == "high" else "below"
+        oracle_note = " on oracle passages" if reading.of == "oracle" else ""
+        error_note = ", including judge error" if reading.interval.method.endswith(WITH_ERROR) else ""
+        head_text = (
+            f"{reading.metric}{oracle_note} {mean}{error_note} [{format_value(low, kind)}, {format_value(high, kind)}]"
+        )
+        return f"{head_text} is {direction} {point}, the {STARTING_LABEL} ({reading.source})"
+    difference = f"{format_signed(reading.difference, kind)} [{format_signed(low, kind)}, {format_signed(high, kind)}]"
     if reading.against == ORACLE:
         return f"{reading.metric} {mean} on own retrieval, {point} on oracle passages, {difference}"
-    return f"{reading.metric} {_moved(reading)}, {point} → {mean}, {difference}"
+    return f"{reading.metric} {_describe_movement(reading)}, {point} → {mean}, {difference}"
 
 
-def _moved(reading: Reading) -> str:
+def _describe_movement(reading: Reading) -> str:
     """fell, rose, did not fall, did not rise."""
     if reading.interval.high < 0:
         return "fell"

@@ -8,18 +8,32 @@ from dataclasses import dataclass, field
 from itertools import combinations
 
 from ragauge.core.facts import AnswerFacts, Claim, Window
-from ragauge.core.human_labels import SEVERITY, THREE, TWO, HumanLabel, Labelled, LabelledPart
-from ragauge.scores.agreement import Agreement, AgreementFigure, Basis, agreement, difference, fleiss_kappa
-from ragauge.scores.annotators import alphas, alternatives, ceiling, majority, on, people_of
-from ragauge.scores.detection_quality import Detection, Probabilities, detection, probabilities
-from ragauge.scores.label_scores import example_of
+from ragauge.core.human_labels import SEVERITY, THREE_LABELS, TWO_LABELS, HumanLabel, LabeledAnswer, LabeledPart
+from ragauge.scores.agreement import (
+    Agreement,
+    AgreementFigure,
+    Basis,
+    compare_accuracy,
+    compute_agreement,
+    compute_fleiss_kappa,
+)
+from ragauge.scores.annotators import (
+    compute_alphas,
+    compute_ceiling,
+    find_majority,
+    list_annotator_labels,
+    map_to_scale,
+    run_alternative_tests,
+)
+from ragauge.scores.detection_quality import Detection, Probabilities, assess_probabilities, measure_detection
+from ragauge.scores.label_scores import hash_example
 from ragauge.stats.alternative_annotator import AlternativeAnnotator
 from ragauge.stats.judge_error import JudgeMeanError
 from ragauge.stats.krippendorff import Scale
 
-RECORDED = "recorded:"  # begins the id of a judge whose verdicts stand in the labelled file
-NOTHING = "it finds nothing to check"
-ALL_FEWEST = 2  # parts of a segment value that are reported on their own
+RECORDED_PREFIX = "recorded:"  # begins the id of a judge whose verdicts stand in the labelled file
+NO_CLAIMS_REASON = "it finds nothing to check"
+MIN_SEGMENT_PARTS = 2  # parts of a segment value that are reported on their own
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +56,7 @@ class PartVerdict:
 
 
 @dataclass(frozen=True, slots=True)
-class Took:
+class VerdictCost:
     """What the verdicts of one judge took.
 
     Attributes:
@@ -74,20 +88,20 @@ class JudgeAnswers:
     mode: str
     judge_id: str
     verdicts: tuple[tuple[PartVerdict, ...], ...]
-    took: Took = Took()
+    took: VerdictCost = VerdictCost()
 
     @property
-    def recorded(self) -> bool:
+    def is_recorded(self) -> bool:
         """Whether it was asked elsewhere, and its verdicts stand in the file."""
-        return self.judge_id.startswith(RECORDED)
+        return self.judge_id.startswith(RECORDED_PREFIX)
 
 
 @dataclass(frozen=True, slots=True)
 class Differs:
     """A part where judge and people differ."""
 
-    row: Labelled
-    part: LabelledPart
+    row: LabeledAnswer
+    part: LabeledPart
     human: str
     verdict: PartVerdict
 
@@ -184,28 +198,28 @@ class JudgeCheck:
     weighted: bool = False
 
 
-def verdicts_of(row: Labelled, facts: AnswerFacts | None, reason: str = "") -> tuple[PartVerdict, ...]:
+def list_part_verdicts(row: LabeledAnswer, facts: AnswerFacts | None, reason: str = "") -> tuple[PartVerdict, ...]:
     """What the facts of a row's answer say of each of its parts; facts None = the judge failed, for this reason."""
     if facts is None:
         return tuple(PartVerdict(None, reason or "no verdict") for _ in row.parts)
-    return tuple(_verdict(part, facts.claims) for part in row.parts)
+    return tuple(_judge_part(part, facts.claims) for part in row.parts)
 
 
-def _verdict(part: LabelledPart, claims: Sequence[Claim]) -> PartVerdict:
+def _judge_part(part: LabeledPart, claims: Sequence[Claim]) -> PartVerdict:
     """A part is contradicted if one of its claims is, else not in the context if one is not, else supported."""
-    mine = [claim for claim in claims if claim.start < part.end and claim.end > part.start]
-    if not mine:
-        return PartVerdict(None, NOTHING)
-    lacking = next((claim for claim in mine if claim.label is None), None)
+    part_claims = [claim for claim in claims if claim.start < part.end and claim.end > part.start]
+    if not part_claims:
+        return PartVerdict(None, NO_CLAIMS_REASON)
+    lacking = next((claim for claim in part_claims if claim.label is None), None)
     if lacking is not None:
         return PartVerdict(None, lacking.reason or "no verdict", claim=lacking.text or "")
-    worst: Claim = min(mine, key=lambda claim: (SEVERITY[claim.label or "supported"], claim.p or 0.0))
+    worst: Claim = min(part_claims, key=lambda claim: (SEVERITY[claim.label or "supported"], claim.p or 0.0))
     return PartVerdict(worst.label, "", worst.p, worst.text or "", worst.window)
 
 
-def report(
-    rows: Sequence[Labelled],
-    judged: Sequence[JudgeAnswers],
+def build_report(
+    rows: Sequence[LabeledAnswer],
+    judge_answers: Sequence[JudgeAnswers],
     stopped: str = "",
     calls: Mapping[str, float | int | None] | None = None,
 ) -> JudgeCheck:
@@ -217,46 +231,49 @@ def report(
 
     Args:
         rows: the labelled file.
-        judged: what each judge said, in the order of the rows.
+        judge_answers: what each judge said, in the order of the rows.
         stopped: why it ended early.
         calls: what was called now.
     """
     every = {label for row in rows for part in row.parts for label in part.labels}
-    most = THREE if "not_supported" not in every and every - {"supported"} else TWO
-    parts = [(n, m) for n, row in enumerate(rows) for m in range(len(row.parts))]
-    read: dict[tuple[str, ...], _PeoplesLabels] = {scale: _PeoplesLabels.of(rows, scale) for scale in (most, TWO)}
-    whole = read[most]
-    counts = [[list(part.values()).count(label) for label in most] for part in whole.people]
-    several = any(sum(row) > 1 for row in counts)
-    said = [[judge.verdicts[n][m].label for n, m in parts] for judge in judged]
-    scales = [TWO if "not_supported" in labels else most for labels in said]
-    groups = [example_of(rows[n]) for n, _ in parts]
-    weights = [rows[n].weight for n, _ in parts]
+    full_scale = THREE_LABELS if "not_supported" not in every and every - {"supported"} else TWO_LABELS
+    part_indices = [(n, m) for n, row in enumerate(rows) for m in range(len(row.parts))]
+    labels_by_scale: dict[tuple[str, ...], _HumanLabels] = {
+        scale: _HumanLabels.of(rows, scale) for scale in (full_scale, TWO_LABELS)
+    }
+    overall = labels_by_scale[full_scale]
+    counts = [[list(part.values()).count(label) for label in full_scale] for part in overall.people]
+    has_several = any(sum(row) > 1 for row in counts)
+    judge_labels = [[judge.verdicts[n][m].label for n, m in part_indices] for judge in judge_answers]
+    scales = [TWO_LABELS if "not_supported" in labels else full_scale for labels in judge_labels]
+    groups = [hash_example(rows[n]) for n, _ in part_indices]
+    weights = [rows[n].weight for n, _ in part_indices]
     basis = Basis(groups if len(set(groups)) < len(groups) else None, weights if len(set(weights)) > 1 else None)
     checked = tuple(
-        _checked(judge, rows, parts, read[scale], basis) for judge, scale in zip(judged, scales, strict=True)
+        _check_judge(judge, rows, part_indices, labels_by_scale[scale], basis)
+        for judge, scale in zip(judge_answers, scales, strict=True)
     )
-    known = Counter(label for label in whole.human if label)
+    label_counts = Counter(label for label in overall.human if label)
     return JudgeCheck(
         len(rows),
-        len(parts),
-        most,
-        {label: known.get(label, 0) for label in most},
-        whole.human.count(""),
-        fleiss_kappa(counts, basis.weights) if several else None,
+        len(part_indices),
+        full_scale,
+        {label: label_counts.get(label, 0) for label in full_scale},
+        overall.human.count(""),
+        compute_fleiss_kappa(counts, basis.weights) if has_several else None,
         checked,
-        tuple(_pairs(read, said, scales, basis)),
+        tuple(_compare_judges(labels_by_scale, judge_labels, scales, basis)),
         stopped,
         calls or {},
-        bare=sum(not row.passages for row in rows) if any(not judge.recorded for judge in judged) else 0,
-        annotators_alpha=alphas(whole.people, most, basis.weights) if several else {},
-        ceiling=ceiling(whole.people, most, groups, basis.weights) if several else None,
+        bare=sum(not row.passages for row in rows) if any(not judge.is_recorded for judge in judge_answers) else 0,
+        annotators_alpha=compute_alphas(overall.people, full_scale, basis.weights) if has_several else {},
+        ceiling=compute_ceiling(overall.people, full_scale, groups, basis.weights) if has_several else None,
         weighted=basis.weights is not None,
     )
 
 
 @dataclass(frozen=True, slots=True)
-class _PeoplesLabels:
+class _HumanLabels:
     """What people say of every labelled part, on one scale.
 
     Attributes:
@@ -270,90 +287,101 @@ class _PeoplesLabels:
     human: Sequence[str]
 
     @classmethod
-    def of(cls, rows: Sequence[Labelled], scale: tuple[str, ...]) -> _PeoplesLabels:
-        people = people_of(rows, scale)
-        return cls(scale, people, [majority(list(part.values())) for part in people])
+    def of(cls, rows: Sequence[LabeledAnswer], scale: tuple[str, ...]) -> _HumanLabels:
+        people = list_annotator_labels(rows, scale)
+        return cls(scale, people, [find_majority(list(part.values())) for part in people])
 
 
-def _joined(people: Sequence[Mapping[str, str]], verdicts: Sequence[str]) -> list[dict[str, str]]:
+def _add_judge_labels(people: Sequence[Mapping[str, str]], verdicts: Sequence[str]) -> list[dict[str, str]]:
     """The labels of parts with a judge among those who gave them; "" = it gave none."""
-    return [{**part, "": said} if said else dict(part) for part, said in zip(people, verdicts, strict=True)]
+    return [{**part, "": verdict} if verdict else dict(part) for part, verdict in zip(people, verdicts, strict=True)]
 
 
-def _checked(
-    judged: JudgeAnswers,
-    rows: Sequence[Labelled],
-    parts: Sequence[tuple[int, int]],
-    labels: _PeoplesLabels,
+def _check_judge(
+    judge_answers: JudgeAnswers,
+    rows: Sequence[LabeledAnswer],
+    part_indices: Sequence[tuple[int, int]],
+    labels: _HumanLabels,
     basis: Basis,
 ) -> CheckedJudge:
     human, scale = labels.human, labels.scale
-    answers = [on(judged.verdicts[n][m].label, scale) for n, m in parts]
+    answers = [map_to_scale(judge_answers.verdicts[n][m].label, scale) for n, m in part_indices]
     both = [k for k, (label, other) in enumerate(zip(human, answers, strict=True)) if label and other]
     labelled = [k for k, label in enumerate(human) if label]
-    verdict = {k: judged.verdicts[n][m] for k, (n, m) in enumerate(parts)}
+    verdict = {k: judge_answers.verdicts[n][m] for k, (n, m) in enumerate(part_indices)}
     without = Counter(verdict[k].reason for k in labelled if not answers[k])
     columns = dict.fromkeys(name for row in rows for name in row.segments)
     segments = {}
     for name in columns:
-        values = sorted({rows[parts[k][0]].segments[name] for k in both if name in rows[parts[k][0]].segments})
-        mine = {v: [k for k in both if rows[parts[k][0]].segments.get(name) == v] for v in values}
-        segments[name] = {v: _over(ks, human, answers, scale, basis) for v, ks in mine.items() if len(ks) >= ALL_FEWEST}
+        values = sorted(
+            {rows[part_indices[k][0]].segments[name] for k in both if name in rows[part_indices[k][0]].segments}
+        )
+        indices_by_value = {v: [k for k in both if rows[part_indices[k][0]].segments.get(name) == v] for v in values}
+        segments[name] = {
+            v: _compare_labels(ks, human, answers, scale, basis)
+            for v, ks in indices_by_value.items()
+            if len(ks) >= MIN_SEGMENT_PARTS
+        }
     differs = [
         Differs(rows[n], rows[n].parts[m], human[k], verdict[k])
         for k in both
         if human[k] != answers[k]
-        for n, m in [parts[k]]
+        for n, m in [part_indices[k]]
     ]
-    plain_human, plain = ([on(label, TWO) if label else "" for label in each] for each in (human, answers))
+    binary_human, binary_answers = (
+        [map_to_scale(label, TWO_LABELS) if label else "" for label in each] for each in (human, answers)
+    )
     right, passed = ([each[k] == "supported" for k in both] for each in (human, answers))
     sure = [(k, p) for k in both if (p := verdict[k].p) is not None]
     return CheckedJudge(
-        judged,
-        _over(both, human, answers, scale, basis),
-        _over(both, plain_human, plain, TWO, basis),
+        judge_answers,
+        _compare_labels(both, human, answers, scale, basis),
+        _compare_labels(both, binary_human, binary_answers, TWO_LABELS, basis),
         segments,
         dict(without.most_common()),
-        detection(right, passed, *basis.at(both)),
-        probabilities(
+        measure_detection(right, passed, *basis.at(both)),
+        assess_probabilities(
             [human[k] == "supported" for k, _ in sure], [p for _, p in sure], *basis.at([k for k, _ in sure])
         ),
-        tuple(sorted(differs, key=_badness)),
-        alternatives(labels.people, answers, basis.weights),
-        alphas(_joined(labels.people, answers), scale, basis.weights),
-        {parts[k]: plain_human[k] == plain[k] for k in both},
+        tuple(sorted(differs, key=_severity_key)),
+        run_alternative_tests(labels.people, answers, basis.weights),
+        compute_alphas(_add_judge_labels(labels.people, answers), scale, basis.weights),
+        {part_indices[k]: binary_human[k] == binary_answers[k] for k in both},
     )
 
 
-def _over(
-    places: Sequence[int], human: Sequence[str], answers: Sequence[str], scale: Sequence[str], basis: Basis
+def _compare_labels(
+    indices: Sequence[int], human: Sequence[str], answers: Sequence[str], scale: Sequence[str], basis: Basis
 ) -> Agreement:
-    people, judge = ([each[k] for k in places] for each in (human, answers))
-    return agreement(people, judge, scale, *basis.at(places))
+    people, judge = ([each[k] for k in indices] for each in (human, answers))
+    return compute_agreement(people, judge, scale, *basis.at(indices))
 
 
-def _badness(differs: Differs) -> tuple[int, float]:
+def _severity_key(disagreement: Differs) -> tuple[int, float]:
     """What people called wrong and the judge let pass comes first, the surest verdicts of each kind before others."""
-    judged, p = differs.verdict.label, differs.verdict.p
-    kind = 0 if judged == "supported" else 1 if differs.human == "supported" else 2
-    sure = 0.0 if p is None else p if judged == "supported" else 1 - p
-    return kind, -sure
+    judge_label, p = disagreement.verdict.label, disagreement.verdict.p
+    kind = 0 if judge_label == "supported" else 1 if disagreement.human == "supported" else 2
+    confidence = 0.0 if p is None else p if judge_label == "supported" else 1 - p
+    return kind, -confidence
 
 
-def _pairs(
-    read: Mapping[tuple[str, ...], _PeoplesLabels],
-    said: Sequence[Sequence[str | None]],
+def _compare_judges(
+    labels_by_scale: Mapping[tuple[str, ...], _HumanLabels],
+    judge_labels: Sequence[Sequence[str | None]],
     scales: Sequence[tuple[str, ...]],
     basis: Basis,
 ) -> list[JudgePair]:
     """Every two judges, on the scale that both know."""
     pairs = []
-    for base, new in combinations(range(len(said)), 2):
+    for base, new in combinations(range(len(judge_labels)), 2):
         scale = min(scales[base], scales[new], key=len)
-        human, (theirs, mine) = read[scale].human, ([on(one, scale) for one in said[k]] for k in (base, new))
-        both = [k for k in range(len(human)) if theirs[k] and mine[k]]
-        known = [k for k in both if human[k]]
-        people, new_side, base_side = ([each[k] for k in known] for each in (human, mine, theirs))
-        gain = difference(people, new_side, base_side, *basis.at(known))
-        pairs.append(JudgePair(new, base, _over(both, theirs, mine, scale, basis), gain))
+        human, (base_labels, new_labels) = (
+            labels_by_scale[scale].human,
+            ([map_to_scale(label, scale) for label in judge_labels[k]] for k in (base, new)),
+        )
+        both = [k for k in range(len(human)) if base_labels[k] and new_labels[k]]
+        labeled = [k for k in both if human[k]]
+        people, new_side, base_side = ([each[k] for k in labeled] for each in (human, new_labels, base_labels))
+        gain = compare_accuracy(people, new_side, base_side, *basis.at(labeled))
+        pairs.append(JudgePair(new, base, _compare_labels(both, base_labels, new_labels, scale, basis), gain))
     return pairs

@@ -18,22 +18,22 @@ from ragauge.core.facts import (
     CoverFacts,
     CriteriaFacts,
     Evidence,
-    FactsOf,
     GuessedFacts,
+    JudgeFacts,
     ReferenceFacts,
     RelevanceFacts,
     SimilarityFacts,
 )
 from ragauge.core.response import Run
 from ragauge.scores.gather import Visit
-from ragauge.scores.label_scores import TOLD
-from ragauge.scores.results.judge_usage import AskedOf, JudgeSpread, JudgeUse, Paid, added
+from ragauge.scores.label_scores import LABEL_MAPPINGS
+from ragauge.scores.results.judge_usage import AskedOf, CallTotals, JudgeSpread, JudgeUse, add_calls
 from ragauge.scores.results.summary import Summary
 from ragauge.stats.judge_error import JudgeMeanError
 
 
 @dataclass(slots=True)
-class UseGatherer:
+class JudgeUseGatherer:
     """Counts questions, verdicts and replies of the responses that pass by.
 
     Attributes:
@@ -57,18 +57,18 @@ class UseGatherer:
         """Counts what was found about a response."""
         for evidence in visit.evidence.values():
             self.questions += 1
-            if lacks(evidence):
+            if is_incomplete(evidence):
                 self.lacking += 1
-                self.empty += evidence.facts is None or not _verdicts(evidence.facts)
+                self.empty += evidence.facts is None or not _has_verdict(evidence.facts)
             self.replies += len(evidence.reply_keys)
-            self.parted += _parted(evidence.facts)
+            self.parted += _count_split_claims(evidence.facts)
             if isinstance(evidence.facts, AnswerFacts | ReferenceFacts):
                 self.unnamed += evidence.facts.unnamed
             if self.hybrid and evidence.facts is not None:
-                self._mixed(evidence, evidence.facts)
+                self._count_hybrid(evidence, evidence.facts)
 
-    def _mixed(self, evidence: Evidence, facts: FactsOf) -> None:
-        sure = _probabilities(facts)
+    def _count_hybrid(self, evidence: Evidence, facts: JudgeFacts) -> None:
+        sure = _list_probabilities(facts)
         self.verdicts += len(sure)
         self.local += sum(p is not None for p in sure)  # the model gives no probabilities
         self.spared += bool(sure) and not evidence.reply_keys
@@ -77,13 +77,13 @@ class UseGatherer:
             self.same += facts.same
 
     def found(
-        self, asked: tuple[AskedOf, ...], spread: tuple[JudgeSpread, ...] = (), more_replies: int = 0
+        self, question_costs: tuple[AskedOf, ...], spread: tuple[JudgeSpread, ...] = (), more_replies: int = 0
     ) -> JudgeUse:
         """What was counted, with what was paid, and with the replies of further repeats."""
         verdicts = self.verdicts if self.hybrid else None
         replies = self.replies + more_replies
         return JudgeUse(
-            asked,
+            question_costs,
             self.questions,
             self.lacking,
             replies,
@@ -99,11 +99,11 @@ class UseGatherer:
         )
 
 
-MISSING = re.compile(r"(?:missing|asked twice|could not be had) \((.*)\)", re.DOTALL)  # see `engine.measuring`
-VARYING = re.compile(r"\d[\d,.]*|\".*", re.DOTALL)  # of reasons that are the same otherwise
+MISSING_VERDICT = re.compile(r"(?:missing|asked twice|could not be had) \((.*)\)", re.DOTALL)  # see `engine.measuring`
+VARIABLE_TEXT = re.compile(r"\d[\d,.]*|\".*", re.DOTALL)  # of reasons that are the same otherwise
 
 
-def commonest_reason(summaries: Iterable[Summary]) -> str:
+def find_commonest_reason(summaries: Iterable[Summary]) -> str:
     """Why most scores lack verdicts, as it first stands; "" where none says.
 
     Of a metric that lacks values for other reasons too, only those count that name a missing verdict.
@@ -113,26 +113,26 @@ def commonest_reason(summaries: Iterable[Summary]) -> str:
     for summary in summaries:
         failed_alone = summary.failed and not (summary.undefined or summary.not_applicable or summary.not_read)
         for text, count in summary.reasons.items():
-            found = MISSING.search(text)
-            if found is not None or failed_alone:
-                reason = text if found is None else found[1]
-                alike = VARYING.sub("", reason)
-                counts[alike] += count
-                first.setdefault(alike, reason)
+            match = MISSING_VERDICT.search(text)
+            if match is not None or failed_alone:
+                reason = text if match is None else match[1]
+                pattern = VARIABLE_TEXT.sub("", reason)
+                counts[pattern] += count
+                first.setdefault(pattern, reason)
     return first[counts.most_common(1)[0][0]] if counts else ""
 
 
-def lacks(evidence: Evidence) -> bool:
+def is_incomplete(evidence: Evidence) -> bool:
     """Whether a verdict that was asked for is missing."""
-    return evidence.status != "ok" or evidence.facts is None or misses(evidence.facts)
+    return evidence.status != "ok" or evidence.facts is None or has_missing_verdict(evidence.facts)
 
 
-def _verdicts(facts: FactsOf) -> bool:
+def _has_verdict(facts: JudgeFacts) -> bool:
     """Whether there is any verdict at all."""
     match facts:
         case AnswerFacts():
-            said = facts.address is not None or facts.refuse is not None
-            return said or any(claim.status == "ok" for claim in facts.claims)
+            has_direct_verdict = facts.address is not None or facts.refuse is not None
+            return has_direct_verdict or any(claim.status == "ok" for claim in facts.claims)
         case ReferenceFacts():
             return any(claim.supporting is not None for claim in facts.claims)
         case RelevanceFacts():
@@ -140,7 +140,7 @@ def _verdicts(facts: FactsOf) -> bool:
         case AgreementFacts():
             return any(verdict is not None for verdict in (*facts.answer, *facts.reference))
         case CoverFacts():
-            return any(met is not None for met in facts.met)
+            return any(verdict_met is not None for verdict_met in facts.met)
         case CriteriaFacts():
             return any(verdict.met is not None for verdict in facts.verdicts)
         case GuessedFacts():
@@ -149,13 +149,13 @@ def _verdicts(facts: FactsOf) -> bool:
             return facts.cosine is not None
 
 
-def misses(facts: FactsOf) -> bool:
+def has_missing_verdict(facts: JudgeFacts) -> bool:
     """Whether facts lack a verdict."""
     match facts:
         case AnswerFacts():
             failed = any(claim.status == "failed" for claim in facts.claims)
-            said = {"address": facts.address is not None, "refuse": facts.refuse is not None or bool(facts.unread)}
-            return failed or not all(there or name in facts.unasked for name, there in said.items())
+            present = {"address": facts.address is not None, "refuse": facts.refuse is not None or bool(facts.unread)}
+            return failed or not all(is_present or name in facts.unasked for name, is_present in present.items())
         case ReferenceFacts():
             return any(claim.supporting is None for claim in facts.claims)
         case RelevanceFacts():
@@ -172,7 +172,7 @@ def misses(facts: FactsOf) -> bool:
             return facts.cosine is None and not facts.blank
 
 
-def _parted(facts: FactsOf | None) -> int:
+def _count_split_claims(facts: JudgeFacts | None) -> int:
     """Claims without support whose passages went out in several calls; a hybrid judge's own half saw all at once."""
     if isinstance(facts, AnswerFacts) and facts.parts > 1:
         return sum(claim.status == "ok" and claim.p is None and not claim.supporting for claim in facts.claims)
@@ -181,7 +181,7 @@ def _parted(facts: FactsOf | None) -> int:
     return 0
 
 
-def _probabilities(facts: FactsOf) -> list[float | None]:
+def _list_probabilities(facts: JudgeFacts) -> list[float | None]:
     """The probability of each verdict on a claim or passage."""
     match facts:
         case AnswerFacts():
@@ -207,8 +207,8 @@ class MetricCost:
 
     metric: str
     questions: tuple[str, ...]
-    paid: Paid
-    alone: Paid
+    paid: CallTotals
+    alone: CallTotals
     shared_with: tuple[str, ...]
 
 
@@ -227,9 +227,9 @@ class JudgeCost:
     metrics: tuple[MetricCost, ...]
 
     @property
-    def paid(self) -> Paid:
+    def paid(self) -> CallTotals:
         """All its calls."""
-        return added([question.paid for question in self.asked])
+        return add_calls([question.paid for question in self.asked])
 
 
 @dataclass(frozen=True, slots=True)
@@ -238,7 +238,7 @@ class ExampleCost:
 
     query_id: str
     repeat: int
-    paid: Paid
+    paid: CallTotals
 
 
 @dataclass(frozen=True, slots=True)
@@ -257,29 +257,31 @@ class RunCost:
     examples: tuple[ExampleCost, ...]
 
     @property
-    def paid(self) -> Paid:
+    def paid(self) -> CallTotals:
         """All calls of all judges."""
-        return added([judge.paid for judge in self.judges])
+        return add_calls([judge.paid for judge in self.judges])
 
     @property
-    def models(self) -> dict[str, Paid]:
+    def models(self) -> dict[str, CallTotals]:
         """By model."""
-        by_model: dict[str, Paid] = {}
-        for question in (asked for judge in self.judges for asked in judge.asked):
-            by_model[question.model] = by_model.get(question.model, Paid()) + question.paid
+        by_model: dict[str, CallTotals] = {}
+        for question in (question_cost for judge in self.judges for question_cost in judge.asked):
+            by_model[question.model] = by_model.get(question.model, CallTotals()) + question.paid
         return by_model
 
 
-def metric_costs(needs: Mapping[str, Sequence[str]], asked: Sequence[AskedOf]) -> tuple[MetricCost, ...]:
+def compute_metric_costs(
+    needs: Mapping[str, Sequence[str]], question_costs: Sequence[AskedOf]
+) -> tuple[MetricCost, ...]:
     """What each metric's questions have cost.
 
     Args:
         needs: printed name -> questions that it needs.
-        asked: calls by question and model.
+        question_costs: calls by question and model.
     """
-    by_question: dict[str, Paid] = {}
-    for cost in asked:
-        by_question[cost.question] = by_question.get(cost.question, Paid()) + cost.paid
+    by_question: dict[str, CallTotals] = {}
+    for cost in question_costs:
+        by_question[cost.question] = by_question.get(cost.question, CallTotals()) + cost.paid
     costs = []
     for metric, questions in needs.items():
         others = {name: set(theirs) for name, theirs in needs.items() if name != metric}
@@ -288,39 +290,39 @@ def metric_costs(needs: Mapping[str, Sequence[str]], asked: Sequence[AskedOf]) -
             MetricCost(
                 metric,
                 tuple(questions),
-                added([by_question.get(question, Paid()) for question in questions]),
-                added([by_question.get(question, Paid()) for question in questions if question not in taken]),
+                add_calls([by_question.get(question, CallTotals()) for question in questions]),
+                add_calls([by_question.get(question, CallTotals()) for question in questions if question not in taken]),
                 tuple(name for name, theirs in others.items() if theirs & set(questions)),
             )
         )
     return tuple(costs)
 
 
-OWN = "own:"
-LABELLED = (*TOLD, "unsupported")  # metrics that labels of claims tell of
+OWN_PREFIX = "own:"
+LABELED_METRICS = (*LABEL_MAPPINGS, "unsupported")  # metrics that labels of claims tell of
 
 
-def unchecked(spec: str = "") -> str:
+def describe_unchecked(spec: str = "") -> str:
     """That nothing is known, and how to know it.
 
     Args:
         spec: of the judge; "" where it is not known.
     """
     how = f"ragauge judge check FILE --judge {spec or 'JUDGE'}"
-    if spec.startswith(OWN):
-        how = f'rg.check_judge(FILE, judge=model, judge_name="{spec.removeprefix(OWN)}")'
+    if spec.startswith(OWN_PREFIX):
+        how = f'rg.check_judge(FILE, judge=model, judge_name="{spec.removeprefix(OWN_PREFIX)}")'
     return (
         "How far it errs, and how often it agrees with people on your data, is not known before it is checked: "
         f"intervals are of sampling alone. To know it, label 50 or more claims yourself, then {how} holds its verdicts "
-        f"against them, and intervals of {listed(LABELLED)} include its error from then on."
+        f"against them, and intervals of {join_names(LABELED_METRICS)} include its error from then on."
     )
 
 
-def origins(errors: Mapping[str, JudgeMeanError], metrics: Sequence[str]) -> str:
+def describe_origins(errors: Mapping[str, JudgeMeanError], metrics: Sequence[str]) -> str:
     """Where the error comes from, of the metrics of which it is known; "" for none.
 
     >>> known = JudgeMeanError((), (0.0,), (0.0,), 0.0, 0.0, 0, "120 of your labels, checked 2026-11-20")
-    >>> origins({"faithfulness": known, "unsupported": known}, ["faithfulness", "recall@5", "unsupported"])
+    >>> describe_origins({"faithfulness": known, "unsupported": known}, ["faithfulness", "recall@5", "unsupported"])
     "The judge's error: of faithfulness and unsupported from 120 of your labels, checked 2026-11-20."
     """
     by_origin: dict[str, list[str]] = {}
@@ -329,32 +331,35 @@ def origins(errors: Mapping[str, JudgeMeanError], metrics: Sequence[str]) -> str
             by_origin.setdefault(errors[metric].origin, []).append(metric)
     if not by_origin:
         return ""
-    said = "; ".join(f"of {listed(names)} from {origin}" for origin, names in by_origin.items())
-    apart = disagreements({metric: errors[metric] for metric in metrics if metric in errors})
-    return " ".join((f"The judge's error: {said}.", *apart))
+    sources = "; ".join(f"of {join_names(names)} from {origin}" for origin, names in by_origin.items())
+    disagreement_texts = list_disagreements({metric: errors[metric] for metric in metrics if metric in errors})
+    return " ".join((f"The judge's error: {sources}.", *disagreement_texts))
 
 
-def disagreements(errors: Mapping[str, JudgeMeanError]) -> tuple[str, ...]:
+def list_disagreements(errors: Mapping[str, JudgeMeanError]) -> tuple[str, ...]:
     """That files of labels disagree, a sentence each, and what that means for the intervals."""
     return tuple(dict.fromkeys(error.disagreement for error in errors.values() if error.disagreement))
 
 
-def lacking(errors: Mapping[str, JudgeMeanError], metrics: Sequence[str]) -> str:
+def describe_lacking(errors: Mapping[str, JudgeMeanError], metrics: Sequence[str]) -> str:
     """Of which metrics that a judge was asked for its error is not known, where it is of others; "" for none."""
     without = [metric for metric in metrics if metric not in errors]
     if not errors or not without:
         return ""
     words = f"How far it errs is not known for {', '.join(without)}: their intervals are of sampling alone."
-    told = [metric for metric in without if metric in LABELLED]
-    if not told:
+    labeled = [metric for metric in without if metric in LABELED_METRICS]
+    if not labeled:
         return words
-    return f"{words} Labels that say contradicted or not_in_context tell of {listed(told)}: ragauge judge check FILE."
+    return (
+        f"{words} Labels that say contradicted or not_in_context tell of {join_names(labeled)}: ragauge judge check "
+        "FILE."
+    )
 
 
-def listed(names: Sequence[str]) -> str:
+def join_names(names: Sequence[str]) -> str:
     """Names as a list in a sentence.
 
-    >>> listed(["a", "b", "c"]), listed(["a"])
+    >>> join_names(["a", "b", "c"]), join_names(["a"])
     ('a, b and c', 'a')
     """
     return " and ".join([*([", ".join(names[:-1])] if names[1:] else []), *names[-1:]])

@@ -8,14 +8,14 @@ SEGMENT, KNOWN_ITEM = "type", "known_item"  # of examples whose queries were dra
 MAX_SHARE = 0.5  # of such queries, above which what they settle is said
 
 
-def known_item_caution(n: int, total: int) -> tuple[str, ...]:
+def warn_known_items(n: int, total: int) -> tuple[str, ...]:
     """That lexical against dense retrieval is not settled, where most queries are known items.
 
     Args:
         n: queries that are words of the document that they are to find.
         total: all queries.
 
-    >>> known_item_caution(1, 2), len(known_item_caution(2, 3))
+    >>> warn_known_items(1, 2), len(warn_known_items(2, 3))
     ((), 1)
     """
     if not total or n <= MAX_SHARE * total:

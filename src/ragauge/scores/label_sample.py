@@ -12,17 +12,19 @@ from ragauge.core.errors import UnknownName, UsageError
 Scheme = Literal["random", "verdict", "uncertain"]
 SCHEMES: tuple[Scheme, ...] = get_args(Scheme)
 HALF = 0.5
-LEAST_UNCERTAIN = 0.1  # of the most uncertain: what a sure answer counts, so that each can be drawn
+MIN_UNCERTAINTY_SIZE = 0.1  # of the most uncertain: what a sure answer counts, so that each can be drawn
 
 
-class Drawn(NamedTuple):
+class AnswerSample(NamedTuple):
     """Number of each answer that could have been drawn -> its chance; and those that were, in random order."""
 
     inclusion: Mapping[int, float]
     drawn: tuple[int, ...]
 
 
-def draw(names: Mapping[int, str], n: int, scheme: str = "random", scores: Mapping[int, float] | None = None) -> Drawn:
+def sample_answers(
+    names: Mapping[int, str], n: int, scheme: str = "random", scores: Mapping[int, float] | None = None
+) -> AnswerSample:
     """Draws answers; the same names give the same draw, so that two runs on one set are labelled on the same examples.
 
     random     each of N answers has the chance n/N
@@ -46,43 +48,47 @@ def draw(names: Mapping[int, str], n: int, scheme: str = "random", scores: Mappi
         raise UnknownName("scheme of drawing", scheme, SCHEMES)
     if n < 1 or not names:
         raise UsageError(f"n must be at least 1 and there must be answers; got n={n} and {len(names)} answers.")
-    order = in_random_order(names)
+    order = shuffle_by_hash(names)
     if scheme == "random" or n >= len(order):
-        drawn = order[:n]
-        return Drawn(dict.fromkeys(order, len(drawn) / len(order)), tuple(drawn))
-    known = {number: s if isfinite(s := (scores or {}).get(number, HALF)) else HALF for number in order}
-    return _by_verdict(order, n, known) if scheme == "verdict" else _by_doubt(order, n, known)
+        sampled_ids = order[:n]
+        return AnswerSample(dict.fromkeys(order, len(sampled_ids) / len(order)), tuple(sampled_ids))
+    filled_scores = {number: s if isfinite(s := (scores or {}).get(number, HALF)) else HALF for number in order}
+    return (
+        _sample_by_verdict(order, n, filled_scores)
+        if scheme == "verdict"
+        else _sample_by_uncertainty(order, n, filled_scores)
+    )
 
 
-def in_random_order(names: Mapping[int, str]) -> list[int]:
+def shuffle_by_hash(names: Mapping[int, str]) -> list[int]:
     """The numbers in an order that has nothing to do with what is measured, always the same for the same names."""
-    return sorted(names, key=lambda number: (_rank(names[number]), number))
+    return sorted(names, key=lambda number: (_hash_name(names[number]), number))
 
 
-def _rank(name: str) -> bytes:
+def _hash_name(name: str) -> bytes:
     return hashlib.sha256(f"label draw\0{name}".encode("utf-8", "surrogatepass")).digest()
 
 
-def _by_verdict(order: Sequence[int], n: int, scores: Mapping[int, float]) -> Drawn:
+def _sample_by_verdict(order: Sequence[int], n: int, scores: Mapping[int, float]) -> AnswerSample:
     below = [number for number in order if scores[number] < HALF]
     above = [number for number in order if scores[number] >= HALF]
     few = min(len(below), len(above))
-    least = min(few, n // 2)
-    take = (least, n - least) if len(below) <= len(above) else (n - least, least)
+    n_smaller = min(few, n // 2)
+    take = (n_smaller, n - n_smaller) if len(below) <= len(above) else (n - n_smaller, n_smaller)
     inclusion: dict[int, float] = {}
-    chosen: set[int] = set()
+    selected: set[int] = set()
     for group, size in zip((below, above), take, strict=True):
         inclusion |= dict.fromkeys(group, size / len(group)) if size else {}
-        chosen.update(group[:size])
-    return Drawn(inclusion, tuple(number for number in order if number in chosen))
+        selected.update(group[:size])
+    return AnswerSample(inclusion, tuple(number for number in order if number in selected))
 
 
-def _by_doubt(order: Sequence[int], n: int, scores: Mapping[int, float]) -> Drawn:
-    sizes = {number: max(LEAST_UNCERTAIN, sqrt(max(0.0, s * (1 - s)))) for number, s in scores.items()}
-    return by_size(order, n, sizes, int.from_bytes(_rank("start")[:8], "big") / 2**64)
+def _sample_by_uncertainty(order: Sequence[int], n: int, scores: Mapping[int, float]) -> AnswerSample:
+    sizes = {number: max(MIN_UNCERTAINTY_SIZE, sqrt(max(0.0, s * (1 - s)))) for number, s in scores.items()}
+    return sample_by_size(order, n, sizes, int.from_bytes(_hash_name("start")[:8], "big") / 2**64)
 
 
-def by_size(order: Sequence[int], n: int, sizes: Mapping[int, float], start: float) -> Drawn:
+def sample_by_size(order: Sequence[int], n: int, sizes: Mapping[int, float], start: float) -> AnswerSample:
     """Draws in proportion to size, by systematic sampling; those whose chance would exceed 1 are drawn surely.
 
     Args:
@@ -93,16 +99,16 @@ def by_size(order: Sequence[int], n: int, sizes: Mapping[int, float], start: flo
     """
     sure: set[int] = set()
     while True:
-        left, total = n - len(sure), sum(size for number, size in sizes.items() if number not in sure)
-        over = {number for number, size in sizes.items() if number not in sure and left * size >= total}
+        remaining, total = n - len(sure), sum(size for number, size in sizes.items() if number not in sure)
+        over = {number for number, size in sizes.items() if number not in sure and remaining * size >= total}
         if not over:
             break
         sure |= over
-    inclusion = {number: 1.0 if number in sure else left * sizes[number] / total for number in order}
-    place, chosen, reached = start, [], 0.0
+    inclusion = {number: 1.0 if number in sure else remaining * sizes[number] / total for number in order}
+    threshold, selected, reached = start, [], 0.0
     for number in order:  # one is drawn wherever the running sum of chances passes a whole number and a random part
         reached += inclusion[number]
-        if reached > place:
-            chosen.append(number)
-            place += 1
-    return Drawn(inclusion, tuple(chosen))
+        if reached > threshold:
+            selected.append(number)
+            threshold += 1
+    return AnswerSample(inclusion, tuple(selected))

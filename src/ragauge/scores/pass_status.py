@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ragauge.diagnosis.causes.attribution import SHOWING, can_show
+from ragauge.diagnosis.causes.attribution import FACTS_SHOWING_FAILURE, can_show
 from ragauge.metrics.base import Metric
-from ragauge.metrics.catalogue import questions
+from ragauge.metrics.catalogue import list_questions
 from ragauge.scores import verdicts
 from ragauge.scores.arrays import FAILED, Columns, ResponseIndex
 from ragauge.scores.failures import FailedResponses
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 NOT_JUDGED = "not judged by"  # whom, follows
 # a judge's question in words, of an example that it was not asked about
-NOT_ASKED: Mapping[str, str] = {
+NOT_ASKED_REASONS: Mapping[str, str] = {
     "verify_answer": "its answer was not checked",
     "verify_reference": "its reference was not looked for in the passages",
     "agree": "its answer was not held against its reference",
@@ -30,7 +30,7 @@ NOT_ASKED: Mapping[str, str] = {
 }
 
 
-class Shows(NamedTuple):
+class ShownQuestions(NamedTuple):
     """What a metric's scores show of what was asked; metrics that are alike in it may be read as one.
 
     Attributes:
@@ -42,13 +42,16 @@ class Shows(NamedTuple):
     questions: frozenset[str]
 
     @classmethod
-    def of(cls, metric: Metric) -> Shows:
+    def of(cls, metric: Metric) -> ShownQuestions:
         """What a metric shows."""
-        asked = questions([metric])
-        return cls(bool(asked), frozenset(asked).intersection(SHOWING) if can_show(metric) else frozenset())
+        judge_questions = list_questions([metric])
+        return cls(
+            bool(judge_questions),
+            frozenset(judge_questions).intersection(FACTS_SHOWING_FAILURE) if can_show(metric) else frozenset(),
+        )
 
 
-class KnownScores:
+class JudgedCoverage:
     """Takes in one metric's scores after another, and then says which examples lack a question that others were asked.
 
     The questions that count are those by which a failure is seen (`attribute.SHOWING`), among the metrics that are
@@ -66,20 +69,20 @@ class KnownScores:
 
     def read(self, metric: Metric, responses: Columns | None) -> None:
         """Takes in a metric's scores, one entry a response; None where none of these responses has one."""
-        self.see(Shows.of(metric), None if responses is None else responses.place)
+        self.mark_scored(ShownQuestions.of(metric), None if responses is None else responses.place)
 
-    def see(self, shows: Shows, places: npt.NDArray[np.int64] | None) -> None:
+    def mark_scored(self, shows: ShownQuestions, positions: npt.NDArray[np.int64] | None) -> None:
         """Takes in which responses have scores of metrics that show the same; None where none has."""
         import numpy as np
 
         for question in shows.questions:
             self._asked.setdefault(question, np.zeros(len(self._index), dtype=bool))
-        if places is None:
+        if positions is None:
             return
         if shows.asked:
-            self._judged[places] = True
+            self._judged[positions] = True
         for question in shows.questions:
-            self._asked[question][places] = True
+            self._asked[question][positions] = True
 
     def verdicts(self, stored: ResponseVerdicts, failed: FailedResponses, judge_id: str | None) -> ResponseVerdicts:
         """The verdict on every response, after every metric was read.
@@ -91,24 +94,27 @@ class KnownScores:
         """
         import numpy as np
 
-        unasked = [(NOT_ASKED.get(name, f"{name} was not asked"), ~asked) for name, asked in self._asked.items()]
+        unasked = [
+            (NOT_ASKED_REASONS.get(name, f"{name} was not asked"), ~asked_mask)
+            for name, asked_mask in self._asked.items()
+        ]
         if self._asked:
             unasked.append((f"{NOT_JUDGED} {judge_id or 'anybody'}", ~self._judged))  # said before the others
         verdict, reason, reasons = stored.verdict.copy(), stored.reason.copy(), list(stored.reasons)
         for text, mask in unasked:
-            places = mask & np.isin(stored.verdict, (verdicts.PASSED, verdicts.NOT_JUDGED))
-            verdict[places], reason[places] = verdicts.NOT_JUDGED, len(reasons)
+            unjudged = mask & np.isin(stored.verdict, (verdicts.PASSED, verdicts.NOT_JUDGED))
+            verdict[unjudged], reason[unjudged] = verdicts.NOT_JUDGED, len(reasons)
             reasons.append(text)
         verdict[failed.place] = verdicts.FAILED
         return replace(stored, verdict=verdict, reason=reason, reasons=tuple(reasons))
 
     @property
-    def labels_alone(self) -> bool:
+    def is_label_only(self) -> bool:
         """Whether nobody was asked anything by which a failure could be seen."""
         return not self._asked
 
 
-def with_unjudged(columns: Columns, index: ResponseIndex, judge_id: str | None) -> Columns:
+def add_unjudged(columns: Columns, index: ResponseIndex, judge_id: str | None) -> Columns:
     """A metric's scores, one entry a response, with a failed score for every response that has none.
 
     So whoever asks for a mean over all of them is told how far those that were never judged could move it. One that
@@ -118,27 +124,27 @@ def with_unjudged(columns: Columns, index: ResponseIndex, judge_id: str | None) 
 
     absent = ~index.left_out() if columns.sampled else np.ones(len(index), dtype=bool)
     absent[columns.place] = False
-    more = absent.nonzero()[0]
-    if not more.size:
+    missing = absent.nonzero()[0]
+    if not missing.size:
         return columns
-    place = np.concatenate([columns.place, more])
+    positions = np.concatenate([columns.place, missing])
 
-    def grown(values: npt.NDArray[Any], value: float) -> npt.NDArray[Any]:
-        return np.concatenate([values, np.full(more.size, value)])
+    def append_value(values: npt.NDArray[Any], value: float) -> npt.NDArray[Any]:
+        return np.concatenate([values, np.full(missing.size, value)])
 
     filled = Columns(
-        place=place,
-        query=index.query[place],
-        status=grown(columns.status, FAILED),
-        value=grown(columns.value, np.nan),
-        numerator=grown(columns.numerator, np.nan),
-        denominator=grown(columns.denominator, np.nan),
-        low=grown(columns.low, np.nan),
-        high=grown(columns.high, np.nan),
-        reason=grown(columns.reason, len(columns.reasons)),
-        weight=index.weights(place, sampled=columns.sampled),
-        cluster=None if index.cluster is None else index.cluster[place],
+        place=positions,
+        query=index.query[positions],
+        status=append_value(columns.status, FAILED),
+        value=append_value(columns.value, np.nan),
+        numerator=append_value(columns.numerator, np.nan),
+        denominator=append_value(columns.denominator, np.nan),
+        low=append_value(columns.low, np.nan),
+        high=append_value(columns.high, np.nan),
+        reason=append_value(columns.reason, len(columns.reasons)),
+        weight=index.select_weights(positions, sampled=columns.sampled),
+        cluster=None if index.cluster is None else index.cluster[positions],
         reasons=(*columns.reasons, f"{NOT_JUDGED} {judge_id or 'anybody'}"),
         sampled=columns.sampled,
     )
-    return filled.take(np.argsort(place, kind="stable"))
+    return filled.take(np.argsort(positions, kind="stable"))

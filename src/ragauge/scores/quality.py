@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     Floats = npt.NDArray[np.float64]
 
 
-class Quality:
+class QualityScores:
     """The mean of each response's scores on their ranges, 1 = best, made one metric at a time; amounts left out.
 
     Attributes:
@@ -34,22 +34,22 @@ class Quality:
 
     def read(self, metric: Metric, responses: Columns | None) -> None:
         """Takes in a metric's scores, one entry a response."""
-        scale = scale_of(metric)
+        scale = find_scale(metric)
         if scale is None or responses is None:
             return
         worst, best = scale
         scored = responses.status == SCORED
-        place = responses.place[scored]
-        self._sum[place] += (responses.value[scored] - worst) / (best - worst)
-        self._count[place] += 1
+        positions = responses.place[scored]
+        self._sum[positions] += (responses.value[scored] - worst) / (best - worst)
+        self._count[positions] += 1
 
     def values(self) -> Floats:
         """The quality of every response, NaN where it has none."""
         import numpy as np
 
-        found = np.full(len(self.index), np.nan)
-        np.divide(self._sum, self._count, out=found, where=self._count > 0)
-        return np.round(found, 12)  # the same in whatever order the metrics came
+        quality = np.full(len(self.index), np.nan)
+        np.divide(self._sum, self._count, out=quality, where=self._count > 0)
+        return np.round(quality, 12)  # the same in whatever order the metrics came
 
 
 def pick_worst(failed: FailedResponses, quality: Floats, count: int = 20) -> list[tuple[str, int]]:
@@ -66,44 +66,44 @@ def pick_worst(failed: FailedResponses, quality: Floats, count: int = 20) -> lis
     import numpy as np
 
     index, often = failed.index, failed.cause.counts()
-    known = np.nan_to_num(quality, nan=0.0)
+    filled_quality = np.nan_to_num(quality, nan=0.0)
     turns = sorted(
-        (turn, -often[number], cause, place)
+        (turn, -often[number], cause, position)
         for number, cause in enumerate(failed.cause.values)
-        for turn, place in enumerate(worst_first(index, failed.of_cause(cause).place, known, count))
+        for turn, position in enumerate(select_worst(index, failed.select_cause(cause).place, filled_quality, count))
     )
     below = quality < 1  # NaN is not
     below[failed.place] = False
-    rest = worst_first(index, np.flatnonzero(below), quality, max(0, count - len(failed)))
-    places = [*(place for *_, place in turns[:count]), *rest]
-    return [(index.query_ids[index.query[place]], int(index.repeat[place])) for place in places]
+    remaining = select_worst(index, np.flatnonzero(below), quality, max(0, count - len(failed)))
+    positions = [*(position for *_, position in turns[:count]), *remaining]
+    return [(index.query_ids[index.query[position]], int(index.repeat[position])) for position in positions]
 
 
-def worst_first(index: ResponseIndex, places: Codes, quality: Floats, most: int) -> list[int]:
+def select_worst(index: ResponseIndex, positions: Codes, quality: Floats, max_n: int) -> list[int]:
     """The places of the lowest quality, in order of it, of query id and of repeat; no more than asked for.
 
     All but those wanted are only looked at, never put in order: there may be very many.
 
     Args:
         index: the responses.
-        places: shape (n,), among which.
+        positions: shape (n,), among which.
         quality: shape (responses,), a number for each of the places.
-        most: how many at most.
+        max_n: how many at most.
     """
     import numpy as np
 
-    if 0 < most < places.size:
-        mine = quality[places]
-        places = places[mine <= np.partition(mine, most - 1)[most - 1]]
-    return nsmallest(most, places.tolist(), key=lambda at: rank(index, at, quality))
+    if 0 < max_n < positions.size:
+        qualities = quality[positions]
+        positions = positions[qualities <= np.partition(qualities, max_n - 1)[max_n - 1]]
+    return nsmallest(max_n, positions.tolist(), key=lambda position: build_sort_key(index, position, quality))
 
 
-def rank(index: ResponseIndex, place: int, quality: Floats) -> tuple[float, str, int]:
+def build_sort_key(index: ResponseIndex, position: int, quality: Floats) -> tuple[float, str, int]:
     """What responses are put in order by: quality, and where it is equal query id and repeat."""
-    return float(quality[place]), index.query_ids[index.query[place]], int(index.repeat[place])
+    return float(quality[position]), index.query_ids[index.query[position]], int(index.repeat[position])
 
 
-def scale_of(metric: Metric) -> tuple[float, float] | None:
+def find_scale(metric: Metric) -> tuple[float, float] | None:
     """A metric's worst and best value; None where it has none, so that it is no part of quality."""
     low, high = metric.range
     if metric.direction == "neither" or not (isfinite(low) and isfinite(high)):

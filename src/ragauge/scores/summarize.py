@@ -16,9 +16,15 @@ from ragauge.scores.arrays import (
     Columns,
     ScoreArrays,
     ScoreColumns,
-    by_example,
+    merge_repeats,
 )
-from ragauge.scores.estimation import ScoreSample, interval_of_mean, judged_mean, quantiles, rectified
+from ragauge.scores.estimation import (
+    ScoreSample,
+    compute_judged_mean,
+    compute_mean_interval,
+    compute_quantiles,
+    correct_mean,
+)
 from ragauge.scores.results.scorecard import Summary
 from ragauge.stats.judge_error import JudgeMeanError
 
@@ -32,10 +38,10 @@ if TYPE_CHECKING:
 
 QUANTILES = (0.5, 0.95, 0.99)
 NO_ERRORS: Mapping[str, JudgeMeanError] = {}  # nobody judged, or nothing is known of how far the judge errs
-MOST_REASONS = 20
+MAX_REASONS = 20
 
 
-def summarize(
+def summarize_scores(
     scores: pl.DataFrame | ScoreColumns,
     metrics: Sequence[Metric],
     *,
@@ -63,14 +69,16 @@ def summarize(
     import polars as pl
 
     columns = ScoreArrays.of(scores) if isinstance(scores, pl.DataFrame) else scores
-    found = ((metric, columns.column(str(metric))) for metric in metrics)
+    columns_by_metric = ((metric, columns.column(str(metric))) for metric in metrics)
     return tuple(
-        summary(metric, None if one is None else by_example(one), level, errors.get(str(metric)))
-        for metric, one in found
+        summarize_metric(
+            metric, None if metric_columns is None else merge_repeats(metric_columns), level, errors.get(str(metric))
+        )
+        for metric, metric_columns in columns_by_metric
     )
 
 
-def summary(
+def summarize_metric(
     metric: Metric, columns: Columns | None, level: float = 0.95, error: JudgeMeanError | None = None
 ) -> Summary:
     """The summary of one metric over the examples of its columns, which stand there once each.
@@ -83,21 +91,24 @@ def summary(
     """
     import numpy as np
 
-    named = (str(metric), metric.measures, metric.direction, metric.scale)
+    identity = (str(metric), metric.measures, metric.direction, metric.scale)
     if columns is None or not columns.status.size:
-        return Summary(*named, n=0, scored=0, undefined=0, not_applicable=0, failed=0, mean=None, interval=None)
+        return Summary(*identity, n=0, scored=0, undefined=0, not_applicable=0, failed=0, mean=None, interval=None)
     counts = np.bincount(columns.status, minlength=5)
     scored = np.flatnonzero(columns.status == SCORED)
     values, weights = columns.value[scored], None if columns.weight is None else columns.weight[scored]
-    total, size = _sum(values, weights), _sum(None, weights, scored.size)
+    total, size = _weighted_sum(values, weights), _weighted_sum(None, weights, scored.size)
     clusters = None if columns.cluster is None else columns.cluster[scored]
     sample = ScoreSample.of(metric, values, weights, clusters)
-    interval = interval_of_mean(sample, level)
-    people, inclusion = (None if one is None else one[scored] for one in (columns.people, columns.inclusion))
+    interval = compute_mean_interval(sample, level)
+    people, inclusion = (
+        None if values_or_none is None else values_or_none[scored]
+        for values_or_none in (columns.people, columns.inclusion)
+    )
     failed = columns.take(np.flatnonzero(columns.status == FAILED))
     mean = total / size if size > 0 else None
-    own = Summary(
-        *named,
+    uncorrected = Summary(
+        *identity,
         n=int(columns.status.size),
         scored=int(counts[SCORED]),
         undefined=int(counts[UNDEFINED]),
@@ -106,54 +117,54 @@ def summary(
         not_read=int(counts[NOT_READ]),
         mean=mean,
         interval=interval,
-        micro=_micro(columns, scored) if metric.measures != "retrieval" and metric.scale == "mean" else None,
-        low=extreme(failed.low, failed.weight, metric.range[0], total, size),
-        high=extreme(failed.high, failed.weight, metric.range[1], total, size, sign=-1.0),
-        quantiles=_quantiles(values, weights) if metric.scale == "amount" else {},
-        reasons=_reasons(columns, columns.status != SCORED) if scored.size < columns.status.size else {},
-        failure=next(iter(_reasons(columns, columns.status == FAILED)), "") if counts[FAILED] else "",
-        judged=judged_mean(interval, mean, error, values, weights),
+        micro=_compute_micro(columns, scored) if metric.measures != "retrieval" and metric.scale == "mean" else None,
+        low=bound_mean(failed.low, failed.weight, metric.range[0], total, size),
+        high=bound_mean(failed.high, failed.weight, metric.range[1], total, size, sign=-1.0),
+        quantiles=_compute_quantiles(values, weights) if metric.scale == "amount" else {},
+        reasons=_count_reasons(columns, columns.status != SCORED) if scored.size < columns.status.size else {},
+        failure=next(iter(_count_reasons(columns, columns.status == FAILED)), "") if counts[FAILED] else "",
+        judged=compute_judged_mean(interval, mean, error, values, weights),
     )
-    return own.corrected_by(rectified(sample, people, inclusion, level))
+    return uncorrected.correct_with(correct_mean(sample, people, inclusion, level))
 
 
-def _sum(values: Floats | None, weights: Floats | None, n: int = 0) -> float:
+def _weighted_sum(values: Floats | None, weights: Floats | None, n: int = 0) -> float:
     """Weighted sum of values, or of the weights alone; n where all weights are alike."""
     if weights is None:
         return float(n) if values is None else float(values.sum())
     return float(weights.sum()) if values is None else float((weights * values).sum())
 
 
-def _micro(columns: Columns, scored: Rows) -> float | None:
+def _compute_micro(columns: Columns, scored: Rows) -> float | None:
     import numpy as np
 
     weights = columns.weight if columns.weight is None else columns.weight[scored]
     above, below = columns.numerator[scored], columns.denominator[scored]
-    known = np.isfinite(above) & np.isfinite(below)
-    if not known.all():
-        weights, above, below = None if weights is None else weights[known], above[known], below[known]
-    whole = _sum(below, weights)
-    return _sum(above, weights) / whole if whole > 0 else None
+    finite = np.isfinite(above) & np.isfinite(below)
+    if not finite.all():
+        weights, above, below = None if weights is None else weights[finite], above[finite], below[finite]
+    total = _weighted_sum(below, weights)
+    return _weighted_sum(above, weights) / total if total > 0 else None
 
 
-def extreme(
-    ends: Floats, weights: Floats | None, end: float, total: float, size: float, sign: float = 1.0
+def bound_mean(
+    bounds: Floats, weights: Floats | None, range_limit: float, total: float, size: float, sign: float = 1.0
 ) -> float | None:
     """The least mean, or with sign −1 the greatest, that the failed scores allow; None where it has no bound.
 
     Each failed score lies at its end, or is left out where that goes further still.
 
     Args:
-        ends: each failed score's lowest (highest) value; NaN = the range's end.
+        bounds: each failed score's lowest (highest) value; NaN = the range's end.
         weights: of the failed scores.
-        end: of the metric's range.
+        range_limit: of the metric's range.
         total: weighted sum of the scored values.
         size: sum of their weights.
         sign: 1 for the least, −1 for the greatest.
     """
     import numpy as np
 
-    reached = np.where(np.isnan(ends), end, ends)
+    reached = np.where(np.isnan(bounds), range_limit, bounds)
     if not np.isfinite(reached).all():
         return None
     order = np.argsort(sign * reached)
@@ -164,20 +175,20 @@ def extreme(
     return float(sign * (sign * means).min()) if means.size else None
 
 
-def _quantiles(values: Floats, weights: Floats | None) -> dict[float, float]:
+def _compute_quantiles(values: Floats, weights: Floats | None) -> dict[float, float]:
     """Interpolated between values; with weights the least value that reaches the share."""
-    found = quantiles(values, QUANTILES, weights) if values.size else ()
-    return {q: value for q, value in zip(QUANTILES, found, strict=False) if isfinite(value)}
+    estimates = compute_quantiles(values, QUANTILES, weights) if values.size else ()
+    return {q: value for q, value in zip(QUANTILES, estimates, strict=False) if isfinite(value)}
 
 
-def _reasons(columns: Columns, of: Any) -> dict[str, int]:
+def _count_reasons(columns: Columns, mask: Any) -> dict[str, int]:
     """Why some scores have no value, most frequent first; what is left of a long list is counted together."""
     import numpy as np
 
-    codes, counts = np.unique(columns.reason[of], return_counts=True)
+    codes, counts = np.unique(columns.reason[mask], return_counts=True)
     texts = (columns.reasons[code] or "no reason given" for code in codes)
     every = [(text, int(count)) for text, count in zip(texts, counts, strict=True)]
-    found = sorted(every, key=lambda item: (-item[1], item[0]))
-    shown = dict(found[:MOST_REASONS])
-    rest = sum(count for _, count in found[MOST_REASONS:])
-    return shown | ({"other reasons": rest} if rest else {})
+    ranked = sorted(every, key=lambda item: (-item[1], item[0]))
+    visible = dict(ranked[:MAX_REASONS])
+    remaining = sum(count for _, count in ranked[MAX_REASONS:])
+    return visible | ({"other reasons": remaining} if remaining else {})

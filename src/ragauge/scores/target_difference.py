@@ -9,7 +9,7 @@ from ragauge.core.errors import UsageError
 
 
 @dataclass(frozen=True, slots=True)
-class WantedChange:
+class TargetDifference:
     """The change of a metric that two runs are to show.
 
     Attributes:
@@ -21,24 +21,24 @@ class WantedChange:
     relative: bool
 
     @classmethod
-    def read(cls, given: str) -> Self:
+    def from_text(cls, text: str) -> Self:
         """A share of a mean, or points: hundredths of the metric's unit.
 
         Raises:
             UsageError: another form, or nothing above 0.
 
-        >>> WantedChange.read("3 points").of(0.8), round(WantedChange.read("5%").of(0.8), 3)
+        >>> TargetDifference.from_text("3 points").of(0.8), round(TargetDifference.from_text("5%").of(0.8), 3)
         (0.03, 0.04)
         """
-        unit = given.strip()
-        number = unit.removesuffix("%").removesuffix("points").removesuffix("point").strip()
+        unit_text = text.strip()
+        number = unit_text.removesuffix("%").removesuffix("points").removesuffix("point").strip()
         try:
             amount = float(number) / 100
         except ValueError:
             amount = 0.0
-        if not 0 < amount < float("inf") or not unit.endswith(("%", "point", "points")):
-            raise UsageError(f'detect must be such as "3%" (of the mean) or "3 points" (0.03), got {given!r}.')
-        return cls(amount, unit.endswith("%"))
+        if not 0 < amount < float("inf") or not unit_text.endswith(("%", "point", "points")):
+            raise UsageError(f'detect must be such as "3%" (of the mean) or "3 points" (0.03), got {text!r}.')
+        return cls(amount, unit_text.endswith("%"))
 
     def of(self, mean: float) -> float:
         """The change of a metric with this mean, in its unit."""

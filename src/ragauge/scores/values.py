@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     Floats = npt.NDArray[np.float64]
 
 
-class Values:
+class MetricValues:
     """The scored values of one metric after another, kept exactly.
 
     A metric has few different values, so what is kept is the list of them and, for each response, the number of its
@@ -64,11 +64,11 @@ class Values:
         different, codes = self._found[metric]
         return different, np.bincount(codes, minlength=different.size + 1)[:-1]
 
-    def at(self, place: int) -> dict[str, float]:
+    def at(self, position: int) -> dict[str, float]:
         """Printed name -> value of one response, scored metrics only."""
-        found = {}
+        values = {}
         for name, (different, codes) in self._found.items():
-            number = int(codes[place])
+            number = int(codes[position])
             if number < different.size:
-                found[name] = float(different[number])
-        return found
+                values[name] = float(different[number])
+        return values

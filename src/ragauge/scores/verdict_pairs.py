@@ -6,13 +6,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
 
-from ragauge.scores.estimation import ScoreSample, interval_of_difference, interval_of_mean
+from ragauge.scores.estimation import ScoreSample, compute_difference_interval, compute_mean_interval
 
 if TYPE_CHECKING:
     from ragauge.stats.weighted import Interval
 
 SUPPORTED = "supported"
-STEPS = 24  # halvings of the search for a level: to 1e-7
+BISECTION_STEPS = 24  # halvings of the search for a level: to 1e-7
 
 
 class JudgedTwice(Protocol):
@@ -42,25 +42,25 @@ class JudgedTwice(Protocol):
 Case = TypeVar("Case", bound=JudgedTwice)
 
 
-def _of_supported(case: JudgedTwice) -> tuple[bool, bool] | None:
+def _compare_supported(case: JudgedTwice) -> tuple[bool, bool] | None:
     """Only what the judge called supported before: there a verdict can show that it saw the change."""
     return (case.changed == SUPPORTED, case.again != SUPPORTED) if case.base == SUPPORTED else None
 
 
-def _by_people(case: JudgedTwice) -> tuple[bool, bool] | None:
+def _compare_with_people(case: JudgedTwice) -> tuple[bool, bool] | None:
     """Only verdicts that the judge gave twice: a wavering judge errs towards the middle without favouring anything."""
     if not case.human or case.base != case.again:
         return None
     return case.base == SUPPORTED, case.human == SUPPORTED
 
 
-COMPARED: dict[str, Callable[[JudgedTwice], tuple[bool, bool] | None]] = {
+COMPARISONS: dict[str, Callable[[JudgedTwice], tuple[bool, bool] | None]] = {
     "again": lambda case: (case.base != case.again, False),
     "flip": lambda case: (case.base != case.changed, case.base != case.again),
-    "support": _of_supported,
+    "support": _compare_supported,
     "rise": lambda case: (case.changed == SUPPORTED, case.base == SUPPORTED),
-    "people": _by_people,
-    "families": _by_people,
+    "people": _compare_with_people,
+    "families": _compare_with_people,
 }
 
 
@@ -91,13 +91,13 @@ class PairedCases(Generic[Case]):
                 beside by people.
             cases: of one probe.
         """
-        whole = [case for case in cases if case.base and case.again and case.changed]
-        read = [(case, sides) for case in whole if (sides := COMPARED[compares](case)) is not None]
+        complete = [case for case in cases if case.base and case.again and case.changed]
+        read = [(case, sides) for case in complete if (sides := COMPARISONS[compares](case)) is not None]
         return cls(
             tuple(case for case, _ in read),
             tuple(float(sides[0]) for _, sides in read),
             tuple(float(sides[1]) for _, sides in read),
-            len(cases) - len(whole),
+            len(cases) - len(complete),
         )
 
     @property
@@ -110,45 +110,45 @@ class PairedCases(Generic[Case]):
         """Of both sides, of at least one case."""
         return sum(self.new) / len(self.new), sum(self.base) / len(self.base)
 
-    def among(self, places: Sequence[int]) -> PairedCases[Case]:
+    def among(self, indices: Sequence[int]) -> PairedCases[Case]:
         """Some of the cases, by place."""
-        new, base = (tuple(side[place] for place in places) for side in (self.new, self.base))
-        return PairedCases(tuple(self.cases[place] for place in places), new, base, 0)
+        new, base = (tuple(column[index] for index in indices) for column in (self.new, self.base))
+        return PairedCases(tuple(self.cases[index] for index in indices), new, base, 0)
 
-    def samples(self) -> tuple[ScoreSample, ScoreSample]:
+    def build_samples(self) -> tuple[ScoreSample, ScoreSample]:
         """Both sides; cases of one example depend on each other."""
         import numpy as np
 
         groups = np.unique(self.clusters, return_inverse=True)[1]
         clusters = groups if groups.max() + 1 < groups.size else None
-        sides = map(np.asarray, (self.new, self.base))
-        new, base = (ScoreSample(side, "rate", (0.0, 1.0), None, clusters) for side in sides)
+        columns = map(np.asarray, (self.new, self.base))
+        new, base = (ScoreSample(column, "rate", (0.0, 1.0), None, clusters) for column in columns)
         return new, base
 
 
-def interval_beyond(pairs: PairedCases[Case], level: float) -> Interval | None:
+def compute_excess_interval(pairs: PairedCases[Case], level: float) -> Interval | None:
     """The interval of the mean of new less base; of new alone where base is 0 by definition."""
-    new, base = pairs.samples()
-    return interval_of_difference(new, base, level) if any(pairs.base) else interval_of_mean(new, level)
+    new, base = pairs.build_samples()
+    return compute_difference_interval(new, base, level) if any(pairs.base) else compute_mean_interval(new, level)
 
 
-def least_alpha(at: Callable[[float], Interval | None], limit: float, two_sided: bool) -> float:
+def find_min_alpha(interval_at: Callable[[float], Interval | None], limit: float, two_sided: bool) -> float:
     """The least alpha whose interval at level 1 - alpha lies beyond the limit: a p-value of the interval.
 
     Args:
-        at: level -> interval; a greater level gives an interval that holds the others.
+        interval_at: level -> interval; a greater level gives an interval that holds the others.
         limit: the value lies beyond where it exceeds it.
         two_sided: or where it lies below its negative.
     """
 
-    def beyond(alpha: float) -> bool:
-        interval = at(1 - alpha)
+    def is_beyond(alpha: float) -> bool:
+        interval = interval_at(1 - alpha)
         return interval is not None and (interval.low > limit or (two_sided and interval.high < -limit))
 
     low, high = 0.0, 1.0 - 1e-6
-    if not beyond(high):
+    if not is_beyond(high):
         return 1.0
-    for _ in range(STEPS):
+    for _ in range(BISECTION_STEPS):
         middle = (low + high) / 2
-        low, high = (low, middle) if beyond(middle) else (middle, high)
+        low, high = (low, middle) if is_beyond(middle) else (middle, high)
     return high

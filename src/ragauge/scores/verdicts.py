@@ -43,19 +43,19 @@ class ResponseVerdicts:
     settled_by: tuple[tuple[str, ...], ...] = ()
     rule_version: int = RULE_VERSION
 
-    def at(self, place: int) -> ExampleVerdict:
+    def at(self, position: int) -> ExampleVerdict:
         """The verdict on the response at a place of the index."""
-        verdict, right, grounded = (VERDICTS[column[place]] for column in (self.verdict, self.right, self.grounded))
-        reason = int(self.reason[place])
+        verdict, right, grounded = (VERDICTS[column[position]] for column in (self.verdict, self.right, self.grounded))
+        reason = int(self.reason[position])
         settled_by = self.settled_by[reason] if reason < len(self.settled_by) else ()
         return ExampleVerdict(verdict, right, grounded, self.reasons[reason], settled_by)
 
-    def of_response(self, query_id: str, repeat: int) -> ExampleVerdict:
+    def find_verdict(self, query_id: str, repeat: int) -> ExampleVerdict:
         """The verdict on a response of the index by its example and repeat."""
-        mine = (self.index.query == self.index.query_ids.index(query_id)) & (self.index.repeat == repeat)
-        return self.at(int(mine.argmax()))
+        matches = (self.index.query == self.index.query_ids.index(query_id)) & (self.index.repeat == repeat)
+        return self.at(int(matches.argmax()))
 
-    def of_examples(self) -> Codes:
+    def compute_example_verdicts(self) -> Codes:
         """Shape (examples,): failed where a response failed, passed where all passed, not judged where none was judged.
 
         The others are unclear.
@@ -66,33 +66,35 @@ class ResponseVerdicts:
         has = {code: np.zeros(n, dtype=bool) for code in range(len(VERDICTS))}
         for code, mask in has.items():
             mask[self.index.query[self.verdict == code]] = True
-        whole = np.select(
+        example_verdicts = np.select(
             [has[FAILED], ~(has[UNCLEAR] | has[NOT_JUDGED]), ~(has[UNCLEAR] | has[PASSED])],
             [FAILED, PASSED, NOT_JUDGED],
             UNCLEAR,
         )
-        return whole.astype(np.int8)
+        return example_verdicts.astype(np.int8)
 
-    def reasons_of(self, verdict: Verdict) -> dict[str, str]:
+    def list_reasons(self, verdict: Verdict) -> dict[str, str]:
         """query_id -> the reason of the first of its responses that did not pass, of the examples with a verdict."""
         import numpy as np
 
-        examples = self.of_examples() == VERDICTS.index(verdict)
-        places = np.flatnonzero(examples[self.index.query] & (self.verdict != PASSED))
+        examples = self.compute_example_verdicts() == VERDICTS.index(verdict)
+        positions = np.flatnonzero(examples[self.index.query] & (self.verdict != PASSED))
         return {
-            self.index.query_ids[self.index.query[place]]: self.reasons[self.reason[place]]
-            for place in places[::-1].tolist()
+            self.index.query_ids[self.index.query[position]]: self.reasons[self.reason[position]]
+            for position in positions[::-1].tolist()
         }
 
     def counts(self, verdict: Verdict) -> dict[str, int]:
         """Reason -> examples with a verdict for that reason, most frequent first; figures in brackets are left out."""
-        return dict(Counter(reason.partition(" (")[0] for reason in self.reasons_of(verdict).values()).most_common())
+        return dict(Counter(reason.partition(" (")[0] for reason in self.list_reasons(verdict).values()).most_common())
 
     def count(self) -> VerdictCounts:
         """How many examples have which verdict."""
-        return VerdictCounts.from_verdicts((VERDICTS[code] for code in self.of_examples()), self.rule_version)
+        return VerdictCounts.from_verdicts(
+            (VERDICTS[code] for code in self.compute_example_verdicts()), self.rule_version
+        )
 
     @property
     def failed(self) -> int:
         """Examples that failed."""
-        return int((self.of_examples() == FAILED).sum())
+        return int((self.compute_example_verdicts() == FAILED).sum())

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from math import sqrt
 
 from ragauge.core.errors import UsageError
-from ragauge.stats.distributions import student_below
+from ragauge.stats.distributions import student_cdf
 
-FEWEST_ANNOTATORS, FEWEST_ITEMS = 3, 30
-PASSES = 0.5  # of the annotators it must win against
+MIN_ANNOTATORS, MIN_ITEMS = 3, 30
+MIN_WINNING_RATE = 0.5  # of the annotators it must win against
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +35,7 @@ class AlternativeAnnotator:
     @property
     def passes(self) -> bool:
         """Whether the judge may replace at least half of the annotators."""
-        return self.winning >= PASSES
+        return self.winning >= MIN_WINNING_RATE
 
 
 def alternative_annotator(
@@ -74,44 +74,44 @@ def alternative_annotator(
     if len(people) != len(judge):
         raise UsageError(f"alternative_annotator: {len(people)} items of people and {len(judge)} of the judge.")
     every = zip(people, judge, weights or (1.0,) * len(people), strict=True)
-    items = [(said, one, weight) for said, one, weight in every if one is not None and len(said) > 1]
-    compared = {name: each for name, each in _compared(items).items() if len(each) >= FEWEST_ITEMS}
-    if len(compared) < FEWEST_ANNOTATORS:
+    items = [(labels, item, weight) for labels, item, weight in every if item is not None and len(labels) > 1]
+    compared = {name: each for name, each in _compare_annotators(items).items() if len(each) >= MIN_ITEMS}
+    if len(compared) < MIN_ANNOTATORS:
         return None
     p_values = [
-        _p_value([float(they) - float(it) for it, they, _ in each], [one[2] for one in each], epsilon)
+        _p_value([float(they) - float(it) for it, they, _ in each], [item[2] for item in each], epsilon)
         for each in compared.values()
     ]
     advantages = [
-        sum(it * weight for it, _, weight in each) / sum(one[2] for one in each) for each in compared.values()
+        sum(it * weight for it, _, weight in each) / sum(item[2] for item in each) for each in compared.values()
     ]
-    won = sum(one <= level for one in benjamini_yekutieli(p_values))
+    won = sum(item <= level for item in benjamini_yekutieli(p_values))
     return AlternativeAnnotator(
         won / len(p_values), sum(advantages) / len(advantages), epsilon, len(p_values), len(items)
     )
 
 
-def _compared(
+def _compare_annotators(
     items: Sequence[tuple[Mapping[str, Hashable], Hashable, float]],
 ) -> dict[str, list[tuple[bool, bool, float]]]:
     """Annotator -> whether the judge is as good or better, whether the annotator is, and the weight, an item each."""
     compared: dict[str, list[tuple[bool, bool, float]]] = {}
-    for said, verdict, weight in items:
-        for name, own in said.items():
-            others = [label for other, label in said.items() if other != name]
-            mine, its = others.count(own), others.count(verdict)
-            compared.setdefault(name, []).append((its >= mine, mine >= its, weight))
+    for labels, verdict, weight in items:
+        for name, own_label in labels.items():
+            others = [label for other, label in labels.items() if other != name]
+            own_matches, judge_matches = others.count(own_label), others.count(verdict)
+            compared.setdefault(name, []).append((judge_matches >= own_matches, own_matches >= judge_matches, weight))
     return compared
 
 
 def _p_value(differences: Sequence[float], weights: Sequence[float], epsilon: float) -> float:
     n, total = len(differences), sum(weights)
-    mean = sum(one * weight for one, weight in zip(differences, weights, strict=True)) / total
-    scaled = [(one - mean) * weight * n / total for one, weight in zip(differences, weights, strict=True)]
-    spread = sqrt(sum(one**2 for one in scaled) / (n - 1))
+    mean = sum(value * weight for value, weight in zip(differences, weights, strict=True)) / total
+    scaled = [(value - mean) * weight * n / total for value, weight in zip(differences, weights, strict=True)]
+    spread = sqrt(sum(value**2 for value in scaled) / (n - 1))
     if spread == 0:
         return 0.0 if mean < epsilon else 1.0
-    return student_below(n - 1, (mean - epsilon) * sqrt(n) / spread)
+    return student_cdf(n - 1, (mean - epsilon) * sqrt(n) / spread)
 
 
 def benjamini_yekutieli(p_values: Sequence[float]) -> list[float]:
@@ -122,9 +122,9 @@ def benjamini_yekutieli(p_values: Sequence[float]) -> list[float]:
     >>> [round(one, 4) for one in benjamini_yekutieli([0.01, 0.04, 0.03])]
     [0.055, 0.0733, 0.0733]
     """
-    m, adjusted, least = len(p_values), [0.0] * len(p_values), 1.0
+    m, adjusted, bound = len(p_values), [0.0] * len(p_values), 1.0
     harmonic = sum(1 / k for k in range(1, m + 1))
     for rank, index in zip(range(m, 0, -1), sorted(range(m), key=p_values.__getitem__, reverse=True), strict=True):
-        least = min(least, p_values[index] * harmonic * m / rank)
-        adjusted[index] = least
+        bound = min(bound, p_values[index] * harmonic * m / rank)
+        adjusted[index] = bound
     return adjusted

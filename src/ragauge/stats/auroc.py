@@ -6,7 +6,7 @@ from math import exp, log, sqrt
 from typing import TYPE_CHECKING
 
 from ragauge.stats.distributions import normal_quantile
-from ragauge.stats.intervals import wilson
+from ragauge.stats.intervals import wilson_interval
 from ragauge.stats.weighted import Interval
 
 if TYPE_CHECKING:
@@ -17,13 +17,13 @@ if TYPE_CHECKING:
     Numbers = npt.NDArray[np.int64]
 
 METHOD = "DeLong, logit"
-TINY = 1e-12  # below it a share is none: weighted sums round
+MIN_SHARE = 1e-12  # below it a share is none: weighted sums round
 # Scores of each fold's items by the model of the other folds: were nothing to tell, every pair of folds would count
 # twice, once for either model, which doubles the variance. Where there is something to tell it is too wide, not narrow.
-CROSS_FITTED = sqrt(2)
+CROSS_FIT_FACTOR = sqrt(2)
 
 
-def auroc(
+def compute_auroc(
     positive: npt.NDArray[np.bool_],
     scores: Floats,
     clusters: Numbers | None = None,
@@ -52,7 +52,7 @@ def auroc(
         level: of the interval.
         weights: shape (n,), how much items count, above 0; None = all alike.
         within: shape (n,), numbers of the groups; None = all one.
-        widened: how many times DeLong's error the error is; see `CROSS_FITTED`.
+        widened: how many times DeLong's error the error is; see `CROSS_FIT_FACTOR`.
 
     Returns:
         A in [0, 1]; without weights and groups the Mann–Whitney statistic over m·n. Its interval is on the scale of log
@@ -63,37 +63,43 @@ def auroc(
     import numpy as np
 
     groups = np.zeros(scores.size, dtype=np.int64) if within is None else within
-    parts = [at for g in np.unique(groups) if 0 < positive[at := np.flatnonzero(groups == g)].sum() < at.size]
+    members = [
+        indices for g in np.unique(groups) if 0 < positive[indices := np.flatnonzero(groups == g)].sum() < indices.size
+    ]
     w = np.ones(scores.size) if weights is None else weights
-    pairs = [float(w[at][positive[at]].sum() * w[at][~positive[at]].sum()) for at in parts]
+    pairs = [float(w[indices][positive[indices]].sum() * w[indices][~positive[indices]].sum()) for indices in members]
     if not pairs:
         return None
     value, d = 0.0, np.zeros(scores.size)
-    for at, count in zip(parts, pairs, strict=True):
-        of_group, moved = _placed(positive[at], scores[at], w[at], small=within is not None)
-        value, d[at] = value + count / sum(pairs) * of_group, count / sum(pairs) * moved
-    if min(value, 1 - value) < TINY:
-        held = positive[np.concatenate(parts)]
-        fewer = float(min(held.sum(), (~held).sum()))
-        return float(round(value)), wilson(round(value) * fewer, fewer, level)
+    for indices, count in zip(members, pairs, strict=True):
+        group_value, shifts = _compute_group_auroc(
+            positive[indices], scores[indices], w[indices], small=within is not None
+        )
+        value, d[indices] = value + count / sum(pairs) * group_value, count / sum(pairs) * shifts
+    if min(value, 1 - value) < MIN_SHARE:
+        marks = positive[np.concatenate(members)]
+        fewer = float(min(marks.sum(), (~marks).sum()))
+        return float(round(value)), wilson_interval(round(value) * fewer, fewer, level)
     sums = d if clusters is None else np.bincount(np.unique(clusters, return_inverse=True)[1], weights=d)
-    return value, _on_log_odds(value, widened * sqrt(float((sums**2).sum())), level)
+    return value, _build_log_odds_interval(value, widened * sqrt(float((sums**2).sum())), level)
 
 
-def _on_log_odds(value: float, error: float, level: float) -> Interval:
+def _build_log_odds_interval(value: float, error: float, level: float) -> Interval:
     """The interval on the scale of log odds."""
     middle, half = log(value / (1 - value)), normal_quantile(level) * error / (value * (1 - value))
-    ends = [1 / (1 + exp(-min(700.0, max(-700.0, end)))) for end in (middle - half, middle + half)]
-    return Interval(ends[0], ends[1], METHOD, level)
+    bounds = [1 / (1 + exp(-min(700.0, max(-700.0, end)))) for end in (middle - half, middle + half)]
+    return Interval(bounds[0], bounds[1], METHOD, level)
 
 
-def _placed(positive: npt.NDArray[np.bool_], scores: Floats, w: Floats, *, small: bool) -> tuple[float, Floats]:
+def _compute_group_auroc(
+    positive: npt.NDArray[np.bool_], scores: Floats, w: Floats, *, small: bool
+) -> tuple[float, Floats]:
     """A of one group, and how far each item moves it."""
     import numpy as np
 
     v = np.empty(scores.size)
-    v[positive] = _below(scores[~positive], w[~positive], scores[positive])
-    v[~positive] = 1 - _below(scores[positive], w[positive], scores[~positive])
+    v[positive] = _compute_share_below(scores[~positive], w[~positive], scores[positive])
+    v[~positive] = 1 - _compute_share_below(scores[positive], w[positive], scores[~positive])
     value = float(np.average(v[positive], weights=w[positive]))
     d = w * (v - value) / np.where(positive, w[positive].sum(), w[~positive].sum())
     if small:
@@ -102,11 +108,11 @@ def _placed(positive: npt.NDArray[np.bool_], scores: Floats, w: Floats, *, small
     return value, d
 
 
-def _below(of: Floats, weights: Floats, scores: Floats) -> Floats:
+def _compute_share_below(references: Floats, weights: Floats, scores: Floats) -> Floats:
     """The share, by weight, of some scores that lie below each of others; those that are equal count half."""
     import numpy as np
 
-    order = np.argsort(of, kind="stable")
+    order = np.argsort(references, kind="stable")
     sums = np.concatenate(([0.0], np.cumsum(weights[order])))
-    ends = [np.searchsorted(of[order], scores, side) for side in ("left", "right")]
-    return np.asarray((sums[ends[0]] + sums[ends[1]]) / (2 * sums[-1]))
+    positions = [np.searchsorted(references[order], scores, side) for side in ("left", "right")]
+    return np.asarray((sums[positions[0]] + sums[positions[1]]) / (2 * sums[-1]))

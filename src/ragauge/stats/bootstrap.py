@@ -22,14 +22,16 @@ if TYPE_CHECKING:
     Array = npt.NDArray[np.float64]
 
 Method = Literal["percentile", "bca"]
-CELLS = 2_000_000  # counts held at a time: 16 MB of doubles
-ROWS = 50  # resamples held at a time, where so many fit: counts that stay near the processor
-TILE = 250_000  # products at a time: BLAS then stays on this thread, and starting others costs more than it saves
-NEAREST = 1e-10  # of the spread: resampled means that are nearer to the estimate are equal to it
+MAX_CELLS = 2_000_000  # counts held at a time: 16 MB of doubles
+MAX_ROWS = 50  # resamples held at a time, where so many fit: counts that stay near the processor
+TILE_PRODUCTS = (
+    250_000  # products at a time: BLAS then stays on this thread, and starting others costs more than it saves
+)
+TIE_TOLERANCE = 1e-10  # of the spread: resampled means that are nearer to the estimate are equal to it
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Resampled:
+class ResampledMeans:
     """Means of m metrics, and the same means over resamples of the examples.
 
     Attributes:
@@ -76,25 +78,25 @@ class Resampled:
         shares = np.repeat([[(1 - level) / 2], [(1 + level) / 2]], self.estimates.size, axis=1)
         if method == "bca":
             with np.errstate(invalid="ignore"):
-                z0 = ndtri(self._below())
+                z0 = ndtri(self._compute_share_below())
                 shifted = z0 + ndtri(shares)
                 shares = ndtr(z0 + shifted / (1 - self.accelerations * shifted))
-        ends = _quantiles(self.draws, shares)
+        limits = _compute_quantiles(self.draws, shares)
         name = "bootstrap" if method == "percentile" else "bootstrap BCa"
-        fine = (self.units > 1) & np.isfinite(self.accelerations) & np.isfinite(ends).all(axis=0)
+        fine = (self.units > 1) & np.isfinite(self.accelerations) & np.isfinite(limits).all(axis=0)
         return tuple(
             Interval(float(low), float(high), name, level) if good else None
-            for low, high, good in zip(*ends, fine, strict=True)
+            for low, high, good in zip(*limits, fine, strict=True)
         )
 
-    def _below(self) -> Array:
+    def _compute_share_below(self) -> Array:
         """The share of the draws below each estimate, ties half."""
         import numpy as np
 
         above = self.draws - self.estimates
-        near = NEAREST * np.nanmax(np.abs(above), axis=0, initial=0.0)
-        there = np.maximum(np.isfinite(above).sum(axis=0), 1)
-        return np.asarray(((above < -near).sum(axis=0) + (above <= near).sum(axis=0)) / (2 * there))
+        near = TIE_TOLERANCE * np.nanmax(np.abs(above), axis=0, initial=0.0)
+        n_finite = np.maximum(np.isfinite(above).sum(axis=0), 1)
+        return np.asarray(((above < -near).sum(axis=0) + (above <= near).sum(axis=0)) / (2 * n_finite))
 
 
 def resample_means(
@@ -104,7 +106,7 @@ def resample_means(
     clusters: Clusters | None = None,
     resamples: int = 10_000,
     seed: int = 0,
-) -> Resampled:
+) -> ResampledMeans:
     """Means of one or many metrics over resamples of the examples.
 
     mean*_bj = Σ_g c_bg Σ_{i in g} wᵢ x_ij / Σ_g c_bg Σ_{i in g} wᵢ s_ij
@@ -137,12 +139,12 @@ def resample_means(
 
     if resamples < 1:
         raise UsageError(f"resamples must be at least 1, got {resamples}. 10,000 serve most purposes.")
-    top, bottom = _parts(values, weights, clusters)
+    top, bottom = _sum_parts(values, weights, clusters)
     scored = bottom > 0
     with np.errstate(invalid="ignore", divide="ignore"):
         estimates = top.sum(axis=0) / bottom.sum(axis=0)
-        draws = _ratios(top, bottom, resamples, seed)
-    return Resampled(estimates, draws, scored.sum(axis=0), _accelerations(top, bottom))
+        draws = _resample_ratios(top, bottom, resamples, seed)
+    return ResampledMeans(estimates, draws, scored.sum(axis=0), _compute_accelerations(top, bottom))
 
 
 def resample_differences(
@@ -153,7 +155,7 @@ def resample_differences(
     clusters: Clusters | None = None,
     resamples: int = 10_000,
     seed: int = 0,
-) -> Resampled:
+) -> ResampledMeans:
     """Mean differences new − base of pairs, over resamples of the pairs.
 
     `resample_means` of newᵢⱼ − baseᵢⱼ: a pair is drawn whole, and is missing where either side has no score.
@@ -221,7 +223,7 @@ def bootstrap(
     if statistic is None:
         return resample_means(x, resamples=resamples, seed=seed).intervals("percentile", level)[0]
     generator = np.random.default_rng(seed)
-    block = max(1, CELLS // x.size)
+    block = max(1, MAX_CELLS // x.size)
     statistics = []
     for start in range(0, resamples, block):
         rows = generator.integers(0, len(x), size=(min(block, resamples - start), len(x)))
@@ -232,7 +234,7 @@ def bootstrap(
     return Interval(float(low), float(high), "bootstrap", level)
 
 
-def _parts(values: Values, weights: Values | None, clusters: Clusters | None) -> tuple[Array, Array]:
+def _sum_parts(values: Values, weights: Values | None, clusters: Clusters | None) -> tuple[Array, Array]:
     """Weighted sums of the values and of the weights, a row a unit that is drawn, a column a metric."""
     import numpy as np
 
@@ -240,9 +242,9 @@ def _parts(values: Values, weights: Values | None, clusters: Clusters | None) ->
     x = x[:, None] if x.ndim == 1 else x
     w = np.ones(len(x)) if weights is None else np.asarray(weights, dtype=float)
     labels = np.arange(len(x)) if clusters is None else np.asarray(clusters)
-    for name, given in (("weights", w), ("clusters", labels)):
-        if len(given) != len(x):
-            raise UsageError(f"{name} must be as many as the values, {len(x)}, got {len(given)}.")
+    for name, array in (("weights", w), ("clusters", labels)):
+        if len(array) != len(x):
+            raise UsageError(f"{name} must be as many as the values, {len(x)}, got {len(array)}.")
     if w.size and not w.min() >= 0:
         raise UsageError(f"weights must not be negative, got {w.min():g}. A weight counts real requests.")
     if weights is not None and not w.all():
@@ -259,39 +261,39 @@ def _parts(values: Values, weights: Values | None, clusters: Clusters | None) ->
     return sums[0], sums[1]
 
 
-def _ratios(top: Array, bottom: Array, resamples: int, seed: int) -> Array:
+def _resample_ratios(top: Array, bottom: Array, resamples: int, seed: int) -> Array:
     """Sums over sums, a row a resample of the units; a block of resamples at a time."""
     import numpy as np
 
     n, m = top.shape
-    alike = bool((bottom == bottom[:, :1]).all())  # nothing missing: one sum of weights serves every metric
-    both = np.hstack([top, bottom[:, :1] if alike else bottom])
+    is_complete = bool((bottom == bottom[:, :1]).all())  # nothing missing: one sum of weights serves every metric
+    both = np.hstack([top, bottom[:, :1] if is_complete else bottom])
     generator, ratios = np.random.default_rng(seed), np.empty((resamples, m))
-    block = max(1, min(ROWS, CELLS // max(n, 1)))
+    block = max(1, min(MAX_ROWS, MAX_CELLS // max(n, 1)))
     counts = np.empty((block, n))
     for start in range(0, resamples if n else 0, block):
         rows = counts[: min(block, resamples - start)]
         for row in rows:
             row[:] = np.bincount(generator.integers(0, n, size=n), minlength=n)
-        sums = _product(rows, both)
+        sums = _multiply_in_tiles(rows, both)
         ratios[start : start + len(rows)] = sums[:, :m] / sums[:, m:]
     return ratios if n else np.full((resamples, m), np.nan)
 
 
-def _product(counts: Array, values: Array) -> Array:
+def _multiply_in_tiles(counts: Array, values: Array) -> Array:
     """Counts @ values; for a few metrics in tiles."""
     import numpy as np
 
     (rows, n), m = counts.shape, values.shape[1]
     if m > 100:
         return np.asarray(counts @ values)
-    step, sums = TILE // (rows * m), np.zeros((rows, m))
+    step, sums = TILE_PRODUCTS // (rows * m), np.zeros((rows, m))
     for start in range(0, n, step):
         sums += counts[:, start : start + step] @ values[start : start + step]
     return sums
 
 
-def _accelerations(top: Array, bottom: Array) -> Array:
+def _compute_accelerations(top: Array, bottom: Array) -> Array:
     """A = Σ dᵢ³ / (6 (Σ dᵢ²)^1.5), dᵢ the mean over i of the means without unit i, less the one without i."""
     import numpy as np
 
@@ -301,19 +303,19 @@ def _accelerations(top: Array, bottom: Array) -> Array:
         without = (top.sum(axis=0) - top) / (bottom.sum(axis=0) - bottom)
         d = without.mean(axis=0) - without
         spread = (d * d).sum(axis=0)
-        alike = np.sqrt(spread) <= 1e-12 * np.abs(without).max(axis=0, initial=0.0)
-        return np.asarray(np.where(alike, np.nan, (d**3).sum(axis=0) / (6 * spread**1.5)))
+        is_constant = np.sqrt(spread) <= 1e-12 * np.abs(without).max(axis=0, initial=0.0)
+        return np.asarray(np.where(is_constant, np.nan, (d**3).sum(axis=0) / (6 * spread**1.5)))
 
 
-def _quantiles(draws: Array, shares: Array) -> Array:
+def _compute_quantiles(draws: Array, shares: Array) -> Array:
     """The quantiles of each column at its own shares, shape (2, m), between neighbours in proportion; NaN left out."""
     import numpy as np
 
     ordered = np.sort(draws.T, axis=1)  # NaN last
     position = shares * np.maximum(np.isfinite(ordered).sum(axis=1) - 1, 0)
-    known = np.isfinite(position)
-    floor = np.floor(np.where(known, position, 0)).astype(np.intp)
+    is_finite = np.isfinite(position)
+    floor = np.floor(np.where(is_finite, position, 0)).astype(np.intp)
     columns = np.arange(draws.shape[1])
     low, high = ordered[columns, floor], ordered[columns, np.minimum(floor + 1, draws.shape[0] - 1)]
-    part = np.where(known, position - floor, np.nan)
-    return np.asarray(np.where(part == 0, low, low + part * (high - low)))
+    fraction = np.where(is_finite, position - floor, np.nan)
+    return np.asarray(np.where(fraction == 0, low, low + fraction * (high - low)))

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from math import log, sqrt
 from typing import TYPE_CHECKING
 
-from ragauge.stats.offset_logistic import fit_from_offset, logistic
+from ragauge.stats.offset_logistic import fit_from_offset, inverse_logit
 
 if TYPE_CHECKING:
     import numpy as np
@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 
 AS_IT_IS, PLATT = "as it is", "Platt"
 FOLDS = 10
-HELD = 1e-3  # ridge of Platt's slope: keeps it finite where the log odds part the labels
-SLOPE = 1.0  # ridge by which regressions on features hold the slope to 1: light, since one number is soon learned
+PLATT_RIDGE = 1e-3  # ridge of Platt's slope: keeps it finite where the log odds part the labels
+SLOPE_RIDGE = 1.0  # ridge by which regressions on features hold the slope to 1: light, since one number is soon learned
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,10 +52,10 @@ class Recalibration:
     slope: float = 1.0
     weights: tuple[float, ...] = ()
 
-    def moved(self, z: float, features: Sequence[float]) -> float:
+    def compute_shift(self, z: float, features: Sequence[float]) -> float:
         """How far the log odds z move; exactly 0 where nothing was learned.
 
-        >>> Recalibration().moved(1.5, [0.3]), Recalibration(0.5, 2.0, (1.0,)).moved(1.5, [0.25])
+        >>> Recalibration().compute_shift(1.5, [0.3]), Recalibration(0.5, 2.0, (1.0,)).compute_shift(1.5, [0.25])
         (0.0, 2.25)
         """
         weighed = zip(self.weights, features, strict=True) if self.weights else ()
@@ -63,7 +63,7 @@ class Recalibration:
 
 
 @dataclass(frozen=True)
-class LabelledOdds:
+class LabeledOdds:
     """What a judge said of labelled items.
 
     Attributes:
@@ -82,46 +82,48 @@ class LabelledOdds:
     folds: Numbers
     groups: Numbers
 
-    def fit(self, candidate: CalibrationCandidate, chosen: npt.NDArray[np.bool_] | None = None) -> Recalibration:
+    def fit_candidate(
+        self, candidate: CalibrationCandidate, selected: npt.NDArray[np.bool_] | None = None
+    ) -> Recalibration:
         """A candidate fitted to all items, or to the chosen ones."""
         z, features, labels = self.z, self.features, self.labels
-        if chosen is not None:
-            z, features, labels = z[chosen], features[chosen], labels[chosen]
+        if selected is not None:
+            z, features, labels = z[selected], features[selected], labels[selected]
         if candidate.name == AS_IT_IS:
             return Recalibration()
         if candidate.ridge is not None:
-            return _regression(z, features, labels, candidate.ridge)
-        found = fit_from_offset(z[:, None], z, labels, HELD)
-        slope = 1.0 + found.coefficients[0]
+            return _fit_regression(z, features, labels, candidate.ridge)
+        fitted = fit_from_offset(z[:, None], z, labels, PLATT_RIDGE)
+        slope = 1.0 + fitted.coefficients[0]
         if slope < 0:  # the judge's order is wrong way round: no order is better
             rate = float(labels.mean())
             return Recalibration(log(rate / (1 - rate)), 0.0)
-        return Recalibration(found.shift, slope)
+        return Recalibration(fitted.shift, slope)
 
-    def apply(self, model: Recalibration, chosen: npt.NDArray[np.bool_]) -> Floats:
+    def apply_model(self, model: Recalibration, selected: npt.NDArray[np.bool_]) -> Floats:
         """Probabilities of the chosen items by a model; the judge's own where it moves nothing."""
         import numpy as np
 
-        z, features = self.z[chosen], self.features[chosen]
-        moved = np.array([model.moved(float(one), row) for one, row in zip(z, features, strict=True)])
-        return np.where(moved == 0, self.p[chosen], logistic(z + moved))
+        z, features = self.z[selected], self.features[selected]
+        moved = np.array([model.compute_shift(float(odds), row) for odds, row in zip(z, features, strict=True)])
+        return np.where(moved == 0, self.p[selected], inverse_logit(z + moved))
 
 
-def _regression(z: Floats, features: Floats, labels: Floats, ridge: float) -> Recalibration:
+def _fit_regression(z: Floats, features: Floats, labels: Floats, ridge: float) -> Recalibration:
     """A slope, lightly held to 1, and weights held to 0; where the slope would turn the order around it is 0."""
     import numpy as np
 
-    ridges = np.r_[SLOPE, np.full(features.shape[1], ridge)]
-    found = fit_from_offset(np.c_[z, features], z, labels, ridges)
-    slope, *weights = found.coefficients
+    ridges = np.r_[SLOPE_RIDGE, np.full(features.shape[1], ridge)]
+    fitted = fit_from_offset(np.c_[z, features], z, labels, ridges)
+    slope, *weights = fitted.coefficients
     if slope >= -1:
-        return Recalibration(found.shift, 1.0 + slope, tuple(weights))
-    found = fit_from_offset(features, np.zeros_like(z), labels, ridge)
-    return Recalibration(found.shift, 0.0, found.coefficients)
+        return Recalibration(fitted.shift, 1.0 + slope, tuple(weights))
+    fitted = fit_from_offset(features, np.zeros_like(z), labels, ridge)
+    return Recalibration(fitted.shift, 0.0, fitted.coefficients)
 
 
 @dataclass(frozen=True, slots=True)
-class TriedCandidate:
+class CandidateResult:
     """A candidate in cross-validation.
 
     Attributes:
@@ -137,13 +139,13 @@ class TriedCandidate:
     error: float
 
     @property
-    def better(self) -> bool:
+    def is_better(self) -> bool:
         """Whether it is better than the judge as it is by one standard error or more."""
         return self.gain > 0 and self.gain >= self.error
 
 
 @dataclass(frozen=True)
-class Calibrated:
+class CalibrationChoice:
     """What cross-validation chose.
 
     Attributes:
@@ -155,27 +157,27 @@ class Calibrated:
     """
 
     chosen: str
-    tried: tuple[TriedCandidate, ...]
+    tried: tuple[CandidateResult, ...]
     model: Recalibration
     folds: tuple[Recalibration, ...] = ()
     p: Floats = field(repr=False, kw_only=True)
 
 
-def folds_of(keys: Sequence[str], most: int = FOLDS) -> list[int]:
+def assign_folds(keys: Sequence[str], max_folds: int = FOLDS) -> list[int]:
     """The fold of each item by the hash of what it belongs to: the order of the items changes nothing.
 
     Args:
         keys: hashes, alike for items that must not be parted.
-        most: folds, at most.
+        max_folds: folds, at most.
 
-    >>> folds_of(["c", "a", "b", "a"], 2)
+    >>> assign_folds(["c", "a", "b", "a"], 2)
     [0, 0, 1, 0]
     """
-    place = {key: n for n, key in enumerate(sorted(set(keys)))}
-    return [place[key] % most for key in keys]
+    number_by_key = {key: n for n, key in enumerate(sorted(set(keys)))}
+    return [number_by_key[key] % max_folds for key in keys]
 
 
-def calibrate(items: LabelledOdds) -> Calibrated:
+def calibrate(items: LabeledOdds) -> CalibrationChoice:
     """Fits every candidate in cross-validation and chooses.
 
     A candidate counts only where it is better than the judge as it is by one standard error. Of the regressions on
@@ -194,36 +196,41 @@ def calibrate(items: LabelledOdds) -> Calibrated:
     import numpy as np
 
     numbers = [int(fold) for fold in np.unique(items.folds)]
-    fitted = {one.name: [items.fit(one, items.folds != number) for number in numbers] for one in CANDIDATES}
-    p = {name: _cross_fitted(items, numbers, models) for name, models in fitted.items()}
+    fitted = {
+        option.name: [items.fit_candidate(option, items.folds != number) for number in numbers] for option in CANDIDATES
+    }
+    p = {name: _cross_fit(items, numbers, models) for name, models in fitted.items()}
     base = (p[AS_IT_IS] - items.labels) ** 2
-    tried = tuple(_tried(name, (mine - items.labels) ** 2, base, items.groups) for name, mine in p.items())
-    chosen = _chosen(tried)
-    candidate = next(one for one in CANDIDATES if one.name == chosen)
-    return Calibrated(chosen, tried, items.fit(candidate), tuple(fitted[chosen]), p=p[chosen])
+    tried = tuple(
+        _score_candidate(name, (probabilities - items.labels) ** 2, base, items.groups)
+        for name, probabilities in p.items()
+    )
+    best_name = _choose_candidate(tried)
+    candidate = next(option for option in CANDIDATES if option.name == best_name)
+    return CalibrationChoice(best_name, tried, items.fit_candidate(candidate), tuple(fitted[best_name]), p=p[best_name])
 
 
-def _cross_fitted(items: LabelledOdds, numbers: Sequence[int], models: Sequence[Recalibration]) -> Floats:
+def _cross_fit(items: LabeledOdds, numbers: Sequence[int], models: Sequence[Recalibration]) -> Floats:
     import numpy as np
 
     p = np.empty_like(items.p)
     for number, model in zip(numbers, models, strict=True):
-        mine = items.folds == number
-        p[mine] = items.apply(model, mine)
+        in_fold = items.folds == number
+        p[in_fold] = items.apply_model(model, in_fold)
     return p
 
 
-def _tried(name: str, losses: Floats, base: Floats, groups: Numbers) -> TriedCandidate:
+def _score_candidate(name: str, losses: Floats, base: Floats, groups: Numbers) -> CandidateResult:
     import numpy as np
 
     gains = base - losses
     off = np.bincount(groups, weights=gains - gains.mean())
     many = int(np.unique(groups).size)
     error = sqrt(float((off**2).sum()) * many / max(1, many - 1)) / gains.size
-    return TriedCandidate(name, float(losses.mean()), float(gains.mean()), error)
+    return CandidateResult(name, float(losses.mean()), float(gains.mean()), error)
 
 
-def _chosen(tried: Sequence[TriedCandidate]) -> str:
-    better = [one for one in tried if one.better]
-    ridges = [one for one in better if one.name != PLATT]
-    return min(ridges or better, key=lambda one: one.brier).name if better else AS_IT_IS
+def _choose_candidate(tried: Sequence[CandidateResult]) -> str:
+    better = [candidate for candidate in tried if candidate.is_better]
+    ridges = [candidate for candidate in better if candidate.name != PLATT]
+    return min(ridges or better, key=lambda candidate: candidate.brier).name if better else AS_IT_IS

@@ -19,11 +19,11 @@ if TYPE_CHECKING:
     Counts = npt.NDArray[np.integer]
     Floats = npt.NDArray[np.float64]
 
-CELLS = 50_000  # of the tables of one block of clusters: 400 kB of integers, so that memory stays flat
+MAX_CELLS = 50_000  # of the tables of one block of clusters: 400 kB of integers, so that memory stays flat
 
 
 @dataclass(frozen=True, slots=True)
-class Correlated:
+class Correlation:
     """A correlation.
 
     Attributes:
@@ -46,7 +46,7 @@ def correlate(
     method: Literal["pearson", "spearman"] = "pearson",
     within: Clusters | None = None,
     level: float = 0.95,
-) -> Correlated | None:
+) -> Correlation | None:
     """Correlation of two scores of the same things, such as a metric and what people say; pooled or within groups.
 
     r = Σ aᵢbᵢ / sqrt(Σ aᵢ² · Σ bᵢ²);  tanh(atanh(r) ± z · e),  e² = c / (n − G − 2), c = 1, for ranks 1 + r²/2
@@ -77,14 +77,14 @@ def correlate(
     >>> round(pooled.value, 3), inside.value
     (0.948, -1.0)
     """
-    a, b, groups = _sides(x, y, within)
+    a, b, groups = _read_scores(x, y, within)
     count = int(groups.max()) + 1 if groups.size else 0
-    a, b = (_centred(side, groups, count, method == "spearman") for side in (a, b))
+    a, b = (_center_scores(scores, groups, count, method == "spearman") for scores in (a, b))
     spread = float((a * a).sum()) * float((b * b).sum())
     if spread <= 0:
         return None
     r = max(-1.0, min(1.0, float((a * b).sum()) / sqrt(spread)))
-    return Correlated(r, _fisher(r, a.size - count - 2, method, level), a.size, count)
+    return Correlation(r, _build_fisher_interval(r, a.size - count - 2, method, level), a.size, count)
 
 
 def spearman_of_marks(
@@ -125,20 +125,20 @@ def spearman_of_marks(
     """
     import numpy as np
 
-    x, y, groups = _arrays(values, marks, clusters)
+    x, y, groups = _read_arrays(values, marks, clusters)
     if not x.size:
         return None, None
-    codes = _codes(x)
+    codes = _encode_labels(x)
     width = int(codes.max()) + 1
     pairs = np.bincount(codes, minlength=width)
     hits = np.bincount(codes[y == 1], minlength=width)
-    rho = float(_rho(pairs[None], hits[None])[0])
+    rho = float(_compute_rho(pairs[None], hits[None])[0])
     if not isfinite(rho):
         return None, None
-    return rho, _jackknife(rho, pairs, hits, codes, y, groups, level)
+    return rho, _build_jackknife_interval(rho, pairs, hits, codes, y, groups, level)
 
 
-def _sides(x: Values, y: Values, within: Clusters | None) -> tuple[Floats, Floats, Counts]:
+def _read_scores(x: Values, y: Values, within: Clusters | None) -> tuple[Floats, Floats, Counts]:
     """Both scores and the group numbers from 0, checked."""
     import numpy as np
 
@@ -151,34 +151,34 @@ def _sides(x: Values, y: Values, within: Clusters | None) -> tuple[Floats, Float
     return a, b, np.unique(labels, return_inverse=True)[1]
 
 
-def _centred(scores: Floats, groups: Counts, count: int, ranked: bool) -> Floats:
+def _center_scores(scores: Floats, groups: Counts, count: int, ranked: bool) -> Floats:
     """Scores or mid-ranks less the mean of their group; what rounding leaves of equal scores is 0."""
     import numpy as np
 
     out = np.zeros(scores.size)
     for group in range(count):
-        mine = groups == group
-        part = scores[mine]
+        in_group = groups == group
+        values = scores[in_group]
         if ranked:
-            _, places, sizes = np.unique(part, return_inverse=True, return_counts=True)
-            part = (np.cumsum(sizes) - (sizes - 1) / 2)[places]
-        out[mine] = part - part.mean() if float(np.ptp(part)) > 0 else 0.0
+            _, positions, sizes = np.unique(values, return_inverse=True, return_counts=True)
+            values = (np.cumsum(sizes) - (sizes - 1) / 2)[positions]
+        out[in_group] = values - values.mean() if float(np.ptp(values)) > 0 else 0.0
     return out
 
 
-def _fisher(r: float, freedom: int, method: str, level: float) -> Interval | None:
+def _build_fisher_interval(r: float, freedom: int, method: str, level: float) -> Interval | None:
     if abs(r) > 1 - 1e-12 or freedom < 1:
         return None
     half = normal_quantile(level) * sqrt((1 + r * r / 2 if method == "spearman" else 1.0) / freedom)
     return Interval(tanh(atanh(r) - half), tanh(atanh(r) + half), "Fisher's z", level)
 
 
-def _arrays(values: Values, marks: Values, clusters: Clusters) -> tuple[npt.NDArray[Any], Counts, Counts]:
+def _read_arrays(values: Values, marks: Values, clusters: Clusters) -> tuple[npt.NDArray[Any], Counts, Counts]:
     """Values, marks and cluster numbers from 0, checked."""
     import numpy as np
 
     x, y = np.asarray(values), np.asarray(marks)
-    groups = _codes(np.asarray(clusters))
+    groups = _encode_labels(np.asarray(clusters))
     if not x.size == y.size == groups.size:
         raise UsageError(f"values, marks and clusters must be as many, got {x.size}, {y.size}, {groups.size}.")
     if y.size and not bool(np.isin(y, (0, 1)).all()):
@@ -186,14 +186,14 @@ def _arrays(values: Values, marks: Values, clusters: Clusters) -> tuple[npt.NDAr
     return x, y.astype(np.int8), groups
 
 
-def _codes(labels: npt.NDArray[Any]) -> npt.NDArray[np.int32]:
+def _encode_labels(labels: npt.NDArray[Any]) -> npt.NDArray[np.int32]:
     """Numbers from 0 in the order of the labels, in a tenth of the room that `np.unique` takes for them."""
     import numpy as np
 
     return np.searchsorted(np.unique(labels), labels).astype(np.int32)
 
 
-def _jackknife(
+def _build_jackknife_interval(
     rho: float, pairs: Counts, hits: Counts, codes: Counts, y: Counts, groups: Counts, level: float
 ) -> Interval | None:
     """The interval from the correlations without one cluster each; a block of clusters at a time."""
@@ -204,15 +204,15 @@ def _jackknife(
         return None
     order = np.argsort(groups, kind="stable")
     groups, codes, y = groups[order], codes[order], y[order]
-    block, without = max(1, CELLS // width), []
+    block, without = max(1, MAX_CELLS // width), []
     for first in range(0, count, block):
         last = min(first + block, count)
-        mine = slice(*np.searchsorted(groups, (first, last)))
-        cells = (groups[mine] - first) * width + codes[mine]
+        block_rows = slice(*np.searchsorted(groups, (first, last)))
+        cells = (groups[block_rows] - first) * width + codes[block_rows]
         size = (last - first) * width
         gone = np.bincount(cells, minlength=size).reshape(-1, width)
-        gone_hits = np.bincount(cells[y[mine] == 1], minlength=size).reshape(-1, width)
-        without.append(_rho(pairs - gone, hits - gone_hits))
+        gone_hits = np.bincount(cells[y[block_rows] == 1], minlength=size).reshape(-1, width)
+        without.append(_compute_rho(pairs - gone, hits - gone_hits))
     estimates = np.concatenate(without)
     if not bool((np.abs(estimates) < 1 - 1e-12).all()):  # false for what is not a number too
         return None
@@ -222,7 +222,7 @@ def _jackknife(
     return Interval(tanh(atanh(rho) - half), tanh(atanh(rho) + half), "jackknife over clusters", level)
 
 
-def _rho(pairs: Counts, hits: Counts) -> Floats:
+def _compute_rho(pairs: Counts, hits: Counts) -> Floats:
     """Spearman's correlation of each row of a table: pairs and marks at each value, values ascending."""
     import numpy as np
 

@@ -24,10 +24,10 @@ from math import exp
 from typing import TYPE_CHECKING, Any, Literal
 
 from ragauge.core.errors import UsageError
-from ragauge.stats.sign_flips import coarse, parts_of, sign_flip
+from ragauge.stats.sign_flips import compute_parts, is_coarse, sign_flip
 from ragauge.stats.skew_corrected_t import skew_corrected_test
-from ragauge.stats.textbook_tests import fisher_mid_p, mcnemar, welch_t
-from ragauge.stats.weighted import Alternative, Tested, binary, together
+from ragauge.stats.textbook_tests import fisher_mid_p, mcnemar_test, welch_t
+from ragauge.stats.weighted import Alternative, HypothesisTest, is_binary, read_clusters
 
 if TYPE_CHECKING:
     import numpy as np
@@ -37,12 +37,12 @@ if TYPE_CHECKING:
 
     Array = npt.NDArray[np.float64]
 
-__all__ = ["Tested", "paired_test", "unpaired_test"]
+__all__ = ["HypothesisTest", "paired_test", "unpaired_test"]
 
 Kind = Literal["rate", "mean", "amount"]
-CLEARLY_NOT = 0.2  # p of t from which sign flips are not asked: they could only make it larger
-EXACT = 13  # pairs that differ, up to which every pattern of signs is counted
-FLOOR = 1e-3  # p that random signs tell only roughly; below, a bound serves
+MAX_P_FOR_FLIPS = 0.2  # p of t from which sign flips are not asked: they could only make it larger
+MAX_EXACT_PAIRS = 13  # pairs that differ, up to which every pattern of signs is counted
+MIN_RANDOM_P = 1e-3  # p that random signs tell only roughly; below, a bound serves
 
 
 def paired_test(
@@ -54,10 +54,10 @@ def paired_test(
     clusters: Clusters | None = None,
     alternative: Alternative = "two-sided",
     seed: int = 0,
-) -> Tested | None:
+) -> HypothesisTest | None:
     """The test that nothing changed between the two sides of pairs, against a mean difference that is not 0.
 
-    - a rate or a mean, every value 0 or 1 on both sides, pairs independent and weighted alike: `mcnemar`;
+    - a rate or a mean, every value 0 or 1 on both sides, pairs independent and weighted alike: `mcnemar_test`;
     - anything else: `skew_corrected_test`, over clusters where there are any;
     - where more than a tenth of the differences are 0 or repeat another's size and at most 200 pairs (or clusters)
       differ: the larger of its p by Student's t and that of `sign_flip`; pairs all alike flip their signs alone.
@@ -86,15 +86,15 @@ def paired_test(
 
     x, y = np.asarray(new, dtype=float), np.asarray(base, dtype=float)
     _check_sides(x, y)
-    groups, w, d = together(x.size, clusters), _unequal(x.size, weights), x - y
-    if kind != "amount" and groups is None and w is None and binary(x, y):
-        return mcnemar(int((d > 0).sum()), int((d < 0).sum()), x.size, alternative)
-    parts, _, _ = parts_of(d, w, groups)
-    held = coarse(parts)
-    by_t = skew_corrected_test(d, weights=w, clusters=groups, alternative=alternative, shorten=not held)
+    groups, w, d = read_clusters(x.size, clusters), _read_unequal_weights(x.size, weights), x - y
+    if kind != "amount" and groups is None and w is None and is_binary(x, y):
+        return mcnemar_test(int((d > 0).sum()), int((d < 0).sum()), x.size, alternative)
+    parts, _, _ = compute_parts(d, w, groups)
+    has_repeats = is_coarse(parts)
+    by_t = skew_corrected_test(d, weights=w, clusters=groups, alternative=alternative, shorten=not has_repeats)
     if by_t is None:  # fewer than two, or all alike
         return sign_flip(d, weights=w, clusters=groups, alternative=alternative, seed=seed)
-    return _with_flips(by_t, parts, seed) if held else by_t
+    return _add_sign_flips(by_t, parts, seed) if has_repeats else by_t
 
 
 def unpaired_test(
@@ -105,7 +105,7 @@ def unpaired_test(
     weights: tuple[Values | None, Values | None] = (None, None),
     clusters: tuple[Clusters | None, Clusters | None] = (None, None),
     alternative: Alternative = "two-sided",
-) -> Tested | None:
+) -> HypothesisTest | None:
     """The test that two independent samples, such as two stretches of traffic, have one mean.
 
     - a rate, every value 0 or 1, independent and weighted alike: `fisher_mid_p`;
@@ -130,23 +130,23 @@ def unpaired_test(
     """
     import numpy as np
 
-    sides = [np.asarray(side, dtype=float) for side in (new, base)]
-    w = (_unequal(sides[0].size, weights[0]), _unequal(sides[1].size, weights[1]))
-    groups = (together(sides[0].size, clusters[0]), together(sides[1].size, clusters[1]))
-    plain = all(extra is None for extra in (*w, *groups))
-    if plain and kind == "rate" and min(side.size for side in sides) > 1 and binary(*sides):
-        hits, other_hits = (int(side.sum()) for side in sides)
-        return fisher_mid_p(hits, sides[0].size, other_hits, sides[1].size, alternative)
-    tested = welch_t(sides[0], sides[1], weights=w, clusters=groups, alternative=alternative)
+    samples = [np.asarray(sample, dtype=float) for sample in (new, base)]
+    w = (_read_unequal_weights(samples[0].size, weights[0]), _read_unequal_weights(samples[1].size, weights[1]))
+    groups = (read_clusters(samples[0].size, clusters[0]), read_clusters(samples[1].size, clusters[1]))
+    is_plain = all(extra is None for extra in (*w, *groups))
+    if is_plain and kind == "rate" and min(sample.size for sample in samples) > 1 and is_binary(*samples):
+        hits, other_hits = (int(sample.sum()) for sample in samples)
+        return fisher_mid_p(hits, samples[0].size, other_hits, samples[1].size, alternative)
+    tested = welch_t(samples[0], samples[1], weights=w, clusters=groups, alternative=alternative)
     if tested is not None:
         return tested
-    units = [_units(*side) for side in zip(sides, w, groups, strict=True)]
+    units = [_count_units(*sample) for sample in zip(samples, w, groups, strict=True)]
     if min(units) < 2:
         return None
-    means = [float(np.average(side, weights=weight)) for side, weight in zip(sides, w, strict=True)]
+    means = [float(np.average(sample, weights=weight)) for sample, weight in zip(samples, w, strict=True)]
     above = means[0] > means[1]
     tested = fisher_mid_p(units[0] if above else 0, units[0], 0 if above else units[1], units[1], alternative)
-    return tested and Tested(tested.p_value, tested.method, means[0] - means[1], tested.n, alternative)
+    return tested and HypothesisTest(tested.p_value, tested.method, means[0] - means[1], tested.n, alternative)
 
 
 def _check_sides(x: Array, y: Array) -> None:
@@ -158,22 +158,22 @@ def _check_sides(x: Array, y: Array) -> None:
         raise UsageError("paired_test: scores must be finite. Leave out the pairs of which one side has no score.")
 
 
-def _with_flips(by_t: Tested, parts: Array, seed: int) -> Tested:
+def _add_sign_flips(by_t: HypothesisTest, parts: Array, seed: int) -> HypothesisTest:
     """The larger p of t and of sign flips, as far as they are asked."""
     import numpy as np
 
     p = by_t.p_value
-    if p <= CLEARLY_NOT:
+    if p <= MAX_P_FOR_FLIPS:
         total, spread = float(parts.sum()), float((parts * parts).sum())
         bound = (2 if by_t.alternative == "two-sided" else 1) * exp(-min(700.0, total * total / (2 * spread)))
-        if bound >= FLOOR or np.count_nonzero(parts) <= EXACT:
+        if bound >= MIN_RANDOM_P or np.count_nonzero(parts) <= MAX_EXACT_PAIRS:
             flipped = sign_flip(parts, alternative=by_t.alternative, seed=seed)
             bound = 1.0 if flipped is None else flipped.p_value
         p = max(p, bound)
     return replace(by_t, p_value=p, method=f"{by_t.method} and sign flips")
 
 
-def _unequal(n: int, weights: Values | None) -> Array | None:
+def _read_unequal_weights(n: int, weights: Values | None) -> Array | None:
     """The weights as an array; None where all are alike and above 0."""
     import numpy as np
 
@@ -185,8 +185,8 @@ def _unequal(n: int, weights: Values | None) -> Array | None:
     return None if n and w[0] > 0 and bool((w == w[0]).all()) else w
 
 
-def _units(x: Array, w: Array | None, groups: npt.NDArray[Any] | None) -> int:
+def _count_units(x: Array, w: Array | None, groups: npt.NDArray[Any] | None) -> int:
     import numpy as np
 
-    kept = np.ones(x.size, dtype=bool) if w is None else w > 0
-    return int(kept.sum()) if groups is None else int(np.unique(groups[kept]).size)
+    has_weight = np.ones(x.size, dtype=bool) if w is None else w > 0
+    return int(has_weight.sum()) if groups is None else int(np.unique(groups[has_weight]).size)

@@ -13,10 +13,10 @@ from ragauge.core.errors import UsageError
 
 SMALL = 1e-300  # stands for 0 in a denominator
 LARGE = 10.0  # from here on the error of Stirling's formula is a short series
-MOST_STEPS = 100_000
+MAX_STEPS = 100_000
 
 
-def student_below(df: float, t: float) -> float:
+def student_cdf(df: float, t: float) -> float:
     """P(T <= t) of Student's distribution, right to 12 digits up to 10,000 degrees of freedom, to 10 up to a million.
 
     P(T <= −t) = I_x(df/2, 1/2) / 2,  x = df / (df + t²),  t >= 0
@@ -27,17 +27,17 @@ def student_below(df: float, t: float) -> float:
 
     Source: Abramowitz and Stegun (1964), 26.7.1; equals scipy.special.stdtr.
 
-    >>> round(student_below(3, -2.0), 4)
+    >>> round(student_cdf(3, -2.0), 4)
     0.0697
     """
     if not isfinite(t):
         return float(t > 0)
     square = t * t
-    tail = beta_share(df / 2, 0.5, df / (df + square), square / (df + square)) / 2
+    tail = regularized_beta(df / 2, 0.5, df / (df + square), square / (df + square)) / 2
     return 1 - tail if t > 0 else tail
 
 
-def binomial_below(k: int, n: int, p: float) -> float:
+def binomial_cdf(k: int, n: int, p: float) -> float:
     """P(X <= k) of n trials of chance p, right to 12 digits.
 
     P(X <= k) = I_{1−p}(n − k, k + 1)
@@ -49,15 +49,15 @@ def binomial_below(k: int, n: int, p: float) -> float:
 
     Source: Abramowitz and Stegun (1964), 26.5.24; equals scipy.special.bdtr.
 
-    >>> round(binomial_below(1, 3, 0.5), 12)
+    >>> round(binomial_cdf(1, 3, 0.5), 12)
     0.5
     """
     if k < 0 or k >= n:
         return float(k >= n)
-    return beta_share(n - k, k + 1, 1 - p, p)
+    return regularized_beta(n - k, k + 1, 1 - p, p)
 
 
-def beta_share(a: float, b: float, x: float, rest: float) -> float:
+def regularized_beta(a: float, b: float, x: float, complement: float) -> float:
     """The regularized incomplete beta function I_x(a, b).
 
     By its continued fraction, from the side on which that is short.
@@ -66,30 +66,36 @@ def beta_share(a: float, b: float, x: float, rest: float) -> float:
         a: above 0.
         b: above 0.
         x: in [0, 1].
-        rest: 1 − x, without the rounding that x may have.
+        complement: 1 − x, without the rounding that x may have.
 
     Source: Abramowitz and Stegun (1964), 26.5.8, evaluated as by Lentz; equals scipy.special.betainc.
     """
-    if x <= 0 or rest <= 0:
-        return float(rest <= 0)
+    if x <= 0 or complement <= 0:
+        return float(complement <= 0)
     if x * (a + b + 2) > a + 1:
-        return 1 - beta_share(b, a, rest, x)
-    return _height(a, b, x, rest) * _fraction(a, b, x, rest) / a
+        return 1 - regularized_beta(b, a, complement, x)
+    return _compute_height(a, b, x, complement) * _evaluate_fraction(a, b, x, complement) / a
 
 
-def _height(a: float, b: float, x: float, rest: float) -> float:
+def _compute_height(a: float, b: float, x: float, complement: float) -> float:
     """x^a (1 − x)^b / B(a, b), without the differences of large logarithms (Loader's saddle point form)."""
     n = a + b
-    exponent = _stirling(n) - _stirling(a) - _stirling(b) - _distance(a, n * x) - _distance(b, n * rest)
+    exponent = (
+        _compute_stirling_error(n)
+        - _compute_stirling_error(a)
+        - _compute_stirling_error(b)
+        - _compute_deviance(a, n * x)
+        - _compute_deviance(b, n * complement)
+    )
     return sqrt(a * b / (2 * pi * n)) * exp(exponent)
 
 
-def _distance(seen: float, expected: float) -> float:
+def _compute_deviance(observed: float, expected: float) -> float:
     """Returns seen log(seen / expected) + expected − seen."""
-    off = (seen - expected) / (seen + expected)
+    off = (observed - expected) / (observed + expected)
     if abs(off) >= 0.1:
-        return seen * log(seen / expected) + expected - seen
-    total, power, step = (seen - expected) * off, 2 * seen * off, 1
+        return observed * log(observed / expected) + expected - observed
+    total, power, step = (observed - expected) * off, 2 * observed * off, 1
     while True:
         power *= off * off
         step += 2
@@ -99,7 +105,7 @@ def _distance(seen: float, expected: float) -> float:
         total = following
 
 
-def _stirling(z: float) -> float:
+def _compute_stirling_error(z: float) -> float:
     """How far log Γ(z) lies above (z − 1/2) log z − z + log(2π)/2."""
     if z < LARGE:
         return lgamma(z) - (z - 0.5) * log(z) + z - log(2 * pi) / 2
@@ -107,27 +113,27 @@ def _stirling(z: float) -> float:
     return (1 / 12 - w * (1 / 360 - w * (1 / 1260 - w * (1 / 1680 - w * (1 / 1188 - w * 691 / 360_360))))) / z
 
 
-def _fraction(a: float, b: float, x: float, rest: float) -> float:
+def _evaluate_fraction(a: float, b: float, x: float, complement: float) -> float:
     """The continued fraction of 26.5.8, by Lentz's method."""
     # 1 − (a + b) x / (a + 1), from the smaller of x and 1 − x
-    start = 1 - (a + b) * x / (a + 1) if x < rest else (1 - b + (a + b) * rest) / (a + 1)
-    c, d = 1.0, 1 / _not_zero(start)
+    start = 1 - (a + b) * x / (a + 1) if x < complement else (1 - b + (a + b) * complement) / (a + 1)
+    c, d = 1.0, 1 / _avoid_zero(start)
     value = d
-    for m in range(1, MOST_STEPS):
+    for m in range(1, MAX_STEPS):
         last = value
         for term in (
             m * (b - m) * x / ((a + 2 * m - 1) * (a + 2 * m)),
             -(a + m) * (a + b + m) * x / ((a + 2 * m) * (a + 2 * m + 1)),
         ):
-            d = 1 / _not_zero(1 + term * d)
-            c = _not_zero(1 + term / c)
+            d = 1 / _avoid_zero(1 + term * d)
+            c = _avoid_zero(1 + term / c)
             value *= c * d
         if abs(value - last) <= 1e-16 * value:
             break
     return value
 
 
-def _not_zero(value: float) -> float:
+def _avoid_zero(value: float) -> float:
     return value if abs(value) > SMALL else SMALL
 
 
@@ -146,7 +152,7 @@ def t_quantile(df: float, level: float) -> float:
     check_level(level)
     short = df >= (80 if level <= 0.999 else 1_000) and level <= 0.99999
     if not short and df == int(df) and level <= 0.99999:
-        return _t_solved(int(df), level)
+        return _solve_t(int(df), level)
     if not short:
         from scipy.special import stdtrit
 
@@ -161,19 +167,19 @@ def t_quantile(df: float, level: float) -> float:
     return z + sum(term / df**power for power, term in enumerate(terms, 1))
 
 
-def _t_solved(df: int, level: float) -> float:
+def _solve_t(df: int, level: float) -> float:
     """Newton from the normal quantile, which lies below: the share is concave in t, so every step stays below."""
     log_height = lgamma((df + 1) / 2) - lgamma(df / 2) - log(df * pi) / 2
     t = normal_quantile(level)
     for _ in range(500):
-        step = (level - _share_within(t, df)) / (2 * exp(log_height - (df + 1) / 2 * log1p(t * t / df)))
+        step = (level - _compute_share_within(t, df)) / (2 * exp(log_height - (df + 1) / 2 * log1p(t * t / df)))
         t += step
         if abs(step) <= 1e-13 * t:
             break
     return t
 
 
-def _share_within(t: float, df: int) -> float:
+def _compute_share_within(t: float, df: int) -> float:
     """P(|T| < t) for a whole number of degrees of freedom: a finite sum in cos² of atan(t/√df)."""
     angle = atan(t / sqrt(df))
     squared, odd = cos(angle) ** 2, df % 2

@@ -19,11 +19,11 @@ if TYPE_CHECKING:
     Values = Sequence[float] | npt.NDArray[np.floating] | npt.NDArray[np.integer]
     Vectors = Sequence[Sequence[float]] | npt.NDArray[np.floating]
 
-PERMUTATIONS = 999
-CHUNK = 100  # permutations at once
-ENOUGH = 100  # as far apart, after which p is large whatever the rest would say
-BINS = 20
-PAIRS = 20_000  # distances that a histogram is made of, at most
+N_PERMUTATIONS = 999
+BATCH_SIZE_PERMUTATIONS = 100  # permutations at once
+MAX_AS_FAR = 100  # as far apart, after which p is large whatever the rest would say
+N_BINS = 20
+MAX_PAIRS = 20_000  # distances that a histogram is made of, at most
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +39,7 @@ class MeanShift:
     p: float
 
 
-def mean_shift(before: Vectors, now: Vectors, *, permutations: int = PERMUTATIONS, seed: int = 0) -> MeanShift:
+def mean_shift(before: Vectors, now: Vectors, *, permutations: int = N_PERMUTATIONS, seed: int = 0) -> MeanShift:
     """Whether the mean of embeddings moved: MMD with a linear kernel, and its permutation test.
 
     distance = |mean(before) − mean(now)|²;  p = (1 + #{permutations as far apart}) / (1 + permutations)
@@ -62,7 +62,7 @@ def mean_shift(before: Vectors, now: Vectors, *, permutations: int = PERMUTATION
     """
     import numpy as np
 
-    first, second = _vectors(before, "before"), _vectors(now, "now")
+    first, second = _read_vectors(before, "before"), _read_vectors(now, "now")
     if first.shape[1] != second.shape[1]:
         raise UsageError(f"embeddings must have one dimension, got {first.shape[1]} before and {second.shape[1]} now.")
     if permutations < 1:
@@ -72,22 +72,22 @@ def mean_shift(before: Vectors, now: Vectors, *, permutations: int = PERMUTATION
     n, total = len(first), len(pooled)
     # with the pooled mean at 0, mean(before) − mean(now) = sum(before) · (1/n + 1/m)
     scale = (1 / n + 1 / (total - n)) ** 2
-    seen = float((pooled[:n].sum(axis=0) ** 2).sum() * scale)
+    observed = float((pooled[:n].sum(axis=0) ** 2).sum() * scale)
     draw, as_far, tried = np.random.default_rng(seed), 0, 0
-    while tried < permutations and as_far < ENOUGH:
-        size = min(CHUNK, permutations - tried)
-        chosen = draw.random((size, total)).argpartition(n - 1, axis=1)[:, :n]
+    while tried < permutations and as_far < MAX_AS_FAR:
+        size = min(BATCH_SIZE_PERMUTATIONS, permutations - tried)
+        drawn_rows = draw.random((size, total)).argpartition(n - 1, axis=1)[:, :n]
         member = np.zeros((size, total))
-        np.put_along_axis(member, chosen, 1.0, axis=1)
-        apart = ((member @ pooled) ** 2).sum(axis=1) * scale
-        as_far, tried = as_far + int((apart >= seen * (1 - 1e-9)).sum()), tried + size
-    return MeanShift(seen, (1 + as_far) / (1 + tried))
+        np.put_along_axis(member, drawn_rows, 1.0, axis=1)
+        distances = ((member @ pooled) ** 2).sum(axis=1) * scale
+        as_far, tried = as_far + int((distances >= observed * (1 - 1e-9)).sum()), tried + size
+    return MeanShift(observed, (1 + as_far) / (1 + tried))
 
 
-def _vectors(given: Vectors, name: str) -> Array:
+def _read_vectors(raw: Vectors, name: str) -> Array:
     import numpy as np
 
-    vectors = np.asarray(given, dtype=float)
+    vectors = np.asarray(raw, dtype=float)
     if vectors.ndim != 2 or len(vectors) < 2:
         raise UsageError(f"{name}: expected at least two embeddings, shape (n, d), got shape {vectors.shape}.")
     return vectors
@@ -116,16 +116,16 @@ def js_divergence(before: Values, now: Values) -> float | None:
     import numpy as np
     from scipy.special import rel_entr
 
-    p, q = _counts(before, now)
+    p, q = _read_counts(before, now)
     if not p.sum() or not q.sum():
         return None
     p, q = p / p.sum(), q / q.sum()
     middle = (p + q) / 2
-    found = float((rel_entr(p, middle) + rel_entr(q, middle)).sum()) / (2 * np.log(2))
-    return float(min(1.0, max(0.0, found)))
+    divergence = float((rel_entr(p, middle) + rel_entr(q, middle)).sum()) / (2 * np.log(2))
+    return float(min(1.0, max(0.0, divergence)))
 
 
-def _counts(before: Values, now: Values) -> tuple[Array, Array]:
+def _read_counts(before: Values, now: Values) -> tuple[Array, Array]:
     import numpy as np
 
     p, q = np.asarray(before, dtype=float), np.asarray(now, dtype=float)
@@ -165,7 +165,7 @@ def neighbour_overlap(before: Sequence[Sequence[Hashable]], now: Sequence[Sequen
     return sum(shares) / len(shares) if shares else None
 
 
-def pairwise_kl(before: Vectors, now: Vectors, *, bins: int = BINS, seed: int = 0) -> float:
+def pairwise_kl(before: Vectors, now: Vectors, *, bins: int = N_BINS, seed: int = 0) -> float:
     """How far the shape of a cloud of embeddings changed: KL of the histograms of distances between its points.
 
     KL = Σ q log(q / p), p and q the shares of distances before and now in equal bins over the range of both, each
@@ -192,23 +192,26 @@ def pairwise_kl(before: Vectors, now: Vectors, *, bins: int = BINS, seed: int = 
     if bins < 2:
         raise UsageError(f"bins must be at least 2, got {bins!r}.")
     draw = np.random.default_rng(seed)
-    old, new = _distances(_vectors(before, "before"), draw), _distances(_vectors(now, "now"), draw)
+    old, new = (
+        _sample_distances(_read_vectors(before, "before"), draw),
+        _sample_distances(_read_vectors(now, "now"), draw),
+    )
     low, high = min(old.min(), new.min()), max(old.max(), new.max())
     if low == high:
         return 0.0
-    counts = [np.histogram(one, bins=bins, range=(low, high))[0] + 0.5 for one in (old, new)]
-    p, q = (one / one.sum() for one in counts)
+    counts = [np.histogram(values, bins=bins, range=(low, high))[0] + 0.5 for values in (old, new)]
+    p, q = (values / values.sum() for values in counts)
     return max(0.0, float(rel_entr(q, p).sum()))
 
 
-def _distances(vectors: Array, draw: np.random.Generator) -> Array:
+def _sample_distances(vectors: Array, draw: np.random.Generator) -> Array:
     """Distances between pairs of different vectors: of all pairs, or of as many as are looked at."""
     import numpy as np
     from scipy.spatial.distance import pdist
 
     n = len(vectors)
-    if n * (n - 1) // 2 <= PAIRS:
+    if n * (n - 1) // 2 <= MAX_PAIRS:
         return np.asarray(pdist(vectors))
-    first = draw.integers(0, n, PAIRS)
-    second = (first + draw.integers(1, n, PAIRS)) % n
+    first = draw.integers(0, n, MAX_PAIRS)
+    second = (first + draw.integers(1, n, MAX_PAIRS)) % n
     return np.asarray(np.linalg.norm(vectors[first] - vectors[second], axis=1))

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from ragauge.core.errors import UsageError
 from ragauge.stats.intervals import mean_interval
-from ragauge.stats.weighted import Interval, estimate
+from ragauge.stats.weighted import Interval, estimate_mean
 
 if TYPE_CHECKING:
     import numpy as np
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 ROOT_2 = sqrt(2)
-MOST_STEPS = 200  # of a search that takes five or so
+MAX_STEPS = 200  # of a search that takes five or so
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,13 +90,13 @@ def standardized_difference(differences: Values, level: float = 0.95) -> Effect 
     if not 0 < level < 1:
         raise UsageError(f"level must lie between 0 and 1, got {level:g}. Write 0.95 for 95 %.")
     d = np.asarray(differences, dtype=float)
-    paired = estimate(d)
+    paired = estimate_mean(d)
     if paired is None or d.size < 3 or paired.error <= 1e-12 * abs(paired.mean):
         return None
     df, root = d.size - 1, sqrt(d.size)
     t = paired.mean / paired.error
     correction = exp(lgamma(df / 2) - lgamma((df - 1) / 2)) / sqrt(df / 2)
-    low, high = (_noncentrality(t, df, share) / root for share in ((1 + level) / 2, (1 - level) / 2))
+    low, high = (_solve_noncentrality(t, df, share) / root for share in ((1 + level) / 2, (1 - level) / 2))
     return Effect(correction * t / root, Interval(low, high, "noncentral t", level), d.size)
 
 
@@ -168,14 +168,14 @@ def win_tie_loss(
     return WinTieLoss(wins, ties, losses, float((w * score).sum() / w.sum()), interval)
 
 
-def _noncentrality(t: float, df: float, share: float) -> float:
+def _solve_noncentrality(t: float, df: float, share: float) -> float:
     """The δ of the noncentral t of which a share lies below t: by Newton's steps, halving where one leads astray."""
-    weights, points = _chi_grid(t, df)
+    weights, points = _build_chi_grid(t, df)
     spread = sqrt(1 + t * t / (2 * df))
     low, high = -inf, inf
     shift = t - NormalDist().inv_cdf(share) * spread  # right for a normal distribution
-    for _ in range(MOST_STEPS):
-        below, slope = _noncentral(weights, points, shift)
+    for _ in range(MAX_STEPS):
+        below, slope = _evaluate_noncentral_t(weights, points, shift)
         step = (below - share) / slope if slope > 0 else inf
         if abs(step) <= 1e-14 * (spread + abs(t)):
             break
@@ -185,7 +185,7 @@ def _noncentrality(t: float, df: float, share: float) -> float:
     return shift
 
 
-def _noncentral(weights: Floats, points: Floats, shift: float) -> tuple[float, float]:
+def _evaluate_noncentral_t(weights: Floats, points: Floats, shift: float) -> tuple[float, float]:
     """P(T <= t) of the noncentral t with mean parameter `shift`, and how fast it falls as that grows.
 
     P(T <= t) = ∫ Φ(t·w − δ) f(w) dw,  f the density of sqrt(χ²/df)
@@ -199,7 +199,7 @@ def _noncentral(weights: Floats, points: Floats, shift: float) -> tuple[float, f
     return float((weights * normal).sum()), float((weights * np.exp(-z * z / 2)).sum()) / sqrt(2 * pi)
 
 
-def _chi_grid(t: float, df: float) -> tuple[Floats, Floats]:
+def _build_chi_grid(t: float, df: float) -> tuple[Floats, Floats]:
     """Weights that sum to 1, and t·w at them, for the integral over w = sqrt(χ²/df).
 
     Over u = log w the density is exp(df·(u − e^(2u)/2)), falling fast on both sides: there the trapezoidal rule is as
@@ -214,11 +214,11 @@ def _chi_grid(t: float, df: float) -> tuple[Floats, Floats]:
     return density / density.sum(), t * np.exp(u)
 
 
-CLOSE = 1e-12  # of the spread, relative to the largest that is thinkable
-MOST_HALVINGS = 200  # 2^-200 of it is far below CLOSE
+TOLERANCE = 1e-12  # of the spread, relative to the largest that is thinkable
+MAX_HALVINGS = 200  # 2^-200 of it is far below CLOSE
 
 
-class Pooled(NamedTuple):
+class PooledEffect(NamedTuple):
     """Effects of several sources together.
 
     Attributes:
@@ -239,7 +239,7 @@ class Pooled(NamedTuple):
         return sqrt(self.tau**2 + self.error**2)
 
 
-def pooled(effects: Sequence[float], variances: Sequence[float]) -> Pooled:
+def pool_effects(effects: Sequence[float], variances: Sequence[float]) -> PooledEffect:
     """A random-effects mean by Paule and Mandel.
 
     tau² is the least value, at least 0, at which Σ w (y − m)² = k − 1, with w = 1 / (v + tau²) and m = Σ w y / Σ w
@@ -250,30 +250,30 @@ def pooled(effects: Sequence[float], variances: Sequence[float]) -> Pooled:
 
     Source: Paule and Mandel (1982), J. Res. Natl. Bur. Stand. 87; the estimate that Veroniki et al. (2016) advise.
 
-    >>> found = pooled([0.1, 0.2, 0.6], [0.01, 0.01, 0.01])
+    >>> found = pool_effects([0.1, 0.2, 0.6], [0.01, 0.01, 0.01])
     >>> round(found.mean, 3), round(found.tau, 3), round(found.spread, 3)
     (0.3, 0.245, 0.289)
     """
     if not effects or len(effects) != len(variances) or min(variances) <= 0:
         raise UsageError("pooled: effects and variances must be as many, at least one, and variances above 0.")
     low, high = 0.0, (max(effects) - min(effects)) ** 2 or 1.0
-    if _excess(effects, variances, 0.0) > 0:
-        most = high = high * len(effects)
-        for _ in range(MOST_HALVINGS):
+    if _compute_excess(effects, variances, 0.0) > 0:
+        largest = high = high * len(effects)
+        for _ in range(MAX_HALVINGS):
             middle = (low + high) / 2
-            low, high = (middle, high) if _excess(effects, variances, middle) > 0 else (low, middle)
-            if high - low <= CLOSE * most:
+            low, high = (middle, high) if _compute_excess(effects, variances, middle) > 0 else (low, middle)
+            if high - low <= TOLERANCE * largest:
                 break
-    mean, total = _weighted(effects, variances, low)
-    return Pooled(mean, total**-0.5, sqrt(low), len(effects))
+    mean, total = _compute_weighted_mean(effects, variances, low)
+    return PooledEffect(mean, total**-0.5, sqrt(low), len(effects))
 
 
-def _excess(effects: Sequence[float], variances: Sequence[float], tau2: float) -> float:
-    mean, _ = _weighted(effects, variances, tau2)
+def _compute_excess(effects: Sequence[float], variances: Sequence[float], tau2: float) -> float:
+    mean, _ = _compute_weighted_mean(effects, variances, tau2)
     return sum((y - mean) ** 2 / (v + tau2) for y, v in zip(effects, variances, strict=True)) - (len(effects) - 1)
 
 
-def _weighted(effects: Sequence[float], variances: Sequence[float], tau2: float) -> tuple[float, float]:
+def _compute_weighted_mean(effects: Sequence[float], variances: Sequence[float], tau2: float) -> tuple[float, float]:
     """The weighted mean and the sum of the weights."""
     weights = [1 / (v + tau2) for v in variances]
     total = sum(weights)

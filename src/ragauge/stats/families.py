@@ -38,10 +38,10 @@ def holm(p_values: Sequence[float]) -> list[float]:
     [0.03, 0.06, 0.06]
     """
     order = sorted(range(len(p_values)), key=p_values.__getitem__)
-    adjusted, least = [0.0] * len(p_values), 0.0
+    adjusted, bound = [0.0] * len(p_values), 0.0
     for rank, index in enumerate(order):
-        least = max(least, min(1.0, (len(p_values) - rank) * p_values[index]))
-        adjusted[index] = least
+        bound = max(bound, min(1.0, (len(p_values) - rank) * p_values[index]))
+        adjusted[index] = bound
     return adjusted
 
 
@@ -64,10 +64,10 @@ def benjamini_hochberg(p_values: Sequence[float]) -> list[float]:
     >>> benjamini_hochberg([0.01, 0.04, 0.03])
     [0.03, 0.04, 0.04]
     """
-    m, adjusted, least = len(p_values), [0.0] * len(p_values), 1.0
+    m, adjusted, bound = len(p_values), [0.0] * len(p_values), 1.0
     for rank, index in zip(range(m, 0, -1), sorted(range(m), key=p_values.__getitem__, reverse=True), strict=True):
-        least = min(least, p_values[index] * (m / rank))  # not below p by rounding
-        adjusted[index] = least
+        bound = min(bound, p_values[index] * (m / rank))  # not below p by rounding
+        adjusted[index] = bound
     return adjusted
 
 
@@ -88,12 +88,12 @@ class Rivalry:
     critical: float = inf
 
     @property
-    def beaten(self) -> bool:
+    def is_beaten(self) -> bool:
         """Whether another is better beyond doubt at the level asked for."""
         return self.t > self.critical
 
 
-def may_be_best(
+def find_possible_best(
     values: npt.ArrayLike,
     clusters: Clusters | None = None,
     *,
@@ -114,7 +114,7 @@ def may_be_best(
         values: shape (n, m), a row an example, a column a setting, larger is better; NaN where there is no score.
         clusters: shape (n,), labels; examples of one cluster share their draw, so that clusters stay whole.
         level: in (0, 1).
-        span: of possible scores, see `rivalries`.
+        span: of possible scores, see `compare_rivals`.
         draws: of the multiplier bootstrap.
         seed: the same seed gives the same set.
 
@@ -128,16 +128,16 @@ def may_be_best(
     Assumes independent examples, or clusters. Source: Gupta (1965); Hsu (1984); the multiplier bootstrap:
     Chernozhukov, Chetverikov and Kato (2013).
 
-    >>> may_be_best([[1.0, 0.0, 0.9], [1.0, 0.1, 1.0], [0.9, 0.0, 1.0], [1.0, 0.2, 0.9], [0.9, 0.1, 1.0]])
+    >>> find_possible_best([[1.0, 0.0, 0.9], [1.0, 0.1, 1.0], [0.9, 0.0, 1.0], [1.0, 0.2, 0.9], [0.9, 0.1, 1.0]])
     (True, False, True)
     """
     if not 0 < level < 1:
         raise UsageError(f"level must lie between 0 and 1, got {level:g}. Write 0.95 for 95 %.")
-    rivals = rivalries(values, clusters=clusters, alpha=1 - level, span=span, draws=draws, seed=seed)
-    return tuple([not rivalry.beaten for rivalry in rivals])
+    rivals = compare_rivals(values, clusters=clusters, alpha=1 - level, span=span, draws=draws, seed=seed)
+    return tuple([not rivalry.is_beaten for rivalry in rivals])
 
 
-def rivalries(
+def compare_rivals(
     low: npt.ArrayLike,
     high: npt.ArrayLike | None = None,
     *,
@@ -147,7 +147,7 @@ def rivalries(
     draws: int = 2_000,
     seed: int = 0,
 ) -> tuple[Rivalry, ...]:
-    """Each setting against all others: the test behind `may_be_best`, with what it rests on.
+    """Each setting against all others: the test behind `find_possible_best`, with what it rests on.
 
     A score that is known only between bounds speaks against a setting by its upper bound and for a rival by its lower
     one, so that a setting is beaten only if it loses at its best.
@@ -170,19 +170,19 @@ def rivalries(
     """
     import numpy as np
 
-    least = np.asarray(low, dtype=float)
-    if least.ndim != 2 or not least.shape[1]:
-        raise UsageError(f"may_be_best: values must be of shape (n, m) with m above 0, got {least.shape}.")
-    most = least if high is None else np.asarray(high, dtype=float)
-    groups = np.arange(len(least)) if clusters is None else np.unique(np.asarray(clusters), return_inverse=True)[1]
+    lows = np.asarray(low, dtype=float)
+    if lows.ndim != 2 or not lows.shape[1]:
+        raise UsageError(f"may_be_best: values must be of shape (n, m) with m above 0, got {lows.shape}.")
+    highs = lows if high is None else np.asarray(high, dtype=float)
+    groups = np.arange(len(lows)) if clusters is None else np.unique(np.asarray(clusters), return_inverse=True)[1]
     size = int(groups.max()) + 1 if len(groups) else 0
     if size < 2:
-        return tuple([Rivalry(None)] * least.shape[1])
+        return tuple([Rivalry(None)] * lows.shape[1])
     noise = np.random.default_rng(seed).standard_normal((draws, size + 1))  # the last one is of the added pair
-    return tuple([_rivalry(i, (least, most), groups, noise, alpha, span) for i in range(least.shape[1])])
+    return tuple([_find_rivalry(i, (lows, highs), groups, noise, alpha, span) for i in range(lows.shape[1])])
 
 
-def p_values_against(
+def compute_p_values_against(
     low: npt.ArrayLike,
     column: int,
     high: npt.ArrayLike | None = None,
@@ -192,16 +192,16 @@ def p_values_against(
     draws: int = 2_000,
     seed: int = 0,
 ) -> list[float | None]:
-    """How surely each setting is better or worse than one of them, by the test of `rivalries`.
+    """How surely each setting is better or worse than one of them, by the test of `compare_rivals`.
 
     p_j = the chance, were all rivals equal, of a greatest t above that of the pair, whose better one is the rival
 
     Args:
-        low: shape (n, m), the least that each score may be, as of `rivalries`.
+        low: shape (n, m), the least that each score may be, as of `compare_rivals`.
         column: the setting that others are compared with.
         high: shape (n, m), the most that it may be; None = scores are known exactly.
         clusters: shape (n,), labels; drawn whole.
-        span: greatest less least possible score, as of `rivalries`.
+        span: greatest less least possible score, as of `compare_rivals`.
         draws: of the multiplier bootstrap.
         seed: of the draws.
 
@@ -212,32 +212,32 @@ def p_values_against(
     import numpy as np
     from scipy.special import ndtr, ndtri, stdtr
 
-    least = np.asarray(low, dtype=float)
-    most = least if high is None else np.asarray(high, dtype=float)
-    groups = np.arange(len(least)) if clusters is None else np.unique(np.asarray(clusters), return_inverse=True)[1]
+    lows = np.asarray(low, dtype=float)
+    highs = lows if high is None else np.asarray(high, dtype=float)
+    groups = np.arange(len(lows)) if clusters is None else np.unique(np.asarray(clusters), return_inverse=True)[1]
     size = int(groups.max()) + 1 if len(groups) else 0
-    found: list[float | None] = [None] * least.shape[1]
+    p_values: list[float | None] = [None] * lows.shape[1]
     if size < 2:
-        return found
+        return p_values
     noise = np.random.default_rng(seed).standard_normal((draws, size + 1))
-    own = _Standing((least, most), column, groups, size + 1, span)
-    for j in range(least.shape[1]):
-        if j == column or not own.units[j]:
+    column_standing = _Standing((lows, highs), column, groups, size + 1, span)
+    for j in range(lows.shape[1]):
+        if j == column or not column_standing.units[j]:
             continue
-        standing, rival = own, j
-        if own.means[j] <= 0:
-            standing, rival = _Standing((least, most), j, groups, size + 1, span), column
+        standing, rival = column_standing, j
+        if column_standing.means[j] <= 0:
+            standing, rival = _Standing((lows, highs), j, groups, size + 1, span), column
         if standing.units[rival] < 2:
             continue
         if standing.errors[rival] <= 1e-12:  # alike everywhere, or apart by the same everywhere
-            found[j] = 0.0 if standing.means[rival] > 1e-9 else 1.0
+            p_values[j] = 0.0 if standing.means[rival] > 1e-9 else 1.0
             continue
         usable = np.flatnonzero((standing.units > 1) & (standing.errors > 1e-12))
         freedom = int(standing.units[usable].min()) - 1
         z = float(-ndtri(stdtr(freedom, -standing.means[rival] / standing.errors[rival])))
         null = (noise @ (standing.sums[:, usable] / standing.errors[usable])).max(axis=1)
-        found[j] = min(1.0, max(float((null >= z).mean()), float(ndtr(-z))))
-    return found
+        p_values[j] = min(1.0, max(float((null >= z).mean()), float(ndtr(-z))))
+    return p_values
 
 
 class _Standing:
@@ -262,9 +262,9 @@ class _Standing:
         self.means: Array = np.where(both, gaps, 0).sum(axis=0) / np.maximum(pairs, 1)
         self.sums: Array = np.zeros((rows, low.shape[1]))  # a row a cluster, and one for the added pair
         np.add.at(self.sums, groups, np.where(both, gaps - self.means, 0) / np.maximum(pairs, 1))
-        held = np.zeros((rows, low.shape[1]), dtype=bool)
-        np.logical_or.at(held, groups, both)
-        self.units: npt.NDArray[Any] = held.sum(axis=0)
+        present = np.zeros((rows, low.shape[1]), dtype=bool)
+        np.logical_or.at(present, groups, both)
+        self.units: npt.NDArray[Any] = present.sum(axis=0)
         self.units[i] = 0
         self.sums *= np.sqrt(self.units / np.maximum(self.units - 1, 1))  # the multipliers' variance is the sample's
         if span:
@@ -272,7 +272,7 @@ class _Standing:
         self.errors: npt.NDArray[Any] = np.sqrt((self.sums**2).sum(axis=0))
 
 
-def _rivalry(
+def _find_rivalry(
     i: int, bounds: tuple[Array, Array], groups: npt.NDArray[np.intp], noise: Array, alpha: float, span: float
 ) -> Rivalry:
     import numpy as np
@@ -280,27 +280,27 @@ def _rivalry(
 
     standing = _Standing(bounds, i, groups, noise.shape[1], span)
     means, errors, units = standing.means, standing.errors, standing.units
-    alike = errors <= 1e-12 * max(1.0, float(np.abs(means).max()))
+    is_same_everywhere = errors <= 1e-12 * max(1.0, float(np.abs(means).max()))
     usable = (units > 1) & (units >= -np.log2(alpha))
-    constant = np.flatnonzero(usable & alike & (means > 1e-9))  # only where no pair was added
+    constant = np.flatnonzero(usable & is_same_everywhere & (means > 1e-9))  # only where no pair was added
     if constant.size:
         j = int(constant[means[constant].argmax()])
         return Rivalry(j, float(means[j]), inf, 0.0)
-    rivals = np.flatnonzero(usable & ~alike)
+    rivals = np.flatnonzero(usable & ~is_same_everywhere)
     if not rivals.size:
         return Rivalry(None)
     scaled = means[rivals] / errors[rivals]
     j = int(rivals[scaled.argmax()])
     t, freedom = float(scaled.max()), int(units[rivals].min()) - 1
-    least = float(-stdtrit(freedom, alpha))  # of one rival alone: the maximum over more is never below it
-    if t <= least:
-        return Rivalry(j, float(means[j]), t, least)
+    min_critical = float(-stdtrit(freedom, alpha))  # of one rival alone: the maximum over more is never below it
+    if t <= min_critical:
+        return Rivalry(j, float(means[j]), t, min_critical)
     null = (noise @ (standing.sums[:, rivals] / errors[rivals])).max(axis=1)
     normal = max(float(np.quantile(null, 1 - alpha)), float(ndtri(1 - alpha)))
     return Rivalry(j, float(means[j]), t, float(-stdtrit(freedom, ndtr(-normal))))
 
 
-def spent(shares: Sequence[float], alpha: float = 0.05) -> tuple[float, ...]:
+def spend_alpha(shares: Sequence[float], alpha: float = 0.05) -> tuple[float, ...]:
     """What each look at growing data may spend of the chance of an error.
 
     increment at look l = a(t_l) − a(t_(l−1)),  a(t) = alpha · ln(1 + (e − 1) t)
@@ -311,7 +311,7 @@ def spent(shares: Sequence[float], alpha: float = 0.05) -> tuple[float, ...]:
 
     Source: Lan and DeMets (1983), the spending function that resembles Pocock's boundary.
 
-    >>> [round(one, 4) for one in spent([0.25, 0.5, 1.0])]
+    >>> [round(one, 4) for one in spend_alpha([0.25, 0.5, 1.0])]
     [0.0179, 0.0131, 0.019]
     """
     total = [alpha * log(1 + (e - 1) * share) for share in shares]
@@ -320,18 +320,18 @@ def spent(shares: Sequence[float], alpha: float = 0.05) -> tuple[float, ...]:
     return tuple(b - a for a, b in zip([0.0, *total], total, strict=False))
 
 
-def looks(n: int, first: int = 30, factor: float = 1.5) -> tuple[int, ...]:
+def plan_checkpoints(n: int, first: int = 30, factor: float = 1.5) -> tuple[int, ...]:
     """After how many of n examples to look: first, first·factor, … and n.
 
     A look that would leave less than a third of a step to n is left out.
 
-    >>> looks(200)
+    >>> plan_checkpoints(200)
     (30, 45, 68, 101, 152, 200)
-    >>> looks(20)
+    >>> plan_checkpoints(20)
     (20,)
     """
-    numbers, at = [], float(first)
-    while round(at) < n:
-        numbers.append(round(at))
-        at *= factor
+    numbers, size = [], float(first)
+    while round(size) < n:
+        numbers.append(round(size))
+        size *= factor
     return (*numbers, n)

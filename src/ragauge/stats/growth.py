@@ -13,12 +13,12 @@ if TYPE_CHECKING:
 
     Floats = npt.NDArray[np.float64]
 
-RESAMPLES = 1_000
-LEAST_SIZES = 3
+N_RESAMPLES = 1_000
+MIN_SIZES = 3
 
 
 def predict_shares(
-    sizes: Sequence[int], shares: Floats, at: Sequence[int], *, weight: int = 1, seed: int = 7
+    sizes: Sequence[int], shares: Floats, new_sizes: Sequence[int], *, weight: int = 1, seed: int = 7
 ) -> list[tuple[float, float, float]]:
     """Shares at sizes that were not measured: the log odds of the mean lie on a line over log2 of the size.
 
@@ -28,12 +28,12 @@ def predict_shares(
     Args:
         sizes: m of them, at least 3, all different.
         shares: shape (m, q), of each query at each size, from 0 to 1; no NaN.
-        at: the sizes to predict.
+        new_sizes: the sizes to predict.
         weight: how many things each share counts, such as k neighbours; keeps the odds of 0 and 1 finite.
         seed: of the resampling.
 
     Returns:
-        Value, low and high of each size in `at`, all within 0 and 1.
+        Value, low and high of each size in `new_sizes`, all within 0 and 1.
 
     Raises:
         ValueError: fewer than 3 sizes, equal ones, or no query.
@@ -47,23 +47,23 @@ def predict_shares(
     import numpy as np
 
     m, q = shares.shape
-    if m < LEAST_SIZES or len(set(sizes)) < m or not q:
-        raise ValueError(f"growth needs {LEAST_SIZES} different sizes and a query, got {list(sizes)} and {q}.")
-    x, new = np.log2(np.asarray(sizes, dtype=float)), np.log2(np.asarray(at, dtype=float))
+    if m < MIN_SIZES or len(set(sizes)) < m or not q:
+        raise ValueError(f"growth needs {MIN_SIZES} different sizes and a query, got {list(sizes)} and {q}.")
+    x, new = np.log2(np.asarray(sizes, dtype=float)), np.log2(np.asarray(new_sizes, dtype=float))
     design, beyond = np.column_stack([np.ones(m), x]), np.column_stack([np.ones(len(new)), new])
     solve, counted = np.linalg.pinv(design), q * weight
 
-    def odds(means: Floats) -> Floats:
+    def compute_log_odds(means: Floats) -> Floats:
         filled = (means * counted + 0.5) / (counted + 1)
         return np.asarray(np.log(filled / (1 - filled)))
 
-    seen = odds(shares.mean(axis=1))
-    line = solve @ seen
-    drawn = np.random.default_rng(seed).multinomial(q, np.full(q, 1 / q), size=RESAMPLES) @ shares.T / q
-    resampled = beyond @ (solve @ odds(drawn).T)
-    spread = float(((seen - design @ line) ** 2).sum()) / (m - 2)
+    observed = compute_log_odds(shares.mean(axis=1))
+    line = solve @ observed
+    draws = np.random.default_rng(seed).multinomial(q, np.full(q, 1 / q), size=N_RESAMPLES) @ shares.T / q
+    resampled = beyond @ (solve @ compute_log_odds(draws).T)
+    spread = float(((observed - design @ line) ** 2).sum()) / (m - 2)
     reach = 1 + ((beyond @ solve) ** 2).sum(axis=1)
     wide = np.hypot(t_quantile(m - 2, 0.95) * np.sqrt(spread * reach), 1.96 * resampled.std(axis=1))
     value = beyond @ line
-    ends = 1 / (1 + np.exp(-np.stack([value, value - wide, value + wide])))
-    return [(float(v), float(low), float(high)) for v, low, high in ends.T]
+    bounds = 1 / (1 + np.exp(-np.stack([value, value - wide, value + wide])))
+    return [(float(v), float(low), float(high)) for v, low, high in bounds.T]

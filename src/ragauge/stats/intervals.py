@@ -13,9 +13,17 @@ from math import inf, isfinite, sqrt
 from typing import TYPE_CHECKING, Literal
 
 from ragauge.core.errors import UsageError
-from ragauge.stats.distributions import binomial_below, check_level, normal_quantile, t_quantile
+from ragauge.stats.distributions import binomial_cdf, check_level, normal_quantile, t_quantile
 from ragauge.stats.skew_corrected_t import skew_corrected_t
-from ragauge.stats.weighted import Interval, effective_number, estimate, group_count, group_numbers, mean_of, weighted
+from ragauge.stats.weighted import (
+    Interval,
+    compute_effective_n,
+    compute_mean,
+    count_groups,
+    estimate_mean,
+    number_groups,
+    read_weighted,
+)
 
 if TYPE_CHECKING:
     import numpy as np
@@ -68,7 +76,7 @@ def scaled_wilson(
     low, high = bounds
     if not (isfinite(low) and isfinite(high) and low < high):
         raise UsageError(f"scaled_wilson: bounds must be two finite numbers, low first, got {low:g} and {high:g}.")
-    sample = estimate(values, weights, clusters)
+    sample = estimate_mean(values, weights, clusters)
     if sample is None:
         return None
     method = "scaled wilson" if clusters is None else "clustered scaled wilson"
@@ -76,10 +84,10 @@ def scaled_wilson(
     if r in (0.0, 1.0):
         return Interval(sample.mean, sample.mean, method, level)
     k = (t_quantile(sample.df, level) * sample.error / (high - low)) ** 2 / (r * (1 - r))
-    return _within(r, k, (low, high), method, level)
+    return _scale_wilson(r, k, (low, high), method, level)
 
 
-def wilson(successes: float, n: float, level: float = 0.95) -> Interval | None:
+def wilson_interval(successes: float, n: float, level: float = 0.95) -> Interval | None:
     """Wilson's score interval of a rate.
 
     (p + z²/2n ± z·sqrt(p(1−p)/n + z²/4n²)) / (1 + z²/n),  p = successes/n
@@ -96,7 +104,7 @@ def wilson(successes: float, n: float, level: float = 0.95) -> Interval | None:
     Assumes independent trials. Coverage averages the level; near 0 and 1 it swings by a few points.
     Source: Wilson (1927); Brown, Cai and DasGupta (2001).
 
-    >>> wilson(0, 10).low
+    >>> wilson_interval(0, 10).low
     0.0
     """
     check_level(level)
@@ -104,7 +112,7 @@ def wilson(successes: float, n: float, level: float = 0.95) -> Interval | None:
         return None
     if not 0 <= successes <= n:
         raise UsageError(f"wilson: successes must be between 0 and n={n:g}, got {successes:g}.")
-    interval = _within(successes / n, normal_quantile(level) ** 2 / n, (0.0, 1.0), "wilson", level)
+    interval = _scale_wilson(successes / n, normal_quantile(level) ** 2 / n, (0.0, 1.0), "wilson", level)
     low, high = (
         (0.0 if successes == 0 else interval.low),
         (1.0 if successes == n else interval.high),
@@ -149,15 +157,15 @@ def order_statistics(
         return None
     tail = (1 - level) / 2
     first, last = (
-        bisect_left(range(n + 1), share * (1 - 1e-12), key=lambda rank: binomial_below(rank, n, q))
+        bisect_left(range(n + 1), share * (1 - 1e-12), key=lambda rank: binomial_cdf(rank, n, q))
         for share in (tail, 1 - tail)
     )
     first -= 1
     if bounds is None and (first < 0 or last >= n):
         return None
     low, high = bounds or (-inf, inf)
-    ends = low if first < 0 else float(x[first]), high if last >= n else float(x[last])
-    return Interval(*ends, "order statistics", level)
+    limits = low if first < 0 else float(x[first]), high if last >= n else float(x[last])
+    return Interval(*limits, "order statistics", level)
 
 
 def mean_interval(
@@ -171,14 +179,16 @@ def mean_interval(
 ) -> Interval | None:
     """The interval of a mean, by what the values are; it names the method.
 
-    - a rate whose values are all 0 or 1: `wilson`;
+    - a rate whose values are all 0 or 1: `wilson_interval`;
     - a score with two finite bounds, and a rate that is not all 0 or 1 or comes in clusters: `scaled_wilson`, which has
       the least shortfall of all that were tried (docs/statistics-tables.md);
     - an amount: `skew_corrected_t`, over clusters if any holds two values, clipped to the bounds;
-    - constant values (or clusters) within finite bounds: `wilson` with their rescaled sum as successes, scaled back,
+    - constant values (or clusters) within finite bounds: `wilson_interval` with their rescaled sum as successes, scaled
+    back,
       never a width of 0. A bounded score varies at most as a 0/1 score of the same mean does, so this errs on the wide
       side; for all at a bound it is the like of the rule of three;
-    - constant values c without bounds: c ± u·|c|, u the upper end of `wilson` for 0 of n; None where all are 0.
+    - constant values c without bounds: c ± u·|c|, u the upper end of `wilson_interval` for 0 of n; None where all are
+    0.
 
     Args:
         values: shape (n,).
@@ -194,25 +204,25 @@ def mean_interval(
     import numpy as np
 
     low, high = (0.0, 1.0) if kind == "rate" else bounds
-    x, w = weighted(values, weights)
-    count = x.size if clusters is None else group_count(group_numbers(values, weights, clusters))
+    x, w = read_weighted(values, weights)
+    count = x.size if clusters is None else count_groups(number_groups(values, weights, clusters))
     if count < 2:
         return None
-    n = min(float(count), effective_number(w, x.size))
+    n = min(float(count), compute_effective_n(w, x.size))
     smallest, largest = float(x.min()), float(x.max())
     if largest - smallest <= 1e-12 * max(1.0, abs(largest)):
-        return _constant(smallest, n, low, high, "wilson, constant values", level)
+        return _build_constant_interval(smallest, n, low, high, "wilson, constant values", level)
     if count == x.size and kind == "rate" and bool(np.all((x == 0) | (x == 1))):
-        return wilson(mean_of(x, w) * n, n, level)
+        return wilson_interval(compute_mean(x, w) * n, n, level)
     if clusters is None or count == x.size:
         clusters, values, weights = None, x, w
-    interval = _of_varying(values, weights, clusters, (low, high), level)
+    interval = _build_varying_interval(values, weights, clusters, (low, high), level)
     if interval and interval.high - interval.low <= 1e-12 * max(1.0, abs(largest)):  # clusters that are all alike
-        return _constant(interval.low, n, low, high, "wilson, clusters alike", level)
+        return _build_constant_interval(interval.low, n, low, high, "wilson, clusters alike", level)
     return interval
 
 
-def _of_varying(
+def _build_varying_interval(
     values: Values, weights: Values | None, clusters: Clusters | None, bounds: tuple[float, float], level: float
 ) -> Interval | None:
     low, high = bounds
@@ -222,7 +232,7 @@ def _of_varying(
     return interval and Interval(max(low, interval.low), min(high, interval.high), interval.method, level)
 
 
-def _within(r: float, k: float, bounds: tuple[float, float], method: str, level: float) -> Interval:
+def _scale_wilson(r: float, k: float, bounds: tuple[float, float], method: str, level: float) -> Interval:
     """Wilson's interval around a share r, scaled to the bounds."""
     middle, half = r + k / 2, sqrt(k * r * (1 - r) + k * k / 4)
     low, high = max(0.0, (middle - half) / (1 + k)), min(1.0, (middle + half) / (1 + k))
@@ -230,22 +240,24 @@ def _within(r: float, k: float, bounds: tuple[float, float], method: str, level:
     return Interval(bounds[0] + width * low, bounds[0] + width * high, method, level)
 
 
-def _constant(value: float, n: float, low: float, high: float, method: str, level: float) -> Interval | None:
+def _build_constant_interval(
+    value: float, n: float, low: float, high: float, method: str, level: float
+) -> Interval | None:
     """Without bounds: at most a share u of other values differs, taken to be by no more than what was seen."""
     if not (isfinite(low) and isfinite(high)):
-        other = wilson(0, n, level) if value else None
+        other = wilson_interval(0, n, level) if value else None
         reach = abs(value) * other.high if other else 0.0
-        named = method.replace("wilson", "rule of three")
-        return Interval(max(low, value - reach), min(high, value + reach), named, level) if other else None
+        method_name = method.replace("wilson", "rule of three")
+        return Interval(max(low, value - reach), min(high, value + reach), method_name, level) if other else None
     width = high - low
-    interval = wilson(n * min(1.0, max(0.0, (value - low) / width)), n, level)
+    interval = wilson_interval(n * min(1.0, max(0.0, (value - low) / width)), n, level)
     return interval and Interval(low + width * interval.low, low + width * interval.high, method, level)
 
 
 ROUNDING = 1e-9  # of a rank: what lies this little above one is that rank, whose neighbour may be infinite
 
 
-def quantile_reach(values: Values, low: Values, high: Values, q: float) -> tuple[float, float]:
+def compute_quantile_reach(values: Values, low: Values, high: Values, q: float) -> tuple[float, float]:
     """The least and the greatest quantile that values known by bounds alone allow, each of them there or not.
 
     least = min over k of Q(values, the k least of low),  greatest = max over k of Q(values, the k greatest of high)
@@ -265,16 +277,16 @@ def quantile_reach(values: Values, low: Values, high: Values, q: float) -> tuple
     Returns:
         Both ends; −infinity and infinity where there is no value at all.
 
-    >>> quantile_reach(range(1, 100), [0], [inf], 0.5)
+    >>> compute_quantile_reach(range(1, 100), [0], [inf], 0.5)
     (49.5, 50.5)
-    >>> quantile_reach(range(1, 20), [0, 0], [inf, inf], 0.95)
+    >>> compute_quantile_reach(range(1, 20), [0, 0], [inf, inf], 0.95)
     (18.0, inf)
     """
     import numpy as np
 
     if not 0 < q < 1:
         raise UsageError(f"quantile_reach: q must lie between 0 and 1, got {q:g}.")
-    known, lows, highs = (np.sort(np.asarray(of, dtype=float)) for of in (values, low, high))
+    known, lows, highs = (np.sort(np.asarray(numbers, dtype=float)) for numbers in (values, low, high))
     k = np.arange(0 if known.size else 1, lows.size + 1)
     if not k.size:
         return -inf, inf
@@ -282,13 +294,15 @@ def quantile_reach(values: Values, low: Values, high: Values, q: float) -> tuple
     position = last * q
     below = np.floor(position).astype(np.int64)
     above, share = np.minimum(below + 1, last), np.where(position - below < ROUNDING, 0.0, position - below)
-    least = _between(_at(below, known, lows, k), _at(above, known, lows, k), share)
+    lowest = _interpolate_values(_select_ranks(below, known, lows, k), _select_ranks(above, known, lows, k), share)
     known, highs = -known[::-1], -highs[::-1]  # ranks from above
-    greatest = _between(-_at(last - below, known, highs, k), -_at(last - above, known, highs, k), share)
-    return float(least.min()), float(greatest.max())
+    greatest = _interpolate_values(
+        -_select_ranks(last - below, known, highs, k), -_select_ranks(last - above, known, highs, k), share
+    )
+    return float(lowest.min()), float(greatest.max())
 
 
-def _at(rank: Ranks, known: Floats, more: Floats, k: Ranks) -> Floats:
+def _select_ranks(rank: Ranks, known: Floats, more: Floats, k: Ranks) -> Floats:
     """The value of each rank, from 0, among the known values and the first k of more; both are sorted.
 
     Among all of both it is the same value, unless more than k of more come up to there: then all k lie before it.
@@ -301,7 +315,7 @@ def _at(rank: Ranks, known: Floats, more: Floats, k: Ranks) -> Floats:
     return np.where(beyond, known[np.where(beyond, rank - k, 0)] if known.size else inf, every[order][rank])
 
 
-def _between(lower: Floats, other: Floats, share: Floats) -> Floats:
+def _interpolate_values(lower: Floats, other: Floats, share: Floats) -> Floats:
     """A share of the way from one to the other, rounded as NumPy does; infinite where an end that counts is."""
     import numpy as np
 

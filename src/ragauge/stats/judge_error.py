@@ -14,8 +14,8 @@ from math import sqrt
 from typing import TYPE_CHECKING
 
 from ragauge.stats.distributions import normal_quantile, t_quantile
-from ragauge.stats.judge_scale import SourceScale, likely_shares
-from ragauge.stats.label_bands import WORTH, Bands, at_odds, expected_of, updated
+from ragauge.stats.judge_scale import SourceScale, find_likely_shares
+from ragauge.stats.label_bands import MAX_PRIOR_LABELS, Bands, compute_expected, is_at_odds, update_offset
 from ragauge.stats.label_gap import LabelGap, Offset
 from ragauge.stats.weighted import Interval
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     Floats = npt.NDArray[np.float64]
 
 WITH_ERROR = ", including judge error"
-TOGETHER = 0.5  # correlation of the bands of one source; 0 holds 90.9 % of what is left out, 1 98.5 %
+BAND_CORRELATION = 0.5  # correlation of the bands of one source; 0 holds 90.9 % of what is left out, 1 98.5 %
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,19 +69,19 @@ class JudgeMeanError:
         """
         return max(1, self.sources - 2)
 
-    def nothing(self, level: float) -> float:
+    def compute_null_half_width(self, level: float) -> float:
         """Half of the interval of a difference that is seen where people see none: t · paired.
 
         t of k − 2 degrees of freedom; of a judge known by labels alone, of one less than there are files of them.
         """
-        known = self.df if self.sources or self.labels is None else max(1, self.labels.files - 1)
-        return t_quantile(known, level) * self.paired
+        freedom = self.df if self.sources or self.labels is None else max(1, self.labels.files - 1)
+        return t_quantile(freedom, level) * self.paired
 
     def missed(self, level: float) -> float:
         """Half of the interval of what is missed of a true difference: t · lost."""
         return t_quantile(self.df if self.labels is None else self.labels.df, level) * self.lost
 
-    def checked_by(self, labels: LabelGap, origin: str, checked: str) -> JudgeMeanError:
+    def with_labels(self, labels: LabelGap, origin: str, checked: str) -> JudgeMeanError:
         """This error with what labels of the user's own say.
 
         What is lost of a true difference is then the labels'. What is seen where there is none stays: only labels on
@@ -89,18 +89,18 @@ class JudgeMeanError:
         """
         return replace(self, lost=labels.lost, origin=origin, labels=labels, checked=checked)
 
-    def mirrored(self) -> JudgeMeanError:
+    def mirror(self) -> JudgeMeanError:
         """That of 1 less the metric, as unsupported is 1 less faithfulness."""
         return replace(
             self,
             edges=tuple(1 - edge for edge in reversed(self.edges)),
             shifts=tuple(-shift for shift in reversed(self.shifts)),
             spreads=self.spreads[::-1],
-            labels=None if self.labels is None else self.labels.mirrored(),
-            scales=tuple(scale.mirrored() for scale in self.scales),
+            labels=None if self.labels is None else self.labels.mirror(),
+            scales=tuple(scale.mirror() for scale in self.scales),
         )
 
-    def of_texts(self, mix: Mapping[tuple[str, str], float]) -> JudgeMeanError:
+    def weight_by_texts(self, mix: Mapping[tuple[str, str], float]) -> JudgeMeanError:
         """That of a run whose texts are of these layouts and languages, as of `SourceScale.weighted`."""
         return replace(self, scales=tuple(scale.weighted(mix) for scale in self.scales))
 
@@ -113,12 +113,14 @@ class JudgeMeanError:
             interval: of the mean, by sampling alone.
             mean: in [0, 1].
         """
-        if not self.scales or not (self.labels is None or self.labels.examples < WORTH or self.contradicted()):
+        if not self.scales or not (
+            self.labels is None or self.labels.examples < MAX_PRIOR_LABELS or self.is_contradicted()
+        ):
             return None
         variance = ((interval.high - interval.low) / 2 / normal_quantile(interval.level)) ** 2
-        return likely_shares(mean, variance, self.scales, interval.level)
+        return find_likely_shares(mean, variance, self.scales, interval.level)
 
-    def offsets(self, values: Floats, weights: Floats | None = None) -> tuple[Offset, ...]:
+    def compute_offsets(self, values: Floats, weights: Floats | None = None) -> tuple[Offset, ...]:
         """Shift and spread of a mean over these scores; several where labels and public sources cannot both be right.
 
         Of a new source: shift = Σ w · shift and spread² = r · (Σ w · spread)² + (1 − r) · Σ (w · spread)² over the
@@ -140,26 +142,26 @@ class JudgeMeanError:
             return (self.labels.at(mean),)
         if self.scales and self.labels is None:
             return ()
-        prior, shares = self._prior(), self._shares(values, weights)
-        usual = expected_of(prior, shares)
+        prior, shares = self._build_prior(), self._compute_band_shares(values, weights)
+        usual = compute_expected(prior, shares)
         if self.labels is None:
             return (usual,)
-        if at_odds(prior, self.labels):
+        if is_at_odds(prior, self.labels):
             return self.labels.at(mean), self.labels.alone(mean), usual
-        return (updated(prior, self.labels, shares, mean),)
+        return (update_offset(prior, self.labels, shares, mean),)
 
-    def contradicted(self) -> bool:
+    def is_contradicted(self) -> bool:
         """Whether labels of the user's own contradict what public sources say of this judge."""
-        return bool(self.sources) and self.labels is not None and at_odds(self._prior(), self.labels)
+        return bool(self.sources) and self.labels is not None and is_at_odds(self._build_prior(), self.labels)
 
-    def _prior(self) -> Bands:
+    def _build_prior(self) -> Bands:
         import numpy as np
 
         spreads = np.array(self.spreads)
-        covariance = TOGETHER * np.outer(spreads, spreads) + (1 - TOGETHER) * np.diag(spreads**2)
+        covariance = BAND_CORRELATION * np.outer(spreads, spreads) + (1 - BAND_CORRELATION) * np.diag(spreads**2)
         return Bands(self.edges, np.array(self.shifts), covariance, self.df)
 
-    def _shares(self, values: Floats, weights: Floats | None) -> Floats:
+    def _compute_band_shares(self, values: Floats, weights: Floats | None) -> Floats:
         import numpy as np
 
         band = np.searchsorted(np.array(self.edges), values, side="right")
@@ -167,7 +169,7 @@ class JudgeMeanError:
         return np.asarray(counts / counts.sum())
 
 
-def known_by_labels(labels: LabelGap, origin: str, checked: str) -> JudgeMeanError:
+def build_from_labels(labels: LabelGap, origin: str, checked: str) -> JudgeMeanError:
     """The error of a judge of which nothing but labels of the user's own is known.
 
     Two systems' gaps differ as those of two files do: paired = sqrt(2 · between), 0 where there is but one file.
@@ -175,7 +177,7 @@ def known_by_labels(labels: LabelGap, origin: str, checked: str) -> JudgeMeanErr
     return JudgeMeanError((), (0.0,), (0.0,), sqrt(2 * labels.between), labels.lost, 0, origin, labels, checked)
 
 
-def widened(
+def widen_interval(
     interval: Interval, mean: float, error: JudgeMeanError, values: Floats, weights: Floats | None = None
 ) -> Interval:
     """The interval of a mean in [0, 1] by a judge, including judge error: where people's mean may lie.
@@ -196,26 +198,26 @@ def widened(
 
     >>> import numpy as np
     >>> perfect = JudgeMeanError((0.5,), (0.0, 0.0), (0.0, 0.0), 0.0, 0.0, 9)
-    >>> widened(Interval(0.6, 0.8, "t"), 0.7, perfect, np.array([0.6, 0.8]))
+    >>> widen_interval(Interval(0.6, 0.8, "t"), 0.7, perfect, np.array([0.6, 0.8]))
     Interval(low=0.6, high=0.8, method='t, including judge error', level=0.95)
     >>> lenient = JudgeMeanError((0.5,), (0.0, -0.1), (0.1, 0.05), 0.0, 0.0, 9)
-    >>> wide = widened(Interval(0.66, 0.74, "t"), 0.7, lenient, np.array([0.7]))
+    >>> wide = widen_interval(Interval(0.66, 0.74, "t"), 0.7, lenient, np.array([0.7]))
     >>> round(wide.low, 2), round(wide.high, 2)
     (0.48, 0.74)
     """
-    ends = [(interval.low, interval.high)]
-    for offset in error.offsets(values, weights):
+    bounds = [(interval.low, interval.high)]
+    for offset in error.compute_offsets(values, weights):
         reach = offset.reach(interval.level)
         low = mean + offset.shift - sqrt((mean - interval.low) ** 2 + reach**2)
-        ends.append((low, mean + offset.shift + sqrt((interval.high - mean) ** 2 + reach**2)))
+        bounds.append((low, mean + offset.shift + sqrt((interval.high - mean) ** 2 + reach**2)))
     if (allowed := error.bounds(interval, mean)) is not None:
-        ends.append(allowed)
-    low, high = max(0.0, min(low for low, _ in ends)), min(1.0, max(high for _, high in ends))
+        bounds.append(allowed)
+    low, high = max(0.0, min(low for low, _ in bounds)), min(1.0, max(high for _, high in bounds))
     return Interval(round(low, 12), round(high, 12), interval.method + WITH_ERROR, interval.level)
 
 
-def widened_difference(
-    interval: Interval, difference: float, error: JudgeMeanError, changed: float = 1.0, *, seen: bool = False
+def widen_difference_interval(
+    interval: Interval, difference: float, error: JudgeMeanError, changed: float = 1.0, *, is_observed: bool = False
 ) -> Interval:
     """The interval of a difference of two systems' means by one judge, with what this judge's error adds to it.
 
@@ -229,10 +231,11 @@ def widened_difference(
         difference: within it.
         error: of the judge on this metric.
         changed: share of the examples whose value is not the same, in [0, 1]: unchanged answers have the same error.
-        seen: of the difference that the judge would see on many examples, not of the true one: nothing is lost then.
+        is_observed: of the difference that the judge would see on many examples, not of the true one: nothing is
+            lost then.
     """
-    near = error.nothing(interval.level) * changed
-    away = near if seen else sqrt(near**2 + min(error.missed(interval.level), changed) ** 2)
+    near = error.compute_null_half_width(interval.level) * changed
+    away = near if is_observed else sqrt(near**2 + min(error.missed(interval.level), changed) ** 2)
     below, above = difference - interval.low, interval.high - difference
     sure_up, sure_down = difference > sqrt(below**2 + near**2), difference < -sqrt(above**2 + near**2)
     low = difference - sqrt(below**2 + (near if sure_up else away) ** 2)

@@ -7,10 +7,10 @@ from typing import NamedTuple
 
 from ragauge.stats.distributions import normal_quantile
 
-SPREAD = 0.1  # standard deviation of a source's two means, between sources that are as alike as can be told
-LIKELY = 0.3  # a share is in the 95 % set where the mean is at least so likely as under the best share
-UNLIKE = 0.03  # weight of a source in another layout; and in another language
-SHARES = 201  # that are tried, 0 and 1 among them
+SOURCE_SPREAD = 0.1  # standard deviation of a source's two means, between sources that are as alike as can be told
+MIN_LIKELIHOOD = 0.3  # a share is in the 95 % set where the mean is at least so likely as under the best share
+OTHER_SOURCE_WEIGHT = 0.03  # weight of a source in another layout; and in another language
+N_SHARES = 201  # that are tried, 0 and 1 among them
 LEVEL = 0.95
 
 
@@ -35,7 +35,7 @@ class SourceScale(NamedTuple):
     wrong_variance: float
     weight: float = 1.0
 
-    def mirrored(self) -> SourceScale:
+    def mirror(self) -> SourceScale:
         """That of 1 less the metric."""
         return self._replace(
             right=1 - self.wrong,
@@ -54,14 +54,16 @@ class SourceScale(NamedTuple):
         """
         if not mix:
             return self
-        alike = sum(
-            share * (1.0 if layout == self.layout else UNLIKE) * (1.0 if language == self.language else UNLIKE)
+        similarity = sum(
+            share
+            * (1.0 if layout == self.layout else OTHER_SOURCE_WEIGHT)
+            * (1.0 if language == self.language else OTHER_SOURCE_WEIGHT)
             for (layout, language), share in mix.items()
         )
-        return self._replace(weight=self.weight * alike)
+        return self._replace(weight=self.weight * similarity)
 
 
-def likely_shares(
+def find_likely_shares(
     mean: float, variance: float, scales: Sequence[SourceScale], level: float = LEVEL
 ) -> tuple[float, float]:
     """Least and greatest share of right texts under which a judge's mean is likely.
@@ -83,19 +85,19 @@ def likely_shares(
         level: in (0, 1).
 
     >>> alike = SourceScale("prose", "ko", 0.99, 0.98, 1e-4, 1e-4)
-    >>> likely_shares(0.98, 1e-4, [alike])
+    >>> find_likely_shares(0.98, 1e-4, [alike])
     (0.0, 1.0)
     >>> apart = SourceScale("prose", "en", 0.95, 0.05, 1e-4, 1e-4)
-    >>> likely_shares(0.95, 1e-4, [apart]), likely_shares(0.05, 1e-4, [apart])
+    >>> find_likely_shares(0.95, 1e-4, [apart]), find_likely_shares(0.05, 1e-4, [apart])
     ((0.83, 1.0), (0.0, 0.17))
     """
     import numpy as np
 
-    share = np.linspace(0.0, 1.0, SHARES)
+    share = np.linspace(0.0, 1.0, N_SHARES)
     right, wrong, of_right, of_wrong, weight = np.array([scale[2:] for scale in scales]).T[:, :, None]
-    spread = SPREAD**2 + variance + share**2 * of_right + (1 - share) ** 2 * of_wrong
+    spread = SOURCE_SPREAD**2 + variance + share**2 * of_right + (1 - share) ** 2 * of_wrong
     away = (mean - share * right - (1 - share) * wrong) ** 2 / spread
     likelihood = (weight * np.exp(-away / 2) / np.sqrt(spread)).sum(axis=0)
-    least = LIKELY ** ((normal_quantile(level) / normal_quantile(LEVEL)) ** 2)
-    (held,) = np.nonzero(likelihood >= least * likelihood.max())
-    return float(share[held[0]].round(6)), float(share[held[-1]].round(6))
+    threshold = MIN_LIKELIHOOD ** ((normal_quantile(level) / normal_quantile(LEVEL)) ** 2)
+    (indices,) = np.nonzero(likelihood >= threshold * likelihood.max())
+    return float(share[indices[0]].round(6)), float(share[indices[-1]].round(6))

@@ -17,11 +17,11 @@ if TYPE_CHECKING:
     Floats = npt.NDArray[np.float64]
 
 Scale = Literal["nominal", "ordinal", "interval"]
-RESAMPLES, SEED = 2_000, 0
+N_RESAMPLES, SEED = 2_000, 0
 
 
 @dataclass(frozen=True, slots=True)
-class Alpha:
+class KrippendorffAlpha:
     """Krippendorff's alpha.
 
     Attributes:
@@ -37,13 +37,13 @@ class Alpha:
     values: int
 
 
-def krippendorff_alpha(
+def compute_krippendorff_alpha(
     units: Sequence[Sequence[float]],
     scale: Scale = "nominal",
     *,
     weights: Sequence[float] | None = None,
     level: float = 0.95,
-) -> Alpha | None:
+) -> KrippendorffAlpha | None:
     """How far those who gave values to the same units agree, beyond chance.
 
     α = 1 − Dₒ/Dₑ,  Dₒ = Σ_ck o_ck δ²_ck / n,  Dₑ = Σ_ck n_c n_k δ²_ck / (n (n − 1))
@@ -71,7 +71,7 @@ def krippendorff_alpha(
     Source: Krippendorff (2011), Computing Krippendorff's alpha-reliability; units resampled as Zapf et al. (2016),
     BMC Medical Research Methodology 16.
 
-    >>> round(krippendorff_alpha([[1, 1], [2, 2], [3, 3], [1, 2], [3, 3, 3]], "ordinal").value, 3)
+    >>> round(compute_krippendorff_alpha([[1, 1], [2, 2], [3, 3], [1, 2], [3, 3, 3]], "ordinal").value, 3)
     0.915
     """
     import numpy as np
@@ -79,57 +79,64 @@ def krippendorff_alpha(
     check_level(level)
     if scale not in ("nominal", "ordinal", "interval"):
         raise UsageError(f"krippendorff_alpha: scale must be nominal, ordinal or interval, got {scale!r}.")
-    several, w = _several(units, weights)
+    several, w = _select_units(units, weights)
     names = np.unique(np.array([value for unit in several for value in unit], dtype=np.float64))
     if names.size < 2:
         return None
     pairs = (
-        np.array([_pairs(np.searchsorted(names, np.asarray(unit, dtype=np.float64)), names.size) for unit in several])
+        np.array(
+            [
+                _count_coincidences(np.searchsorted(names, np.asarray(unit, dtype=np.float64)), names.size)
+                for unit in several
+            ]
+        )
         * w[:, None, None]
     )
-    whole = _alpha(pairs.sum(axis=0), names, scale)
-    low, high = np.quantile(_resampled(pairs, names, scale), [(1 - level) / 2, (1 + level) / 2])
+    overall = _compute_alpha(pairs.sum(axis=0), names, scale)
+    low, high = np.quantile(_resample_alphas(pairs, names, scale), [(1 - level) / 2, (1 + level) / 2])
     interval = Interval(float(low), float(high), "percentiles over units", level)
-    return Alpha(whole, interval, len(several), sum(map(len, several)))
+    return KrippendorffAlpha(overall, interval, len(several), sum(map(len, several)))
 
 
-def _resampled(pairs: Floats, names: Floats, scale: Scale) -> list[float]:
+def _resample_alphas(pairs: Floats, names: Floats, scale: Scale) -> list[float]:
     """Alphas of units drawn again with replacement; units whose coincidences are alike are drawn together."""
     import numpy as np
 
     patterns, often = np.unique(pairs.reshape(len(pairs), -1), axis=0, return_counts=True)
-    draws = np.random.default_rng(SEED).multinomial(len(pairs), often / len(pairs), RESAMPLES)
-    return [_alpha(matrix.reshape(names.size, names.size), names, scale) for matrix in draws @ patterns]
+    draws = np.random.default_rng(SEED).multinomial(len(pairs), often / len(pairs), N_RESAMPLES)
+    return [_compute_alpha(matrix.reshape(names.size, names.size), names, scale) for matrix in draws @ patterns]
 
 
-def _several(units: Sequence[Sequence[float]], weights: Sequence[float] | None) -> tuple[list[Sequence[float]], Floats]:
+def _select_units(
+    units: Sequence[Sequence[float]], weights: Sequence[float] | None
+) -> tuple[list[Sequence[float]], Floats]:
     """The units with two values or more, and how much each counts."""
     import numpy as np
 
-    kept = [n for n, unit in enumerate(units) if len(unit) > 1]
-    w = np.ones(len(kept)) if weights is None else np.array([weights[n] for n in kept], dtype=np.float64)
-    return [units[n] for n in kept], w / w.mean() if w.size else w
+    indices = [n for n, unit in enumerate(units) if len(unit) > 1]
+    w = np.ones(len(indices)) if weights is None else np.array([weights[n] for n in indices], dtype=np.float64)
+    return [units[n] for n in indices], w / w.mean() if w.size else w
 
 
-def _pairs(places: npt.NDArray[np.intp], size: int) -> Floats:
+def _count_coincidences(codes: npt.NDArray[np.intp], size: int) -> Floats:
     """Coincidences of one unit: how often each two values meet."""
     import numpy as np
 
-    counts = np.bincount(places, minlength=size).astype(np.float64)
-    return (np.outer(counts, counts) - np.diag(counts)) / (places.size - 1)
+    counts = np.bincount(codes, minlength=size).astype(np.float64)
+    return (np.outer(counts, counts) - np.diag(counts)) / (codes.size - 1)
 
 
-def _alpha(coincidences: Floats, names: Floats, scale: Scale) -> float:
+def _compute_alpha(coincidences: Floats, names: Floats, scale: Scale) -> float:
     """From coincidences; 1 where nothing differs at all."""
     import numpy as np
 
-    given = coincidences.sum(axis=1)
+    totals = coincidences.sum(axis=1)
     if scale == "nominal":
-        apart = 1 - np.eye(names.size)
+        distances = 1 - np.eye(names.size)
     elif scale == "interval":
-        apart = (names[:, None] - names) ** 2
+        distances = (names[:, None] - names) ** 2
     else:
-        middle = np.cumsum(given) - given / 2  # ranks of the values
-        apart = (middle[:, None] - middle) ** 2
-    expected = float(given @ apart @ given)
-    return 1.0 if expected == 0 else float(1 - (given.sum() - 1) * (coincidences * apart).sum() / expected)
+        middle = np.cumsum(totals) - totals / 2  # ranks of the values
+        distances = (middle[:, None] - middle) ** 2
+    expected = float(totals @ distances @ totals)
+    return 1.0 if expected == 0 else float(1 - (totals.sum() - 1) * (coincidences * distances).sum() / expected)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from ragauge.core.errors import UsageError
 from ragauge.stats.distributions import normal_quantile, t_quantile
-from ragauge.stats.effects import pooled
+from ragauge.stats.effects import pool_effects
 
 if TYPE_CHECKING:
     import numpy as np
@@ -19,10 +19,12 @@ if TYPE_CHECKING:
     Codes = npt.NDArray[np.int64]
 
 
-DOUBT = 1.0  # added to the squared gaps: half of one of +1 and of one of −1, as agreement on all leaves doubt too
-STEEPEST = 5.0  # how much further people's means may lie apart than the judge's: a judge that sees next to nothing
-SURE = 0.95  # of the interval of what the judge sees that must leave 0 out for it to see anything
-USUAL = sqrt(0.005)  # root mean square of differences of −10, −5, 0, 5 and 10 points
+DOUBT_SQUARES = (
+    1.0  # added to the squared gaps: half of one of +1 and of one of −1, as agreement on all leaves doubt too
+)
+MAX_SLOPE = 5.0  # how much further people's means may lie apart than the judge's: a judge that sees next to nothing
+DISTINCTION_LEVEL = 0.95  # of the interval of what the judge sees that must leave 0 out for it to see anything
+USUAL_DIFFERENCE = sqrt(0.005)  # root mean square of differences of −10, −5, 0, 5 and 10 points
 
 
 class Offset(NamedTuple):
@@ -37,7 +39,7 @@ class Offset(NamedTuple):
         return t_quantile(self.df, level) * self.spread if self.spread else 0.0
 
 
-class Scored(NamedTuple):
+class ScoredText(NamedTuple):
     """A labelled text: people's score and the judge's, in [0, 1], its example and file, and how many labels it has."""
 
     people: float
@@ -82,9 +84,9 @@ class LabelGap:
     points: tuple[tuple[float, float], ...] = field(default=(), repr=False)
 
     @property
-    def tells(self) -> bool:
+    def can_distinguish(self) -> bool:
         """Whether the judge scores what people call right higher than what they call wrong, by more than chance."""
-        return self.seen > normal_quantile(SURE) * self.seen_error
+        return self.seen > normal_quantile(DISTINCTION_LEVEL) * self.seen_error
 
     @property
     def df(self) -> float:
@@ -97,7 +99,7 @@ class LabelGap:
 
         USUAL · sqrt((1 − seen)² + seen_error²)
         """
-        return USUAL * sqrt((1 - self.seen) ** 2 + self.seen_error**2)
+        return USUAL_DIFFERENCE * sqrt((1 - self.seen) ** 2 + self.seen_error**2)
 
     def at(self, mean: float) -> Offset:
         """Where the judge's mean is m, another one than over the labels.
@@ -117,29 +119,29 @@ class LabelGap:
         Source: Krutchkoff (1967), Technometrics 9, for both regressions; Rogan and Gladen (1978), Am. J. Epidemiol.
         107, for the second.
         """
-        low, high = self._readings(mean)
-        whole = self.variance + self.between + self.tilt(mean)
+        low, high = self._compute_readings(mean)
+        total_variance = self.variance + self.between + self.compute_tilt(mean)
         freedom = self.variance**2 / self.df + (self.between**2 / (self.files - 1) if self.files > 1 else 0.0)
-        df = min(1e6, max(1.0, whole**2 / freedom)) if freedom else 1e6
-        return Offset((low + high) / 2 - mean, sqrt(whole), df)
+        df = min(1e6, max(1.0, total_variance**2 / freedom)) if freedom else 1e6
+        return Offset((low + high) / 2 - mean, sqrt(total_variance), df)
 
     def alone(self, mean: float) -> Offset:
         """The gap of a judge whose mean tells nothing: from it to people's mean over the labels."""
         return Offset(self.people - mean, sqrt(self.variance + self.between), self.df)
 
-    def tilt(self, mean: float) -> float:
+    def compute_tilt(self, mean: float) -> float:
         """Variance of the gap at another mean of the judge, by how the labels may be read: (highest − lowest)² / 8."""
-        low, high = self._readings(mean)
+        low, high = self._compute_readings(mean)
         return (high - low) ** 2 / 8
 
-    def _readings(self, mean: float) -> tuple[float, float]:
+    def _compute_readings(self, mean: float) -> tuple[float, float]:
         """The lowest and the highest people's mean may be where the judge's is this one."""
         away = mean - self.judge
         readings = [min(1.0, max(0.0, mean + self.gap + away * bound)) for bound in (self.least, self.most)]
-        readings += [] if self.tells else [self.people]
+        readings += [] if self.can_distinguish else [self.people]
         return min(readings), max(readings)
 
-    def mirrored(self) -> LabelGap:
+    def mirror(self) -> LabelGap:
         """That of 1 less the metric."""
         return replace(
             self,
@@ -150,7 +152,7 @@ class LabelGap:
         )
 
 
-def label_gap(scored: Iterable[Scored]) -> LabelGap | None:
+def label_gap(scored: Iterable[ScoredText]) -> LabelGap | None:
     """The gap between people and a judge, from texts that both have scored; None for no text.
 
     Texts of one example are one observation, their mean: gap = Σ g / n over examples, and
@@ -163,7 +165,7 @@ def label_gap(scored: Iterable[Scored]) -> LabelGap | None:
     Source: the difference estimator, Cochran (1977), Sampling Techniques, 7.10; something added as by Agresti
     and Coull (1998), Am. Stat. 52.
 
-    >>> found = label_gap([Scored(float(n > 2), float(n > 0), bytes([n]), b"f") for n in range(10)])
+    >>> found = label_gap([ScoredText(float(n > 2), float(n > 0), bytes([n]), b"f") for n in range(10)])
     >>> round(found.gap, 3), round(found.variance**0.5, 3), round(found.judge, 3), round(found.at(0.9).spread, 3)
     (-0.2, 0.14, 0.9, 0.14)
     """
@@ -175,22 +177,23 @@ def label_gap(scored: Iterable[Scored]) -> LabelGap | None:
     if any(not 0 <= number <= 1 for text in every for number in (text.people, text.judge)):
         raise UsageError("label_gap: scores of people and judge must be in [0, 1].")
     codes = {example: n for n, example in enumerate(dict.fromkeys(text.example for text in every))}
-    at = np.array([codes[text.example] for text in every])
+    example_codes = np.array([codes[text.example] for text in every])
     people, judge = (
-        _means(np.array(column), at) for column in zip(*((text.people, text.judge) for text in every), strict=True)
+        _average_by_code(np.array(column), example_codes)
+        for column in zip(*((text.people, text.judge) for text in every), strict=True)
     )
     files = {text.example: text.file for text in every}
     gaps = people - judge
-    flat, steep, error = _slopes(judge, people)
-    between, n_files = _between(gaps, [files[example] for example in codes])
+    flat, steep, error = _fit_slopes(judge, people)
+    between, n_files = _compute_between_variance(gaps, [files[example] for example in codes])
     return LabelGap(
         float(gaps.mean()),
-        variance_of(gaps),
+        compute_variance(gaps),
         between,
         float(judge.mean()),
         float(people.mean()),
         flat - 1,
-        min(STEEPEST, 1 / max(steep, 1 / STEEPEST)) - 1,
+        min(MAX_SLOPE, 1 / max(steep, 1 / MAX_SLOPE)) - 1,
         steep,
         error,
         len(codes),
@@ -200,21 +203,21 @@ def label_gap(scored: Iterable[Scored]) -> LabelGap | None:
     )
 
 
-def variance_of(gaps: Floats) -> float:
+def compute_variance(gaps: Floats) -> float:
     """Of the mean of some gaps in [−1, 1], of which one of +1 and one of −1 are thought of besides."""
     import numpy as np
 
     n = gaps.size
-    return float((np.square(gaps - gaps.mean()).sum() + DOUBT) / ((n + 1) * (n + 2)))
+    return float((np.square(gaps - gaps.mean()).sum() + DOUBT_SQUARES) / ((n + 1) * (n + 2)))
 
 
-def _means(values: Floats, at: Codes) -> Floats:
+def _average_by_code(values: Floats, codes: Codes) -> Floats:
     import numpy as np
 
-    return np.asarray(np.bincount(at, weights=values) / np.bincount(at))
+    return np.asarray(np.bincount(codes, weights=values) / np.bincount(codes))
 
 
-def _slopes(judge: Floats, people: Floats) -> tuple[float, float, float]:
+def _fit_slopes(judge: Floats, people: Floats) -> tuple[float, float, float]:
     """Slope of people's scores on the judge's, of the judge's on people's, and the standard error of the latter.
 
     Half a text of each kind is added: right and wrong, each called right and wrong.
@@ -230,15 +233,17 @@ def _slopes(judge: Floats, people: Floats) -> tuple[float, float, float]:
     return min(1.0, max(-1.0, xy / xx)), min(1.0, max(-1.0, steep)), error
 
 
-def _between(gaps: Floats, files: Sequence[bytes]) -> tuple[float, int]:
+def _compute_between_variance(gaps: Floats, files: Sequence[bytes]) -> tuple[float, int]:
     """(1 + Σ share²) τ² and how many files there are; examples of all files vary alike around their file's gap."""
     import numpy as np
 
     names = list(dict.fromkeys(files))
     if len(names) < 2:
         return 0.0, 1
-    mine = [gaps[np.array([file == name for file in files])] for name in names]
-    within = sum(float(np.square(part - part.mean()).sum()) for part in mine) / max(1, gaps.size - len(mine))
-    variances = [within / part.size if within else variance_of(part) for part in mine]
-    tau = pooled([float(part.mean()) for part in mine], variances).tau
-    return tau**2 * (1 + sum((part.size / gaps.size) ** 2 for part in mine)), len(names)
+    file_gaps = [gaps[np.array([file == name for file in files])] for name in names]
+    within = sum(float(np.square(group - group.mean()).sum()) for group in file_gaps) / max(
+        1, gaps.size - len(file_gaps)
+    )
+    variances = [within / group.size if within else compute_variance(group) for group in file_gaps]
+    tau = pool_effects([float(group.mean()) for group in file_gaps], variances).tau
+    return tau**2 * (1 + sum((group.size / gaps.size) ** 2 for group in file_gaps)), len(names)

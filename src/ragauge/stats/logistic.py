@@ -13,12 +13,12 @@ if TYPE_CHECKING:
     Numbers = npt.NDArray[np.int64]
     Mask = npt.NDArray[np.bool_]
 
-FOLDS = 5
-MOST_STEPS = 50
-CLOSE = 1e-9  # a step below ends the fit
+N_FOLDS = 5
+MAX_STEPS = 50
+TOLERANCE = 1e-9  # a step below ends the fit
 
 
-def logistic(features: Floats, positive: Mask, penalty: float = 1.0) -> Floats:
+def fit_logistic(features: Floats, positive: Mask, penalty: float = 1.0) -> Floats:
     """The coefficients that minimise the penalised loss, the intercept last.
 
     Σ_i log(1 + exp(−y_i · z_i)) + penalty/2 · Σ_j b_j²,  z = features · b + b₀,  y = ±1
@@ -38,23 +38,25 @@ def logistic(features: Floats, positive: Mask, penalty: float = 1.0) -> Floats:
     b = np.zeros(table.shape[1])
     y = np.where(positive, 1.0, -1.0)
 
-    def loss(at: Floats) -> float:
-        return float(np.logaddexp(0, -y * (table @ at)).sum() + (ridge * at**2).sum() / 2)
+    def compute_loss(coefficients: Floats) -> float:
+        return float(np.logaddexp(0, -y * (table @ coefficients)).sum() + (ridge * coefficients**2).sum() / 2)
 
-    now = loss(b)
-    for _ in range(MOST_STEPS):
+    current_loss = compute_loss(b)
+    for _ in range(MAX_STEPS):
         p = (1 + np.tanh(table @ b / 2)) / 2
         slope = table.T @ (p - positive) + ridge * b
         step = np.linalg.solve((table * (p * (1 - p))[:, None]).T @ table + np.diag(ridge), slope)
-        while (then := loss(b - step)) > now + CLOSE and np.abs(step).max() > CLOSE:
+        while (next_loss := compute_loss(b - step)) > current_loss + TOLERANCE and np.abs(step).max() > TOLERANCE:
             step = step / 2
-        b, now = b - step, then
-        if np.abs(step).max() < CLOSE:
+        b, current_loss = b - step, next_loss
+        if np.abs(step).max() < TOLERANCE:
             break
     return np.asarray(b)
 
 
-def folds(clusters: Sequence[int] | Numbers, positive: Mask, count: int = FOLDS, seed: int = 7) -> Numbers:
+def assign_balanced_folds(
+    clusters: Sequence[int] | Numbers, positive: Mask, count: int = N_FOLDS, seed: int = 7
+) -> Numbers:
     """The fold of each item, clusters kept whole, both kinds spread as evenly as they allow.
 
     Args:
@@ -68,20 +70,22 @@ def folds(clusters: Sequence[int] | Numbers, positive: Mask, count: int = FOLDS,
     """
     import numpy as np
 
-    _, of = np.unique(clusters, return_inverse=True)
-    held = np.column_stack([np.bincount(of, weights=positive), np.bincount(of, weights=~positive)])
-    order = np.random.default_rng(seed).permutation(len(held))
-    order = order[np.argsort(-held[order].sum(axis=1), kind="stable")]
-    share, filled = np.maximum(1, held.sum(axis=0)), np.zeros((count, 2))
-    fold = np.empty(len(held), dtype=np.int64)
-    for at in order:
-        fuller = (filled / share + held[at] / share) ** 2 - (filled / share) ** 2
-        fold[at] = int(np.argmin(fuller.sum(axis=1)))
-        filled[fold[at]] += held[at]
-    return fold[of]
+    _, cluster_codes = np.unique(clusters, return_inverse=True)
+    counts = np.column_stack(
+        [np.bincount(cluster_codes, weights=positive), np.bincount(cluster_codes, weights=~positive)]
+    )
+    order = np.random.default_rng(seed).permutation(len(counts))
+    order = order[np.argsort(-counts[order].sum(axis=1), kind="stable")]
+    share, filled = np.maximum(1, counts.sum(axis=0)), np.zeros((count, 2))
+    fold = np.empty(len(counts), dtype=np.int64)
+    for cluster in order:
+        fuller = (filled / share + counts[cluster] / share) ** 2 - (filled / share) ** 2
+        fold[cluster] = int(np.argmin(fuller.sum(axis=1)))
+        filled[fold[cluster]] += counts[cluster]
+    return fold[cluster_codes]
 
 
-def cross_fitted(features: Floats, positive: Mask, fold: Numbers, penalty: float = 1.0) -> Floats:
+def cross_fit(features: Floats, positive: Mask, fold: Numbers, penalty: float = 1.0) -> Floats:
     """Log odds of each item by the regression on the other folds.
 
     Features are centred and scaled by the other folds' mean and deviation; one that does not vary there is left out.
@@ -89,8 +93,8 @@ def cross_fitted(features: Floats, positive: Mask, fold: Numbers, penalty: float
     Args:
         features: shape (n, p).
         positive: shape (n,).
-        fold: shape (n,), from `folds`.
-        penalty: as of `logistic`.
+        fold: shape (n,), from `assign_balanced_folds`.
+        penalty: as of `fit_logistic`.
 
     Returns:
         Shape (n,). Log odds of two folds come from two models: compare them within folds.
@@ -98,11 +102,11 @@ def cross_fitted(features: Floats, positive: Mask, fold: Numbers, penalty: float
     import numpy as np
 
     z = np.zeros(len(features))
-    for one in np.unique(fold):
-        out = fold == one
+    for number in np.unique(fold):
+        out = fold == number
         middle, spread = features[~out].mean(axis=0), features[~out].std(axis=0)
-        varies = spread > CLOSE
+        varies = spread > TOLERANCE
         scaled = (features[:, varies] - middle[varies]) / spread[varies]
-        b = logistic(scaled[~out], positive[~out], penalty)
+        b = fit_logistic(scaled[~out], positive[~out], penalty)
         z[out] = scaled[out] @ b[:-1] + b[-1]
     return z

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ragauge.stats.sequential import DropEvidence, later_share
+from ragauge.stats.sequential import DropEvidence, compute_later_share
 
 if TYPE_CHECKING:
     import numpy as np
@@ -27,11 +27,11 @@ class ManySeries:
         import numpy as np
 
         self._m, self._days = m, days
-        self._bets = np.array([DropEvidence(float(one), days).bets for one in m])
+        self._bets = np.array([DropEvidence(float(mean), days).bets for mean in m])
         self._wealth, self._begun = np.zeros_like(self._bets), np.zeros(len(m), dtype=int)
         self._taken = np.zeros(len(m), dtype=int)
 
-    def day(self, scores: Array, weights: Array | None = None) -> Array:
+    def add_day(self, scores: Array, weights: Array | None = None) -> Array:
         """The evidence M after each score of a new day.
 
         Args:
@@ -40,20 +40,20 @@ class ManySeries:
         """
         import numpy as np
 
-        self.begin_anew(self._begun == self._days)
+        self.begin_periods(self._begun == self._days)
         self._wealth, self._begun = self._wealth + 1 / self._days / 2, self._begun + 1
         waiting = (self._days - self._begun) / self._days / 2
         edges = self._m[:, None] - scores
         edges = edges if weights is None else weights * edges
         course = np.empty(scores.shape)
-        for place in range(scores.shape[1]):
-            unspent = later_share(self._taken) / 2
+        for index in range(scores.shape[1]):
+            unspent = compute_later_share(self._taken) / 2
             self._taken += 1
-            left = later_share(self._taken) / 2
-            self._wealth = (self._wealth + (unspent - left)[:, None]) * (1 + edges[:, place, None] * self._bets)
-            course[:, place] = self._wealth.mean(axis=1) + waiting + left
+            remaining = compute_later_share(self._taken) / 2
+            self._wealth = (self._wealth + (unspent - remaining)[:, None]) * (1 + edges[:, index, None] * self._bets)
+            course[:, index] = self._wealth.mean(axis=1) + waiting + remaining
         return course
 
-    def begin_anew(self, which: npt.NDArray[np.bool_]) -> None:
+    def begin_periods(self, which: npt.NDArray[np.bool_]) -> None:
         """A new period of some series."""
         self._wealth[which], self._begun[which], self._taken[which] = 0, 0, 0

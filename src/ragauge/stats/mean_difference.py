@@ -15,10 +15,10 @@ from typing import TYPE_CHECKING, Literal
 
 from ragauge.core.errors import UsageError
 from ragauge.stats.distributions import normal_quantile
-from ragauge.stats.intervals import mean_interval, wilson
-from ragauge.stats.sign_flips import coarse, parts_of
+from ragauge.stats.intervals import mean_interval, wilson_interval
+from ragauge.stats.sign_flips import compute_parts, is_coarse
 from ragauge.stats.skew_corrected_t import skew_corrected_t
-from ragauge.stats.weighted import Interval, binary, together
+from ragauge.stats.weighted import Interval, is_binary, read_clusters
 
 if TYPE_CHECKING:
     import numpy as np
@@ -45,7 +45,7 @@ def paired_interval(
 
     - a rate or a mean, every value 0 or 1 on both sides, pairs independent: `agresti_min`;
     - anything else: `skew_corrected_t`, clipped to ± the width of the bounds; not shortened if `permutation.coarse`;
-    - all alike: `_alike`, never a width of 0; None where every amount is 0.
+    - all alike: `_build_constant_interval`, never a width of 0; None where every amount is 0.
 
     Args:
         new: shape (n,), any unit.
@@ -65,19 +65,23 @@ def paired_interval(
     """
     import numpy as np
 
-    x, y = _joined(new, base)
+    x, y = _read_pairs(new, base)
     width = 1.0 if kind == "rate" else bounds[1] - bounds[0]
-    groups = together(x.size, clusters)
-    interval = skew_corrected_t(x - y, weights, groups, level, shorten=not coarse(parts_of(x - y, weights, groups)[0]))
+    groups = read_clusters(x.size, clusters)
+    interval = skew_corrected_t(
+        x - y, weights, groups, level, shorten=not is_coarse(compute_parts(x - y, weights, groups)[0])
+    )
     if interval is None:
         return None
     w = np.ones(x.size) if weights is None else np.asarray(weights, dtype=float)
-    kept, n = w > 0, float(w.sum()) ** 2 / float((w * w).sum())
-    d, w = (x - y)[kept], w[kept]
+    has_weight, n = w > 0, float(w.sum()) ** 2 / float((w * w).sum())
+    d, w = (x - y)[has_weight], w[has_weight]
     if float(np.ptp(d)) <= 1e-12 * max(1.0, abs(float(d[0]))):
-        reach = width if isfinite(width) else float(np.abs([x[kept], y[kept]]).max())
-        return _alike(float(d[0]), n if groups is None else min(n, np.unique(groups[kept]).size), reach, level)
-    if kind != "amount" and groups is None and binary(x[kept], y[kept]):
+        reach = width if isfinite(width) else float(np.abs([x[has_weight], y[has_weight]]).max())
+        return _build_constant_interval(
+            float(d[0]), n if groups is None else min(n, np.unique(groups[has_weight]).size), reach, level
+        )
+    if kind != "amount" and groups is None and is_binary(x[has_weight], y[has_weight]):
         gained, lost = (float(w[d == sign].sum() / w.sum()) * n for sign in (1, -1))
         return agresti_min(gained, lost, n, level)
     return Interval(max(-width, interval.low), min(width, interval.high), f"paired {interval.method}", level)
@@ -156,23 +160,23 @@ def unpaired_interval(
     """
     import numpy as np
 
-    sides = []
+    estimates = []
     for values, w, groups in zip((new, base), weights, clusters, strict=True):
         interval = mean_interval(values, kind=kind, weights=w, clusters=groups, level=level, bounds=bounds)
         if interval is None:
             return None
-        sides.append((float(np.average(np.asarray(values, dtype=float), weights=w)), interval))
-    return between_independent(*sides)
+        estimates.append((float(np.average(np.asarray(values, dtype=float), weights=w)), interval))
+    return build_independent_interval(*estimates)
 
 
-def between_independent(new: tuple[float, Interval], base: tuple[float, Interval]) -> Interval:
+def build_independent_interval(new: tuple[float, Interval], base: tuple[float, Interval]) -> Interval:
     """The interval of the difference of two independent estimates, from theirs: see `unpaired_interval`.
 
     Args:
         new: the estimate and its interval.
         base: likewise, at the same level.
 
-    >>> found = between_independent((0.5, Interval(0.4, 0.6, "t", 0.95)), (0.2, Interval(0.1, 0.3, "t", 0.95)))
+    >>> found = build_independent_interval((0.5, Interval(0.4, 0.6, "t", 0.95)), (0.2, Interval(0.1, 0.3, "t", 0.95)))
     >>> round(found.low, 3), round(found.high, 3)
     (0.159, 0.441)
     """
@@ -183,7 +187,7 @@ def between_independent(new: tuple[float, Interval], base: tuple[float, Interval
     return Interval(low, high, f"unpaired, from {methods}", first.level)
 
 
-def _joined(new: Values, base: Values) -> tuple[Array, Array]:
+def _read_pairs(new: Values, base: Values) -> tuple[Array, Array]:
     import numpy as np
 
     x, y = np.asarray(new, dtype=float), np.asarray(base, dtype=float)
@@ -192,14 +196,14 @@ def _joined(new: Values, base: Values) -> tuple[Array, Array]:
     return x, y
 
 
-def _alike(value: float, n: float, width: float, level: float) -> Interval | None:
-    """[c − u·(c + w), c + u·(w − c)] for n differences that are all c, u the upper end of `wilson` for 0 of n.
+def _build_constant_interval(value: float, n: float, width: float, level: float) -> Interval | None:
+    """[c − u·(c + w), c + u·(w − c)] for n differences that are all c, u the upper end of `wilson_interval` for 0 of n.
 
     At most a share u of other pairs differs from c, by no more than the width w of the bounds allows: the rule of
     three. Two runs that agree on all of 100 examples may still differ on 3.7 % of others. Of an amount without bounds
     w is the largest that was seen: a cost that rose by a cent on each of 200 examples has risen.
     """
-    share = wilson(0, n, level)
+    share = wilson_interval(0, n, level)
     if share is None or not width:
         return None
     low, high = value - share.high * (value + width), value + share.high * (width - value)

@@ -47,20 +47,20 @@ class Moments:
         """
         import numpy as np
 
-        from ragauge.stats.weighted import weighted
+        from ragauge.stats.weighted import read_weighted
 
-        x, given = weighted(values, weights)
-        w = np.ones(x.size) if given is None else given
+        x, given_weights = read_weighted(values, weights)
+        w = np.ones(x.size) if given_weights is None else given_weights
         w2 = w * w
         sums = (w, w2, w2 * w, w * x, w2 * x, w2 * x * x)
-        return Moments(x.size, *(float(one.sum()) for one in sums))
+        return Moments(x.size, *(float(total.sum()) for total in sums))
 
     def __add__(self, other: Moments) -> Moments:
-        return Moments(*(one + two for one, two in zip(astuple(self), astuple(other), strict=True)))
+        return Moments(*(first + second for first, second in zip(astuple(self), astuple(other), strict=True)))
 
     def __sub__(self, other: Moments) -> Moments:
         """The sums without those of values that are among them."""
-        return Moments(*(one - two for one, two in zip(astuple(self), astuple(other), strict=True)))
+        return Moments(*(first - second for first, second in zip(astuple(self), astuple(other), strict=True)))
 
     @property
     def mean(self) -> float | None:

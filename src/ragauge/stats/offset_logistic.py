@@ -11,9 +11,9 @@ if TYPE_CHECKING:
 
     Floats = npt.NDArray[np.float64]
 
-STEPS = 100  # of Newton's method at most; it takes about ten
-SETTLED = 1e-10  # the greatest step at which it has settled
-EVEN = 1e-12  # spread of a feature up to which it is the same everywhere, and tells nothing
+MAX_STEPS = 100  # of Newton's method at most; it takes about ten
+TOLERANCE = 1e-10  # the greatest step at which it has settled
+MIN_SPREAD = 1e-12  # spread of a feature up to which it is the same everywhere, and tells nothing
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,34 +57,38 @@ def fit_from_offset(features: Floats, offset: Floats, labels: Floats, ridge: flo
     if not 0 < labels.sum() < labels.size:
         raise ValueError("labels must not be all alike")
     middle, spread = features.mean(axis=0), features.std(axis=0)
-    tells = spread > EVEN
+    tells = spread > MIN_SPREAD
     table = np.c_[np.ones(labels.size), (features[:, tells] - middle[tells]) / spread[tells]]
     penalty = np.r_[0.0, ridges[tells]]
     weights = np.zeros(table.shape[1])
-    value = _loss(table, offset, labels, penalty, weights)
-    for _ in range(STEPS):
-        p = logistic(offset + table @ weights)
+    value = _compute_loss(table, offset, labels, penalty, weights)
+    for _ in range(MAX_STEPS):
+        p = inverse_logit(offset + table @ weights)
         slope = table.T @ (p - labels) + penalty * weights
-        curve = (table.T * (p * (1 - p))) @ table + np.diag(penalty + EVEN)
+        curve = (table.T * (p * (1 - p))) @ table + np.diag(penalty + MIN_SPREAD)
         step = np.linalg.solve(curve, slope)
-        while (at := _loss(table, offset, labels, penalty, weights - step)) > value and np.abs(step).max() > SETTLED:
+        while (next_value := _compute_loss(table, offset, labels, penalty, weights - step)) > value and np.abs(
+            step
+        ).max() > TOLERANCE:
             step = step / 2  # Newton's step may overshoot where most probabilities are near 0 or 1
-        weights, value = weights - step, at
-        if np.abs(step).max() <= SETTLED:
+        weights, value = weights - step, next_value
+        if np.abs(step).max() <= TOLERANCE:
             break
     coefficients = np.zeros(features.shape[1])
     coefficients[tells] = weights[1:] / spread[tells]
-    return OffsetLogistic(float(weights[0] - coefficients @ middle), tuple(float(one) for one in coefficients))
+    return OffsetLogistic(
+        float(weights[0] - coefficients @ middle), tuple(float(coefficient) for coefficient in coefficients)
+    )
 
 
-def logistic(z: Floats) -> Floats:
+def inverse_logit(z: Floats) -> Floats:
     """1 / (1 + exp(-z)), without overflow."""
     import numpy as np
 
     return np.asarray(0.5 * (1 + np.tanh(z / 2)), dtype=np.float64)
 
 
-def _loss(table: Floats, offset: Floats, labels: Floats, penalty: Floats, weights: Floats) -> float:
+def _compute_loss(table: Floats, offset: Floats, labels: Floats, penalty: Floats, weights: Floats) -> float:
     import numpy as np
 
     z = offset + table @ weights

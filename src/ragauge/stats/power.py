@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Literal
 
 from ragauge.core.errors import UsageError
 from ragauge.stats.distributions import t_quantile
-from ragauge.stats.textbook_tests import NEARLY_ALL
-from ragauge.stats.weighted import estimate
+from ragauge.stats.textbook_tests import MAX_MID_P_SHARE
+from ragauge.stats.weighted import estimate_mean
 
 if TYPE_CHECKING:
     import numpy as np
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     Array = npt.NDArray[np.float64]
 
 Sides = Literal[1, 2]
-MOST_PAIRS = 1_000_000_000
+MAX_PAIRS = 1_000_000_000
 WINDOW = 9.0  # standard deviations of the number of pairs that change: what lies beyond has no weight
 
 
@@ -56,7 +56,7 @@ def power_of_mean(
     >>> round(power_of_mean(0.05, 0.2, 128), 3)
     0.802
     """
-    _check(alpha, sides, deviation=deviation, design_effect=design_effect, n=n - 1)
+    _check_arguments(alpha, sides, deviation=deviation, design_effect=design_effect, n=n - 1)
     effective = max(2.0, n / design_effect)
     return _power_of_t(abs(effect) / deviation * sqrt(effective), effective - 1, alpha, sides)
 
@@ -80,9 +80,9 @@ def detectable_mean(
     >>> round(detectable_mean(0.2, 128), 3)
     0.05
     """
-    _check(alpha, sides, deviation=deviation, design_effect=design_effect, n=n - 1)
+    _check_arguments(alpha, sides, deviation=deviation, design_effect=design_effect, n=n - 1)
     effective = max(2.0, n / design_effect)
-    return least_shift(effective - 1, power, alpha, sides) * deviation / sqrt(effective)
+    return find_least_shift(effective - 1, power, alpha, sides) * deviation / sqrt(effective)
 
 
 def pairs_for_mean(
@@ -113,10 +113,10 @@ def pairs_for_mean(
     if effect == 0 or not isfinite(effect):
         raise UsageError(f"effect must be a number other than 0, got {effect:g}. No sample finds no difference.")
 
-    def reached(n: int) -> float:
+    def compute_power(n: int) -> float:
         return power_of_mean(effect, deviation, n, alpha=alpha, sides=sides, design_effect=design_effect)
 
-    return _least_pairs(reached, power)
+    return _find_least_pairs(compute_power, power)
 
 
 def power_of_rate(
@@ -148,7 +148,7 @@ def power_of_rate(
     from scipy.special import bdtr, bdtrc, bdtrik, gammaln, xlog1py, xlogy
 
     changed = gained + lost
-    _check(alpha, sides, design_effect=design_effect, n=n - 1)
+    _check_arguments(alpha, sides, design_effect=design_effect, n=n - 1)
     if not (gained >= 0 and lost >= 0 and changed <= 1):
         raise UsageError(f"gained and lost must be shares of all examples, got {gained:g} and {lost:g}.")
     trials, tail = int(n / design_effect), alpha / sides
@@ -161,7 +161,7 @@ def power_of_rate(
     last = np.floor(np.nan_to_num(bdtrik(tail, d, 0.5), nan=-1.0)) - 1  # a start below: then the last that rejects
     for _ in range(3):
         more = last + 1
-        middle_p = (_at_most(bdtr, more, d) + _at_most(bdtr, more - (d <= NEARLY_ALL * trials), d)) / 2
+        middle_p = (_fair_coin_cdf(bdtr, more, d) + _fair_coin_cdf(bdtr, more - (d <= MAX_MID_P_SHARE * trials), d)) / 2
         last = np.where((middle_p <= tail) & (more <= d), more, last)
     fewer = min(gained, lost) / changed
     power = np.where(last >= 0, bdtr(np.maximum(last, 0), d, fewer), 0.0)
@@ -190,13 +190,13 @@ def detectable_rate(
     0.039
     """
 
-    def reached(effect: float) -> float:
+    def compute_power(effect: float) -> float:
         up, down = (changed + effect) / 2, max(0.0, (changed - effect) / 2)
         return power_of_rate(up, down, n, alpha=alpha, sides=sides, design_effect=design_effect)
 
-    if not changed > 0 or reached(changed) < power:
+    if not changed > 0 or compute_power(changed) < power:
         return None
-    return _root(reached, power, 0.0, changed)
+    return _find_root(compute_power, power, 0.0, changed)
 
 
 def pairs_for_rate(
@@ -221,10 +221,10 @@ def pairs_for_rate(
     if gained == lost:
         raise UsageError(f"gained and lost must differ, got {gained:g} twice. No sample finds no difference.")
 
-    def reached(n: int) -> float:
+    def compute_power(n: int) -> float:
         return power_of_rate(gained, lost, n, alpha=alpha, sides=sides, design_effect=design_effect)
 
-    return _least_pairs(reached, power)
+    return _find_least_pairs(compute_power, power)
 
 
 def design_effect_of(differences: Values, clusters: Clusters, weights: Values | None = None) -> float | None:
@@ -246,7 +246,7 @@ def design_effect_of(differences: Values, clusters: Clusters, weights: Values | 
     >>> design_effect_of([1, 1, 1, 3, 3, 3, 2, 2, 2], list("aaabbbccc"))
     4.0
     """
-    grouped, alone = estimate(differences, weights, clusters), estimate(differences, weights)
+    grouped, alone = estimate_mean(differences, weights, clusters), estimate_mean(differences, weights)
     if grouped is None or alone is None or alone.error == 0:
         return None
     return round((grouped.error / alone.error) ** 2, 12)
@@ -261,39 +261,39 @@ def _power_of_t(shift: float, df: float, alpha: float, sides: Sides) -> float:
     return power + float(nctdtr(df, shift, -critical)) if sides == 2 else power
 
 
-def least_shift(df: float, power: float, alpha: float, sides: Sides) -> float:
+def find_least_shift(df: float, power: float, alpha: float, sides: Sides) -> float:
     """The noncentrality that reaches the power."""
-    _check(alpha, sides)
+    _check_arguments(alpha, sides)
     _check_power(power, alpha)
     top = 1.0
     while _power_of_t(top, df, alpha, sides) < power:
         top *= 2
-    return _root(lambda shift: _power_of_t(shift, df, alpha, sides), power, 0.0, top)
+    return _find_root(lambda shift: _power_of_t(shift, df, alpha, sides), power, 0.0, top)
 
 
-def _least_pairs(reached: Callable[[int], float], power: float) -> int:
+def _find_least_pairs(compute_power: Callable[[int], float], power: float) -> int:
     """The least n of at least 2 that reaches the power, by doubling and halving."""
     _check_power(power, 0.0)
     top = 2
-    while reached(top) < power:
+    while compute_power(top) < power:
         top *= 2
-        if top > MOST_PAIRS:
-            raise UsageError(f"the effect must be larger: {MOST_PAIRS:,} pairs do not find it with power {power:g}.")
+        if top > MAX_PAIRS:
+            raise UsageError(f"the effect must be larger: {MAX_PAIRS:,} pairs do not find it with power {power:g}.")
     low = top // 2
     while top - low > 1:
         middle = (low + top) // 2
-        low, top = (low, middle) if reached(middle) >= power else (middle, top)
+        low, top = (low, middle) if compute_power(middle) >= power else (middle, top)
     return top
 
 
-def _root(reached: Callable[[float], float], wanted: float, low: float, high: float) -> float:
+def _find_root(compute_power: Callable[[float], float], target: float, low: float, high: float) -> float:
     for _ in range(60):
         middle = (low + high) / 2
-        low, high = (low, middle) if reached(middle) >= wanted else (middle, high)
+        low, high = (low, middle) if compute_power(middle) >= target else (middle, high)
     return high
 
 
-def _at_most(bdtr: Callable[..., Array], k: Array, n: npt.NDArray[np.int64]) -> Array:
+def _fair_coin_cdf(bdtr: Callable[..., Array], k: Array, n: npt.NDArray[np.int64]) -> Array:
     """P(B <= k) of a fair coin, 0 for k below 0."""
     import numpy as np
 
@@ -305,7 +305,7 @@ def _check_power(power: float, alpha: float) -> None:
         raise UsageError(f"power must lie between {alpha:g} and 1, got {power:g}. 0.8 is customary.")
 
 
-def _check(alpha: float, sides: int, **positive: float) -> None:
+def _check_arguments(alpha: float, sides: int, **positive: float) -> None:
     if not 0 < alpha < 0.5 or sides not in (1, 2):
         raise UsageError(f"alpha must lie between 0 and 0.5 and sides be 1 or 2, got {alpha:g} and {sides}.")
     for name, value in positive.items():

@@ -28,10 +28,12 @@ if TYPE_CHECKING:
     Names = Sequence[Any] | npt.NDArray[Any]
 
 
-FEWEST = 4  # labelled values, or clusters of them: two are spent on the mean and the weight
-LEAST, MOST = 0.02, 1.25  # variance of a rectified mean over that of the labels alone
-DOUBT = 2.0  # squared gaps added to those of a difference: one label of +1 and one of −1 are thought of besides
-HALF = 0.5  # the same for unequal chances: half a label at each end
+MIN_LABELS = 4  # labelled values, or clusters of them: two are spent on the mean and the weight
+MIN_VARIANCE_RATIO, MAX_VARIANCE_RATIO = 0.02, 1.25  # variance of a rectified mean over that of the labels alone
+DIFFERENCE_DOUBT = (
+    2.0  # squared gaps added to those of a difference: one label of +1 and one of −1 are thought of besides
+)
+HALF_LABEL = 0.5  # the same for unequal chances: half a label at each end
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -65,7 +67,7 @@ class LabelSample:
 
 
 @dataclass(frozen=True, slots=True)
-class Rectified:
+class LabelCorrectedMean:
     """A mean that rests on people where they looked, and on the judge elsewhere.
 
     Attributes:
@@ -90,7 +92,7 @@ class Rectified:
     effective: float | None
 
 
-class _Found(NamedTuple):
+class _FittedMean(NamedTuple):
     """A mean before its interval: standard error, degrees of freedom, and the labels' own mean and variance.
 
     The variance of a difference has the labels that are thought of besides in it, as its standard error has.
@@ -109,8 +111,8 @@ class _Arrays(NamedTuple):
     f: Array
     g: Array
     inclusion: Array | None
-    mine: Codes | None
-    theirs: Codes | None
+    label_clusters: Codes | None
+    other_clusters: Codes | None
 
 
 def rectified_mean(
@@ -120,7 +122,7 @@ def rectified_mean(
     alternative: Alternative = "two-sided",
     level: float = 0.95,
     bounds: tuple[float, float] = (-inf, inf),
-) -> Rectified | None:
+) -> LabelCorrectedMean | None:
     """The mean of what people would say of everything, from labels on some and a judge's scores of all.
 
     θ = ȳ + λ (ḡ − f̄),  se² = s²/n + λ² v/N
@@ -156,21 +158,21 @@ def rectified_mean(
     >>> round(found.mean, 3), round(found.weight, 3)
     (0.8, 0.3)
     """
-    arrays = _read(sample)
-    fitted = _estimate(arrays, sample, weight, bounds)
+    arrays = _read_arrays(sample)
+    fitted = _fit_mean(arrays, sample, weight, bounds)
     if fitted is None:
         return None
     n = arrays.y.size
-    chosen = (sample.inclusion, sample.strata, sample.clusters)
-    d = _ratio(fitted, n, plain=all(stratum is None for stratum in chosen))
+    designs = (sample.inclusion, sample.strata, sample.clusters)
+    d = _compute_variance_ratio(fitted, n, is_plain=all(stratum is None for stratum in designs))
     trials = n / d if isfinite(bounds[0]) and isfinite(bounds[1]) else None
-    interval = _interval(fitted, trials, bounds, alternative, level)
-    return _told(fitted, arrays, interval, bounds, n / d if fitted.error > 0 else None)
+    interval = _build_interval(fitted, trials, bounds, alternative, level)
+    return _build_result(fitted, arrays, interval, bounds, n / d if fitted.error > 0 else None)
 
 
 def rectified_difference(
     sample: LabelSample, *, alternative: Alternative = "two-sided", level: float = 0.95
-) -> Rectified | None:
+) -> LabelCorrectedMean | None:
     """The mean of what people would say changed, from examples that are labelled in both runs.
 
     As `rectified_mean` of differences, new − base, of scores within [0, 1]: the interval is θ ± t(n − 2) se, with one
@@ -184,24 +186,26 @@ def rectified_difference(
     Returns:
         The difference with its interval; None as `rectified_mean`.
     """
-    arrays = _read(sample)
-    fitted = _estimate(arrays, sample, None, (-1.0, 1.0), DOUBT)
+    arrays = _read_arrays(sample)
+    fitted = _fit_mean(arrays, sample, None, (-1.0, 1.0), DIFFERENCE_DOUBT)
     if fitted is None:
         return None
-    interval = _interval(fitted, None, (-1.0, 1.0), alternative, level)
-    return _told(fitted, arrays, interval, (-1.0, 1.0), fitted.variance / fitted.error**2 if fitted.error > 0 else None)
+    interval = _build_interval(fitted, None, (-1.0, 1.0), alternative, level)
+    return _build_result(
+        fitted, arrays, interval, (-1.0, 1.0), fitted.variance / fitted.error**2 if fitted.error > 0 else None
+    )
 
 
-def _told(
-    fitted: _Found, arrays: _Arrays, interval: Interval, bounds: tuple[float, float], effective: float | None
-) -> Rectified:
-    n, rest = arrays.y.size, arrays.g.size
-    whole = float((arrays.f.sum() + arrays.g.sum()) / (n + rest))
+def _build_result(
+    fitted: _FittedMean, arrays: _Arrays, interval: Interval, bounds: tuple[float, float], effective: float | None
+) -> LabelCorrectedMean:
+    n, n_others = arrays.y.size, arrays.g.size
+    judge_mean = float((arrays.f.sum() + arrays.g.sum()) / (n + n_others))
     mean = min(bounds[1], max(bounds[0], fitted.mean))
-    return Rectified(mean, interval, fitted.weight, fitted.classical, whole, n, rest, effective)
+    return LabelCorrectedMean(mean, interval, fitted.weight, fitted.classical, judge_mean, n, n_others, effective)
 
 
-def _read(sample: LabelSample) -> _Arrays:
+def _read_arrays(sample: LabelSample) -> _Arrays:
     import numpy as np
 
     y, f, g = (np.asarray(numbers, dtype=float) for numbers in (sample.labels, sample.judged, sample.others))
@@ -210,58 +214,60 @@ def _read(sample: LabelSample) -> _Arrays:
     pi = None if sample.inclusion is None else np.asarray(sample.inclusion, dtype=float)
     if pi is not None and (pi.shape != y.shape or not ((pi > 0) & (pi <= 1)).all()):
         raise UsageError("rectified_mean: inclusion must be a chance in (0, 1] for each label.")
-    mine = theirs = None
+    label_clusters = other_clusters = None
     if sample.clusters is not None:
-        mine, theirs = (np.unique(np.asarray(cluster), return_inverse=True)[1] for cluster in sample.clusters)
-    return _Arrays(y, f, g, pi, mine, theirs)
+        label_clusters, other_clusters = (
+            np.unique(np.asarray(cluster), return_inverse=True)[1] for cluster in sample.clusters
+        )
+    return _Arrays(y, f, g, pi, label_clusters, other_clusters)
 
 
-def _estimate(
+def _fit_mean(
     arrays: _Arrays, sample: LabelSample, weight: float | None, bounds: tuple[float, float], doubt: float = 0.0
-) -> _Found | None:
+) -> _FittedMean | None:
     if sample.strata is not None:
-        return _stratified(arrays, sample.strata, weight, bounds, doubted=doubt > 0)
+        return _fit_stratified(arrays, sample.strata, weight, bounds, doubted=doubt > 0)
     if arrays.inclusion is not None:
-        return _hajek(arrays, weight, doubt)
-    return _simple(arrays, weight, doubt)
+        return _fit_hajek(arrays, weight, doubt)
+    return _fit_simple(arrays, weight, doubt)
 
 
-def _simple(arrays: _Arrays, weight: float | None, doubt: float) -> _Found | None:
+def _fit_simple(arrays: _Arrays, weight: float | None, doubt: float) -> _FittedMean | None:
     """A random sample, perhaps of clusters."""
     y, f, g = arrays.y, arrays.f, arrays.g
-    n, rest = y.size, g.size
-    units = n if arrays.mine is None else int(arrays.mine.max(initial=-1)) + 1
-    if units < FEWEST or rest < 2:
+    n, n_others = y.size, g.size
+    units = n if arrays.label_clusters is None else int(arrays.label_clusters.max(initial=-1)) + 1
+    if units < MIN_LABELS or n_others < 2:
         return None
     dy, df, dg = y - y.mean(), f - f.mean(), g - g.mean()
     if weight is None:
         spread = float(df @ df)
-        weight = 0.0 if spread == 0 else min(1.0, max(-1.0, float(dy @ df) / spread / (1 + n / rest)))
+        weight = 0.0 if spread == 0 else min(1.0, max(-1.0, float(dy @ df) / spread / (1 + n / n_others)))
     mean = float(y.mean()) + weight * float(g.mean() - f.mean())
     error = sqrt(
-        _spread(dy - weight * df, arrays.mine, 2, doubt) / n**2
-        + (weight**2 * _spread(dg, arrays.theirs, 1) / rest**2 if weight else 0.0)
+        _sum_variance(dy - weight * df, arrays.label_clusters, 2, doubt) / n**2
+        + (weight**2 * _sum_variance(dg, arrays.other_clusters, 1) / n_others**2 if weight else 0.0)
     )
-    return _Found(mean, error, weight, units - 2, float(y.mean()), (float(dy @ dy) + doubt) / (n - 1))
+    return _FittedMean(mean, error, weight, units - 2, float(y.mean()), (float(dy @ dy) + doubt) / (n - 1))
 
 
-def _spread(residual: Array, groups: Codes | None, lost: int, doubt: float = 0.0) -> float:
+def _sum_variance(residual: Array, groups: Codes | None, n_spent: int, doubt: float = 0.0) -> float:
     """Variance of a sum of residuals, from their squares or those of their clusters' sums."""
     import numpy as np
 
     sums = residual if groups is None else np.bincount(groups, weights=residual)
     units = sums.size
-    return float(sums @ sums + doubt * residual.size / units) * units / max(1, units - lost)
+    return float(sums @ sums + doubt * residual.size / units) * units / max(1, units - n_spent)
 
 
-def _hajek(arrays: _Arrays, weight: float | None, doubt: float) -> _Found | None:
+def _fit_hajek(arrays: _Arrays, weight: float | None, doubt: float) -> _FittedMean | None:
     """Examples that were drawn with unequal chances, each on its own or in clusters."""
     import numpy as np
 
     y, f = arrays.y, arrays.f
     n, total = y.size, y.size + arrays.g.size
-    units = n if arrays.mine is None else int(arrays.mine.max(initial=-1)) + 1
-    if arrays.inclusion is None or units < FEWEST or arrays.g.size < 2:
+    units = n if arrays.label_clusters is None else int(arrays.label_clusters.max(initial=-1)) + 1
+    if arrays.inclusion is None or units < MIN_LABELS or arrays.g.size < 2:
         return None
     w = 1 / arrays.inclusion
     w /= w.mean()
@@ -273,88 +279,93 @@ def _hajek(arrays: _Arrays, weight: float | None, doubt: float) -> _Found | None
         weight = 0.0 if spread == 0 else min(1.0, max(-1.0, float((w * dy) @ (w * df)) / spread))
     residual = dy - weight * df
     shared = float(w @ (residual * df)) / n
-    whole = weight**2 * float(everything.var()) + 2 * weight * shared
-    square = _spread(w * residual, arrays.mine, 2, max(HALF, doubt) * float(w @ w) / n) / n**2 + whole / total
-    kish = n * n / float(w @ w) if arrays.mine is None else units
+    judge_variance = weight**2 * float(everything.var()) + 2 * weight * shared
+    square = (
+        _sum_variance(w * residual, arrays.label_clusters, 2, max(HALF_LABEL, doubt) * float(w @ w) / n) / n**2
+        + judge_variance / total
+    )
+    kish = n * n / float(w @ w) if arrays.label_clusters is None else units
     mean = my + weight * (float(everything.mean()) - mf)
     variance = (float(w @ (dy * dy)) + doubt) / (n - 1)
-    return _Found(mean, sqrt(max(0.0, square)), weight, max(1.0, kish - 2), my, variance)
+    return _FittedMean(mean, sqrt(max(0.0, square)), weight, max(1.0, kish - 2), my, variance)
 
 
-def _stratified(
+def _fit_stratified(
     arrays: _Arrays, strata: tuple[Names, Names], weight: float | None, bounds: tuple[float, float], *, doubted: bool
-) -> _Found | None:
+) -> _FittedMean | None:
     """Random within each stratum; degrees of freedom by Satterthwaite."""
     import numpy as np
 
     width = bounds[1] - bounds[0]
     if not isfinite(width):
         raise UsageError("rectified_mean: strata need finite bounds. Give bounds=(0, 1) for shares.")
-    mine, theirs = (np.asarray(stratum) for stratum in strata)
+    label_strata, other_strata = (np.asarray(stratum) for stratum in strata)
     total = arrays.y.size + arrays.g.size
     mean = square = freedom = followed = classical = 0.0
-    parts: list[tuple[float, float, float]] = []
-    for name in np.unique(np.concatenate([mine, theirs])):
-        y, f, g = arrays.y[mine == name], arrays.f[mine == name], arrays.g[theirs == name]
-        if y.size < FEWEST:
+    estimates: list[tuple[float, float, float]] = []
+    for name in np.unique(np.concatenate([label_strata, other_strata])):
+        y, f, g = arrays.y[label_strata == name], arrays.f[label_strata == name], arrays.g[other_strata == name]
+        if y.size < MIN_LABELS:
             return None
-        share, fitted = (y.size + g.size) / total, _part(y, f, g, weight, bounds, doubted=doubted)
+        share, fitted = (y.size + g.size) / total, _fit_stratum(y, f, g, weight, bounds, doubted=doubted)
         mean, followed = mean + share * fitted.mean, followed + share * fitted.weight
         classical += share * fitted.classical
         square += (share * fitted.error) ** 2
         freedom += (share * fitted.error) ** 4 / fitted.df
-        parts.append((share, fitted.classical, fitted.variance))
-    variance = sum(share * (spread + (value - classical) ** 2) for share, value, spread in parts)
-    return _Found(mean, sqrt(square), followed, square**2 / freedom if freedom else 1.0, classical, variance)
+        estimates.append((share, fitted.classical, fitted.variance))
+    variance = sum(share * (spread + (value - classical) ** 2) for share, value, spread in estimates)
+    return _FittedMean(mean, sqrt(square), followed, square**2 / freedom if freedom else 1.0, classical, variance)
 
 
-def _part(y: Array, f: Array, g: Array, weight: float | None, bounds: tuple[float, float], *, doubted: bool) -> _Found:
+def _fit_stratum(
+    y: Array, f: Array, g: Array, weight: float | None, bounds: tuple[float, float], *, doubted: bool
+) -> _FittedMean:
     """One stratum, with one label at each end added to its variance; without others its labels are all there is."""
-    n, rest = y.size, g.size
+    n, n_others = y.size, g.size
     dy, df = y - y.mean(), f - f.mean()
     spread = float(df @ df)
     if weight is None:
-        weight = 0.0 if spread == 0 or rest < 2 else float(dy @ df) / spread / (1 + n / rest)
+        weight = 0.0 if spread == 0 or n_others < 2 else float(dy @ df) / spread / (1 + n / n_others)
         weight = min(1.0, max(-1.0, weight))
     middle = (float(y.sum()) + bounds[0] + bounds[1]) / (n + 2)
     added = (bounds[0] - middle) ** 2 + (bounds[1] - middle) ** 2
     residual = dy - weight * df
     square = (float(residual @ residual) + added) / n / n
     shift = 0.0
-    if rest >= 2 and weight:
+    if n_others >= 2 and weight:
         shift = weight * float(g.mean() - f.mean())
-        square += weight**2 * float(g.var(ddof=1)) / rest
+        square += weight**2 * float(g.var(ddof=1)) / n_others
     variance = (float(dy @ dy) + (added if doubted else 0.0)) / (n - 1)
-    return _Found(float(y.mean()) + shift, sqrt(square), weight, n - 2, float(y.mean()), variance)
+    return _FittedMean(float(y.mean()) + shift, sqrt(square), weight, n - 2, float(y.mean()), variance)
 
 
-def _ratio(fitted: _Found, n: int, *, plain: bool) -> float:
+def _compute_variance_ratio(fitted: _FittedMean, n: int, *, is_plain: bool) -> float:
     """d: the variance of the mean over that of the mean of n labels alone."""
     if fitted.variance == 0 or fitted.error == 0:
         return 1.0
     d = n * fitted.error**2 / fitted.variance
-    return max(LEAST, min(MOST, d) if plain else d)
+    return max(MIN_VARIANCE_RATIO, min(MAX_VARIANCE_RATIO, d) if is_plain else d)
 
 
-def _interval(
-    fitted: _Found, trials: float | None, bounds: tuple[float, float], alternative: Alternative, level: float
+def _build_interval(
+    fitted: _FittedMean, trials: float | None, bounds: tuple[float, float], alternative: Alternative, level: float
 ) -> Interval:
     """Wilson's interval of the mean, by as many trials as it is worth; None = Student's."""
     low, high = bounds
-    z = _quantile(fitted.df, alternative, level)
+    z = _find_quantile(fitted.df, alternative, level)
     if trials is None:
-        ends = (fitted.mean - z * fitted.error, fitted.mean + z * fitted.error)
-        return _ended(ends, bounds, alternative, level, "rectified t")
+        limits = (fitted.mean - z * fitted.error, fitted.mean + z * fitted.error)
+        return _clip_interval(limits, bounds, alternative, level, "rectified t")
     width = high - low
     r = min(1.0, max(0.0, (fitted.mean - low) / width))
-    own = min(1.0, max(0.0, (fitted.classical - low) / width))
+    classical_share = min(1.0, max(0.0, (fitted.classical - low) / width))
     if fitted.variance > 0:  # labels between the bounds vary less than 0 and 1 with the same mean
-        trials *= max(1.0, own * (1 - own) * width * width / fitted.variance)
+        trials *= max(1.0, classical_share * (1 - classical_share) * width * width / fitted.variance)
     k = z * z / trials
     half = sqrt(k * r * (1 - r) + k * k / 4)
-    ends = ((r + k / 2 - half) / (1 + k), (r + k / 2 + half) / (1 + k))
-    return _ended(
-        (low + width * max(0.0, ends[0]), low + width * min(1.0, ends[1])),
+    limits = ((r + k / 2 - half) / (1 + k), (r + k / 2 + half) / (1 + k))
+    return _clip_interval(
+        (low + width * max(0.0, limits[0]), low + width * min(1.0, limits[1])),
         bounds,
         alternative,
         level,
@@ -362,7 +373,7 @@ def _interval(
     )
 
 
-def _quantile(df: float, alternative: Alternative, level: float) -> float:
+def _find_quantile(df: float, alternative: Alternative, level: float) -> float:
     """One-sided intervals spend the whole of 1 − level on their one end."""
     if not 0 < level < 1:
         raise UsageError(f"level must lie between 0 and 1, got {level:g}. Write 0.95 for 95 %.")
@@ -373,10 +384,10 @@ def _quantile(df: float, alternative: Alternative, level: float) -> float:
     return t_quantile(df, 2 * level - 1)
 
 
-def _ended(
-    ends: tuple[float, float], bounds: tuple[float, float], alternative: Alternative, level: float, method: str
+def _clip_interval(
+    limits: tuple[float, float], bounds: tuple[float, float], alternative: Alternative, level: float, method: str
 ) -> Interval:
-    low = -inf if alternative == "less" else ends[0]
-    high = inf if alternative == "greater" else ends[1]
-    told = method if alternative == "two-sided" else f"{method}, one-sided ({alternative})"
-    return Interval(max(bounds[0], low), min(bounds[1], high), told, level)
+    low = -inf if alternative == "less" else limits[0]
+    high = inf if alternative == "greater" else limits[1]
+    method_name = method if alternative == "two-sided" else f"{method}, one-sided ({alternative})"
+    return Interval(max(bounds[0], low), min(bounds[1], high), method_name, level)

@@ -34,7 +34,9 @@ class TransferredRate:
     specificity: float
 
 
-def transferred_rate(labels: Values, judged: Values, others: Values, *, level: float = 0.95) -> TransferredRate | None:
+def transferred_rate(
+    labels: Values, verdicts: Values, others: Values, *, level: float = 0.95
+) -> TransferredRate | None:
     """The rate of right answers in a run without labels, from a judge's verdicts on it and labels of another run.
 
     π = (p + sp − 1) / (se + sp − 1)
@@ -51,7 +53,7 @@ def transferred_rate(labels: Values, judged: Values, others: Values, *, level: f
 
     Args:
         labels: shape (n,), 1 = right, 0 = wrong, by people.
-        judged: shape (n,), the judge's verdicts on the same, 1 or 0.
+        verdicts: shape (n,), the judge's verdicts on the same, 1 or 0.
         others: shape (N,), its verdicts on the run.
         level: confidence, in (0, 1).
 
@@ -70,7 +72,7 @@ def transferred_rate(labels: Values, judged: Values, others: Values, *, level: f
     """
     import numpy as np
 
-    y, f, g = (np.asarray(numbers, dtype=float) for numbers in (labels, judged, others))
+    y, f, g = (np.asarray(numbers, dtype=float) for numbers in (labels, verdicts, others))
     if y.shape != f.shape or any(not np.isin(numbers, (0.0, 1.0)).all() for numbers in (y, f, g)):
         raise UsageError("transferred_rate: labels and verdicts must be as many, and each 0 or 1.")
     ones, zeros = int(y.sum()), int((1 - y).sum())
@@ -95,6 +97,6 @@ def _lang_reiczigel(
     middle = pi + 2 * z * z * (pi * of_se - (1 - pi) * of_sp)
     half = z * sqrt(p * (1 - p) / size + pi * pi * of_se + (1 - pi) ** 2 * of_sp) / tells
     interval = Interval(min(1.0, max(0.0, middle - half)), min(1.0, max(0.0, middle + half)), "lang-reiczigel", level)
-    apart = right[0] / right[1] + wrong[0] / wrong[1] - 1
-    share = (run[0] / run[1] + wrong[0] / wrong[1] - 1) / apart if apart > 0 else pi
+    discrimination = right[0] / right[1] + wrong[0] / wrong[1] - 1
+    share = (run[0] / run[1] + wrong[0] / wrong[1] - 1) / discrimination if discrimination > 0 else pi
     return min(1.0, max(0.0, share)), interval

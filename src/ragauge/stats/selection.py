@@ -14,15 +14,15 @@ if TYPE_CHECKING:
     Array = npt.NDArray[np.float64]
     Choose = Callable[[Array], int]
 
-RESAMPLES = 1_000
+N_RESAMPLES = 1_000
 
 
-def expected_on_new(
+def estimate_on_new(
     values: npt.ArrayLike,
     choose: Choose | None = None,
     clusters: Clusters | None = None,
     *,
-    resamples: int = RESAMPLES,
+    resamples: int = N_RESAMPLES,
     seed: int = 0,
 ) -> float | None:
     """Mean score, on new examples, of the setting that a rule of choice takes.
@@ -46,7 +46,7 @@ def expected_on_new(
 
     >>> import numpy as np
     >>> equal = np.random.default_rng(0).normal(0.7, 0.2, (200, 24))
-    >>> round(equal.mean(axis=0).max(), 2), round(expected_on_new(equal), 2)
+    >>> round(equal.mean(axis=0).max(), 2), round(estimate_on_new(equal), 2)
     (np.float64(0.72), 0.69)
     """
     import numpy as np
@@ -54,17 +54,17 @@ def expected_on_new(
     x = np.asarray(values, dtype=float)
     groups = np.arange(len(x)) if clusters is None else np.unique(np.asarray(clusters), return_inverse=True)[1]
     size = int(groups.max()) + 1 if len(x) else 0
-    there = ~np.isnan(x)
-    if size < 2 or not there.any():
+    is_scored = ~np.isnan(x)
+    if size < 2 or not is_scored.any():
         return None
     sums, counts = np.zeros((size, x.shape[1])), np.zeros((size, x.shape[1]))
-    np.add.at(sums, groups, np.where(there, x, 0.0))
-    np.add.at(counts, groups, there)
-    drawn = np.random.default_rng(seed).multinomial(size, np.full(size, 1 / size), size=resamples)
-    left = (drawn == 0).astype(float)
+    np.add.at(sums, groups, np.where(is_scored, x, 0.0))
+    np.add.at(counts, groups, is_scored)
+    draws = np.random.default_rng(seed).multinomial(size, np.full(size, 1 / size), size=resamples)
+    left_out = (draws == 0).astype(float)
     with np.errstate(invalid="ignore", divide="ignore"):
-        inside, outside = (drawn @ sums) / (drawn @ counts), (left @ sums) / (left @ counts)
+        inside, outside = (draws @ sums) / (draws @ counts), (left_out @ sums) / (left_out @ counts)
     inside = np.where(np.isnan(inside), -np.inf, inside)
-    chosen = inside.argmax(axis=1) if choose is None else np.array([choose(row) for row in inside])
-    chosen_outside = outside[np.arange(resamples), chosen]
+    selected = inside.argmax(axis=1) if choose is None else np.array([choose(row) for row in inside])
+    chosen_outside = outside[np.arange(resamples), selected]
     return None if np.isnan(chosen_outside).all() else float(np.nanmean(chosen_outside))

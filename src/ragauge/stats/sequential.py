@@ -21,14 +21,14 @@ if TYPE_CHECKING:
 
     Array = npt.NDArray[np.float64]
 
-BETS = 10  # λ, log-spaced
-SMALLEST = 0.02  # of the largest
-DOUBT = 0.25  # of a series' chance of a false alarm: that its baseline is taken for higher than it is
-UNSEEN = 0.22  # with it a baseline without one failure is doubted as much as Bernoulli's exact bound does
-WIDEST = 2.0  # the allowed drop times this: more doubt about a baseline is not enough data
+N_BETS = 10  # λ, log-spaced
+SMALLEST_BET_SHARE = 0.02  # of the largest
+BASELINE_DOUBT_SHARE = 0.25  # of a series' chance of a false alarm: that its baseline is taken for higher than it is
+UNSEEN_VARIANCE = 0.22  # with it a baseline without one failure is doubted as much as Bernoulli's exact bound does
+MAX_DOUBT_RATIO = 2.0  # the allowed drop times this: more doubt about a baseline is not enough data
 SOON, SLOWLY = 10, 0.2  # how bets are spread over 10 to 100,000 scores: nearly as if one knew how many come
-LARGEST = 0.9  # of what a score of 1 could lose: the wealth never reaches 0
-MOST = 1e290  # the greatest M that is told: a week of nothing but failures would end above any number
+MAX_LOSS_SHARE = 0.9  # of what a score of 1 could lose: the wealth never reaches 0
+MAX_EVIDENCE = 1e290  # the greatest M that is told: a week of nothing but failures would end above any number
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +55,7 @@ def drop_reference(
 ) -> DropReference:
     """The mean that scores must not fall below: baseline · (1 − max_drop), or less where the baseline is in doubt.
 
-    See `reference_of`.
+    See `compute_reference`.
 
     Args:
         values: scores of the baseline, shape (n,), in [0, 1], higher better.
@@ -74,11 +74,11 @@ def drop_reference(
     """
     if not 0 < max_drop < 1:
         raise UsageError(f"max_drop must be above 0 and below 1, got {max_drop!r}. Write 0.03 for 3 %.")
-    known = Moments.of(values, weights)
-    return reference_of(known, (known.mean or 0.0) * max_drop, false_alarm)
+    moments = Moments.of(values, weights)
+    return compute_reference(moments, (moments.mean or 0.0) * max_drop, false_alarm)
 
 
-def reference_of(known: Moments, allowed: float, false_alarm: float) -> DropReference:
+def compute_reference(moments: Moments, allowed: float, false_alarm: float) -> DropReference:
     """The mean that scores must not fall below: the baseline less what it may lose, or less its doubt if that is more.
 
     A baseline that is too high by what may be lost alarms while nothing has changed. Its doubt is a one-sided bound
@@ -86,40 +86,44 @@ def reference_of(known: Moments, allowed: float, false_alarm: float) -> DropRefe
     seen). It counts as known when its standard error is at most half of what may be lost, and its doubt at most twice.
 
     Args:
-        known: of the baseline's scores, in [0, 1], higher better.
+        moments: of the baseline's scores, in [0, 1], higher better.
         allowed: what may be lost, in the scores' unit.
         false_alarm: α / K, the chance of a false alarm that the series has, in (0, 1).
     """
-    mean, error = known.mean, known.error
+    mean, error = moments.mean, moments.error
     if mean is None or error is None:
         return DropReference(None, None, None, 0, certain=False)
-    doubt = _doubt(known, known.n, false_alarm)
-    enough = 0 < allowed < mean and error <= allowed / 2 and doubt <= WIDEST * allowed
+    doubt = _compute_doubt(moments, moments.n, false_alarm)
+    enough = 0 < allowed < mean and error <= allowed / 2 and doubt <= MAX_DOUBT_RATIO * allowed
     m = mean - max(allowed, doubt)
-    needed = _needed(known, allowed, false_alarm)
+    needed = _count_needed(moments, allowed, false_alarm)
     return DropReference(m if enough and m > 0 else None, mean, error, needed, certain=enough and doubt <= allowed)
 
 
-def _doubt(known: Moments, n: float, false_alarm: float) -> float:
+def _compute_doubt(moments: Moments, n: float, false_alarm: float) -> float:
     """How far below the mean of n values like these the true mean may lie."""
-    bits = log(1 / (DOUBT * false_alarm))
-    effective = n * known.w**2 / (known.w2 * known.n)  # of equal weights as many
-    variance = (known.error or 0.0) ** 2 * known.w**2 / known.w2
-    return sqrt(2 * bits * (variance + UNSEEN * bits / effective) / effective) + bits / (3 * effective)
+    bits = log(1 / (BASELINE_DOUBT_SHARE * false_alarm))
+    effective = n * moments.w**2 / (moments.w2 * moments.n)  # of equal weights as many
+    variance = (moments.error or 0.0) ** 2 * moments.w**2 / moments.w2
+    return sqrt(2 * bits * (variance + UNSEEN_VARIANCE * bits / effective) / effective) + bits / (3 * effective)
 
 
-def _needed(known: Moments, allowed: float, false_alarm: float) -> int:
+def _count_needed(moments: Moments, allowed: float, false_alarm: float) -> int:
     """How many values like these it takes until a baseline counts as known."""
     if allowed <= 0:
         return 0
-    least = max(2, ceil(known.n * (2 * (known.error or 0.0) / allowed) ** 2))
-    most = least
-    while _doubt(known, most, false_alarm) > WIDEST * allowed:
-        least, most = most, 2 * most
-    while most - least > 1:
-        middle = (least + most) // 2
-        least, most = (middle, most) if _doubt(known, middle, false_alarm) > WIDEST * allowed else (least, middle)
-    return most
+    low = max(2, ceil(moments.n * (2 * (moments.error or 0.0) / allowed) ** 2))
+    high = low
+    while _compute_doubt(moments, high, false_alarm) > MAX_DOUBT_RATIO * allowed:
+        low, high = high, 2 * high
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (
+            (middle, high)
+            if _compute_doubt(moments, middle, false_alarm) > MAX_DOUBT_RATIO * allowed
+            else (low, middle)
+        )
+    return high
 
 
 def alarm_limit(false_alarms: float, series: int = 1) -> float:
@@ -177,9 +181,9 @@ class DropEvidence:
     days: int
     whole: float = 1.0
     begun: int = 0
-    wealth: tuple[float, ...] = (0.0,) * BETS
-    best: tuple[float, ...] = (1.0,) * BETS
-    since: tuple[int, ...] = (0,) * BETS
+    wealth: tuple[float, ...] = (0.0,) * N_BETS
+    best: tuple[float, ...] = (1.0,) * N_BETS
+    since: tuple[int, ...] = (0,) * N_BETS
     n: int = 0
 
     def __post_init__(self) -> None:
@@ -193,11 +197,11 @@ class DropEvidence:
         """The λ, ascending, shape (10,)."""
         import numpy as np
 
-        largest = LARGEST / (1 - self.m)
-        return np.geomspace(SMALLEST * largest, largest, BETS)
+        largest = MAX_LOSS_SHARE / (1 - self.m)
+        return np.geomspace(SMALLEST_BET_SHARE * largest, largest, N_BETS)
 
     @property
-    def over(self) -> bool:
+    def is_over(self) -> bool:
         """Whether all days of the period have begun."""
         return self.begun == self.days
 
@@ -207,10 +211,10 @@ class DropEvidence:
         Raises:
             UsageError: the period is over.
         """
-        if self.over:
+        if self.is_over:
             raise UsageError(f"the period of {self.days} days is over. Begin a new one.")
         share = self.whole / 2 / self.days
-        return replace(self, begun=self.begun + 1, wealth=tuple(one + share for one in self.wealth))
+        return replace(self, begun=self.begun + 1, wealth=tuple(amount + share for amount in self.wealth))
 
     def after(self, scores: Values, weights: Values | None = None) -> tuple[DropEvidence, Array]:
         """The evidence with more scores of the latest day, and its course: M after each of them, shape (n,).
@@ -226,16 +230,16 @@ class DropEvidence:
 
         if not self.begun:
             raise UsageError("no day of the period has begun. Call next_day first.")
-        factors = 1 + np.outer(self._edges(scores, weights), self.bets)
+        factors = 1 + np.outer(self._compute_edges(scores, weights), self.bets)
         taken, course = len(factors), np.empty(len(factors))
-        unspent = self.whole / 2 * later_share(np.arange(self.n, self.n + taken + 1))
-        shares, waiting = unspent[:-1] - unspent[1:], self._waiting
+        unspent = self.whole / 2 * compute_later_share(np.arange(self.n, self.n + taken + 1))
+        shares, waiting = unspent[:-1] - unspent[1:], self._waiting_share
         wealth, best, since = np.array(self.wealth), np.array(self.best), np.array(self.since)
-        for place, factor in enumerate(factors):
-            since[best <= 1] = self.n + place
-            wealth = np.minimum((wealth + shares[place]) * factor, MOST)
-            best = np.minimum(np.maximum(best, 1) * factor, MOST)
-            course[place] = wealth.mean() + waiting + unspent[place + 1]
+        for index, factor in enumerate(factors):
+            since[best <= 1] = self.n + index
+            wealth = np.minimum((wealth + shares[index]) * factor, MAX_EVIDENCE)
+            best = np.minimum(np.maximum(best, 1) * factor, MAX_EVIDENCE)
+            course[index] = wealth.mean() + waiting + unspent[index + 1]
         return replace(
             self,
             n=self.n + taken,
@@ -244,7 +248,7 @@ class DropEvidence:
             since=tuple(since.tolist()),
         ), course
 
-    def _edges(self, scores: Values, weights: Values | None) -> Array:
+    def _compute_edges(self, scores: Values, weights: Values | None) -> Array:
         """What each score adds to a bet of 1, w (m − x).
 
         Raises:
@@ -264,15 +268,15 @@ class DropEvidence:
     @property
     def value(self) -> float:
         """M now; `whole` before the first day."""
-        return fsum(self.wealth) / BETS + self.left
+        return fsum(self.wealth) / N_BETS + self.remaining
 
     @property
-    def left(self) -> float:
+    def remaining(self) -> float:
         """What is not bet yet, in [0, 1]."""
-        return self._waiting + self.whole / 2 * float(later_share(self.n))
+        return self._waiting_share + self.whole / 2 * float(compute_later_share(self.n))
 
     @property
-    def _waiting(self) -> float:
+    def _waiting_share(self) -> float:
         """What days bet that have not begun."""
         return self.whole / 2 * (self.days - self.begun) / self.days
 
@@ -283,10 +287,10 @@ class DropEvidence:
         return self.n if best <= 1 else self.since[self.best.index(best)]
 
 
-def later_share(n: Any) -> Any:
+def compute_later_share(n: Any) -> Any:
     """The share of what scores bet, whichever day they are of, that is left for those behind n; n may be an array.
 
-    >>> later_share(0), round(later_share(1000), 2)
+    >>> compute_later_share(0), round(compute_later_share(1000), 2)
     (1.0, 0.4)
     """
     return (1 + n / SOON) ** -SLOWLY

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from ragauge.core.errors import UsageError
 from ragauge.stats.distributions import normal_quantile
-from ragauge.stats.weighted import Alternative, Tested, group_numbers, summed_up, weighted
+from ragauge.stats.weighted import Alternative, HypothesisTest, number_groups, read_weighted, sum_parts
 
 if TYPE_CHECKING:
     import numpy as np
@@ -29,9 +29,9 @@ if TYPE_CHECKING:
     Array = npt.NDArray[np.float64]
 
 
-LEAST_FLIPPED = 6  # pairs: of fewer all patterns of signs are too common
-MOST_FLIPPED = 200  # pairs that differ: from here on t and sign flips agree, and t costs nothing
-REPEATED = 0.1  # share of the differences that may repeat another (0 too) and still pass for continuous
+MIN_FLIPPED = 6  # pairs: of fewer all patterns of signs are too common
+MAX_FLIPPED = 200  # pairs that differ: from here on t and sign flips agree, and t costs nothing
+MAX_REPEATED_SHARE = 0.1  # share of the differences that may repeat another (0 too) and still pass for continuous
 ROUNDING = 1e-10  # of the sum of the absolute parts: sums that differ by less are tied
 
 
@@ -43,7 +43,7 @@ def sign_flip(
     alternative: Alternative = "two-sided",
     resamples: int = 9_999,
     seed: int = 0,
-) -> Tested | None:
+) -> HypothesisTest | None:
     """Permutation test of pairs: how often random signs carry the sum of the differences as far as it is.
 
     p = (#{|T*| >= |T|} + 1) / (resamples + 1),  T = Σ_g d_g,  T* = Σ_g ±d_g,  d_g = Σ_{i in g} wᵢ dᵢ
@@ -72,34 +72,34 @@ def sign_flip(
     """
     import numpy as np
 
-    parts, n, total = parts_of(differences, weights, clusters)
+    parts, n, total = compute_parts(differences, weights, clusters)
     if parts.size < 2:
         return None
     mean, scale = float(parts.sum()) / total, float(np.abs(parts).sum())
     moved = parts[np.abs(parts) > ROUNDING * scale]
     flipped = "sign flips" if parts.size == n else "sign flips of clusters"
-    side = -1.0 if alternative == "less" else 1.0
-    (sums,), every = sign_flip_sums(side * moved[None], resamples, seed)
-    observed, slack = side * float(moved.sum()), ROUNDING * scale
+    direction = -1.0 if alternative == "less" else 1.0
+    (sums,), every = sum_sign_flips(direction * moved[None], resamples, seed)
+    observed, slack = direction * float(moved.sum()), ROUNDING * scale
     far = np.abs(sums) >= abs(observed) - slack if alternative == "two-sided" else sums >= observed - slack
     beyond = int(np.count_nonzero(far))
     p = beyond / sums.size if every else (beyond + 1) / (sums.size + 1)
-    return Tested(p, f"{flipped}, exact" if every else flipped, mean, n, alternative, mean)
+    return HypothesisTest(p, f"{flipped}, exact" if every else flipped, mean, n, alternative, mean)
 
 
-def parts_of(differences: Values, weights: Values | None, clusters: Clusters | None) -> tuple[Array, int, float]:
+def compute_parts(differences: Values, weights: Values | None, clusters: Clusters | None) -> tuple[Array, int, float]:
     """What flips its sign as one, how many pairs that is, and the sum of their weights."""
     import numpy as np
 
-    d, w = weighted(differences, weights)
+    d, w = read_weighted(differences, weights)
     if d.size and not bool(np.isfinite(d).all()):
         raise UsageError("sign_flip: differences must be finite. Leave out the pairs of which one side has no score.")
     total = float(d.size) if w is None else float(w.sum())
-    groups = None if clusters is None else group_numbers(differences, weights, clusters)
-    return summed_up(d, w, groups)[0], d.size, total
+    groups = None if clusters is None else number_groups(differences, weights, clusters)
+    return sum_parts(d, w, groups)[0], d.size, total
 
 
-def coarse(parts: Array) -> bool:
+def is_coarse(parts: Array) -> bool:
     """Whether t alone would be too sure: many differences are 0 or alike in size, and few are not 0.
 
     So it is where at least 6 parts are there, at most 200 of them are not 0, and more than a tenth repeat another.
@@ -107,13 +107,13 @@ def coarse(parts: Array) -> bool:
     import numpy as np
 
     sizes = np.abs(parts)
-    alike = ROUNDING * float(sizes.sum())
-    if sizes.size < LEAST_FLIPPED or np.count_nonzero(sizes > alike) > MOST_FLIPPED:
+    tolerance = ROUNDING * float(sizes.sum())
+    if sizes.size < MIN_FLIPPED or np.count_nonzero(sizes > tolerance) > MAX_FLIPPED:
         return False
-    return bool(np.count_nonzero(np.diff(np.sort(sizes)) <= alike) > REPEATED * sizes.size)
+    return bool(np.count_nonzero(np.diff(np.sort(sizes)) <= tolerance) > MAX_REPEATED_SHARE * sizes.size)
 
 
-def sign_flip_sums(rows: Array, resamples: int, seed: int) -> tuple[Array, bool]:
+def sum_sign_flips(rows: Array, resamples: int, seed: int) -> tuple[Array, bool]:
     """The sums of each row under the same patterns of signs, and whether these are all that there are.
 
     Args:
@@ -128,20 +128,20 @@ def sign_flip_sums(rows: Array, resamples: int, seed: int) -> tuple[Array, bool]
 
     n = rows.shape[1]
     every = n < (resamples + 1).bit_length()
-    tables = np.stack([_table(row) for row in rows], axis=2)
-    places = tables.shape[0]
+    tables = np.stack([_build_table(row) for row in rows], axis=2)
+    n_tables = tables.shape[0]
     if every:
         patterns = np.arange(2**n, dtype="<u8").view(np.uint8).reshape(-1, 8)
     else:
-        drawn = np.random.default_rng(seed).bytes(resamples * places)
-        patterns = np.frombuffer(drawn, dtype=np.uint8).reshape(resamples, places)
+        random_bytes = np.random.default_rng(seed).bytes(resamples * n_tables)
+        patterns = np.frombuffer(random_bytes, dtype=np.uint8).reshape(resamples, n_tables)
     sums = np.zeros((len(patterns), len(rows)))
-    for column in range(places):
+    for column in range(n_tables):
         sums += tables[column].take(patterns[:, column], axis=0)
     return np.ascontiguousarray(sums.T), every
 
 
-def _table(parts: Array) -> Array:
+def _build_table(parts: Array) -> Array:
     """The sums of eight parts at a time under each of the 256 patterns of their signs, shape (parts / 8, 256)."""
     import numpy as np
 
@@ -151,15 +151,15 @@ def _table(parts: Array) -> Array:
     return np.asarray(eights @ (2.0 * bits.T - 1))
 
 
-PATTERNS = 9_999
-MOST_BLOCKS = 1_000  # what flips its sign as one; of more values neighbours flip together, which is as exact
-ALIKE = 1e-12  # of the squares: values that vary by less are all alike
-TIED = 1e-9  # of the statistic: what differs by less is tied
-SURE = 1e-3  # relative error of an end: random patterns leave it unsure by ten times as much
-EXACT = 1e-6  # where all patterns are taken
-CLOSE = 1.1  # ratio of two places from which an end is sought between them
-PATIENT = 12  # tries until the stretch between two places is halved
-TRIES = 100  # places that are tried for an end
+N_PATTERNS = 9_999
+MAX_BLOCKS = 1_000  # what flips its sign as one; of more values neighbours flip together, which is as exact
+MIN_VARIATION = 1e-12  # of the squares: values that vary by less are all alike
+TIE_TOLERANCE = 1e-9  # of the statistic: what differs by less is tied
+RANDOM_PRECISION = 1e-3  # relative error of an end: random patterns leave it unsure by ten times as much
+EXACT_PRECISION = 1e-6  # where all patterns are taken
+CLOSE_RATIO = 1.1  # ratio of two places from which an end is sought between them
+MAX_SLOW_TRIES = 12  # tries until the stretch between two places is halved
+MAX_TRIES = 100  # places that are tried for an end
 
 
 class Shape(NamedTuple):
@@ -210,13 +210,13 @@ class SignFlips:
 
         self._statistic, self._least_t, self._mean = statistic, least_t, mean
         rows = np.stack([parts, sizes])
-        if rows.shape[1] > MOST_BLOCKS:
-            width = -(-rows.shape[1] // MOST_BLOCKS)
+        if rows.shape[1] > MAX_BLOCKS:
+            width = -(-rows.shape[1] // MAX_BLOCKS)
             rows = np.add.reduceat(rows, np.arange(0, rows.shape[1], width), axis=1)
         scales = np.abs(rows).max(axis=1)  # fourth powers would vanish, or have no end
         self._parts, self._sizes = rows / scales[:, None]
         self._unit = float(scales[0] / scales[1])
-        self._sums, self._every = _sums(self._parts, self._sizes)
+        self._sums, self._every = _sum_moments(self._parts, self._sizes)
         self._patterns: int = self._sums.shape[1] + (not self._every)
 
     @property
@@ -226,7 +226,7 @@ class SignFlips:
 
     def p_value(self, mean: float = 0.0) -> float:
         """Of the test that this is the mean, against one on the side where the mean of the values lies."""
-        return self._p((mean - self._mean) / self._unit)
+        return self._compute_p((mean - self._mean) / self._unit)
 
     def end(self, alpha: float, start: float) -> float:
         """The end of the interval that leaves out alpha on its side, on the side of the mean where `start` lies.
@@ -235,83 +235,87 @@ class SignFlips:
         pattern is as rare as alpha it is what the rarest says, and where p does not fall all the way, as of few values
         it may not, one of the places where it passes alpha. Infinite where it never does.
         """
-        alpha, side = max(alpha, self.least), 1.0 if start > self._mean else -1.0
-        at, zero = side * (start - self._mean) / self._unit, -side * self._mean / self._unit
-        if alpha > 0.25 and self._p(side * 1e-9 * at) <= alpha:
+        alpha, direction = max(alpha, self.least), 1.0 if start > self._mean else -1.0
+        position, zero = direction * (start - self._mean) / self._unit, -direction * self._mean / self._unit
+        if alpha > 0.25 and self._compute_p(direction * 1e-9 * position) <= alpha:
             return self._mean
-        first, wanted = [at] if zero <= 0 else [at, zero], normal_quantile(1 - 2 * alpha)
+        first, target_quantile = [position] if zero <= 0 else [position, zero], normal_quantile(1 - 2 * alpha)
         inner, outer, halved = (0.0, 0.0), (inf, inf), False  # places and their normal quantiles
-        for attempt in range(TRIES):
-            at = first.pop() if first else at
-            if not inner[0] < at < outer[0] or halved:
-                at = (inner[0] + outer[0]) / 2 if outer[0] < inf else 2 * inner[0]
-            p = self._p(side * at)
-            seen = normal_quantile(1 - min(0.9, 2 * p))
-            inner, outer = (inner, (at, seen)) if p <= alpha else ((at, seen), outer)
-            if inner[0] * (1 + (EXACT if self._every else SURE)) >= outer[0]:
-                return self._mean + side * self._unit * (inner[0] + outer[0]) / 2
-            before, near = at, inner[0] * CLOSE >= outer[0]
-            halved = attempt > PATIENT or (self._every and near)  # few patterns: steps
+        for attempt in range(MAX_TRIES):
+            position = first.pop() if first else position
+            if not inner[0] < position < outer[0] or halved:
+                position = (inner[0] + outer[0]) / 2 if outer[0] < inf else 2 * inner[0]
+            p = self._compute_p(direction * position)
+            quantile = normal_quantile(1 - min(0.9, 2 * p))
+            inner, outer = (inner, (position, quantile)) if p <= alpha else ((position, quantile), outer)
+            if inner[0] * (1 + (EXACT_PRECISION if self._every else RANDOM_PRECISION)) >= outer[0]:
+                return self._mean + direction * self._unit * (inner[0] + outer[0]) / 2
+            previous, near = position, inner[0] * CLOSE_RATIO >= outer[0]
+            halved = attempt > MAX_SLOW_TRIES or (self._every and near)  # few patterns: steps
             if near:  # as if it were straight between the two
-                at = inner[0] + (wanted - inner[1]) / max(1e-9, outer[1] - inner[1]) * (outer[0] - inner[0])
+                position = inner[0] + (target_quantile - inner[1]) / max(1e-9, outer[1] - inner[1]) * (
+                    outer[0] - inner[0]
+                )
             else:  # as if it were normal
-                at *= wanted / seen
-            if abs(at - before) <= SURE * before and not (self._every or first):
-                if near and inner[0] < at < outer[0]:
-                    return self._mean + side * self._unit * at
-                at = before * (1 - SURE if p <= alpha else 1 + SURE)  # to have a place on its other side
-        return side * inf
+                position *= target_quantile / quantile
+            if abs(position - previous) <= RANDOM_PRECISION * previous and not (self._every or first):
+                if near and inner[0] < position < outer[0]:
+                    return self._mean + direction * self._unit * position
+                position = previous * (
+                    1 - RANDOM_PRECISION if p <= alpha else 1 + RANDOM_PRECISION
+                )  # to have a place on its other side
+        return direction * inf
 
-    def _p(self, moved: float) -> float:
+    def _compute_p(self, moved: float) -> float:
         import numpy as np
 
         q = self._parts - moved * self._sizes
         squares = q * q
         spread, fourth, n = float(squares.sum()), float((squares * squares).sum()), q.size
-        own = _shape(q.sum(), (squares * q).sum(), spread, fourth, n)
-        observed = float(self._statistic(n, own)) * (1 - TIED)
+        observed_shape = _compute_shape(q.sum(), (squares * q).sum(), spread, fourth, n)
+        observed = float(self._statistic(n, observed_shape)) * (1 - TIE_TOLERANCE)
         p, w, ppp, ppw, pww, www = self._sums
         totals = p - moved * w
         # where the statistic gets as far t is at least `least`, and the total at least this: it tells of most patterns
-        least = self._least_t(observed)
-        left = np.flatnonzero(np.abs(totals) >= (1 - TIED) * sqrt(n * spread / (1 + (n - 1) / least**2)))
-        ppp, ppw, pww, www = (column[left] for column in (ppp, ppw, pww, www))
+        min_t = self._least_t(observed)
+        candidates = np.flatnonzero(np.abs(totals) >= (1 - TIE_TOLERANCE) * sqrt(n * spread / (1 + (n - 1) / min_t**2)))
+        ppp, ppw, pww, www = (column[candidates] for column in (ppp, ppw, pww, www))
         cubes = ppp - moved * (3 * ppw - moved * (3 * pww - moved * www))
-        reached = self._statistic(n, _shape(totals[left], cubes, spread, fourth, n)) >= observed
+        reached = self._statistic(n, _compute_shape(totals[candidates], cubes, spread, fourth, n)) >= observed
         count = int(np.count_nonzero(reached))
         return (max(2, count) if self._every else count + 1) / (2 * self._patterns)
 
 
-def _sums(parts: Array, sizes: Array) -> tuple[Array, bool]:
+def _sum_moments(parts: Array, sizes: Array) -> tuple[Array, bool]:
     """Signed sums of P, W, P³, P²W, PW² and W³ of the parts P and their weights W, and whether of every pattern."""
     import numpy as np
 
     squares = parts * parts
     if not np.ptp(sizes):  # W is 1
-        sums, every = sign_flip_sums(np.stack([parts, sizes, squares * parts, squares]), PATTERNS, 0)
+        sums, every = sum_sign_flips(np.stack([parts, sizes, squares * parts, squares]), N_PATTERNS, 0)
         return sums[[0, 1, 2, 3, 0, 1]], every
     weights = sizes * sizes
     rows = np.stack([parts, sizes, squares * parts, squares * sizes, parts * weights, weights * sizes])
-    return sign_flip_sums(rows, PATTERNS, 0)
+    return sum_sign_flips(rows, N_PATTERNS, 0)
 
 
-def _t(totals: Array, spread: float, n: int) -> Array:
+def _compute_t(totals: Array, spread: float, n: int) -> Array:
     """|mean| over its standard error, from the sums of signed values."""
     import numpy as np
 
     squared = totals * totals / n
-    statistic: Array = np.sqrt((n - 1) * squared / np.maximum(spread - squared, ALIKE * spread))
+    statistic: Array = np.sqrt((n - 1) * squared / np.maximum(spread - squared, MIN_VARIATION * spread))
     return statistic
 
 
-def _shape(totals: Array, cubes: Array, spread: float, fourth: float, n: int) -> Shape:
+def _compute_shape(totals: Array, cubes: Array, spread: float, fourth: float, n: int) -> Shape:
     """The moments of signed values about their mean from the sums of them and of their cubes."""
     import numpy as np
 
     mean = totals / n
     squared = mean * mean
-    left = np.maximum(spread - n * squared, ALIKE * spread)
+    squares_left = np.maximum(spread - n * squared, MIN_VARIATION * spread)
     third = cubes - mean * (3 * spread - 2 * n * squared)
-    rest = fourth - mean * (4 * cubes - mean * (6 * spread - 3 * n * squared))
-    skewness = np.where(mean < 0, -third, third) / (left * np.sqrt(left))
-    return Shape(_t(totals, spread, n), skewness, rest / left**2)
+    fourth_moment = fourth - mean * (4 * cubes - mean * (6 * spread - 3 * n * squared))
+    skewness = np.where(mean < 0, -third, third) / (squares_left * np.sqrt(squares_left))
+    return Shape(_compute_t(totals, spread, n), skewness, fourth_moment / squares_left**2)

@@ -6,8 +6,8 @@ from math import ceil, inf, lgamma, sqrt
 from typing import TYPE_CHECKING, Literal
 
 from ragauge.core.errors import UsageError
-from ragauge.stats.distributions import binomial_below, student_below
-from ragauge.stats.weighted import Alternative, Estimate, Tested, estimate
+from ragauge.stats.distributions import binomial_cdf, student_cdf
+from ragauge.stats.weighted import Alternative, Estimate, HypothesisTest, estimate_mean
 
 if TYPE_CHECKING:
     import numpy as np
@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     Array = npt.NDArray[np.float64]
 
 
-SMALLEST = 5e-324  # a p-value is never 0
-NEARLY_ALL = 0.9  # share of the pairs beyond which mid-p is above its level
+MIN_P = 5e-324  # a p-value is never 0
+MAX_MID_P_SHARE = 0.9  # share of the pairs beyond which mid-p is above its level
 
 
 def fisher_greater(hits: int, n: int, other_hits: int, other_n: int) -> float:
@@ -42,13 +42,13 @@ def fisher_greater(hits: int, n: int, other_hits: int, other_n: int) -> float:
     >>> round(fisher_greater(8, 10, 1, 10), 4)
     0.0027
     """
-    greater, _ = _hypergeometric(hits, n, other_hits, other_n)
+    greater, _ = _compute_hypergeometric(hits, n, other_hits, other_n)
     return greater
 
 
 def fisher_mid_p(
     hits: int, n: int, other_hits: int, other_n: int, alternative: Alternative = "two-sided"
-) -> Tested | None:
+) -> HypothesisTest | None:
     """Fisher's test of two rates, with mid-p: what was seen counts half.
 
     p = P(X > hits) + P(X = hits)/2,  X hypergeometric given K = hits + other_hits;  two-sided twice the smaller tail
@@ -75,13 +75,15 @@ def fisher_mid_p(
         return None
     tails = []
     for first, size, two, other_size in ((hits, n, other_hits, other_n), (other_hits, other_n, hits, n)):
-        greater, equal = _hypergeometric(first, size, two, other_size)
+        greater, equal = _compute_hypergeometric(first, size, two, other_size)
         tails.append(max(0.0, greater - equal / 2))
     estimate = hits / n - other_hits / other_n
-    return Tested(_tail(tails[0], tails[1], alternative), "mid-p Fisher", estimate, n + other_n, alternative)
+    return HypothesisTest(
+        _combine_tails(tails[0], tails[1], alternative), "mid-p Fisher", estimate, n + other_n, alternative
+    )
 
 
-def mcnemar(gained: int, lost: int, n: int, alternative: Alternative = "two-sided") -> Tested | None:
+def mcnemar_test(gained: int, lost: int, n: int, alternative: Alternative = "two-sided") -> HypothesisTest | None:
     """McNemar's test of two rates of the same examples, with mid-p: what was seen counts half.
 
     p = P(X < m) + P(X = m)/2, X ~ binomial(gained + lost, 1/2);  two-sided twice that for m = min(gained, lost)
@@ -103,7 +105,7 @@ def mcnemar(gained: int, lost: int, n: int, alternative: Alternative = "two-side
     six or more.
     Source: McNemar (1947); mid-p: Fagerland, Lydersen and Laake (2013), BMC Medical Research Methodology 13, 91.
 
-    >>> round(mcnemar(2, 8, 50).p_value, 4)
+    >>> round(mcnemar_test(2, 8, 50).p_value, 4)
     0.0654
     """
     if not (gained >= 0 and lost >= 0 and gained + lost <= n):
@@ -111,22 +113,22 @@ def mcnemar(gained: int, lost: int, n: int, alternative: Alternative = "two-side
     if n < 2:
         return None
     differ = gained + lost
-    mid = differ <= NEARLY_ALL * n
+    mid = differ <= MAX_MID_P_SHARE * n
 
-    def below(m: int) -> float:
-        return (binomial_below(m, differ, 0.5) + binomial_below(m - mid, differ, 0.5)) / 2
+    def compute_tail(m: int) -> float:
+        return (binomial_cdf(m, differ, 0.5) + binomial_cdf(m - mid, differ, 0.5)) / 2
 
-    p = _tail(below(lost), below(gained), alternative)
-    return Tested(p, "mid-p McNemar" if mid else "exact McNemar", (gained - lost) / n, n, alternative)
+    p = _combine_tails(compute_tail(lost), compute_tail(gained), alternative)
+    return HypothesisTest(p, "mid-p McNemar" if mid else "exact McNemar", (gained - lost) / n, n, alternative)
 
 
-def _tail(greater: float, less: float, alternative: Alternative) -> float:
+def _combine_tails(greater: float, less: float, alternative: Alternative) -> float:
     """The p-value from the chances of the two tails."""
     both = {"greater": greater, "less": less, "two-sided": 2 * min(greater, less)}
-    return min(1.0, max(SMALLEST, both[alternative]))
+    return min(1.0, max(MIN_P, both[alternative]))
 
 
-def _hypergeometric(hits: int, n: int, other_hits: int, other_n: int) -> tuple[float, float]:
+def _compute_hypergeometric(hits: int, n: int, other_hits: int, other_n: int) -> tuple[float, float]:
     """The chances of so many hits or more, and of exactly so many."""
     import numpy as np
 
@@ -140,17 +142,17 @@ def _hypergeometric(hits: int, n: int, other_hits: int, other_n: int) -> tuple[f
     spread = sqrt(expected * (other_n / every_n) * (1 - total / every_n))
     top = min(n, total, ceil(max(hits, expected) + 40 * spread) + 40)  # what lies beyond is below any float
     x = np.arange(hits, top + 1, dtype=float)
-    every = _log_choose(every_n, np.array([float(total)]))
-    logs = _log_choose(n, x) + _log_choose(other_n, total - x) - every
+    every = _compute_log_choose(every_n, np.array([float(total)]))
+    logs = _compute_log_choose(n, x) + _compute_log_choose(other_n, total - x) - every
     chances = np.exp(logs)
     return min(1.0, float(chances.sum())), float(chances[0])
 
 
-def _log_choose(n: int, k: Array) -> Array:
+def _compute_log_choose(n: int, k: Array) -> Array:
     import numpy as np
 
-    whole = lgamma(n + 1.0)  # some dozens of numbers: SciPy's takes longer to load than they take
-    return np.array([whole - lgamma(count + 1) - lgamma(n - count + 1) for count in k.tolist()])
+    log_factorial = lgamma(n + 1.0)  # some dozens of numbers: SciPy's takes longer to load than they take
+    return np.array([log_factorial - lgamma(count + 1) - lgamma(n - count + 1) for count in k.tolist()])
 
 
 def welch_t(
@@ -160,7 +162,7 @@ def welch_t(
     weights: tuple[Values | None, Values | None] = (None, None),
     clusters: tuple[Clusters | None, Clusters | None] = (None, None),
     alternative: Alternative = "two-sided",
-) -> Tested | None:
+) -> HypothesisTest | None:
     """Welch's t test that two independent samples have one mean, whatever their variances.
 
     t = (m₁ − m₂) / sqrt(se₁² + se₂²),  df = (se₁² + se₂²)² / (se₁⁴/df₁ + se₂⁴/df₂)
@@ -185,35 +187,35 @@ def welch_t(
     >>> round(welch_t([1, 2, 3], [2, 4, 6]).p_value, 4)
     0.2209
     """
-    first, two = (estimate(x, w, g) for x, w, g in zip((new, base), weights, clusters, strict=True))
+    first, two = (estimate_mean(x, w, g) for x, w, g in zip((new, base), weights, clusters, strict=True))
     if first is None or two is None:
         return None
     alone = first.units == first.values and two.units == two.values
     method = "Welch's t" if alone else "clustered Welch's t"
     variances = (first.error**2, two.error**2)
     error = sum(variances) ** 0.5
-    df = _satterthwaite((first, two)) if error else 1.0
+    df = _compute_satterthwaite_df((first, two)) if error else 1.0
     mean = first.mean - two.mean
-    return tested(mean, error, mean / error if error else inf, df, method, first.values + two.values, alternative)
+    return build_t_test(mean, error, mean / error if error else inf, df, method, first.values + two.values, alternative)
 
 
-def _satterthwaite(sides: tuple[Estimate, Estimate]) -> float:
-    largest = max(side.error for side in sides)
-    shares = [(side.error / largest) ** 2 for side in sides]  # squares of very small errors would vanish
-    return sum(shares) ** 2 / sum(share**2 / side.df for share, side in zip(shares, sides, strict=True))
+def _compute_satterthwaite_df(samples: tuple[Estimate, Estimate]) -> float:
+    largest = max(sample.error for sample in samples)
+    shares = [(sample.error / largest) ** 2 for sample in samples]  # squares of very small errors would vanish
+    return sum(shares) ** 2 / sum(share**2 / sample.df for share, sample in zip(shares, samples, strict=True))
 
 
-def tested(
+def build_t_test(
     mean: float, error: float, t: float, df: float, method: str, n: int, alternative: Alternative
-) -> Tested | None:
+) -> HypothesisTest | None:
     """The p-value of t by Student's distribution; None for values that are all alike but not 0."""
     if error <= 1e-12 * abs(mean):  # rounding of values that are all alike
-        return Tested(1.0, method, 0.0, n, alternative, 0.0) if mean == 0 else None
+        return HypothesisTest(1.0, method, 0.0, n, alternative, 0.0) if mean == 0 else None
     if alternative == "two-sided":
-        p = 2 * student_below(df, -abs(t))
+        p = 2 * student_cdf(df, -abs(t))
     else:
-        p = student_below(df, -t if alternative == "greater" else t)
-    return Tested(min(1.0, max(SMALLEST, p)), method, mean, n, alternative, t)
+        p = student_cdf(df, -t if alternative == "greater" else t)
+    return HypothesisTest(min(1.0, max(MIN_P, p)), method, mean, n, alternative, t)
 
 
 def wilcoxon(
@@ -221,7 +223,7 @@ def wilcoxon(
     *,
     alternative: Alternative = "two-sided",
     zeros: Literal["wilcox", "pratt", "zsplit"] = "wilcox",
-) -> Tested | None:
+) -> HypothesisTest | None:
     """Wilcoxon's signed-rank test that differences lie evenly around 0.
 
     W₊ = Σ_{dᵢ > 0} rank(|dᵢ|),  W₋ likewise; the statistic is the smaller of the two, for one-sided tests W₊
@@ -256,8 +258,8 @@ def wilcoxon(
         return None
     method, mean = "Wilcoxon signed rank", float(d.mean())
     if not d.any():
-        return Tested(1.0, method, mean, d.size, alternative, 0.0)
+        return HypothesisTest(1.0, method, mean, d.size, alternative, 0.0)
     from scipy.stats import wilcoxon as signed_rank
 
     ranked = signed_rank(d, zero_method=zeros, alternative=alternative)
-    return Tested(min(1.0, float(ranked.pvalue)), method, mean, d.size, alternative, float(ranked.statistic))
+    return HypothesisTest(min(1.0, float(ranked.pvalue)), method, mean, d.size, alternative, float(ranked.statistic))

@@ -53,7 +53,7 @@ class Estimate:
     carriers: float
 
 
-def estimate(values: Values, weights: Values | None = None, clusters: Clusters | None = None) -> Estimate | None:
+def estimate_mean(values: Values, weights: Values | None = None, clusters: Clusters | None = None) -> Estimate | None:
     """The mean of values that are independent, or independent between clusters.
 
     se² = c · Σ wᵢ²(xᵢ−m)² / (Σ wᵢ)²,  with clusters G/(G−1) · Σ_g (Σ_{i in g} wᵢ(xᵢ−m))² / (Σ wᵢ)²
@@ -76,39 +76,39 @@ def estimate(values: Values, weights: Values | None = None, clusters: Clusters |
 
     Source: Cochran, Sampling Techniques (1977), 6.8; Liang and Zeger (1986); Cameron and Miller (2015) for CR1.
 
-    >>> estimate([1, 2, 3]).error == (1 / 3) ** 0.5
+    >>> estimate_mean([1, 2, 3]).error == (1 / 3) ** 0.5
     True
     """
-    x, w = weighted(values, weights)
-    groups = None if clusters is None else group_numbers(values, weights, clusters)
-    units = x.size if groups is None else group_count(groups)
+    x, w = read_weighted(values, weights)
+    groups = None if clusters is None else number_groups(values, weights, clusters)
+    units = x.size if groups is None else count_groups(groups)
     if units < 2:
         return None
-    mean = mean_of(x, w)
-    parts, size = summed_up(x - mean, w, groups)
+    mean = compute_mean(x, w)
+    parts, size = sum_parts(x - mean, w, groups)
     total = float(x.size) if w is None else float(w.sum())
-    factor = units / (units - 1) if w is None or groups is not None else _pulled(w)
+    factor = units / (units - 1) if w is None or groups is not None else _compute_pull_factor(w)
     error = sqrt(factor * float((parts * parts).sum())) / total
-    df = max(min(float(units), effective_number(w, x.size)) - 1, 1.0)
-    n = effective_number(size * size, units)
-    skewness, kurtosis, normal = _shape(parts, size, n)
+    df = max(min(float(units), compute_effective_n(w, x.size)) - 1, 1.0)
+    n = compute_effective_n(size * size, units)
+    skewness, kurtosis, normal = _compute_shape(parts, size, n)
     carriers = 1 / kurtosis if kurtosis else n
     return Estimate(mean, error, df, units, x.size, skewness, kurtosis - normal, n, carriers)
 
 
-def summed_up(x: Array, w: Array | None, groups: Numbers | None) -> tuple[Array, Array]:
+def sum_parts(x: Array, w: Array | None, groups: Numbers | None) -> tuple[Array, Array]:
     """The parts wᵢxᵢ of a mean and their weights wᵢ; with clusters the sums of both over each."""
     import numpy as np
 
     parts, size = (x, np.ones(x.size)) if w is None else (w * x, w)
     if groups is None:
         return parts, size
-    count = group_count(groups)
+    count = count_groups(groups)
     parts, size = (np.bincount(groups, weights=sums, minlength=count).astype(float) for sums in (parts, size))
     return parts, size
 
 
-def _pulled(w: Array) -> float:
+def _compute_pull_factor(w: Array) -> float:
     """By how much Σ w²(x−m)² is too small, since m lies near to what weighs much."""
     shares = w / w.sum()
     squares = shares * shares
@@ -116,7 +116,7 @@ def _pulled(w: Array) -> float:
     return float(squares.sum() / (squares * ((1 - shares) ** 2 + others)).sum())
 
 
-def _shape(parts: Array, size: Array, n: float) -> tuple[float, float, float]:
+def _compute_shape(parts: Array, size: Array, n: float) -> tuple[float, float, float]:
     """Skewness and kurtosis of the mean that is made of these parts, and the kurtosis that normal values have."""
     largest = max(float(parts.max()), -float(parts.min()))
     if largest == 0:
@@ -128,7 +128,7 @@ def _shape(parts: Array, size: Array, n: float) -> tuple[float, float, float]:
     return float((squares * parts).sum()) / sqrt(total) ** 3, float((squares * squares).sum()) / total**2, normal
 
 
-def weighted(values: Values, weights: Values | None) -> tuple[Array, Array | None]:
+def read_weighted(values: Values, weights: Values | None) -> tuple[Array, Array | None]:
     """Values and weights as arrays, without what has no weight; None = all alike."""
     import numpy as np
 
@@ -140,11 +140,11 @@ def weighted(values: Values, weights: Values | None) -> tuple[Array, Array | Non
         raise UsageError(f"weights must be as many as the values, {x.size}, got {w.size}.")
     if w.size and not w.min() >= 0:
         raise UsageError(f"weights must not be negative, got {w.min():g}. A weight counts real requests.")
-    kept = w > 0
-    return (x, w) if bool(kept.all()) else (x[kept], w[kept])
+    has_weight = w > 0
+    return (x, w) if bool(has_weight.all()) else (x[has_weight], w[has_weight])
 
 
-def group_numbers(values: Values, weights: Values | None, clusters: Clusters) -> Numbers:
+def number_groups(values: Values, weights: Values | None, clusters: Clusters) -> Numbers:
     """Cluster numbers from 0 in the order in which they come first, without what has no weight."""
     import numpy as np
 
@@ -153,11 +153,11 @@ def group_numbers(values: Values, weights: Values | None, clusters: Clusters) ->
         raise UsageError(f"clusters must be as many as the values, {len(values)}, got {len(labels)}.")
     if weights is not None:
         labels = labels[np.asarray(weights, dtype=float) > 0]
-    _, first, of = np.unique(labels, return_index=True, return_inverse=True)
-    return np.argsort(np.argsort(first))[of]
+    _, first, codes = np.unique(labels, return_index=True, return_inverse=True)
+    return np.argsort(np.argsort(first))[codes]
 
 
-def group_count(groups: Numbers) -> int:
+def count_groups(groups: Numbers) -> int:
     """How many clusters the numbers name."""
     return int(groups.max()) + 1 if groups.size else 0
 
@@ -165,17 +165,17 @@ def group_count(groups: Numbers) -> int:
 # sums of products, not dot products: those start threads for large arrays, which costs more than it saves
 
 
-def mean_of(x: Array, w: Array | None) -> float:
+def compute_mean(x: Array, w: Array | None) -> float:
     """The mean, weighted where there are weights."""
     return float(x.mean()) if w is None else float((w * x).sum() / w.sum())
 
 
-def effective_number(w: Array | None, n: int) -> float:
+def compute_effective_n(w: Array | None, n: int) -> float:
     """Kish's effective number of n values with these weights."""
     return float(n) if w is None else float(w.sum()) ** 2 / float((w * w).sum())
 
 
-def together(n: int, clusters: Clusters | None) -> npt.NDArray[Any] | None:
+def read_clusters(n: int, clusters: Clusters | None) -> npt.NDArray[Any] | None:
     """The clusters of n values as an array; None where every value stands alone."""
     import numpy as np
 
@@ -187,7 +187,7 @@ def together(n: int, clusters: Clusters | None) -> npt.NDArray[Any] | None:
     return None if np.unique(groups).size == n else groups
 
 
-def binary(*values: Array) -> bool:
+def is_binary(*values: Array) -> bool:
     """Whether every value of all of them is 0 or 1."""
     return all(bool(((x == 0) | (x == 1)).all()) for x in values)
 
@@ -213,7 +213,7 @@ class Interval:
 
 
 @dataclass(frozen=True, slots=True)
-class Tested:
+class HypothesisTest:
     """What a hypothesis test found.
 
     Attributes:

@@ -8,18 +8,18 @@ from typing import Any, NamedTuple
 
 from sqlalchemy import ColumnElement, Connection, Select, and_, func, or_, select
 
-from ragauge.core.identity import canonical
-from ragauge.store.database import Database, chunks, rows_among
+from ragauge.core.identity import to_canonical_json
+from ragauge.store.database import Database, iter_matching_rows, split_batches
 from ragauge.store.label_schema import draws, labels
-from ragauge.store.names import judge_no, run_no
+from ragauge.store.names import find_judge_no, find_run_no
 from ragauge.store.page_schema import cards, charts
 from ragauge.store.schema import baselines, judges, run_judges, runs
-from ragauge.store.text_codec import pack, unpack
+from ragauge.store.text_codec import pack_text, unpack_text
 from ragauge.version import __version__
 
-FORM = 10  # of the body; another one is computed anew
+BODY_VERSION = 10  # of the body; another one is computed anew
 NO_VERDICT = "none"  # of two runs that cannot be compared, or have no example in common
-BESIDE = ("oracle", "closed_book")  # variants whose runs over the same set a scorecard reads
+REFERENCE_VARIANTS = ("oracle", "closed_book")  # variants whose runs over the same set a scorecard reads
 
 
 class CardKey(NamedTuple):
@@ -50,7 +50,7 @@ class CardState(NamedTuple):
     stamp: str
 
 
-class KeptCard(NamedTuple):
+class CachedCard(NamedTuple):
     """A scorecard that is fresh: what it was computed from, and the scorecard as JSON."""
 
     state: CardState
@@ -63,36 +63,36 @@ class Cards:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    def state(self, key: CardKey, versions: Sequence[str], beside: str = "") -> CardState:
+    def state(self, key: CardKey, versions: Sequence[str], extra_state: str = "") -> CardState:
         """What the scorecard would be computed from now.
 
         Args:
             key: which scorecard.
             versions: content hashes of the sets whose earlier runs it shows.
-            beside: what it says beyond what is counted here.
+            extra_state: what it says beyond what is counted here.
         """
         with self._database.read() as connection:
-            return _state(connection, key, versions, beside)
+            return _compute_state(connection, key, versions, extra_state)
 
-    def read(self, key: CardKey, beside: str = "") -> KeptCard | None:
+    def read(self, key: CardKey, extra_state: str = "") -> CachedCard | None:
         """The scorecard that was kept; None where there is none, or it is not fresh."""
         with self._database.read() as connection:
-            mine = _mine(connection, key)
-            kept = (
+            condition = _find_row_condition(connection, key)
+            cached = (
                 None
-                if mine is None
+                if condition is None
                 else connection.execute(
-                    select(cards.c.writes, cards.c.base_writes, cards.c.stamp, cards.c.body).where(mine)
+                    select(cards.c.writes, cards.c.base_writes, cards.c.stamp, cards.c.body).where(condition)
                 ).first()
             )
-            if kept is None:
+            if cached is None:
                 return None
-            known = json.loads(kept.stamp)
-            if known[:2] != [__version__, FORM]:
+            stamp_parts = json.loads(cached.stamp)
+            if stamp_parts[:2] != [__version__, BODY_VERSION]:
                 return None
-            state = _state(connection, key, known[3], beside)
-            body = unpack(kept.body) if state == (kept.writes, kept.base_writes, kept.stamp) else ""
-            return KeptCard(state, body) if body else None
+            state = _compute_state(connection, key, stamp_parts[3], extra_state)
+            body = unpack_text(cached.body) if state == (cached.writes, cached.base_writes, cached.stamp) else ""
+            return CachedCard(state, body) if body else None
 
     def verdicts(self, run_ids: Sequence[str]) -> dict[str, dict[tuple[str | None, str], str]]:
         """Run id -> (judge, id of the baseline) -> verdict, of scorecards whose numbers are as they were.
@@ -101,7 +101,7 @@ class Cards:
         however many runs there are.
         """
         base = runs.alias()
-        drawn = draws.c.run_no.in_((cards.c.run_no, cards.c.base_no))
+        draw_condition = draws.c.run_no.in_((cards.c.run_no, cards.c.base_no))
         query = (
             select(
                 runs.c.run_id,
@@ -109,26 +109,26 @@ class Cards:
                 base.c.run_id,
                 cards.c.verdict,
                 cards.c.stamp,
-                _judge_writes((cards.c.run_no, cards.c.base_no)).correlate(cards).scalar_subquery(),
-                select(func.max(draws.c.draw_no)).where(drawn).correlate(cards).scalar_subquery(),
+                _count_judge_writes((cards.c.run_no, cards.c.base_no)).correlate(cards).scalar_subquery(),
+                select(func.max(draws.c.draw_no)).where(draw_condition).correlate(cards).scalar_subquery(),
             )
             .join_from(cards, runs, runs.c.run_no == cards.c.run_no)
             .join(base, base.c.run_no == cards.c.base_no)
             .join(judges, judges.c.judge_no == cards.c.judge_no)
             .where(cards.c.verdict != "", cards.c.writes == runs.c.writes, cards.c.base_writes == base.c.writes)
         )
-        found: dict[str, dict[tuple[str | None, str], str]] = {}
+        verdicts_by_run: dict[str, dict[tuple[str | None, str], str]] = {}
         with self._database.read() as connection:
-            labelled = connection.execute(select(func.max(labels.c.label_no))).scalar()
-            rows = rows_among(connection, query, runs.c.run_id, set(run_ids))
-            for run_id, judge_id, base_id, verdict, stamp, judged, draw in rows:
-                version, form, _, _, *counts = json.loads(stamp)
-                now = [__version__, FORM, judged, draw, None if draw is None else labelled]
-                if [version, form, counts[0], *counts[2:4]] == now:
-                    found.setdefault(run_id, {})[judge_id or None, base_id] = verdict
-        return found
+            last_label = connection.execute(select(func.max(labels.c.label_no))).scalar()
+            rows = iter_matching_rows(connection, query, runs.c.run_id, set(run_ids))
+            for run_id, judge_id, base_id, verdict, stamp, judge_writes, draw in rows:
+                version, body_version, _, _, *counts = json.loads(stamp)
+                current = [__version__, BODY_VERSION, judge_writes, draw, None if draw is None else last_label]
+                if [version, body_version, counts[0], *counts[2:4]] == current:
+                    verdicts_by_run.setdefault(run_id, {})[judge_id or None, base_id] = verdict
+        return verdicts_by_run
 
-    def keep(self, key: CardKey, state: CardState, body: str, verdict: str = "") -> None:
+    def save(self, key: CardKey, state: CardState, body: str, verdict: str = "") -> None:
         """Keeps a scorecard in place of an earlier one, unless something was written since its state was asked for.
 
         A store that can only be read stays as it is.
@@ -139,18 +139,18 @@ class Cards:
             body: the scorecard as JSON; "" where there can be none.
             verdict: on the baseline, or NO_VERDICT; "" without one.
         """
-        _, _, beside, versions, *_ = json.loads(state.stamp)
-        with self._database.keeping() as connection:
-            if connection is None or _state(connection, key, versions, beside) != state:
+        _, _, extra_state, versions, *_ = json.loads(state.stamp)
+        with self._database.write_if_possible() as connection:
+            if connection is None or _compute_state(connection, key, versions, extra_state) != state:
                 return
-            base = run_no(connection, key.base_id) if key.base_id else 0
+            base = find_run_no(connection, key.base_id) if key.base_id else 0
             values = {
-                "run_no": run_no(connection, key.run_id),
-                "judge_no": judge_no(connection, key.judge_id),
+                "run_no": find_run_no(connection, key.run_id),
+                "judge_no": find_judge_no(connection, key.judge_id),
                 "base_no": base,
                 **state._asdict(),
                 "verdict": verdict,
-                "body": pack(body),
+                "body": pack_text(body),
             }
             statement = self._database.insert(cards)
             update = {name: statement.excluded[name] for name in (*state._fields, "verdict", "body")}
@@ -158,45 +158,56 @@ class Cards:
             connection.execute(statement.on_conflict_do_update(index_elements=index, set_=update), [values])
 
 
-def _mine(connection: Connection, key: CardKey) -> ColumnElement[bool] | None:
+def _find_row_condition(connection: Connection, key: CardKey) -> ColumnElement[bool] | None:
     """Condition: the row of a scorecard; None where its judge never judged here."""
-    judge = judge_no(connection, key.judge_id)
+    judge = find_judge_no(connection, key.judge_id)
     if judge is None:
         return None
-    base = run_no(connection, key.base_id) if key.base_id else 0
-    return and_(cards.c.run_no == run_no(connection, key.run_id), cards.c.judge_no == judge, cards.c.base_no == base)
+    base = find_run_no(connection, key.base_id) if key.base_id else 0
+    return and_(
+        cards.c.run_no == find_run_no(connection, key.run_id), cards.c.judge_no == judge, cards.c.base_no == base
+    )
 
 
-def _state(connection: Connection, key: CardKey, versions: Sequence[str], beside: str) -> CardState:
+def _compute_state(connection: Connection, key: CardKey, versions: Sequence[str], extra_state: str) -> CardState:
     """One statement: a list of runs is read from an index alone. Judges of other runs are no part of a scorecard."""
-    r = runs.c
-    mine = select(r.run_no, r.writes, r.set_version).where(r.run_id == key.run_id).cte("mine")
-    number, version = (select(mine.c[name]).scalar_subquery() for name in ("run_no", "set_version"))
-    base = select(r.run_no, r.writes).where(r.run_id == key.base_id).cte("base")
-    both = select(mine.c.run_no).union_all(select(base.c.run_no))
-    drawn = draws.c.run_no.in_(both)
-    before = and_(r.set_version.in_(versions), r.run_no <= number)
-    others = or_(and_(r.set_version == version, r.variant.in_(BESIDE)), r.confirms == key.run_id)
-    count, last, sum_of = func.count(), func.max(r.run_no), func.sum(r.writes)
-    parts = [
-        select(mine.c.writes),
+    run_columns = runs.c
+    own_run = (
+        select(run_columns.run_no, run_columns.writes, run_columns.set_version)
+        .where(run_columns.run_id == key.run_id)
+        .cte("mine")
+    )
+    number, version = (select(own_run.c[name]).scalar_subquery() for name in ("run_no", "set_version"))
+    base = select(run_columns.run_no, run_columns.writes).where(run_columns.run_id == key.base_id).cte("base")
+    run_nos = select(own_run.c.run_no).union_all(select(base.c.run_no))
+    draw_condition = draws.c.run_no.in_(run_nos)
+    earlier = and_(run_columns.set_version.in_(versions), run_columns.run_no <= number)
+    others = or_(
+        and_(run_columns.set_version == version, run_columns.variant.in_(REFERENCE_VARIANTS)),
+        run_columns.confirms == key.run_id,
+    )
+    count, last, sum_of = func.count(), func.max(run_columns.run_no), func.sum(run_columns.writes)
+    columns = [
+        select(own_run.c.writes),
         select(base.c.writes),
-        _judge_writes(both),
+        _count_judge_writes(run_nos),
         select(func.max(baselines.c.baseline_no)),
-        select(func.max(draws.c.draw_no)).where(drawn),
-        select(func.max(labels.c.label_no)).where(select(draws.c.draw_no).where(drawn).exists()),
-        *(select(one).select_from(runs).where(before) for one in (count, last, sum_of)),
-        *(select(one).select_from(runs).where(others) for one in (count, last, sum_of)),
+        select(func.max(draws.c.draw_no)).where(draw_condition),
+        select(func.max(labels.c.label_no)).where(select(draws.c.draw_no).where(draw_condition).exists()),
+        *(select(aggregate).select_from(runs).where(earlier) for aggregate in (count, last, sum_of)),
+        *(select(aggregate).select_from(runs).where(others) for aggregate in (count, last, sum_of)),
     ]
-    writes, base_writes, *rest = connection.execute(select(*(part.scalar_subquery() for part in parts))).one()
-    stamp = canonical([__version__, FORM, beside, sorted(versions), *rest])
+    writes, base_writes, *other_values = connection.execute(
+        select(*(column.scalar_subquery() for column in columns))
+    ).one()
+    stamp = to_canonical_json([__version__, BODY_VERSION, extra_state, sorted(versions), *other_values])
     return CardState(writes or 0, base_writes or 0, stamp)
 
 
-def _judge_writes(run_nos: Any) -> Select[Any]:
+def _count_judge_writes(run_nos: Any) -> Select[Any]:
     """How often something was written of what is known about the judges of some runs."""
-    mine = select(run_judges.c.judge_no).where(run_judges.c.run_no.in_(run_nos))
-    return select(func.sum(judges.c.writes)).where(judges.c.judge_no.in_(mine))
+    judge_nos = select(run_judges.c.judge_no).where(run_judges.c.run_no.in_(run_nos))
+    return select(func.sum(judges.c.writes)).where(judges.c.judge_no.in_(judge_nos))
 
 
 class Charts:
@@ -212,16 +223,16 @@ class Charts:
             digests: 32 bytes each: SHA-256 of a specification and of all else that decides how it is drawn.
         """
         with self._database.read() as connection:
-            rows = rows_among(connection, select(charts), charts.c.digest, set(digests))
-            return {digest: unpack(svg) for digest, svg in rows}
+            rows = iter_matching_rows(connection, select(charts), charts.c.digest, set(digests))
+            return {digest: unpack_text(svg) for digest, svg in rows}
 
-    def keep(self, drawn: Mapping[bytes, str]) -> None:
+    def save(self, svg_by_digest: Mapping[bytes, str]) -> None:
         """Keeps charts; those that are there stay. A store that can only be read stays as it is."""
-        if not drawn:
+        if not svg_by_digest:
             return
         statement = self._database.insert(charts).on_conflict_do_nothing()
-        with self._database.keeping() as connection:
-            for part in chunks(drawn.items()):
+        with self._database.write_if_possible() as connection:
+            for batch in split_batches(svg_by_digest.items()):
                 if connection is None:
                     return
-                connection.execute(statement, [{"digest": digest, "svg": pack(svg)} for digest, svg in part])
+                connection.execute(statement, [{"digest": digest, "svg": pack_text(svg)} for digest, svg in batch])

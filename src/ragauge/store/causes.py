@@ -10,18 +10,18 @@ from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import ColumnElement, Connection, and_, bindparam, delete, exists, insert, or_, select, update
 
-from ragauge.core.codec import decode, encode
+from ragauge.core.codec import decode_json, encode_json
 from ragauge.core.document import IndexListing
 from ragauge.core.example import Example
-from ragauge.core.identity import canonical
-from ragauge.scores.frames import cause_frame
+from ragauge.core.identity import to_canonical_json
+from ragauge.scores.frames import build_cause_frame
 from ragauge.scores.results.scorecard import UNCLEAR, Cause
-from ragauge.store.database import Database, among, chunks, raw_rows, rows_among
-from ragauge.store.names import judge_no, put_judges, run_no
-from ragauge.store.responses import response_no, stored_response
+from ragauge.store.database import Database, build_in_condition, iter_matching_rows, iter_raw_rows, split_batches
+from ragauge.store.names import find_judge_no, find_run_no, put_judges
+from ragauge.store.responses import find_response_no, parse_stored_response
 from ragauge.store.schema import causes as table
 from ragauge.store.schema import examples, listings, responses, scores
-from ragauge.store.text_codec import framed, pack, unescape, unpack
+from ragauge.store.text_codec import escape_for_frame, pack_text, unescape_text, unpack_text
 from ragauge.store.writes import count_write
 
 if TYPE_CHECKING:
@@ -44,35 +44,35 @@ class Causes:
     ) -> None:
         """Keeps causes by number of response; None = it did not fail, which removes an earlier cause."""
         with self._database.write() as connection:
-            run = run_no(connection, run_id)
+            run = find_run_no(connection, run_id)
             count_write(connection, run)
             judge = put_judges(self._database, connection, [judge_id])[judge_id]
             key = {"run_no": run, "judge_no": judge, "judge_repeat": judge_repeat}
-            mine = and_(*(table.c[name] == value for name, value in key.items()))
-            earlier = delete(table).where(mine, among(table.c.response_no))
-            for part in chunks(causes):
-                connection.execute(earlier, {"values": part})
+            condition = and_(*(table.c[name] == value for name, value in key.items()))
+            earlier = delete(table).where(condition, build_in_condition(table.c.response_no))
+            for batch in split_batches(causes):
+                connection.execute(earlier, {"values": batch})
             rows = [
-                {**key, "response_no": number, "body": pack(encode(cause)), "name": cause.name}
+                {**key, "response_no": number, "body": pack_text(encode_json(cause)), "name": cause.name}
                 for number, cause in causes.items()
                 if cause is not None
             ]
             if rows:
                 connection.execute(insert(table), rows)
 
-    def frame(self, run_id: str, judge_id: str | None, judge_repeat: int = 0) -> pl.DataFrame:
+    def load_frame(self, run_id: str, judge_id: str | None, judge_repeat: int = 0) -> pl.DataFrame:
         """The failed responses in example order, with the columns of `analysis.frames.cause_frame`."""
         with self._database.read() as connection:
             query = (
                 select(responses.c.query_id, responses.c.repeat, table.c.body)
                 .join_from(table, responses, table.c.response_no == responses.c.response_no)
-                .where(known_causes(connection, run_id, judge_id, judge_repeat))
+                .where(build_causes_condition(connection, run_id, judge_id, judge_repeat))
                 .order_by(table.c.response_no)
             )
-            return cause_frame(
-                (framed(unescape(query_id)), repeat, _framed(body))
-                for part in raw_rows(connection, query)
-                for query_id, repeat, body in part
+            return build_cause_frame(
+                (escape_for_frame(unescape_text(query_id)), repeat, _decode_framed_cause(body))
+                for batch in iter_raw_rows(connection, query)
+                for query_id, repeat, body in batch
             )
 
     def read(
@@ -85,25 +85,25 @@ class Causes:
         with self._database.read() as connection:
             query = (
                 select(table.c.response_no, table.c.body)
-                .where(known_causes(connection, run_id, judge_id, judge_repeat))
+                .where(build_causes_condition(connection, run_id, judge_id, judge_repeat))
                 .order_by(table.c.response_no)
             )
-            every = (row for part in raw_rows(connection, query) for row in part)
-            few = rows_among(connection, query, table.c.response_no, sorted(numbers or ()))
-            for number, body in every if numbers is None else few:
-                yield number, _framed(body)
+            all_rows = (row for batch in iter_raw_rows(connection, query) for row in batch)
+            selected = iter_matching_rows(connection, query, table.c.response_no, sorted(numbers or ()))
+            for number, body in all_rows if numbers is None else selected:
+                yield number, _decode_framed_cause(body)
 
-    def of_response(
+    def find_for_response(
         self, run_id: str, query_id: str, repeat: int, judge_id: str | None, judge_repeat: int = 0
     ) -> Cause | None:
         """The cause of one response; None when it did not fail."""
         with self._database.read() as connection:
-            mine = (
-                table.c.response_no == response_no(connection, run_id, query_id, repeat),
-                known_causes(connection, run_id, judge_id, judge_repeat),
+            conditions = (
+                table.c.response_no == find_response_no(connection, run_id, query_id, repeat),
+                build_causes_condition(connection, run_id, judge_id, judge_repeat),
             )
-            body = connection.execute(select(table.c.body).where(*mine)).scalar()
-        return None if body is None else _decoded(body)
+            body = connection.execute(select(table.c.body).where(*conditions)).scalar()
+        return None if body is None else _decode_cause(body)
 
 
 class Listings:
@@ -114,12 +114,14 @@ class Listings:
 
     def write(self, run_id: str, listing: IndexListing) -> None:
         """Keeps the listing of a run in place of an earlier one."""
-        said = {"documents": listing.documents, "absent": sorted(listing.absent)}
-        body = pack(canonical({**said, "renamed": sorted(listing.renamed)} if listing.renamed else said))
+        content = {"documents": listing.documents, "absent": sorted(listing.absent)}
+        body = pack_text(
+            to_canonical_json({**content, "renamed": sorted(listing.renamed)} if listing.renamed else content)
+        )
         statement = self._database.insert(listings)
         update = {"body": statement.excluded.body}
         with self._database.write() as connection:
-            number = run_no(connection, run_id)
+            number = find_run_no(connection, run_id)
             count_write(connection, number)
             connection.execute(
                 statement.on_conflict_do_update(index_elements=["run_no"], set_=update),
@@ -129,68 +131,76 @@ class Listings:
     def read(self, run_id: str) -> IndexListing | None:
         """The listing kept last; None where there is none."""
         with self._database.read() as connection:
-            mine = listings.c.run_no == run_no(connection, run_id)
-            body = connection.execute(select(listings.c.body).where(mine)).scalar()
+            condition = listings.c.run_no == find_run_no(connection, run_id)
+            body = connection.execute(select(listings.c.body).where(condition)).scalar()
         if body is None:
             return None
-        found = json.loads(unpack(body))
-        return IndexListing(found["documents"], frozenset(found["absent"]), frozenset(found.get("renamed", ())))
+        content = json.loads(unpack_text(body))
+        return IndexListing(content["documents"], frozenset(content["absent"]), frozenset(content.get("renamed", ())))
 
     def labelled(self, run_id: str) -> set[str]:
         """Documents that the labels and gold spans of the run's examples name."""
-        found: set[str] = set()
+        doc_ids: set[str] = set()
         with self._database.read() as connection:
-            asked = select(responses.c.example_no).where(responses.c.run_no == run_no(connection, run_id))
-            for body in connection.execute(select(examples.c.body).where(examples.c.example_no.in_(asked))).scalars():
-                example = decode(Example, unpack(body))
-                found.update(doc_id for item in example.relevant or () for doc_id in item.doc_ids)
-                found.update(span.doc_id for span in example.gold_spans or ())
-        return found
+            example_nos = select(responses.c.example_no).where(responses.c.run_no == find_run_no(connection, run_id))
+            for body in connection.execute(
+                select(examples.c.body).where(examples.c.example_no.in_(example_nos))
+            ).scalars():
+                example = decode_json(Example, unpack_text(body))
+                doc_ids.update(doc_id for item in example.relevant or () for doc_id in item.doc_ids)
+                doc_ids.update(span.doc_id for span in example.gold_spans or ())
+        return doc_ids
 
-    def retrieved(self, run_id: str, most: int | None = None) -> set[str]:
+    def list_retrieved_documents(self, run_id: str, max_responses: int | None = None) -> set[str]:
         """The doc_ids of all passages and candidates of a run, or of so many of its responses."""
-        found: set[str] = set()
+        doc_ids: set[str] = set()
         with self._database.read() as connection:
-            query = select(responses.c.body).where(responses.c.run_no == run_no(connection, run_id)).limit(most)
+            query = (
+                select(responses.c.body)
+                .where(responses.c.run_no == find_run_no(connection, run_id))
+                .limit(max_responses)
+            )
             for body in connection.execute(query).scalars():
-                found.update(passage["doc_id"] for passage in _retrieved(stored_response(body)))
-        return found
+                doc_ids.update(passage["doc_id"] for passage in _list_passages(parse_stored_response(body)))
+        return doc_ids
 
     def rename_documents(self, run_id: str, names: Mapping[str, str]) -> int:
         """Gives retrieved documents other ids, old -> new, wherever a run has them; returns in how many responses."""
         with self._database.write() as connection:
-            number, changed = run_no(connection, run_id), list[dict[str, Any]]()
+            number, changed = find_run_no(connection, run_id), list[dict[str, Any]]()
             query = select(responses.c.response_no, responses.c.body).where(responses.c.run_no == number)
             for response_no, body in connection.execute(query):
-                response = stored_response(body)
-                if _rename(response, names):
-                    changed.append({"old": response_no, "new": pack(canonical(response))})
+                response = parse_stored_response(body)
+                if _rename_documents(response, names):
+                    changed.append({"old": response_no, "new": pack_text(to_canonical_json(response))})
             if changed:
-                mine = responses.c.response_no == bindparam("old")
-                connection.execute(update(responses).where(mine).values(body=bindparam("new")), changed)
+                condition = responses.c.response_no == bindparam("old")
+                connection.execute(update(responses).where(condition).values(body=bindparam("new")), changed)
                 count_write(connection, number)
         return len(changed)
 
-    def outdated(self, run_id: str, judge_id: str | None, fingerprint: str, judge_repeat: int = 0) -> set[int]:
+    def find_outdated(self, run_id: str, judge_id: str | None, fingerprint: str, judge_repeat: int = 0) -> set[int]:
         """Numbers of the failed responses whose cause was found with another listing, or with none."""
         with self._database.read() as connection:
-            mine = (
-                table.c.run_no == run_no(connection, run_id),
-                table.c.judge_no == judge_no(connection, judge_id),
+            conditions = (
+                table.c.run_no == find_run_no(connection, run_id),
+                table.c.judge_no == find_judge_no(connection, judge_id),
                 table.c.judge_repeat == judge_repeat,
             )
-            rows = connection.execute(select(table.c.response_no, table.c.body).where(*mine))
-            return {number for number, body in rows if json.loads(unpack(body)).get("listing", "") != fingerprint}
+            rows = connection.execute(select(table.c.response_no, table.c.body).where(*conditions))
+            return {number for number, body in rows if json.loads(unpack_text(body)).get("listing", "") != fingerprint}
 
 
-def known_causes(connection: Connection, run_id: str, judge_id: str | None, judge_repeat: int) -> ColumnElement[bool]:
+def build_causes_condition(
+    connection: Connection, run_id: str, judge_id: str | None, judge_repeat: int
+) -> ColumnElement[bool]:
     """The judge's causes, and those by record and labels alone of the responses that this judge never judged."""
-    run = run_no(connection, run_id)
-    nobody, judge = judge_no(connection, None), judge_no(connection, judge_id)
+    run = find_run_no(connection, run_id)
+    nobody, judge = find_judge_no(connection, None), find_judge_no(connection, judge_id)
     unjudged = and_(table.c.judge_no == nobody, table.c.judge_repeat == 0)
     if judge is None or judge == nobody:
         return and_(table.c.run_no == run, unjudged)
-    looked_at = [
+    judged_conditions = [
         exists().where(
             other.c.run_no == run,
             other.c.response_no == table.c.response_no,
@@ -199,40 +209,44 @@ def known_causes(connection: Connection, run_id: str, judge_id: str | None, judg
         )
         for other in (table.alias(), scores)
     ]
-    mine = and_(table.c.judge_no == judge, table.c.judge_repeat == judge_repeat)
-    return and_(table.c.run_no == run, or_(mine, and_(unjudged, *(~one for one in looked_at))))
+    own_judge = and_(table.c.judge_no == judge, table.c.judge_repeat == judge_repeat)
+    return and_(table.c.run_no == run, or_(own_judge, and_(unjudged, *(~condition for condition in judged_conditions))))
 
 
-def current_name(name: str) -> str:
+def translate_cause_name(name: str) -> str:
     """The name of a cause as it is called today: what was stored as undecided is unclear, which has none."""
     return "" if name == "undecided" else name
 
 
-def _decoded(body: bytes) -> Cause:
-    cause = decode(Cause, unpack(body))
-    name = current_name(cause.name)
+def _decode_cause(body: bytes) -> Cause:
+    cause = decode_json(Cause, unpack_text(body))
+    name = translate_cause_name(cause.name)
     return cause if name else replace(cause, name="", component=UNCLEAR)
 
 
 @lru_cache(maxsize=1_024)  # most examples fail as others do
-def _framed(body: bytes) -> Cause:
-    cause = _decoded(body)
-    return replace(cause, decided_by=framed(cause.decided_by), lacking=tuple(framed(fact) for fact in cause.lacking))
+def _decode_framed_cause(body: bytes) -> Cause:
+    cause = _decode_cause(body)
+    return replace(
+        cause,
+        decided_by=escape_for_frame(cause.decided_by),
+        lacking=tuple(escape_for_frame(fact) for fact in cause.lacking),
+    )
 
 
-def _retrieved(response: Mapping[str, Any]) -> list[dict[str, Any]]:
+def _list_passages(response: Mapping[str, Any]) -> list[dict[str, Any]]:
     """Passages and candidates of a response as it is stored."""
     return [*(response.get("passages") or ()), *(response.get("candidates") or ())]
 
 
-def _rename(response: Mapping[str, Any], names: Mapping[str, str]) -> bool:
+def _rename_documents(response: Mapping[str, Any], names: Mapping[str, str]) -> bool:
     """Gives documents of a response as it is stored other ids; whether it has any of these."""
-    passages = _retrieved(response)
-    there = {passage["passage_id"] for passage in passages}
+    passages = _list_passages(response)
+    passage_ids = {passage["passage_id"] for passage in passages}
     renamed = [passage for passage in passages if passage["doc_id"] in names]
     for passage in renamed:
         passage["doc_id"] = names[passage["doc_id"]]
     for citation in (response.get("citations") or ()) if renamed else ():
-        if citation["target"] not in there:
+        if citation["target"] not in passage_ids:
             citation["target"] = names.get(citation["target"], citation["target"])
     return bool(renamed)

@@ -8,12 +8,12 @@ from typing import Any
 from sqlalchemy import select
 
 from ragauge.core.human_labels import CheckedPart, CheckRecord
-from ragauge.core.identity import canonical
-from ragauge.store.database import Database, now
+from ragauge.core.identity import to_canonical_json
+from ragauge.store.database import Database, get_timestamp
 from ragauge.store.label_schema import check_log as table
 from ragauge.store.names import put_judges
 from ragauge.store.schema import judges
-from ragauge.store.text_codec import pack, unpack
+from ragauge.store.text_codec import pack_text, unpack_text
 
 
 class CheckLog:
@@ -24,11 +24,14 @@ class CheckLog:
 
     def add(self, record: CheckRecord) -> bool:
         """Keeps a check; one that says what the last of its name said is not kept, and then False is returned."""
-        body = pack(
-            canonical(
+        body = pack_text(
+            to_canonical_json(
                 {
                     "kappa": record.kappa,
-                    "parts": [[one.part, one.group, int(one.right), one.weight] for one in record.parts],
+                    "parts": [
+                        [checked_part.part, checked_part.group, int(checked_part.right), checked_part.weight]
+                        for checked_part in record.parts
+                    ],
                 }
             )
         )
@@ -48,7 +51,7 @@ class CheckLog:
                     name=record.name,
                     file=record.file,
                     file_name=record.file_name,
-                    at=record.at or now(),
+                    at=record.at or get_timestamp(),
                     body=body,
                 )
             )
@@ -59,11 +62,13 @@ class CheckLog:
         query = select(judges.c.judge_id, table).join_from(table, judges, judges.c.judge_no == table.c.judge_no)
         query = query if name is None else query.where(table.c.name == name)
         with self._database.read() as connection:
-            return [_record(row) for row in connection.execute(query.order_by(table.c.check_log_no)).mappings()]
+            return [_build_record(row) for row in connection.execute(query.order_by(table.c.check_log_no)).mappings()]
 
 
-def _record(row: Any) -> CheckRecord:
-    body = json.loads(unpack(row["body"]))
-    parts = tuple(CheckedPart(part, group, bool(right), weight) for part, group, right, weight in body["parts"])
+def _build_record(row: Any) -> CheckRecord:
+    body = json.loads(unpack_text(row["body"]))
+    checked_parts = tuple(
+        CheckedPart(part_text, group, bool(right), weight) for part_text, group, right, weight in body["parts"]
+    )
     kappa = None if body["kappa"] is None else tuple(body["kappa"])
-    return CheckRecord(row["name"], row["judge_id"], row["file"], row["file_name"], kappa, parts, row["at"])
+    return CheckRecord(row["name"], row["judge_id"], row["file"], row["file_name"], kappa, checked_parts, row["at"])

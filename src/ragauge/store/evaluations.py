@@ -6,8 +6,8 @@ from typing import NamedTuple
 
 from sqlalchemy import ColumnElement, case, select, update
 
-from ragauge.store.database import Database, now
-from ragauge.store.names import run_no
+from ragauge.store.database import Database, get_timestamp
+from ragauge.store.names import find_run_no
 from ragauge.store.page_schema import evaluations as table
 from ragauge.store.schema import runs
 
@@ -34,48 +34,50 @@ class RunEvaluations:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    def begin(self, run_id: str, done: int, planned: int, base_id: str = "") -> None:
+    def begin_evaluation(self, run_id: str, n_done: int, planned: int, base_id: str = "") -> None:
         """An evaluation begins, in place of the one before it; without a baseline that one's stays.
 
         Args:
             run_id: of the run.
-            done: responses that need nothing more.
+            n_done: responses that need nothing more.
             planned: responses that it is about.
             base_id: id of the run that it is held against; "" for none.
         """
         with self._database.write() as connection:
             row = {
-                "run_no": run_no(connection, run_id),
+                "run_no": find_run_no(connection, run_id),
                 "base_id": base_id,
-                "done": done,
+                "done": n_done,
                 "planned": planned,
-                "heartbeat": now(),
+                "heartbeat": get_timestamp(),
             }
             statement = self._database.insert(table)
             changed = {name: statement.excluded[name] for name in ("done", "planned", "heartbeat")}
             changed |= {"base_id": statement.excluded.base_id} if base_id else {}
             connection.execute(statement.on_conflict_do_update(index_elements=["run_no"], set_=changed), [row])
 
-    def move(self, run_id: str, more: int = 0) -> None:
+    def record_progress(self, run_id: str, n_more: int = 0) -> None:
         """A sign of life, with the responses that were evaluated since the last one."""
         with self._database.write() as connection:
-            done = table.c.done + more
-            done = case((done > table.c.planned, table.c.planned), else_=done)
-            connection.execute(update(table).where(_of(run_id)).values(done=done, heartbeat=now()))
+            n_done = table.c.done + n_more
+            n_done = case((n_done > table.c.planned, table.c.planned), else_=n_done)
+            connection.execute(
+                update(table).where(_build_run_condition(run_id)).values(done=n_done, heartbeat=get_timestamp())
+            )
 
     def end(self, run_id: str) -> None:
         """The evaluation ended, whether or not all is done."""
         with self._database.write() as connection:
-            connection.execute(update(table).where(_of(run_id)).values(heartbeat=""))
+            connection.execute(update(table).where(_build_run_condition(run_id)).values(heartbeat=""))
 
     def read(self, run_id: str) -> EvaluationState | None:
         """How far the last one is; None where none was seen."""
         columns = (table.c[name] for name in EvaluationState._fields)
         with self._database.read() as connection:
-            row = connection.execute(select(*columns).where(_of(run_id))).first()
+            row = connection.execute(select(*columns).where(_build_run_condition(run_id))).first()
         return None if row is None else EvaluationState(*row)
 
 
-def _of(run_id: str) -> ColumnElement[bool]:
+def _build_run_condition(run_id: str) -> ColumnElement[bool]:
     """The row of a run; none where the run was deleted meanwhile."""
     return table.c.run_no == select(runs.c.run_no).where(runs.c.run_id == run_id).scalar_subquery()

@@ -12,35 +12,35 @@ from pathlib import Path
 
 from ragauge.core.errors import StoreError
 
-PATIENCE = 60.0  # seconds to wait for who writes the same file
+LOCK_TIMEOUT_S = 60.0  # seconds to wait for who writes the same file
 
 
 @contextmanager
-def alone(lock: Path, patience: float = PATIENCE) -> Iterator[None]:
+def lock_file(lock: Path, timeout_s: float = LOCK_TIMEOUT_S) -> Iterator[None]:
     """A block that one process is in at a time; a killed one leaves it.
 
     SQLite's lock on a file of its own: the same on every platform, and the system takes it back from the dead.
 
     Args:
         lock: the file; it and its folder are made, and stay.
-        patience: seconds to wait.
+        timeout_s: seconds to wait.
 
     Raises:
         StoreError: another process is still in it.
     """
     lock.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    with closing(sqlite3.connect(lock, timeout=patience, isolation_level=None)) as held:
+    with closing(sqlite3.connect(lock, timeout=timeout_s, isolation_level=None)) as connection:
         try:
-            held.execute("BEGIN EXCLUSIVE")
+            connection.execute("BEGIN EXCLUSIVE")
         except sqlite3.OperationalError as error:
-            told = f"{lock}: {error}, after {patience:g} seconds. Is another ragauge at work on the same file?"
-            raise StoreError(told) from None
+            message = f"{lock}: {error}, after {timeout_s:g} seconds. Is another ragauge at work on the same file?"
+            raise StoreError(message) from None
         yield
-        held.execute("ROLLBACK")
+        connection.execute("ROLLBACK")
 
 
 @contextmanager
-def changing(path: str | Path) -> Iterator[None]:
+def lock_for_change(path: str | Path) -> Iterator[None]:
     """A block that reads a file and writes it anew, while no other such block of this user does the same.
 
     The lock stands in the machine's folder of temporary files: none is left beside a file under version control.
@@ -50,5 +50,5 @@ def changing(path: str | Path) -> Iterator[None]:
     """
     name = sha256(str(Path(path).resolve()).encode("utf-8", "surrogatepass")).hexdigest()[:24]
     user = os.getuid() if hasattr(os, "getuid") else "user"  # elsewhere the folder is the user's own
-    with alone(Path(tempfile.gettempdir()) / f"ragauge-{user}" / f"{name}.lock"):
+    with lock_file(Path(tempfile.gettempdir()) / f"ragauge-{user}" / f"{name}.lock"):
         yield

@@ -19,11 +19,11 @@ from typing import IO, Any
 
 from ragauge.store import sqlite
 
-HEAD = 262  # bytes that say what a file is: of a tar they end with its mark
-MOST_PACKED = 5  # times that something is packed within something
-OWN = ("", "-wal", "-shm", "-journal")  # endings of the store's own files
-NOT_LOOKED_INTO = {b"7z\xbc\xaf": "7z", b"Rar!": "rar"}
-UNREADABLE = (
+HEAD_BYTES = 262  # bytes that say what a file is: of a tar they end with its mark
+MAX_NESTING = 5  # times that something is packed within something
+STORE_FILE_ENDINGS = ("", "-wal", "-shm", "-journal")  # endings of the store's own files
+UNSUPPORTED_ARCHIVES = {b"7z\xbc\xaf": "7z", b"Rar!": "rar"}
+READ_ERRORS = (
     OSError,
     EOFError,
     ValueError,
@@ -36,7 +36,7 @@ UNREADABLE = (
 
 
 @dataclass(slots=True)
-class FoundBeside:
+class FileSearchResult:
     """What was found beside the store.
 
     Attributes:
@@ -50,20 +50,23 @@ class FoundBeside:
     lines: int = 0
 
 
-def take_out(url: str, texts: Iterable[str]) -> FoundBeside:
+def remove_lines(url: str, texts: Iterable[str]) -> FileSearchResult:
     """Takes lines that hold any of some texts out of .jsonl files in UTF-8, and looks for the texts in all files."""
-    plain, found = [one.encode("utf-8", "surrogatepass") for one in _written(texts)], FoundBeside()
-    for path in _files(url):
-        if path.suffix == ".jsonl" and sqlite.count_bytes(path, plain):
+    needles, removal = (
+        [needle.encode("utf-8", "surrogatepass") for needle in _list_spellings(texts)],
+        FileSearchResult(),
+    )
+    for path in _list_files(url):
+        if path.suffix == ".jsonl" and sqlite.count_bytes(path, needles):
             lines = path.read_bytes().splitlines(True)
-            kept = [line for line in lines if not any(one in line for one in plain)]
-            found.lines += len(lines) - len(kept)
-            path.write_bytes(b"".join(kept))
-    look = look_for(url, texts)
-    return FoundBeside(look.files, look.unread, found.lines)
+            kept_lines = [line for line in lines if not any(needle in line for needle in needles)]
+            removal.lines += len(lines) - len(kept_lines)
+            path.write_bytes(b"".join(kept_lines))
+    search = search_files(url, texts)
+    return FileSearchResult(search.files, search.unread, removal.lines)
 
 
-def look_for(url: str, texts: Iterable[str], *, alone: bool = False) -> FoundBeside:
+def search_files(url: str, texts: Iterable[str], *, alone: bool = False) -> FileSearchResult:
     """Looks for texts in the files of the store's folder, in UTF-8 and UTF-16, also as JSON and HTML write them.
 
     Files that gzip, bzip2, xz, zip and tar made are looked into, also within each other, and tables of Parquet.
@@ -73,95 +76,101 @@ def look_for(url: str, texts: Iterable[str], *, alone: bool = False) -> FoundBes
         texts: what is looked for.
         alone: only where no letter or digit stands beside it.
     """
-    needles, found = _needles(texts), FoundBeside()
-    for path in _files(url):
+    needles, search = _encode_needles(texts), FileSearchResult()
+    for path in _list_files(url):
         try:
             with path.open("rb") as file:
-                n = sum(_count(one, needles, alone=alone) for one in _contents(file))
+                n = sum(_count_matching_bytes(content, needles, alone=alone) for content in _iter_contents(file))
         except FileNotFoundError:  # a lock that was given back
             continue
-        except UNREADABLE as error:
-            found.unread[str(path)] = str(error) or type(error).__name__
+        except READ_ERRORS as error:
+            search.unread[str(path)] = str(error) or type(error).__name__
             n = sqlite.count_bytes(path, needles) if path.is_file() and not alone else 0
         if n:
-            found.files[str(path)] = n
-    return found
+            search.files[str(path)] = n
+    return search
 
 
-def _files(url: str) -> list[Path]:
+def _list_files(url: str) -> list[Path]:
     """Files in a store's folder, at any depth, that are none of the store's own."""
-    own = sqlite.path_of(url)
-    mine = {own.with_name(f"{own.name}{end}") for end in OWN}
+    store_path = sqlite.get_path(url)
+    own_paths = {store_path.with_name(f"{store_path.name}{end}") for end in STORE_FILE_ENDINGS}
     return sorted(
-        path for path in own.parent.rglob("*") if path.is_file() and not path.is_symlink() and path not in mine
+        path
+        for path in store_path.parent.rglob("*")
+        if path.is_file() and not path.is_symlink() and path not in own_paths
     )
 
 
-def _written(texts: Iterable[str]) -> list[str]:
+def _list_spellings(texts: Iterable[str]) -> list[str]:
     """Texts as they are, as JSON writes them with and without other letters, and as HTML does."""
-    found = set(texts) - {""}
-    found |= {json.dumps(one, ensure_ascii=ascii)[1:-1] for one in found for ascii in (True, False)}
-    return sorted(found | {html.escape(one, quote=quote) for one in found for quote in (True, False)})
+    spellings = set(texts) - {""}
+    spellings |= {json.dumps(text_item, ensure_ascii=ascii)[1:-1] for text_item in spellings for ascii in (True, False)}
+    return sorted(
+        spellings | {html.escape(text_item, quote=quote) for text_item in spellings for quote in (True, False)}
+    )
 
 
-def _needles(texts: Iterable[str]) -> list[bytes]:
+def _encode_needles(texts: Iterable[str]) -> list[bytes]:
     return [
-        one.encode(encoding, "surrogatepass")
-        for one in _written(texts)
+        spelling.encode(encoding, "surrogatepass")
+        for spelling in _list_spellings(texts)
         for encoding in ("utf-8", "utf-16-le", "utf-16-be")
     ]
 
 
-def _count(file: IO[bytes], needles: Sequence[bytes], *, alone: bool) -> int:
+def _count_matching_bytes(file: IO[bytes], needles: Sequence[bytes], *, alone: bool) -> int:
     """How many bytes of what a file holds are copies of a needle."""
     if not alone:
-        return sqlite.count_in(file, needles)
+        return sqlite.count_bytes_in_stream(file, needles)
     word = rb"[0-9A-Za-z_]"
-    patterns = [re.compile(rb"(?<!%b)(?<!%b\x00)%b(?!\x00?%b)" % (word, word, re.escape(one), word)) for one in needles]
-    found, overlap, before = 0, max(map(len, needles), default=1) + 1, b""
-    while part := file.read(sqlite.READ_AT_ONCE):
-        whole = before + part
-        matches = (match for pattern in patterns for match in pattern.finditer(whole))
-        found += sum(len(match[0]) for match in matches if match.end() > len(before))
-        before = whole[-overlap:]
-    return found
+    patterns = [
+        re.compile(rb"(?<!%b)(?<!%b\x00)%b(?!\x00?%b)" % (word, word, re.escape(needle), word)) for needle in needles
+    ]
+    n_bytes, overlap, previous = 0, max(map(len, needles), default=1) + 1, b""
+    while block := file.read(sqlite.READ_BLOCK_BYTES):
+        window = previous + block
+        matches = (match for pattern in patterns for match in pattern.finditer(window))
+        n_bytes += sum(len(match[0]) for match in matches if match.end() > len(previous))
+        previous = window[-overlap:]
+    return n_bytes
 
 
-def _contents(file: IO[bytes], depth: int = 0) -> Iterator[IO[bytes]]:
+def _iter_contents(file: IO[bytes], depth: int = 0) -> Iterator[IO[bytes]]:
     """What a file holds: itself, or what is packed in it and how that is called.
 
     Raises:
         ValueError: it is packed in a way that cannot be looked into.
     """
-    head = file.read(HEAD)
+    head = file.read(HEAD_BYTES)
     file.seek(0)
-    if depth > MOST_PACKED:
-        raise ValueError(f"it is packed more than {MOST_PACKED} times")
-    if name := next((name for mark, name in NOT_LOOKED_INTO.items() if head.startswith(mark)), ""):
+    if depth > MAX_NESTING:
+        raise ValueError(f"it is packed more than {MAX_NESTING} times")
+    if name := next((name for mark, name in UNSUPPORTED_ARCHIVES.items() if head.startswith(mark)), ""):
         raise ValueError(f"{name} is not looked into")
     if head.startswith(b"PAR1"):
         import polars as pl
 
         yield io.BytesIO(pl.read_parquet(file.read()).write_ndjson().encode())
     elif head.startswith(b"PK\x03\x04"):
-        with zipfile.ZipFile(file) as whole:
-            yield io.BytesIO("\n".join(whole.namelist()).encode("utf-8", "surrogatepass"))
-            for member in whole.infolist():
-                with whole.open(member) as part:
-                    yield from _contents(part, depth + 1)
+        with zipfile.ZipFile(file) as zip_archive:
+            yield io.BytesIO("\n".join(zip_archive.namelist()).encode("utf-8", "surrogatepass"))
+            for member in zip_archive.infolist():
+                with zip_archive.open(member) as member_file:
+                    yield from _iter_contents(member_file, depth + 1)
     elif head[257:262] == b"ustar":
         with tarfile.open(fileobj=file) as archive:
             for entry in archive:
                 yield io.BytesIO(entry.name.encode("utf-8", "surrogatepass"))
                 if (inner := archive.extractfile(entry)) is not None:
-                    yield from _contents(inner, depth + 1)
-    elif (unpacked := _unpacked(file, head)) is not None:
-        yield from _contents(unpacked, depth + 1)
+                    yield from _iter_contents(inner, depth + 1)
+    elif (unpacked := _open_unpacked(file, head)) is not None:
+        yield from _iter_contents(unpacked, depth + 1)
     else:
         yield file
 
 
-def _unpacked(file: IO[bytes], head: bytes) -> Any:
+def _open_unpacked(file: IO[bytes], head: bytes) -> Any:
     """What gzip, bzip2, xz or zstd packed, unpacked as it is read; None where a file is nothing of these."""
     if head.startswith(b"\x1f\x8b"):
         return gzip.GzipFile(fileobj=file)

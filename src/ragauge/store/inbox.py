@@ -10,15 +10,15 @@ from typing import Any, Literal, NamedTuple
 from sqlalchemy import Connection, bindparam, case, delete, func, insert, or_, select, update
 
 from ragauge.monitoring.series.gauge_monitors import SignalPoint
-from ragauge.store.database import Database, among, chunks, rows_among
+from ragauge.store.database import Database, build_in_condition, iter_matching_rows, split_batches
 from ragauge.store.text_codec import pack_bytes, unpack_bytes
 from ragauge.store.traffic_schema import inbox, signals, tails, trace_batches, traces
 
 SignalName = Literal["traces", "logs", "responses"]
-DAY = 86_400.0  # seconds; what comes later than this after a trace's first part is ignored, and counted
-COMING, LONGEST_HELD = 10.0, 600.0  # seconds after which no more of the past comes, and that others wait for it
-OLDEST = 5 * 366 * DAY  # seconds before its arrival that a trace can be dated to
-APART = 1e-6  # seconds between two traces of a batch, so that they keep the order in which they were sent
+DAY_S = 86_400.0  # seconds; what comes later than this after a trace's first part is ignored, and counted
+PAST_QUIET_S, MAX_HOLD_S = 10.0, 600.0  # seconds after which no more of the past comes, and that others wait for it
+MAX_AGE_S = 5 * 366 * DAY_S  # seconds before its arrival that a trace can be dated to
+TRACE_SPACING_S = 1e-6  # seconds between two traces of a batch, so that they keep the order in which they were sent
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +60,7 @@ class Batch:
 
 
 @dataclass(frozen=True, slots=True)
-class Patience:
+class ReadDelay:
     """When a trace is read, in seconds after its last part came.
 
     Attributes:
@@ -98,9 +98,9 @@ class DueTrace:
         return self.first if self.dated is None else self.dated
 
     @property
-    def late(self) -> bool:
+    def is_late(self) -> bool:
         """Whether something came more than a day after its first part: its response stays as it is."""
-        return self.last - self.first > DAY
+        return self.last - self.first > DAY_S
 
 
 class ArrivalTime(NamedTuple):
@@ -115,9 +115,9 @@ class ArrivalTime(NamedTuple):
     first: float
 
     @property
-    def past(self) -> bool:
+    def is_past(self) -> bool:
         """Whether it is of the past: dated to more than a day before it came."""
-        return self.first - self.at > DAY
+        return self.first - self.at > DAY_S
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,7 +144,7 @@ class InboxCounts:
 
 
 @dataclass(frozen=True, slots=True)
-class TailPlace:
+class TailPosition:
     """How far a file that grows was read.
 
     Attributes:
@@ -162,7 +162,7 @@ class Inbox:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    def add(self, batches: Sequence[Batch], patience: Patience | None = None) -> list[int]:
+    def add(self, batches: Sequence[Batch], patience: ReadDelay | None = None) -> list[int]:
         """Keeps batches in one transaction, and sets when their traces are to be read.
 
         Args:
@@ -172,7 +172,7 @@ class Inbox:
         Returns:
             Their numbers.
         """
-        patience = patience or Patience()
+        patience = patience or ReadDelay()
         packed = [pack_bytes(batch.body) for batch in batches]
         numbers: list[int] = []
         with self._database.write() as connection:
@@ -183,27 +183,32 @@ class Inbox:
             self._add_parts(connection, batches, numbers, patience)
         return numbers
 
-    def tail(self, path: str) -> TailPlace:
+    def load_tail(self, path: str) -> TailPosition:
         """How far a file was read; its beginning where nothing was."""
         with self._database.read() as connection:
             row = connection.execute(select(tails.c.offset, tails.c.head).where(tails.c.path == path)).first()
-        return TailPlace() if row is None else TailPlace(*row)
+        return TailPosition() if row is None else TailPosition(*row)
 
     def add_tail(
-        self, path: str, before: TailPlace, after: TailPlace, batches: Sequence[Batch], patience: Patience | None = None
+        self,
+        path: str,
+        previous: TailPosition,
+        current: TailPosition,
+        batches: Sequence[Batch],
+        patience: ReadDelay | None = None,
     ) -> bool:
         """Keeps what a file held between two places and the second place, in one transaction.
 
         Returns:
-            False, and nothing is kept, where the file was not read up to `before`: another process was faster.
+            False, and nothing is kept, where the file was not read up to `previous`: another process was faster.
         """
         with self._database.write() as connection:
             row = connection.execute(select(tails.c.offset, tails.c.head).where(tails.c.path == path)).first()
-            if (TailPlace() if row is None else TailPlace(*row)) != before:
+            if (TailPosition() if row is None else TailPosition(*row)) != previous:
                 return False
             new = self._database.insert(tails)
             changed = {name: new.excluded[name] for name in ("offset", "head")}
-            values = {"path": path, "offset": after.offset, "head": after.head}
+            values = {"path": path, "offset": current.offset, "head": current.head}
             connection.execute(new.on_conflict_do_update(index_elements=["path"], set_=changed), values)
             if batches:
                 self.add(batches, patience)
@@ -215,39 +220,41 @@ class Inbox:
         with self._database.write() as connection:
             connection.execute(insert(signals), rows)
 
-    def signal(self, name: str, after: float) -> list[SignalPoint]:
+    def list_signal_points(self, name: str, after: float) -> list[SignalPoint]:
         """The values of a gauge that arrived after a moment (seconds since 1970), in order."""
         query = select(signals.c.at, signals.c.source, signals.c.value).where(signals.c.name == name)
         with self._database.read() as connection:
             rows = connection.execute(query.where(signals.c.at > after).order_by(signals.c.at, signals.c.point_no))
             return [SignalPoint(*row) for row in rows]
 
-    def last_signal(self, name: str) -> float | None:
+    def find_last_signal(self, name: str) -> float | None:
         """When the newest value of a gauge arrived, seconds since 1970; None where there is none."""
         with self._database.read() as connection:
             query = select(func.max(signals.c.at)).where(signals.c.name == name)
             return connection.execute(query).scalar()
 
     def _add_parts(
-        self, connection: Connection, batches: Sequence[Batch], numbers: Sequence[int], patience: Patience
+        self, connection: Connection, batches: Sequence[Batch], numbers: Sequence[int], patience: ReadDelay
     ) -> None:
-        each = [
-            (batch.at + place * APART, number, part)
+        arrivals = [
+            (batch.at + index * TRACE_SPACING_S, number, trace_part)
             for batch, number in zip(batches, numbers, strict=True)
-            for place, part in enumerate(batch.parts)
+            for index, trace_part in enumerate(batch.parts)
         ]
-        if not each:
+        if not arrivals:
             return
         new = self._database.insert(traces)
-        came, rooted = new.excluded["last"], func.max(traces.c.rooted, new.excluded.rooted)
-        late = (came - traces.c.first > DAY) & (bindparam("verdicts") == 0)
-        due = case((late, traces.c.due), (rooted == 1, came + patience.rooted), else_=came + patience.quiet)
+        last_arrival, rooted = new.excluded["last"], func.max(traces.c.rooted, new.excluded.rooted)
+        late = (last_arrival - traces.c.first > DAY_S) & (bindparam("verdicts") == 0)
+        due = case(
+            (late, traces.c.due), (rooted == 1, last_arrival + patience.rooted), else_=last_arrival + patience.quiet
+        )
         earliest = func.coalesce(func.min(traces.c.dated, new.excluded.dated), traces.c.dated, new.excluded.dated)
         statement = new.on_conflict_do_update(
             index_elements=["trace_id"],
             set_={
                 "dated": earliest,
-                "last": func.max(traces.c["last"], came),
+                "last": func.max(traces.c["last"], last_arrival),
                 "rooted": rooted,
                 "due": due,
                 "late": traces.c.late + case((late, bindparam("spans")), else_=0),
@@ -257,23 +264,23 @@ class Inbox:
             statement,
             [
                 {
-                    "trace_id": part.trace_id,
-                    "first": at,
-                    "last": at,
-                    "rooted": int(part.rooted),
+                    "trace_id": trace_part.trace_id,
+                    "first": arrived_at,
+                    "last": arrived_at,
+                    "rooted": int(trace_part.rooted),
                     "late": 0,
-                    "due": at + (patience.rooted if part.rooted else patience.quiet),
-                    "spans": part.spans,
-                    "verdicts": int(part.verdicts),
-                    "dated": _dated(part.began, at),
+                    "due": arrived_at + (patience.rooted if trace_part.rooted else patience.quiet),
+                    "spans": trace_part.spans,
+                    "verdicts": int(trace_part.verdicts),
+                    "dated": _compute_dated(trace_part.began, arrived_at),
                 }
-                for at, _, part in each
+                for arrived_at, _, trace_part in arrivals
             ],
         )
-        rows = [{"trace_id": part.trace_id, "batch_no": number} for _, number, part in each]
+        rows = [{"trace_id": trace_part.trace_id, "batch_no": number} for _, number, trace_part in arrivals]
         connection.execute(self._database.insert(trace_batches).on_conflict_do_nothing(), rows)
 
-    def numbers(self) -> list[int]:
+    def list_numbers(self) -> list[int]:
         """Numbers of the raw batches that are kept, in order of arrival."""
         with self._database.read() as connection:
             return list(connection.execute(select(inbox.c.batch_no).order_by(inbox.c.batch_no)).scalars())
@@ -286,54 +293,58 @@ class Inbox:
             if row is not None:
                 yield number, Batch(row.at, row.signal, unpack_bytes(row.body), (), row.project)
 
-    def due(self, now: float, limit: int, ahead: float = inf) -> list[DueTrace]:
+    def list_due(self, current_time: float, limit: int, ahead: float = inf) -> list[DueTrace]:
         """Traces that are to be read, the longest waiting first; those that are dated, by their dates.
 
         While traces of the past come in, others wait until that is over, 10 minutes at most: whoever takes their scores
         takes the older first.
 
         Args:
-            now: seconds since 1970.
+            current_time: seconds since 1970.
             limit: at most so many.
             ahead: seconds that a trace is waited for at most. One that is due later came before the clock was put back,
                 and is read now.
         """
-        came = or_(traces.c.due <= now, traces.c.due > now + ahead) if ahead < inf else traces.c.due <= now
-        past = traces.c.due.is_not(None) & (traces.c.first - traces.c.dated > DAY)
-        query = select(traces.c.trace_id, traces.c.due, traces.c.first, traces.c["last"], traces.c.dated).where(came)
+        is_due = (
+            or_(traces.c.due <= current_time, traces.c.due > current_time + ahead)
+            if ahead < inf
+            else traces.c.due <= current_time
+        )
+        is_past = traces.c.due.is_not(None) & (traces.c.first - traces.c.dated > DAY_S)
+        query = select(traces.c.trace_id, traces.c.due, traces.c.first, traces.c["last"], traces.c.dated).where(is_due)
         with self._database.read() as connection:
-            newest = connection.execute(select(func.max(traces.c["last"])).where(past)).scalar()
-            if newest is not None and newest <= now < newest + COMING:
-                query = query.where(traces.c.due <= now - LONGEST_HELD)
+            newest = connection.execute(select(func.max(traces.c["last"])).where(is_past)).scalar()
+            if newest is not None and newest <= current_time < newest + PAST_QUIET_S:
+                query = query.where(traces.c.due <= current_time - MAX_HOLD_S)
             order = traces.c.due if newest is None else func.coalesce(traces.c.dated, traces.c.first)
-            found = connection.execute(query.order_by(order).limit(limit)).all()
-            batches = self._batches(connection, [row.trace_id for row in found])
-        return [DueTrace(*row[:3], batches.get(row.trace_id, ()), *row[3:]) for row in found]
+            due_rows = connection.execute(query.order_by(order).limit(limit)).all()
+            batches = self._list_batches(connection, [row.trace_id for row in due_rows])
+        return [DueTrace(*row[:3], batches.get(row.trace_id, ()), *row[3:]) for row in due_rows]
 
-    def trace(self, trace_id: str) -> DueTrace | None:
+    def find_trace(self, trace_id: str) -> DueTrace | None:
         """A trace, whether it waits or not (then due is 0); None where there is none."""
         columns = (traces.c.trace_id, traces.c.due, traces.c.first, traces.c["last"], traces.c.dated)
         query = select(*columns).where(traces.c.trace_id == trace_id)
         with self._database.read() as connection:
             row = connection.execute(query).first()
-            batches = self._batches(connection, [trace_id])
+            batches = self._list_batches(connection, [trace_id])
         return None if row is None else DueTrace(trace_id, row[1] or 0.0, row[2], batches.get(trace_id, ()), *row[3:])
 
-    def arrived(self, trace_ids: Sequence[str]) -> dict[str, ArrivalTime]:
+    def load_arrival_times(self, trace_ids: Sequence[str]) -> dict[str, ArrivalTime]:
         """When some traces came; of those that are known."""
         query = select(traces.c.trace_id, func.coalesce(traces.c.dated, traces.c.first), traces.c.first)
         with self._database.read() as connection:
-            found = rows_among(connection, query, traces.c.trace_id, trace_ids)
-            return {trace_id: ArrivalTime(*times) for trace_id, *times in found}
+            rows = iter_matching_rows(connection, query, traces.c.trace_id, trace_ids)
+            return {trace_id: ArrivalTime(*times) for trace_id, *times in rows}
 
-    def _batches(self, connection: Connection, trace_ids: Sequence[str]) -> dict[str, tuple[int, ...]]:
-        found: dict[str, tuple[int, ...]] = {}
+    def _list_batches(self, connection: Connection, trace_ids: Sequence[str]) -> dict[str, tuple[int, ...]]:
+        batches_by_trace: dict[str, tuple[int, ...]] = {}
         query = select(trace_batches.c.trace_id, trace_batches.c.batch_no).order_by(trace_batches.c.batch_no)
-        for trace_id, number in rows_among(connection, query, trace_batches.c.trace_id, trace_ids):
-            found[trace_id] = (*found.get(trace_id, ()), number)
-        return found
+        for trace_id, number in iter_matching_rows(connection, query, trace_batches.c.trace_id, trace_ids):
+            batches_by_trace[trace_id] = (*batches_by_trace.get(trace_id, ()), number)
+        return batches_by_trace
 
-    def settled(self, read: Sequence[DueTrace]) -> set[str]:
+    def mark_read(self, due_traces: Sequence[DueTrace]) -> set[str]:
         """Marks traces as read, in the transaction that keeps what came of them.
 
         Returns:
@@ -341,12 +352,18 @@ class Inbox:
         """
         with self._database.write() as connection:
             query = select(traces.c.trace_id, traces.c.due)
-            now = dict(rows_among(connection, query, traces.c.trace_id, [one.trace_id for one in read]))
-            mine = {one.trace_id for one in read if now.get(one.trace_id) == one.due}
-            for part in chunks(sorted(mine)):
-                done = update(traces).where(among(traces.c.trace_id)).values(due=None)
-                connection.execute(done, {"values": list(part)})
-        return mine
+            due_by_trace = dict(
+                iter_matching_rows(
+                    connection, query, traces.c.trace_id, [due_trace.trace_id for due_trace in due_traces]
+                )
+            )
+            unchanged = {
+                due_trace.trace_id for due_trace in due_traces if due_by_trace.get(due_trace.trace_id) == due_trace.due
+            }
+            for batch in split_batches(sorted(unchanged)):
+                statement = update(traces).where(build_in_condition(traces.c.trace_id)).values(due=None)
+                connection.execute(statement, {"values": list(batch)})
+        return unchanged
 
     def counts(self) -> InboxCounts:
         """What is in it."""
@@ -354,15 +371,15 @@ class Inbox:
             batches, bytes_, oldest = connection.execute(
                 select(func.count(), func.coalesce(func.sum(func.length(inbox.c.body)), 0), func.min(inbox.c.at))
             ).one()
-            every, late = connection.execute(
+            n_traces, late = connection.execute(
                 select(func.count(), func.coalesce(func.sum(traces.c.late), 0)).select_from(traces)
             ).one()
             waiting, since = connection.execute(
                 select(func.count(), func.min(traces.c.due)).where(traces.c.due.is_not(None))
             ).one()
-        return InboxCounts(batches, bytes_, oldest, every, waiting, since, late)
+        return InboxCounts(batches, bytes_, oldest, n_traces, waiting, since, late)
 
-    def forget(self, raw_before: float, traces_before: float) -> int:
+    def delete_old(self, raw_before: float, traces_before: float) -> int:
         """Deletes raw batches and values of gauges that came before a time, and what is known of traces before another.
 
         Returns:
@@ -374,14 +391,14 @@ class Inbox:
             .where(traces.c.due.is_not(None))
         )
         with self._database.write() as connection:
-            gone = connection.execute(
+            n_deleted = connection.execute(
                 delete(inbox).where(inbox.c.at < raw_before, inbox.c.batch_no.not_in(waiting))
             ).rowcount
             connection.execute(delete(signals).where(signals.c.at < raw_before))
             connection.execute(delete(traces).where(traces.c.first < traces_before, traces.c.due.is_(None)))
-        return int(gone)
+        return int(n_deleted)
 
 
-def _dated(began: float | None, at: float) -> float | None:
+def _compute_dated(began: float | None, arrived_at: float) -> float | None:
     """The moment that a trace is dated to: not after its arrival; None where its clock is 5 years behind that."""
-    return None if began is None or at - began > OLDEST else min(began, at)
+    return None if began is None or arrived_at - began > MAX_AGE_S else min(began, arrived_at)

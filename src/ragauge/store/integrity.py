@@ -11,9 +11,9 @@ from sqlalchemy import Cast, Column, Connection, LargeBinary, Select, String, ca
 
 from ragauge.core.errors import StoreError
 from ragauge.store import sqlite
-from ragauge.store.database import Database, raw_rows
+from ragauge.store.database import Database, iter_raw_rows
 from ragauge.store.schema import causes, evidence, examples, metadata, responses, run_evidence, run_texts, runs, texts
-from ragauge.store.text_codec import unescape, unpack
+from ragauge.store.text_codec import unescape_text, unpack_text
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,64 +41,72 @@ class Integrity:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    def problems(self) -> list[str]:
+    def list_problems(self) -> list[str]:
         """What SQLite finds wrong with the file, a sentence each; [] for nothing."""
-        return sqlite.problems_of(self._database.url)
+        return sqlite.list_problems(self._database.url)
 
-    def damaged(self, most: int = 20) -> list[DamagedPart]:
+    def list_damaged(self, max_parts: int = 20) -> list[DamagedPart]:
         """Bodies of responses, examples, passages, verdicts and causes, and texts, that cannot be read; the first."""
-        found: list[DamagedPart] = []
+        damaged_parts: list[DamagedPart] = []
         with self._database.read() as connection:
-            for part in self._damaged(connection):
-                found.append(part)
-                if len(found) == most:
+            for damaged_part in self._iter_damaged(connection):
+                damaged_parts.append(damaged_part)
+                if len(damaged_parts) == max_parts:
                     break
-        return found
+        return damaged_parts
 
-    def _damaged(self, connection: Connection) -> Iterator[DamagedPart]:
+    def _iter_damaged(self, connection: Connection) -> Iterator[DamagedPart]:
         """Every damaged text and body, with each run and example that uses it."""
-        if texts_lost := list(_undecodable(connection)):  # nothing else can be asked of the tables
-            yield from texts_lost
+        if undecodable := list(_iter_undecodable(connection)):  # nothing else can be asked of the tables
+            yield from undecodable
             return
         of_run = (runs.c.name, runs.c.run_id)
-        mine = select(*of_run, responses.c.query_id).join_from(responses, runs)
-        for number in _unreadable(connection, responses.c.response_no, responses.c.body):
-            yield from _parts(connection, "response", mine.where(responses.c.response_no == number))
-        for number in _unreadable(connection, examples.c.example_no, examples.c.body):
-            yield from _parts(connection, "question and labels", mine.where(responses.c.example_no == number))
-        using = select(*of_run).join_from(run_texts, runs)
-        for number in _unreadable(connection, texts.c.text_no, texts.c.body, is_json=False):
-            yield from _parts(connection, "passage", using.where(run_texts.c.text_no == number))
-        judged = mine.join(run_evidence, run_evidence.c.response_no == responses.c.response_no).distinct()
-        for number in _unreadable(connection, evidence.c.evidence_no, evidence.c.body):
-            yield from _parts(connection, "judge's verdict", judged.where(run_evidence.c.evidence_no == number))
-        for number in _unreadable(connection, causes.c.response_no, causes.c.body):
-            yield from _parts(connection, "cause", mine.where(responses.c.response_no == number))
+        response_query = select(*of_run, responses.c.query_id).join_from(responses, runs)
+        for number in _iter_unreadable(connection, responses.c.response_no, responses.c.body):
+            yield from _iter_damaged_parts(
+                connection, "response", response_query.where(responses.c.response_no == number)
+            )
+        for number in _iter_unreadable(connection, examples.c.example_no, examples.c.body):
+            yield from _iter_damaged_parts(
+                connection, "question and labels", response_query.where(responses.c.example_no == number)
+            )
+        text_query = select(*of_run).join_from(run_texts, runs)
+        for number in _iter_unreadable(connection, texts.c.text_no, texts.c.body, is_json=False):
+            yield from _iter_damaged_parts(connection, "passage", text_query.where(run_texts.c.text_no == number))
+        evidence_query = response_query.join(
+            run_evidence, run_evidence.c.response_no == responses.c.response_no
+        ).distinct()
+        for number in _iter_unreadable(connection, evidence.c.evidence_no, evidence.c.body):
+            yield from _iter_damaged_parts(
+                connection, "judge's verdict", evidence_query.where(run_evidence.c.evidence_no == number)
+            )
+        for number in _iter_unreadable(connection, causes.c.response_no, causes.c.body):
+            yield from _iter_damaged_parts(connection, "cause", response_query.where(responses.c.response_no == number))
 
 
-def _undecodable(connection: Connection) -> Iterator[DamagedPart]:
+def _iter_undecodable(connection: Connection) -> Iterator[DamagedPart]:
     """Texts that are not UTF-8, by column, table and, where the table says so, run."""
-    named = {
+    run_labels = {
         number: f"{name.decode(errors='replace')} ({run_id.decode(errors='replace')})"
-        for rows in raw_rows(connection, select(runs.c.run_no, *map(_as_bytes, (runs.c.name, runs.c.run_id))))
+        for rows in iter_raw_rows(connection, select(runs.c.run_no, *map(_cast_to_bytes, (runs.c.name, runs.c.run_id))))
         for number, name, run_id in rows
     }
     for table in metadata.sorted_tables:
-        columns = [column for column in table.columns if _holds_text(column)]
-        of = table.columns.get("run_no")
-        query = select(null() if of is None else of, *map(_as_bytes, columns))
-        for rows in raw_rows(connection, query) if columns else ():
+        columns = [column for column in table.columns if _has_text(column)]
+        run_column = table.columns.get("run_no")
+        query = select(null() if run_column is None else run_column, *map(_cast_to_bytes, columns))
+        for rows in iter_raw_rows(connection, query) if columns else ():
             for number, *values in rows:
                 for column, value in zip(columns, values, strict=True):
                     if value is not None and not _is_text(value):
-                        yield DamagedPart(f"{column.name} in table {table.name}", named.get(number, ""))
+                        yield DamagedPart(f"{column.name} in table {table.name}", run_labels.get(number, ""))
 
 
-def _holds_text(column: Column[Any]) -> bool:
+def _has_text(column: Column[Any]) -> bool:
     return isinstance(getattr(column.type, "impl_instance", column.type), String)
 
 
-def _as_bytes(column: Column[Any]) -> Cast[bytes]:
+def _cast_to_bytes(column: Column[Any]) -> Cast[bytes]:
     return cast(column, LargeBinary)
 
 
@@ -110,24 +118,24 @@ def _is_text(value: bytes) -> bool:
     return True
 
 
-def _unreadable(
+def _iter_unreadable(
     connection: Connection, number: Column[Any], body: Column[Any], *, is_json: bool = True
 ) -> Iterator[int]:
     """Numbers of the rows whose body is not what was packed."""
-    for rows in raw_rows(connection, select(number, body).where(body.is_not(None))):
-        for one, packed in rows:
+    for rows in iter_raw_rows(connection, select(number, body).where(body.is_not(None))):
+        for row_no, packed in rows:
             try:
-                text = unpack(packed)
+                text = unpack_text(packed)
                 if is_json:
                     json.loads(text)
             except (StoreError, ValueError, RecursionError):
-                yield one
+                yield row_no
 
 
-def _parts(connection: Connection, kind: str, query: Select[Any]) -> Iterator[DamagedPart]:
+def _iter_damaged_parts(connection: Connection, kind: str, query: Select[Any]) -> Iterator[DamagedPart]:
     """A damaged body as the runs see it that use it; once where none does."""
     rows = connection.execute(query).all()
     for name, run_id, *query_id in rows:
-        yield DamagedPart(kind, f"{unescape(name)} ({run_id})", unescape(query_id[0]) if query_id else "")
+        yield DamagedPart(kind, f"{unescape_text(name)} ({run_id})", unescape_text(query_id[0]) if query_id else "")
     if not rows:
         yield DamagedPart(kind, "")

@@ -13,7 +13,7 @@ from ragauge.scores.results.jobs import Job, JobState
 from ragauge.store.database import Database
 from ragauge.store.job_schema import jobs
 
-LEASE = 120.0  # seconds without a sign of life after which another may take an occurrence up
+LEASE_S = 120.0  # seconds without a sign of life after which another may take an occurrence up
 
 
 class Jobs:
@@ -35,27 +35,27 @@ class Jobs:
             query = query.where(jobs.c.due <= until)
         with self._database.read() as connection:
             row = connection.execute(query).mappings().first()
-        return None if row is None else _job(row)
+        return None if row is None else _build_job(row)
 
-    def latest(self, each: int = 1) -> list[Job]:
+    def list_latest(self, max_each: int = 1) -> list[Job]:
         """The latest occurrences of every job, the newest first, by name."""
         query = select(jobs).order_by(jobs.c.name, jobs.c.due.desc())
-        found: dict[str, list[Job]] = {}
+        jobs_by_name: dict[str, list[Job]] = {}
         with self._database.read() as connection:
             for row in connection.execute(query).mappings():
-                several = found.setdefault(row["name"], [])
-                if len(several) < each:
-                    several.append(_job(row))
-        return [job for several in found.values() for job in several]
+                several = jobs_by_name.setdefault(row["name"], [])
+                if len(several) < max_each:
+                    several.append(_build_job(row))
+        return [job for several in jobs_by_name.values() for job in several]
 
-    def note(self, name: str, due: float, said: str = "") -> bool:
+    def note(self, name: str, due: float, message: str = "") -> bool:
         """Keeps that a job became known, so that it is due from then on; False where that occurrence is there."""
-        row = _row(name, due, "noted", "", due) | {"ended": due, "attempts": 0, "said": said}
+        row = _build_row(name, due, "noted", "", due) | {"ended": due, "attempts": 0, "said": message}
         with self._database.write() as connection:
             new = self._database.insert(jobs).on_conflict_do_nothing()
             return connection.execute(new, row).rowcount == 1
 
-    def take(self, name: str, due: float, owner: str, now: float, why: str = "") -> Job | None:
+    def take_job(self, name: str, due: float, owner: str, timestamp: float, reason: str = "") -> Job | None:
         """Takes an occurrence up; None where another has it, or it is over.
 
         One whose owner has given no sign of life for two minutes is taken from it. Where the clock was put back, these
@@ -65,59 +65,63 @@ class Jobs:
             name: of the job.
             due: which occurrence.
             owner: who takes it, unlike any other.
-            now: seconds since 1970.
-            why: what made it due; "" = its time.
+            timestamp: seconds since 1970.
+            reason: what made it due; "" = its time.
         """
-        mine = (jobs.c.name == name, jobs.c.due == due)
+        conditions = (jobs.c.name == name, jobs.c.due == due)
         with self._database.write() as connection:
-            row = connection.execute(select(jobs).where(*mine)).mappings().first()
+            row = connection.execute(select(jobs).where(*conditions)).mappings().first()
             if row is None:
-                taken = _row(name, due, "running", owner, now) | {"why": why}
+                taken = _build_row(name, due, "running", owner, timestamp) | {"why": reason}
                 connection.execute(jobs.insert(), taken)
-            elif row["state"] == "running" and self._dead(name, due, row["beat"], now):
-                again = {"owner": owner, "began": now, "beat": now, "attempts": row["attempts"] + 1}
-                connection.execute(update(jobs).where(*mine).values(again))
-                taken = {**row, **again}
+            elif row["state"] == "running" and self._is_owner_dead(name, due, row["beat"], timestamp):
+                takeover = {"owner": owner, "began": timestamp, "beat": timestamp, "attempts": row["attempts"] + 1}
+                connection.execute(update(jobs).where(*conditions).values(takeover))
+                taken = {**row, **takeover}
             else:
                 return None
-        return _job(taken)
+        return _build_job(taken)
 
-    def _dead(self, name: str, due: float, beat: float, now: float) -> bool:
+    def _is_owner_dead(self, name: str, due: float, beat: float, timestamp: float) -> bool:
         """Whether the owner of an occurrence has given no sign of life for two minutes."""
-        if beat <= now:
-            return beat + LEASE < now
-        seen, since = self._ahead.get((name, due), (0.0, 0.0))
-        if seen != beat:
+        if beat <= timestamp:
+            return beat + LEASE_S < timestamp
+        last_beat, since = self._ahead.get((name, due), (0.0, 0.0))
+        if last_beat != beat:
             self._ahead[name, due] = beat, self._elapsed()
             return False
-        return self._elapsed() - since > LEASE
+        return self._elapsed() - since > LEASE_S
 
-    def beat(self, job: Job, owner: str, now: float) -> bool:
+    def record_heartbeat(self, job: Job, owner: str, timestamp: float) -> bool:
         """Says that a job is still being done; False where it was taken from its owner."""
-        return self._change(job, owner, {"beat": now})
+        return self._update_job(job, owner, {"beat": timestamp})
 
-    def end(self, job: Job, owner: str, now: float, state: JobState, *, run_id: str = "", said: str = "") -> bool:
+    def end(
+        self, job: Job, owner: str, timestamp: float, state: JobState, *, run_id: str = "", message: str = ""
+    ) -> bool:
         """Keeps an outcome; False, and nothing is kept, where the job was taken from its owner."""
-        return self._change(job, owner, {"state": state, "beat": now, "ended": now, "run_id": run_id, "said": said})
+        return self._update_job(
+            job, owner, {"state": state, "beat": timestamp, "ended": timestamp, "run_id": run_id, "said": message}
+        )
 
-    def release(self, job: Job, owner: str, now: float) -> bool:
+    def release_job(self, job: Job, owner: str, timestamp: float) -> bool:
         """Gives a job back that is not over, so that anybody may take it up at once; False where it was taken."""
-        return self._change(job, owner, {"beat": now - LEASE - 1})
+        return self._update_job(job, owner, {"beat": timestamp - LEASE_S - 1})
 
-    def _change(self, job: Job, owner: str, values: dict[str, Any]) -> bool:
-        mine = (jobs.c.name == job.name, jobs.c.due == job.due, jobs.c.owner == owner, jobs.c.state == "running")
+    def _update_job(self, job: Job, owner: str, values: dict[str, Any]) -> bool:
+        conditions = (jobs.c.name == job.name, jobs.c.due == job.due, jobs.c.owner == owner, jobs.c.state == "running")
         with self._database.write() as connection:
-            return connection.execute(update(jobs).where(*mine).values(values)).rowcount == 1
+            return connection.execute(update(jobs).where(*conditions).values(values)).rowcount == 1
 
 
-def _row(name: str, due: float, state: str, owner: str, now: float) -> dict[str, Any]:
+def _build_row(name: str, due: float, state: str, owner: str, timestamp: float) -> dict[str, Any]:
     return {
         "name": name,
         "due": due,
         "state": state,
         "owner": owner,
-        "began": now,
-        "beat": now,
+        "began": timestamp,
+        "beat": timestamp,
         "ended": None,
         "attempts": 1,
         "why": "",
@@ -126,5 +130,5 @@ def _row(name: str, due: float, state: str, owner: str, now: float) -> dict[str,
     }
 
 
-def _job(row: Any) -> Job:
+def _build_job(row: Any) -> Job:
     return Job(**{name: value for name, value in row.items() if name != "owner"})

@@ -13,19 +13,19 @@ from sqlalchemy import delete, exists, or_, select, update
 
 from ragauge.core.errors import UnknownName
 from ragauge.monitoring.series.label_correction import CorrectedDay
-from ragauge.monitoring.series.monitor_tracker import Alert, WatchState
+from ragauge.monitoring.series.monitor_tracker import Alert, TrackerState
 from ragauge.monitoring.series.series import ALL, Segment, Series
 from ragauge.monitoring.series.states import Resolution
 from ragauge.store.database import Database
 from ragauge.store.monitor_schema import alerts, deliveries, series, silences
-from ragauge.store.text_codec import pack, unpack
+from ragauge.store.text_codec import pack_text, unpack_text
 from ragauge.store.traffic_schema import traces
 
-LARGEST_LOG = 600.0  # of wealth that an earlier version kept
+MAX_LOG_WEALTH = 600.0  # of wealth that an earlier version kept
 
 
 @dataclass(frozen=True, slots=True)
-class KeptAlert:
+class StoredAlert:
     """An alert as it is kept.
 
     Attributes:
@@ -49,7 +49,7 @@ class AlertList:
         precision: the share of them that were no false alarms; None where nobody said anything.
     """
 
-    alerts: tuple[KeptAlert, ...]
+    alerts: tuple[StoredAlert, ...]
     resolved: int
     precision: float | None
 
@@ -83,177 +83,184 @@ class Monitors:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    def state(self, monitor: str) -> WatchState:
+    def state(self, monitor: str) -> TrackerState:
         """Where a monitor stands; at its beginning where it is new."""
         with self._database.read() as connection:
             body = connection.execute(select(series.c.body).where(series.c.monitor == monitor)).scalar()
-        return WatchState() if body is None else _state(unpack(body))
+        return TrackerState() if body is None else _decode_state(unpack_text(body))
 
     def names(self) -> list[str]:
         """The monitors that have taken a score, by what they watch."""
         with self._database.read() as connection:
             return list(connection.execute(select(series.c.monitor).order_by(series.c.monitor)).scalars())
 
-    def advance(self, monitor: str, before: WatchState, after: WatchState, raised: Sequence[Alert]) -> bool:
+    def save_progress(
+        self, monitor: str, previous: TrackerState, current: TrackerState, changed_alerts: Sequence[Alert]
+    ) -> bool:
         """Keeps where a monitor stands and what it raised or ended on the way, in one transaction.
 
         Returns:
-            False, and nothing is kept, where it no longer stands at `before`: another process was faster.
+            False, and nothing is kept, where it no longer stands at `previous`: another process was faster.
         """
         with self._database.write() as connection:
             body = connection.execute(select(series.c.body).where(series.c.monitor == monitor)).scalar()
-            known, mine = _text(WatchState()) if body is None else unpack(body), _text(before)
-            if mine != known and mine != _text(_state(known)):  # as an earlier version may have kept it
+            stored_text, previous_text = (
+                _encode_state(TrackerState()) if body is None else unpack_text(body),
+                _encode_state(previous),
+            )
+            if previous_text != stored_text and previous_text != _encode_state(
+                _decode_state(stored_text)
+            ):  # as an earlier version may have kept it
                 return False
-            values = {"monitor": monitor, "cursor": after.cursor, "body": pack(_text(after))}
+            values = {"monitor": monitor, "cursor": current.cursor, "body": pack_text(_encode_state(current))}
             new = self._database.insert(series)
-            kept = {name: new.excluded[name] for name in ("cursor", "body")}
-            connection.execute(new.on_conflict_do_update(index_elements=["monitor"], set_=kept), values)
-            for alert in raised:
-                self._keep(connection, alert)
+            updates = {name: new.excluded[name] for name in ("cursor", "body")}
+            connection.execute(new.on_conflict_do_update(index_elements=["monitor"], set_=updates), values)
+            for alert in changed_alerts:
+                self._save_alert(connection, alert)
         return True
 
-    def raised(self, several: Sequence[Alert]) -> None:
+    def save_alerts(self, changed_alerts: Sequence[Alert]) -> None:
         """Keeps alerts of what is no series, or that they have ended."""
         with self._database.write() as connection:
-            for alert in several:
-                self._keep(connection, alert)
+            for alert in changed_alerts:
+                self._save_alert(connection, alert)
 
-    def _keep(self, connection: Any, alert: Alert) -> None:
+    def _save_alert(self, connection: Any, alert: Alert) -> None:
         ended = None if alert.ended_at is None else alert.ended_at.isoformat()
         row = {
             "alert_id": alert.alert_id,
             "fired_at": alert.fired_at.isoformat(),
             "ended_at": ended,
             "resolution": "",
-            "body": pack(_adapter(Alert).dump_json(alert).decode()),
+            "body": pack_text(_build_adapter(Alert).dump_json(alert).decode()),
         }
         new = self._database.insert(alerts)
         changed = {name: new.excluded[name] for name in ("ended_at", "body")}
         connection.execute(new.on_conflict_do_update(index_elements=["alert_id"], set_=changed), row)
 
-    def alerts(self) -> list[KeptAlert]:
+    def list_alerts(self) -> list[StoredAlert]:
         """Every alert, the newest first."""
         with self._database.read() as connection:
             rows = connection.execute(select(alerts).order_by(alerts.c.fired_at.desc(), alerts.c.alert_id)).all()
-        return [KeptAlert(_adapter(Alert).validate_json(unpack(row.body)), row.resolution) for row in rows]
+        return [StoredAlert(_build_adapter(Alert).validate_json(unpack_text(row.body)), row.resolution) for row in rows]
 
-    def any(self) -> bool:
+    def has_any(self) -> bool:
         """Whether there is anything of production: a monitor that has taken a score, or a trace."""
-        found = or_(exists(select(series.c.monitor)), exists(select(traces.c.trace_id)))
+        condition = or_(exists(select(series.c.monitor)), exists(select(traces.c.trace_id)))
         with self._database.read() as connection:
-            return bool(connection.execute(select(found)).scalar())
+            return bool(connection.execute(select(condition)).scalar())
 
-    def alert(self, alert_id: str) -> KeptAlert:
+    def find_alert(self, alert_id: str) -> StoredAlert:
         """The alert of an id, which may be cut where that names one alone.
 
         Raises:
             UnknownName: no alert, or several, have such an id.
         """
-        known = self.alerts()
-        found = [one for one in known if one.alert.alert_id.startswith(alert_id)]
-        if len(found) != 1 or not alert_id:
-            raise UnknownName("alert", alert_id, [one.alert.alert_id for one in known])
-        return found[0]
+        stored_alerts = self.list_alerts()
+        matches = [stored for stored in stored_alerts if stored.alert.alert_id.startswith(alert_id)]
+        if len(matches) != 1 or not alert_id:
+            raise UnknownName("alert", alert_id, [stored.alert.alert_id for stored in stored_alerts])
+        return matches[0]
 
-    def resolve(self, alert_id: str, resolution: Resolution) -> KeptAlert:
+    def resolve_alert(self, alert_id: str, resolution: Resolution) -> StoredAlert:
         """Says what an alert was; its id may be cut where that names one alone.
 
         Raises:
             UnknownName: no alert, or several, have such an id.
         """
-        found = self.alert(alert_id)
+        stored = self.find_alert(alert_id)
         with self._database.write() as connection:
-            mine = update(alerts).where(alerts.c.alert_id == found.alert.alert_id)
-            connection.execute(mine.values(resolution=resolution))
-        return replace(found, resolution=resolution)
+            statement = update(alerts).where(alerts.c.alert_id == stored.alert.alert_id)
+            connection.execute(statement.values(resolution=resolution))
+        return replace(stored, resolution=resolution)
 
-    def forget(self, segment: Segment) -> dict[str, int]:
+    def delete_segment(self, segment: Segment) -> dict[str, int]:
         """Deletes a segment's value where it is named: series, alerts, silences of earlier versions; says how many."""
-        gone = {"series": 0, "alerts": 0}
+        n_deleted = {"series": 0, "alerts": 0}
         with self._database.write() as connection:
             for row in connection.execute(select(series)).all():
-                state = _state(unpack(row.body))
+                state = _decode_state(unpack_text(row.body))
                 if segment in state.series or segment in state.watched:
-                    left = replace(
+                    remaining = replace(
                         state,
-                        watched=tuple(one for one in state.watched if one != segment),
-                        series={one: part for one, part in state.series.items() if one != segment},
-                        alerts={one: alert for one, alert in state.alerts.items() if one != segment},
-                        silent={one: alert for one, alert in state.silent.items() if one != segment},
+                        watched=tuple(key for key in state.watched if key != segment),
+                        series={key: segment_series for key, segment_series in state.series.items() if key != segment},
+                        alerts={key: alert for key, alert in state.alerts.items() if key != segment},
+                        silent={key: alert for key, alert in state.silent.items() if key != segment},
                     )
-                    mine = update(series).where(series.c.monitor == row.monitor)
-                    connection.execute(mine.values(body=pack(_text(left))))
-                    gone["series"] += 1
-            for kept in self.alerts():
-                if kept.alert.segment == segment:
-                    connection.execute(delete(alerts).where(alerts.c.alert_id == kept.alert.alert_id))
-                    gone["alerts"] += 1
-            told = (silences.c.segment == segment[0]) & (silences.c.value == segment[1])
-            gone["silences"] = connection.execute(delete(silences).where(told)).rowcount
-        return gone
+                    statement = update(series).where(series.c.monitor == row.monitor)
+                    connection.execute(statement.values(body=pack_text(_encode_state(remaining))))
+                    n_deleted["series"] += 1
+            for stored in self.list_alerts():
+                if stored.alert.segment == segment:
+                    connection.execute(delete(alerts).where(alerts.c.alert_id == stored.alert.alert_id))
+                    n_deleted["alerts"] += 1
+            silence_condition = (silences.c.segment == segment[0]) & (silences.c.value == segment[1])
+            n_deleted["silences"] = connection.execute(delete(silences).where(silence_condition)).rowcount
+        return n_deleted
 
-    def tell(self, several: Sequence[Delivery]) -> None:
+    def add_deliveries(self, new_deliveries: Sequence[Delivery]) -> None:
         """Keeps deliveries that are to be made; one that is known stays as it is."""
-        if not several:
+        if not new_deliveries:
             return
         rows = [
             {
-                "delivery_id": one.delivery_id,
-                "alert_id": one.alert_id,
-                "target": one.target,
-                "due": one.due,
-                "attempts": one.attempts,
-                "error": one.error,
-                "body": pack(json.dumps(one.body)),
+                "delivery_id": delivery.delivery_id,
+                "alert_id": delivery.alert_id,
+                "target": delivery.target,
+                "due": delivery.due,
+                "attempts": delivery.attempts,
+                "error": delivery.error,
+                "body": pack_text(json.dumps(delivery.body)),
             }
-            for one in several
+            for delivery in new_deliveries
         ]
         with self._database.write() as connection:
             connection.execute(self._database.insert(deliveries).on_conflict_do_nothing(), rows)
 
-    def due(self, now: float, limit: int = 100, ahead: float = inf) -> list[Delivery]:
+    def list_due(self, timestamp: float, limit: int = 100, ahead: float = inf) -> list[Delivery]:
         """Deliveries whose next attempt is due, the longest waiting first.
 
         Args:
-            now: seconds since 1970.
+            timestamp: seconds since 1970.
             limit: at most so many.
             ahead: seconds that an attempt is waited for at most. One that is due later was put off before the clock was
                 put back, and is due now.
         """
-        due = deliveries.c.due <= now
+        is_due = deliveries.c.due <= timestamp
         if ahead < inf:
-            due = due | (deliveries.c.due > now + ahead)
-        query = select(deliveries).where(due).order_by(deliveries.c.due).limit(limit)
+            is_due = is_due | (deliveries.c.due > timestamp + ahead)
+        query = select(deliveries).where(is_due).order_by(deliveries.c.due).limit(limit)
         with self._database.read() as connection:
             rows = connection.execute(query).all()
-        return [_delivery(row) for row in rows]
+        return [_build_delivery(row) for row in rows]
 
-    def claimed(self, delivery: Delivery, until: float) -> bool:
+    def take_delivery(self, delivery: Delivery, until: float) -> bool:
         """Takes the attempt that is due; False where another process did, and nobody else has it until a moment."""
-        mine = (deliveries.c.delivery_id == delivery.delivery_id, deliveries.c.due == delivery.due)
+        conditions = (deliveries.c.delivery_id == delivery.delivery_id, deliveries.c.due == delivery.due)
         with self._database.write() as connection:
-            return connection.execute(update(deliveries).where(*mine).values(due=until)).rowcount == 1
+            return connection.execute(update(deliveries).where(*conditions).values(due=until)).rowcount == 1
 
-    def attempted(self, delivery: Delivery, error: str, due: float | None) -> None:
+    def record_attempt(self, delivery: Delivery, error: str, due: float | None) -> None:
         """Notes an attempt: its error ("" = it arrived), and when the next is due (None = none is)."""
-        mine = update(deliveries).where(deliveries.c.delivery_id == delivery.delivery_id)
+        statement = update(deliveries).where(deliveries.c.delivery_id == delivery.delivery_id)
         with self._database.write() as connection:
-            connection.execute(mine.values(attempts=delivery.attempts + 1, error=error, due=due))
+            connection.execute(statement.values(attempts=delivery.attempts + 1, error=error, due=due))
 
 
-def _delivery(row: Any) -> Delivery:
-    body = json.loads(unpack(row.body))
+def _build_delivery(row: Any) -> Delivery:
+    body = json.loads(unpack_text(row.body))
     return Delivery(row.delivery_id, row.alert_id, row.target, body, row.due, row.attempts, row.error)
 
 
-def _adapter(kind: Any) -> Any:
+def _build_adapter(kind: Any) -> Any:
     from pydantic import TypeAdapter
 
     return TypeAdapter(kind)
 
 
-def _text(state: WatchState) -> str:
+def _encode_state(state: TrackerState) -> str:
     """A state as JSON: mappings by segment as pairs."""
     return json.dumps(
         {
@@ -262,10 +269,10 @@ def _text(state: WatchState) -> str:
             "start": state.start,
             "watched": state.watched,
             "instrument": state.instrument,
-            "series": _adapter(list[tuple[Segment, Series]]).dump_python(list(state.series.items()), mode="json"),
-            "alerts": _adapter(list[tuple[Segment, Alert]]).dump_python(list(state.alerts.items()), mode="json"),
+            "series": _build_adapter(list[tuple[Segment, Series]]).dump_python(list(state.series.items()), mode="json"),
+            "alerts": _build_adapter(list[tuple[Segment, Alert]]).dump_python(list(state.alerts.items()), mode="json"),
             "last": state.last.isoformat() if state.last is not None else None,
-            "silent": _adapter(list[tuple[Segment, Alert]]).dump_python(list(state.silent.items()), mode="json"),
+            "silent": _build_adapter(list[tuple[Segment, Alert]]).dump_python(list(state.silent.items()), mode="json"),
             "resumed": state.resumed.isoformat() if state.resumed is not None else None,
             "growing": state.growing,
             "passed": state.passed,
@@ -274,42 +281,42 @@ def _text(state: WatchState) -> str:
     )
 
 
-def _state(text: str) -> WatchState:
-    found = json.loads(text)
-    return WatchState(
-        found["cursor"],
-        found["day"],
-        found["start"],
-        tuple((name, value) for name, value in found["watched"]),
-        found["instrument"],
-        dict(_adapter(list[tuple[Segment, Series]]).validate_python(_series(found["series"]))),
-        dict(_adapter(list[tuple[Segment, Alert]]).validate_python(found["alerts"])),
-        datetime.fromisoformat(found["last"]) if found.get("last") else None,
-        dict(_adapter(list[tuple[Segment, Alert]]).validate_python(_silent(found.get("silent")))),
-        datetime.fromisoformat(found["resumed"]) if found.get("resumed") else None,
-        found.get("growing", False),
-        found.get("passed", 0),
-        found.get("doubted"),
+def _decode_state(text: str) -> TrackerState:
+    content = json.loads(text)
+    return TrackerState(
+        content["cursor"],
+        content["day"],
+        content["start"],
+        tuple((name, value) for name, value in content["watched"]),
+        content["instrument"],
+        dict(_build_adapter(list[tuple[Segment, Series]]).validate_python(_upgrade_series(content["series"]))),
+        dict(_build_adapter(list[tuple[Segment, Alert]]).validate_python(content["alerts"])),
+        datetime.fromisoformat(content["last"]) if content.get("last") else None,
+        dict(_build_adapter(list[tuple[Segment, Alert]]).validate_python(_upgrade_silent(content.get("silent")))),
+        datetime.fromisoformat(content["resumed"]) if content.get("resumed") else None,
+        content.get("growing", False),
+        content.get("passed", 0),
+        content.get("doubted"),
     )
 
 
-def _silent(found: Any) -> list[Any]:
+def _upgrade_silent(stored: Any) -> list[Any]:
     """Alerts that nothing comes, by series; before segments were told apart there was one, of all requests."""
-    return found if isinstance(found, list) else [] if found is None else [(ALL, found)]
+    return stored if isinstance(stored, list) else [] if stored is None else [(ALL, stored)]
 
 
-def _series(found: Any) -> list[Any]:
+def _upgrade_series(pairs: Any) -> list[Any]:
     """Series; before every score began a bet, evidence was the log wealth of each day, of equal shares."""
-    return [(segment, {**one, "evidence": _summed(one["evidence"])}) for segment, one in found]
+    return [(segment, {**stored, "evidence": _upgrade_evidence(stored["evidence"])}) for segment, stored in pairs]
 
 
-def _summed(evidence: Any) -> Any:
+def _upgrade_evidence(evidence: Any) -> Any:
     if evidence is None or "whole" in evidence:
         return evidence
     days, rows = evidence["days"], evidence["wealth"]
-    by_bet = [[exp(min(log_wealth, LARGEST_LOG)) for log_wealth in bet] for bet in zip(*rows, strict=True)]
-    left = 1 - len(rows) / days
-    found = {"m": evidence["m"], "days": days, "whole": 2 * left / (1 + left), "begun": len(rows)}
+    by_bet = [[exp(min(log_wealth, MAX_LOG_WEALTH)) for log_wealth in bet] for bet in zip(*rows, strict=True)]
+    share_left = 1 - len(rows) / days
+    upgraded = {"m": evidence["m"], "days": days, "whole": 2 * share_left / (1 + share_left), "begun": len(rows)}
     if rows:
-        found |= {"wealth": [fsum(bet) / days for bet in by_bet], "best": [max(1.0, *bet) for bet in by_bet]}
-    return found
+        upgraded |= {"wealth": [fsum(bet) / days for bet in by_bet], "best": [max(1.0, *bet) for bet in by_bet]}
+    return upgraded

@@ -17,7 +17,7 @@ _LOCK = Lock()
 _COPIES: dict[tuple[str, sqlite.Stamp | None], str] = {}  # an older store as it is -> its upgraded copy
 
 
-def readable(url: str, *, only_reads: bool = False) -> str:
+def find_readable_url(url: str, *, only_reads: bool = False) -> str:
     """The store to open for a URL: an upgraded temporary copy where it is older and may not be changed; else itself.
 
     The copy lasts as long as the process. What is written to it, such as kept scorecards, goes with it.
@@ -31,30 +31,30 @@ def readable(url: str, *, only_reads: bool = False) -> str:
     """
     if not only_reads and not url.startswith(sqlite.READ_PREFIX) and sqlite.can_write(url):
         return url
-    place = sqlite.absolute(url)
-    version = sqlite.version_of(place)
+    absolute_url = sqlite.resolve_url(url)
+    version = sqlite.read_version(absolute_url)
     if version not in VERSIONS[:-1]:
         return url
     with _LOCK:
-        key = (place, sqlite.stamp(place))
+        key = (absolute_url, sqlite.read_stamp(absolute_url))
         if key not in _COPIES:
-            _COPIES[key] = _upgraded_copy(place, version)
+            _COPIES[key] = _make_upgraded_copy(absolute_url, version)
         return _COPIES[key]
 
 
-def _upgraded_copy(url: str, version: str) -> str:
+def _make_upgraded_copy(url: str, version: str) -> str:
     folder = Path(tempfile.mkdtemp(prefix="ragauge-"))
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
-    path = folder / sqlite.path_of(url).name
-    sqlite.copy(url, path)
+    path = folder / sqlite.get_path(url).name
+    sqlite.copy_store(url, path)
     copied = Database(f"{sqlite.PREFIX}{path.as_posix()}")
     try:
-        copied.prepare()
+        copied.prepare_file()
         upgrade(copied, copy_first=False)
     finally:
         copied.close()
     warnings.warn(
-        f"the store {sqlite.path_of(url)} was written by an older ragauge (version {version}): it is read through a "
+        f"the store {sqlite.get_path(url)} was written by an older ragauge (version {version}): it is read through a "
         f"temporary copy that is brought to version {HEAD}, and stays as it is. A command that writes to it, such as "
         "ragauge evaluate, upgrades it and keeps a copy of what it was.",
         UserWarning,

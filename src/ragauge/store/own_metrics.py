@@ -8,12 +8,12 @@ from collections.abc import Sequence
 
 from sqlalchemy import Connection, func, select, update
 
-from ragauge.core.identity import canonical
+from ragauge.core.identity import to_canonical_json
 from ragauge.metrics.own_class import Declaration
 from ragauge.store.database import Database
 from ragauge.store.names import put_metrics
 from ragauge.store.schema import metrics, own_metrics, runs
-from ragauge.store.text_codec import pack, unpack
+from ragauge.store.text_codec import pack_text, unpack_text
 
 
 class OwnMetrics:
@@ -22,36 +22,46 @@ class OwnMetrics:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    def declare(self, declarations: Sequence[Declaration]) -> None:
+    def save_declarations(self, declarations: Sequence[Declaration]) -> None:
         """Keeps what metrics say of themselves, each as the last of its name."""
         with self._database.read() as connection:
-            newest = _newest(connection)
-        changed = [one for one in declarations if newest.get(one.name) != canonical(one.to_json())]
+            newest = _load_newest(connection)
+        changed = [
+            declaration
+            for declaration in declarations
+            if newest.get(declaration.name) != to_canonical_json(declaration.to_json())
+        ]
         if not changed:
             return
         with self._database.write() as connection:
-            numbers = put_metrics(self._database, connection, [(one.name, one.version) for one in changed])
-            known = set(connection.execute(select(own_metrics.c.metric_no)).scalars())
+            numbers = put_metrics(
+                self._database, connection, [(declaration.name, declaration.version) for declaration in changed]
+            )
+            declared_nos = set(connection.execute(select(own_metrics.c.metric_no)).scalars())
             last = connection.execute(select(func.max(own_metrics.c.place))).scalar() or 0
             rows = [
-                {"metric_no": numbers[one.name, one.version], "place": place, "body": pack(canonical(one.to_json()))}
-                for place, one in enumerate(changed, last + 1)
+                {
+                    "metric_no": numbers[declaration.name, declaration.version],
+                    "place": position,
+                    "body": pack_text(to_canonical_json(declaration.to_json())),
+                }
+                for position, declaration in enumerate(changed, last + 1)
             ]
             statement = self._database.insert(own_metrics)
-            kept = {name: statement.excluded[name] for name in ("place", "body")}
-            connection.execute(statement.on_conflict_do_update(index_elements=["metric_no"], set_=kept), rows)
-            if any(row["metric_no"] in known for row in rows):  # another version of it is read from now on
+            updates = {name: statement.excluded[name] for name in ("place", "body")}
+            connection.execute(statement.on_conflict_do_update(index_elements=["metric_no"], set_=updates), rows)
+            if any(row["metric_no"] in declared_nos for row in rows):  # another version of it is read from now on
                 connection.execute(update(runs).values(writes=runs.c.writes + 1))
 
     def list(self) -> builtins.list[Declaration]:
         """The last declaration of each name."""
         with self._database.read() as connection:
-            return [Declaration.from_json(json.loads(text)) for text in _newest(connection).values()]
+            return [Declaration.from_json(json.loads(text)) for text in _load_newest(connection).values()]
 
 
-def _newest(connection: Connection) -> dict[str, str]:
+def _load_newest(connection: Connection) -> dict[str, str]:
     """Printed name -> JSON of its last declaration."""
     query = select(metrics.c.name, own_metrics.c.body).join_from(
         own_metrics, metrics, own_metrics.c.metric_no == metrics.c.metric_no
     )
-    return {name: unpack(body) for name, body in connection.execute(query.order_by(own_metrics.c.place))}
+    return {name: unpack_text(body) for name, body in connection.execute(query.order_by(own_metrics.c.place))}

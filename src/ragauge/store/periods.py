@@ -25,9 +25,9 @@ class Periods:
             MarkedPeriod(date.fromisoformat(row.since), date.fromisoformat(row.until), row.was, row.why) for row in rows
         ]
 
-    def mark(self, period: MarkedPeriod) -> None:
+    def mark_period(self, period: MarkedPeriod) -> None:
         """Keeps what was said of a period; the same period marked again counts as said last."""
-        mine = (periods.c.since == period.since.isoformat(), periods.c.until == period.until.isoformat())
+        conditions = (periods.c.since == period.since.isoformat(), periods.c.until == period.until.isoformat())
         row = {
             "since": period.since.isoformat(),
             "until": period.until.isoformat(),
@@ -37,11 +37,11 @@ class Periods:
         }
         with self._database.write() as connection:
             newest = connection.execute(select(func.max(periods.c.period_no))).scalar() or 0
-            connection.execute(delete(periods).where(*mine))
+            connection.execute(delete(periods).where(*conditions))
             connection.execute(periods.insert(), row | {"period_no": newest + 1})
 
-    def forget(self, since: date, until: date) -> int:
+    def delete_marks(self, since: date, until: date) -> int:
         """Takes back what was said of periods that lie within these days; returns of how many."""
-        mine = (periods.c.since >= since.isoformat(), periods.c.until <= until.isoformat())
+        conditions = (periods.c.since >= since.isoformat(), periods.c.until <= until.isoformat())
         with self._database.write() as connection:
-            return connection.execute(delete(periods).where(*mine)).rowcount
+            return connection.execute(delete(periods).where(*conditions)).rowcount

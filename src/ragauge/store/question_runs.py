@@ -8,14 +8,14 @@ from typing import Any
 
 from sqlalchemy import Connection, Row, Select, and_, select
 
-from ragauge.store.database import Database, chunks, rows_among
-from ragauge.store.names import METRIC_RANK, NOBODY, run_no
-from ragauge.store.responses import response_no
-from ragauge.store.run_list import JUDGES, of_no_study
+from ragauge.store.database import Database, iter_matching_rows, split_batches
+from ragauge.store.names import METRIC_RANK, NOBODY, find_run_no
+from ragauge.store.responses import find_response_no
+from ragauge.store.run_list import JUDGE_QUERY, is_no_trial
 from ragauge.store.schema import causes, examples, judges, metrics, own_metrics, responses, run_judges, runs, scores
-from ragauge.store.spool import query_key_of
+from ragauge.store.spool import compute_query_key
 
-AT_A_TIME = 400  # responses whose scores are asked for together
+BATCH_SIZE_RESPONSES = 400  # responses whose scores are asked for together
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,35 +69,37 @@ class QuestionRuns:
             UnknownName: no such run, or no such question in it.
         """
         with self._database.read() as connection:
-            rows = _answers(connection, run_id, query_id, limit, after)
-            found: list[QuestionInRun] = []
-            for part in chunks(rows, AT_A_TIME):
-                found += _with_scores(connection, part, names)
-        return found
+            rows = _load_answers(connection, run_id, query_id, limit, after)
+            answers: list[QuestionInRun] = []
+            for batch in split_batches(rows, BATCH_SIZE_RESPONSES):
+                answers += _iter_with_scores(connection, batch, names)
+        return answers
 
     def find_responses(self, queries: Collection[str]) -> dict[str, list[int]]:
         """Run id -> numbers of its responses to questions of these texts, by any query_id; trials are left out."""
-        keys = {query_key_of(query) for query in queries}
+        keys = {compute_query_key(query) for query in queries}
         query = (
             select(runs.c.run_id, responses.c.response_no)
             .join_from(examples, responses, responses.c.example_no == examples.c.example_no)
             .join(runs, runs.c.run_no == responses.c.run_no)
-            .where(of_no_study())
+            .where(is_no_trial())
         )
         numbers_by_run: dict[str, list[int]] = {}
         with self._database.read() as connection:
-            for run_id, number in rows_among(connection, query, examples.c.query_key, sorted(keys)):
+            for run_id, number in iter_matching_rows(connection, query, examples.c.query_key, sorted(keys)):
                 numbers_by_run.setdefault(run_id, []).append(number)
         return numbers_by_run
 
 
-def _answers(connection: Connection, run_id: str, query_id: str, limit: int | None, after: str) -> Sequence[Row[Any]]:
+def _load_answers(
+    connection: Connection, run_id: str, query_id: str, limit: int | None, after: str
+) -> Sequence[Row[Any]]:
     """The answers: of the last run of a page all, so that the next page begins with another run."""
-    number = response_no(connection, run_id, query_id, 0)
+    number = find_response_no(connection, run_id, query_id, 0)
     first = select(responses.c.query_id, examples.c.query_key).join_from(
         responses, examples, responses.c.example_no == examples.c.example_no
     )
-    asked = connection.execute(first.where(responses.c.response_no == number)).one()
+    question_row = connection.execute(first.where(responses.c.response_no == number)).one()
     query: Select[Any] = (
         select(
             *(runs.c[name] for name in ("run_no", "run_id", "name", "created_at")),
@@ -106,58 +108,64 @@ def _answers(connection: Connection, run_id: str, query_id: str, limit: int | No
         )
         .join_from(responses, runs, runs.c.run_no == responses.c.run_no)
         .join(examples, examples.c.example_no == responses.c.example_no)
-        .where(responses.c.query_id == asked.query_id, examples.c.query_key == asked.query_key, of_no_study())
+        .where(
+            responses.c.query_id == question_row.query_id, examples.c.query_key == question_row.query_key, is_no_trial()
+        )
         .order_by(responses.c.run_no.desc(), responses.c.repeat)
     )
     if after:
-        query = query.where(responses.c.run_no < run_no(connection, after))
+        query = query.where(responses.c.run_no < find_run_no(connection, after))
     rows = connection.execute(query.limit(limit)).all()
     if limit is None or len(rows) < limit:
         return rows
     last = rows[-1]
-    there = {row.response_no for row in rows}
-    rest = connection.execute(query.where(responses.c.run_no == last.run_no))
-    return [*rows, *(row for row in rest if row.response_no not in there)]
+    listed_numbers = {row.response_no for row in rows}
+    last_run_rows = connection.execute(query.where(responses.c.run_no == last.run_no))
+    return [*rows, *(row for row in last_run_rows if row.response_no not in listed_numbers)]
 
 
-def _with_scores(connection: Connection, rows: Sequence[Row[Any]], names: Sequence[str]) -> Iterator[QuestionInRun]:
+def _iter_with_scores(
+    connection: Connection, rows: Sequence[Row[Any]], names: Sequence[str]
+) -> Iterator[QuestionInRun]:
     numbers = {row.run_no for row in rows}
-    judged: dict[int, str] = {}
-    for run, judge in connection.execute(JUDGES.where(run_judges.c.run_no.in_(numbers))):
-        judged.setdefault(run, judge)
+    judge_by_run: dict[int, str] = {}
+    for run, judge in connection.execute(JUDGE_QUERY.where(run_judges.c.run_no.in_(numbers))):
+        judge_by_run.setdefault(run, judge)
     r, s, c = responses.c, scores.c, causes.c
-    these = r.response_no.in_([row.response_no for row in rows])  # each leads to its own few scores, by their key
+    is_listed = r.response_no.in_([row.response_no for row in rows])  # each leads to its own few scores, by their key
     query = (
         select(s.response_no, judges.c.judge_id, metrics.c.name, METRIC_RANK, s.value)
         .join_from(responses, scores, and_(s.run_no == r.run_no, s.response_no == r.response_no))
         .join(metrics, metrics.c.metric_no == s.metric_no)
         .join(own_metrics, own_metrics.c.metric_no == s.metric_no, isouter=True)
         .join(judges, judges.c.judge_no == s.judge_no)
-        .where(these, s.judge_repeat == 0)
+        .where(is_listed, s.judge_repeat == 0)
         .order_by(s.response_no, s.metric_no)
     )
     values: dict[int, dict[str, tuple[tuple[int, bool], float | None]]] = {}
-    by_number = {row.response_no: judged.get(row.run_no, NOBODY) for row in rows}
+    by_number = {row.response_no: judge_by_run.get(row.run_no, NOBODY) for row in rows}
     for number, judge, name, newness, value in connection.execute(query):
         if judge in (NOBODY, by_number[number]):
-            rank, mine = (newness, judge != NOBODY), values.setdefault(number, {})
-            if name not in mine or mine[name][0] < rank:  # the newest version, the judge's before nobody's
-                mine[name] = rank, value
-    why = (
+            rank, own_values = (newness, judge != NOBODY), values.setdefault(number, {})
+            if name not in own_values or own_values[name][0] < rank:  # the newest version, the judge's before nobody's
+                own_values[name] = rank, value
+    cause_query = (
         select(c.response_no, judges.c.judge_id, c.name)
         .join_from(responses, causes, and_(c.run_no == r.run_no, c.response_no == r.response_no))
         .join(judges, judges.c.judge_no == c.judge_no)
-        .where(these, c.judge_repeat == 0)
+        .where(is_listed, c.judge_repeat == 0)
     )
-    judged_here = {number for number, mine in values.items() if any(rank[1] for rank, _ in mine.values())}
+    judged_numbers = {
+        number for number, own_values in values.items() if any(rank[1] for rank, _ in own_values.values())
+    }
     failed = {  # what was found for nobody counts where the judge never judged
         number: name
-        for number, judge, name in connection.execute(why)
-        if judge == by_number[number] or (judge == NOBODY and number not in judged_here)
+        for number, judge, name in connection.execute(cause_query)
+        if judge == by_number[number] or (judge == NOBODY and number not in judged_numbers)
     }
     for row in rows:
         number = row.response_no
-        mine = values.get(number, {})
+        own_values = values.get(number, {})
         yield QuestionInRun(
             row.run_id,
             row.name,
@@ -166,5 +174,5 @@ def _with_scores(connection: Connection, rows: Sequence[Row[Any]], names: Sequen
             by_number[number],
             number in failed,
             failed.get(number, ""),
-            {name: mine[name][1] for name in names or mine if name in mine},
+            {name: own_values[name][1] for name in names or own_values if name in own_values},
         )

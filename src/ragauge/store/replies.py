@@ -9,18 +9,18 @@ from typing import Any
 
 from sqlalchemy import ColumnElement, Connection, and_, delete, func, literal_column, select, true
 
-from ragauge.core.ask import Ask, ModelName, Reply, reply_key
-from ragauge.core.codec import decode, encode, from_plain
+from ragauge.core.ask import Ask, ModelName, Reply, build_reply_key
+from ragauge.core.codec import decode_json, encode_json, from_json_value
 from ragauge.core.errors import DataError
-from ragauge.core.identity import canonical, plain
-from ragauge.store.database import Database, chunks, now, raw_among
-from ragauge.store.names import model_names, model_nos
+from ragauge.core.identity import to_canonical_json, to_json_value
+from ragauge.store.database import Database, get_timestamp, iter_raw_matching_rows, split_batches
+from ragauge.store.names import load_model_names, put_models
 from ragauge.store.schema import replies as table
-from ragauge.store.text_codec import pack, unpack
+from ragauge.store.text_codec import pack_text, unpack_text
 
-PAGE = 200  # replies read at a time
-CHANGED = ("failed", "at", "body", "vectors")  # where a reply takes the place of one that failed
-COLUMNS = ("key", "model_no", "question", "failed", "at", "ask", "body", "vectors")
+PAGE_SIZE = 200  # replies read at a time
+UPDATED_COLUMNS = ("failed", "at", "body", "vectors")  # where a reply takes the place of one that failed
+REPLY_COLUMNS = ("key", "model_no", "question", "failed", "at", "ask", "body", "vectors")
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,50 +44,56 @@ class Replies:
         statement = database.insert(table)
         upsert = statement.on_conflict_do_update(
             index_elements=["key"],
-            set_={name: statement.excluded[name] for name in CHANGED},
+            set_={name: statement.excluded[name] for name in UPDATED_COLUMNS},
             where=and_(table.c.failed == literal_column("1"), statement.excluded.failed == literal_column("0")),
         )
         # compiled once: there is a transaction every few calls, and building the statement took longer than running it
-        self._upsert = upsert.compile(dialect=database.engine.dialect, column_keys=list(COLUMNS))
+        self._upsert = upsert.compile(dialect=database.engine.dialect, column_keys=list(REPLY_COLUMNS))
 
-    def put(self, found: Sequence[tuple[ModelName, Ask, Reply]]) -> list[Reply]:
+    def put(self, triples: Sequence[tuple[ModelName, Ask, Reply]]) -> list[Reply]:
         """Stores replies under their keys, durably, in one transaction.
 
         Returns:
             The stored reply of each, in order, with its key: of several under one key the first that did not fail.
         """
-        keys = [reply_key(name, ask) for name, ask, _ in found]
-        mine: dict[str, tuple[ModelName, Ask, Reply, str]] = {}
-        for key, one in zip(keys, found, strict=True):
-            if key not in mine or (mine[key][2].status == "failed" and one[2].status == "ok"):
-                mine[key] = (*one, now())
+        keys = [build_reply_key(name, ask) for name, ask, _ in triples]
+        reply_by_key: dict[str, tuple[ModelName, Ask, Reply, str]] = {}
+        for key, triple in zip(keys, triples, strict=True):
+            if key not in reply_by_key or (reply_by_key[key][2].status == "failed" and triple[2].status == "ok"):
+                reply_by_key[key] = (*triple, get_timestamp())
         with self._database.write() as connection:
             # a row that was there is counted only where it gave way; so with as many as were sent, all are mine
-            if self._insert(connection, mine) == len(mine) and all(one[2].vectors is None for one in mine.values()):
-                return [replace(mine[key][2], key=key) for key in keys]
-            stored = _by_key(connection, mine)
+            if self._insert_rows(connection, reply_by_key) == len(reply_by_key) and all(
+                triple[2].vectors is None for triple in reply_by_key.values()
+            ):
+                return [replace(reply_by_key[key][2], key=key) for key in keys]
+            stored = _load_by_key(connection, reply_by_key)
         return [stored[key] for key in keys]
 
     def get(self, keys: Collection[str]) -> dict[str, Reply]:
         """The replies of those keys that are stored."""
         with self._database.read() as connection:
-            return _by_key(connection, keys)
+            return _load_by_key(connection, keys)
 
-    def lengths(self, name: ModelName, question: str, most: int = 50) -> list[tuple[Ask, int]]:
+    def lengths(self, name: ModelName, question: str, max_replies: int = 50) -> list[tuple[Ask, int]]:
         """What a model was asked last of a question, and how many tokens each reply took; those that say so.
 
         Args:
             name: of the model.
             question: such as verify_answer.
-            most: replies looked at.
+            max_replies: replies looked at.
         """
         with self._database.read() as connection:
-            number = next((no for no, known in model_names(connection).items() if str(known) == str(name)), None)
-            mine = (table.c.model_no == number) & (table.c.question == question) & (table.c.failed == 0)
-            query = select(table.c.ask, table.c.body).where(mine).order_by(table.c.reply_no.desc()).limit(most)
+            number = next(
+                (no for no, model_name in load_model_names(connection).items() if str(model_name) == str(name)), None
+            )
+            condition = (table.c.model_no == number) & (table.c.question == question) & (table.c.failed == 0)
+            query = (
+                select(table.c.ask, table.c.body).where(condition).order_by(table.c.reply_no.desc()).limit(max_replies)
+            )
             rows = [] if number is None else connection.execute(query).all()
-        used = [(ask, (_plain(body).get("usage") or {}).get("output_tokens")) for ask, body in rows]
-        return [(decode(Ask, unpack(ask)), tokens) for ask, tokens in used if tokens]
+        used = [(ask, (_parse_body(body).get("usage") or {}).get("output_tokens")) for ask, body in rows]
+        return [(decode_json(Ask, unpack_text(ask)), tokens) for ask, tokens in used if tokens]
 
     def groups(self) -> list[ReplyInfo]:
         """What is stored, by model and question."""
@@ -106,100 +112,107 @@ class Replies:
             .order_by(table.c.model_no, table.c.question)
         )
         with self._database.read() as connection:
-            names = model_names(connection)
-            return [ReplyInfo(names[model], *rest) for model, *rest in connection.execute(query)]
+            names = load_model_names(connection)
+            return [ReplyInfo(names[model], *totals) for model, *totals in connection.execute(query)]
 
-    def prune(self, *, model: str = "", question: str = "", before: str = "", failed_only: bool = False) -> int:
+    def prune(self, *, model: str = "", question: str = "", before_time: str = "", failed_only: bool = False) -> int:
         """Removes replies that match all that is given; returns how many. Evidence read from them stays.
 
         Args:
             model: as printed, `provider:model[@endpoint]`.
             question: such as verify_answer.
-            before: ISO 8601; older ones.
+            before_time: ISO 8601; older ones.
             failed_only: only failed ones.
         """
         with self._database.write() as connection:
-            wanted = _matching(connection, model, question, before, failed_only)
-            return connection.execute(delete(table).where(wanted)).rowcount
+            condition = _build_condition(connection, model, question, before_time, failed_only)
+            return connection.execute(delete(table).where(condition)).rowcount
 
-    def matching(self, *, model: str = "", question: str = "", before: str = "", failed_only: bool = False) -> int:
+    def matching(self, *, model: str = "", question: str = "", before_time: str = "", failed_only: bool = False) -> int:
         """How many replies `prune` would remove."""
         with self._database.read() as connection:
-            wanted = _matching(connection, model, question, before, failed_only)
-            return connection.execute(select(func.count()).select_from(table).where(wanted)).scalar_one()
+            condition = _build_condition(connection, model, question, before_time, failed_only)
+            return connection.execute(select(func.count()).select_from(table).where(condition)).scalar_one()
 
-    def lines(self) -> Iterator[Mapping[str, Any]]:
+    def iter_lines(self) -> Iterator[Mapping[str, Any]]:
         """Every reply as JSON types, with its ask, for a file that another store can read in."""
         last = 0
         with self._database.read() as connection:
-            names = model_names(connection)
-            page = select(table).order_by(table.c.reply_no).limit(PAGE)
+            names = load_model_names(connection)
+            page = select(table).order_by(table.c.reply_no).limit(PAGE_SIZE)
             while rows := connection.execute(page.where(table.c.reply_no > last)).all():
                 for row in rows:
-                    yield _line(row, names[row.model_no])
+                    yield _build_line(row, names[row.model_no])
                 last = rows[-1].reply_no
 
     def add_lines(self, lines: Iterable[Mapping[str, Any]]) -> tuple[int, int]:
         """Takes in such lines: (added, already there). A line whose key does not follow from its ask is refused."""
-        added = there = 0
+        n_added = n_existing = 0
         with self._database.write() as connection:
-            for part in chunks(enumerate(lines, 1), PAGE):
-                mine = dict(_read_line(line, n) for n, line in part)
-                known = len(_by_key(connection, mine))
-                self._insert(connection, mine)
-                added, there = added + len(mine) - known, there + known + len(part) - len(mine)
-        return added, there
+            for batch in split_batches(enumerate(lines, 1), PAGE_SIZE):
+                reply_by_key = dict(_parse_line(line, n) for n, line in batch)
+                n_known = len(_load_by_key(connection, reply_by_key))
+                self._insert_rows(connection, reply_by_key)
+                n_added, n_existing = (
+                    n_added + len(reply_by_key) - n_known,
+                    n_existing + n_known + len(batch) - len(reply_by_key),
+                )
+        return n_added, n_existing
 
-    def _insert(self, connection: Connection, mine: Mapping[str, tuple[ModelName, Ask, Reply, str]]) -> int:
+    def _insert_rows(
+        self, connection: Connection, reply_by_key: Mapping[str, tuple[ModelName, Ask, Reply, str]]
+    ) -> int:
         """Adds what is new, and what did not fail in place of what did; returns how many these were."""
-        if not mine:
+        if not reply_by_key:
             return 0
-        numbers = model_nos(self._database, connection, {name for name, _, _, _ in mine.values()})
+        numbers = put_models(self._database, connection, {name for name, _, _, _ in reply_by_key.values()})
         rows: list[Any] = [
             (
                 bytes.fromhex(key),
                 numbers[name],
                 ask.question,
                 int(reply.status == "failed"),
-                at,
-                pack(encode(ask)),
-                pack(encode(replace(reply, vectors=None, key=""))),
-                _floats(reply.vectors),
+                timestamp,
+                pack_text(encode_json(ask)),
+                pack_text(encode_json(replace(reply, vectors=None, key=""))),
+                _encode_vectors(reply.vectors),
             )
-            for key, (name, ask, reply, at) in mine.items()
+            for key, (name, ask, reply, timestamp) in reply_by_key.items()
         ]
         options = {"preserve_rowcount": True}
         return connection.exec_driver_sql(str(self._upsert), rows, execution_options=options).rowcount
 
 
-def _matching(connection: Connection, model: str, question: str, before: str, failed_only: bool) -> ColumnElement[bool]:
-    numbers = [number for number, name in model_names(connection).items() if not model or str(name) == model]
+def _build_condition(
+    connection: Connection, model: str, question: str, before_time: str, failed_only: bool
+) -> ColumnElement[bool]:
+    numbers = [number for number, name in load_model_names(connection).items() if not model or str(name) == model]
     return and_(
         table.c.model_no.in_(numbers),
         table.c.question == question if question else true(),
-        table.c.at < before if before else true(),
+        table.c.at < before_time if before_time else true(),
         table.c.failed == 1 if failed_only else true(),
     )
 
 
-def _by_key(connection: Connection, keys: Collection[str]) -> dict[str, Reply]:
+def _load_by_key(connection: Connection, keys: Collection[str]) -> dict[str, Reply]:
     query = select(table.c.key, table.c.body, table.c.vectors)
-    rows = raw_among(connection, query, table.c.key, map(bytes.fromhex, keys))
-    return {key.hex(): _reply(key.hex(), body, vectors) for key, body, vectors in rows}
+    rows = iter_raw_matching_rows(connection, query, table.c.key, map(bytes.fromhex, keys))
+    return {key.hex(): _build_reply(key.hex(), body, vectors) for key, body, vectors in rows}
 
 
-def _reply(key: str, body: bytes, vectors: bytes | None) -> Reply:
-    found = _plain(body) | {"key": key}
-    return from_plain(Reply, found if vectors is None else found | {"vectors": _rows(vectors)})
+def _build_reply(key: str, body: bytes, vectors: bytes | None) -> Reply:
+    content = _parse_body(body) | {"key": key}
+    return from_json_value(Reply, content if vectors is None else content | {"vectors": _decode_vectors(vectors)})
 
 
-def _plain(body: bytes) -> dict[str, Any]:
+def _parse_body(body: bytes) -> dict[str, Any]:
     """A reply as it is stored: without its key and vectors."""
-    found: dict[str, Any] = json.loads(unpack(body))
-    return found
+    content: dict[str, Any] = json.loads(unpack_text(body))
+    return content
 
 
-def _floats(vectors: Any) -> bytes | None:
+def _encode_vectors(vectors: Any) -> bytes | None:
     """Vectors as bytes: their number in four bytes, then the rows."""
     import numpy as np
 
@@ -209,7 +222,7 @@ def _floats(vectors: Any) -> bytes | None:
     return len(rows).to_bytes(4, "little") + rows.tobytes()
 
 
-def _rows(packed: bytes | None) -> Any:
+def _decode_vectors(packed: bytes | None) -> Any:
     import numpy as np
 
     if packed is None:
@@ -217,34 +230,34 @@ def _rows(packed: bytes | None) -> Any:
     return np.frombuffer(packed, "<f4", offset=4).reshape(int.from_bytes(packed[:4], "little"), -1)
 
 
-def _line(row: Any, name: ModelName) -> dict[str, Any]:
-    rows = _rows(row.vectors)
-    vectors = {} if rows is None else {"vectors": [[float(value) for value in one] for one in rows]}
-    reply = _plain(row.body)
-    ask = json.loads(unpack(row.ask))
-    return {"key": row.key.hex(), "at": row.at, "model": plain(name), "ask": ask, "reply": reply | vectors}
+def _build_line(row: Any, name: ModelName) -> dict[str, Any]:
+    rows = _decode_vectors(row.vectors)
+    vectors = {} if rows is None else {"vectors": [[float(value) for value in vector] for vector in rows]}
+    reply = _parse_body(row.body)
+    ask = json.loads(unpack_text(row.ask))
+    return {"key": row.key.hex(), "at": row.at, "model": to_json_value(name), "ask": ask, "reply": reply | vectors}
 
 
-def _read_line(line: Mapping[str, Any], n: int) -> tuple[str, tuple[ModelName, Ask, Reply, str]]:
+def _parse_line(line: Mapping[str, Any], n: int) -> tuple[str, tuple[ModelName, Ask, Reply, str]]:
     """A line as it is stored; its key is computed anew, so that no reply comes in under another's key."""
     import numpy as np
 
     try:
-        name, ask = from_plain(ModelName, line["model"]), from_plain(Ask, line["ask"])
-        parts = dict(line["reply"])
-        vectors = parts.pop("vectors", None)
-        reply = from_plain(Reply, parts)
-        at = str(line["at"])
+        name, ask = from_json_value(ModelName, line["model"]), from_json_value(Ask, line["ask"])
+        content = dict(line["reply"])
+        vectors = content.pop("vectors", None)
+        reply = from_json_value(Reply, content)
+        timestamp = str(line["at"])
         if vectors is not None:
             reply = replace(reply, vectors=np.asarray(vectors, dtype="<f4").reshape(len(vectors), -1))
     except (KeyError, TypeError, ValueError, DataError) as error:
         expected = "expected key, at, model, ask and reply as `ragauge cache export` writes them"
         raise DataError(f"reply {n} cannot be read ({type(error).__name__}: {error}); {expected}.") from error
-    key = reply_key(name, ask)
+    key = build_reply_key(name, ask)
     if key != line.get("key"):
         raise DataError(
             f"reply {n}: its key {str(line.get('key'))[:12]}… does not follow from its ask ({key[:12]}…): the line was "
             "changed. Leave it out, or export it again."
         )
-    canonical(plain(ask))  # refuses what JSON cannot hold before anything is written
-    return key, (name, ask, reply, at)
+    to_canonical_json(to_json_value(ask))  # refuses what JSON cannot hold before anything is written
+    return key, (name, ask, reply, timestamp)

@@ -15,26 +15,26 @@ from typing import Any, NamedTuple, overload
 
 from sqlalchemy import ColumnElement, Connection, Select, and_, exists, or_, select
 
-from ragauge.core.codec import decode, from_plain
+from ragauge.core.codec import decode_json, from_json_value
 from ragauge.core.errors import StoreError, UnknownName
 from ragauge.core.example import Example
 from ragauge.core.response import Response
 from ragauge.scores.arrays import ResponseIndex
-from ragauge.store.database import raw_among
-from ragauge.store.names import number_of, run_no
+from ragauge.store.database import iter_raw_matching_rows
+from ragauge.store.names import find_number, find_run_no
 from ragauge.store.page_schema import example_groups
 from ragauge.store.schema import examples, responses, runs
 from ragauge.store.sets import Texts
-from ragauge.store.text_codec import ESCAPE, DamagedBody, framed, unescape, unpack
+from ragauge.store.text_codec import ESCAPE, DamagedBody, escape_for_frame, unescape_text, unpack_text
 
-RESTORE = (
+RESTORE_HINT = (
     "Take the store's file back from a copy; without one, delete the run (ragauge delete {}) and evaluate its source "
     "again."
 )
 
 
 @dataclass(frozen=True, slots=True)
-class Loaded:
+class StoredResponse:
     """One response of a run as it is evaluated.
 
     Attributes:
@@ -50,7 +50,7 @@ class Loaded:
     mark: int | None = None
 
 
-class Order(Sequence[tuple[int, int]]):
+class ResponseOrder(Sequence[tuple[int, int]]):
     """Pairs of a response's number and the hash of its question: sixteen bytes each, where objects would take 130.
 
     Attributes:
@@ -74,12 +74,12 @@ class Order(Sequence[tuple[int, int]]):
     def __getitem__(self, at: int) -> tuple[int, int]: ...
 
     @overload
-    def __getitem__(self, at: slice) -> Order: ...
+    def __getitem__(self, at: slice) -> ResponseOrder: ...
 
-    def __getitem__(self, at: int | slice) -> tuple[int, int] | Order:
+    def __getitem__(self, at: int | slice) -> tuple[int, int] | ResponseOrder:
         if isinstance(at, int):
             return self.numbers[at], self.keys[at]
-        part = Order()
+        part = ResponseOrder()
         part.numbers, part.keys = self.numbers[at], self.keys[at]
         return part
 
@@ -96,130 +96,147 @@ class _Row(NamedTuple):
     example: bytes
 
 
-def load(connection: Connection, texts: Texts, numbers: Sequence[int]) -> list[Loaded]:
+def load_by_numbers(connection: Connection, texts: Texts, numbers: Sequence[int]) -> list[StoredResponse]:
     """Responses by number, in that order; numbers that are gone are left out."""
-    rows = {row.response_no: row for row in _rows(connection, numbers)}
-    found = texts.get({number for row in rows.values() for number in _text_nos(row.text_nos) if number})
-    loaded = []
+    rows = {row.response_no: row for row in _iter_rows(connection, numbers)}
+    texts_by_no = texts.get({number for row in rows.values() for number in _unpack_text_nos(row.text_nos) if number})
+    stored_responses = []
     for number in numbers:
         if number in rows:
             try:
-                loaded.append(_loaded(rows[number], found))
+                stored_responses.append(_build_response(rows[number], texts_by_no))
             except (DamagedBody, ValueError, KeyError, TypeError) as error:  # its JSON, or what it should hold
-                raise StoreError(_damaged(connection, number, error)) from error
-    return loaded
+                raise StoreError(_describe_damage(connection, number, error)) from error
+    return stored_responses
 
 
-def _damaged(connection: Connection, number: int, error: Exception) -> str:
+def _describe_damage(connection: Connection, number: int, error: Exception) -> str:
     """Which example of which run cannot be read, and what to do."""
     query = select(runs.c.name, runs.c.run_id, responses.c.query_id).join_from(responses, runs)
     name, run_id, query_id = connection.execute(query.where(responses.c.response_no == number)).one()
-    why = error.__cause__ if isinstance(error, DamagedBody) else error
+    reason = error.__cause__ if isinstance(error, DamagedBody) else error
     return (
-        f"example {unescape(query_id)} of run {unescape(name)} ({run_id}) is damaged in the store and cannot be read: "
-        f"{why}. {RESTORE.format(run_id)}"
+        f"example {unescape_text(query_id)} of run {unescape_text(name)} ({run_id}) is damaged in the store and "
+        "cannot be read: "
+        f"{reason}. {RESTORE_HINT.format(run_id)}"
     )
 
 
-def unchanged(connection: Connection, marks: Mapping[int, int]) -> set[int]:
+def find_unchanged(connection: Connection, marks: Mapping[int, int]) -> set[int]:
     """Numbers of the responses that are what they were when they were loaded, by the marks of then."""
-    return {row.response_no for row in _rows(connection, list(marks)) if _mark(row) == marks[row.response_no]}
+    return {
+        row.response_no for row in _iter_rows(connection, list(marks)) if _compute_mark(row) == marks[row.response_no]
+    }
 
 
-def _rows(connection: Connection, numbers: Sequence[int]) -> Iterator[_Row]:
+def _iter_rows(connection: Connection, numbers: Sequence[int]) -> Iterator[_Row]:
     columns = (responses.c.response_no, responses.c.body, responses.c.text_nos, examples.c.body.label("example"))
     query = select(*columns).join_from(responses, examples, responses.c.example_no == examples.c.example_no)
-    return (_Row(*row) for row in raw_among(connection, query, responses.c.response_no, numbers))
+    return (_Row(*row) for row in iter_raw_matching_rows(connection, query, responses.c.response_no, numbers))
 
 
-def _mark(row: _Row) -> int:
-    whole = b"\0".join((row.body, row.text_nos or b"", row.example))
-    return int.from_bytes(hashlib.blake2b(whole, digest_size=8).digest())
+def _compute_mark(row: _Row) -> int:
+    content = b"\0".join((row.body, row.text_nos or b"", row.example))
+    return int.from_bytes(hashlib.blake2b(content, digest_size=8).digest())
 
 
-def of_run(query: Select[Any], number: int) -> Select[Any]:
+def select_run_responses(query: Select[Any], number: int) -> Select[Any]:
     """Responses of a run with their examples, in example order."""
     joined = query.join_from(responses, examples, responses.c.example_no == examples.c.example_no)
     return joined.where(responses.c.run_no == number).order_by(responses.c.response_no)
 
 
-def _text_nos(packed: bytes | None) -> tuple[int, ...]:
+def _unpack_text_nos(packed: bytes | None) -> tuple[int, ...]:
     return struct.unpack(f"<{len(packed) // 8}q", packed) if packed else ()
 
 
-def stored_response(body: bytes) -> dict[str, Any]:
+def parse_stored_response(body: bytes) -> dict[str, Any]:
     """The fields of a response as they are stored: without its passages' texts."""
-    found: dict[str, Any] = json.loads(unpack(body))
-    return found
+    fields: dict[str, Any] = json.loads(unpack_text(body))
+    return fields
 
 
-def origins(connection: Connection, number: int, most: int) -> list[dict[str, str]]:
+def load_origins(connection: Connection, number: int, max_responses: int) -> list[dict[str, str]]:
     """What the first responses of a run, by their questions' ids, say of how they were made; so many at most."""
-    mine = (responses.c.run_no == number) & (responses.c.absent == 0)
-    query = select(responses.c.body).where(mine).order_by(responses.c.query_id, responses.c.repeat).limit(most)
-    return [stored_response(body).get("origin", {}) for body in connection.execute(query).scalars()]
+    condition = (responses.c.run_no == number) & (responses.c.absent == 0)
+    query = (
+        select(responses.c.body)
+        .where(condition)
+        .order_by(responses.c.query_id, responses.c.repeat)
+        .limit(max_responses)
+    )
+    return [parse_stored_response(body).get("origin", {}) for body in connection.execute(query).scalars()]
 
 
-def _loaded(row: _Row, texts: dict[int, str]) -> Loaded:
-    numbers = _text_nos(row.text_nos)
-    plain = stored_response(row.body)
-    passages = [*plain.get("passages", ()), *plain.get("candidates", ())]
+def _build_response(row: _Row, texts: dict[int, str]) -> StoredResponse:
+    numbers = _unpack_text_nos(row.text_nos)
+    fields = parse_stored_response(row.body)
+    passages = [*fields.get("passages", ()), *fields.get("candidates", ())]
     if numbers:
         for passage, number in zip(passages, numbers, strict=True):
             if number:
                 passage["text"] = texts[number]
-    return Loaded(row.response_no, decode(Example, unpack(row.example)), from_plain(Response, plain), _mark(row))
+    return StoredResponse(
+        row.response_no,
+        decode_json(Example, unpack_text(row.example)),
+        from_json_value(Response, fields),
+        _compute_mark(row),
+    )
 
 
-def response_no(connection: Connection, run_id: str, query_id: str, repeat: int) -> int:
+def find_response_no(connection: Connection, run_id: str, query_id: str, repeat: int) -> int:
     """Number of one response. UnknownName if there is none."""
-    number = run_no(connection, run_id)
-    mine = (responses.c.run_no == number) & (responses.c.repeat == repeat)
-    asked = [query_id, unescape(query_id)] if ESCAPE in query_id else [query_id]  # as it stands in a frame, too
-    query = select(responses.c.response_no).where(mine, responses.c.query_id.in_(asked))
-    found = number_of(connection, query, ("response", str(number), query_id, str(repeat)))
-    if found is None:
-        known = select(responses.c.query_id).where(responses.c.run_no == number).distinct().limit(5_000)
+    number = find_run_no(connection, run_id)
+    condition = (responses.c.run_no == number) & (responses.c.repeat == repeat)
+    query_ids = (
+        [query_id, unescape_text(query_id)] if ESCAPE in query_id else [query_id]
+    )  # as it stands in a frame, too
+    query = select(responses.c.response_no).where(condition, responses.c.query_id.in_(query_ids))
+    response_number = find_number(connection, query, ("response", str(number), query_id, str(repeat)))
+    if response_number is None:
+        known_ids = select(responses.c.query_id).where(responses.c.run_no == number).distinct().limit(5_000)
         name = query_id if repeat == 0 else f"{query_id} (repeat {repeat})"
-        raise UnknownName("query_id", name, connection.execute(known).scalars())
-    return int(found)
+        raise UnknownName("query_id", name, connection.execute(known_ids).scalars())
+    return int(response_number)
 
 
-def kept(rows: Iterable[tuple[int, int, dict[str, Any]]], keep: Mapping[str, str]) -> Order:
+def select_by_groups(rows: Iterable[tuple[int, int, dict[str, Any]]], filters: Mapping[str, str]) -> ResponseOrder:
     """Number and key of the rows whose groups match every column; a column or value that nobody has is an error."""
-    known: dict[str, set[str]] = {column: set() for column in keep}
+    values_by_column: dict[str, set[str]] = {column: set() for column in filters}
     columns = {"tag"}
-    found = Order()
+    order = ResponseOrder()
     for number, key, groups in rows:
-        values = {column: _values(groups, column) for column in keep}
-        for column, some in values.items():
-            known[column].update(some)
+        values = {column: _list_values(groups, column) for column in filters}
+        for column, column_values in values.items():
+            values_by_column[column].update(column_values)
         columns.update(groups.get("segments", {}))
-        if all(value in values[column] for column, value in keep.items()):
-            found.numbers.append(number)
-            found.keys.append(key)
-    for column, value in keep.items():
-        if not known[column]:
+        if all(value in values[column] for column, value in filters.items()):
+            order.numbers.append(number)
+            order.keys.append(key)
+    for column, value in filters.items():
+        if not values_by_column[column]:
             if column == "tag":
                 raise UnknownName("tag", value, (), "No example here has any: leave the filter by tag out.")
             raise UnknownName("segment", column, columns)
-        if value not in known[column]:
-            raise UnknownName("tag" if column == "tag" else f"value of segment {column}", value, known[column])
-    return found
+        if value not in values_by_column[column]:
+            raise UnknownName(
+                "tag" if column == "tag" else f"value of segment {column}", value, values_by_column[column]
+            )
+    return order
 
 
-def in_group(column: str, value: str) -> ColumnElement[bool]:
-    """Condition: the example of a response has this value in a segment column, or this tag; as `kept` has it."""
+def build_group_condition(column: str, value: str) -> ColumnElement[bool]:
+    """The example of a response has this value in a segment column, or this tag, as in `select_by_groups`."""
     groups = example_groups.c
-    mine = groups.example_no == responses.c.example_no
-    named = exists().where(mine, groups.name == column, groups.value == value)
+    same_example = groups.example_no == responses.c.example_no
+    has_value = exists().where(same_example, groups.name == column, groups.value == value)
     if column != "tag":
-        return named
-    other = exists().where(mine, groups.name == column)
-    return or_(named, and_(~other, exists().where(mine, groups.name == "", groups.value == value)))
+        return has_value
+    has_column = exists().where(same_example, groups.name == column)
+    return or_(has_value, and_(~has_column, exists().where(same_example, groups.name == "", groups.value == value)))
 
 
-def _values(groups: dict[str, Any], column: str) -> list[str]:
+def _list_values(groups: dict[str, Any], column: str) -> list[str]:
     """An example's values in a column: one of a segment, several of "tag"."""
     segments: dict[str, str] = groups.get("segments", {})
     if column in segments:
@@ -228,59 +245,64 @@ def _values(groups: dict[str, Any], column: str) -> list[str]:
 
 
 @lru_cache(maxsize=4_096)  # most examples are grouped as others are; what is returned is only read
-def grouped(groups: bytes | None) -> dict[str, Any]:
+def parse_groups(groups: bytes | None) -> dict[str, Any]:
     """An example's segments, cluster and tags, those that there are."""
-    found: dict[str, Any] = json.loads(unpack(groups)) if groups is not None else {}
-    return found
+    parsed: dict[str, Any] = json.loads(unpack_text(groups)) if groups is not None else {}
+    return parsed
 
 
-def index_of(parts: Iterable[Sequence[tuple[Any, ...]]], numbers: Sequence[int]) -> ResponseIndex:
+def build_index(row_batches: Iterable[Sequence[tuple[Any, ...]]], numbers: Sequence[int]) -> ResponseIndex:
     """The index of some of the responses that the rows name.
 
     Args:
-        parts: some rows each, as they are stored: response_no, query_id, repeat, weight, chance and packed groups, by
+        row_batches: some rows each, as they are stored: response_no, query_id, repeat, weight, chance and packed
+            groups, by
             ascending number.
         numbers: of the responses wanted, ascending.
     """
     import numpy as np
 
-    wanted = np.asarray(numbers, dtype=np.int64)
-    found, query, repeat, cluster = array("q"), array("q"), array("q"), array("q")
+    requested = np.asarray(numbers, dtype=np.int64)
+    numbers_found, query, repeat, cluster = array("q"), array("q"), array("q"), array("q")
     weight, chance = array("d"), array("d")
     queries: dict[str, int] = {}
     clusters: dict[str, int] = {}
-    for part in parts:
-        kept = np.isin(np.fromiter((row[0] for row in part), dtype=np.int64, count=len(part)), wanted)
-        rows = part if kept.all() else [part[at] for at in np.flatnonzero(kept).tolist()]
+    for batch in row_batches:
+        is_requested = np.isin(np.fromiter((row[0] for row in batch), dtype=np.int64, count=len(batch)), requested)
+        rows = batch if is_requested.all() else [batch[position] for position in np.flatnonzero(is_requested).tolist()]
         if not rows:
             continue
-        number, query_ids, which, of, drawn, groups = zip(*rows, strict=True)
-        mine = [queries.setdefault(framed(unescape(query_id)), len(queries)) for query_id in query_ids]
-        names = (grouped(one).get("cluster") for one in groups) if any(groups) else always(None, len(mine))
-        found.extend(number)
-        query.extend(mine)
-        repeat.extend(which)
-        weight.extend(of)
-        chance.extend(nan if one is None else one for one in drawn)
+        number, query_ids, repeats_given, weights_given, chances_given, groups = zip(*rows, strict=True)
+        query_codes = [
+            queries.setdefault(escape_for_frame(unescape_text(query_id)), len(queries)) for query_id in query_ids
+        ]
+        names = (
+            (parse_groups(item).get("cluster") for item in groups) if any(groups) else always(None, len(query_codes))
+        )
+        numbers_found.extend(number)
+        query.extend(query_codes)
+        repeat.extend(repeats_given)
+        weight.extend(weights_given)
+        chance.extend(nan if item is None else item for item in chances_given)
         # an example without a cluster is one of its own, below 0 to stay apart from the named ones
         cluster.extend(
-            -1 - one if name is None else clusters.setdefault(name, len(clusters))
-            for one, name in zip(mine, names, strict=True)
+            -1 - item if name is None else clusters.setdefault(name, len(clusters))
+            for item, name in zip(query_codes, names, strict=True)
         )
     weights = np.frombuffer(weight, dtype=np.float64) if weight else np.empty(0)
     chances = np.frombuffer(chance, dtype=np.float64) if chance else np.empty(0)
     return ResponseIndex(
-        number=_codes(found),
-        query=_codes(query),
-        repeat=_codes(repeat),
+        number=_to_array(numbers_found),
+        query=_to_array(query),
+        repeat=_to_array(repeat),
         weight=None if (weights == weights[:1]).all() else weights,
-        cluster=_codes(cluster) if clusters else None,
+        cluster=_to_array(cluster) if clusters else None,
         query_ids=tuple(queries),
         chance=None if (chances == 1.0).all() else chances,
     )
 
 
-def _codes(numbers: array[int]) -> Any:
+def _to_array(numbers: array[int]) -> Any:
     import numpy as np
 
     return np.frombuffer(numbers, dtype=np.int64) if numbers else np.empty(0, dtype=np.int64)

@@ -10,7 +10,7 @@ from sqlalchemy import bindparam, delete, func, select, update
 from ragauge.store.database import Database
 from ragauge.store.traffic_schema import return_batches, returns
 
-MOST_OVER = 1000  # batches that did not arrive whole, of which is known
+MAX_FAILED_BATCHES = 1000  # batches that did not arrive whole, of which is known
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,57 +50,63 @@ class Returns:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    def waiting(self, limit: int) -> dict[str, float]:
+    def list_waiting(self, limit: int) -> dict[str, float]:
         """Traces whose results wait, the longest first -> when they were judged."""
         query = select(returns.c.trace_id, returns.c.at).order_by(returns.c.at, returns.c.trace_id).limit(limit)
         with self._database.read() as connection:
             return {row.trace_id: row.at for row in connection.execute(query)}
 
-    def take(self, waiting: Mapping[str, float], batches: Sequence[ReturnBatch]) -> None:
+    def take_traces(self, waiting: Mapping[str, float], batches: Sequence[ReturnBatch]) -> None:
         """Takes traces off the list and keeps their batches, in one transaction; one that was judged anew stays."""
-        mine = delete(returns).where(returns.c.trace_id == bindparam("trace"), returns.c.at == bindparam("moment"))
+        statement = delete(returns).where(returns.c.trace_id == bindparam("trace"), returns.c.at == bindparam("moment"))
         with self._database.write() as connection:
             if waiting:
-                connection.execute(mine, [{"trace": trace_id, "moment": at} for trace_id, at in waiting.items()])
-            for one in batches:
-                row = {name: getattr(one, name) for name in ("batch_id", "target", "body", "due", "attempts", "error")}
+                connection.execute(
+                    statement, [{"trace": trace_id, "moment": judged_at} for trace_id, judged_at in waiting.items()]
+                )
+            for batch in batches:
+                row = {
+                    name: getattr(batch, name) for name in ("batch_id", "target", "body", "due", "attempts", "error")
+                }
                 connection.execute(self._database.insert(return_batches).on_conflict_do_nothing(), row)
 
-    def bodies(self) -> list[tuple[str, bytes]]:
+    def list_bodies(self) -> list[tuple[str, bytes]]:
         """Id and body of every batch that is kept."""
         with self._database.read() as connection:
             return [tuple(row) for row in connection.execute(select(return_batches.c.batch_id, return_batches.c.body))]
 
-    def due(self, now: float, limit: int) -> list[ReturnBatch]:
+    def list_due(self, timestamp: float, limit: int) -> list[ReturnBatch]:
         """Batches whose next attempt is due, the longest waiting first."""
-        query = select(return_batches).where(return_batches.c.due <= now).order_by(return_batches.c.due).limit(limit)
+        query = (
+            select(return_batches).where(return_batches.c.due <= timestamp).order_by(return_batches.c.due).limit(limit)
+        )
         with self._database.read() as connection:
             return [ReturnBatch(*row) for row in connection.execute(query)]
 
-    def claimed(self, batch: ReturnBatch, until: float) -> bool:
+    def take_delivery(self, batch: ReturnBatch, until: float) -> bool:
         """Takes the attempt that is due; False where another process did, and nobody else has it until a moment."""
-        mine = (return_batches.c.batch_id == batch.batch_id, return_batches.c.due == batch.due)
+        conditions = (return_batches.c.batch_id == batch.batch_id, return_batches.c.due == batch.due)
         with self._database.write() as connection:
-            return connection.execute(update(return_batches).where(*mine).values(due=until)).rowcount == 1
+            return connection.execute(update(return_batches).where(*conditions).values(due=until)).rowcount == 1
 
     def again(self, batch: ReturnBatch, error: str, due: float) -> None:
         """Notes an attempt that failed, and when the next is due."""
-        mine = update(return_batches).where(return_batches.c.batch_id == batch.batch_id)
+        statement = update(return_batches).where(return_batches.c.batch_id == batch.batch_id)
         with self._database.write() as connection:
-            connection.execute(mine.values(attempts=batch.attempts + 1, error=error, due=due))
+            connection.execute(statement.values(attempts=batch.attempts + 1, error=error, due=due))
 
-    def over(self, batch: ReturnBatch, error: str) -> None:
+    def finish_batch(self, batch: ReturnBatch, error: str) -> None:
         """Deletes a batch that arrived; of another what went wrong is kept, without its body."""
-        mine = return_batches.c.batch_id == batch.batch_id
+        condition = return_batches.c.batch_id == batch.batch_id
         with self._database.write() as connection:
             if not error:
-                connection.execute(delete(return_batches).where(mine))
+                connection.execute(delete(return_batches).where(condition))
                 return
-            kept = {"attempts": batch.attempts + 1, "error": error, "due": None, "body": b""}
-            connection.execute(update(return_batches).where(mine).values(**kept))
+            updates = {"attempts": batch.attempts + 1, "error": error, "due": None, "body": b""}
+            connection.execute(update(return_batches).where(condition).values(**updates))
             ended = select(return_batches.c.batch_id).where(return_batches.c.due.is_(None))
-            old = ended.order_by(return_batches.c.batch_id).offset(MOST_OVER).limit(-1)
-            connection.execute(delete(return_batches).where(return_batches.c.batch_id.in_(old)))
+            expired = ended.order_by(return_batches.c.batch_id).offset(MAX_FAILED_BATCHES).limit(-1)
+            connection.execute(delete(return_batches).where(return_batches.c.batch_id.in_(expired)))
 
     def counts(self) -> ReturnCounts:
         """How it stands."""

@@ -12,16 +12,16 @@ from typing import Any, NamedTuple
 from sqlalchemy import Connection, Row, delete, func, insert, select, text
 from sqlalchemy.exc import IntegrityError
 
-from ragauge.core.codec import encode
+from ragauge.core.codec import encode_json
 from ragauge.core.errors import DataError, UsageError
-from ragauge.core.identity import canonical
+from ragauge.core.identity import to_canonical_json
 from ragauge.core.response import Run
-from ragauge.store.database import Database, chunks, now
-from ragauge.store.names import run_no
+from ragauge.store.database import Database, get_timestamp, split_batches
+from ragauge.store.names import find_run_no
 from ragauge.store.schema import imports, responses, run_names, run_texts, runs, sets
-from ragauge.store.sets import add_texts, key_of, put_examples, text_nos
-from ragauge.store.spool import Packed, Spool
-from ragauge.store.text_codec import pack, pack_bytes, unpack
+from ragauge.store.sets import add_texts, find_text_nos, get_inserted_key, put_examples
+from ragauge.store.spool import PackedResponse, Spool
+from ragauge.store.text_codec import pack_bytes, pack_text, unpack_text
 from ragauge.store.traffic_schema import last_numbers
 from ragauge.store.writes import count_write
 
@@ -32,11 +32,11 @@ SET_OF_RUN = text("""
 """)
 
 
-class Imported(NamedTuple):
+class ImportedRun(NamedTuple):
     """A run that some files became, and what reading them told."""
 
     run: Run
-    told: tuple[str, ...]
+    warnings: tuple[str, ...]
 
 
 class Imports:
@@ -45,13 +45,13 @@ class Imports:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    def keep(self, digest: bytes, run_id: str, told: Sequence[str] = ()) -> None:
+    def save_import(self, digest: bytes, run_id: str, warnings: Sequence[str] = ()) -> None:
         """Keeps that files of this digest are this run; an earlier entry of the digest is replaced.
 
         Args:
             digest: 32 bytes: a hash of the files and of everything that decides how they are read.
             run_id: the run.
-            told: warnings that came of reading them.
+            warnings: warnings that came of reading them.
 
         Raises:
             UnknownName: there is no such run.
@@ -61,73 +61,79 @@ class Imports:
         with self._database.write() as connection:
             connection.execute(
                 statement.on_conflict_do_update(index_elements=["digest"], set_=update),
-                [{"digest": digest, "run_no": run_no(connection, run_id), "told": pack(canonical(list(told)))}],
+                [
+                    {
+                        "digest": digest,
+                        "run_no": find_run_no(connection, run_id),
+                        "told": pack_text(to_canonical_json(list(warnings))),
+                    }
+                ],
             )
 
-    def find(self, digest: bytes, name: str = "") -> Imported | None:
+    def find_import(self, digest: bytes, name: str = "") -> ImportedRun | None:
         """The run of files of this digest, moved to now and called by this name too; None where there is none."""
-        mine = select(imports.c.run_no, imports.c.told).where(imports.c.digest == digest)
+        own_query = select(imports.c.run_no, imports.c.told).where(imports.c.digest == digest)
         with self._database.read() as connection:
-            if connection.execute(mine).first() is None:
+            if connection.execute(own_query).first() is None:
                 return None  # nothing to write: a first import waits for nobody's lock
         with self._database.write() as connection:
-            found = connection.execute(mine).first()
-            if found is None:
+            existing = connection.execute(own_query).first()
+            if existing is None:
                 return None
-            found_again(self._database, connection, found.run_no, name)
-            run = connection.execute(select(runs).where(runs.c.run_no == found.run_no)).one()
-        return Imported(run_of_row(run), tuple(json.loads(unpack(found.told))))
+            record_duplicate(self._database, connection, existing.run_no, name)
+            run = connection.execute(select(runs).where(runs.c.run_no == existing.run_no)).one()
+        return ImportedRun(build_run(run), tuple(json.loads(unpack_text(existing.told))))
 
 
-def load(database: Database, spool: Spool, run: Run, batch: int) -> int:
+def write_spooled_run(database: Database, spool: Spool, run: Run, batch: int) -> int:
     """Writes the spooled run, or finds the one of the same content; returns its number."""
-    run = _completed(run, spool)
-    content = _content(run, spool)
+    run = _complete_run(run, spool)
+    content_hash = _compute_content_hash(run, spool)
     with database.write() as connection:
-        found = connection.execute(select(runs.c.run_no).where(runs.c.content == content)).scalar()
-        if found is not None:
-            found_again(database, connection, found, run.name)
-            return int(found)
-        run_no = insert_run(connection, run, content, spool.n_absent)
-        for part in chunks(spool.read(), batch):
-            insert_batch(database, connection, run_no, part, spool.read)
+        existing = connection.execute(select(runs.c.run_no).where(runs.c.content == content_hash)).scalar()
+        if existing is not None:
+            record_duplicate(database, connection, existing, run.name)
+            return int(existing)
+        run_no = insert_run(connection, run, content_hash, spool.n_absent)
+        for rows in split_batches(spool.read(), batch):
+            insert_batch(database, connection, run_no, rows, spool.read)
         if run.kind == "set":
-            set_no = _set_no(connection, run_no, run, whole=run.set_version == spool.set_version)
+            set_no = _find_or_add_set(connection, run_no, run, is_complete=run.set_version == spool.set_version)
             connection.execute(runs.update().where(runs.c.run_no == run_no).values(set_no=set_no))
         return run_no
 
 
-def _completed(run: Run, spool: Spool) -> Run:
-    moment = now()
-    named = run.name or run.run_id
+def _complete_run(run: Run, spool: Spool) -> Run:
+    timestamp = get_timestamp()
+    run_name = run.name or run.run_id
     return replace(
         run,
-        run_id=run.run_id or _new_id(moment, named, spool),
-        name=named,
-        set_name=run.set_name or (named if run.kind == "set" else ""),
+        run_id=run.run_id or _build_run_id(timestamp, run_name, spool),
+        name=run_name,
+        set_name=run.set_name or (run_name if run.kind == "set" else ""),
         set_version=run.set_version or (spool.set_version if run.kind == "set" else ""),
         planned=max(run.planned, spool.n + spool.n_pending),
         done=spool.n,
-        heartbeat=moment,
-        created_at=run.created_at or moment,
+        heartbeat=timestamp,
+        created_at=run.created_at or timestamp,
     )
 
 
-def _new_id(moment: str, name: str, spool: Spool) -> str:
-    seed = f"{moment} {name}".encode("utf-8", "surrogatepass")
-    return hashlib.sha256(seed + spool.content).hexdigest()[:12]
+def _build_run_id(timestamp: str, name: str, spool: Spool) -> str:
+    seed = f"{timestamp} {name}".encode("utf-8", "surrogatepass")
+    return hashlib.sha256(seed + spool.content_hash).hexdigest()[:12]
 
 
-def _content(run: Run, spool: Spool) -> bytes:
-    what = [run.kind, run.set_version, run.system, dict(run.config), run.variant, spool.content.hex()]
-    return hashlib.sha256(encode(what).encode("utf-8", "surrogatepass")).digest()
+def _compute_content_hash(run: Run, spool: Spool) -> bytes:
+    identity = [run.kind, run.set_version, run.system, dict(run.config), run.variant, spool.content_hash.hex()]
+    return hashlib.sha256(encode_json(identity).encode("utf-8", "surrogatepass")).digest()
 
 
-def found_again(database: Database, connection: Connection, run_no: int, name: str) -> None:
+def record_duplicate(database: Database, connection: Connection, run_no: int, name: str) -> None:
     """What came in is there already: that run moved last, and the new name leads to it too."""
     if name:
         connection.execute(database.insert(run_names).on_conflict_do_nothing(), [{"name": name, "run_no": run_no}])
-    count_write(connection, run_no, heartbeat=now())
+    count_write(connection, run_no, heartbeat=get_timestamp())
 
 
 def insert_run(connection: Connection, run: Run, content: bytes, absent: int) -> int:
@@ -135,16 +141,16 @@ def insert_run(connection: Connection, run: Run, content: bytes, absent: int) ->
     if connection.execute(select(runs.c.run_no).where(runs.c.run_id == run.run_id)).scalar() is not None:
         raise UsageError(f"the run id {run.run_id!r} is taken by a run of other content. Leave run_id empty.")
     values = {column.name: getattr(run, column.name) for column in runs.c if hasattr(run, column.name)}
-    values |= {"config": pack(encode(dict(run.config))), "content": content, "absent": absent}
-    return key_of(connection.execute(insert(runs).values(values)))
+    values |= {"config": pack_text(encode_json(dict(run.config))), "content": content, "absent": absent}
+    return get_inserted_key(connection.execute(insert(runs).values(values)))
 
 
 def insert_batch(
     database: Database,
     connection: Connection,
     run_no: int,
-    batch: Sequence[Packed],
-    whole: Callable[[], Iterable[Packed]],
+    batch: Sequence[PackedResponse],
+    iter_all: Callable[[], Iterable[PackedResponse]],
 ) -> None:
     """Adds responses with their examples and texts.
 
@@ -153,49 +159,49 @@ def insert_batch(
         connection: that is writing.
         run_no: of the run.
         batch: the responses.
-        whole: all that the batch is a part of, in order.
+        iter_all: all that the batch is a part of, in order.
 
     Raises:
         DataError: one stands twice in the whole.
     """
-    text_nos = _text_nos(database, connection, batch)
-    example_nos = _example_nos(database, connection, batch)
+    text_nos = _put_texts(database, connection, batch)
+    example_nos = _put_examples(database, connection, batch)
     if text_nos:
         links = [{"run_no": run_no, "text_no": number} for number in sorted(set(text_nos.values()))]
         connection.execute(database.insert(run_texts).on_conflict_do_nothing(), links)
-    first = last_number(connection) + 1
+    first = find_last_number(connection) + 1
     rows = [
-        {"response_no": first + at, **_row(run_no, item, example_nos[item.example_sha], text_nos)}
-        for at, item in enumerate(batch)
+        {"response_no": first + offset, **_build_row(run_no, item, example_nos[item.example_sha], text_nos)}
+        for offset, item in enumerate(batch)
     ]
     try:
         connection.execute(insert(responses), rows)
     except IntegrityError:
-        duplicate = _duplicate(whole())
+        duplicate = _find_duplicate(iter_all())
         if duplicate is None:
             raise
         raise duplicate from None
 
 
-def last_number(connection: Connection) -> int:
+def find_last_number(connection: Connection) -> int:
     """The greatest number that a response has or had; 0 before the first.
 
     Who goes on behind a number, such as a monitor, would pass over another response that had it again.
     """
     greatest = select(func.max(responses.c.response_no))
     used_up = select(last_numbers.c.number).where(last_numbers.c.of == responses.name)
-    found = (connection.execute(query).scalar() for query in (greatest, used_up))
-    return max(number or 0 for number in found)
+    numbers = (connection.execute(query).scalar() for query in (greatest, used_up))
+    return max(number or 0 for number in numbers)
 
 
-def use_up(connection: Connection) -> None:
+def save_last_number(connection: Connection) -> None:
     """Notes the greatest number of a response, before some are deleted."""
-    row = {"of": responses.name, "number": last_number(connection)}
+    row = {"of": responses.name, "number": find_last_number(connection)}
     connection.execute(delete(last_numbers).where(last_numbers.c.of == responses.name))
     connection.execute(insert(last_numbers), [row])
 
 
-def _row(run_no: int, item: Packed, example_no: int, text_nos: dict[bytes, int]) -> dict[str, Any]:
+def _build_row(run_no: int, item: PackedResponse, example_no: int, text_nos: dict[bytes, int]) -> dict[str, Any]:
     numbers = [text_nos[sha] if sha else 0 for sha in item.shas]
     return {
         "run_no": run_no,
@@ -209,17 +215,17 @@ def _row(run_no: int, item: Packed, example_no: int, text_nos: dict[bytes, int])
     }
 
 
-def _text_nos(database: Database, connection: Connection, batch: Sequence[Packed]) -> dict[bytes, int]:
+def _put_texts(database: Database, connection: Connection, batch: Sequence[PackedResponse]) -> dict[bytes, int]:
     shas = {sha: None for item in batch for sha in item.shas if sha}
-    known = text_nos(connection, shas)
-    new = [(sha, pack_bytes(raw)) for item in batch for sha, raw in item.texts if sha not in known]
+    nos_by_sha = find_text_nos(connection, shas)
+    new = [(sha, pack_bytes(raw)) for item in batch for sha, raw in item.texts if sha not in nos_by_sha]
     if new:
         add_texts(database, connection, new)
-        known |= text_nos(connection, {sha: None for sha, _ in new})
-    return known
+        nos_by_sha |= find_text_nos(connection, {sha: None for sha, _ in new})
+    return nos_by_sha
 
 
-def _example_nos(database: Database, connection: Connection, batch: Sequence[Packed]) -> dict[bytes, int]:
+def _put_examples(database: Database, connection: Connection, batch: Sequence[PackedResponse]) -> dict[bytes, int]:
     rows = [
         {"sha": item.example_sha, "query_key": item.query_key, "groups": item.groups, "body": item.example}
         for item in batch
@@ -228,34 +234,34 @@ def _example_nos(database: Database, connection: Connection, batch: Sequence[Pac
     return put_examples(database, connection, rows, {item.example_sha: None for item in batch})
 
 
-def _set_no(connection: Connection, run_no: int, run: Run, *, whole: bool) -> int | None:
+def _find_or_add_set(connection: Connection, run_no: int, run: Run, *, is_complete: bool) -> int | None:
     """The run's eval set, added where the run covers all of it."""
-    same = (sets.c.name == run.set_name) & (sets.c.version == run.set_version)
-    found = connection.execute(select(sets.c.set_no).where(same)).scalar()
-    if found is not None:
-        return int(found)
-    if not whole:
+    condition = (sets.c.name == run.set_name) & (sets.c.version == run.set_version)
+    existing = connection.execute(select(sets.c.set_no).where(condition)).scalar()
+    if existing is not None:
+        return int(existing)
+    if not is_complete:
         return None
     values = {"name": run.set_name, "version": run.set_version, "kept": 0, "created_at": run.created_at}
-    set_no = key_of(connection.execute(insert(sets).values(values)))
+    set_no = get_inserted_key(connection.execute(insert(sets).values(values)))
     connection.execute(SET_OF_RUN, {"set_no": set_no, "run_no": run_no})
     return set_no
 
 
-def _duplicate(whole: Iterable[Packed]) -> DataError | None:
+def _find_duplicate(all_items: Iterable[PackedResponse]) -> DataError | None:
     """Which response stands twice; looked for only when the table has refused it."""
-    seen: dict[tuple[str, int], int] = {}
-    for place, item in enumerate(whole, 1):
-        first = seen.setdefault((item.query_id, item.repeat), place)
-        if first != place:
+    first_places: dict[tuple[str, int], int] = {}
+    for record_no, item in enumerate(all_items, 1):
+        first = first_places.setdefault((item.query_id, item.repeat), record_no)
+        if first != record_no:
             return DataError(
-                f"query_id {item.query_id!r}, repeat {item.repeat} stands twice: records {first} and {place}.",
+                f"query_id {item.query_id!r}, repeat {item.repeat} stands twice: records {first} and {record_no}.",
                 hint="Give each answer to one question its own repeat: 0, 1, 2 …",
             )
     return None
 
 
-def run_of_row(row: Row[Any]) -> Run:
+def build_run(row: Row[Any]) -> Run:
     """A row of the table as a run."""
     return Run(
         run_id=row.run_id,
@@ -264,7 +270,7 @@ def run_of_row(row: Row[Any]) -> Run:
         set_name=row.set_name,
         set_version=row.set_version,
         system=row.system,
-        config=json.loads(unpack(row.config)),
+        config=json.loads(unpack_text(row.config)),
         variant=row.variant,
         git=row.git,
         state=row.state,

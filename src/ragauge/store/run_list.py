@@ -11,15 +11,17 @@ from sqlalchemy import ColumnElement, Connection, Row, ScalarSelect, Select, and
 
 from ragauge.core.errors import UnknownName, UsageError
 from ragauge.core.verdict import VerdictCounts
-from ragauge.store.database import Database, chunks, rows_among
+from ragauge.store.database import Database, iter_matching_rows, split_batches
 from ragauge.store.evaluations import EvaluationState
-from ragauge.store.names import NOBODY, prime, run_no
+from ragauge.store.names import NOBODY, find_run_no, load_run_numbers
 from ragauge.store.page_schema import cards, evaluations, run_tags, summary_values
 from ragauge.store.schema import calls, judges, run_judges, run_notes, runs, sets
 from ragauge.store.study_schema import studies, trials
 from ragauge.store.verdict_schema import verdict_counts
 
-STILL = 55  # seconds without a sign of life after which a run in flight counts as stopped; pages say so within 60
+STALE_AFTER_S = (
+    55  # seconds without a sign of life after which a run in flight counts as stopped; pages say so within 60
+)
 SORTS = {
     "newest": (runs.c.run_no.desc(),),
     "oldest": (runs.c.run_no.asc(),),
@@ -33,14 +35,14 @@ FILTERS = {
     "kind": runs.c.kind,
     "variant": runs.c.variant,
 }
-OF_SETS = {"set": sets.c.name, "version": sets.c.version}
+SET_FILTERS = {"set": sets.c.name, "version": sets.c.version}
 OTHER_FILTERS = ("state", "tag", "metric.NAME.lt", "metric.NAME.gt")
 Condition = ColumnElement[bool]
-_before, _earlier = runs.alias(), runs.alias()
+_previous_runs, _earlier = runs.alias(), runs.alias()
 _means, _earlier_means = summary_values.alias(), summary_values.alias()
 N_MEAN = 9  # columns that make a mean; those behind them count the verdicts of the same run and judge
-# what `_facts` asks of some runs; the first column is the run's number
-MEANS = (
+# what `_load_facts` asks of some runs; the first column is the run's number
+MEAN_QUERY = (
     select(
         *(
             summary_values.c[name]
@@ -56,59 +58,66 @@ MEANS = (
     .where(summary_values.c.shown == 1)
     .order_by(summary_values.c.run_no, summary_values.c.place)
 )
-JUDGES = (
+JUDGE_QUERY = (
     select(run_judges.c.run_no, judges.c.judge_id)
     .join_from(run_judges, judges, judges.c.judge_no == run_judges.c.judge_no)
     .where(judges.c.judge_id != NOBODY)
     .group_by(run_judges.c.run_no, judges.c.judge_no, judges.c.judge_id)
     .order_by(func.max(run_judges.c.at).desc(), judges.c.judge_no.desc())
 )
-TAGS = select(run_tags.c.run_no, run_tags.c.tag).order_by(run_tags.c.tag)
-NOTES = select(run_notes.c.run_no, run_notes.c.text)
-STUDIES = select(trials.c.run_no, studies.c.name).join_from(trials, studies, trials.c.study_no == studies.c.study_no)
-COSTS = select(
+TAG_QUERY = select(run_tags.c.run_no, run_tags.c.tag).order_by(run_tags.c.tag)
+NOTE_QUERY = select(run_notes.c.run_no, run_notes.c.text)
+STUDY_QUERY = select(trials.c.run_no, studies.c.name).join_from(
+    trials, studies, trials.c.study_no == studies.c.study_no
+)
+COST_QUERY = select(
     calls.c.run_no,
     func.coalesce(func.sum(calls.c.cost), 0.0),
     func.sum(and_(calls.c.input_tokens.is_not(None), calls.c.cost.is_(None))),
 ).group_by(calls.c.run_no)
-_held = runs.alias()
+_baseline_runs = runs.alias()
 # a run that was deleted is none to hold anything against
-_base_id = select(_held.c.run_id).where(_held.c.run_id == evaluations.c.base_id).scalar_subquery()
-EVALUATED = select(
+_base_id = select(_baseline_runs.c.run_id).where(_baseline_runs.c.run_id == evaluations.c.base_id).scalar_subquery()
+EVALUATION_QUERY = select(
     evaluations.c.run_no,
     func.coalesce(_base_id, "").label("base_id"),
     *(evaluations.c[name] for name in EvaluationState._fields if name != "base_id"),
 )
 
 
-def _last_before(same: ColumnElement[bool]) -> ScalarSelect[int]:
+def _build_previous_run(same_set: ColumnElement[bool]) -> ScalarSelect[int]:
     """The newest evaluated run before a run, of its variant, that has the same set; of traffic, the same project.
 
     It measures every layer that the run measures: answers without passages are no baseline of answers with them.
     """
-    e, mine, theirs = _earlier.c, _means.c, _earlier_means.c
+    earlier, own_means, earlier_means = _earlier.c, _means.c, _earlier_means.c
     has_layer = (
         exists()
-        .where(theirs.run_no == e.run_no, theirs.shown == 1, theirs.measures == mine.measures, theirs.mean.is_not(None))
+        .where(
+            earlier_means.run_no == earlier.run_no,
+            earlier_means.shown == 1,
+            earlier_means.measures == own_means.measures,
+            earlier_means.mean.is_not(None),
+        )
         .correlate(_earlier, _means)
     )
     lacks_layer = (
         exists()
-        .where(mine.run_no == runs.c.run_no, mine.shown == 1, mine.mean.is_not(None), ~has_layer)
+        .where(own_means.run_no == runs.c.run_no, own_means.shown == 1, own_means.mean.is_not(None), ~has_layer)
         .correlate(runs, _earlier)
     )
     return (
-        select(func.max(e.run_no))
+        select(func.max(earlier.run_no))
         .where(
-            same,
-            e.run_no < runs.c.run_no,
-            e.variant == runs.c.variant,
-            e.kind == runs.c.kind,
-            e.confirms == "",
-            e.state == "finished",
-            exists().where(summary_values.c.run_no == e.run_no),
-            or_(runs.c.kind != "traffic", e.system == runs.c.system),
-            ~exists().where(trials.c.run_no == e.run_no),
+            same_set,
+            earlier.run_no < runs.c.run_no,
+            earlier.variant == runs.c.variant,
+            earlier.kind == runs.c.kind,
+            earlier.confirms == "",
+            earlier.state == "finished",
+            exists().where(summary_values.c.run_no == earlier.run_no),
+            or_(runs.c.kind != "traffic", earlier.system == runs.c.system),
+            ~exists().where(trials.c.run_no == earlier.run_no),
             ~lacks_layer,
         )
         .correlate(runs)
@@ -116,12 +125,15 @@ def _last_before(same: ColumnElement[bool]) -> ScalarSelect[int]:
     )
 
 
-BEFORE = select(runs.c.run_no, _before.c.run_id).join_from(  # over the same examples, or else a set of the same name
+PREVIOUS_RUN_QUERY = select(
+    runs.c.run_no, _previous_runs.c.run_id
+).join_from(  # over the same examples, or else a set of the same name
     runs,
-    _before,
-    _before.c.run_no
+    _previous_runs,
+    _previous_runs.c.run_no
     == func.coalesce(
-        _last_before(_earlier.c.set_version == runs.c.set_version), _last_before(_earlier.c.set_name == runs.c.set_name)
+        _build_previous_run(_earlier.c.set_version == runs.c.set_version),
+        _build_previous_run(_earlier.c.set_name == runs.c.set_name),
     ),
 )
 
@@ -202,7 +214,7 @@ class RunFacts:
     counts: VerdictCounts | None = None
 
 
-def page(connection: Connection, order: RunOrder) -> list[Row[Any]]:
+def load_page(connection: Connection, order: RunOrder) -> list[Row[Any]]:
     """The rows of one page.
 
     Raises:
@@ -211,29 +223,29 @@ def page(connection: Connection, order: RunOrder) -> list[Row[Any]]:
     """
     if order.limit is not None and order.limit < 1:
         raise UsageError(f"runs: limit must be at least 1, got {order.limit}.")
-    wanted = [_of_study(order.study), *(_filtered(connection, *one) for one in order.filter.items())]
+    conditions = [_is_of_study(order.study), *(_build_filter(connection, *entry) for entry in order.filter.items())]
     if order.sort not in SORTS:
-        return _by_mean(connection, order, wanted)
+        return _load_by_mean(connection, order, conditions)
     if order.after:
-        wanted.append(_behind(connection, order.after, order.sort))
-    query = select(runs).where(*wanted).order_by(*SORTS[order.sort]).limit(order.limit)
+        conditions.append(_build_after_condition(connection, order.after, order.sort))
+    query = select(runs).where(*conditions).order_by(*SORTS[order.sort]).limit(order.limit)
     return list(connection.execute(query))
 
 
-def of_no_study() -> Condition:
+def is_no_trial() -> Condition:
     """Runs that are no trial."""
     return ~exists().where(trials.c.run_no == runs.c.run_no)
 
 
-def _of_study(study: str | None) -> Condition:
+def _is_of_study(study: str | None) -> Condition:
     if study is None:
-        return of_no_study()
+        return is_no_trial()
     return runs.c.run_no.in_(select(trials.c.run_no).join(studies).where(studies.c.name == study))
 
 
-def _behind(connection: Connection, run_id: str, sort: str) -> Condition:
+def _build_after_condition(connection: Connection, run_id: str, sort: str) -> Condition:
     """What comes after a run in this order."""
-    number = run_no(connection, run_id)
+    number = find_run_no(connection, run_id)
     if sort == "newest":
         return runs.c.run_no < number
     if sort == "oldest":
@@ -242,54 +254,56 @@ def _behind(connection: Connection, run_id: str, sort: str) -> Condition:
     return or_(runs.c.name > name, and_(runs.c.name == name, runs.c.run_no > number))
 
 
-def _by_mean(connection: Connection, order: RunOrder, wanted: Sequence[Condition]) -> list[Row[Any]]:
+def _load_by_mean(connection: Connection, order: RunOrder, conditions: Sequence[Condition]) -> list[Row[Any]]:
     """Runs by a metric's mean, then those without one."""
-    _known(connection, order.sort, "order of runs", SORTS)
+    _check_metric(connection, order.sort, "order of runs", SORTS)
     v = summary_values.c
-    mine = and_(v.metric == order.sort, v.shown == 1, v.mean.is_not(None))
+    has_mean = and_(v.metric == order.sort, v.shown == 1, v.mean.is_not(None))
     sorting = (v.mean.desc(), v.run_no.desc()) if order.highest else (v.mean.asc(), v.run_no.asc())
-    valued = select(runs).join_from(summary_values, runs, runs.c.run_no == v.run_no).where(mine, *wanted)
-    others = select(runs).where(~exists().where(v.run_no == runs.c.run_no, mine), *wanted)
-    found: list[Row[Any]] = []
-    last = run_no(connection, order.after) if order.after else None
-    mean = None if last is None else connection.execute(select(v.mean).where(mine, v.run_no == last)).scalar()
+    valued = select(runs).join_from(summary_values, runs, runs.c.run_no == v.run_no).where(has_mean, *conditions)
+    others = select(runs).where(~exists().where(v.run_no == runs.c.run_no, has_mean), *conditions)
+    rows: list[Row[Any]] = []
+    last = find_run_no(connection, order.after) if order.after else None
+    mean = None if last is None else connection.execute(select(v.mean).where(has_mean, v.run_no == last)).scalar()
     if last is None or mean is not None:
         if last is not None:
             beyond = (v.mean < mean, v.run_no < last) if order.highest else (v.mean > mean, v.run_no > last)
             valued = valued.where(or_(beyond[0], and_(v.mean == mean, beyond[1])))
-        found += connection.execute(valued.order_by(*sorting).limit(order.limit))
+        rows += connection.execute(valued.order_by(*sorting).limit(order.limit))
     else:
         others = others.where(runs.c.run_no < last)
-    left = None if order.limit is None else order.limit - len(found)
-    if left is None or left > 0:
-        found += connection.execute(others.order_by(runs.c.run_no.desc()).limit(left))
-    return found
+    n_left = None if order.limit is None else order.limit - len(rows)
+    if n_left is None or n_left > 0:
+        rows += connection.execute(others.order_by(runs.c.run_no.desc()).limit(n_left))
+    return rows
 
 
-def _known(connection: Connection, metric: str, what: str, others: Sequence[str] | Mapping[str, Any]) -> None:
+def _check_metric(
+    connection: Connection, metric: str, description: str, others: Sequence[str] | Mapping[str, Any]
+) -> None:
     """Raises UnknownName where no run has a mean of this metric."""
-    mine = select(summary_values.c.run_no).where(summary_values.c.metric == metric).limit(1)
-    if connection.execute(mine).first() is None:
+    metric_query = select(summary_values.c.run_no).where(summary_values.c.metric == metric).limit(1)
+    if connection.execute(metric_query).first() is None:
         metrics = connection.execute(select(summary_values.c.metric).distinct()).scalars()
-        raise UnknownName(what, metric, [*others, *metrics])
+        raise UnknownName(description, metric, [*others, *metrics])
 
 
-def _filtered(connection: Connection, name: str, value: str) -> Condition:
+def _build_filter(connection: Connection, name: str, value: str) -> Condition:
     if name in FILTERS:
         # lists show a version by its beginning
         return FILTERS[name].startswith(value, autoescape=True) if name == "version" else FILTERS[name] == value
     if name == "tag":
         return exists().where(run_tags.c.run_no == runs.c.run_no, run_tags.c.tag == value)
     if name == "state":
-        states = _states()
+        states = _build_state_conditions()
         if value not in states:
             raise UnknownName("state of runs", value, states)
         return states[value]
-    start, _, rest = name.partition(".")
-    metric, _, bound = rest.rpartition(".")
+    start, _, metric_bound = name.partition(".")
+    metric, _, bound = metric_bound.rpartition(".")
     if start != "metric" or bound not in ("lt", "gt"):
         raise UnknownName("filter of runs", name, [*FILTERS, *OTHER_FILTERS])
-    _known(connection, metric, "mean in a list of runs", ())
+    _check_metric(connection, metric, "mean in a list of runs", ())
     try:
         limit = float(value)
     except ValueError:
@@ -300,20 +314,20 @@ def _filtered(connection: Connection, name: str, value: str) -> Condition:
     return runs.c.run_no.in_(select(v.run_no).where(v.metric == metric, v.shown == 1, beyond))
 
 
-def _states() -> dict[str, Condition]:
+def _build_state_conditions() -> dict[str, Condition]:
     running, finished = runs.c.state == "running", runs.c.state == "finished"
-    alive, e = runs.c.heartbeat >= still_since(), evaluations.c
-    begun = exists().where(e.run_no == runs.c.run_no, e.done < e.planned)
-    judged = exists().where(e.run_no == runs.c.run_no, e.done < e.planned, e.heartbeat >= still_since())
+    is_alive, e = runs.c.heartbeat >= compute_stale_time(), evaluations.c
+    is_begun = exists().where(e.run_no == runs.c.run_no, e.done < e.planned)
+    is_judging = exists().where(e.run_no == runs.c.run_no, e.done < e.planned, e.heartbeat >= compute_stale_time())
     return {
-        "in flight": or_(and_(running, alive), and_(finished, judged)),
-        "stopped": or_(runs.c.state == "interrupted", and_(running, ~alive), and_(finished, begun, ~judged)),
-        "finished": and_(finished, ~begun),
+        "in flight": or_(and_(running, is_alive), and_(finished, is_judging)),
+        "stopped": or_(runs.c.state == "interrupted", and_(running, ~is_alive), and_(finished, is_begun, ~is_judging)),
+        "finished": and_(finished, ~is_begun),
         **{state: runs.c.state == state for state in ("failed", "running", "interrupted")},
     }
 
 
-def still_since(seconds: float = STILL) -> str:
+def compute_stale_time(seconds: float = STALE_AFTER_S) -> str:
     """The time so many seconds ago, ISO 8601: a run in flight whose last sign of life is older counts as stopped."""
     return (datetime.now(UTC) - timedelta(seconds=seconds)).isoformat(timespec="milliseconds")
 
@@ -324,54 +338,59 @@ class RunList:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    def prime(self, run_ids: Sequence[str]) -> None:
+    def load_numbers(self, run_ids: Sequence[str]) -> None:
         """Reads at once what is then asked of these runs one by one, where pages are served."""
         with self._database.read() as connection:
-            prime(connection, run_ids)
+            load_run_numbers(connection, run_ids)
 
     def names(self, run_ids: Sequence[str]) -> dict[str, str]:
         """Run id -> what people call the run."""
-        return {run_id: name for run_id, name, *_ in self._named(run_ids)}
+        return {run_id: name for run_id, name, *_ in self._load_names_and_sets(run_ids)}
 
-    def sets(self, run_ids: Sequence[str]) -> dict[str, tuple[str, str, str]]:
+    def load_sets(self, run_ids: Sequence[str]) -> dict[str, tuple[str, str, str]]:
         """Run id -> name and content hash of its set, and its project where it is traffic ("" = it is none)."""
-        return {run_id: (name, version, project) for run_id, _, name, version, project in self._named(run_ids)}
+        return {
+            run_id: (name, version, project) for run_id, _, name, version, project in self._load_names_and_sets(run_ids)
+        }
 
-    def oldest(self, run_ids: Sequence[str]) -> str:
+    def find_oldest(self, run_ids: Sequence[str]) -> str:
         """Which of some runs was kept first, whatever clocks say: one may be set back."""
         with self._database.read() as connection:
             query = select(runs.c.run_id).where(runs.c.run_id.in_(run_ids)).order_by(runs.c.run_no).limit(1)
             return str(connection.execute(query).scalar_one())
 
-    def _named(self, run_ids: Sequence[str]) -> list[tuple[str, str, str, str, str]]:
+    def _load_names_and_sets(self, run_ids: Sequence[str]) -> list[tuple[str, str, str, str, str]]:
         c = runs.c
         project = case((c.kind == "traffic", c.system), else_="")
         with self._database.read() as connection:
             query = select(c.run_id, c.name, c.set_name, c.set_version, project)
-            return [tuple(row) for row in rows_among(connection, query, c.run_id, set(run_ids))]
+            return [tuple(row) for row in iter_matching_rows(connection, query, c.run_id, set(run_ids))]
 
     def facts(self, run_ids: Sequence[str]) -> dict[str, RunFacts]:
         """Run id -> what a list says of it: a few statements, however many runs there are."""
-        found: dict[str, RunFacts] = {}
+        facts_by_run: dict[str, RunFacts] = {}
         with self._database.read() as connection:
-            for part in chunks(run_ids):
-                found |= _facts(connection, part)
-        return found
+            for batch in split_batches(run_ids):
+                facts_by_run |= _load_facts(connection, batch)
+        return facts_by_run
 
-    def refuse_unknown(self, filter: Mapping[str, str]) -> None:
+    def check_filter(self, filter: Mapping[str, str]) -> None:
         """Raises UnknownName where a filter names a value that no run has, and no set that is kept is called."""
         with self._database.read() as connection:
             for name, value in filter.items():
                 column = run_tags.c.tag if name == "tag" else FILTERS.get(name)
                 if column is None:
                     continue
-                known = set(connection.execute(select(column).distinct()).scalars())
-                if name in OF_SETS:
-                    known.update(connection.execute(select(OF_SETS[name]).distinct()).scalars())
-                if not (value in known or (name == "version" and any(one.startswith(value) for one in known))):
-                    raise UnknownName(f"{name} of a stored run", value, known - {""})
+                valid_values = set(connection.execute(select(column).distinct()).scalars())
+                if name in SET_FILTERS:
+                    valid_values.update(connection.execute(select(SET_FILTERS[name]).distinct()).scalars())
+                if not (
+                    value in valid_values
+                    or (name == "version" and any(known_version.startswith(value) for known_version in valid_values))
+                ):
+                    raise UnknownName(f"{name} of a stored run", value, valid_values - {""})
 
-    def outdated(self) -> list[tuple[str, str | None]]:
+    def list_outdated(self) -> list[tuple[str, str | None]]:
         """Run id and judge's (None = nobody) of means that may be older than the scores: an evaluation is not over.
 
         Where a scorecard of the judge was kept after the last write, its means are those of now.
@@ -392,35 +411,37 @@ class RunList:
             return [(run_id, None if judge == NOBODY else judge) for run_id, judge in connection.execute(query)]
 
 
-def _facts(connection: Connection, run_ids: Sequence[str]) -> dict[str, RunFacts]:
-    wanted = select(runs.c.run_no, runs.c.run_id).where(runs.c.run_id.in_(run_ids))
-    rows: Any = connection.execute(wanted).all()
+def _load_facts(connection: Connection, run_ids: Sequence[str]) -> dict[str, RunFacts]:
+    run_query = select(runs.c.run_no, runs.c.run_id).where(runs.c.run_id.in_(run_ids))
+    rows: Any = connection.execute(run_query).all()
     numbers: dict[int, str] = dict(rows)
 
-    def by_run(query: Select[Any], column: ColumnElement[int], read: Callable[[Any], Any]) -> dict[int, list[Any]]:
-        found: dict[int, list[Any]] = {}
+    def group_by_run(
+        query: Select[Any], column: ColumnElement[int], read: Callable[[Any], Any]
+    ) -> dict[int, list[Any]]:
+        values_by_run: dict[int, list[Any]] = {}
         for number, *values in connection.execute(query.where(column.in_(numbers))):
-            found.setdefault(number, []).append(read(values))
-        return found
+            values_by_run.setdefault(number, []).append(read(values))
+        return values_by_run
 
-    means = by_run(MEANS, summary_values.c.run_no, _read_mean)
-    judged = by_run(JUDGES, run_judges.c.run_no, _first)
-    tags = by_run(TAGS, run_tags.c.run_no, _first)
-    notes = by_run(NOTES, run_notes.c.run_no, _first)
-    tried = by_run(STUDIES, trials.c.run_no, _first)
-    costs = by_run(COSTS, calls.c.run_no, lambda values: None if values[1] else values[0])
-    evaluated = by_run(EVALUATED, evaluations.c.run_no, lambda values: EvaluationState(*values))
-    before = by_run(BEFORE, runs.c.run_no, _first)
+    means = group_by_run(MEAN_QUERY, summary_values.c.run_no, _read_mean)
+    judges_by_run = group_by_run(JUDGE_QUERY, run_judges.c.run_no, _take_first)
+    tags = group_by_run(TAG_QUERY, run_tags.c.run_no, _take_first)
+    notes = group_by_run(NOTE_QUERY, run_notes.c.run_no, _take_first)
+    studies_by_run = group_by_run(STUDY_QUERY, trials.c.run_no, _take_first)
+    costs = group_by_run(COST_QUERY, calls.c.run_no, lambda values: None if values[1] else values[0])
+    evaluated = group_by_run(EVALUATION_QUERY, evaluations.c.run_no, lambda values: EvaluationState(*values))
+    previous_runs = group_by_run(PREVIOUS_RUN_QUERY, runs.c.run_no, _take_first)
     return {
         run_id: RunFacts(
-            tuple(judged.get(number, ())),
+            tuple(judges_by_run.get(number, ())),
             tuple(mean for mean, _ in means.get(number, ())),
             tuple(tags.get(number, ())),
-            _first(notes.get(number, ("",))),
-            _first(tried.get(number, ("",))),
-            _first(costs.get(number, (0.0,))),
-            _first(evaluated.get(number, (None,))),
-            _first(before.get(number, ("",))),
+            _take_first(notes.get(number, ("",))),
+            _take_first(studies_by_run.get(number, ("",))),
+            _take_first(costs.get(number, (0.0,))),
+            _take_first(evaluated.get(number, (None,))),
+            _take_first(previous_runs.get(number, ("",))),
             next((counts for _, counts in means.get(number, ())), None),
         )
         for number, run_id in numbers.items()
@@ -433,5 +454,5 @@ def _read_mean(values: Sequence[Any]) -> tuple[MeanValue, VerdictCounts | None]:
     return MeanValue(*values[:N_MEAN]), None if counts[0] is None else VerdictCounts(*counts)
 
 
-def _first(values: Sequence[Any]) -> Any:
+def _take_first(values: Sequence[Any]) -> Any:
     return values[0]

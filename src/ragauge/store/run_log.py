@@ -11,21 +11,21 @@ from typing import Any
 
 from sqlalchemy import Connection, Row, Select, and_, case, delete, func, insert, select, update
 
-from ragauge.core.codec import from_plain
+from ragauge.core.codec import from_json_value
 from ragauge.core.errors import UnknownName, UsageError
-from ragauge.core.identity import canonical, plain
+from ragauge.core.identity import to_canonical_json, to_json_value
 from ragauge.core.verdict import VerdictCounts
 from ragauge.scores.results.scorecard import Summary
-from ragauge.store.database import Database, now, rows_among
-from ragauge.store.names import NOBODY, judge_no, put_judges, run_no
+from ragauge.store.database import Database, get_timestamp, iter_matching_rows
+from ragauge.store.names import NOBODY, find_judge_no, find_run_no, put_judges
 from ragauge.store.page_schema import run_tags, summary_values
 from ragauge.store.schema import baselines, judges, run_judges, run_notes, runs
 from ragauge.store.schema import summaries as summary_rows
-from ragauge.store.text_codec import pack, unpack
+from ragauge.store.text_codec import pack_text, unpack_text
 from ragauge.store.verdict_schema import verdict_counts
 from ragauge.store.writes import count_write
 
-COUNTED = tuple(column.name for column in fields(VerdictCounts))
+COUNT_COLUMNS = tuple(column.name for column in fields(VerdictCounts))
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,9 +70,20 @@ class Note:
     who: str = ""
 
 
-OF_SUMMARY = ("metric", "measures", "direction", "kind", "n", "scored", "undefined", "not_applicable", "failed", "mean")
-FIELDS = tuple(field.name for field in fields(Pointer))
-LINES = select(*(baselines.c[name] for name in FIELDS))
+SUMMARY_FIELDS = (
+    "metric",
+    "measures",
+    "direction",
+    "kind",
+    "n",
+    "scored",
+    "undefined",
+    "not_applicable",
+    "failed",
+    "mean",
+)
+POINTER_FIELDS = tuple(field.name for field in fields(Pointer))
+POINTER_QUERY = select(*(baselines.c[name] for name in POINTER_FIELDS))
 
 
 class Baselines:
@@ -88,8 +99,8 @@ class Baselines:
             UnknownName: no such run.
         """
         with self._database.write() as connection:
-            run_no(connection, pointer.run_id)
-            return _add(connection, pointer)
+            find_run_no(connection, pointer.run_id)
+            return _add_line(connection, pointer)
 
     def remove(self, name: str, who: str = "", note: str = "") -> Pointer:
         """Lets a name mean nothing from now on; returns what it meant.
@@ -98,29 +109,31 @@ class Baselines:
             UnknownName: no such baseline.
         """
         with self._database.write() as connection:
-            found = _current(connection, name)
-            if found is None:
-                known = [row.name for row in connection.execute(_currents())]
-                raise UnknownName("baseline", name, known, "ragauge baseline list shows them.")
-            _add(connection, Pointer(name, "", who=who, note=note))
-        return found
+            removed = _find_current(connection, name)
+            if removed is None:
+                valid_names = [row.name for row in connection.execute(_build_current_query())]
+                raise UnknownName("baseline", name, valid_names, "ragauge baseline list shows them.")
+            _add_line(connection, Pointer(name, "", who=who, note=note))
+        return removed
 
     def get(self, name: str) -> Pointer | None:
         """What a name means; None for nothing."""
         with self._database.read() as connection:
-            return _current(connection, name)
+            return _find_current(connection, name)
 
     def list(self) -> builtins.list[Pointer]:
         """What every name means, by name."""
         with self._database.read() as connection:
-            return sorted(map(_pointer, connection.execute(_currents())), key=lambda one: one.name)
+            return sorted(
+                map(_build_pointer, connection.execute(_build_current_query())), key=lambda pointer: pointer.name
+            )
 
     def history(self, name: str | None = None) -> builtins.list[Pointer]:
         """Every line of a name, or of all, the newest first."""
-        query = LINES.order_by(baselines.c.baseline_no.desc())
+        query = POINTER_QUERY.order_by(baselines.c.baseline_no.desc())
         query = query if name is None else query.where(baselines.c.name == name)
         with self._database.read() as connection:
-            return [_pointer(row) for row in connection.execute(query)]
+            return [_build_pointer(row) for row in connection.execute(query)]
 
 
 class RunLog:
@@ -131,9 +144,9 @@ class RunLog:
 
     def note(self, run_id: str, note: Note) -> Note:
         """Keeps a note about a run in place of an earlier one; returns it as stored. An empty text removes it."""
-        stored = replace(note, at=note.at or now())
+        stored = replace(note, at=note.at or get_timestamp())
         with self._database.write() as connection:
-            number = run_no(connection, run_id)
+            number = find_run_no(connection, run_id)
             count_write(connection, number, listed=False)
             connection.execute(delete(run_notes).where(run_notes.c.run_no == number))
             if note.text:
@@ -144,49 +157,51 @@ class RunLog:
     def tag(self, run_id: str, tags: Iterable[str]) -> None:
         """Gives a run tags, beside those that it has."""
         with self._database.write() as connection:
-            number = run_no(connection, run_id)
+            number = find_run_no(connection, run_id)
             rows = [{"run_no": number, "tag": tag} for tag in dict.fromkeys(tags)]
             if rows:
                 connection.execute(self._database.insert(run_tags).on_conflict_do_nothing(), rows)
 
-    def untag(self, run_id: str, tags: Iterable[str]) -> None:
+    def remove_tags(self, run_id: str, tags: Iterable[str]) -> None:
         """Takes tags away from a run.
 
         Raises:
             UnknownName: it has no such tag.
         """
         with self._database.write() as connection:
-            mine = run_tags.c.run_no == run_no(connection, run_id)
-            held = list(connection.execute(select(run_tags.c.tag).where(mine)).scalars())
+            condition = run_tags.c.run_no == find_run_no(connection, run_id)
+            existing = list(connection.execute(select(run_tags.c.tag).where(condition)).scalars())
             for tag in tags:
-                if tag not in held:
-                    raise UnknownName("tag of this run", tag, held)
-                connection.execute(delete(run_tags).where(mine, run_tags.c.tag == tag))
+                if tag not in existing:
+                    raise UnknownName("tag of this run", tag, existing)
+                connection.execute(delete(run_tags).where(condition, run_tags.c.tag == tag))
 
     def tags(self, run_id: str) -> builtins.list[str]:
         """The tags of a run, in the order of the alphabet."""
         with self._database.read() as connection:
-            mine = run_tags.c.run_no == run_no(connection, run_id)
-            return list(connection.execute(select(run_tags.c.tag).where(mine).order_by(run_tags.c.tag)).scalars())
+            condition = run_tags.c.run_no == find_run_no(connection, run_id)
+            return list(connection.execute(select(run_tags.c.tag).where(condition).order_by(run_tags.c.tag)).scalars())
 
     def notes(self) -> dict[str, Note]:
         """Run id -> its note, of the runs that have one."""
         columns = (runs.c.run_id, run_notes.c.text, run_notes.c.at, run_notes.c.who)
         query = select(*columns).join_from(run_notes, runs, runs.c.run_no == run_notes.c.run_no)
         with self._database.read() as connection:
-            return {run_id: Note(text, at, who) for run_id, text, at, who in connection.execute(query)}
+            return {run_id: Note(text, written_at, who) for run_id, text, written_at, who in connection.execute(query)}
 
-    def judged_at(self, run_id: str, judge_id: str | None) -> str:
+    def find_judged_at(self, run_id: str, judge_id: str | None) -> str:
         """When a judge, or nobody, last scored a run, ISO 8601; "" when never."""
         with self._database.read() as connection:
-            run = run_no(connection, run_id)
-            mine = (run_judges.c.run_no == run, run_judges.c.judge_no == judge_no(connection, judge_id))
-            query = select(func.max(run_judges.c.at)).where(*mine)
-            what = ("judged at", judge_id)
-            return self._database.of_run(connection, run, what, lambda: connection.execute(query).scalar() or "")
+            run = find_run_no(connection, run_id)
+            conditions = (run_judges.c.run_no == run, run_judges.c.judge_no == find_judge_no(connection, judge_id))
+            query = select(func.max(run_judges.c.at)).where(*conditions)
+            cache_key = ("judged at", judge_id)
+            return self._database.cache_for_run(
+                connection, run, cache_key, lambda: connection.execute(query).scalar() or ""
+            )
 
 
-KEPT = 512  # runs whose summaries stay unpacked
+MAX_CACHED_SUMMARIES = 512  # runs whose summaries stay unpacked
 
 
 class Summaries:
@@ -213,12 +228,14 @@ class Summaries:
             judge_repeat: which asking of the judge.
             counts: of the verdicts on its examples; None = those kept before stay.
         """
-        body = pack(canonical(plain(list(summaries))))
-        with self._database.keeping() as connection:  # they follow from the scores: a report can do without them
+        body = pack_text(to_canonical_json(to_json_value(list(summaries))))
+        with (
+            self._database.write_if_possible() as connection
+        ):  # they follow from the scores: a report can do without them
             if connection is None:
                 return
             judge = put_judges(self._database, connection, [judge_id])[judge_id]
-            key = {"run_no": run_no(connection, run_id), "judge_no": judge, "judge_repeat": judge_repeat}
+            key = {"run_no": find_run_no(connection, run_id), "judge_no": judge, "judge_repeat": judge_repeat}
             statement = self._database.insert(summary_rows)
             connection.execute(
                 statement.on_conflict_do_update(index_elements=list(key), set_={"body": statement.excluded.body}),
@@ -226,23 +243,23 @@ class Summaries:
             )
             _put_values(connection, key, summaries)
             if counts is not None:
-                row = {**key, **{column: getattr(counts, column) for column in COUNTED}}
+                row = {**key, **{column: getattr(counts, column) for column in COUNT_COLUMNS}}
                 statement = self._database.insert(verdict_counts)
-                changed = {column: statement.excluded[column] for column in COUNTED}
+                changed = {column: statement.excluded[column] for column in COUNT_COLUMNS}
                 connection.execute(statement.on_conflict_do_update(index_elements=list(key), set_=changed), [row])
 
     def read(self, run_id: str, judge_id: str | None, judge_repeat: int = 0) -> tuple[Summary, ...]:
         """The summaries kept last; () when there are none."""
         with self._database.read() as connection:
-            mine = (
-                summary_rows.c.run_no == run_no(connection, run_id),
-                summary_rows.c.judge_no == judge_no(connection, judge_id),
+            conditions = (
+                summary_rows.c.run_no == find_run_no(connection, run_id),
+                summary_rows.c.judge_no == find_judge_no(connection, judge_id),
                 summary_rows.c.judge_repeat == judge_repeat,
             )
-            body = connection.execute(select(summary_rows.c.body).where(*mine)).scalar()
-        return () if body is None else _unpacked(body)
+            body = connection.execute(select(summary_rows.c.body).where(*conditions)).scalar()
+        return () if body is None else _unpack_summaries(body)
 
-    def of_judge(self, judge_id: str) -> list[str]:
+    def list_run_ids(self, judge_id: str) -> list[str]:
         """Ids of the runs of which summaries of a judge's first asking are kept, the newest run first."""
         query = (
             select(runs.c.run_id)
@@ -254,7 +271,7 @@ class Summaries:
         with self._database.read() as connection:
             return list(connection.execute(query).scalars())
 
-    def of_runs(self, run_ids: Sequence[str]) -> dict[tuple[str, str], tuple[Summary, ...]]:
+    def load_for_runs(self, run_ids: Sequence[str]) -> dict[tuple[str, str], tuple[Summary, ...]]:
         """Run id and judge's ("" = nobody) -> the summaries kept last of the judge's first asking."""
         query = (
             select(runs.c.run_id, judges.c.judge_id, summary_rows.c.body)
@@ -263,26 +280,26 @@ class Summaries:
             .where(summary_rows.c.judge_repeat == 0)
         )
         with self._database.read() as connection:
-            rows = rows_among(connection, query, runs.c.run_id, run_ids)
-            return {(run_id, judge_id): _unpacked(body) for run_id, judge_id, body in rows}
+            rows = iter_matching_rows(connection, query, runs.c.run_id, run_ids)
+            return {(run_id, judge_id): _unpack_summaries(body) for run_id, judge_id, body in rows}
 
-    def counts_of(self, run_ids: Sequence[str]) -> dict[tuple[str, str], VerdictCounts]:
+    def load_counts(self, run_ids: Sequence[str]) -> dict[tuple[str, str], VerdictCounts]:
         """Run id and judge's ("" = nobody) -> the counts of verdicts kept last of the judge's first asking."""
         c = verdict_counts.c
         query = (
-            select(runs.c.run_id, judges.c.judge_id, *(c[column] for column in COUNTED))
+            select(runs.c.run_id, judges.c.judge_id, *(c[column] for column in COUNT_COLUMNS))
             .join_from(verdict_counts, runs, runs.c.run_no == c.run_no)
             .join(judges, judges.c.judge_no == c.judge_no)
             .where(c.judge_repeat == 0)
         )
         with self._database.read() as connection:
-            rows = rows_among(connection, query, runs.c.run_id, run_ids)
+            rows = iter_matching_rows(connection, query, runs.c.run_id, run_ids)
             return {(run_id, judge_id): VerdictCounts(*values) for run_id, judge_id, *values in rows}
 
 
-@lru_cache(maxsize=KEPT)
-def _unpacked(body: bytes) -> tuple[Summary, ...]:
-    return tuple(from_plain(Summary, item) for item in json.loads(unpack(body)))
+@lru_cache(maxsize=MAX_CACHED_SUMMARIES)
+def _unpack_summaries(body: bytes) -> tuple[Summary, ...]:
+    return tuple(from_json_value(Summary, item) for item in json.loads(unpack_text(body)))
 
 
 def _put_values(connection: Connection, key: Mapping[str, int], summaries: Sequence[Summary]) -> None:
@@ -292,19 +309,19 @@ def _put_values(connection: Connection, key: Mapping[str, int], summaries: Seque
     rows = [
         {
             **key,
-            "place": place,
-            **{name: getattr(one, name) for name in OF_SUMMARY},
+            "place": index,
+            **{name: getattr(summary, name) for name in SUMMARY_FIELDS},
             "shown": 0,
-            "low": one.widest.low if one.widest else None,
-            "high": one.widest.high if one.widest else None,
+            "low": summary.widest_interval.low if summary.widest_interval else None,
+            "high": summary.widest_interval.high if summary.widest_interval else None,
         }
-        for place, one in enumerate(summaries)
+        for index, summary in enumerate(summaries)
     ]
     if rows:
         connection.execute(insert(summary_values), rows)
-    run, at = key["run_no"], func.max(run_judges.c.at)
-    here = (run_judges.c.run_no == run, run_judges.c.judge_no == values.judge_no)
-    scored_at = select(at).where(*here).scalar_subquery()
+    run, last_judged = key["run_no"], func.max(run_judges.c.at)
+    same_judge = (run_judges.c.run_no == run, run_judges.c.judge_no == values.judge_no)
+    scored_at = select(last_judged).where(*same_judge).scalar_subquery()
     last = (
         select(values.judge_no)
         .join_from(summary_values, judges, judges.c.judge_no == values.judge_no)
@@ -312,13 +329,13 @@ def _put_values(connection: Connection, key: Mapping[str, int], summaries: Seque
         .order_by((judges.c.judge_id != NOBODY).desc(), scored_at.desc(), values.judge_no.desc())
         .limit(1)
     )
-    shown = case((and_(values.judge_no == last.scalar_subquery(), values.judge_repeat == 0), 1), else_=0)
-    connection.execute(update(summary_values).where(values.run_no == run).values(shown=shown))
+    is_shown = case((and_(values.judge_no == last.scalar_subquery(), values.judge_repeat == 0), 1), else_=0)
+    connection.execute(update(summary_values).where(values.run_no == run).values(shown=is_shown))
 
 
-def refuse_baseline(connection: Connection, run_id: str) -> None:
+def check_not_baseline(connection: Connection, run_id: str) -> None:
     """Raises UsageError when a run is a baseline: what others are held against must not be gone by accident."""
-    names = sorted(row.name for row in connection.execute(_currents()) if row.run_id == run_id)
+    names = sorted(row.name for row in connection.execute(_build_current_query()) if row.run_id == run_id)
     if names:
         (first, *_) = names
         raise UsageError(
@@ -327,23 +344,23 @@ def refuse_baseline(connection: Connection, run_id: str) -> None:
         )
 
 
-def _add(connection: Connection, pointer: Pointer) -> Pointer:
-    stored = replace(pointer, at=pointer.at or now())
-    connection.execute(insert(baselines).values({name: getattr(stored, name) for name in FIELDS}))
+def _add_line(connection: Connection, pointer: Pointer) -> Pointer:
+    stored = replace(pointer, at=pointer.at or get_timestamp())
+    connection.execute(insert(baselines).values({name: getattr(stored, name) for name in POINTER_FIELDS}))
     return stored
 
 
-def _currents() -> Select[Any]:
+def _build_current_query() -> Select[Any]:
     """The last line of each name that still means a run."""
     last = select(func.max(baselines.c.baseline_no)).group_by(baselines.c.name)
-    return LINES.where(baselines.c.baseline_no.in_(last), baselines.c.run_id != "")
+    return POINTER_QUERY.where(baselines.c.baseline_no.in_(last), baselines.c.run_id != "")
 
 
-def _current(connection: Connection, name: str) -> Pointer | None:
-    mine = LINES.where(baselines.c.name == name).order_by(baselines.c.baseline_no.desc()).limit(1)
-    row = connection.execute(mine).first()
-    return None if row is None or row.run_id == "" else _pointer(row)
+def _find_current(connection: Connection, name: str) -> Pointer | None:
+    own_query = POINTER_QUERY.where(baselines.c.name == name).order_by(baselines.c.baseline_no.desc()).limit(1)
+    row = connection.execute(own_query).first()
+    return None if row is None or row.run_id == "" else _build_pointer(row)
 
 
-def _pointer(row: Row[Any]) -> Pointer:
-    return Pointer(**{name: getattr(row, name) for name in FIELDS})
+def _build_pointer(row: Row[Any]) -> Pointer:
+    return Pointer(**{name: getattr(row, name) for name in POINTER_FIELDS})

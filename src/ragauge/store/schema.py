@@ -22,28 +22,28 @@ from sqlalchemy import (
 )
 from sqlalchemy.types import TypeDecorator
 
-from ragauge.store.text_codec import escape, unescape
+from ragauge.store.text_codec import escape_text, unescape_text
 
 metadata = MetaData()
 Key = BigInteger().with_variant(Integer, "sqlite")  # SQLite numbers rows by itself only under this name
 
 
 class ShortText(TypeDecorator[str]):
-    """Short user text: `escape` on the way in, `unescape` on the way out."""
+    """Short user text: `escape_text` on the way in, `unescape_text` on the way out."""
 
     impl = Text
     cache_ok = True
 
     def process_bind_param(self, value: str | None, dialect: object) -> str | None:  # noqa: ARG002 - SQLAlchemy's form
         """What is stored."""
-        return None if value is None else escape(value)
+        return None if value is None else escape_text(value)
 
     def process_result_value(self, value: str | None, dialect: object) -> str | None:  # noqa: ARG002
         """What is read back."""
-        return None if value is None else unescape(value)
+        return None if value is None else unescape_text(value)
 
 
-def _to(column: str) -> ForeignKey:
+def _build_foreign_key(column: str) -> ForeignKey:
     return ForeignKey(column, ondelete="CASCADE")
 
 
@@ -81,7 +81,7 @@ examples = Table(
 set_examples = Table(
     "set_examples",
     metadata,
-    Column("set_no", Key, _to("sets.set_no"), primary_key=True),
+    Column("set_no", Key, _build_foreign_key("sets.set_no"), primary_key=True),
     Column("position", Integer, primary_key=True),
     Column("example_no", Key, ForeignKey("examples.example_no"), nullable=False),
     Index("set_examples_by_example", "example_no"),
@@ -124,7 +124,7 @@ run_names = Table(
     "run_names",
     metadata,
     Column("name", ShortText, primary_key=True),
-    Column("run_no", Key, _to("runs.run_no"), primary_key=True),
+    Column("run_no", Key, _build_foreign_key("runs.run_no"), primary_key=True),
     Index("run_names_by_run", "run_no"),
     sqlite_with_rowid=False,
 )
@@ -133,7 +133,7 @@ responses = Table(
     "responses",
     metadata,
     Column("response_no", Key, primary_key=True),  # ascending in the order of the run's file
-    Column("run_no", Key, _to("runs.run_no"), nullable=False),
+    Column("run_no", Key, _build_foreign_key("runs.run_no"), nullable=False),
     Column("query_id", ShortText, nullable=False),
     Column("repeat", Integer, nullable=False),
     Column("example_no", Key, ForeignKey("examples.example_no"), nullable=False),
@@ -150,7 +150,7 @@ responses = Table(
 run_texts = Table(
     "run_texts",
     metadata,
-    Column("run_no", Key, _to("runs.run_no"), primary_key=True),
+    Column("run_no", Key, _build_foreign_key("runs.run_no"), primary_key=True),
     Column("text_no", Key, ForeignKey("texts.text_no"), primary_key=True),
     Index("run_texts_by_text", "text_no"),
     sqlite_with_rowid=False,
@@ -177,7 +177,7 @@ metrics = Table(
 own_metrics = Table(  # of the user's own: what reads their scores where their code is not loaded
     "own_metrics",
     metadata,
-    Column("metric_no", Key, _to("metrics.metric_no"), primary_key=True),
+    Column("metric_no", Key, _build_foreign_key("metrics.metric_no"), primary_key=True),
     Column("place", Integer, nullable=False, unique=True),  # ascending: of a name, the version that was named last
     Column("body", LargeBinary, nullable=False),  # packed JSON of the declaration
 )
@@ -207,7 +207,7 @@ evidence = Table(
 run_evidence = Table(
     "run_evidence",
     metadata,
-    Column("response_no", Key, _to("responses.response_no"), primary_key=True),
+    Column("response_no", Key, _build_foreign_key("responses.response_no"), primary_key=True),
     Column("judge_no", Key, ForeignKey("judges.judge_no"), primary_key=True),
     Column("judge_repeat", Integer, primary_key=True),
     Column("question", Text, primary_key=True),
@@ -221,7 +221,7 @@ run_evidence = Table(
 scores = Table(
     "scores",
     metadata,
-    Column("run_no", Key, _to("runs.run_no"), primary_key=True),
+    Column("run_no", Key, _build_foreign_key("runs.run_no"), primary_key=True),
     Column("response_no", Key, primary_key=True),
     Column("judge_no", Key, primary_key=True),
     Column("judge_repeat", Integer, primary_key=True),
@@ -239,7 +239,7 @@ scores = Table(
 run_judges = Table(
     "run_judges",
     metadata,
-    Column("run_no", Key, _to("runs.run_no"), primary_key=True),
+    Column("run_no", Key, _build_foreign_key("runs.run_no"), primary_key=True),
     Column("judge_no", Key, ForeignKey("judges.judge_no"), primary_key=True),
     Column("judge_repeat", Integer, primary_key=True),
     Column("at", Text, nullable=False),  # when it last judged here
@@ -249,7 +249,7 @@ run_judges = Table(
 causes = Table(
     "causes",
     metadata,
-    Column("run_no", Key, _to("runs.run_no"), primary_key=True),
+    Column("run_no", Key, _build_foreign_key("runs.run_no"), primary_key=True),
     Column("response_no", Key, primary_key=True),
     Column("judge_no", Key, primary_key=True),
     Column("judge_repeat", Integer, primary_key=True),
@@ -261,7 +261,7 @@ causes = Table(
 summaries = Table(
     "summaries",
     metadata,
-    Column("run_no", Key, _to("runs.run_no"), primary_key=True),
+    Column("run_no", Key, _build_foreign_key("runs.run_no"), primary_key=True),
     Column("judge_no", Key, ForeignKey("judges.judge_no"), primary_key=True),
     Column("judge_repeat", Integer, primary_key=True),
     Column("body", LargeBinary, nullable=False),
@@ -315,7 +315,7 @@ calls = Table(
 listings = Table(
     "listings",
     metadata,
-    Column("run_no", Key, _to("runs.run_no"), primary_key=True),
+    Column("run_no", Key, _build_foreign_key("runs.run_no"), primary_key=True),
     Column("body", LargeBinary, nullable=False),
 )
 
@@ -338,7 +338,7 @@ baselines = Table(
 run_notes = Table(
     "run_notes",
     metadata,
-    Column("run_no", Key, _to("runs.run_no"), primary_key=True),
+    Column("run_no", Key, _build_foreign_key("runs.run_no"), primary_key=True),
     Column("text", ShortText, nullable=False),
     Column("at", Text, nullable=False),
     Column("who", ShortText, nullable=False),
@@ -348,7 +348,7 @@ imports = Table(
     "imports",
     metadata,
     Column("digest", LargeBinary(32), primary_key=True),  # of files, and of how they are read
-    Column("run_no", Key, _to("runs.run_no"), nullable=False),
+    Column("run_no", Key, _build_foreign_key("runs.run_no"), nullable=False),
     Column("told", LargeBinary, nullable=False),  # packed JSON: warnings that came of reading them
     Index("imports_by_run", "run_no"),
 )
@@ -379,7 +379,7 @@ check_scores = Table(
     Column("people", Float, nullable=False),
     Column("judge", Float, nullable=False),
     Column("labels", Integer, nullable=False),
-    Column("check_no", Key, _to("checks.check_no"), nullable=False),
+    Column("check_no", Key, _build_foreign_key("checks.check_no"), nullable=False),
     Index("check_scores_by_check", "check_no"),
     sqlite_with_rowid=False,
 )

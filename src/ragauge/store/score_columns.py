@@ -9,65 +9,69 @@ from typing import Any, NamedTuple
 from sqlalchemy import ColumnElement, Connection, Select, case, exists, func, or_, select
 
 from ragauge.core.score import STATUSES
-from ragauge.scores.arrays import Columns, RawScores, ResponseIndex, placed
-from ragauge.scores.categories import narrow
-from ragauge.store.database import MOST_IN, raw_rows
-from ragauge.store.names import METRIC_RANK, RANKED_METRICS, judge_no
+from ragauge.scores.arrays import Columns, RawScores, ResponseIndex, place_scores
+from ragauge.scores.categories import narrow_codes
+from ragauge.store.database import MAX_IN_VALUES, iter_raw_rows
+from ragauge.store.names import METRIC_RANK, RANKED_METRICS, find_judge_no
 from ragauge.store.schema import responses
 from ragauge.store.schema import scores as table
-from ragauge.store.score_frame import by_judge, reason_texts
+from ragauge.store.score_frame import build_judge_condition, load_reason_texts
 
-SPAN = 1 << 40  # above every number of a response
-ABSENT = 255  # status of a response that has no score
-WHOLE = ("numerator", "denominator", "reason_no")
-BOUNDED = or_(table.c.low.is_not(None), table.c.high.is_not(None))  # few are: value stands for both
+RESPONSE_NO_SPAN = 1 << 40  # above every number of a response
+ABSENT_STATUS = 255  # status of a response that has no score
+DETAIL_COLUMNS = ("numerator", "denominator", "reason_no")
+HAS_BOUNDS = or_(table.c.low.is_not(None), table.c.high.is_not(None))  # few are: value stands for both
 
 
-def versions(connection: Connection, run_no: int, judge_id: str | None, judge_repeat: int) -> dict[str, int]:
+def find_versions(connection: Connection, run_no: int, judge_id: str | None, judge_repeat: int) -> dict[str, int]:
     """Printed name -> newest version that a run has scores of, in the order of its scores."""
-    mine = (table.c.run_no == run_no, by_judge(connection, judge_id, judge_repeat))
-    every = func.min(table.c.response_no)
-    begin = select(every).where(*mine).scalar_subquery()
+    conditions = (table.c.run_no == run_no, build_judge_condition(connection, judge_id, judge_repeat))
+    first_number = func.min(table.c.response_no)
+    first_response = select(first_number).where(*conditions).scalar_subquery()
     # the first response has nearly all of them: the others of hundreds of thousands of scores are not even grouped
-    head = _first_seen(connection, (*mine, table.c.response_no == begin))
+    head = _list_metric_nos(connection, (*conditions, table.c.response_no == first_response))
     numbers = list(dict.fromkeys(head))
-    rest = _first_seen(connection, (*mine, table.c.metric_no.not_in(numbers))) if numbers else []
-    named = {number: (name, rank, version) for number, name, version, rank in connection.execute(RANKED_METRICS)}
+    other_numbers = _list_metric_nos(connection, (*conditions, table.c.metric_no.not_in(numbers))) if numbers else []
+    metrics_by_no = {
+        number: (name, rank, version) for number, name, version, rank in connection.execute(RANKED_METRICS)
+    }
     newest: dict[str, tuple[int, int]] = {}
-    for number in (*numbers, *rest):
-        name, *ranked = named[number]
+    for number in (*numbers, *other_numbers):
+        name, *ranked = metrics_by_no[number]
         newest[name] = max(newest.get(name, (0, 0)), (ranked[0], ranked[1]))
     return {name: version for name, (_, version) in newest.items()}
 
 
-def _first_seen(connection: Connection, mine: Sequence[ColumnElement[bool]]) -> list[int]:
+def _list_metric_nos(connection: Connection, conditions: Sequence[ColumnElement[bool]]) -> list[int]:
     """Numbers of the metrics of some scores, in the order in which these stand."""
-    c = table.c
-    query = select(c.metric_no).where(*mine).group_by(c.metric_no, c.judge_no)
-    return list(connection.execute(query.order_by(func.min(c.response_no), c.judge_no, c.metric_no)).scalars())
+    columns = table.c
+    query = select(columns.metric_no).where(*conditions).group_by(columns.metric_no, columns.judge_no)
+    return list(
+        connection.execute(query.order_by(func.min(columns.response_no), columns.judge_no, columns.metric_no)).scalars()
+    )
 
 
-def evaluated(
-    connection: Connection, run_no: int, judge_id: str | None, judge_repeat: int, names: Sequence[str], least: int
+def find_evaluated(
+    connection: Connection, run_no: int, judge_id: str | None, judge_repeat: int, names: Sequence[str], min_metrics: int
 ) -> array[int]:
     """Numbers of the responses with scores of at least so many of the metrics, ascending."""
-    mine = (table.c.run_no == run_no, by_judge(connection, judge_id, judge_repeat))
-    numbers = newest_numbers(connection, mine, names, every_metric(connection)).values()
-    wanted = table.c.metric_no.in_(numbers)
-    if least > 1:
-        query = select(table.c.response_no).where(*mine, wanted).group_by(table.c.response_no)
-        query = query.having(func.count(table.c.metric_no.distinct()) >= least).order_by(table.c.response_no)
+    conditions = (table.c.run_no == run_no, build_judge_condition(connection, judge_id, judge_repeat))
+    numbers = find_newest_numbers(connection, conditions, names, list_all_metrics(connection)).values()
+    is_requested = table.c.metric_no.in_(numbers)
+    if min_metrics > 1:
+        query = select(table.c.response_no).where(*conditions, is_requested).group_by(table.c.response_no)
+        query = query.having(func.count(table.c.metric_no.distinct()) >= min_metrics).order_by(table.c.response_no)
     else:  # most have one among their first scores: the others are not looked at
-        has_one = exists().where(*mine, wanted, table.c.response_no == responses.c.response_no)
+        has_one = exists().where(*conditions, is_requested, table.c.response_no == responses.c.response_no)
         query = select(responses.c.response_no).where(responses.c.run_no == run_no, has_one)
         query = query.order_by(responses.c.response_no)
-    found = array("q")
-    for part in raw_rows(connection, query):
-        found.extend(next(zip(*part, strict=True)))
-    return found
+    response_numbers = array("q")
+    for rows in iter_raw_rows(connection, query):
+        response_numbers.extend(next(zip(*rows, strict=True)))
+    return response_numbers
 
 
-class Whose(NamedTuple):
+class ScoreOwner(NamedTuple):
     """Scores of one run, by one asking of a judge and by nobody."""
 
     run_no: int
@@ -75,40 +79,48 @@ class Whose(NamedTuple):
     judge_repeat: int
 
 
-def of_metrics(
+def load_metrics(
     connection: Connection,
-    whose: Whose,
+    owner: ScoreOwner,
     names: Sequence[str],
     index: ResponseIndex,
-    every: Sequence[tuple[int, str]],
+    all_metrics: Sequence[tuple[int, str]],
     *,
     values_only: bool = False,
 ) -> dict[str, Columns]:
     """The scores of some metrics in their newest versions, in example order: read in one go over the run.
 
-    `every` is what `every_metric` gives. With `values_only` there are no numerators and denominators, and the reasons
+    `all_metrics` is what `list_all_metrics` gives. With `values_only` there are no numerators and denominators, and the
+    reasons
     are empty.
     """
-    mine: list[Any] = [table.c.run_no == whose.run_no, by_judge(connection, whose.judge_id, whose.judge_repeat)]
-    numbers = newest_numbers(connection, mine, names, every)
-    if len(every) > len(numbers):
-        mine.append(table.c.metric_no.in_(numbers.values()))
-    asked = case((table.c.judge_no == judge_no(connection, whose.judge_id), 1), else_=0)
-    which = (table.c.metric_no * SPAN + table.c.response_no) * 2 + asked  # one number is read sooner than three
-    more = () if values_only else WHOLE
-    code = (which * len(STATUSES) + table.c.status) * 2 + case((BOUNDED, 1), else_=0)
-    if len(index) <= MOST_IN:  # a page of a list: the scores of the others are not read
-        mine.append(table.c.response_no.in_(index.number.tolist()))
-    scores = _Scores(index, sorted(numbers.values()), values_only=values_only, by_judge=whose.judge_id is not None)
-    query = select(code, table.c.value, *(table.c[name] for name in more))
-    for part in _arrays(connection, query.where(*mine)):
-        scores.add(*part)
+    conditions: list[Any] = [
+        table.c.run_no == owner.run_no,
+        build_judge_condition(connection, owner.judge_id, owner.judge_repeat),
+    ]
+    numbers = find_newest_numbers(connection, conditions, names, all_metrics)
+    if len(all_metrics) > len(numbers):
+        conditions.append(table.c.metric_no.in_(numbers.values()))
+    is_judged = case((table.c.judge_no == find_judge_no(connection, owner.judge_id), 1), else_=0)
+    score_code = (
+        table.c.metric_no * RESPONSE_NO_SPAN + table.c.response_no
+    ) * 2 + is_judged  # one number is read sooner than three
+    detail_columns = () if values_only else DETAIL_COLUMNS
+    code = (score_code * len(STATUSES) + table.c.status) * 2 + case((HAS_BOUNDS, 1), else_=0)
+    if len(index) <= MAX_IN_VALUES:  # a page of a list: the scores of the others are not read
+        conditions.append(table.c.response_no.in_(index.number.tolist()))
+    scores = _Scores(index, sorted(numbers.values()), values_only=values_only, by_judge=owner.judge_id is not None)
+    query = select(code, table.c.value, *(table.c[name] for name in detail_columns))
+    for arrays in _iter_arrays(connection, query.where(*conditions)):
+        scores.add(*arrays)
     if scores.bounded:
-        bounds = select(which, func.coalesce(table.c.low, table.c.value), func.coalesce(table.c.high, table.c.value))
-        for part in _arrays(connection, bounds.where(*mine, BOUNDED)):
-            scores.bound(*part)
-    texts = reason_texts(connection, scores.reason_nos)
-    return {name: scores.of_metric(numbers.get(name, -1), texts) for name in names}
+        bounds = select(
+            score_code, func.coalesce(table.c.low, table.c.value), func.coalesce(table.c.high, table.c.value)
+        )
+        for arrays in _iter_arrays(connection, bounds.where(*conditions, HAS_BOUNDS)):
+            scores.add_bounds(*arrays)
+    texts = load_reason_texts(connection, scores.reason_nos)
+    return {name: scores.build_columns(numbers.get(name, -1), texts) for name in names}
 
 
 class _Scores:
@@ -130,7 +142,7 @@ class _Scores:
         self.bounded, self._by_judge = False, by_judge
         self._index, self._metrics = index, np.array(metric_nos, dtype=np.int64)
         shape, numbers = (len(metric_nos) + 1, len(index)), 1 if values_only else 3  # the last has no scores
-        self._status = np.full(shape, ABSENT, dtype=np.uint8)
+        self._status = np.full(shape, ABSENT_STATUS, dtype=np.uint8)
         self._judged = np.zeros(shape, dtype=bool)
         self._numbers = [np.full(shape, np.nan) for _ in range(numbers)]
         self._reason = None if values_only else np.zeros(shape, dtype=np.int32)
@@ -145,29 +157,29 @@ class _Scores:
         """
         import numpy as np
 
-        whose, rest = np.divmod(code, 2 * len(STATUSES))
-        status, bounded = np.divmod(rest, 2)
+        owner_codes, status_code = np.divmod(code, 2 * len(STATUSES))
+        status, bounded = np.divmod(status_code, 2)
         self.bounded |= bool(bounded.any())
-        metric, place, judged, known = self._whose(whose)
-        for mine in (known & ~judged, known & judged):
-            rows = np.flatnonzero(mine)
-            rows = rows[judged[rows] | ~self._judged[metric[rows], place[rows]]]
-            at = metric[rows], place[rows]
-            self._status[at], self._judged[at] = status[rows], judged[rows]
-            for kept, read in zip(self._numbers, numbers, strict=False):
-                kept[at] = read[rows]
+        metric, index, is_judged, is_known = self._decode_codes(owner_codes)
+        for selected in (is_known & ~is_judged, is_known & is_judged):
+            rows = np.flatnonzero(selected)
+            rows = rows[is_judged[rows] | ~self._judged[metric[rows], index[rows]]]
+            positions = metric[rows], index[rows]
+            self._status[positions], self._judged[positions] = status[rows], is_judged[rows]
+            for stored_values, new_values in zip(self._numbers, numbers, strict=False):
+                stored_values[positions] = new_values[rows]
             if self._reason is not None:
-                self._reason[at] = np.nan_to_num(numbers[-1][rows], nan=0.0)  # reasons are numbered from 1
+                self._reason[positions] = np.nan_to_num(numbers[-1][rows], nan=0.0)  # reasons are numbered from 1
 
-    def _whose(self, whose: Any) -> tuple[Any, Any, Any, Any]:
+    def _decode_codes(self, owner_codes: Any) -> tuple[Any, Any, Any, Any]:
         """Metric, place, whether a judge was asked, and whether the metric and the response are looked at."""
         import numpy as np
 
-        number, judged = np.divmod(whose, 2)
-        metric_no, response = np.divmod(number, SPAN)
-        metric, metric_known = _found(self._metrics, metric_no)
-        place, place_known = _found(self._index.number, response)
-        return metric, place, judged.astype(bool), metric_known & place_known
+        number, is_judged = np.divmod(owner_codes, 2)
+        metric_no, response = np.divmod(number, RESPONSE_NO_SPAN)
+        metric, metric_known = _locate_numbers(self._metrics, metric_no)
+        index, place_known = _locate_numbers(self._index.number, response)
+        return metric, index, is_judged.astype(bool), metric_known & place_known
 
     @property
     def reason_nos(self) -> list[int]:
@@ -178,62 +190,64 @@ class _Scores:
             return []
         return [number for number in np.unique(self._reason).tolist() if number > 0]
 
-    def bound(self, whose: Any, low: Any, high: Any) -> None:
+    def add_bounds(self, owner_codes: Any, low: Any, high: Any) -> None:
         """Takes in some bounds that are not the value."""
-        metric, place, judged, known = self._whose(whose)
-        known[known] = judged[known] == self._judged[metric[known], place[known]]
-        self._bounds.append([part[known] for part in (metric, place, low, high)])
+        metric, index, is_judged, is_known = self._decode_codes(owner_codes)
+        is_known[is_known] = is_judged[is_known] == self._judged[metric[is_known], index[is_known]]
+        self._bounds.append([column[is_known] for column in (metric, index, low, high)])
 
-    def of_metric(self, number: int, texts: Mapping[int, str]) -> Columns:
+    def build_columns(self, number: int, texts: Mapping[int, str]) -> Columns:
         """The scores of one metric."""
         import numpy as np
 
         row = self._metrics.tolist().index(number) if number in self._metrics else len(self._metrics)
-        rows = np.flatnonzero(self._status[row] != ABSENT)
+        rows = np.flatnonzero(self._status[row] != ABSENT_STATUS)
 
-        def mine(kept: Any) -> Any:
-            return kept[row] if rows.size == len(self._index) else kept[row][rows]  # in most runs nothing is copied
+        def select_row(stored_values: Any) -> Any:
+            return (
+                stored_values[row] if rows.size == len(self._index) else stored_values[row][rows]
+            )  # in most runs nothing is copied
 
-        value, *more = (mine(kept) for kept in self._numbers)
+        value, *more = (select_row(stored_values) for stored_values in self._numbers)
         numerator, denominator = more or [np.full(rows.size, np.nan)] * 2
         low = high = value
-        for metric, place, *ends in self._bounds:
-            at = np.searchsorted(rows, place[metric == row])
+        for metric, index, *bounds in self._bounds:
+            positions = np.searchsorted(rows, index[metric == row])
             low, high = (old.copy() if old is value else old for old in (low, high))
-            low[at], high[at] = (end[metric == row] for end in ends)
-        reason_nos = np.zeros(rows.size, dtype=np.int32) if self._reason is None else mine(self._reason)
+            low[positions], high[positions] = (bound[metric == row] for bound in bounds)
+        reason_nos = np.zeros(rows.size, dtype=np.int32) if self._reason is None else select_row(self._reason)
         reasons, reason = np.unique(reason_nos, return_inverse=True)
         raw = RawScores(
-            mine(self._status),
+            select_row(self._status),
             value,
             numerator,
             denominator,
             low,
             high,
-            narrow(reason, reasons.size),
-            tuple(texts.get(one, "") for one in reasons.tolist()),
+            narrow_codes(reason, reasons.size),
+            tuple(texts.get(reason_no, "") for reason_no in reasons.tolist()),
         )
         sampled = self._by_judge and rows.size > 0 and bool(self._judged[row][rows].all())
-        return placed(self._index, rows, raw, sampled=sampled)
+        return place_scores(self._index, rows, raw, sampled=sampled)
 
 
-def _found(ascending: Any, numbers: Any) -> tuple[Any, Any]:
+def _locate_numbers(ascending: Any, numbers: Any) -> tuple[Any, Any]:
     """Where numbers stand among others, and whether they do."""
     import numpy as np
 
     if not ascending.size:
         return np.zeros(numbers.size, dtype=np.int64), np.zeros(numbers.size, dtype=bool)
-    at = np.minimum(np.searchsorted(ascending, numbers), ascending.size - 1)
-    return at, ascending[at] == numbers
+    positions = np.minimum(np.searchsorted(ascending, numbers), ascending.size - 1)
+    return positions, ascending[positions] == numbers
 
 
-def every_metric(connection: Connection) -> list[tuple[int, str]]:
+def list_all_metrics(connection: Connection) -> list[tuple[int, str]]:
     """Number and name of every metric that the store knows, by ascending version."""
     return [(number, name) for number, name, *_ in connection.execute(RANKED_METRICS.order_by(METRIC_RANK))]
 
 
-def newest_numbers(
-    connection: Connection, mine: Sequence[Any], names: Sequence[str], every: Sequence[tuple[int, str]]
+def find_newest_numbers(
+    connection: Connection, conditions: Sequence[Any], names: Sequence[str], all_metrics: Sequence[tuple[int, str]]
 ) -> dict[str, int]:
     """Name -> number of the newest version of it that there is a score of.
 
@@ -241,30 +255,30 @@ def newest_numbers(
 
     Args:
         connection: to the store.
-        mine: conditions: whose scores count.
+        conditions: conditions: whose scores count.
         names: of metrics.
-        every: as `every_metric` gives them.
+        all_metrics: as `list_all_metrics` gives them.
     """
-    known: dict[str, list[int]] = {}
-    wanted = set(names)
-    for number, name in every:
-        if name in wanted:
-            known.setdefault(name, []).append(number)
-    found = {}
-    for name, numbers in known.items():
+    numbers_by_name: dict[str, list[int]] = {}
+    requested = set(names)
+    for number, name in all_metrics:
+        if name in requested:
+            numbers_by_name.setdefault(name, []).append(number)
+    newest = {}
+    for name, numbers in numbers_by_name.items():
         while len(numbers) > 1:
-            query = select(table.c.run_no).where(*mine, table.c.metric_no == numbers[-1]).limit(1)
+            query = select(table.c.run_no).where(*conditions, table.c.metric_no == numbers[-1]).limit(1)
             if connection.execute(query).first() is not None:
                 break
             numbers.pop()
-        found[name] = numbers[-1]
-    return found
+        newest[name] = numbers[-1]
+    return newest
 
 
-def _arrays(connection: Connection, query: Select[Any]) -> Iterator[list[Any]]:
+def _iter_arrays(connection: Connection, query: Select[Any]) -> Iterator[list[Any]]:
     """The columns of a query, some rows at a time: whole numbers first, then numbers, NaN where there is none."""
     import numpy as np
 
-    for rows in raw_rows(connection, query):
+    for rows in iter_raw_rows(connection, query):
         columns = zip(*rows, strict=True)
-        yield [np.array(column, dtype=np.float64 if at else np.int64) for at, column in enumerate(columns)]
+        yield [np.array(column, dtype=np.float64 if index else np.int64) for index, column in enumerate(columns)]

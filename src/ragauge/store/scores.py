@@ -10,27 +10,36 @@ from typing import TYPE_CHECKING, Any
 from sqlalchemy import Connection, and_, case, func, or_, select, update
 
 from ragauge.core.score import STATUSES, Score
-from ragauge.metrics.base import Measured
+from ragauge.metrics.base import MetricResult
 from ragauge.scores.arrays import Columns, ResponseIndex
 from ragauge.store import score_columns
-from ragauge.store.database import Database, chunks, now, rows_among
-from ragauge.store.names import METRIC_RANK, NOBODY, judge_no, metric_nos, put_judges, put_metrics, put_reasons, run_no
-from ragauge.store.responses import response_no
+from ragauge.store.database import Database, get_timestamp, iter_matching_rows, split_batches
+from ragauge.store.names import (
+    METRIC_RANK,
+    NOBODY,
+    find_judge_no,
+    find_metric_nos,
+    find_run_no,
+    put_judges,
+    put_metrics,
+    put_reasons,
+)
+from ragauge.store.responses import find_response_no
 from ragauge.store.schema import judges, metrics, own_metrics, reasons, run_judges
 from ragauge.store.schema import scores as table
-from ragauge.store.score_frame import by_judge, frame
-from ragauge.store.text_codec import unpack
+from ragauge.store.score_frame import build_judge_condition, load_frame
+from ragauge.store.text_codec import unpack_text
 from ragauge.store.writes import count_write
 
 if TYPE_CHECKING:
     import polars as pl
 
-KEY = ("run_no", "response_no", "judge_no", "judge_repeat", "metric_no")
-VALUES = ("status", "value", "numerator", "denominator", "low", "high", "reason_no")
-CODES = {status: code for code, status in enumerate(STATUSES)}
-FAILED = CODES["failed"]
-AT_A_TIME = 20_000
-Place = tuple[int, int, int]  # metric_no, judge_no, judge_repeat
+KEY_COLUMNS = ("run_no", "response_no", "judge_no", "judge_repeat", "metric_no")
+VALUE_COLUMNS = ("status", "value", "numerator", "denominator", "low", "high", "reason_no")
+STATUS_CODES = {status: code for code, status in enumerate(STATUSES)}
+FAILED_CODE = STATUS_CODES["failed"]
+BATCH_SIZE_ROWS = 20_000
+ColumnKey = tuple[int, int, int]  # metric_no, judge_no, judge_repeat
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,12 +66,12 @@ class Scores:
         self._database = database
         statement = database.insert(table)
         upsert = statement.on_conflict_do_update(
-            index_elements=list(KEY), set_={name: statement.excluded[name] for name in VALUES}
+            index_elements=list(KEY_COLUMNS), set_={name: statement.excluded[name] for name in VALUE_COLUMNS}
         )
         # compiled once and run with tuples: twice as fast as through dictionaries, and there are 25 rows an answer
-        self._upsert = upsert.compile(dialect=database.engine.dialect, column_keys=[*KEY, *VALUES])
+        self._upsert = upsert.compile(dialect=database.engine.dialect, column_keys=[*KEY_COLUMNS, *VALUE_COLUMNS])
 
-    def write(self, run_id: str, columns: Sequence[Column], rows: Iterable[tuple[int, Sequence[Measured]]]) -> int:
+    def write(self, run_id: str, columns: Sequence[Column], rows: Iterable[tuple[int, Sequence[MetricResult]]]) -> int:
         """Keeps scores; one already there is replaced, since scores are recomputable.
 
         Args:
@@ -74,18 +83,18 @@ class Scores:
             How many scores were written.
         """
         with self._database.write() as connection:
-            run = run_no(connection, run_id)
-            places = self._put_places(connection, columns)
+            run = find_run_no(connection, run_id)
+            column_keys = self._put_columns(connection, columns)
             written = 0
-            for part in chunks(rows, max(1, AT_A_TIME // max(1, len(columns)))):
-                texts = {measured.reason for _, row in part for measured in row if measured.reason}
+            for batch in split_batches(rows, max(1, BATCH_SIZE_ROWS // max(1, len(columns)))):
+                texts = {measured.reason for _, row in batch for measured in row if measured.reason}
                 numbers = put_reasons(self._database, connection, sorted(texts)) if texts else {}
-                written += self._insert(connection, _rows(run, places, part, numbers))
-            self._touch(connection, run, places)
+                written += self._insert_rows(connection, _iter_rows(run, column_keys, batch, numbers))
+            self._record_judges(connection, run, column_keys)
         return written
 
-    def complete(
-        self, run_id: str, columns: Sequence[Column], *, failed_too: bool = True, among: Collection[int] | None = None
+    def find_complete(
+        self, run_id: str, columns: Sequence[Column], *, failed_too: bool = True, only: Collection[int] | None = None
     ) -> set[int]:
         """Numbers of the responses that have a score in every column.
 
@@ -93,26 +102,26 @@ class Scores:
             run_id: the run.
             columns: which scores are asked for.
             failed_too: a failed score counts as one; False leaves such responses out, to try them again.
-            among: numbers of the responses that count; None = all.
+            only: numbers of the responses that count; None = all.
         """
         with self._database.read() as connection:
-            run = run_no(connection, run_id)
-            places = _places(connection, columns)
-            if places is None or not places:
+            run = find_run_no(connection, run_id)
+            column_keys = _find_column_keys(connection, columns)
+            if column_keys is None or not column_keys:
                 return set()
             query = (
                 select(table.c.response_no)
-                .where(table.c.run_no == run, or_(*(_is_at(place) for place in places)))
+                .where(table.c.run_no == run, or_(*(_build_column_condition(column_key) for column_key in column_keys)))
                 .group_by(table.c.response_no)
-                .having(func.count() == len(set(places)))
+                .having(func.count() == len(set(column_keys)))
             )
             if not failed_too:
-                query = query.having(func.sum(case((table.c.status == FAILED, 1), else_=0)) == 0)
-            if among is not None:
-                return {row[0] for row in rows_among(connection, query, table.c.response_no, sorted(among))}
+                query = query.having(func.sum(case((table.c.status == FAILED_CODE, 1), else_=0)) == 0)
+            if only is not None:
+                return {row[0] for row in iter_matching_rows(connection, query, table.c.response_no, sorted(only))}
             return set(connection.execute(query).scalars())
 
-    def frame(self, run_id: str, judge_id: str | None, judge_repeat: int = 0) -> pl.DataFrame:
+    def load_frame(self, run_id: str, judge_id: str | None, judge_repeat: int = 0) -> pl.DataFrame:
         """Every score of a run by one judge, with those that ask nobody, in example order.
 
         Columns: those of `analysis.frames.score_frame`: query_id, repeat, metric, status, value, numerator,
@@ -120,40 +129,42 @@ class Scores:
         Of a metric with several versions, the newest.
         """
         with self._database.read() as connection:
-            return frame(connection, run_no(connection, run_id), judge_id, judge_repeat)
+            return load_frame(connection, find_run_no(connection, run_id), judge_id, judge_repeat)
 
-    def versions(self, run_id: str, judge_id: str | None, judge_repeat: int = 0) -> dict[str, int]:
+    def find_versions(self, run_id: str, judge_id: str | None, judge_repeat: int = 0) -> dict[str, int]:
         """Printed name -> newest version that the run has scores of, by one judge or by nobody."""
         with self._database.read() as connection:
-            run, whose = run_no(connection, run_id), (judge_id, judge_repeat)
-            return self._database.of_run(
-                connection, run, ("versions", *whose), lambda: score_columns.versions(connection, run, *whose)
+            run, asking = find_run_no(connection, run_id), (judge_id, judge_repeat)
+            return self._database.cache_for_run(
+                connection, run, ("versions", *asking), lambda: score_columns.find_versions(connection, run, *asking)
             )
 
-    def any(self, run_id: str, judge_id: str | None) -> bool:
+    def has_any(self, run_id: str, judge_id: str | None) -> bool:
         """Whether the run has a score by one judge or by nobody."""
         with self._database.read() as connection:
-            run = run_no(connection, run_id)
+            run = find_run_no(connection, run_id)
 
-            def found() -> bool:
-                mine = select(table.c.metric_no).where(table.c.run_no == run, by_judge(connection, judge_id, 0))
-                return connection.execute(mine.limit(1)).first() is not None
+            def has_score() -> bool:
+                score_query = select(table.c.metric_no).where(
+                    table.c.run_no == run, build_judge_condition(connection, judge_id, 0)
+                )
+                return connection.execute(score_query.limit(1)).first() is not None
 
-            return self._database.of_run(connection, run, ("any score", judge_id), found)
+            return self._database.cache_for_run(connection, run, ("any score", judge_id), has_score)
 
     def metrics(self, run_id: str, judge_id: str | None, judge_repeat: int = 0) -> list[str]:
-        """Printed names of the metrics that `frame` would show, in its order."""
-        return list(self.versions(run_id, judge_id, judge_repeat))
+        """Printed names of the metrics that `load_frame` would show, in its order."""
+        return list(self.find_versions(run_id, judge_id, judge_repeat))
 
     def evaluated(
-        self, run_id: str, judge_id: str | None, names: Sequence[str], *, least: int = 1, judge_repeat: int = 0
+        self, run_id: str, judge_id: str | None, names: Sequence[str], *, min_metrics: int = 1, judge_repeat: int = 0
     ) -> array[int]:
         """Numbers of the responses with scores of at least so many of the metrics, ascending."""
         with self._database.read() as connection:
-            run = run_no(connection, run_id)
-            return score_columns.evaluated(connection, run, judge_id, judge_repeat, names, least)
+            run = find_run_no(connection, run_id)
+            return score_columns.find_evaluated(connection, run, judge_id, judge_repeat, names, min_metrics)
 
-    def of_metrics(
+    def load_metrics(
         self,
         run_id: str,
         judge_id: str | None,
@@ -163,7 +174,7 @@ class Scores:
         *,
         values_only: bool = False,
     ) -> dict[str, Columns]:
-        """Printed name -> one metric's scores in example order, what `frame` would need for all metrics at once.
+        """Printed name -> one metric's scores in example order, what `load_frame` would need for all metrics at once.
 
         Args:
             run_id: the run.
@@ -175,22 +186,22 @@ class Scores:
             values_only: leave out numerators and denominators (NaN) and reasons (""), which is quicker.
         """
         with self._database.read() as connection:
-            run = run_no(connection, run_id)
-            every = self._database.of_run(
-                connection, run, "metrics", lambda: tuple(score_columns.every_metric(connection))
+            run = find_run_no(connection, run_id)
+            all_metrics = self._database.cache_for_run(
+                connection, run, "metrics", lambda: tuple(score_columns.list_all_metrics(connection))
             )
-            whose = score_columns.Whose(run, judge_id, judge_repeat)
-            return score_columns.of_metrics(connection, whose, names, index, every, values_only=values_only)
+            owner = score_columns.ScoreOwner(run, judge_id, judge_repeat)
+            return score_columns.load_metrics(connection, owner, names, index, all_metrics, values_only=values_only)
 
-    def of_response(
+    def load_for_response(
         self, run_id: str, query_id: str, repeat: int, judge_id: str | None, judge_repeat: int = 0
     ) -> dict[str, Score]:
         """Printed name -> score of one response."""
         with self._database.read() as connection:
-            mine = (
-                table.c.run_no == run_no(connection, run_id),
-                table.c.response_no == response_no(connection, run_id, query_id, repeat),
-                by_judge(connection, judge_id, judge_repeat),
+            conditions = (
+                table.c.run_no == find_run_no(connection, run_id),
+                table.c.response_no == find_response_no(connection, run_id, query_id, repeat),
+                build_judge_condition(connection, judge_id, judge_repeat),
             )
             query = (
                 select(
@@ -205,7 +216,7 @@ class Scores:
                 .join(own_metrics, own_metrics.c.metric_no == metrics.c.metric_no, isouter=True)
                 .join(judges, judges.c.judge_no == table.c.judge_no)
                 .join(reasons, reasons.c.reason_no == table.c.reason_no, isouter=True)
-                .where(*mine)
+                .where(*conditions)
                 .order_by(metrics.c.metric_no)
             )
             rows = connection.execute(query).all()
@@ -213,12 +224,12 @@ class Scores:
         for row in rows:
             if row.name not in newest or row.rank > newest[row.name].rank:
                 newest[row.name] = row
-        return {name: _score(row, run_id, query_id, repeat) for name, row in newest.items()}
+        return {name: _build_score(row, run_id, query_id, repeat) for name, row in newest.items()}
 
     def judges(self, run_id: str) -> list[str]:
         """Who judged this run, the last first."""
         with self._database.read() as connection:
-            run = run_no(connection, run_id)
+            run = find_run_no(connection, run_id)
             query = (
                 select(judges.c.judge_id)
                 .join_from(run_judges, judges, run_judges.c.judge_no == judges.c.judge_no)
@@ -226,31 +237,36 @@ class Scores:
                 .group_by(judges.c.judge_id)
                 .order_by(func.max(run_judges.c.at).desc(), func.max(judges.c.judge_no).desc())
             )
-            every = self._database.of_run(connection, run, "judges", lambda: tuple(connection.execute(query).scalars()))
-            return list(every)
+            judge_ids = self._database.cache_for_run(
+                connection, run, "judges", lambda: tuple(connection.execute(query).scalars())
+            )
+            return list(judge_ids)
 
-    def judged_again(self, run_id: str, judge_id: str) -> None:
+    def record_judge_again(self, run_id: str, judge_id: str) -> None:
         """Notes that a judge of this run was asked for once more, though it had nothing new to say: it is the last."""
         with self._database.write() as connection:
-            run = run_no(connection, run_id)
-            mine = run_judges.c.run_no == run, run_judges.c.judge_no == judge_no(connection, judge_id)
-            connection.execute(update(run_judges).where(*mine).values(at=now()))
+            run = find_run_no(connection, run_id)
+            conditions = run_judges.c.run_no == run, run_judges.c.judge_no == find_judge_no(connection, judge_id)
+            connection.execute(update(run_judges).where(*conditions).values(at=get_timestamp()))
             count_write(connection, run)
 
-    def _put_places(self, connection: Connection, columns: Sequence[Column]) -> list[Place]:
-        named = put_metrics(self._database, connection, [(column.metric, column.version) for column in columns])
-        judged = put_judges(self._database, connection, {column.judge_id for column in columns})
+    def _put_columns(self, connection: Connection, columns: Sequence[Column]) -> list[ColumnKey]:
+        metric_numbers = put_metrics(
+            self._database, connection, [(column.metric, column.version) for column in columns]
+        )
+        judge_numbers = put_judges(self._database, connection, {column.judge_id for column in columns})
         return [
-            (named[column.metric, column.version], judged[column.judge_id], column.judge_repeat) for column in columns
+            (metric_numbers[column.metric, column.version], judge_numbers[column.judge_id], column.judge_repeat)
+            for column in columns
         ]
 
-    def _touch(self, connection: Connection, run: int, places: Sequence[Place]) -> None:
+    def _record_judges(self, connection: Connection, run: int, column_keys: Sequence[ColumnKey]) -> None:
         """Notes that the run has moved, and who judged it."""
-        moment = now()
-        count_write(connection, run, heartbeat=moment)
+        timestamp = get_timestamp()
+        count_write(connection, run, heartbeat=timestamp)
         rows = [
-            {"run_no": run, "judge_no": judge, "judge_repeat": repeat, "at": moment}
-            for judge, repeat in sorted({(judge, repeat) for _, judge, repeat in places})
+            {"run_no": run, "judge_no": judge, "judge_repeat": repeat, "at": timestamp}
+            for judge, repeat in sorted({(judge, repeat) for _, judge, repeat in column_keys})
         ]
         if rows:
             statement = self._database.insert(run_judges)
@@ -259,7 +275,7 @@ class Scores:
                 statement.on_conflict_do_update(index_elements=key, set_={"at": statement.excluded["at"]}), rows
             )
 
-    def _insert(self, connection: Connection, rows: Iterator[tuple[Any, ...]]) -> int:
+    def _insert_rows(self, connection: Connection, rows: Iterator[tuple[Any, ...]]) -> int:
         values = list(rows)
         if not values:
             return 0
@@ -267,47 +283,52 @@ class Scores:
         return len(values)
 
 
-def _rows(
-    run: int, places: Sequence[Place], part: Sequence[tuple[int, Sequence[Measured]]], numbers: dict[str, int]
+def _iter_rows(
+    run: int,
+    column_keys: Sequence[ColumnKey],
+    batch: Sequence[tuple[int, Sequence[MetricResult]]],
+    numbers: dict[str, int],
 ) -> Iterator[tuple[Any, ...]]:
-    for response, row in part:
-        for (metric, judge, repeat), one in zip(places, row, strict=True):
-            value = one.value
+    for response, row in batch:
+        for (metric, judge, repeat), measured in zip(column_keys, row, strict=True):
+            value = measured.value
             yield (
                 run,
                 response,
                 judge,
                 repeat,
                 metric,
-                CODES[one.status],
+                STATUS_CODES[measured.status],
                 value,
-                one.numerator,
-                one.denominator,
-                None if one.low == value else one.low,
-                None if one.high == value else one.high,
-                numbers[one.reason] if one.reason else None,
+                measured.numerator,
+                measured.denominator,
+                None if measured.low == value else measured.low,
+                None if measured.high == value else measured.high,
+                numbers[measured.reason] if measured.reason else None,
             )
 
 
-def _places(connection: Connection, columns: Sequence[Column]) -> list[Place] | None:
+def _find_column_keys(connection: Connection, columns: Sequence[Column]) -> list[ColumnKey] | None:
     """Numbers of the columns; None when one of them was never written."""
-    named = metric_nos(connection, [(column.metric, column.version) for column in columns])
-    judged = {judge_id: judge_no(connection, judge_id) for judge_id in {column.judge_id for column in columns}}
-    places = []
+    metric_numbers = find_metric_nos(connection, [(column.metric, column.version) for column in columns])
+    judge_numbers = {
+        judge_id: find_judge_no(connection, judge_id) for judge_id in {column.judge_id for column in columns}
+    }
+    column_keys = []
     for column in columns:
-        metric, judge = named.get((column.metric, column.version)), judged[column.judge_id]
+        metric, judge = metric_numbers.get((column.metric, column.version)), judge_numbers[column.judge_id]
         if metric is None or judge is None:
             return None
-        places.append((metric, judge, column.judge_repeat))
-    return places
+        column_keys.append((metric, judge, column.judge_repeat))
+    return column_keys
 
 
-def _is_at(place: Place) -> Any:
-    metric, judge, repeat = place
+def _build_column_condition(column_key: ColumnKey) -> Any:
+    metric, judge, repeat = column_key
     return and_(table.c.metric_no == metric, table.c.judge_no == judge, table.c.judge_repeat == repeat)
 
 
-def _score(row: Any, run_id: str, query_id: str, repeat: int) -> Score:
+def _build_score(row: Any, run_id: str, query_id: str, repeat: int) -> Score:
     return Score(
         run_id=run_id,
         query_id=query_id,
@@ -322,5 +343,5 @@ def _score(row: Any, run_id: str, query_id: str, repeat: int) -> Score:
         denominator=row.denominator,
         low=row.value if row.low is None else row.low,
         high=row.value if row.high is None else row.high,
-        reason=unpack(row.body) if row.body is not None else "",
+        reason=unpack_text(row.body) if row.body is not None else "",
     )

@@ -8,16 +8,16 @@ from typing import Any
 
 from sqlalchemy import Connection, CursorResult, func, insert, select
 
-from ragauge.core.codec import decode, encode
+from ragauge.core.codec import decode_json, encode_json
 from ragauge.core.errors import UnknownName
 from ragauge.core.example import EvalSet, Example
-from ragauge.store.database import Database, chunks, now, raw_among, rows_among
+from ragauge.store.database import Database, get_timestamp, iter_matching_rows, iter_raw_matching_rows, split_batches
 from ragauge.store.page_schema import example_groups
-from ragauge.store.run_list import of_no_study
+from ragauge.store.run_list import is_no_trial
 from ragauge.store.schema import examples, runs, set_examples, sets
 from ragauge.store.schema import texts as text_rows
-from ragauge.store.spool import group_values, groups_of, query_key_of
-from ragauge.store.text_codec import pack, sha_of, unpack
+from ragauge.store.spool import compute_query_key, iter_group_values, pack_groups
+from ragauge.store.text_codec import hash_text, pack_text, unpack_text
 from ragauge.testsets.curate.set_versions import SetVersion
 
 
@@ -29,20 +29,20 @@ class Texts:
 
     def put(self, texts: Sequence[str]) -> list[int]:
         """Their numbers, in order; a text already there keeps its number."""
-        by_sha = {sha_of(text): text for text in texts}
+        by_sha = {hash_text(text): text for text in texts}
         with self._database.write() as connection:
-            known = text_nos(connection, by_sha)
-            rows = [(sha, pack(text)) for sha, text in by_sha.items() if sha not in known]
+            nos_by_sha = find_text_nos(connection, by_sha)
+            rows = [(sha, pack_text(text)) for sha, text in by_sha.items() if sha not in nos_by_sha]
             add_texts(self._database, connection, rows)
-            known = text_nos(connection, by_sha)
-        return [known[sha_of(text)] for text in texts]
+            nos_by_sha = find_text_nos(connection, by_sha)
+        return [nos_by_sha[hash_text(text)] for text in texts]
 
     def get(self, numbers: Collection[int]) -> dict[int, str]:
         """Texts by number."""
         query = select(text_rows.c.text_no, text_rows.c.body)
         with self._database.read() as connection:
-            rows = raw_among(connection, query, text_rows.c.text_no, sorted(set(numbers)))
-            return {number: unpack(body) for number, body in rows}
+            rows = iter_raw_matching_rows(connection, query, text_rows.c.text_no, sorted(set(numbers)))
+            return {number: unpack_text(body) for number, body in rows}
 
     def count(self) -> int:
         """How many distinct texts there are."""
@@ -59,14 +59,14 @@ class Sets:
     def add(self, eval_set: EvalSet) -> str:
         """Keeps a set and returns its version; the same content under the same name is kept once."""
         with self._database.write() as connection:
-            put_set(self._database, connection, eval_set, kept=True)
+            put_set(self._database, connection, eval_set, is_kept=True)
         return eval_set.version
 
     def get(self, name: str, version: str | None = None) -> EvalSet:
         """A set with its examples in order; without a version, the newest. UnknownName if there is none."""
         with self._database.read() as connection:
-            set_no, corpus = _set_no(connection, name, version)
-            return EvalSet(name, _members(connection, set_no), corpus)
+            set_no, corpus = _find_set_no(connection, name, version)
+            return EvalSet(name, _load_members(connection, set_no), corpus)
 
     def part(self, name: str, version: str, first: int, limit: int) -> tuple[Example, ...]:
         """Some examples of a set, in order.
@@ -81,42 +81,42 @@ class Sets:
             UnknownName: no such set.
         """
         with self._database.read() as connection:
-            return _members(connection, _set_no(connection, name, version)[0], first, limit)
+            return _load_members(connection, _find_set_no(connection, name, version)[0], first, limit)
 
     def list(self) -> builtins.list[SetVersion]:
         """Every version of every set, newest first."""
-        held = select(func.count()).where(set_examples.c.set_no == sets.c.set_no).scalar_subquery()
-        over = select(runs.c.set_no, func.count().label("n"), func.max(runs.c.run_no).label("last"))
-        on = over.where(of_no_study()).group_by(runs.c.set_no).subquery()
+        n_examples = select(func.count()).where(set_examples.c.set_no == sets.c.set_no).scalar_subquery()
+        run_counts = select(runs.c.set_no, func.count().label("n"), func.max(runs.c.run_no).label("last"))
+        runs_by_set = run_counts.where(is_no_trial()).group_by(runs.c.set_no).subquery()
         query = (
             select(
                 sets.c.name,
                 sets.c.version,
-                held,
+                n_examples,
                 sets.c.created_at,
-                func.coalesce(on.c.n, 0),
+                func.coalesce(runs_by_set.c.n, 0),
                 func.coalesce(runs.c.run_id, ""),
                 func.coalesce(runs.c.name, ""),
             )
-            .join(on, on.c.set_no == sets.c.set_no, isouter=True)
-            .join(runs, runs.c.run_no == on.c.last, isouter=True)
+            .join(runs_by_set, runs_by_set.c.set_no == sets.c.set_no, isouter=True)
+            .join(runs, runs.c.run_no == runs_by_set.c.last, isouter=True)
             .order_by(sets.c.set_no.desc())
         )
         with self._database.read() as connection:
             return [SetVersion(*row) for row in connection.execute(query)]
 
 
-def _set_no(connection: Connection, name: str, version: str | None) -> tuple[int, str | None]:
+def _find_set_no(connection: Connection, name: str, version: str | None) -> tuple[int, str | None]:
     """Number and corpus of a set; without a version, of the newest. UnknownName if there is none."""
     query = select(sets.c.set_no, sets.c.corpus).where(sets.c.name == name).order_by(sets.c.set_no.desc())
-    found = connection.execute(query if version is None else query.where(sets.c.version == version)).first()
-    if found is None:
-        known = connection.execute(select(sets.c.name).distinct()).scalars()
-        raise UnknownName("set", name if version is None else f"{name} {version}", known)
-    return found.set_no, found.corpus
+    set_row = connection.execute(query if version is None else query.where(sets.c.version == version)).first()
+    if set_row is None:
+        valid_names = connection.execute(select(sets.c.name).distinct()).scalars()
+        raise UnknownName("set", name if version is None else f"{name} {version}", valid_names)
+    return set_row.set_no, set_row.corpus
 
 
-def _members(connection: Connection, set_no: int, first: int = 0, limit: int | None = None) -> tuple[Example, ...]:
+def _load_members(connection: Connection, set_no: int, first: int = 0, limit: int | None = None) -> tuple[Example, ...]:
     query = (
         select(examples.c.body)
         .join(set_examples, set_examples.c.example_no == examples.c.example_no)
@@ -124,12 +124,12 @@ def _members(connection: Connection, set_no: int, first: int = 0, limit: int | N
         .order_by(set_examples.c.position)
     )
     bodies = connection.execute(query.offset(first).limit(limit)).scalars()
-    return tuple(decode(Example, unpack(body)) for body in bodies)
+    return tuple(decode_json(Example, unpack_text(body)) for body in bodies)
 
 
-def text_nos(connection: Connection, shas: Collection[bytes]) -> dict[bytes, int]:
+def find_text_nos(connection: Connection, shas: Collection[bytes]) -> dict[bytes, int]:
     """Numbers of the texts that are there, by hash."""
-    return dict(raw_among(connection, select(text_rows.c.sha, text_rows.c.text_no), text_rows.c.sha, shas))
+    return dict(iter_raw_matching_rows(connection, select(text_rows.c.sha, text_rows.c.text_no), text_rows.c.sha, shas))
 
 
 def add_texts(database: Database, connection: Connection, rows: Sequence[tuple[bytes, bytes]]) -> None:
@@ -145,54 +145,56 @@ def put_examples(
     """Adds examples that are new; returns the numbers of all that are named."""
     if rows:
         connection.execute(database.insert(examples).on_conflict_do_nothing(), rows)
-    numbers = dict(rows_among(connection, select(examples.c.sha, examples.c.example_no), examples.c.sha, shas))
+    numbers = dict(iter_matching_rows(connection, select(examples.c.sha, examples.c.example_no), examples.c.sha, shas))
     groups = [
         {"example_no": numbers[row["sha"]], "name": name, "value": value}
         for row in rows
         if row["groups"] is not None
-        for name, value in group_values(row["groups"])
+        for name, value in iter_group_values(row["groups"])
     ]
     if groups:
         connection.execute(database.insert(example_groups).on_conflict_do_nothing(), groups)
     return numbers
 
 
-def key_of(result: CursorResult[Any]) -> int:
+def get_inserted_key(result: CursorResult[Any]) -> int:
     """The number of the row that was inserted."""
     key: Any = result.inserted_primary_key
     return int(key[0])
 
 
-def put_set(database: Database, connection: Connection, eval_set: EvalSet, *, kept: bool) -> int:
+def put_set(database: Database, connection: Connection, eval_set: EvalSet, *, is_kept: bool) -> int:
     """Adds a set where its name and version are new; returns its number.
 
     Args:
         database: where it goes.
         connection: that is writing.
         eval_set: the set.
-        kept: for itself; otherwise it goes with the last run on it.
+        is_kept: for itself; otherwise it goes with the last run on it.
     """
-    same = (sets.c.name == eval_set.name) & (sets.c.version == eval_set.version)
-    found = connection.execute(select(sets.c.set_no).where(same)).scalar()
-    if found is not None:
-        if kept:
-            connection.execute(sets.update().where(same).values(kept=1, corpus=eval_set.corpus))
-        return int(found)
+    condition = (sets.c.name == eval_set.name) & (sets.c.version == eval_set.version)
+    existing_no = connection.execute(select(sets.c.set_no).where(condition)).scalar()
+    if existing_no is not None:
+        if is_kept:
+            connection.execute(sets.update().where(condition).values(kept=1, corpus=eval_set.corpus))
+        return int(existing_no)
     values = {"name": eval_set.name, "version": eval_set.version, "corpus": eval_set.corpus}
-    set_no = key_of(connection.execute(insert(sets).values(**values, kept=int(kept), created_at=now())))
+    set_no = get_inserted_key(
+        connection.execute(insert(sets).values(**values, kept=int(is_kept), created_at=get_timestamp()))
+    )
     position = 0
-    for part in chunks(eval_set.examples, 500):
-        shas = [sha_of(encode(example)) for example in part]
-        rows = [_row(sha, example) for sha, example in zip(shas, part, strict=True)]
+    for batch in split_batches(eval_set.examples, 500):
+        shas = [hash_text(encode_json(example)) for example in batch]
+        rows = [_build_row(sha, example) for sha, example in zip(shas, batch, strict=True)]
         numbers = put_examples(database, connection, rows, dict.fromkeys(shas))
         members = [
             {"set_no": set_no, "position": position + i, "example_no": numbers[sha]} for i, sha in enumerate(shas, 1)
         ]
         connection.execute(insert(set_examples), members)
-        position += len(part)
+        position += len(batch)
     return set_no
 
 
-def _row(sha: bytes, example: Example) -> dict[str, object]:
-    key, groups = query_key_of(example.query), groups_of(example)
-    return {"sha": sha, "query_key": key, "groups": groups, "body": pack(encode(example))}
+def _build_row(sha: bytes, example: Example) -> dict[str, object]:
+    key, groups = compute_query_key(example.query), pack_groups(example)
+    return {"sha": sha, "query_key": key, "groups": groups, "body": pack_text(encode_json(example))}

@@ -14,25 +14,25 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import IO, Any
 
-from ragauge.core.codec import encode
+from ragauge.core.codec import encode_json
 from ragauge.core.errors import DataError
 from ragauge.core.example import Example
-from ragauge.core.identity import canonical, plain
-from ragauge.core.response import ABSENT, Response
-from ragauge.store.text_codec import pack, sha_of, unpack
+from ragauge.core.identity import to_canonical_json, to_json_value
+from ragauge.core.response import NO_RESPONSE_REASON, Response
+from ragauge.store.text_codec import hash_text, pack_text, unpack_text
 
 Record = tuple[Example, Response | None]
-IN_MEMORY = 1_000_000  # bytes of a spool that stay out of the disk
-REMEMBERED = 8_000  # texts and examples known to be in the spool already; older ones are written again
+MAX_MEMORY_BYTES = 1_000_000  # bytes of a spool that stay out of the disk
+MAX_REMEMBERED_HASHES = 8_000  # texts and examples known to be in the spool already; older ones are written again
 
 # query_key, repeat, weight, absent, has groups, has example, lengths of query_id, groups, example, body; hashes, texts
-HEAD = struct.Struct("<qqd???QQQQQQ")
-SIZE = struct.Struct("<Q")
+HEADER = struct.Struct("<qqd???QQQQQQ")
+TEXT_LENGTH = struct.Struct("<Q")
 NO_TEXT = bytes(32)
 
 
 @dataclass(frozen=True, slots=True)
-class Packed:
+class PackedResponse:
     """One response with its example, ready for the tables.
 
     Attributes:
@@ -69,7 +69,7 @@ class Packer:
         self._texts: dict[bytes, None] = {}
         self._examples: dict[bytes, None] = {}
 
-    def packed(self, example: Example, response: Response | None) -> tuple[Packed, str]:
+    def pack_response(self, example: Example, response: Response | None) -> tuple[PackedResponse, str]:
         """One response with its example; and the text of its body, which tells responses apart.
 
         Raises:
@@ -79,24 +79,28 @@ class Packer:
         if response is not None and response.query_id != query_id:
             raise DataError(f"the response to {response.query_id!r} stands beside the example {query_id!r}.")
         try:
-            example_text = encode(example)
-            kept = response or Response(query_id, passages=(), missing={"answer": ABSENT})
-            body_text, texts = _without_texts(kept)
+            example_text = encode_json(example)
+            stored_response = response or Response(query_id, passages=(), missing={"answer": NO_RESPONSE_REASON})
+            body_text, texts = _split_texts(stored_response)
         except DataError as error:
             raise DataError(f"query {query_id!r}: {error}") from None
         example_sha = hashlib.sha256(example_text.encode("utf-8", "surrogatepass")).digest()
         shas = tuple(b"" if raw is None else hashlib.sha256(raw).digest() for raw in texts)
-        new = {sha: raw for sha, raw in zip(shas, texts, strict=True) if raw is not None and _first(self._texts, sha)}
-        return Packed(
+        new = {
+            sha: raw
+            for sha, raw in zip(shas, texts, strict=True)
+            if raw is not None and _remember_new(self._texts, sha)
+        }
+        return PackedResponse(
             example_sha=example_sha,
-            query_key=query_key_of(example.query),
-            groups=groups_of(example),
-            example=pack(example_text) if _first(self._examples, example_sha) else None,
+            query_key=compute_query_key(example.query),
+            groups=pack_groups(example),
+            example=pack_text(example_text) if _remember_new(self._examples, example_sha) else None,
             query_id=query_id,
-            repeat=kept.repeat,
-            weight=float(kept.weight),
+            repeat=stored_response.repeat,
+            weight=float(stored_response.weight),
             absent=response is None,
-            body=pack(body_text),
+            body=pack_text(body_text),
             shas=shas,
             texts=tuple(new.items()),
         ), body_text
@@ -106,7 +110,7 @@ class Spool:
     """Packed responses in a temporary file, and the hashes of them all."""
 
     def __init__(self) -> None:
-        self._file: IO[bytes] = tempfile.SpooledTemporaryFile(max_size=IN_MEMORY)  # noqa: SIM115 - closed by close()
+        self._file: IO[bytes] = tempfile.SpooledTemporaryFile(max_size=MAX_MEMORY_BYTES)  # noqa: SIM115 - closed by close()
         self._packer = Packer()
         self._sum = 0
         self._example_shas = bytearray()
@@ -114,7 +118,7 @@ class Spool:
         self.n_absent = 0
         self.n_pending = 0
 
-    def fill(self, records: Iterable[Record], *, finished: bool = True) -> None:
+    def read_records(self, records: Iterable[Record], *, finished: bool = True) -> None:
         """Reads every record.
 
         Args:
@@ -128,20 +132,20 @@ class Spool:
             if response is None and not finished:
                 self.n_pending += 1
                 continue
-            packed, body = self._packer.packed(example, response)
-            self._count(packed, body)
-            _write(self._file, packed)
+            packed, body = self._packer.pack_response(example, response)
+            self._add_hashes(packed, body)
+            _write_packed(self._file, packed)
             self.n += 1
             self.n_absent += packed.absent
 
-    def read(self) -> Iterator[Packed]:
+    def read(self) -> Iterator[PackedResponse]:
         """The packed responses, in order."""
         self._file.seek(0)
-        while head := self._file.read(HEAD.size):
-            yield _read(self._file, HEAD.unpack(head))
+        while head := self._file.read(HEADER.size):
+            yield _read_packed(self._file, HEADER.unpack(head))
 
     @property
-    def content(self) -> bytes:
+    def content_hash(self) -> bytes:
         """Hash of every example and response; their order does not matter."""
         return self._sum.to_bytes(64, "big")
 
@@ -149,76 +153,76 @@ class Spool:
     def set_version(self) -> str:
         """The version that `EvalSet` gives these examples."""
         shas = memoryview(self._example_shas)
-        found = hashlib.sha256()
-        before = b""
+        hasher = hashlib.sha256()
+        previous = b""
         # the canonical JSON of the list of distinct hashes, a piece at a time: whole, it takes 300 bytes an example
-        for at in sorted(range(0, len(shas), 32), key=lambda at: bytes(shas[at : at + 32])):
-            sha = bytes(shas[at : at + 32])
-            if sha != before:
-                found.update(f'{"," if before else "["}"{sha.hex()}"'.encode())
-            before = sha
-        found.update(b"]" if before else b"[]")
-        return found.hexdigest()[:16]
+        for offset in sorted(range(0, len(shas), 32), key=lambda offset: bytes(shas[offset : offset + 32])):
+            sha = bytes(shas[offset : offset + 32])
+            if sha != previous:
+                hasher.update(f'{"," if previous else "["}"{sha.hex()}"'.encode())
+            previous = sha
+        hasher.update(b"]" if previous else b"[]")
+        return hasher.hexdigest()[:16]
 
     def close(self) -> None:
         """Removes the file."""
         self._file.close()
 
-    def _count(self, packed: Packed, body: str) -> None:
+    def _add_hashes(self, packed: PackedResponse, body: str) -> None:
         self._example_shas += packed.example_sha
         record = [packed.example_sha.hex(), body, [sha.hex() for sha in packed.shas], packed.absent]
-        digest = hashlib.sha256(canonical(record).encode("utf-8", "surrogatepass")).digest()
+        digest = hashlib.sha256(to_canonical_json(record).encode("utf-8", "surrogatepass")).digest()
         # a sum, so that the order of the file does not matter and memory stays flat
         self._sum = (self._sum + int.from_bytes(digest, "big")) % (1 << 512)
 
 
-def _first(seen: dict[bytes, None], sha: bytes) -> bool:
+def _remember_new(remembered: dict[bytes, None], sha: bytes) -> bool:
     """Whether this is not in the spool yet, as far as is remembered; remembers it."""
-    if sha in seen:
+    if sha in remembered:
         return False
-    seen[sha] = None
-    if len(seen) > REMEMBERED:
-        del seen[next(iter(seen))]
+    remembered[sha] = None
+    if len(remembered) > MAX_REMEMBERED_HASHES:
+        del remembered[next(iter(remembered))]
     return True
 
 
-def _without_texts(response: Response) -> tuple[str, list[bytes | None]]:
+def _split_texts(response: Response) -> tuple[str, list[bytes | None]]:
     """The encoded response without its passages' texts, and those texts in UTF-8: of passages, then of candidates."""
-    found = plain(response)
-    passages = [*found.get("passages", ()), *found.get("candidates", ())]
+    content = to_json_value(response)
+    passages = [*content.get("passages", ()), *content.get("candidates", ())]
     texts: list[str | None] = [passage.pop("text", None) for passage in passages]
     try:
-        body = canonical(found)
+        body = to_canonical_json(content)
     except (ValueError, TypeError):
-        encode(response)  # says what is wrong with it
+        encode_json(response)  # says what is wrong with it
         raise
     return body, [None if text is None else text.encode("utf-8", "surrogatepass") for text in texts]
 
 
-def query_key_of(query: str) -> int:
+def compute_query_key(query: str) -> int:
     """64 bits of the question's hash."""
-    return int.from_bytes(sha_of(query)[:8], "big", signed=True)
+    return int.from_bytes(hash_text(query)[:8], "big", signed=True)
 
 
-def groups_of(example: Example) -> bytes | None:
+def pack_groups(example: Example) -> bytes | None:
     """What reports group and filter by, packed: segments, cluster and tags; None when there are none."""
-    parts = {"segments": dict(example.segments), "cluster": example.cluster, "tags": sorted(example.tags)}
-    groups = {name: part for name, part in parts.items() if part or part == ""}
-    return pack(canonical(groups)) if groups else None
+    all_groups = {"segments": dict(example.segments), "cluster": example.cluster, "tags": sorted(example.tags)}
+    groups = {name: group for name, group in all_groups.items() if group or group == ""}
+    return pack_text(to_canonical_json(groups)) if groups else None
 
 
-def group_values(packed: bytes) -> Iterator[tuple[str, str]]:
-    """Name and value of each segment in what `groups_of` packed; of each tag "" and itself."""
-    groups = json.loads(unpack(packed))
+def iter_group_values(packed: bytes) -> Iterator[tuple[str, str]]:
+    """Name and value of each segment in what `pack_groups` packed; of each tag "" and itself."""
+    groups = json.loads(unpack_text(packed))
     yield from ((name, str(value)) for name, value in groups.get("segments", {}).items())
     yield from (("", tag) for tag in groups.get("tags", ()))
 
 
-def _write(file: IO[bytes], packed: Packed) -> None:
+def _write_packed(file: IO[bytes], packed: PackedResponse) -> None:
     query_id = packed.query_id.encode("utf-8", "surrogatepass")
     groups, example = packed.groups or b"", packed.example or b""
     file.write(
-        HEAD.pack(
+        HEADER.pack(
             packed.query_key,
             packed.repeat,
             packed.weight,
@@ -237,16 +241,16 @@ def _write(file: IO[bytes], packed: Packed) -> None:
     file.write(b"".join((packed.example_sha, query_id, groups, example, packed.body)))
     file.write(b"".join(sha or NO_TEXT for sha in packed.shas))
     for sha, text in packed.texts:
-        file.write(sha + SIZE.pack(len(text)))
+        file.write(sha + TEXT_LENGTH.pack(len(text)))
         file.write(text)
 
 
-def _read(file: IO[bytes], head: tuple[Any, ...]) -> Packed:
+def _read_packed(file: IO[bytes], head: tuple[Any, ...]) -> PackedResponse:
     query_key, repeat, weight, absent, has_groups, has_example, *sizes, n_shas, n_texts = head
     example_sha = file.read(32)
     query_id, groups, example, body = (file.read(size) for size in sizes)
     shas = (file.read(32) for _ in range(n_shas))
-    return Packed(
+    return PackedResponse(
         example_sha=example_sha,
         query_key=query_key,
         groups=groups if has_groups else None,
@@ -257,5 +261,7 @@ def _read(file: IO[bytes], head: tuple[Any, ...]) -> Packed:
         absent=absent,
         body=body,
         shas=tuple(b"" if sha == NO_TEXT else sha for sha in shas),
-        texts=tuple((file.read(32), file.read(SIZE.unpack(file.read(SIZE.size))[0])) for _ in range(n_texts)),
+        texts=tuple(
+            (file.read(32), file.read(TEXT_LENGTH.unpack(file.read(TEXT_LENGTH.size))[0])) for _ in range(n_texts)
+        ),
     )

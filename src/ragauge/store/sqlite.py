@@ -31,23 +31,23 @@ from sqlalchemy.engine import URL
 from sqlalchemy.exc import SQLAlchemyError
 
 from ragauge.core.errors import StoreError, UsageError
-from ragauge.core.messages import command
+from ragauge.core.messages import format_command
 
 PREFIX = "sqlite:///"
 READ_PREFIX = "sqlite+read:///"  # a file that is only read, whatever it allows
-WAIT = 120.0  # seconds that a writer waits for another process's transaction
-READ_AT_ONCE = 1 << 24  # bytes
-PAGE_WAIT = 1.0  # seconds that a page waits to keep what it computed
-WRITES = {"ragauge_writes": True}  # option of a connection whose transactions write
-ANOTHER = "Name a place that you may write to with --store sqlite:///PATH, or set RAGAUGE_STORE."
-ELSEWHERE = "Copy its folder to one that you may write to, and name the copy with --store or RAGAUGE_STORE."
+WRITER_WAIT_S = 120.0  # seconds that a writer waits for another process's transaction
+READ_BLOCK_BYTES = 1 << 24  # bytes
+PAGE_WAIT_S = 1.0  # seconds that a page waits to keep what it computed
+WRITE_OPTIONS = {"ragauge_writes": True}  # option of a connection whose transactions write
+WRITABLE_STORE_HINT = "Name a place that you may write to with --store sqlite:///PATH, or set RAGAUGE_STORE."
+COPY_STORE_HINT = "Copy its folder to one that you may write to, and name the copy with --store or RAGAUGE_STORE."
 
 Access = Literal["write", "read", "immutable"]
 Upsert = Insert  # an INSERT that knows ON CONFLICT
 DRIVER_ERRORS = (sqlite3.Error, UnicodeDecodeError)  # what a cursor of the driver's own raises
 
 
-def absolute(url: str) -> str:
+def resolve_url(url: str) -> str:
     """The URL with an absolute path, its folder made unless it is only to be read."""
     prefix = READ_PREFIX if url.startswith(READ_PREFIX) else PREFIX
     path = url.removeprefix(prefix)
@@ -61,15 +61,17 @@ def absolute(url: str) -> str:
     try:
         file.parent.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise StoreError(f"the store's folder {file.parent} cannot be made: {error.strerror}. {ANOTHER}") from error
+        raise StoreError(
+            f"the store's folder {file.parent} cannot be made: {error.strerror}. {WRITABLE_STORE_HINT}"
+        ) from error
     if not file.exists() and not os.access(file.parent, os.W_OK):
-        raise StoreError(f"the store's file {file} cannot be made: its folder is read-only. {ANOTHER}")
+        raise StoreError(f"the store's file {file} cannot be made: its folder is read-only. {WRITABLE_STORE_HINT}")
     return f"{prefix}{file.as_posix()}"
 
 
-def to_read(url: str) -> str:
+def build_read_url(url: str) -> str:
     """The URL of the same store, opened for reading alone."""
-    return f"{READ_PREFIX}{absolute(url).removeprefix(READ_PREFIX).removeprefix(PREFIX)}"
+    return f"{READ_PREFIX}{resolve_url(url).removeprefix(READ_PREFIX).removeprefix(PREFIX)}"
 
 
 class Stamp(NamedTuple):
@@ -80,13 +82,13 @@ class Stamp(NamedTuple):
     changed: int
 
 
-def access_of(url: str) -> Access:
+def determine_access(url: str) -> Access:
     """How a store's file can be opened: "write" as well where it is not there yet.
 
     Raises:
         StoreError: it can be read neither with its log nor without.
     """
-    path = path_of(url)
+    path = get_path(url)
     if can_write(url):
         return "read" if url.startswith(READ_PREFIX) else "write"
     log, shared = (path.with_name(f"{path.name}{end}") for end in ("-wal", "-shm"))
@@ -95,99 +97,104 @@ def access_of(url: str) -> Access:
     if not shared.exists() and not os.access(path.parent, os.W_OK):
         raise StoreError(
             f"the store {url} cannot be read: its last changes are in {log}, which cannot be read without writing to "
-            f"{path.parent}. {ELSEWHERE}"
+            f"{path.parent}. {COPY_STORE_HINT}"
         )
     return "read"
 
 
-def stamp(url: str) -> Stamp | None:
+def read_stamp(url: str) -> Stamp | None:
     """The file as it is now; None where it is gone."""
     try:
-        found = path_of(url).stat()
+        file_stat = get_path(url).stat()
     except OSError:
         return None
-    return Stamp(found.st_ino, found.st_size, found.st_mtime_ns)
+    return Stamp(file_stat.st_ino, file_stat.st_size, file_stat.st_mtime_ns)
 
 
 @contextmanager
-def unchanged(url: str, access: Access, before: Stamp | None) -> Iterator[None]:
+def check_unchanged(url: str, access: Access, previous: Stamp | None) -> Iterator[None]:
     """A block of reading that fails, whatever it found, where an immutable file is not what it was."""
     try:
         yield
     finally:
-        if access == "immutable" and stamp(url) != before:
+        if access == "immutable" and read_stamp(url) != previous:
             raise StoreError(
                 f"the store {url} was changed by another process while it was read. Run the same command again."
             )
 
 
-def in_words(problem: object) -> str:
+def describe_problem(problem: object) -> str:
     """What a driver says; of a text that is not UTF-8, where that is, and without its bytes."""
     column = re.match(r"Could not decode to UTF-8 (column '[^']*')", str(problem))
     if column is not None:
-        return f"a text in {column[1]} is damaged; {command('doctor')} says where"
+        return f"a text in {column[1]} is damaged; {format_command('doctor')} says where"
     return "a text in its file is damaged" if isinstance(problem, UnicodeDecodeError) else str(problem)
 
 
-def refused(url: str) -> StoreError:
+def build_refusal(url: str) -> StoreError:
     """The refusal of a write, with its reason: how the store was opened, or what its file allows."""
     if can_write(url.replace(READ_PREFIX, PREFIX, 1)):
         return StoreError(
-            f"the store {path_of(url)} was opened for reading alone, by --read-only or a URL that begins with "
+            f"the store {get_path(url)} was opened for reading alone, by --read-only or a URL that begins with "
             f"{READ_PREFIX}. Leave that out to write to it."
         )
-    where = path_of(url)
-    return StoreError(f"the store {where} can be read but not written to: its file or folder is read-only. {ELSEWHERE}")
+    where = get_path(url)
+    return StoreError(
+        f"the store {where} can be read but not written to: its file or folder is read-only. {COPY_STORE_HINT}"
+    )
 
 
 def can_write(url: str) -> bool:
     """Whether the file of a store allows writes, or is not there yet; of a URL that is no SQLite file True."""
-    path = path_of(url)
+    path = get_path(url)
     return not path.exists() or (os.access(path, os.W_OK) and os.access(path.absolute().parent, os.W_OK))
 
 
-def version_of(url: str) -> str | None:
+def read_version(url: str) -> str | None:
     """The version that a store's file was written by, read without changing anything; None where it has none."""
-    if not path_of(url).exists():
+    if not get_path(url).exists():
         return None
-    with closing(_reading(url, access_of(url))) as connection, suppress(*DRIVER_ERRORS):
+    with closing(_open_read_only(url, determine_access(url))) as connection, suppress(*DRIVER_ERRORS):
         row = connection.execute("SELECT version_num FROM ragauge_version").fetchone()
         return None if row is None else str(row[0])
     return None
 
 
-def copy(url: str, path: Path) -> None:
+def copy_store(url: str, path: Path) -> None:
     """Copies a store into one file, whole or not at all; a file that is there is replaced.
 
     Raises:
         StoreError: it cannot be read, or there is no room.
     """
-    part = path.with_name(f"{path.name}.part")
+    part_path = path.with_name(f"{path.name}.part")
     try:
-        with closing(_reading(url, access_of(url))) as source, closing(sqlite3.connect(part)) as target:
+        with (
+            closing(_open_read_only(url, determine_access(url))) as source,
+            closing(sqlite3.connect(part_path)) as target,
+        ):
             source.backup(target)
             target.execute("PRAGMA journal_mode = DELETE")  # no file beside it
-        with part.open("r+b") as written:
+        with part_path.open("r+b") as written:
             os.fsync(written.fileno())
-        part.replace(path)
+        part_path.replace(path)
     except (OSError, sqlite3.Error) as error:
         with suppress(OSError):
-            part.unlink()
-        problem = f"the store {path_of(url)} could not be copied to {path}, and is as it was: {error}."
+            part_path.unlink()
+        problem = f"the store {get_path(url)} could not be copied to {path}, and is as it was: {error}."
         raise StoreError(f"{problem} Make room there, or copy the store elsewhere and name the copy.") from error
 
 
-def problems_of(url: str) -> list[str]:
+def list_problems(url: str) -> list[str]:
     """What SQLite finds wrong with a store's file, a sentence each; [] for nothing."""
-    with closing(_reading(url, access_of(url))) as connection:
+    with closing(_open_read_only(url, determine_access(url))) as connection:
         try:
-            found = [str(row[0]) for row in connection.execute("PRAGMA integrity_check(20)")]
+            problems = [str(row[0]) for row in connection.execute("PRAGMA integrity_check(20)")]
         except DRIVER_ERRORS as error:
             return [str(error)]
-    return [] if found == ["ok"] else found
+    return [] if problems == ["ok"] else problems
 
 
-def engine_of(url: str, access: Access, wait: float = WAIT) -> Engine:
+def build_engine(url: str, access: Access, wait: float = WRITER_WAIT_S) -> Engine:
     """Connections to a store's file, whose writers wait so many seconds for another process's transaction."""
     # not parsed: a path may hold ? or %
     address = URL.create("sqlite", database=url.removeprefix(PREFIX))
@@ -195,7 +202,7 @@ def engine_of(url: str, access: Access, wait: float = WAIT) -> Engine:
     if access == "write":
         engine = create_engine(address, connect_args={"timeout": wait, "check_same_thread": False}, max_overflow=-1)
     else:
-        engine = create_engine(address, creator=lambda: _reading(url, access), max_overflow=-1)
+        engine = create_engine(address, creator=lambda: _open_read_only(url, access), max_overflow=-1)
 
     @event.listens_for(engine, "connect")
     def _on_connect(connection: Any, _record: object) -> None:
@@ -222,7 +229,7 @@ def engine_of(url: str, access: Access, wait: float = WAIT) -> Engine:
     return engine
 
 
-def rewrite(engine: Engine, url: str) -> int:
+def rewrite_file(engine: Engine, url: str) -> int:
     """Writes a store's file anew, without free pages and what was deleted, and empties its log; returns its bytes.
 
     Raises:
@@ -231,49 +238,50 @@ def rewrite(engine: Engine, url: str) -> int:
     connection = engine.raw_connection()
     try:
         cursor = connection.cursor()
-        until = time.monotonic() + WAIT
+        until = time.monotonic() + WRITER_WAIT_S
         cursor.execute("VACUUM")
         while True:
             busy, *_ = cursor.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
             if not busy:
-                return path_of(url).stat().st_size
+                return get_path(url).stat().st_size
             if time.monotonic() > until:
                 raise StoreError(
                     f"the log of the store {url} still holds what was deleted: another process has read the store for "
-                    f"{WAIT:g} seconds. End it (monitor serve, serve, evaluate), and run the same command again."
+                    f"{WRITER_WAIT_S:g} seconds. End it (monitor serve, serve, evaluate), and run the same command "
+                    "again."
                 )
             time.sleep(0.05)
     finally:
         connection.close()
 
 
-def bytes_found(url: str, needles: Sequence[bytes]) -> int:
+def count_bytes_in_store(url: str, needles: Sequence[bytes]) -> int:
     """How many bytes of a store's files, its log among them, are copies of one of some byte strings."""
-    paths = (path_of(f"{url}{end}") for end in ("", "-wal", "-journal"))
+    paths = (get_path(f"{url}{end}") for end in ("", "-wal", "-journal"))
     return sum(count_bytes(path, needles) for path in paths if path.is_file())
 
 
 def count_bytes(path: Path, needles: Sequence[bytes]) -> int:
     """How many bytes of a file are copies of one of some byte strings."""
     with path.open("rb") as file:
-        return count_in(file, needles)
+        return count_bytes_in_stream(file, needles)
 
 
-def count_in(file: IO[bytes], needles: Sequence[bytes]) -> int:
+def count_bytes_in_stream(file: IO[bytes], needles: Sequence[bytes]) -> int:
     """How many bytes that are read from a file on are copies of one of some byte strings."""
-    found, overlap, before = 0, max(map(len, needles), default=1) - 1, b""
-    while part := file.read(READ_AT_ONCE):
-        whole = before + part
-        found += sum(len(one) * (whole.count(one) - before.count(one)) for one in needles)
-        before = whole[-overlap:] if overlap else b""
-    return found
+    n_bytes, overlap, previous = 0, max(map(len, needles), default=1) - 1, b""
+    while block := file.read(READ_BLOCK_BYTES):
+        window = previous + block
+        n_bytes += sum(len(needle) * (window.count(needle) - previous.count(needle)) for needle in needles)
+        previous = window[-overlap:] if overlap else b""
+    return n_bytes
 
 
-def _reading(url: str, access: Access) -> sqlite3.Connection:
+def _open_read_only(url: str, access: Access) -> sqlite3.Connection:
     """A connection that reads and never writes, to no file beside the store either where it is immutable."""
     more = "&immutable=1" if access == "immutable" else ""
-    address = f"{path_of(url).as_uri()}?mode=ro{more}"
-    return sqlite3.connect(address, uri=True, timeout=WAIT, check_same_thread=False)
+    address = f"{get_path(url).as_uri()}?mode=ro{more}"
+    return sqlite3.connect(address, uri=True, timeout=WRITER_WAIT_S, check_same_thread=False)
 
 
 def use_write_ahead_log(engine: Engine, url: str, access: Access) -> None:
@@ -284,10 +292,10 @@ def use_write_ahead_log(engine: Engine, url: str, access: Access) -> None:
     """
     if access != "write":
         return
-    until = time.monotonic() + WAIT
+    until = time.monotonic() + WRITER_WAIT_S
     while True:
         try:
-            if _in_write_ahead_mode(engine):
+            if _set_write_ahead_mode(engine):
                 return
             problem: object = "other programs hold it"
         except (*DRIVER_ERRORS, SQLAlchemyError) as error:
@@ -295,31 +303,31 @@ def use_write_ahead_log(engine: Engine, url: str, access: Access) -> None:
             if "locked" not in str(error):
                 until = 0
         if time.monotonic() > until:
-            raise StoreError(f"the store {url} cannot be opened: {in_words(problem)}.")
+            raise StoreError(f"the store {url} cannot be opened: {describe_problem(problem)}.")
         time.sleep(0.02)
 
 
-def _in_write_ahead_mode(engine: Engine) -> bool:
+def _set_write_ahead_mode(engine: Engine) -> bool:
     connection = engine.raw_connection()
     try:
         cursor = connection.cursor()
         for pragma in ("PRAGMA journal_mode", "PRAGMA journal_mode = WAL"):
             cursor.execute(pragma)
-            found = cursor.fetchone()
-            if found is not None and found[0] == "wal":
+            mode_row = cursor.fetchone()
+            if mode_row is not None and mode_row[0] == "wal":
                 return True
         return False
     finally:
         connection.close()
 
 
-def insert(table: Table) -> Upsert:
+def build_insert(table: Table) -> Upsert:
     """An INSERT that knows ON CONFLICT."""
     return sqlite.insert(table)
 
 
 @contextmanager
-def held(url: str, run_id: str) -> Iterator[bool]:
+def lock_run(url: str, run_id: str) -> Iterator[bool]:
     """Holds a run while the block works on it; True where nobody else holds it, in this process or another.
 
     The lock is on a file beside the store that is there only as long as it is held. Of a process that is killed the
@@ -331,7 +339,7 @@ def held(url: str, run_id: str) -> Iterator[bool]:
     """
     from filelock import FileLock, Timeout
 
-    path = Path(f"{path_of(url)}-{quote(run_id, safe='')}.lock")
+    path = Path(f"{get_path(url)}-{quote(run_id, safe='')}.lock")
     lock = FileLock(path, thread_local=False)
     try:
         lock.acquire(blocking=False)
@@ -349,6 +357,6 @@ def held(url: str, run_id: str) -> Iterator[bool]:
         lock.release()
 
 
-def path_of(url: str) -> Path:
+def get_path(url: str) -> Path:
     """The file of a store."""
     return Path(url.removeprefix(READ_PREFIX).removeprefix(PREFIX))

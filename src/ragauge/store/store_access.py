@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from ragauge.store.causes import Causes, Listings
     from ragauge.store.check_log import CheckLog
     from ragauge.store.database import Database
-    from ragauge.store.erasing import Erasing
+    from ragauge.store.erasing import TraceEraser
     from ragauge.store.evaluations import RunEvaluations
     from ragauge.store.evidence import Evidences
     from ragauge.store.example_index import ExampleIndexes
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from ragauge.store.question_runs import QuestionRuns
     from ragauge.store.replies import Replies
     from ragauge.store.returns import Returns
-    from ragauge.store.run_collection import Collecting
+    from ragauge.store.run_collection import RunCollector
     from ragauge.store.run_import import Imports
     from ragauge.store.run_list import RunList
     from ragauge.store.run_log import Baselines, RunLog, Summaries
@@ -49,8 +49,10 @@ if TYPE_CHECKING:
 
 DEFAULT_URL = "sqlite:///.ragauge/ragauge.db"
 T = TypeVar("T")
-_ONLY_READS: ContextVar[bool] = ContextVar("whether what is done now changes no store", default=False)
-_SERVED: ContextVar[tuple[str, Store] | None] = ContextVar("the store that is open, and how it was named", default=None)
+_READ_ONLY: ContextVar[bool] = ContextVar("whether what is done now changes no store", default=False)
+_SERVED_STORE: ContextVar[tuple[str, Store] | None] = ContextVar(
+    "the store that is open, and how it was named", default=None
+)
 
 
 @dataclass(frozen=True)
@@ -107,7 +109,7 @@ class Store:
     sets: Sets
     runs: Runs
     imports: Imports
-    collecting: Collecting
+    collecting: RunCollector
     evidence: Evidences
     scores: Scores
     causes: Causes
@@ -141,46 +143,46 @@ class Store:
     periods: Periods
     returns: Returns
     own_metrics: OwnMetrics
-    erasing: Erasing
+    erasing: TraceEraser
     _database: Database
 
     def transaction(self) -> AbstractContextManager[None]:
         """A block whose writes, in all areas, are kept together or not at all."""
-        return _transaction(self._database)
+        return _begin_transaction(self._database)
 
-    def reading(self) -> AbstractContextManager[None]:
+    def open_snapshot(self) -> AbstractContextManager[None]:
         """A block whose reads, in all areas, see the store as the first of them does, over one connection."""
-        return _reading(self._database)
+        return _begin_reading(self._database)
 
-    def held(self, run_id: str) -> AbstractContextManager[bool]:
+    def lock_run(self, run_id: str) -> AbstractContextManager[bool]:
         """A block that works on a run: True where nobody else does, in this process or another; nobody waits."""
-        return self._database.held(run_id)
+        return self._database.lock_run(run_id)
 
-    def remembered(self, key: Hashable, make: Callable[[], T]) -> T:
+    def get_or_make(self, key: Hashable, make_answer: Callable[[], T]) -> T:
         """What was made under a key before; made now where it was not. Only a store that is served remembers.
 
         Args:
             key: what is asked for, with counts of the writes that could change it, read before it is made.
-            make: makes it.
+            make_answer: makes it.
         """
-        return self._database.memory.get(key, make)
+        return self._database.memory.get(key, make_answer)
 
-    def of_run(self, run_id: str, what: Hashable, make: Callable[[], T]) -> T:
+    def cache_for_run(self, run_id: str, cache_key: Hashable, compute: Callable[[], T]) -> T:
         """What was made of a run; where the store is served, made once as long as nothing is written to the run.
 
         Args:
             run_id: of the run.
-            what: it is, with all that decides it beside the run.
-            make: makes it.
+            cache_key: it is, with all that decides it beside the run.
+            compute: makes it.
         """
-        from ragauge.store.names import run_no
+        from ragauge.store.names import find_run_no
 
         with self._database.read() as connection:
-            return self._database.of_run(connection, run_no(connection, run_id), what, make)
+            return self._database.cache_for_run(connection, find_run_no(connection, run_id), cache_key, compute)
 
     def close(self) -> None:
         """Gives the connections back; of a store that is served, the end of its page does."""
-        served = _SERVED.get()
+        served = _SERVED_STORE.get()
         if served is None or served[1] is not self:
             self._database.close()
 
@@ -194,31 +196,31 @@ class Store:
 
 
 @contextmanager
-def _transaction(database: Database) -> Iterator[None]:
+def _begin_transaction(database: Database) -> Iterator[None]:
     with database.write():
         yield
 
 
 @contextmanager
-def _reading(database: Database) -> Iterator[None]:
+def _begin_reading(database: Database) -> Iterator[None]:
     with database.read():
         yield
 
 
 @contextmanager
-def only_reading() -> Iterator[None]:
+def open_read_only() -> Iterator[None]:
     """A block that opens stores to read them: an older one is not upgraded on disk."""
-    token = _ONLY_READS.set(True)
+    token = _READ_ONLY.set(True)
     try:
         yield
     finally:
-        _ONLY_READS.reset(token)
+        _READ_ONLY.reset(token)
 
 
 def open_store(url: str = DEFAULT_URL) -> Store:
     """Opens a store, making its folder and tables where they are missing and upgrading an older one.
 
-    An older one is copied beside itself before; within `only_reading`, or where it cannot be written to, an upgraded
+    An older one is copied beside itself before; within `open_read_only`, or where it cannot be written to, an upgraded
     temporary copy is opened in its place. One whose file or folder is read-only can be read; writing to it is a
     StoreError.
 
@@ -230,12 +232,12 @@ def open_store(url: str = DEFAULT_URL) -> Store:
         StoreError: it cannot be made or opened, is newer than this program, or is another program's database.
     """
     from ragauge.store.database import Database
-    from ragauge.store.older import readable
+    from ragauge.store.older import find_readable_url
 
-    served = _SERVED.get()
+    served = _SERVED_STORE.get()
     if served is not None and url in (served[0], served[1].url):
         return served[1]
-    return _opened(Database(readable(url, only_reads=_ONLY_READS.get())))
+    return _open_areas(Database(find_readable_url(url, only_reads=_READ_ONLY.get())))
 
 
 class ServedStore:
@@ -249,15 +251,15 @@ class ServedStore:
     """
 
     def __init__(self, url: str) -> None:
-        from ragauge.store.older import readable
+        from ragauge.store.older import find_readable_url
 
-        self._name, self._url = url, readable(url)
+        self._name, self._url = url, find_readable_url(url)
         self._lock = threading.Lock()
         self._file: tuple[object, ...] = ()
         self._shared: tuple[Engine, Memory] | None = None
 
     @contextmanager
-    def reading(self) -> Iterator[None]:
+    def serve_store(self) -> Iterator[None]:
         """A block in which `open_store` gives one store, which its version was asked of once.
 
         Raises:
@@ -265,21 +267,21 @@ class ServedStore:
         """
         from ragauge.store.database import Database
 
-        store = _opened(Database(self._url, self._shared_now()))
-        token = _SERVED.set((self._name, store))
+        store = _open_areas(Database(self._url, self._get_shared()))
+        token = _SERVED_STORE.set((self._name, store))
         try:
             yield
         finally:
-            _SERVED.reset(token)
+            _SERVED_STORE.reset(token)
             store.close()
 
-    def _shared_now(self) -> tuple[Engine, Memory] | None:
+    def _get_shared(self) -> tuple[Engine, Memory] | None:
         """What is shared by who reads the file that is there now; None where nothing can be."""
         from ragauge.store import sqlite
         from ragauge.store.memory import Memory
 
-        url = sqlite.absolute(self._url)
-        access, stamp = sqlite.access_of(url), sqlite.stamp(url)
+        url = sqlite.resolve_url(self._url)
+        access, stamp = sqlite.determine_access(url), sqlite.read_stamp(url)
         if stamp is None or access == "immutable":  # a new file, or one in which no change would be seen
             return None
         file = (access, stamp.inode)
@@ -287,21 +289,21 @@ class ServedStore:
             if self._shared is None or self._file != file:
                 if self._shared is not None:
                     self._shared[0].dispose()
-                self._file, self._shared = file, (sqlite.engine_of(url, access, sqlite.PAGE_WAIT), Memory())
+                self._file, self._shared = file, (sqlite.build_engine(url, access, sqlite.PAGE_WAIT_S), Memory())
             return self._shared
 
 
-def _opened(database: Database) -> Store:
+def _open_areas(database: Database) -> Store:
     """Every area of a database that was brought to this program's version."""
     from ragauge.store.migrations.upgrade import upgrade
 
     try:
-        database.prepare()
+        database.prepare_file()
         upgrade(database)
     except BaseException:
         database.close()
         raise
-    store = _store(database)
+    store = _build_store(database)
     if declared := store.own_metrics.list():
         from ragauge.metrics.catalogue import register_stored
 
@@ -309,13 +311,13 @@ def _opened(database: Database) -> Store:
     return store
 
 
-def _store(database: Database) -> Store:
+def _build_store(database: Database) -> Store:
     """Every area on one database."""
     from ragauge.store.calls import Calls
     from ragauge.store.cards import Cards, Charts
     from ragauge.store.causes import Causes, Listings
     from ragauge.store.check_log import CheckLog
-    from ragauge.store.erasing import Erasing
+    from ragauge.store.erasing import TraceEraser
     from ragauge.store.evaluations import RunEvaluations
     from ragauge.store.evidence import Evidences
     from ragauge.store.example_index import ExampleIndexes
@@ -332,7 +334,7 @@ def _store(database: Database) -> Store:
     from ragauge.store.question_runs import QuestionRuns
     from ragauge.store.replies import Replies
     from ragauge.store.returns import Returns
-    from ragauge.store.run_collection import Collecting
+    from ragauge.store.run_collection import RunCollector
     from ragauge.store.run_import import Imports
     from ragauge.store.run_list import RunList
     from ragauge.store.run_log import Baselines, RunLog, Summaries
@@ -349,7 +351,7 @@ def _store(database: Database) -> Store:
         sets=Sets(database),
         runs=Runs(database),
         imports=Imports(database),
-        collecting=Collecting(database),
+        collecting=RunCollector(database),
         evidence=Evidences(database),
         scores=Scores(database),
         causes=Causes(database),
@@ -376,7 +378,7 @@ def _store(database: Database) -> Store:
         vectors=Vectors(database),
         labels=Labels(database),
         draws=Draws(database),
-        erasing=Erasing(database),
+        erasing=TraceEraser(database),
         inbox=Inbox(database),
         ledger=Ledger(database),
         monitors=Monitors(database),

@@ -13,32 +13,32 @@ import zlib
 
 from ragauge.core.errors import StoreError
 
-PLAIN, DEFLATED = b"\x00", b"\x01"
-DAMAGED = (
+PLAIN_MARK, DEFLATED_MARK = b"\x00", b"\x01"
+DAMAGED_MESSAGE = (
     "a part of the store is damaged and cannot be read ({}). ragauge doctor names the runs and examples that it "
     "belongs to, and what to do."
 )
-WORTH_DEFLATING = 200  # bytes; below, the header eats the gain
+MIN_DEFLATED_BYTES = 200  # bytes; below, the header eats the gain
 ESCAPE = "\x1a"
-TRAPS = re.compile("[\x00\x1a\ud800-\udfff]")
-ESCAPED = re.compile("\x1a([0-9a-f]{4})")
+UNSAFE_CHARACTERS = re.compile("[\x00\x1a\ud800-\udfff]")
+ESCAPE_SEQUENCE = re.compile("\x1a([0-9a-f]{4})")
 
 
-def pack(text: str) -> bytes:
+def pack_text(text: str) -> bytes:
     """Text as bytes for a body column: one byte that says how, then UTF-8, deflated where that makes it smaller."""
     return pack_bytes(text.encode("utf-8", "surrogatepass"))
 
 
 def pack_bytes(raw: bytes) -> bytes:
-    """`pack` of what is bytes already."""
-    if len(raw) >= WORTH_DEFLATING:
-        small = _deflated(raw)
-        if len(small) < len(raw):
-            return DEFLATED + small
-    return PLAIN + raw
+    """`pack_text` of what is bytes already."""
+    if len(raw) >= MIN_DEFLATED_BYTES:
+        deflated = _deflate_bytes(raw)
+        if len(deflated) < len(raw):
+            return DEFLATED_MARK + deflated
+    return PLAIN_MARK + raw
 
 
-def _deflated(raw: bytes) -> bytes:
+def _deflate_bytes(raw: bytes) -> bytes:
     """Level 1: on JSON and prose within a few percent of level 6 at half the time.
 
     The window is no larger than the text needs. One of full size takes 256 KiB at every call: four times as long, and
@@ -53,8 +53,8 @@ class DamagedBody(StoreError):  # noqa: N818 - what it is
     """A body is not what was packed: the store's file was changed or damaged."""
 
 
-def unpack(body: bytes) -> str:
-    """The text that `pack` packed.
+def unpack_text(body: bytes) -> str:
+    """The text that `pack_text` packed.
 
     Raises:
         DamagedBody: it is no such text any more, by its checksum or its encoding.
@@ -62,36 +62,40 @@ def unpack(body: bytes) -> str:
     try:
         return unpack_bytes(body).decode("utf-8", "surrogatepass")
     except UnicodeDecodeError as error:
-        raise DamagedBody(DAMAGED.format(error.reason)) from error
+        raise DamagedBody(DAMAGED_MESSAGE.format(error.reason)) from error
 
 
 def unpack_bytes(body: bytes) -> bytes:
     """The bytes that `pack_bytes` packed; DamagedBody where their checksum says that they are others."""
     try:
-        return zlib.decompress(body[1:]) if body[:1] == DEFLATED else body[1:]
+        return zlib.decompress(body[1:]) if body[:1] == DEFLATED_MARK else body[1:]
     except zlib.error as error:
-        raise DamagedBody(DAMAGED.format(error)) from error
+        raise DamagedBody(DAMAGED_MESSAGE.format(error)) from error
 
 
-def sha_of(text: str) -> bytes:
+def hash_text(text: str) -> bytes:
     """SHA-256 of a text: what tells whether it is here already."""
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest()
 
 
-def escape(text: str) -> str:
+def escape_text(text: str) -> str:
     r"""Text that every database keeps and compares whole: NUL and lone surrogates written as escapes.
 
-    >>> escape("a\x00b") == "a\x1a0000b"
+    >>> escape_text("a\x00b") == "a\x1a0000b"
     True
     """
-    return TRAPS.sub(lambda found: f"{ESCAPE}{ord(found[0]):04x}", text) if TRAPS.search(text) else text
+    return (
+        UNSAFE_CHARACTERS.sub(lambda matched: f"{ESCAPE}{ord(matched[0]):04x}", text)
+        if UNSAFE_CHARACTERS.search(text)
+        else text
+    )
 
 
-def framed(text: str) -> str:
+def escape_for_frame(text: str) -> str:
     """Text for a frame, whose strings are UTF-8: with a lone surrogate in it, escaped; any other as it is."""
-    return escape(text) if not text.isascii() and TRAPS.search(text) else text
+    return escape_text(text) if not text.isascii() and UNSAFE_CHARACTERS.search(text) else text
 
 
-def unescape(text: str) -> str:
-    """The text that `escape` escaped."""
-    return ESCAPED.sub(lambda found: chr(int(found[1], 16)), text) if ESCAPE in text else text
+def unescape_text(text: str) -> str:
+    """The text that `escape_text` escaped."""
+    return ESCAPE_SEQUENCE.sub(lambda matched: chr(int(matched[1], 16)), text) if ESCAPE in text else text

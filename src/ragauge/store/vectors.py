@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from sqlalchemy import Connection, Row, delete, select
 
 from ragauge.core.errors import DataError
-from ragauge.store.database import Database, among, chunks
+from ragauge.store.database import Database, build_in_condition, split_batches
 from ragauge.store.study_schema import embedders, vectors
 
 if TYPE_CHECKING:
@@ -46,54 +46,54 @@ class Vectors:
         """The vectors that are stored, each of shape (dimensions,), by the hash of its text."""
         import numpy as np
 
-        found: dict[bytes, Vector] = {}
+        vectors_by_hash: dict[bytes, Vector] = {}
         with self._database.read() as connection:
-            row = _row(connection, space)
+            row = _find_row(connection, space)
             if row is None:
-                return found
-            mine = select(vectors.c.sha, vectors.c.body).where(vectors.c.embedder_no == row.embedder_no)
-            wanted = mine.where(among(vectors.c.sha))
-            for part in chunks(hashes):
-                for sha, body in connection.execute(wanted, {"values": part}):
-                    found[sha] = np.frombuffer(body, dtype="<f4")
-        return found
+                return vectors_by_hash
+            space_query = select(vectors.c.sha, vectors.c.body).where(vectors.c.embedder_no == row.embedder_no)
+            filtered_query = space_query.where(build_in_condition(vectors.c.sha))
+            for batch in split_batches(hashes):
+                for sha, body in connection.execute(filtered_query, {"values": batch}):
+                    vectors_by_hash[sha] = np.frombuffer(body, dtype="<f4")
+        return vectors_by_hash
 
-    def put(self, space: VectorSpace, found: Mapping[bytes, Vector], effort: EmbeddingEffort) -> None:
+    def put(self, space: VectorSpace, vectors_by_hash: Mapping[bytes, Vector], effort: EmbeddingEffort) -> None:
         """Keeps vectors and what they took, durably, in one transaction.
 
         Raises:
             DataError: a vector of another length than those of the space.
         """
-        lengths = {len(vector) for vector in found.values()}
+        lengths = {len(vector) for vector in vectors_by_hash.values()}
         with self._database.write() as connection:
-            row = _row(connection, space)
+            row = _find_row(connection, space)
             length = row.dimensions if row is not None else max(lengths, default=0)
             if lengths - {length}:
-                told = f"{space.embedder} gave vectors of {min(lengths - {length})} numbers, and of {length} before."
-                raise DataError(told, hint="--fresh forgets the ones before.")
+                message = f"{space.embedder} gave vectors of {min(lengths - {length})} numbers, and of {length} before."
+                raise DataError(message, hint="--fresh forgets the ones before.")
             if row is None:
                 values = {"name": space.embedder, "prefix": space.prefix, "dimensions": length}
                 connection.execute(embedders.insert().values(**values, texts=0, seconds=0.0, tokens=0))
-                row = _row(connection, space)
-            if row is None or not found:
+                row = _find_row(connection, space)
+            if row is None or not vectors_by_hash:
                 return
             number = row.embedder_no
             rows = [
                 {"embedder_no": number, "sha": sha, "body": vector.astype("<f4").tobytes()}
-                for sha, vector in found.items()
+                for sha, vector in vectors_by_hash.items()
             ]
             connection.execute(self._database.insert(vectors).on_conflict_do_nothing(), rows)
-            more = {
+            updates = {
                 "texts": embedders.c.texts + effort.texts,
                 "seconds": embedders.c.seconds + effort.seconds,
                 "tokens": embedders.c.tokens + effort.tokens,
             }
-            connection.execute(embedders.update().where(embedders.c.embedder_no == number).values(more))
+            connection.execute(embedders.update().where(embedders.c.embedder_no == number).values(updates))
 
-    def effort(self, space: VectorSpace) -> EmbeddingEffort:
+    def load_effort(self, space: VectorSpace) -> EmbeddingEffort:
         """What embedding the texts of a space took, all of them together."""
         with self._database.read() as connection:
-            row = _row(connection, space)
+            row = _find_row(connection, space)
         return EmbeddingEffort() if row is None else EmbeddingEffort(row.texts, row.seconds, row.tokens)
 
     def delete(self, embedder: str) -> None:
@@ -102,6 +102,6 @@ class Vectors:
             connection.execute(delete(embedders).where(embedders.c.name == embedder))
 
 
-def _row(connection: Connection, space: VectorSpace) -> Row[Any] | None:
-    mine = (embedders.c.name == space.embedder) & (embedders.c.prefix == space.prefix)
-    return connection.execute(select(embedders).where(mine)).first()
+def _find_row(connection: Connection, space: VectorSpace) -> Row[Any] | None:
+    condition = (embedders.c.name == space.embedder) & (embedders.c.prefix == space.prefix)
+    return connection.execute(select(embedders).where(condition)).first()

@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import ColumnElement, Connection, and_, exists, or_, select
 
-from ragauge.core.codec import from_plain
-from ragauge.core.identity import canonical, plain
+from ragauge.core.codec import from_json_value
+from ragauge.core.identity import to_canonical_json, to_json_value
 from ragauge.core.readability import Controls, ControlScale
 from ragauge.core.verdict import RULE_VERSION, VERDICTS, ExampleVerdict
-from ragauge.store.database import Database, chunks, raw_rows, rows_among
-from ragauge.store.names import judge_no, put_judges, put_reasons, run_no
+from ragauge.store.database import Database, iter_matching_rows, iter_raw_rows, split_batches
+from ragauge.store.names import find_judge_no, find_run_no, put_judges, put_reasons
 from ragauge.store.schema import judges, reasons, scores
-from ragauge.store.text_codec import framed, pack, unpack
+from ragauge.store.text_codec import escape_for_frame, pack_text, unpack_text
 from ragauge.store.verdict_schema import controls
 from ragauge.store.verdict_schema import verdicts as table
 from ragauge.store.writes import count_write
@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
-CODES = {verdict: code for code, verdict in enumerate(VERDICTS)}
-KEY = ("run_no", "response_no", "judge_no", "judge_repeat")
+VERDICT_CODES = {verdict: code for code, verdict in enumerate(VERDICTS)}
+KEY_COLUMNS = ("run_no", "response_no", "judge_no", "judge_repeat")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -82,9 +82,9 @@ class Verdicts:
         """
         if not verdicts:
             return
-        texts = {number: _reason_text(verdict) for number, verdict in verdicts.items()}
+        texts = {number: _encode_reason(verdict) for number, verdict in verdicts.items()}
         with self._database.write() as connection:
-            run = run_no(connection, run_id)
+            run = find_run_no(connection, run_id)
             count_write(connection, run)
             judge = put_judges(self._database, connection, [judge_id])[judge_id]
             numbers = put_reasons(self._database, connection, sorted({text for text in texts.values() if text}))
@@ -94,9 +94,9 @@ class Verdicts:
                     "response_no": number,
                     "judge_no": judge,
                     "judge_repeat": judge_repeat,
-                    "verdict": CODES[verdict.verdict],
-                    "right": CODES[verdict.right],
-                    "grounded": CODES[verdict.grounded],
+                    "verdict": VERDICT_CODES[verdict.verdict],
+                    "right": VERDICT_CODES[verdict.right],
+                    "grounded": VERDICT_CODES[verdict.grounded],
                     "reason_no": numbers.get(texts[number]),
                     "rule": RULE_VERSION,
                     "controls": controls,
@@ -104,21 +104,23 @@ class Verdicts:
                 for number, verdict in verdicts.items()
             ]
             statement = self._database.insert(table)
-            update = {column.name: statement.excluded[column.name] for column in table.c if column.name not in KEY}
-            upsert = statement.on_conflict_do_update(index_elements=KEY, set_=update)
-            for part in chunks(rows):
-                connection.execute(upsert, part)
+            update = {
+                column.name: statement.excluded[column.name] for column in table.c if column.name not in KEY_COLUMNS
+            }
+            upsert = statement.on_conflict_do_update(index_elements=KEY_COLUMNS, set_=update)
+            for batch in split_batches(rows):
+                connection.execute(upsert, batch)
 
     def read(
         self, run_id: str, judge_id: str | None, judge_repeat: int = 0, *, numbers: Sequence[int] | None = None
     ) -> Iterator[tuple[int, ExampleVerdict]]:
         """Number and verdict of one response after another, by ascending number; of some responses with `numbers`."""
         with self._database.read() as connection:
-            query = _query(connection, run_id, judge_id, judge_repeat)
-            every = (row for part in raw_rows(connection, query) for row in part)
-            few = rows_among(connection, query, table.c.response_no, sorted(numbers or ()))
-            rows = list(every if numbers is None else few)
-            texts = _texts(connection, {row[-1] for row in rows if row[-1] is not None})
+            query = _build_query(connection, run_id, judge_id, judge_repeat)
+            all_rows = (row for batch in iter_raw_rows(connection, query) for row in batch)
+            selected = iter_matching_rows(connection, query, table.c.response_no, sorted(numbers or ()))
+            rows = list(all_rows if numbers is None else selected)
+            texts = _load_reasons(connection, {row[-1] for row in rows if row[-1] is not None})
         for number, verdict, right, grounded, _, reason_no in rows:
             yield number, ExampleVerdict(VERDICTS[verdict], VERDICTS[right], VERDICTS[grounded], *texts[reason_no])
 
@@ -129,11 +131,13 @@ class Verdicts:
         import numpy as np
 
         with self._database.read() as connection:
-            query = _query(connection, run_id, judge_id, judge_repeat)
-            every = (row for part in raw_rows(connection, query) for row in part)
-            rows = list(every if numbers is None else rows_among(connection, query, table.c.response_no, numbers))
-            texts = _texts(connection, {row[-1] for row in rows if row[-1] is not None})
-        places = {reason_no: place for place, reason_no in enumerate(texts)}
+            query = _build_query(connection, run_id, judge_id, judge_repeat)
+            all_rows = (row for batch in iter_raw_rows(connection, query) for row in batch)
+            rows = list(
+                all_rows if numbers is None else iter_matching_rows(connection, query, table.c.response_no, numbers)
+            )
+            texts = _load_reasons(connection, {row[-1] for row in rows if row[-1] is not None})
+        indices = {reason_no: index for index, reason_no in enumerate(texts)}
         number, verdict, right, grounded, rule, reason = zip(*rows, strict=True) if rows else ((),) * 6
         return VerdictColumns(
             np.array(number, dtype=np.int64),
@@ -141,43 +145,45 @@ class Verdicts:
             np.array(right, dtype=np.int8),
             np.array(grounded, dtype=np.int8),
             np.array(rule, dtype=np.int8),
-            np.array([places[reason_no] for reason_no in reason], dtype=np.int64),
+            np.array([indices[reason_no] for reason_no in reason], dtype=np.int64),
             tuple(texts.values()),
         )
 
     def decided(self, run_id: str, numbers: Collection[int]) -> dict[tuple[str | None, int, str], list[int]]:
         """(judge, judge repeat, fingerprint of controls) -> those of these responses that have a verdict by them."""
         columns = table.c.response_no, judges.c.judge_id, table.c.judge_repeat, table.c.controls
-        found: dict[tuple[str | None, int, str], list[int]] = {}
+        numbers_by_judge: dict[tuple[str | None, int, str], list[int]] = {}
         with self._database.read() as connection:
             query = select(*columns).join_from(table, judges, table.c.judge_no == judges.c.judge_no)
-            query = query.where(table.c.run_no == run_no(connection, run_id))
-            for number, judge_id, repeat, by in rows_among(connection, query, table.c.response_no, sorted(numbers)):
-                found.setdefault((judge_id or None, repeat, by), []).append(number)
-        return found
+            query = query.where(table.c.run_no == find_run_no(connection, run_id))
+            for number, judge_id, repeat, fingerprint in iter_matching_rows(
+                connection, query, table.c.response_no, sorted(numbers)
+            ):
+                numbers_by_judge.setdefault((judge_id or None, repeat, fingerprint), []).append(number)
+        return numbers_by_judge
 
-    def outdated(
+    def find_outdated(
         self,
         run_id: str,
         judge_id: str | None,
         controls: str = "",
         judge_repeat: int = 0,
         *,
-        among: Collection[int] | None = None,
+        only: Collection[int] | None = None,
     ) -> set[int]:
         """Numbers of the responses whose verdict was decided by another rule, or with other controls.
 
-        With `among`, of these responses alone.
+        With `only`, of these responses alone.
         """
         with self._database.read() as connection:
             query = select(table.c.response_no).where(
-                table.c.run_no == run_no(connection, run_id),
-                table.c.judge_no == judge_no(connection, judge_id),
+                table.c.run_no == find_run_no(connection, run_id),
+                table.c.judge_no == find_judge_no(connection, judge_id),
                 table.c.judge_repeat == judge_repeat,
                 or_(table.c.rule != RULE_VERSION, table.c.controls != controls),
             )
-            if among is not None:
-                return {row[0] for row in rows_among(connection, query, table.c.response_no, sorted(among))}
+            if only is not None:
+                return {row[0] for row in iter_matching_rows(connection, query, table.c.response_no, sorted(only))}
             return set(connection.execute(query).scalars())
 
 
@@ -187,18 +193,18 @@ class StoredControls:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    def write(self, run_id: str, judge_id: str, found: Controls, judge_repeat: int = 0) -> None:
+    def write(self, run_id: str, judge_id: str, new_controls: Controls, judge_repeat: int = 0) -> None:
         """Stores the controls of a run and judge in place of earlier ones."""
-        scales = [[*key, plain(scale)] for key, scale in sorted(found.scales.items())]
+        scales = [[*key, to_json_value(scale)] for key, scale in sorted(new_controls.scales.items())]
         plain_controls = {
-            "fingerprint": found.fingerprint,
+            "fingerprint": new_controls.fingerprint,
             "scales": scales,
-            "known_no": dict(found.known_no),
-            "tasks": sorted(found.tasks),
+            "known_no": dict(new_controls.known_no),
+            "tasks": sorted(new_controls.tasks),
         }
-        body = pack(canonical(plain_controls))
+        body = pack_text(to_canonical_json(plain_controls))
         with self._database.write() as connection:
-            run = run_no(connection, run_id)
+            run = find_run_no(connection, run_id)
             count_write(connection, run)
             judge = put_judges(self._database, connection, [judge_id])[judge_id]
             statement = self._database.insert(controls)
@@ -212,50 +218,52 @@ class StoredControls:
         """The controls of a run and judge; None where there are none."""
         with self._database.read() as connection:
             query = select(controls.c.body).where(
-                controls.c.run_no == run_no(connection, run_id),
-                controls.c.judge_no == judge_no(connection, judge_id),
+                controls.c.run_no == find_run_no(connection, run_id),
+                controls.c.judge_no == find_judge_no(connection, judge_id),
                 controls.c.judge_repeat == judge_repeat,
             )
             body = connection.execute(query).scalar()
         if body is None:
             return None
-        stored = json.loads(unpack(body))
+        stored = json.loads(unpack_text(body))
         scales = {
-            (fact, language, layout): from_plain(ControlScale, scale)
+            (fact, language, layout): from_json_value(ControlScale, scale)
             for fact, language, layout, scale in stored["scales"]
         }
         return Controls(scales, stored["fingerprint"], stored["known_no"], frozenset(stored.get("tasks", ())))
 
 
-def _reason_text(verdict: ExampleVerdict) -> str:
+def _encode_reason(verdict: ExampleVerdict) -> str:
     """What is stored of a reason; "" where there is none."""
-    return canonical([verdict.reason, *verdict.settled_by]) if verdict.reason or verdict.settled_by else ""
+    return to_canonical_json([verdict.reason, *verdict.settled_by]) if verdict.reason or verdict.settled_by else ""
 
 
-def _texts(connection: Connection, numbers: set[int]) -> dict[int | None, tuple[str, tuple[str, ...]]]:
+def _load_reasons(connection: Connection, numbers: set[int]) -> dict[int | None, tuple[str, tuple[str, ...]]]:
     """Number of a reason -> its words, and what would settle it; None -> neither."""
     query = select(reasons.c.reason_no, reasons.c.body)
-    found: dict[int | None, tuple[str, tuple[str, ...]]] = {None: ("", ())}
-    for number, body in rows_among(connection, query, reasons.c.reason_no, sorted(numbers)):
-        reason, *settled_by = (framed(text) for text in json.loads(unpack(body)))
-        found[number] = reason, tuple(settled_by)
-    return found
+    reasons_by_no: dict[int | None, tuple[str, tuple[str, ...]]] = {None: ("", ())}
+    for number, body in iter_matching_rows(connection, query, reasons.c.reason_no, sorted(numbers)):
+        reason, *settled_by = (escape_for_frame(text) for text in json.loads(unpack_text(body)))
+        reasons_by_no[number] = reason, tuple(settled_by)
+    return reasons_by_no
 
 
-def _query(connection: Connection, run_id: str, judge_id: str | None, judge_repeat: int) -> Any:
+def _build_query(connection: Connection, run_id: str, judge_id: str | None, judge_repeat: int) -> Any:
     c = table.c
     columns = c.response_no, c.verdict, c.right, c.grounded, c.rule, c.reason_no
-    return select(*columns).where(_read_for(connection, run_id, judge_id, judge_repeat)).order_by(c.response_no)
+    return select(*columns).where(_build_condition(connection, run_id, judge_id, judge_repeat)).order_by(c.response_no)
 
 
-def _read_for(connection: Connection, run_id: str, judge_id: str | None, judge_repeat: int) -> ColumnElement[bool]:
+def _build_condition(
+    connection: Connection, run_id: str, judge_id: str | None, judge_repeat: int
+) -> ColumnElement[bool]:
     """The judge's verdicts, and nobody's of the responses that this judge never judged."""
-    run = run_no(connection, run_id)
-    nobody, judge = judge_no(connection, None), judge_no(connection, judge_id)
+    run = find_run_no(connection, run_id)
+    nobody, judge = find_judge_no(connection, None), find_judge_no(connection, judge_id)
     unjudged = and_(table.c.judge_no == nobody, table.c.judge_repeat == 0)
     if judge is None or judge == nobody:
         return and_(table.c.run_no == run, unjudged)
-    judged = [
+    judged_conditions = [
         exists().where(
             other.c.run_no == run,
             other.c.response_no == table.c.response_no,
@@ -265,4 +273,4 @@ def _read_for(connection: Connection, run_id: str, judge_id: str | None, judge_r
         for other in (table.alias(), scores)
     ]
     of_judge = and_(table.c.judge_no == judge, table.c.judge_repeat == judge_repeat)
-    return and_(table.c.run_no == run, or_(of_judge, and_(unjudged, *(~condition for condition in judged))))
+    return and_(table.c.run_no == run, or_(of_judge, and_(unjudged, *(~condition for condition in judged_conditions))))

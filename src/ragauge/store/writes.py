@@ -19,6 +19,6 @@ def count_write(connection: Connection, run_no: int, *, listed: bool = True, **v
     connection.execute(update(runs).where(runs.c.run_no == run_no).values(**counts, **values))
 
 
-def count_judge_write(connection: Connection, whose: ColumnElement[bool]) -> None:
+def count_judge_write(connection: Connection, condition: ColumnElement[bool]) -> None:
     """Counts a write to what is known about some judges."""
-    connection.execute(update(judges).where(whose).values(writes=judges.c.writes + 1))
+    connection.execute(update(judges).where(condition).values(writes=judges.c.writes + 1))

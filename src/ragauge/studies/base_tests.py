@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 
 from ragauge.metrics.base import Metric
 from ragauge.scores.arrays import ScoreColumns
-from ragauge.stats.families import looks, p_values_against, spent
-from ragauge.studies.means import ALL, TrialMean, score_column
-from ragauge.studies.objective import score_span
-from ragauge.studies.trial_summary import StudyReading, column_bounds
+from ragauge.stats.families import compute_p_values_against, plan_checkpoints, spend_alpha
+from ragauge.studies.means import ALL, TrialMean, get_score_column
+from ragauge.studies.objective import compute_score_span
+from ragauge.studies.trial_summary import StudyReading, compute_column_bounds
 
 if TYPE_CHECKING:
     import numpy as np
@@ -21,13 +21,13 @@ ALPHA = 0.05  # of the set that may be the best, over all looks of a race
 JUST_ABOVE = 0.0501  # the least p-value of what may be the best, where its draws round otherwise
 
 
-def look_shares(n: int, *, raced: bool) -> tuple[float, ...]:
+def compute_look_shares(n: int, *, raced: bool) -> tuple[float, ...]:
     """The chance of an error that each look at n examples (clusters) may spend; without a race there is one look."""
-    stops = looks(n) if raced else (n,)
-    return spent([stop / n for stop in stops], ALPHA)
+    stops = plan_checkpoints(n) if raced else (n,)
+    return spend_alpha([stop / n for stop in stops], ALPHA)
 
 
-def with_base_tests(
+def add_base_tests(
     means: Sequence[TrialMean],
     scores: Mapping[str, ScoreColumns],
     metric: Metric,
@@ -55,15 +55,15 @@ def with_base_tests(
     names = [name for name in reading.trials if name in scores]
     if base not in names:
         return tuple(means)
-    columns = [score_column(scores[name], str(metric)) for name in names]
-    low, high = column_bounds(columns, metric)
-    at, clusters = names.index(base), columns[0].cluster
-    one_sided = p_values_against(low, at, high, clusters=clusters, span=score_span(metric))
+    columns = [get_score_column(scores[name], str(metric)) for name in names]
+    low, high = compute_column_bounds(columns, metric)
+    base_index, clusters = names.index(base), columns[0].cluster
+    one_sided = compute_p_values_against(low, base_index, high, clusters=clusters, span=compute_score_span(metric))
     n = len(low) if clusters is None else len(np.unique(clusters))
-    scale = ALPHA / look_shares(n, raced=raced)[-1]
-    better = _means_above(low, high, at)
+    scale = ALPHA / compute_look_shares(n, raced=raced)[-1]
+    better = _compare_with_base(low, high, base_index)
     p_values = {
-        name: None if p is None else _agreeing(min(1.0, p * scale), base if better[j] else name, reading)
+        name: None if p is None else _align_p_value(min(1.0, p * scale), base if better[j] else name, reading)
         for j, (name, p) in enumerate(zip(names, one_sided, strict=True))
     }
     return tuple(
@@ -72,14 +72,14 @@ def with_base_tests(
     )
 
 
-def _means_above(low: npt.NDArray[np.float64], high: npt.NDArray[np.float64], at: int) -> list[bool]:
-    """Which columns are better than the one at `at` by the examples that both have."""
+def _compare_with_base(low: npt.NDArray[np.float64], high: npt.NDArray[np.float64], base_index: int) -> list[bool]:
+    """Which columns are better than the one at `base_index` by the examples that both have."""
     import numpy as np
 
-    gaps = low - high[:, [at]]
+    gaps = low - high[:, [base_index]]
     return [bool(np.nansum(gaps[:, j]) > 0) for j in range(low.shape[1])]
 
 
-def _agreeing(p: float, worse: str, reading: StudyReading) -> float:
+def _align_p_value(p: float, worse: str, reading: StudyReading) -> float:
     """The p-value on the side of .05 that the decision took, where the two differ by rounding of their draws."""
     return max(p, JUST_ABOVE) if worse in reading.best_set else p

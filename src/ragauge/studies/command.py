@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ragauge.core.messages import plural
+from ragauge.core.messages import format_count
 from ragauge.studies.options import OpenStudyOptions
 from ragauge.verbs import command_options as options
 from ragauge.verbs.command_output import show as shown
@@ -24,12 +24,12 @@ Name = Annotated[str, typer.Argument(help="A stored study.")]
 @app.command("list")
 def list_studies(store: options.Store = "", as_json: options.Json = False) -> None:
     """List the stored studies, newest first."""
-    from ragauge.rendering.writers.terminal import terminal
-    from ragauge.studies.tables import sections
-    from ragauge.studies.verb import studies
+    from ragauge.rendering.writers.terminal import render_terminal
+    from ragauge.studies.tables import build_list_sections
+    from ragauge.studies.verb import list_stored_studies
 
-    rows = studies(store=store or None)
-    show_json(rows) if as_json else shown(terminal(sections(rows)))
+    rows = list_stored_studies(store=store or None)
+    show_json(rows) if as_json else shown(render_terminal(build_list_sections(rows)))
 
 
 @app.command()
@@ -40,54 +40,56 @@ def delete(name: Name, store: options.Store = "", yes: options.Yes = False) -> N
     if not yes:
         typer.confirm(f"Delete the study {name} with all of its runs?", abort=True, err=True)
     trials = delete_study(name, store=store or None)
-    typer.echo(f"deleted {name} ({plural(trials, 'trial')})", err=True)
+    typer.echo(f"deleted {name} ({format_count(trials, 'trial')})", err=True)
 
 
 @app.command()
-@options.grouped
-def show(wanted: OpenStudyOptions, as_json: options.Json = False) -> None:
+@options.spread_options
+def show(command_options: OpenStudyOptions, as_json: options.Json = False) -> None:
     """Show a study: its trials, which may be the best, which to take."""
     from ragauge.studies.verb import open_study
 
-    found = open_study(**vars(wanted))
-    show_json(found.to_dict()) if as_json else shown(found.to_terminal())
+    study_result = open_study(**vars(command_options))
+    show_json(study_result.to_dict()) if as_json else shown(study_result.to_terminal())
 
 
 @app.command()
-@options.grouped
+@options.spread_options
 def report(
-    wanted: OpenStudyOptions,
+    command_options: OpenStudyOptions,
     output: Annotated[
-        Path, typer.Option("-o", "--output", help="A file: .html, .md or .json."), options.Before("metric")
+        Path, typer.Option("-o", "--output", help="A file: .html, .md or .json."), options.PlacedBefore("metric")
     ],
 ) -> None:
     """Write a study's report."""
     from ragauge.studies.verb import open_study
 
-    tell(f"wrote {open_study(**vars(wanted)).save(output)}")
+    print_to_stderr(f"wrote {open_study(**vars(command_options)).save(output)}")
 
 
 @app.command()
-@options.grouped
+@options.spread_options
 def export(
-    wanted: OpenStudyOptions,
-    output: Annotated[Path, typer.Option("-o", "--output", help="A file: .csv or .json."), options.Before("metric")],
+    command_options: OpenStudyOptions,
+    output: Annotated[
+        Path, typer.Option("-o", "--output", help="A file: .csv or .json."), options.PlacedBefore("metric")
+    ],
 ) -> None:
     """Write a study's trials, a row each: parameters, measurements, means."""
     from ragauge.studies.verb import open_study
 
-    tell(f"wrote {open_study(**vars(wanted)).save(output)}")
+    print_to_stderr(f"wrote {open_study(**vars(command_options)).save(output)}")
 
 
-def tell(line: str) -> None:
+def print_to_stderr(line: str) -> None:
     """What is done while a study is made, to stderr."""
     typer.echo(line, err=True)
 
 
-def show_study(found: StudyResult, outputs: Sequence[Path] | None, *, as_json: bool) -> None:
+def show_study(study_result: StudyResult, outputs: Sequence[Path] | None, *, as_json: bool) -> None:
     """Writes and prints a study that was just made; exit code 1 where no trial is complete."""
     for path in outputs or ():
-        tell(f"wrote {found.save(path)}")
-    show_json(found.to_dict()) if as_json else shown(found.to_terminal())
-    if not found.figures.complete:
+        print_to_stderr(f"wrote {study_result.save(path)}")
+    show_json(study_result.to_dict()) if as_json else shown(study_result.to_terminal())
+    if not study_result.figures.complete:
         raise typer.Exit(1)

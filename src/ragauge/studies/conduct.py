@@ -10,12 +10,12 @@ from typing import Any, TypeVar
 
 from ragauge.core.errors import RagaugeError, StoreError, UsageError
 from ragauge.core.example import EvalSet
-from ragauge.core.messages import plural
+from ragauge.core.messages import format_count
 from ragauge.core.response import Response, Run
 from ragauge.core.study import Measurement, Study, Trial
-from ragauge.engine.plan import declare_own
-from ragauge.metrics.base import Measured
-from ragauge.metrics.catalogue import parse
+from ragauge.engine.plan import save_own_declarations
+from ragauge.metrics.base import MetricResult
+from ragauge.metrics.catalogue import parse_metric
 from ragauge.store.scores import Column
 from ragauge.store.store_access import Store
 from ragauge.studies.maker import OpenTrial, TrialMaker
@@ -25,16 +25,16 @@ T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
-class _Result:
+class _TrialOutput:
     """What a trial gave, before it is kept."""
 
     config: Mapping[str, Any]
     columns: tuple[Column, ...]
-    answers: tuple[tuple[Response, Sequence[Measured]], ...]
+    answers: tuple[tuple[Response, Sequence[MetricResult]], ...]
     measurements: tuple[Measurement, ...]
 
 
-def conduct(
+def run_study_trials(
     store: Store,
     name: str,
     maker: TrialMaker,
@@ -67,25 +67,31 @@ def conduct(
     """
     if not grid:
         raise UsageError(f"the study {name} has no trial. Name at least one setting to try.")
-    if fresh and store.studies.has(name):
+    if fresh and store.studies.has_study(name):
         store.studies.delete(name)
     about = (eval_set.name, eval_set.version) if eval_set else ("", "")
-    wanted = Study(name, maker.kind.name, *about, dict(maker.fixed))
-    if store.studies.has(name):
-        refuse_other(store.studies.read(name), wanted)
+    requested = Study(name, maker.kind.name, *about, dict(maker.fixed))
+    if store.studies.has_study(name):
+        check_same_settings(store.studies.read(name), requested)
     else:
-        store.studies.begin(wanted)
+        store.studies.begin_study(requested)
     complete = {trial.name for trial in store.studies.read(name).trials if trial.state == "complete"}
-    named = {maker.name(parameters): parameters for parameters in grid}
-    if there := [called for called in named if called in complete]:
-        _tell(say, f"{plural(len(there), 'trial')} of {len(named)} there already: {', '.join(there)}")
-    made = _Making(store, name, maker, eval_set, say, len(named) - len(there))
-    for group in maker.groups([parameters for called, parameters in named.items() if called not in complete]):
-        made.group([Trial(maker.name(parameters), dict(parameters)) for parameters in group])
+    parameters_by_trial = {maker.name(parameters): parameters for parameters in grid}
+    if existing := [trial_name for trial_name in parameters_by_trial if trial_name in complete]:
+        _report_line(
+            say,
+            f"{format_count(len(existing), 'trial')} of {len(parameters_by_trial)} there already: "
+            f"{', '.join(existing)}",
+        )
+    runner = _TrialRunner(store, name, maker, eval_set, say, len(parameters_by_trial) - len(existing))
+    for group in maker.groups(
+        [parameters for trial_name, parameters in parameters_by_trial.items() if trial_name not in complete]
+    ):
+        runner.run_group([Trial(maker.name(parameters), dict(parameters)) for parameters in group])
     return store.studies.read(name)
 
 
-class _Making:
+class _TrialRunner:
     """Trials made group by group."""
 
     def __init__(
@@ -94,70 +100,70 @@ class _Making:
         self._store, self._study, self._maker, self._set = store, study, maker, eval_set
         self._say, self._planned, self._begun = say, planned, 0
 
-    def group(self, trials: Sequence[Trial]) -> None:
+    def run_group(self, trials: Sequence[Trial]) -> None:
         """Opens all of them, then lets each answer; each is kept as complete or as failed."""
-        with ExitStack() as held:
-            opened: list[tuple[Trial, OpenTrial]] = []
+        with ExitStack() as exit_stack:
+            open_trials: list[tuple[Trial, OpenTrial]] = []
             for trial in trials:
                 self._begun += 1
-                if reason := self._maker.needless(trial.parameters):
-                    _tell(self._say, f"{trial.name} is {reason}")
-                    self._store.studies.put(self._study, replace(trial, state="pruned", reason=reason))
+                if reason := self._maker.find_skip_reason(trial.parameters):
+                    _report_line(self._say, f"{trial.name} is {reason}")
+                    self._store.studies.save_trial(self._study, replace(trial, state="pruned", reason=reason))
                     continue
-                _tell(self._say, f"trial {self._begun} of {self._planned}: {trial.name}")
-                self._store.studies.put(self._study, trial)
-                if (one := self._tried(trial, partial(self._maker.open, trial.parameters))) is not None:
-                    held.callback(one.close)
-                    opened.append((trial, one))
-            ready = [one for _, one in opened]
-            for trial, one in opened if ready and self._prepared(opened, ready) else ():
-                result = self._tried(trial, partial(_result, one, self._set))
+                _report_line(self._say, f"trial {self._begun} of {self._planned}: {trial.name}")
+                self._store.studies.save_trial(self._study, trial)
+                if (open_trial := self._try_step(trial, partial(self._maker.open, trial.parameters))) is not None:
+                    exit_stack.callback(open_trial.close)
+                    open_trials.append((trial, open_trial))
+            ready = [open_trial for _, open_trial in open_trials]
+            for trial, open_trial in open_trials if ready and self._prepare_group(open_trials, ready) else ():
+                result = self._try_step(trial, partial(_build_result, open_trial, self._set))
                 if result is not None:
-                    self._keep(trial, result)
+                    self._save_trial(trial, result)
 
-    def _prepared(self, opened: Sequence[tuple[Trial, OpenTrial]], ready: Sequence[OpenTrial]) -> bool:
+    def _prepare_group(self, open_trials: Sequence[tuple[Trial, OpenTrial]], ready: Sequence[OpenTrial]) -> bool:
         """Whether what is done with a whole group went well; else all of it has failed."""
         try:
-            self._maker.together(ready)
+            self._maker.prepare_group(ready)
         except StoreError:
             raise
         except Exception as error:  # whatever a library raises
-            for trial, _ in opened:
-                self._failed(trial, error)
+            for trial, _ in open_trials:
+                self._record_failure(trial, error)
             return False
         return True
 
-    def _tried(self, trial: Trial, attempt: Callable[[], T]) -> T | None:
+    def _try_step(self, trial: Trial, attempt: Callable[[], T]) -> T | None:
         try:
             return attempt()
         except StoreError:
             raise  # no trial of any settings could be kept
         except Exception as error:  # whatever a library raises, the other trials are made
-            self._failed(trial, error)
+            self._record_failure(trial, error)
             return None
 
-    def _failed(self, trial: Trial, error: Exception) -> None:
+    def _record_failure(self, trial: Trial, error: Exception) -> None:
         reason = str(error) if isinstance(error, RagaugeError) else f"{type(error).__name__}: {error}"
-        _tell(self._say, f"{trial.name} failed: {reason}")
-        self._store.studies.put(self._study, Trial(trial.name, trial.parameters, "failed", reason))
+        _report_line(self._say, f"{trial.name} failed: {reason}")
+        self._store.studies.save_trial(self._study, Trial(trial.name, trial.parameters, "failed", reason))
 
-    def _keep(self, trial: Trial, result: _Result) -> None:
+    def _save_trial(self, trial: Trial, result: _TrialOutput) -> None:
         with self._store.transaction():
             run_id = ""
             if self._set is not None and result.answers:
                 system, about = self._maker.kind.name, {"study": self._study, "parameters": dict(trial.parameters)}
-                run_id = _keep_run(self._store, trial.name, system, about, self._set, result)
-            kept = Trial(trial.name, trial.parameters, "complete", "", run_id, result.measurements)
-            self._store.studies.put(self._study, kept)
+                run_id = _save_run(self._store, trial.name, system, about, self._set, result)
+            complete_trial = Trial(trial.name, trial.parameters, "complete", "", run_id, result.measurements)
+            self._store.studies.save_trial(self._study, complete_trial)
 
 
-def _result(opened: OpenTrial, eval_set: EvalSet | None) -> _Result:
-    answers = tuple(opened.answers(eval_set.examples if eval_set else ()))
-    columns = tuple(Column(str(metric), metric.version) for metric in opened.metrics)
-    return _Result(dict(opened.config), columns, answers, tuple(opened.measurements()))
+def _build_result(open_trial: OpenTrial, eval_set: EvalSet | None) -> _TrialOutput:
+    answers = tuple(open_trial.answers(eval_set.examples if eval_set else ()))
+    columns = tuple(Column(str(metric), metric.version) for metric in open_trial.metrics)
+    return _TrialOutput(dict(open_trial.config), columns, answers, tuple(open_trial.measurements()))
 
 
-def conduct_once(
+def run_single_trial(
     store: Store,
     name: str,
     maker: TrialMaker,
@@ -178,28 +184,28 @@ def conduct_once(
     Raises:
         RagaugeError: what the maker raises; nothing is kept then.
     """
-    with ExitStack() as held:
-        opened = maker.open(parameters)
-        held.callback(opened.close)
-        maker.together([opened])
-        result = _result(opened, eval_set)
-    told = {**about, "measurements": {one.name: one.value for one in result.measurements}}
+    with ExitStack() as exit_stack:
+        open_trial = maker.open(parameters)
+        exit_stack.callback(open_trial.close)
+        maker.prepare_group([open_trial])
+        result = _build_result(open_trial, eval_set)
+    run_config = {**about, "measurements": {measurement.name: measurement.value for measurement in result.measurements}}
     with store.transaction():
-        return _keep_run(store, name, maker.kind.name, told, eval_set, result)
+        return _save_run(store, name, maker.kind.name, run_config, eval_set, result)
 
 
-def _keep_run(
-    store: Store, name: str, system: str, about: Mapping[str, Any], eval_set: EvalSet, result: _Result
+def _save_run(
+    store: Store, name: str, system: str, about: Mapping[str, Any], eval_set: EvalSet, result: _TrialOutput
 ) -> str:
     """The run of a trial with its responses and scores; returns its id."""
     run = Run("", name, system=system, config={**result.config, **about}, planned=len(result.answers))
-    run_id = store.collecting.begin(run, eval_set).run_id
+    run_id = store.collecting.begin_run(run, eval_set).run_id
     examples = {example.query_id: example for example in eval_set.examples}
     arrived = [(examples[response.query_id], response) for response, _ in result.answers]
     store.collecting.add(run_id, arrived)
-    store.collecting.finish(run_id)
-    declare_own([parse(column.metric) for column in result.columns], store)
-    order = store.runs.order(run_id).numbers
+    store.collecting.finish_run(run_id)
+    save_own_declarations([parse_metric(column.metric) for column in result.columns], store)
+    order = store.runs.load_order(run_id).numbers
     index = store.runs.index(run_id, order)
     number = {index.query_ids[query]: int(no) for no, query in zip(index.number, index.query, strict=True)}
     rows = [(number[response.query_id], scores) for response, scores in result.answers]
@@ -208,22 +214,22 @@ def _keep_run(
     return run_id
 
 
-def refuse_other(there: Study, wanted: Study) -> None:
+def check_same_settings(existing: Study, requested: Study) -> None:
     """UsageError where a study of this name holds something else constant."""
 
-    def settings(study: Study) -> dict[str, Any]:
+    def list_settings(study: Study) -> dict[str, Any]:
         return {"kind": study.kind, "set": f"{study.set_name} {study.set_version}", **study.fixed}
 
-    old, new = settings(there), settings(wanted)
+    old, new = list_settings(existing), list_settings(requested)
     differing = [key for key in {**old, **new} if old.get(key) != new.get(key)]
     if differing:
-        told = "; ".join(f"{key} was {old.get(key)}, now {new.get(key)}" for key in differing)
+        changes = "; ".join(f"{key} was {old.get(key)}, now {new.get(key)}" for key in differing)
         raise UsageError(
-            f"the study {wanted.name} holds other settings constant: {told}. "
+            f"the study {requested.name} holds other settings constant: {changes}. "
             "Choose another --name, or --fresh to forget it."
         )
 
 
-def _tell(say: Say | None, line: str) -> None:
+def _report_line(say: Say | None, line: str) -> None:
     if say is not None:
         say(line)

@@ -7,9 +7,9 @@ from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
-from ragauge.core.identity import canonical
+from ragauge.core.identity import to_canonical_json
 from ragauge.metrics.base import Metric
-from ragauge.scores.estimation import ScoreSample, difference_test, interval_of_difference
+from ragauge.scores.estimation import ScoreSample, compute_difference_interval, run_difference_test
 from ragauge.stats.families import benjamini_hochberg, holm
 from ragauge.stats.weighted import Interval
 
@@ -91,7 +91,7 @@ class EffectSettings(NamedTuple):
 DEFAULT_SETTINGS = EffectSettings()
 
 
-def parameter_effects(
+def compute_effects(
     trials: Sequence[Parameters],
     values: Floats,
     metric: Metric,
@@ -115,23 +115,25 @@ def parameter_effects(
     Returns:
         Those of parameters that vary, in the order of the base and of the trials.
     """
-    grid = _Grid(trials, _index(trials), values, metric, clusters, costs or {}, settings)
-    found = [
-        _effect(name, value, base[name], grid)
+    grid = _Grid(trials, _index_trials(trials), values, metric, clusters, costs or {}, settings)
+    effects = [
+        _compute_effect(name, value, base[name], grid)
         for name in base
-        for value in _values(trials, name)
-        if canonical(value) != canonical(base[name])
+        for value in _list_values(trials, name)
+        if to_canonical_json(value) != to_canonical_json(base[name])
     ]
-    noise, tested = settings.noise, [n for n, one in enumerate(found) if one.p_value is not None]
-    for n, p in zip(tested, holm([found[n].p_value or 0.0 for n in tested]), strict=True):
-        found[n] = replace(found[n], p_value=p, verdict=_verdict(p, found[n].interval, noise))
+    noise, tested = settings.noise, [n for n, effect in enumerate(effects) if effect.p_value is not None]
+    for n, p in zip(tested, holm([effects[n].p_value or 0.0 for n in tested]), strict=True):
+        effects[n] = replace(effects[n], p_value=p, verdict=_decide_verdict(p, effects[n].interval, noise))
     return [
-        replace(one, verdict=_verdict(None, one.interval, noise)) if one.p_value is None and one.interval else one
-        for one in found
+        replace(effect, verdict=_decide_verdict(None, effect.interval, noise))
+        if effect.p_value is None and effect.interval
+        else effect
+        for effect in effects
     ]
 
 
-def interactions(
+def find_interactions(
     trials: Sequence[Parameters],
     values: Floats,
     metric: Metric,
@@ -152,27 +154,33 @@ def interactions(
         clusters: shape (examples,), labels.
         rate: share of false ones among those returned, at most, on average.
     """
-    index = _index(trials)
-    found = []
-    for one, other in combinations(base, 2):
-        for a in _values(trials, one):
-            for b in _values(trials, other):
-                if canonical(a) == canonical(base[one]) or canonical(b) == canonical(base[other]):
+    index = _index_trials(trials)
+    results = []
+    for item, other in combinations(base, 2):
+        for a in _list_values(trials, item):
+            for b in _list_values(trials, other):
+                if to_canonical_json(a) == to_canonical_json(base[item]) or to_canonical_json(b) == to_canonical_json(
+                    base[other]
+                ):
                     continue
-                if (seen := _interaction((one, a), (other, b), base, index, values, metric, clusters)) is not None:
-                    found.append(seen)
-    adjusted = benjamini_hochberg([one.p_value for one in found])
-    kept = [replace(one, p_value=p) for one, p in zip(found, adjusted, strict=True) if p < rate]
-    return sorted(kept, key=lambda one: (one.p_value, -abs(one.difference)))
+                if (
+                    interaction := _compute_interaction((item, a), (other, b), base, index, values, metric, clusters)
+                ) is not None:
+                    results.append(interaction)
+    adjusted = benjamini_hochberg([item.p_value for item in results])
+    significant = [replace(item, p_value=p) for item, p in zip(results, adjusted, strict=True) if p < rate]
+    return sorted(significant, key=lambda item: (item.p_value, -abs(item.difference)))
 
 
-def _index(trials: Sequence[Parameters]) -> dict[str, int]:
-    return {canonical(dict(one)): n for n, one in enumerate(trials)}
+def _index_trials(trials: Sequence[Parameters]) -> dict[str, int]:
+    return {to_canonical_json(dict(parameters)): n for n, parameters in enumerate(trials)}
 
 
-def _values(trials: Sequence[Parameters], name: str) -> list[Any]:
-    found = {canonical(one[name]): one[name] for one in trials if name in one}
-    return list(found.values())
+def _list_values(trials: Sequence[Parameters], name: str) -> list[Any]:
+    values_by_key = {
+        to_canonical_json(parameters[name]): parameters[name] for parameters in trials if name in parameters
+    }
+    return list(values_by_key.values())
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,41 +196,43 @@ class _Grid:
     settings: EffectSettings
 
 
-def _effect(name: str, value: Any, base: Any, grid: _Grid) -> ParameterEffect:
+def _compute_effect(name: str, value: Any, base: Any, grid: _Grid) -> ParameterEffect:
     pairs = []
-    for there, parameters in enumerate(grid.trials):
-        if name in parameters and canonical(parameters[name]) == canonical(value):
-            here = grid.index.get(canonical({**parameters, name: base}))
-            if here is not None:
-                pairs.append((there, here))
+    for value_index, parameters in enumerate(grid.trials):
+        if name in parameters and to_canonical_json(parameters[name]) == to_canonical_json(value):
+            base_index = grid.index.get(to_canonical_json({**parameters, name: base}))
+            if base_index is not None:
+                pairs.append((value_index, base_index))
     n_dropped = sum(not grid.settings.dropped.isdisjoint(pair) for pair in pairs)
-    found = ParameterEffect(name, value, base, len(pairs), n_dropped)
+    effect = ParameterEffect(name, value, base, len(pairs), n_dropped)
     if not pairs:
-        return found
+        return effect
     changes = {}
-    for cost, held in grid.costs.items():
-        both = [(held[a], held[b]) for a, b in pairs]
-        known = [x - y for x, y in both if x is not None and y is not None]
-        if known:
-            changes[cost] = sum(known) / len(known)
-    new, old, rows = _sides([a for a, _ in pairs], [b for _, b in pairs], grid.values)
+    for cost, cost_values in grid.costs.items():
+        both = [(cost_values[a], cost_values[b]) for a, b in pairs]
+        cost_changes = [x - y for x, y in both if x is not None and y is not None]
+        if cost_changes:
+            changes[cost] = sum(cost_changes) / len(cost_changes)
+    new, old, rows = _pair_scores([a for a, _ in pairs], [b for _, b in pairs], grid.values)
     if rows.sum() < 2:
-        return replace(found, examples=int(rows.sum()), costs=changes)
+        return replace(effect, examples=int(rows.sum()), costs=changes)
     if (new == old).all():  # not one example differs: the parameter is idle here
-        return replace(found, examples=int(rows.sum()), difference=0.0, costs=changes, verdict="inside the noise")
-    sides = ScoreSample.pair(grid.metric, new, old, None, None if grid.clusters is None else grid.clusters[rows])
-    tested, looked = difference_test(*sides), grid.settings.n_looks if n_dropped else 1
+        return replace(effect, examples=int(rows.sum()), difference=0.0, costs=changes, verdict="inside the noise")
+    samples = ScoreSample.from_pairs(
+        grid.metric, new, old, None, None if grid.clusters is None else grid.clusters[rows]
+    )
+    tested, looked = run_difference_test(*samples), grid.settings.n_looks if n_dropped else 1
     return replace(
-        found,
+        effect,
         examples=int(rows.sum()),
         difference=float((new - old).mean()),
         costs=changes,
-        interval=interval_of_difference(*sides),
+        interval=compute_difference_interval(*samples),
         p_value=None if tested is None else min(1.0, looked * tested.p_value),
     )
 
 
-def _interaction(
+def _compute_interaction(
     first: tuple[str, Any],
     second: tuple[str, Any],
     base: Parameters,
@@ -233,58 +243,62 @@ def _interaction(
 ) -> Interaction | None:
     import numpy as np
 
-    (one, a), (other, b) = first, second
+    (first_name, a), (second_name, b) = first, second
     fours = []
     for key, both in index.items():
-        parameters = _parameters(key)
-        if canonical(parameters.get(one)) != canonical(a) or canonical(parameters.get(other)) != canonical(b):
+        parameters = _parse_parameters(key)
+        if to_canonical_json(parameters.get(first_name)) != to_canonical_json(a) or to_canonical_json(
+            parameters.get(second_name)
+        ) != to_canonical_json(b):
             continue
-        rest = [
-            {**parameters, one: base[one]},
-            {**parameters, other: base[other]},
-            {**parameters, one: base[one], other: base[other]},
+        reduced = [
+            {**parameters, first_name: base[first_name]},
+            {**parameters, second_name: base[second_name]},
+            {**parameters, first_name: base[first_name], second_name: base[second_name]},
         ]
-        numbers = [index.get(canonical(change)) for change in rest]
+        numbers = [index.get(to_canonical_json(change)) for change in reduced]
         if None not in numbers:
             fours.append((both, *numbers))
     if not fours:
         return None
-    parts = np.array(fours)
-    new = values[:, parts[:, 0]] + values[:, parts[:, 3]]
-    old = values[:, parts[:, 1]] + values[:, parts[:, 2]]
-    mean_new, mean_old, rows = _means(new / 2, old / 2)
+    quads = np.array(fours)
+    new = values[:, quads[:, 0]] + values[:, quads[:, 3]]
+    old = values[:, quads[:, 1]] + values[:, quads[:, 2]]
+    mean_new, mean_old, rows = _average_pairs(new / 2, old / 2)
     if rows.sum() < 2 or (mean_new == mean_old).all():  # a parameter that is idle here is no hypothesis
         return None
-    sides = ScoreSample.pair(metric, mean_new, mean_old, None, None if clusters is None else clusters[rows])
-    tested, interval = difference_test(*sides), interval_of_difference(*sides)
+    samples = ScoreSample.from_pairs(metric, mean_new, mean_old, None, None if clusters is None else clusters[rows])
+    tested, interval = run_difference_test(*samples), compute_difference_interval(*samples)
     if tested is None:
         return None
     doubled = None if interval is None else replace(interval, low=2 * interval.low, high=2 * interval.high)
     return Interaction(first, second, 2 * float((mean_new - mean_old).mean()), doubled, tested.p_value)
 
 
-def _parameters(key: str) -> dict[str, Any]:
+def _parse_parameters(key: str) -> dict[str, Any]:
     import json
 
     return dict(json.loads(key))
 
 
-def _sides(new: Sequence[int], old: Sequence[int], values: Floats) -> tuple[Floats, Floats, npt.NDArray[np.bool_]]:
-    return _means(values[:, list(new)], values[:, list(old)])
+def _pair_scores(
+    new: Sequence[int], old: Sequence[int], values: Floats
+) -> tuple[Floats, Floats, npt.NDArray[np.bool_]]:
+    return _average_pairs(values[:, list(new)], values[:, list(old)])
 
 
-def _means(new: Floats, old: Floats) -> tuple[Floats, Floats, npt.NDArray[np.bool_]]:
+def _average_pairs(new: Floats, old: Floats) -> tuple[Floats, Floats, npt.NDArray[np.bool_]]:
     """Per example the mean of both sides over the pairs that have both, and which examples have any."""
     import numpy as np
 
     both = ~(np.isnan(new) | np.isnan(old))
     count = both.sum(axis=1)
     rows = count > 0
-    means = [np.where(both, side, 0.0).sum(axis=1)[rows] / count[rows] for side in (new, old)]
+    means = [np.where(both, scores, 0.0).sum(axis=1)[rows] / count[rows] for scores in (new, old)]
     return means[0], means[1], rows
 
 
-def _verdict(p_value: float | None, interval: Interval | None, noise: float) -> Verdict:
+def _decide_verdict(p_value: float | None, interval: Interval | None, noise: float) -> Verdict:
     if p_value is not None and p_value < 0.05:
         return "matters"
     if interval is not None and -noise <= interval.low and interval.high <= noise:

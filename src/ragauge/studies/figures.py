@@ -11,15 +11,15 @@ from math import inf
 from typing import TYPE_CHECKING, Literal
 
 from ragauge.core.errors import UnknownName, UsageError
-from ragauge.core.search_space import called
+from ragauge.core.search_space import format_parameters
 from ragauge.core.study import Study, Trial
-from ragauge.metrics.catalogue import parse
-from ragauge.scores.known_items import KNOWN_ITEM, SEGMENT, known_item_caution
+from ragauge.metrics.catalogue import parse_metric
+from ragauge.scores.known_items import KNOWN_ITEM, SEGMENT, warn_known_items
 from ragauge.scores.results.chart import ReportChart
 from ragauge.studies.front import choose_cost
-from ragauge.studies.means import ALL, TrialMean, measured_means, trial_means
-from ragauge.studies.recommendation import RaceOutcome, StudyTarget, target_of
-from ragauge.studies.trial_summary import StudyReading, may_be_taken, read_measured, read_trials
+from ragauge.studies.means import ALL, TrialMean, build_measured_means, compute_trial_means
+from ragauge.studies.recommendation import RaceOutcome, StudyTarget, parse_target
+from ragauge.studies.trial_summary import StudyReading, list_eligible, read_measured, read_trials
 
 if TYPE_CHECKING:
     from ragauge.scores.arrays import ScoreColumns
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from ragauge.studies.means import Mask
 
 
-def _written(value: object) -> str:
+def _format_parameter(value: object) -> str:
     """A parameter's value as trials' names have it: false, not False."""
     return str(value).lower() if isinstance(value, bool) else str(value)
 
@@ -53,28 +53,34 @@ class StudyTable:
     notes: tuple[str, ...] = ()
 
 
-GAINS = ("*per_second*", "recall_at_*", "predicted_at_*", "exact_recall", "labelled_recall_of_exact")  # no costs
-MOST_CAUTIONS = 6  # sentences on trials that lack scores
-Told = str | StudyTable | ReportChart
+GAIN_PATTERNS = (
+    "*per_second*",
+    "recall_at_*",
+    "predicted_at_*",
+    "exact_recall",
+    "labelled_recall_of_exact",
+)  # no costs
+MAX_CAUTIONS = 6  # sentences on trials that lack scores
+StudyContent = str | StudyTable | ReportChart
 
 
-def _nothing(_: StudyFigures) -> Iterable[Told]:
+def _build_no_sections(_: StudySummary) -> Iterable[StudyContent]:
     return ()
 
 
-def _as_read(_: StudyFigures, reading: StudyReading) -> StudyReading:
+def _keep_reading(_: StudySummary, reading: StudyReading) -> StudyReading:
     return reading
 
 
-def _as_tested(_: StudyFigures, means: tuple[TrialMean, ...]) -> tuple[TrialMean, ...]:
+def _keep_means(_: StudySummary, means: tuple[TrialMean, ...]) -> tuple[TrialMean, ...]:
     return means
 
 
-def _alike(_: Trial) -> str:
+def _get_no_stratum(_: Trial) -> str:
     return ""
 
 
-def _rival(_: Trial) -> bool:
+def _is_always_rival(_: Trial) -> bool:
     return True
 
 
@@ -104,19 +110,19 @@ class StudyKind:
     decides: tuple[str, ...]
     costs: tuple[str, ...]
     shown: tuple[str, ...] = ()
-    tells: Callable[[StudyFigures], Iterable[Told]] = field(default=_nothing, compare=False)
+    tells: Callable[[StudySummary], Iterable[StudyContent]] = field(default=_build_no_sections, compare=False)
     beside: tuple[str, ...] = ()
     ranked: bool = False
-    stratum: Callable[[Trial], str] = field(default=_alike, compare=False)
-    rival: Callable[[Trial], bool] = field(default=_rival, compare=False)
-    rules: Callable[[StudyFigures, StudyReading], StudyReading] = field(default=_as_read, compare=False)
-    tests: Callable[[StudyFigures, tuple[TrialMean, ...]], tuple[TrialMean, ...]] = field(
-        default=_as_tested, compare=False
+    stratum: Callable[[Trial], str] = field(default=_get_no_stratum, compare=False)
+    rival: Callable[[Trial], bool] = field(default=_is_always_rival, compare=False)
+    rules: Callable[[StudySummary, StudyReading], StudyReading] = field(default=_keep_reading, compare=False)
+    tests: Callable[[StudySummary, tuple[TrialMean, ...]], tuple[TrialMean, ...]] = field(
+        default=_keep_means, compare=False
     )
     tested: str = "p is corrected by Holm over the trials."
 
 
-class StudyFigures:
+class StudySummary:
     """The trials of a study, read once for every output.
 
     Attributes:
@@ -147,10 +153,16 @@ class StudyFigures:
         self.masks: Mapping[str, Mask] = masks or {}
         self.complete = tuple(trial for trial in study.trials if trial.state == "complete")
         first = self.complete[0].measurements if self.complete else ()
-        self.measured = tuple(dict.fromkeys(one.name for trial in self.complete for one in trial.measurements))
-        held = [one.name for one in first if one.low is not None]  # with an interval, so that it can decide
-        wanted = [name for pattern in kind.decides for name in (*self.names, *held) if fnmatchcase(name, pattern)]
-        self.metric = next(iter([*wanted, *self.names]), "")
+        self.measured = tuple(
+            dict.fromkeys(measurement.name for trial in self.complete for measurement in trial.measurements)
+        )
+        interval_names = [
+            measurement.name for measurement in first if measurement.low is not None
+        ]  # with an interval, so that it can decide
+        deciding_names = [
+            name for pattern in kind.decides for name in (*self.names, *interval_names) if fnmatchcase(name, pattern)
+        ]
+        self.metric = next(iter([*deciding_names, *self.names]), "")
         self.scored = self.metric in self.names
         self.base, self.logarithmic, self._asked_cost = "", False, ""
         self.errors: Mapping[str, JudgeMeanError] = {}
@@ -158,7 +170,7 @@ class StudyFigures:
         self.decide: Literal["interval", "point"] = "interval"
         self.target: StudyTarget | None = None
 
-    def ask(
+    def set_options(
         self,
         *,
         metric: str = "",
@@ -167,7 +179,7 @@ class StudyFigures:
         cost: str = "",
         log: bool = False,
         decide: Literal["interval", "point"] = "interval",
-    ) -> StudyFigures:
+    ) -> StudySummary:
         """Sets what is asked of the trials; called before anything is read.
 
         Args:
@@ -182,19 +194,19 @@ class StudyFigures:
             UnknownName: no such metric, trial or cost.
             UsageError: a target that is no number, or a cost of which more is better.
         """
-        of, value = target_of(target)
+        target_metric, value = parse_target(target)
         if self.complete:
-            self.metric = self._known(metric or of) or self.metric
+            self.metric = self._resolve_name(metric or target_metric) or self.metric
             self.scored = self.metric in self.names
         if base and base not in {trial.name for trial in self.complete}:
             raise UnknownName("complete trial", base, [trial.name for trial in self.complete])
         if cost and self.complete and cost not in self.measured:
             raise UnknownName("measurement of this study", cost, self.measured)
-        if any(fnmatchcase(cost, pattern) for pattern in GAINS):
-            costs = [one for one in self.measured if not any(fnmatchcase(one, pattern) for pattern in GAINS)]
+        if any(fnmatchcase(cost, pattern) for pattern in GAIN_PATTERNS):
+            costs = [name for name in self.measured if not any(fnmatchcase(name, pattern) for pattern in GAIN_PATTERNS)]
             raise UsageError(f"--cost: of {cost} more is better, so it is no cost. Name one of: {', '.join(costs)}.")
         if value is not None:
-            self.target = StudyTarget(self._known(of) or self.metric, value)
+            self.target = StudyTarget(self._resolve_name(target_metric) or self.metric, value)
         self.base, self._asked_cost, self.logarithmic, self.decide = base, cost, log, decide
         return self
 
@@ -202,115 +214,124 @@ class StudyFigures:
     def base_trial(self) -> Trial | None:
         """The trial that others are held against, even if it was dropped on the way; None where there is none."""
         base = self.study.fixed.get("base") or {}
-        named = self.base or self.study.fixed.get("base_trial") or (called(base) if base else "")
-        return next((trial for trial in self.study.trials if trial.name == named), None)
+        base_name = self.base or self.study.fixed.get("base_trial") or (format_parameters(base) if base else "")
+        return next((trial for trial in self.study.trials if trial.name == base_name), None)
 
     @cached_property
     def cost(self) -> str:
         """The measurement that decides between trials, as asked, else as `choose_cost` says; "" where none has one."""
-        priced = {name: self.costs(name) for name in self.kind.costs if name in self.measured}
+        priced = {name: self.get_costs(name) for name in self.kind.costs if name in self.measured}
         if self._asked_cost or len(priced) < 2 or not self.metric:
             return self._asked_cost or next(iter(priced), "")
-        plain = self._read_plainly(next(iter(self.strata.values())), "")
-        return choose_cost(priced, may_be_taken(plain, self.target, self.scores if self.scored else self.complete))
+        reading = self._read_without_rules(next(iter(self.strata.values())), "")
+        return choose_cost(priced, list_eligible(reading, self.target, self.scores if self.scored else self.complete))
 
-    def _known(self, name: str) -> str:
+    def _resolve_name(self, name: str) -> str:
         """The printed name of a metric, or the name of a measurement, that the trials have."""
         if not name or name in self.measured or not self.complete:
             return name
-        printed = str(parse(name)) if self.names else name
+        printed = str(parse_metric(name)) if self.names else name
         if printed not in self.names:
             raise UnknownName("metric of this study", name, [*self.names, *self.measured])
         return printed
 
     @cached_property
-    def _deciding(self) -> tuple[TrialMean, ...]:
+    def _deciding_means(self) -> tuple[TrialMean, ...]:
         """What decides, over all examples and by segment: two families of differences."""
         if not self.scored:
-            return measured_means(self.complete, self.metric) if self.metric else ()
+            return build_measured_means(self.complete, self.metric) if self.metric else ()
         base = self.base if self.base in self.scores else ""
-        found = tuple(trial_means(self.scores, parse(self.metric), base=base, segments=self.masks))
-        return self.kind.tests(self, found) if base else found
+        means = tuple(compute_trial_means(self.scores, parse_metric(self.metric), base=base, segments=self.masks))
+        return self.kind.tests(self, means) if base else means
 
     @cached_property
     def means(self) -> tuple[TrialMean, ...]:
         """Every metric of every complete trial over all examples, with the difference to the base."""
-        found: list[TrialMean] = []
+        all_means: list[TrialMean] = []
         for name in self.names:
             base = self.base if self.base in self.scores else ""
-            mine = self._deciding if name == self.metric else trial_means(self.scores, parse(name), base=base)
-            found += [one for one in mine if one.segment == ALL]
-        return (*found, *(() if self.scored else self._deciding))
+            metric_means = (
+                self._deciding_means
+                if name == self.metric
+                else compute_trial_means(self.scores, parse_metric(name), base=base)
+            )
+            all_means += [mean for mean in metric_means if mean.segment == ALL]
+        return (*all_means, *(() if self.scored else self._deciding_means))
 
     @property
     def beside(self) -> tuple[str, ...]:
         """The metrics that are shown beside what decides."""
         out = [self.metric, *(pattern[1:] for pattern in self.kind.beside if pattern.startswith("!"))]
-        wanted = [name for pattern in self.kind.beside for name in self.names if fnmatchcase(name, pattern)]
-        return tuple(dict.fromkeys(one for one in wanted if not any(fnmatchcase(one, pattern) for pattern in out)))
+        matching = [name for pattern in self.kind.beside for name in self.names if fnmatchcase(name, pattern)]
+        return tuple(
+            dict.fromkeys(metric for metric in matching if not any(fnmatchcase(metric, pattern) for pattern in out))
+        )
 
     @cached_property
     def segment_means(self) -> tuple[TrialMean, ...]:
         """What decides, by segment."""
-        return tuple(one for one in self._deciding if one.segment != ALL)
+        return tuple(mean for mean in self._deciding_means if mean.segment != ALL)
 
     def mean(self, trial: str, metric: str = "") -> TrialMean | None:
         """One trial's mean of a metric, or of what decides."""
-        wanted = metric or self.metric
-        return self._by_name.get((trial, wanted))
+        metric_name = metric or self.metric
+        return self._means_by_name.get((trial, metric_name))
 
     @cached_property
     def listed(self) -> tuple[Trial, ...]:
         """The complete trials as tables have them."""
         if not self.kind.ranked or not self.metric:
             return self.complete
-        sign = 1.0 if self.scored and parse(self.metric).direction == "lower" else -1.0
+        sign = 1.0 if self.scored and parse_metric(self.metric).direction == "lower" else -1.0
         means = {one.name: self.mean(one.name) for one in self.complete}
 
-        def place(trial: Trial) -> float:
-            one = means[trial.name]
-            return inf if one is None or one.mean is None else sign * one.mean
+        def sort_key(trial: Trial) -> float:
+            mean = means[trial.name]
+            return inf if mean is None or mean.mean is None else sign * mean.mean
 
-        return tuple(sorted(self.complete, key=place))
+        return tuple(sorted(self.complete, key=sort_key))
 
     @cached_property
-    def varied(self) -> tuple[str, ...]:
+    def varied_parameters(self) -> tuple[str, ...]:
         """The parameters that have several values, in the order of the space."""
-        return tuple(name for name, values in self.study.space.items() if len(values) > 1)
+        return tuple(name for name, values in self.study.parameter_values.items() if len(values) > 1)
 
-    def short(self, trial: str) -> str:
+    def shorten_name(self, trial: str) -> str:
         """A trial's name without the parameters that all complete trials of its kind share; each stays unique.
 
         Where trials are ranked: the parameters that vary alone, of more than two their values in order.
         """
         if self.kind.ranked:
-            held = next(one.parameters for one in self.study.trials if one.name == trial)
-            few = len(self.varied) < 3
+            parameters = next(item.parameters for item in self.study.trials if item.name == trial)
+            few = len(self.varied_parameters) < 3
             return " · ".join(
-                f"{name}={_written(held.get(name))}" if few else _written(held.get(name, "–")) for name in self.varied
+                f"{name}={_format_parameter(parameters.get(name))}"
+                if few
+                else _format_parameter(parameters.get(name, "–"))
+                for name in self.varied_parameters
             )
-        kind, *parts = trial.split(":")
-        others = [one.name.split(":")[1:] for one in self.complete if one.name.split(":")[0] == kind]
-        left = (part for part in parts if "=" not in part or not all(part in one for one in others))
-        return ":".join([kind, *left])
+        kind, *parameter_parts = trial.split(":")
+        others = [item.name.split(":")[1:] for item in self.complete if item.name.split(":")[0] == kind]
+        distinctive = (part for part in parameter_parts if "=" not in part or not all(part in item for item in others))
+        return ":".join([kind, *distinctive])
 
     @cached_property
-    def _by_name(self) -> Mapping[tuple[str, str], TrialMean]:
-        return {(one.trial, one.metric): one for one in self.means}
+    def _means_by_name(self) -> Mapping[tuple[str, str], TrialMean]:
+        return {(mean.trial, mean.metric): mean for mean in self.means}
 
-    def costs(self, name: str) -> dict[str, float]:
+    def get_costs(self, name: str) -> dict[str, float]:
         """Trial -> what it costs, of the complete ones where this was measured."""
-        found = {trial.name: trial.measured(name) for trial in self.complete}
-        return {trial: value for trial, value in found.items() if value is not None}
+        values = {trial.name: trial.find_measurement_value(name) for trial in self.complete}
+        return {trial: value for trial, value in values.items() if value is not None}
 
     @cached_property
     def strata(self) -> Mapping[str, tuple[Trial, ...]]:
         """Stratum -> its complete trials, which are rivals; the one that decides first."""
-        found: dict[str, list[Trial]] = {}
+        by_stratum: dict[str, list[Trial]] = {}
         rivals = [trial for trial in self.complete if self.kind.rival(trial)] or self.complete
-        for trial in sorted(rivals, key=lambda one: self.kind.stratum(one) != ""):
-            found.setdefault(self.kind.stratum(trial), []).append(trial)
-        return {name: tuple(trials) for name, trials in found.items()}
+        for trial in sorted(rivals, key=lambda rival: self.kind.stratum(rival) != ""):
+            by_stratum.setdefault(self.kind.stratum(trial), []).append(trial)
+        return {name: tuple(trials) for name, trials in by_stratum.items()}
 
     @cached_property
     def readings(self) -> Mapping[str, StudyReading]:
@@ -325,7 +346,7 @@ class StudyFigures:
             raise UsageError(f"the trials of {self.study.name} have neither scores nor a measurement that decides.")
         names = [self.cost, *(name for name in self.kind.costs if name in self.measured and name != self.cost)]
         first = next(iter(self.strata.values()))
-        return {name: self._read(first, name) for name in names}
+        return {name: self._read_stratum(first, name) for name in names}
 
     @cached_property
     def stratum_readings(self) -> Mapping[str, StudyReading]:
@@ -333,63 +354,66 @@ class StudyFigures:
         scored = (
             (name, trials)
             for name, trials in self.strata.items()
-            if any((one := self.mean(trial.name)) is not None and one.mean is not None for trial in trials)
+            if any((mean := self.mean(trial.name)) is not None and mean.mean is not None for trial in trials)
         )
-        return {name: self._read(trials, self.cost) for name, trials in scored}
+        return {name: self._read_stratum(trials, self.cost) for name, trials in scored}
 
-    def _read(self, trials: Sequence[Trial], cost: str) -> StudyReading:
+    def _read_stratum(self, trials: Sequence[Trial], cost: str) -> StudyReading:
         """What is decided between some trials."""
-        found = self._read_plainly(trials, cost)
-        return self.kind.rules(self, found) if self.scored else found
+        reading = self._read_without_rules(trials, cost)
+        return self.kind.rules(self, reading) if self.scored else reading
 
-    def _read_plainly(self, trials: Sequence[Trial], cost: str) -> StudyReading:
+    def _read_without_rules(self, trials: Sequence[Trial], cost: str) -> StudyReading:
         """The same without the rules of the kind."""
         race = None
         if self.kind.name == "sweep":
-            left = {trial.name for trial in trials if not trial.reason} if self.raced else None
-            asked = [trial for trial in self.study.trials if trial.state != "failed"]
-            race = RaceOutcome(left, len(asked), self.base_trial.name if self.base_trial is not None else "")
-        costs = {name: value for name, value in self.costs(cost).items() if name in {trial.name for trial in trials}}
+            remaining = {trial.name for trial in trials if not trial.reason} if self.is_raced else None
+            requested = [trial for trial in self.study.trials if trial.state != "failed"]
+            race = RaceOutcome(remaining, len(requested), self.base_trial.name if self.base_trial is not None else "")
+        costs = {
+            name: value for name, value in self.get_costs(cost).items() if name in {trial.name for trial in trials}
+        }
         if not self.scored:
             return read_measured(trials, self.metric, cost, costs, target=self.target)
         scores = {trial.name: self.scores[trial.name] for trial in trials if trial.name in self.scores}
         return read_trials(
-            scores, parse(self.metric), cost, costs, target=self.target, logarithmic=self.logarithmic, race=race
+            scores, parse_metric(self.metric), cost, costs, target=self.target, logarithmic=self.logarithmic, race=race
         )
 
     @property
-    def raced(self) -> bool:
+    def is_raced(self) -> bool:
         """Whether trials were dropped on the way by what decides here."""
         return bool(self.study.fixed.get("raced")) and self.metric == self.study.fixed.get("objective")
 
     @cached_property
     def cautions(self) -> tuple[str, ...]:
         """Sentences: which trials have no score of what decides and why, and which have one of fewer examples."""
-        said: list[str] = []
+        sentences: list[str] = []
         for stratum, trials in self.strata.items() if self.scored else ():
-            means = [one for trial in trials if (one := self.mean(trial.name)) is not None]
-            without = [one for one in means if one.mean is None]
+            means = [mean for trial in trials if (mean := self.mean(trial.name)) is not None]
+            without = [mean for mean in means if mean.mean is None]
             if len(without) == len(means) and stratum:
                 continue  # nothing is scored under this filter, which is told there
-            said += [self._unscored(one) for one in without]
-            lacking = {one.trial: one.counts["undefined"] + one.counts["not_applicable"] for one in means}
-            rest = [one for one in means if one.mean is not None]
-            least = min((lacking[one.trial] for one in rest), default=0)
-            said += [
-                f"{one.trial} has a score for {one.counts['scored']:,} of {sum(one.counts.values()):,} examples: its "
+            sentences += [self._describe_unscored(mean) for mean in without]
+            lacking = {mean.trial: mean.counts["undefined"] + mean.counts["not_applicable"] for mean in means}
+            scored_means = [mean for mean in means if mean.mean is not None]
+            min_lacking = min((lacking[mean.trial] for mean in scored_means), default=0)
+            sentences += [
+                f"{mean.trial} has a score for {mean.counts['scored']:,} of {sum(mean.counts.values()):,} examples: "
+                "its "
                 "mean is over other examples than the others'."
-                for one in rest
-                if lacking[one.trial] > least
+                for mean in scored_means
+                if lacking[mean.trial] > min_lacking
             ]
-        more = (f"{len(said) - MOST_CAUTIONS} more trials have no score of some examples.",)
-        return (*said[:MOST_CAUTIONS], *(more if len(said) > MOST_CAUTIONS else ()))
+        more = (f"{len(sentences) - MAX_CAUTIONS} more trials have no score of some examples.",)
+        return (*sentences[:MAX_CAUTIONS], *(more if len(sentences) > MAX_CAUTIONS else ()))
 
-    def _unscored(self, one: TrialMean) -> str:
+    def _describe_unscored(self, mean: TrialMean) -> str:
         """That a trial has no score, and its most frequent reason."""
-        column = self.scores[one.trial].column(one.metric)
+        column = self.scores[mean.trial].column(mean.metric)
         reasons = Counter(column.reasons[n] for n in column.reason.tolist()) if column is not None else Counter()
-        why = next((reason for reason, _ in reasons.most_common() if reason), "the reason is not known")
-        return f"{one.trial} has no score of {one.metric} and is not compared: {why}."
+        reason_text = next((reason for reason, _ in reasons.most_common() if reason), "the reason is not known")
+        return f"{mean.trial} has no score of {mean.metric} and is not compared: {reason_text}."
 
     @property
     def reading(self) -> StudyReading:
@@ -403,10 +427,14 @@ class StudyFigures:
     @property
     def known_items(self) -> tuple[str, ...]:
         """What queries drawn from documents do not settle, where most were; it stands before what is taken."""
-        drawn = self.masks.get(f"{SEGMENT}={KNOWN_ITEM}")
-        return known_item_caution(int(drawn.sum()), len(drawn)) if drawn is not None and self.scored else ()
+        is_known_item = self.masks.get(f"{SEGMENT}={KNOWN_ITEM}")
+        return (
+            warn_known_items(int(is_known_item.sum()), len(is_known_item))
+            if is_known_item is not None and self.scored
+            else ()
+        )
 
     @cached_property
-    def told(self) -> tuple[Told, ...]:
+    def contents(self) -> tuple[StudyContent, ...]:
         """The sentences, tables and charts of the kind, after what known items do not settle."""
         return (*self.known_items, *self.kind.tells(self)) if self.complete else ()

@@ -14,11 +14,17 @@ if TYPE_CHECKING:
     Array = npt.NDArray[np.float64]
 
 RESAMPLES = 1_000
-LEAST_AGREEMENT = 0.6
-LEAST_DISTANCE = 0.05
-ALIKE = {"latency": 0.25}  # costs within this share of the least are alike, and quality decides; 0.02 for others
-UNNOTICED = {"latency": 50.0}  # likewise costs that differ by less: no reader notices 50 ms, and runs differ by more
-MAX_LACKING = 0.10  # share of examples without a score, above the least of the settings', that is still comparable
+MIN_AGREEMENT = 0.6
+MIN_DISTANCE = 0.05
+EQUAL_COST_SHARE = {
+    "latency": 0.25
+}  # costs within this share of the least are alike, and quality decides; 0.02 for others
+UNNOTICED_COST = {
+    "latency": 50.0
+}  # likewise costs that differ by less: no reader notices 50 ms, and runs differ by more
+MAX_MISSING_SHARE = (
+    0.10  # share of examples without a score, above the least of the settings', that is still comparable
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,23 +44,23 @@ class Knee:
     reason: str = ""
 
 
-def pareto_front(quality: Sequence[float], cost: Sequence[float]) -> tuple[int, ...]:
+def find_pareto_front(quality: Sequence[float], cost: Sequence[float]) -> tuple[int, ...]:
     """Numbers of the points that no other point beats: less cost at no less quality, or more quality at no more cost.
 
     From the cheapest on; of points alike in both, the first.
 
-    >>> pareto_front([0.5, 0.9, 0.7, 0.9], [1, 4, 2, 5])
+    >>> find_pareto_front([0.5, 0.9, 0.7, 0.9], [1, 4, 2, 5])
     (0, 2, 1)
     """
     order = sorted(range(len(quality)), key=lambda n: (cost[n], -quality[n], n))
-    found: list[int] = []
+    front: list[int] = []
     for n in order:
-        if not found or quality[n] > quality[found[-1]]:
-            found.append(n)
-    return tuple(found)
+        if not front or quality[n] > quality[front[-1]]:
+            front.append(n)
+    return tuple(front)
 
 
-def shared_means(values: Array) -> tuple[list[float], list[bool]]:
+def compute_shared_means(values: Array) -> tuple[list[float], list[bool]]:
     """Mean quality over the examples that all comparable settings have, and which settings are comparable.
 
     A setting is comparable unless the share of examples that it lacks is over 10 points above the least of all.
@@ -63,40 +69,40 @@ def shared_means(values: Array) -> tuple[list[float], list[bool]]:
         values: shape (n, m), a row an example, a column a setting with at least one value; NaN where there is none.
 
     >>> import numpy as np
-    >>> shared_means(np.array([[0.0, np.nan, np.nan], [1.0, 0.5, np.nan], *[[1.0, 0.5, 1.0]] * 18]))
+    >>> compute_shared_means(np.array([[0.0, np.nan, np.nan], [1.0, 0.5, np.nan], *[[1.0, 0.5, 1.0]] * 18]))
     ([1.0, 0.5, 1.0], [True, True, True])
     """
     import numpy as np
 
     lacks = np.isnan(values)
     share = lacks.mean(axis=0)
-    comparable = share <= share.min() + MAX_LACKING + 1e-9
+    comparable = share <= share.min() + MAX_MISSING_SHARE + 1e-9
     common = ~lacks[:, comparable].any(axis=1)
-    shown = ~lacks & common.reshape(-1, 1)
-    shown = np.where(shown.any(axis=0), shown, ~lacks)
-    means = np.where(shown, values, 0.0).sum(axis=0) / shown.sum(axis=0)
+    counted = ~lacks & common.reshape(-1, 1)
+    counted = np.where(counted.any(axis=0), counted, ~lacks)
+    means = np.where(counted, values, 0.0).sum(axis=0) / counted.sum(axis=0)
     return means.tolist(), comparable.tolist()
 
 
-def alike_in_cost(costs: Mapping[str, float], cost: str) -> tuple[list[str], str]:
+def list_equal_cost(costs: Mapping[str, float], cost: str) -> tuple[list[str], str]:
     """The settings that cost about the same as the cheapest, the cheapest first, and what about the same means.
 
-    >>> alike_in_cost({"dear": 3.0, "near": 1.01, "least": 1.0}, "index_tokens")
+    >>> list_equal_cost({"dear": 3.0, "near": 1.01, "least": 1.0}, "index_tokens")
     (['least', 'near'], 'within 2 % of the least index_tokens')
     """
-    share, unnoticed, least = ALIKE.get(cost, 0.02), UNNOTICED.get(cost, 0.0), min(costs.values())
-    limit = max(least * (1 + share), least + unnoticed)
-    told = f"within {100 * share:.0f} %{f' or {unnoticed:g} ms' if unnoticed else ''} of the least {cost}"
-    return sorted((name for name in costs if costs[name] <= limit), key=lambda name: costs[name]), told
+    share, unnoticed, min_cost = EQUAL_COST_SHARE.get(cost, 0.02), UNNOTICED_COST.get(cost, 0.0), min(costs.values())
+    limit = max(min_cost * (1 + share), min_cost + unnoticed)
+    description = f"within {100 * share:.0f} %{f' or {unnoticed:g} ms' if unnoticed else ''} of the least {cost}"
+    return sorted((name for name in costs if costs[name] <= limit), key=lambda name: costs[name]), description
 
 
-def tells_apart(costs: Mapping[str, float], cost: str) -> bool:
+def can_distinguish(costs: Mapping[str, float], cost: str) -> bool:
     """Whether a cost tells settings apart at all: seconds that nobody notices do not.
 
-    >>> tells_apart({"a": 2.0, "b": 41.0}, "latency"), tells_apart({"a": 2.0, "b": 90.0}, "latency")
+    >>> can_distinguish({"a": 2.0, "b": 41.0}, "latency"), can_distinguish({"a": 2.0, "b": 90.0}, "latency")
     (False, True)
     """
-    return cost not in UNNOTICED or (bool(costs) and len(alike_in_cost(costs, cost)[0]) < len(costs))
+    return cost not in UNNOTICED_COST or (bool(costs) and len(list_equal_cost(costs, cost)[0]) < len(costs))
 
 
 def choose_cost(costs: Mapping[str, Mapping[str, float]], taken: Collection[str]) -> str:
@@ -109,26 +115,28 @@ def choose_cost(costs: Mapping[str, Mapping[str, float]], taken: Collection[str]
     >>> choose_cost({"latency": {"a": 7, "b": 19, "lost": 79}, "context_tokens": {"a": 548, "b": 1015}}, ["a", "b"])
     'context_tokens'
     """
-    for name, known in costs.items():
-        if tells_apart({setting: cost for setting, cost in known.items() if setting in taken}, name):
+    for name, known_costs in costs.items():
+        if can_distinguish({setting: cost for setting, cost in known_costs.items() if setting in taken}, name):
             return name
     return next(iter(costs))
 
 
-def noticed(costs: Sequence[float], cost: str) -> list[float]:
+def round_unnoticed(costs: Sequence[float], cost: str) -> list[float]:
     """The costs in order, those that nobody tells from the least raised to the greatest of them.
 
-    >>> noticed([2.0, 90.0, 41.0], "latency"), noticed([2.0, 90.0, 41.0], "context_tokens")
+    >>> round_unnoticed([2.0, 90.0, 41.0], "latency"), round_unnoticed([2.0, 90.0, 41.0], "context_tokens")
     ([41.0, 90.0, 41.0], [2.0, 90.0, 41.0])
     """
-    if cost not in UNNOTICED or not costs:
+    if cost not in UNNOTICED_COST or not costs:
         return list(costs)
-    alike, _ = alike_in_cost({str(n): value for n, value in enumerate(costs)}, cost)
-    most = max(costs[int(n)] for n in alike)
-    return [max(value, most) for value in costs]
+    equal_names, _ = list_equal_cost({str(n): value for n, value in enumerate(costs)}, cost)
+    max_equal = max(costs[int(n)] for n in equal_names)
+    return [max(value, max_equal) for value in costs]
 
 
-def knee_of(quality: Sequence[float], cost: Sequence[float], *, logarithmic: bool = False) -> tuple[int, float] | None:
+def find_knee_point(
+    quality: Sequence[float], cost: Sequence[float], *, logarithmic: bool = False
+) -> tuple[int, float] | None:
     """The point of the front that lies farthest above the line between its ends, and by how much.
 
     distance = max over the front of y − x, with quality y and cost x scaled to [0, 1] between the ends
@@ -138,23 +146,24 @@ def knee_of(quality: Sequence[float], cost: Sequence[float], *, logarithmic: boo
 
     Source: Satopää and others, Finding a "Kneedle" in a Haystack, 2011.
 
-    >>> knee_of([0.0, 0.8, 1.0], [0.0, 2.0, 10.0])
+    >>> find_knee_point([0.0, 0.8, 1.0], [0.0, 2.0, 10.0])
     (1, 0.6000000000000001)
     """
-    front = pareto_front(quality, cost)
+    front = find_pareto_front(quality, cost)
     if len(front) < 3:
         return None
     costs = [log(cost[n]) if logarithmic else cost[n] for n in front]
     low, high = costs[0], costs[-1]
     bottom, top = quality[front[0]], quality[front[-1]]
     distances = [
-        (quality[n] - bottom) / (top - bottom) - (one - low) / (high - low) for n, one in zip(front, costs, strict=True)
+        (quality[n] - bottom) / (top - bottom) - (axis_cost - low) / (high - low)
+        for n, axis_cost in zip(front, costs, strict=True)
     ]
     best = max(range(len(front)), key=distances.__getitem__)
     return front[best], distances[best]
 
 
-def knee(
+def find_knee(
     values: Array,
     cost: Sequence[float],
     clusters: npt.NDArray[np.integer] | None = None,
@@ -175,22 +184,24 @@ def knee(
 
     from ragauge.stats.bootstrap import resample_means
 
-    whole = ~np.isnan(values).any(axis=1)
-    if whole.sum() < 2:
+    complete = ~np.isnan(values).any(axis=1)
+    if complete.sum() < 2:
         return Knee(None, 0.0, 0.0, "no clear knee: fewer than two examples are scored in every trial")
     if len(cost) < 3:
         return Knee(None, 0.0, 0.0, "no clear knee: fewer than three settings are on the front")
     if logarithmic and min(cost, default=1.0) <= 0:
         return Knee(None, 0.0, 0.0, "no clear knee: a cost of 0 has no logarithm")
     resampled = resample_means(
-        values[whole], clusters=None if clusters is None else clusters[whole], resamples=RESAMPLES, seed=seed
+        values[complete], clusters=None if clusters is None else clusters[complete], resamples=RESAMPLES, seed=seed
     )
-    found = knee_of(resampled.estimates.tolist(), cost, logarithmic=logarithmic)
-    return _judged(found, [knee_of(row, cost, logarithmic=logarithmic) for row in resampled.draws.tolist()])
+    point = find_knee_point(resampled.estimates.tolist(), cost, logarithmic=logarithmic)
+    return _judge_knee(point, [find_knee_point(row, cost, logarithmic=logarithmic) for row in resampled.draws.tolist()])
 
 
-def paired_knee(values: Array, costs: Array, clusters: npt.NDArray[np.integer] | None = None, *, seed: int = 0) -> Knee:
-    """As `knee`, where each example has its own cost, as 1 − its precision: both are drawn together.
+def find_paired_knee(
+    values: Array, costs: Array, clusters: npt.NDArray[np.integer] | None = None, *, seed: int = 0
+) -> Knee:
+    """As `find_knee`, where each example has its own cost, as 1 − its precision: both are drawn together.
 
     Args:
         values: shape (n, m), larger is better.
@@ -203,23 +214,23 @@ def paired_knee(values: Array, costs: Array, clusters: npt.NDArray[np.integer] |
     from ragauge.stats.bootstrap import resample_means
 
     both = np.hstack([values, costs])
-    whole = ~np.isnan(both).any(axis=1)
-    if whole.sum() < 2:
+    complete = ~np.isnan(both).any(axis=1)
+    if complete.sum() < 2:
         return Knee(None, 0.0, 0.0, "no clear knee: fewer than two examples are scored in every trial")
-    m, groups = values.shape[1], None if clusters is None else clusters[whole]
-    resampled = resample_means(both[whole], clusters=groups, resamples=RESAMPLES, seed=seed)
-    found = knee_of(resampled.estimates[:m].tolist(), resampled.estimates[m:].tolist())
-    return _judged(found, [knee_of(row[:m].tolist(), row[m:].tolist()) for row in resampled.draws])
+    m, groups = values.shape[1], None if clusters is None else clusters[complete]
+    resampled = resample_means(both[complete], clusters=groups, resamples=RESAMPLES, seed=seed)
+    point = find_knee_point(resampled.estimates[:m].tolist(), resampled.estimates[m:].tolist())
+    return _judge_knee(point, [find_knee_point(row[:m].tolist(), row[m:].tolist()) for row in resampled.draws])
 
 
-def _judged(found: tuple[int, float] | None, same: Sequence[tuple[int, float] | None]) -> Knee:
+def _judge_knee(point: tuple[int, float] | None, same: Sequence[tuple[int, float] | None]) -> Knee:
     """Whether a bend is one: far enough from the line, and seen in most resamples."""
-    if found is None:
+    if point is None:
         return Knee(None, 0.0, 0.0, "no clear knee: fewer than three settings are on the front")
-    agreement = sum(one is not None and one[0] == found[0] for one in same) / len(same)
-    if found[1] < LEAST_DISTANCE:
-        return Knee(None, found[1], agreement, f"no clear knee: the bend is {found[1]:.2f}, below {LEAST_DISTANCE}")
-    if agreement < LEAST_AGREEMENT:
-        told = f"no clear knee: {agreement:.0%} of the resamples agree, below {LEAST_AGREEMENT:.0%}"
-        return Knee(None, found[1], agreement, told)
-    return Knee(found[0], found[1], agreement)
+    agreement = sum(other is not None and other[0] == point[0] for other in same) / len(same)
+    if point[1] < MIN_DISTANCE:
+        return Knee(None, point[1], agreement, f"no clear knee: the bend is {point[1]:.2f}, below {MIN_DISTANCE}")
+    if agreement < MIN_AGREEMENT:
+        reason = f"no clear knee: {agreement:.0%} of the resamples agree, below {MIN_AGREEMENT:.0%}"
+        return Knee(None, point[1], agreement, reason)
+    return Knee(point[0], point[1], agreement)

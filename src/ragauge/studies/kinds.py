@@ -14,7 +14,7 @@ from ragauge.studies.sweep.compute import SWEEP
 KINDS: Mapping[str, StudyKind] = {kind.name: kind for kind in (CHUNKING, EMBEDDINGS, SWEEP, ANN)}
 
 
-def kind_of(name: str) -> StudyKind:
+def find_study_kind(name: str) -> StudyKind:
     """A kind by its name.
 
     Raises:

@@ -30,7 +30,7 @@ from typing import Any, Protocol
 from ragauge.core.example import Example
 from ragauge.core.response import Response
 from ragauge.core.study import Measurement
-from ragauge.metrics.base import Measured, Metric
+from ragauge.metrics.base import Metric, MetricResult
 from ragauge.studies.figures import StudyKind
 
 
@@ -45,7 +45,7 @@ class OpenTrial(Protocol):
     config: Mapping[str, Any]
     metrics: Sequence[Metric]
 
-    def answers(self, examples: Sequence[Example]) -> Iterable[tuple[Response, Sequence[Measured]]]:
+    def answers(self, examples: Sequence[Example]) -> Iterable[tuple[Response, Sequence[MetricResult]]]:
         """A response to every example, with its scores; nothing where the trial has measurements alone.
 
         Scores come with the responses, and not from the engine, since a component is scored by what no response holds:
@@ -84,7 +84,7 @@ class TrialMaker(ABC):
         """The trials still to make, in the order and the groups in which they are open together; each alone here."""
         return ([parameters] for parameters in grid)
 
-    def needless(self, parameters: Mapping[str, Any]) -> str:
+    def find_skip_reason(self, parameters: Mapping[str, Any]) -> str:
         """Why a trial need not be made, known from those before it; "" = it is needed. Asked before its group is open.
 
         Such a trial is kept as pruned, with this reason.
@@ -92,5 +92,5 @@ class TrialMaker(ABC):
         del parameters
         return ""
 
-    def together(self, opened: Sequence[OpenTrial]) -> None:  # noqa: B027 - most kinds have nothing to do
+    def prepare_group(self, opened: Sequence[OpenTrial]) -> None:  # noqa: B027 - most kinds have nothing to do
         """Called once a group, when all of it is open; what it raises fails the whole group."""

@@ -10,8 +10,13 @@ from ragauge.core.errors import DataError
 from ragauge.core.score import STATUSES
 from ragauge.core.study import Measurement, Trial
 from ragauge.metrics.base import Metric
-from ragauge.scores.arrays import Columns, ScoreColumns, by_example
-from ragauge.scores.estimation import ScoreSample, difference_test, interval_of_difference, interval_of_mean
+from ragauge.scores.arrays import Columns, ScoreColumns, merge_repeats
+from ragauge.scores.estimation import (
+    ScoreSample,
+    compute_difference_interval,
+    compute_mean_interval,
+    run_difference_test,
+)
 from ragauge.stats.families import benjamini_hochberg, holm
 from ragauge.stats.weighted import Interval
 
@@ -52,7 +57,7 @@ class TrialMean:
     p_value: float | None = None
 
 
-def trial_means(
+def compute_trial_means(
     scores: Mapping[str, ScoreColumns], metric: Metric, *, base: str = "", segments: Mapping[str, Mask] | None = None
 ) -> list[TrialMean]:
     """Means of a metric, a trial and segment each; with a base, paired differences.
@@ -68,13 +73,13 @@ def trial_means(
     import numpy as np
 
     means: list[TrialMean] = []
-    columns = {trial: score_column(trial_scores, str(metric)) for trial, trial_scores in scores.items()}
+    columns = {trial: get_score_column(trial_scores, str(metric)) for trial, trial_scores in scores.items()}
     index = next(iter(scores.values())).index
     every: Mapping[str, Mask] = {ALL: np.ones(len(index.query_ids), dtype=bool), **(segments or {})}
     for segment, mask in every.items():
         for trial, column in columns.items():
-            there = columns[base] if base and trial != base else None
-            means.append(_mean(trial, metric, segment, column, there, mask))
+            base_column = columns[base] if base and trial != base else None
+            means.append(_compute_mean(trial, metric, segment, column, base_column, mask))
     for overall, corrected in ((True, holm), (False, benjamini_hochberg)):
         family = [n for n, mean in enumerate(means) if mean.p_value is not None and (mean.segment == ALL) == overall]
         for n, p in zip(family, corrected([means[n].p_value or 0.0 for n in family]), strict=True):
@@ -82,7 +87,7 @@ def trial_means(
     return means
 
 
-def measured_means(trials: Sequence[Trial], name: str) -> tuple[TrialMean, ...]:
+def build_measured_means(trials: Sequence[Trial], name: str) -> tuple[TrialMean, ...]:
     """A measurement of each trial in the form of a mean, for trials that have no scores."""
     means = []
     for trial in trials:
@@ -97,15 +102,17 @@ def measured_means(trials: Sequence[Trial], name: str) -> tuple[TrialMean, ...]:
     return tuple(means)
 
 
-def score_column(scores: ScoreColumns, metric: str) -> Columns:
+def get_score_column(scores: ScoreColumns, metric: str) -> Columns:
     """The scores of a trial by one metric, an entry an example; DataError where it has none."""
     column = scores.column(metric)
     if column is None:
         raise DataError(f"a trial has no score of {metric}.", hint="Name a metric that all trials have.")
-    return by_example(column)
+    return merge_repeats(column)
 
 
-def _mean(trial: str, metric: Metric, segment: str, column: Columns, base: Columns | None, mask: Mask) -> TrialMean:
+def _compute_mean(
+    trial: str, metric: Metric, segment: str, column: Columns, base: Columns | None, mask: Mask
+) -> TrialMean:
     import numpy as np
 
     here = mask[column.query]
@@ -114,7 +121,7 @@ def _mean(trial: str, metric: Metric, segment: str, column: Columns, base: Colum
     counts: dict[str, int] = {name: int((status == code).sum()) for code, name in enumerate(STATUSES)}
     scored = ~np.isnan(value)
     clusters = None if cluster is None else cluster[scored]
-    interval = interval_of_mean(ScoreSample.of(metric, value[scored], clusters=clusters))
+    interval = compute_mean_interval(ScoreSample.of(metric, value[scored], clusters=clusters))
     mean = float(value[scored].mean()) if scored.any() else None
     if base is None:
         return TrialMean(trial, str(metric), segment, mean, interval, counts)
@@ -122,8 +129,8 @@ def _mean(trial: str, metric: Metric, segment: str, column: Columns, base: Colum
     both = scored & ~np.isnan(other)
     if both.sum() < 2:
         return TrialMean(trial, str(metric), segment, mean, interval, counts)
-    pairs = ScoreSample.pair(metric, value[both], other[both], None, None if cluster is None else cluster[both])
-    tested = difference_test(*pairs)
+    pairs = ScoreSample.from_pairs(metric, value[both], other[both], None, None if cluster is None else cluster[both])
+    tested = run_difference_test(*pairs)
     return TrialMean(
         trial,
         str(metric),
@@ -132,6 +139,6 @@ def _mean(trial: str, metric: Metric, segment: str, column: Columns, base: Colum
         interval,
         counts,
         float((value[both] - other[both]).mean()),
-        interval_of_difference(*pairs),
+        compute_difference_interval(*pairs),
         None if tested is None else tested.p_value,
     )

@@ -6,20 +6,20 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from ragauge.dashboard.site import Site, Table, asked_of, there
-from ragauge.evaluation.scorecard.html import sections_values
-from ragauge.rendering.lists import ServedLinks, named_by
-from ragauge.rendering.writers.html import sections_html
-from ragauge.studies.tables import about_study, sections, study_page
-from ragauge.studies.verb import open_study, studies, with_verdicts
+from ragauge.dashboard.site import Site, Table, parse_options, require_known
+from ragauge.evaluation.scorecard.html import build_sections_context
+from ragauge.rendering.lists import ServedLinks, decode_name
+from ragauge.rendering.writers.html import render_sections
+from ragauge.studies.tables import build_list_sections, build_study_page, describe_study
+from ragauge.studies.verb import add_verdicts, list_stored_studies, open_study
 
 if TYPE_CHECKING:
     from starlette.datastructures import QueryParams
 
     from ragauge.studies.result import StudyResult
 
-READING = ("metric", "base", "target", "cost")  # how a study is read, as `ragauge study show` takes it
-PATIENCE = 3.0  # seconds for what came of studies
+READING_KEYS = ("metric", "base", "target", "cost")  # how a study is read, as `ragauge study show` takes it
+VERDICT_TIMEOUT_S = 3.0  # seconds for what came of studies
 
 
 @dataclass(frozen=True)
@@ -37,13 +37,13 @@ class StudiesPage:
     @property
     def value(self) -> list[dict[str, Any]]:
         """Every row with what came of it."""
-        return with_verdicts(self.rows, store=self.site.store)
+        return add_verdicts(self.rows, store=self.site.store)
 
     def html(self) -> str:
         """The page; of studies that would take long, what came of them is left to their own page."""
-        rows = with_verdicts(self.rows, store=self.site.store, seconds=None if self.site.exported else PATIENCE)
-        shown = sections_html(sections(rows), ServedLinks(self.site.root, ""))
-        return self.site.render("list.html", "studies", title="Studies", sections=shown)
+        rows = add_verdicts(self.rows, store=self.site.store, seconds=None if self.site.exported else VERDICT_TIMEOUT_S)
+        rendered = render_sections(build_list_sections(rows), ServedLinks(self.site.root, ""))
+        return self.site.render("list.html", "studies", title="Studies", sections=rendered)
 
 
 @dataclass(frozen=True)
@@ -66,48 +66,50 @@ class StudyPage:
     def html(self) -> str:
         """The page."""
         study, links = self.found.study, ServedLinks(self.site.root, "")
-        values = sections_values(study_page(self.found.figures), links, study.name, about_study(study), "study")
+        values = build_sections_context(
+            build_study_page(self.found.figures), links, study.name, describe_study(study), "study"
+        )
         return self.site.render("sections.html", "studies", above=((f"{self.site.root}/studies", "Studies"),), **values)
 
 
-def page(site: Site, given: QueryParams) -> StudiesPage:
+def build_page(site: Site, params: QueryParams) -> StudiesPage:
     """The list of studies."""
-    asked_of(given, ())
-    return StudiesPage(site, studies(store=site.store))
+    parse_options(params, ())
+    return StudiesPage(site, list_stored_studies(store=site.store))
 
 
-def table(site: Site, given: QueryParams) -> Table:
+def build_table(site: Site, params: QueryParams) -> Table:
     """A row a study, with its trials by state."""
     rows = [
         {**{name: value for name, value in row.items() if name != "trials"}, **row["trials"]}
-        for row in page(site, given).value
+        for row in build_page(site, params).value
     ]
     return list(dict.fromkeys(name for row in rows for name in row)), rows
 
 
-def one(site: Site, given: QueryParams, name: str) -> StudyPage:
+def build_detail_page(site: Site, params: QueryParams, name: str) -> StudyPage:
     """The study that an address names, read as it asks.
 
     Raises:
         NoSuchPage: no such study.
         UsageError: no such metric, measurement or trial; a target that is no number.
     """
-    asked, name = asked_of(given, READING), named_by(name)
-    there("study", name, (row["name"] for row in studies(store=site.store)))
+    options, name = parse_options(params, READING_KEYS), decode_name(name)
+    require_known("study", name, (row["name"] for row in list_stored_studies(store=site.store)))
     return StudyPage(
         site,
         open_study(
             name,
-            metric=asked.get("metric", ""),
-            base=asked.get("base", ""),
-            target=asked.get("target"),
-            cost=asked.get("cost", ""),
+            metric=options.get("metric", ""),
+            base=options.get("base", ""),
+            target=options.get("target"),
+            cost=options.get("cost", ""),
             store=site.store,
         ),
     )
 
 
-def trials_table(site: Site, given: QueryParams, name: str) -> Table:
+def build_trials_table(site: Site, params: QueryParams, name: str) -> Table:
     """A row a trial: its parameters, measurements and means."""
-    trials = one(site, given, name).found.trials
+    trials = build_detail_page(site, params, name).found.trials
     return trials.columns, trials.to_dicts()

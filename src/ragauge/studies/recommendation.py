@@ -10,12 +10,12 @@ from typing import NamedTuple
 from ragauge.core.errors import UsageError
 from ragauge.metrics.base import Metric
 from ragauge.scores.arrays import ScoreColumns
-from ragauge.scores.estimation import examples_to_decide
-from ragauge.studies.front import alike_in_cost
-from ragauge.studies.means import TrialMean, trial_means
+from ragauge.scores.estimation import estimate_examples_to_decide
+from ragauge.studies.front import list_equal_cost
+from ragauge.studies.means import TrialMean, compute_trial_means
 
-MAX_FAILED = 0.05  # share of failed calls above which a trial is not recommended
-WIDER = 1.5  # the interval of one pair beside that of all pairs at once, about
+MAX_FAILED_SHARE = 0.05  # share of failed calls above which a trial is not recommended
+ALL_PAIRS_WIDENING = 1.5  # the interval of one pair beside that of all pairs at once, about
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,10 +26,10 @@ class StudyTarget:
     value: float
 
 
-def target_of(target: str | float | None) -> tuple[str, float | None]:
+def parse_target(target: str | float | None) -> tuple[str, float | None]:
     """The metric ("" = what decides) and the value of a target METRIC=x or x; no value where there is no target.
 
-    >>> target_of("token_recall:budget=1024=0.8"), target_of(0.8), target_of(None)
+    >>> parse_target("token_recall:budget=1024=0.8"), parse_target(0.8), parse_target(None)
     (('token_recall:budget=1024', 0.8), ('', 0.8), ('', None))
 
     Raises:
@@ -37,9 +37,9 @@ def target_of(target: str | float | None) -> tuple[str, float | None]:
     """
     if target is None:
         return "", None
-    of, _, value = str(target).rpartition("=")
+    metric, _, value = str(target).rpartition("=")
     try:
-        return of, float(value)
+        return metric, float(value)
     except ValueError:
         message = f"--target: expected METRIC=x, such as recall@5=0.8, got {str(target)!r}."
         raise UsageError(message) from None
@@ -83,23 +83,23 @@ class Recommendation:
     examples: int | None = None
 
 
-def surely_meets(mean: TrialMean, value: float, *, lower: bool = False) -> bool:
+def is_target_met(mean: TrialMean, value: float, *, lower: bool = False) -> bool:
     """Whether the whole interval of a mean meets a value: from below where lower is better."""
     return mean.interval is not None and (mean.interval.high <= value if lower else mean.interval.low >= value)
 
 
-def raced(taken: Recommendation, left: int, of: int, n: int) -> Recommendation:
+def apply_race(taken: Recommendation, n_left: int, n_trials: int, n: int) -> Recommendation:
     """What a race lets recommend: nothing where over half of its trials are left."""
-    if 2 * left > of:
-        reason = f"not enough data: {left} of {of} trials may still be the best"
+    if 2 * n_left > n_trials:
+        reason = f"not enough data: {n_left} of {n_trials} trials may still be the best"
         return Recommendation(None, f"{reason}, on {n:,} examples", taken.examples)
-    if left > 1:
+    if n_left > 1:
         return taken
-    reason = f"the race left it alone of {of} trials: it is the best, the confidence being 95 %"
+    reason = f"the race left it alone of {n_trials} trials: it is the best, the confidence being 95 %"
     return Recommendation(taken.trial, f"{reason}, on {n:,} examples")
 
 
-def cheapest_of_best(
+def recommend_cheapest_best(
     scores: Mapping[str, ScoreColumns],
     metric: Metric,
     best: Sequence[str],
@@ -114,83 +114,95 @@ def cheapest_of_best(
     `quality` has the trials that are comparable: their means over shared examples. `which` says what `best` are.
     """
     cost, costs = priced
-    means = {mean.trial: mean for mean in trial_means({name: scores[name] for name in best}, metric)} if best else {}
+    means = (
+        {mean.trial: mean for mean in compute_trial_means({name: scores[name] for name in best}, metric)}
+        if best
+        else {}
+    )
     if max((mean.counts["scored"] for mean in means.values()), default=0) < 2:
         return Recommendation(None, "not enough data: no trial has two examples with a score")
-    failing = [name for name in best if means[name].counts["failed"] > MAX_FAILED * sum(means[name].counts.values())]
+    failing = [
+        name for name in best if means[name].counts["failed"] > MAX_FAILED_SHARE * sum(means[name].counts.values())
+    ]
     lacking = [name for name in best if name not in quality and name not in failing]
     best = [name for name in best if name not in failing and name not in lacking]
     left_out = f"; left out, since calls failed: {', '.join(failing)}" if failing else ""
     left_out += f"; left out, since many examples have no score: {', '.join(lacking)}" if lacking else ""
     if not best:
-        why = f"too many calls of {', '.join(failing)} failed" if failing else ""
+        failed_text = f"too many calls of {', '.join(failing)} failed" if failing else ""
         few = f"too few examples of {', '.join(lacking)} have a score" if lacking else ""
-        return Recommendation(None, f"not enough data: {'; '.join(filter(None, (why, few)))}")
+        return Recommendation(None, f"not enough data: {'; '.join(filter(None, (failed_text, few)))}")
     if cost and not any(name in costs for name in best):
         return Recommendation(None, f"none of those that may be the best has a {cost}{left_out}")
     top = max(best, key=lambda name: quality[name])
-    alike, within = alike_in_cost({name: costs[name] for name in best if name in costs}, cost) if cost else (best, "")
-    order = [name for name in best if name in alike]  # as trials were made: what costs about the same has no order
-    taken = base if base in alike else max(order, key=lambda name: quality[name])
+    equal_names, within = (
+        list_equal_cost({name: costs[name] for name in best if name in costs}, cost) if cost else (best, "")
+    )
+    order = [
+        name for name in best if name in equal_names
+    ]  # as trials were made: what costs about the same has no order
+    taken = base if base in equal_names else max(order, key=lambda name: quality[name])
     n = means[taken].counts["scored"]
     if len(scores) == 1:
         return Recommendation(taken, f"it is the only complete trial, on {n:,} examples{left_out}")
     if len(means) == 1:
         return Recommendation(taken, f"it is the best, the confidence being 95 %, on {n:,} examples{left_out}")
     on = f", on {n:,} examples{left_out}"
-    first = _best_by_mean(taken, alike, quality)
+    first = _describe_best_mean(taken, equal_names, quality)
     if taken == base and len(best) > 1:
         reason = f"it is the base, and none of the {len(best)} {which} is surely better"
         reason += f", or cheaper by {cost} than it{on}" if cost else on
     elif not cost:
         reason = f"{first} of the {len(best)} {which}{on}"
     else:
-        reason = _by_cost(taken, len(best), alike, (first, cost, within), f"{which}{on}")
+        reason = _describe_cost_choice(taken, len(best), equal_names, (first, cost, within), f"{which}{on}")
     if taken == top or isclose(quality[taken], quality[top], abs_tol=1e-12):
         return Recommendation(taken, reason)
-    return _against_top(scores, metric, (taken, top), reason, n)
+    return _compare_with_top(scores, metric, (taken, top), reason, n)
 
 
-def _by_cost(taken: str, n_best: int, alike: Sequence[str], words: tuple[str, str, str], on: str) -> str:
+def _describe_cost_choice(
+    taken: str, n_best: int, equal_names: Sequence[str], words: tuple[str, str, str], on: str
+) -> str:
     """Why a trial is taken for its cost: alone the cheapest, or the best of those that cost about the same."""
     first, cost, within = words
-    if len(alike) == n_best > 1:
+    if len(equal_names) == n_best > 1:
         return f"{first} of the {n_best} {on}; by {cost} they cost about the same"
-    if len(alike) > 1 and taken != alike[0]:
-        return f"{first} of {len(alike)} that cost about the same ({within}), which are among the {n_best} {on}"
-    same = f" ({len(alike)} cost about the same)" if len(alike) > 1 else ""
+    if len(equal_names) > 1 and taken != equal_names[0]:
+        return f"{first} of {len(equal_names)} that cost about the same ({within}), which are among the {n_best} {on}"
+    same = f" ({len(equal_names)} cost about the same)" if len(equal_names) > 1 else ""
     return f"the cheapest by {cost} of the {n_best} {on}{same}"
 
 
-def _against_top(
+def _compare_with_top(
     scores: Mapping[str, ScoreColumns], metric: Metric, pair: tuple[str, str], reason: str, n: int
 ) -> Recommendation:
     """The recommendation, with by how much the best mean lies above it, and how many examples decide that."""
     taken, top = pair
-    means = trial_means({name: scores[name] for name in pair}, metric, base=taken)
+    means = compute_trial_means({name: scores[name] for name in pair}, metric, base=taken)
     gap = next(mean for mean in means if mean.trial == top)
     lower = metric.direction == "lower"
     if not gap.difference or gap.difference_interval is None or (gap.difference < 0) != lower:
         return Recommendation(taken, reason)
     more = f"{abs(gap.difference):.3f} {'less' if lower else 'more'}"
-    needed = examples_to_decide(n, gap.difference_interval, abs(gap.difference) / WIDER)
+    needed = estimate_examples_to_decide(n, gap.difference_interval, abs(gap.difference) / ALL_PAIRS_WIDENING)
     reason += f"; {top} has {more}, which may be chance among so many trials"
     return Recommendation(taken, reason, needed if needed > n else None)
 
 
-def _best_by_mean(taken: str, among: Sequence[str], quality: Mapping[str, float]) -> str:
+def _describe_best_mean(taken: str, among: Sequence[str], quality: Mapping[str, float]) -> str:
     """That a trial's mean is the best, or which others have the same."""
     tied = [name for name in among if name != taken and isclose(quality[name], quality[taken], abs_tol=1e-12)]
     return f"tied with {', '.join(tied)} for the best mean" if tied else "the best by its mean"
 
 
-def cheapest_above(
+def recommend_cheapest_above(
     means: Sequence[TrialMean], costs: Mapping[str, float], cost: str, target: StudyTarget, *, lower: bool
 ) -> Recommendation:
     """The cheapest trial whose whole interval meets a target; None where no trial surely does."""
     goal, aim = target.value, f"{target.metric} {'≤' if lower else '≥'} {target.value:g}"
     scored = [(mean, mean.mean, mean.interval) for mean in means if mean.mean is not None and mean.interval is not None]
-    sure = [mean.trial for mean, _, _ in scored if surely_meets(mean, goal, lower=lower)]
+    sure = [mean.trial for mean, _, _ in scored if is_target_met(mean, goal, lower=lower)]
     if priced := [name for name in sure if name in costs or not cost]:
         taken = min(priced, key=lambda name: costs.get(name, 0.0))
         return Recommendation(taken, f"the cheapest whose whole interval meets {aim}")
@@ -200,4 +212,4 @@ def cheapest_above(
     gap, interval, nearest = max(near, key=lambda item: item[0])
     n = nearest.counts["scored"]
     reason = f"not enough data: {nearest.trial} meets {aim} by its mean, not by its interval"
-    return Recommendation(None, reason, max(examples_to_decide(n, interval, gap), n + 1))
+    return Recommendation(None, reason, max(estimate_examples_to_decide(n, interval, gap), n + 1))

@@ -7,7 +7,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ragauge.core.identity import plain
+from ragauge.core.identity import to_json_value
 from ragauge.verbs import files
 
 if TYPE_CHECKING:
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
 
     from ragauge.core.study import Study
-    from ragauge.studies.figures import StudyFigures
+    from ragauge.studies.figures import StudySummary
     from ragauge.studies.front import Knee
     from ragauge.studies.means import TrialMean
     from ragauge.studies.recommendation import Recommendation
@@ -32,7 +32,7 @@ class StudyResult:
         url: the store.
     """
 
-    def __init__(self, figures: StudyFigures, url: str) -> None:
+    def __init__(self, figures: StudySummary, url: str) -> None:
         self.figures, self.url = figures, url
 
     @property
@@ -77,7 +77,7 @@ class StudyResult:
     @property
     def fronts(self) -> dict[str, tuple[str, ...]]:
         """The front of each cost, the one that decides first."""
-        return {cost: one.front for cost, one in self.figures.readings.items()}
+        return {cost: reading.front for cost, reading in self.figures.readings.items()}
 
     @property
     def knee(self) -> Knee:
@@ -92,7 +92,7 @@ class StudyResult:
     @property
     def notes(self) -> tuple[str, ...]:
         """What else the trials show, a sentence each."""
-        return tuple(one for one in self.figures.told if isinstance(one, str))
+        return tuple(note for note in self.figures.contents if isinstance(note, str))
 
     @cached_property
     def trials(self) -> pl.DataFrame:
@@ -103,7 +103,7 @@ class StudyResult:
         """
         import polars as pl
 
-        means = {(one.trial, one.metric): one for one in self.means}
+        means = {(entry.trial, entry.metric): entry for entry in self.means}
         rows = []
         for trial in self.study.trials:
             row: dict[str, Any] = {
@@ -113,22 +113,22 @@ class StudyResult:
                 "run_id": trial.run_id,
             }
             row |= {
-                f"parameter.{name}" if name in row else name: _cell(trial.parameters.get(name))
-                for name in self.study.space
+                f"parameter.{name}" if name in row else name: _format_cell(trial.parameters.get(name))
+                for name in self.study.parameter_values
             }
-            row |= {one.name: one.value for one in trial.measurements}
-            found = means.get((trial.name, self.metric))
-            row |= {} if found is None else _estimate(found)
-            row |= {name: one.mean for name in self.names if (one := means.get((trial.name, name))) is not None}
+            row |= {entry.name: entry.value for entry in trial.measurements}
+            trial_mean = means.get((trial.name, self.metric))
+            row |= {} if trial_mean is None else _build_estimate_cells(trial_mean)
+            row |= {name: entry.mean for name in self.names if (entry := means.get((trial.name, name))) is not None}
             rows.append(row)
-        heads = list(dict.fromkeys(name for row in rows for name in row))
-        whole = [{name: row.get(name) for name in heads} for row in rows]
-        for name in heads:  # a parameter of several types, such as 5 and auto, is a column of texts
-            kinds = {float if type(row[name]) is int else type(row[name]) for row in whole} - {type(None)}
+        headers = list(dict.fromkeys(name for row in rows for name in row))
+        full_rows = [{name: row.get(name) for name in headers} for row in rows]
+        for name in headers:  # a parameter of several types, such as 5 and auto, is a column of texts
+            kinds = {float if type(row[name]) is int else type(row[name]) for row in full_rows} - {type(None)}
             if len(kinds) > 1:
-                for row in whole:
+                for row in full_rows:
                     row[name] = None if row[name] is None else str(row[name])
-        return pl.DataFrame(whole, infer_schema_length=None, strict=False)
+        return pl.DataFrame(full_rows, infer_schema_length=None, strict=False)
 
     @cached_property
     def segments(self) -> pl.DataFrame:
@@ -151,26 +151,38 @@ class StudyResult:
             "p_value": pl.Float64,
         }
         rows = [
-            {"segment": one.segment, "trial": one.trial, "mean": one.mean, **_estimate(one)}
-            for one in self.figures.segment_means
+            {
+                "segment": segment_mean.segment,
+                "trial": segment_mean.trial,
+                "mean": segment_mean.mean,
+                **_build_estimate_cells(segment_mean),
+            }
+            for segment_mean in self.figures.segment_means
         ]
         return pl.DataFrame(rows, schema=kinds)
 
     def to_dict(self) -> dict[str, Any]:
         """Everything as JSON types: study, trials, means by trial and segment, what is decided, what the kind tells."""
-        from ragauge.studies.tables import study_charts
+        from ragauge.studies.tables import build_study_charts
 
-        found = self.figures
-        said: dict[str, Any] = {**plain(self.study), "metric": found.metric, "base": found.base, "cost": found.cost}
-        said["means"] = [plain(one) for one in found.means]
-        said["segments"] = [plain(one) for one in found.segment_means]
-        said["notes"] = list(self.notes)
-        said["tables"] = [plain(one) for one in found.told if not isinstance(one, str) and hasattr(one, "rows")]
-        said["charts"] = [plain(one) for one in study_charts(found)]
-        if found.complete and found.metric:
-            said["reading"] = plain(self.reading)
-            said["fronts"] = {cost: list(front) for cost, front in self.fronts.items()}
-        return said
+        figures = self.figures
+        values: dict[str, Any] = {
+            **to_json_value(self.study),
+            "metric": figures.metric,
+            "base": figures.base,
+            "cost": figures.cost,
+        }
+        values["means"] = [to_json_value(item) for item in figures.means]
+        values["segments"] = [to_json_value(item) for item in figures.segment_means]
+        values["notes"] = list(self.notes)
+        values["tables"] = [
+            to_json_value(item) for item in figures.contents if not isinstance(item, str) and hasattr(item, "rows")
+        ]
+        values["charts"] = [to_json_value(item) for item in build_study_charts(figures)]
+        if figures.complete and figures.metric:
+            values["reading"] = to_json_value(self.reading)
+            values["fronts"] = {cost: list(front) for cost, front in self.fronts.items()}
+        return values
 
     def to_json(self) -> str:
         """As text, indented."""
@@ -178,23 +190,23 @@ class StudyResult:
 
     def to_markdown(self) -> str:
         """The reading, the trials, segments, and what the kind adds."""
-        from ragauge.rendering.writers.markdown import markdown
-        from ragauge.studies.tables import study_sections
+        from ragauge.rendering.writers.markdown import render_markdown
+        from ragauge.studies.tables import build_study_sections
 
-        return markdown(self.study.name, study_sections(self.figures))
+        return render_markdown(self.study.name, build_study_sections(self.figures))
 
     def to_html(self) -> str:
         """The same with charts, as one page without scripts."""
-        from ragauge.studies.tables import study_html
+        from ragauge.studies.tables import render_study
 
-        return study_html(self.figures)
+        return render_study(self.figures)
 
     def to_terminal(self) -> RenderableType:
         """The same as in Markdown, for a terminal."""
-        from ragauge.rendering.writers.terminal import terminal
-        from ragauge.studies.tables import study_sections
+        from ragauge.rendering.writers.terminal import render_terminal
+        from ragauge.studies.tables import build_study_sections
 
-        return terminal(study_sections(self.figures))
+        return render_terminal(build_study_sections(self.figures))
 
     def save(self, path: str | Path) -> Path:
         """Writes what the ending says: .md, .html, .json, or the table of trials as .csv.
@@ -203,12 +215,12 @@ class StudyResult:
             UsageError: another ending, or a path that cannot be written.
         """
         path = Path(path)
-        files.check(path, FORMS)
+        files.validate_report_path(path, FORMS)
         match path.suffix.lower():
             case ".csv":
-                from ragauge.rendering.plain_csv import plain_csv
+                from ragauge.rendering.plain_csv import format_csv
 
-                files.write_text(path, plain_csv(self.trials))
+                files.write_text(path, format_csv(self.trials))
             case ".json":
                 files.write_text(path, self.to_json())
             case ".md":
@@ -221,31 +233,31 @@ class StudyResult:
         """A notebook's view: the page in a frame of its own, so that its style touches nothing else."""
         from html import escape
 
-        from ragauge.studies.tables import study_html
+        from ragauge.studies.tables import render_study
 
-        page = escape(study_html(self.figures, framed=True), quote=True)
+        page = escape(render_study(self.figures, framed=True), quote=True)
         return f'<iframe srcdoc="{page}" style="width:100%;height:720px;border:0" title="ragauge study"></iframe>'
 
     def __repr__(self) -> str:
         states = [trial.state for trial in self.study.trials]
-        told = ", ".join(f"{states.count(state)} {state}" for state in dict.fromkeys(states))
-        return f"<study {self.study.name!r}, {self.study.kind}: {told or 'no trials'}, store {self.url}>"
+        state_counts = ", ".join(f"{states.count(state)} {state}" for state in dict.fromkeys(states))
+        return f"<study {self.study.name!r}, {self.study.kind}: {state_counts or 'no trials'}, store {self.url}>"
 
 
-def _cell(value: Any) -> Any:
+def _format_cell(value: Any) -> Any:
     """A parameter as a cell; lists and mappings as JSON."""
     return value if value is None or isinstance(value, str | int | float) else json.dumps(value, ensure_ascii=False)
 
 
-def _estimate(one: TrialMean) -> dict[str, Any]:
+def _build_estimate_cells(mean: TrialMean) -> dict[str, Any]:
     """The ends of a mean, the four counts, and the difference, as cells."""
-    ends, gap = one.interval, one.difference_interval
+    bounds, gap = mean.interval, mean.difference_interval
     return {
-        "low": ends and ends.low,
-        "high": ends and ends.high,
-        **one.counts,
-        "difference": one.difference,
+        "low": bounds and bounds.low,
+        "high": bounds and bounds.high,
+        **mean.counts,
+        "difference": mean.difference,
         "difference_low": gap and gap.low,
         "difference_high": gap and gap.high,
-        "p_value": one.p_value,
+        "p_value": mean.p_value,
     }

@@ -8,207 +8,224 @@ from math import isclose
 from typing import TYPE_CHECKING, Any
 
 from ragauge.core.errors import UsageError
-from ragauge.core.messages import number, plural, signed
-from ragauge.metrics.catalogue import parse
-from ragauge.rendering.sections import Phrase, ReportColumn, ReportSection, ReportTable, Wording, columns
-from ragauge.rendering.words import safe
+from ragauge.core.messages import format_count, format_signed, format_value
+from ragauge.metrics.catalogue import parse_metric
+from ragauge.rendering.sections import Phrase, ReportColumn, ReportSection, ReportTable, Wording, build_columns
+from ragauge.rendering.words import make_safe
 from ragauge.scores.results.chart import ChartPoint, ReportChart
 from ragauge.studies.figures import StudyTable
-from ragauge.studies.front import tells_apart
+from ragauge.studies.front import can_distinguish
 
 if TYPE_CHECKING:
     from ragauge.core.study import Study
-    from ragauge.studies.figures import StudyFigures
+    from ragauge.studies.figures import StudySummary
     from ragauge.studies.front import Knee
     from ragauge.studies.means import TrialMean
     from ragauge.studies.trial_summary import StudyReading
 
-OPEN_IT = "on its page"  # what came of a study that was not opened for the list
-NONE = "No studies yet. Start with: ragauge chunking SET --corpus PATH --chunker token:size=200,400"
-KEY = "May be the best: no other is better by more than chance, all comparisons held at 95 % together."
-VERSUS = "vs base: the paired difference to {}, with its 95 % interval; {}"
-BY_SEGMENT = "p is corrected over all trials and segments by Benjamini and Hochberg: look at these anew on other data."
-THIS_PAGE = "ragauge study report"  # the command that makes it is no next step on it
-FEW = 10  # examples: smaller segments are counted together
-NAMED = 6  # trials that a sentence names
-MOST_LABELS = 10  # points of a chart that all have a name; of more those on the front have
-MOST_ROWS = 12  # of segments, where there is no room for all of them
-MORE = "Not all columns have room here: the page (-o study.html) and the JSON have them."
-REAL = 0.05  # corrected p below which a difference in a segment is listed
+UNOPENED_VERDICT = "on its page"  # what came of a study that was not opened for the list
+NO_STUDIES_NOTE = "No studies yet. Start with: ragauge chunking SET --corpus PATH --chunker token:size=200,400"
+BEST_SET_NOTE = "May be the best: no other is better by more than chance, all comparisons held at 95 % together."
+BASE_NOTE = "vs base: the paired difference to {}, with its 95 % interval; {}"
+SEGMENTS_NOTE = (
+    "p is corrected over all trials and segments by Benjamini and Hochberg: look at these anew on other data."
+)
+REPORT_COMMAND = "ragauge study report"  # the command that makes it is no next step on it
+MIN_SEGMENT_EXAMPLES = 10  # examples: smaller segments are counted together
+MAX_NAMED = 6  # trials that a sentence names
+MAX_LABELS = 10  # points of a chart that all have a name; of more those on the front have
+MAX_ROWS = 12  # of segments, where there is no room for all of them
+MORE_COLUMNS_NOTE = "Not all columns have room here: the page (-o study.html) and the JSON have them."
+MAX_P = 0.05  # corrected p below which a difference in a segment is listed
 
 
-def sections(rows: Sequence[Mapping[str, Any]]) -> Iterator[ReportSection]:
+def build_list_sections(rows: Sequence[Mapping[str, Any]]) -> Iterator[ReportSection]:
     """The stored studies: name, kind, set, age, how many trials are in which state, and what came of those that say."""
-    told = any("verdict" in row for row in rows)
-    shown = []
+    has_verdicts = any("verdict" in row for row in rows)
+    study_rows = []
     for row in rows:
         trials = ", ".join(f"{n} {state}" for state, n in row["trials"].items()) or "none"
         when = row["created_at"][:16].replace("T", " ")
-        verdict = (row.get("verdict", OPEN_IT),) if told else ()
-        name = Phrase(safe(row["name"]), to=("study", row["name"]))
-        shown.append((name, row["kind"], safe(row["set"]), when, trials, *verdict))
-    heads = (
+        verdict = (row.get("verdict", UNOPENED_VERDICT),) if has_verdicts else ()
+        name = Phrase(make_safe(row["name"]), to=("study", row["name"]))
+        study_rows.append((name, row["kind"], make_safe(row["set"]), when, trials, *verdict))
+    headers = (
         ReportColumn("study", fold=True),
-        *columns("kind", "set"),
+        *build_columns("kind", "set"),
         ReportColumn("created", whole=True, room=1),
-        *columns("trials", *(("what came of it",) if told else ())),
+        *build_columns("trials", *(("what came of it",) if has_verdicts else ())),
     )
-    yield ReportSection(table=ReportTable(heads, tuple(shown))) if rows else ReportSection(lead=(NONE,))
+    yield (
+        ReportSection(table=ReportTable(headers, tuple(study_rows))) if rows else ReportSection(lead=(NO_STUDIES_NOTE,))
+    )
 
 
-def study_sections(found: StudyFigures, *, whole: bool = False) -> Iterator[ReportSection]:
+def build_study_sections(figures: StudySummary, *, is_whole: bool = False) -> Iterator[ReportSection]:
     """The reading, the trials, what the kind adds, segments, and what to run next.
 
     Args:
-        found: what to show.
-        whole: every trial in every segment; else those that matter, where there are many.
+        figures: what to show.
+        is_whole: every trial in every segment; else those that matter, where there are many.
     """
-    cautions = found.known_items if found.complete else ()
-    told = [safe(one) for one in found.told[len(cautions) :] if isinstance(one, str)]
-    rest = (*told, *map(safe, _incomplete(found)))
-    retriever = found.study.fixed.get("retriever") if found.kind.name == "chunking" else None
+    cautions = figures.known_items if figures.complete else ()
+    sentences = [make_safe(entry) for entry in figures.contents[len(cautions) :] if isinstance(entry, str)]
+    after = (*sentences, *map(make_safe, _describe_incomplete(figures)))
+    retriever = figures.study.fixed.get("retriever") if figures.kind.name == "chunking" else None
     searched = (f"All trials are searched by {retriever}.",) if retriever else ()
-    lead = tuple(map(safe, (*cautions, *searched, *_sentences(found))))
-    key = [KEY] if found.complete and found.metric else []
-    notes = (*key, safe(VERSUS.format(found.base, found.kind.tested))) if found.base else tuple(key)
-    yield ReportSection(found.kind.name, safe(found.study.name), lead, _trials(found), rest, notes)
-    for one in found.told:
-        if isinstance(one, StudyTable):
-            yield _added(one)
-    if found.beside:
-        yield _beside(found, whole=whole)
-    if found.segment_means:
-        yield _segments(found, whole=whole)
-    runs = [trial.run_id for trial in found.complete if trial.run_id]
+    lead = tuple(map(make_safe, (*cautions, *searched, *_describe_decision(figures))))
+    key = [BEST_SET_NOTE] if figures.complete and figures.metric else []
+    notes = (*key, make_safe(BASE_NOTE.format(figures.base, figures.kind.tested))) if figures.base else tuple(key)
+    yield ReportSection(
+        figures.kind.name, make_safe(figures.study.name), lead, _build_trial_table(figures), after, notes
+    )
+    for entry in figures.contents:
+        if isinstance(entry, StudyTable):
+            yield _build_extra_section(entry)
+    if figures.beside:
+        yield _build_other_metrics(figures, is_whole=is_whole)
+    if figures.segment_means:
+        yield _build_segment_section(figures, is_whole=is_whole)
+    runs = [trial.run_id for trial in figures.complete if trial.run_id]
     if len(runs) > 1:
-        report = f"ragauge study report {found.study.name} -o study.html"
-        yield ReportSection("Next", commands=(f"ragauge compare {' '.join(_pair(found, runs))}", report))
+        report = f"ragauge study report {figures.study.name} -o study.html"
+        yield ReportSection("Next", commands=(f"ragauge compare {' '.join(_choose_runs(figures, runs))}", report))
 
 
-def _pair(found: StudyFigures, runs: Sequence[str]) -> tuple[str, str]:
+def _choose_runs(figures: StudySummary, runs: Sequence[str]) -> tuple[str, str]:
     """The runs to compare: the base's, or the first, and the recommended trial's, or the next."""
-    by_name = {trial.name: trial.run_id for trial in found.complete if trial.run_id}
-    taken = by_name.get(found.reading.recommendation.trial or "", "") if found.metric else ""
-    named = found.base_trial.name if found.base_trial is not None else ""
-    base = next((run for run in (by_name.get(named, ""), *runs) if run and run != taken), runs[0])
-    return base, taken or next(run for run in runs if run != base)
+    by_name = {trial.name: trial.run_id for trial in figures.complete if trial.run_id}
+    recommended_run = by_name.get(figures.reading.recommendation.trial or "", "") if figures.metric else ""
+    base_name = figures.base_trial.name if figures.base_trial is not None else ""
+    base = next((run for run in (by_name.get(base_name, ""), *runs) if run and run != recommended_run), runs[0])
+    return base, recommended_run or next(run for run in runs if run != base)
 
 
-def study_charts(found: StudyFigures) -> Iterator[ReportChart]:
+def build_study_charts(figures: StudySummary) -> Iterator[ReportChart]:
     """What the kind draws, then quality against each cost with the front and its knee."""
-    yield from (one for one in found.told if isinstance(one, ReportChart))
-    if not (found.complete and found.metric):
+    yield from (entry for entry in figures.contents if isinstance(entry, ReportChart))
+    if not (figures.complete and figures.metric):
         return
-    for cost, reading in found.readings.items():
-        prices = {trial: price for trial, price in found.costs(cost).items() if trial in reading.trials}
-        if not cost or len(set(prices.values())) < 2 or not tells_apart(prices, cost):  # nothing to weigh
+    for cost, reading in figures.readings.items():
+        prices = {trial: price for trial, price in figures.get_costs(cost).items() if trial in reading.trials}
+        if not cost or len(set(prices.values())) < 2 or not can_distinguish(prices, cost):  # nothing to weigh
             continue
         bend = reading.trials[reading.knee.trial] if reading.knee.trial is not None else ""
         points = []
         for trial, price in prices.items():
-            one = found.mean(trial)
-            if one is not None and one.mean is not None:
+            entry = figures.mean(trial)
+            if entry is not None and entry.mean is not None:
                 series = "on the front" if trial in reading.front else "beaten"
-                told = found.short(trial) if trial in reading.front or len(prices) <= MOST_LABELS else ""
-                label = f"{told} (knee)" if trial == bend else told
-                low, high = (one.interval.low, one.interval.high) if one.interval else (None, None)
-                points.append(ChartPoint(price, one.mean, series, low, high, label))
-        log = found.logarithmic and min(prices.values()) > 0
-        by = f", by {', '.join(found.varied)}" if found.kind.ranked else ""
-        yield ReportChart(f"{found.metric} against {cost}{by}", "points", cost, found.metric, tuple(points), log)
+                short_name = figures.shorten_name(trial) if trial in reading.front or len(prices) <= MAX_LABELS else ""
+                label = f"{short_name} (knee)" if trial == bend else short_name
+                low, high = (entry.interval.low, entry.interval.high) if entry.interval else (None, None)
+                points.append(ChartPoint(price, entry.mean, series, low, high, label))
+        log = figures.logarithmic and min(prices.values()) > 0
+        by = f", by {', '.join(figures.varied_parameters)}" if figures.kind.ranked else ""
+        yield ReportChart(f"{figures.metric} against {cost}{by}", "points", cost, figures.metric, tuple(points), log)
 
 
-def study_html(found: StudyFigures, *, framed: bool = False) -> str:
+def render_study(figures: StudySummary, *, framed: bool = False) -> str:
     """The same as a page that needs nothing beside it and holds no script.
 
     Args:
-        found: what to show.
+        figures: what to show.
         framed: for the srcdoc of a frame, as notebooks show it.
     """
-    from ragauge.evaluation.scorecard.html import sections_page
+    from ragauge.evaluation.scorecard.html import render_sections_page
 
-    return sections_page(study_page(found), found.study.name, about_study(found.study), "study", framed=framed)
+    return render_sections_page(
+        build_study_page(figures), figures.study.name, describe_study(figures.study), "study", framed=framed
+    )
 
 
-def about_study(study: Study) -> str:
+def describe_study(study: Study) -> str:
     """What a study is, below its name."""
-    over = f" over {safe(study.set_name)}" if study.set_name else ""
-    return f"{study.kind} study{over}, {plural(len(study.trials), 'trial')}"
+    over = f" over {make_safe(study.set_name)}" if study.set_name else ""
+    return f"{study.kind} study{over}, {format_count(len(study.trials), 'trial')}"
 
 
-def study_page(found: StudyFigures) -> list[ReportSection]:
+def build_study_page(figures: StudySummary) -> list[ReportSection]:
     """The sections of a study's page, with its charts and all segments; the first has what is decided."""
-    study = found.study
-    first, *rest = study_sections(found, whole=True)
-    shown = [replace(first, heading="Trials", about=""), *rest]
-    drawn = sorted(study_charts(found), key=lambda one: one.mark == "bars" and len(one.points) > MOST_ROWS)  # tall last
-    if charts := tuple(one for one in drawn if one.points):
-        shown.insert(1, ReportSection("Charts", charts=charts))
-    shown = [
-        replace(one, commands=tuple(line for line in one.commands if not line.startswith(THIS_PAGE))) for one in shown
+    study = figures.study
+    first, *remaining = build_study_sections(figures, is_whole=True)
+    page_sections = [replace(first, heading="Trials", about=""), *remaining]
+    ordered_charts = sorted(
+        build_study_charts(figures), key=lambda entry: entry.mark == "bars" and len(entry.points) > MAX_ROWS
+    )  # tall last
+    if charts := tuple(entry for entry in ordered_charts if entry.points):
+        page_sections.insert(1, ReportSection("Charts", charts=charts))
+    page_sections = [
+        replace(entry, commands=tuple(line for line in entry.commands if not line.startswith(REPORT_COMMAND)))
+        for entry in page_sections
     ]
-    shown.append(ReportSection("Held constant", table=ReportTable(columns("setting", "value"), _fixed(study.fixed))))
-    return shown
+    page_sections.append(
+        ReportSection("Held constant", table=ReportTable(build_columns("setting", "value"), _format_fixed(study.fixed)))
+    )
+    return page_sections
 
 
-def _fixed(settings: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
+def _format_fixed(settings: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
     """What is held constant, in words: yes and no, lists with commas; what has no value is left out."""
 
-    def said(value: Any) -> str:
+    def to_words(value: Any) -> str:
         if isinstance(value, bool):
             return "yes" if value else "no"
         if isinstance(value, Mapping):
-            return ", ".join(f"{name} {said(one)}" for name, one in value.items())
-        return ", ".join(map(said, value)) if isinstance(value, list | tuple) else str(value)
+            return ", ".join(f"{name} {to_words(element)}" for name, element in value.items())
+        return ", ".join(map(to_words, value)) if isinstance(value, list | tuple) else str(value)
 
-    known = ((name, value) for name, value in settings.items() if value not in (None, "", []))
-    return tuple((name.replace("_", " "), said(value)) for name, value in known)
+    settings_given = ((name, value) for name, value in settings.items() if value not in (None, "", []))
+    return tuple((name.replace("_", " "), to_words(value)) for name, value in settings_given)
 
 
-def verdict(found: StudyFigures) -> str:
+def describe_verdict(figures: StudySummary) -> str:
     """What came of a study, in a sentence."""
-    return safe(next(_sentences(found)))
+    return make_safe(next(_describe_decision(figures)))
 
 
-def _sentences(found: StudyFigures) -> Iterator[str]:
+def _describe_decision(figures: StudySummary) -> Iterator[str]:
     """What is decided."""
-    if not found.complete:
+    if not figures.complete:
         yield "No trial is complete."
         return
-    if not found.metric:
+    if not figures.metric:
         yield "Nothing decides: the trials have neither scores nor a measurement that does."
         return
-    reading = found.reading
-    taken = reading.recommendation
-    about = f"; about {taken.examples:,} examples would decide" if taken.examples else ""
-    yield f"Take {taken.trial}: {taken.reason}{about}." if taken.trial else f"No recommendation: {taken.reason}{about}."
-    yield from found.cautions
-    best = [trial.name for trial in found.listed if trial.name in reading.best_set]
-    every = len(best) == len(found.complete) and len(best) > NAMED
-    more = f" and {len(best) - NAMED} more" if len(best) > NAMED else ""
-    named = f"all {len(best)} that are complete" if every else f"{', '.join(best[:NAMED])}{more}"
+    reading = figures.reading
+    recommendation = reading.recommendation
+    about = f"; about {recommendation.examples:,} examples would decide" if recommendation.examples else ""
+    yield (
+        f"Take {recommendation.trial}: {recommendation.reason}{about}."
+        if recommendation.trial
+        else f"No recommendation: {recommendation.reason}{about}."
+    )
+    yield from figures.cautions
+    best = [trial.name for trial in figures.listed if trial.name in reading.best_set]
+    every = len(best) == len(figures.complete) and len(best) > MAX_NAMED
+    more = f" and {len(best) - MAX_NAMED} more" if len(best) > MAX_NAMED else ""
+    best_text = f"all {len(best)} that are complete" if every else f"{', '.join(best[:MAX_NAMED])}{more}"
     if best:
-        yield f"May be the best by {reading.metric} (95 %): {named}."
-    for cost, one in found.readings.items():
+        yield f"May be the best by {reading.metric} (95 %): {best_text}."
+    for cost, cost_reading in figures.readings.items():
         if cost:
-            if not tells_apart(found.costs(cost), cost):
+            if not can_distinguish(figures.get_costs(cost), cost):
                 yield f"By {cost} the trials cost about the same."
-            elif one.front:
-                yield f"Not beaten at their {cost}: {', '.join(one.front)}. {_knee(one)}"
-            if absent := [trial for trial in reading.trials if trial not in found.costs(cost)]:
+            elif cost_reading.front:
+                yield f"Not beaten at their {cost}: {', '.join(cost_reading.front)}. {_describe_knee(cost_reading)}"
+            if absent := [trial for trial in reading.trials if trial not in figures.get_costs(cost)]:
                 yield f"No {cost} is known of: {', '.join(absent)}."
 
 
-def _knee(reading: StudyReading) -> str:
+def _describe_knee(reading: StudyReading) -> str:
     knee: Knee = reading.knee
     if knee.trial is None:
         return f"{knee.reason[:1].upper()}{knee.reason[1:]}."
     return f"Knee: {reading.trials[knee.trial]} ({knee.agreement:.0%} of resamples agree)."
 
 
-def _incomplete(found: StudyFigures) -> Iterator[str]:
+def _describe_incomplete(figures: StudySummary) -> Iterator[str]:
     needless: dict[str, list[str]] = {}
-    for trial in found.study.trials:
+    for trial in figures.study.trials:
         if trial.state == "pruned" and not trial.run_id:  # what a race dropped has a table of its own
             needless.setdefault(trial.reason, []).append(trial.name)
         elif trial.state not in ("complete", "pruned"):
@@ -217,151 +234,213 @@ def _incomplete(found: StudyFigures) -> Iterator[str]:
         yield f"{reason[:1].upper()}{reason[1:]}: {', '.join(names)}."
 
 
-def _trials(found: StudyFigures) -> ReportTable | None:
+def _build_trial_table(figures: StudySummary) -> ReportTable | None:
     """A row a complete trial: what decides with its interval and counts, the difference, costs and what is shown."""
-    if not found.complete:
+    if not figures.complete:
         return None
-    measured = [name for name in (*found.kind.costs, *found.kind.shown) if name in found.measured]
-    measured = measured or list(found.measured)
-    metric = ReportColumn(found.metric, whole=True, to=_defined(found.metric))
-    decides = [metric, ReportColumn("examples", room=1)] if found.metric else []
-    versus = [ReportColumn("vs base", whole=True), ReportColumn("p", "number")] if found.base else []
-    heads = [ReportColumn("trial", fold=True), *decides, *versus]
+    measured = [name for name in (*figures.kind.costs, *figures.kind.shown) if name in figures.measured]
+    measured = measured or list(figures.measured)
+    metric = ReportColumn(figures.metric, whole=True, to=_link_definition(figures.metric))
+    decides = [metric, ReportColumn("examples", room=1)] if figures.metric else []
+    versus = [ReportColumn("vs base", whole=True), ReportColumn("p", "number")] if figures.base else []
+    headers = [ReportColumn("trial", fold=True), *decides, *versus]
     rows = []
-    for trial in found.listed:
-        one = found.mean(trial.name)
-        row: list[Wording] = [Phrase(safe(trial.name), to=("run", trial.run_id)) if trial.run_id else safe(trial.name)]
-        if found.metric:
-            row += [_with_interval(one), _counts(one)]
-        if found.base:
-            row += _difference(one)
-        row += [_measured(trial.measured(name), _unit(found, name), name) for name in measured]
+    for trial in figures.listed:
+        mean = figures.mean(trial.name)
+        row: list[Wording] = [
+            Phrase(make_safe(trial.name), to=("run", trial.run_id)) if trial.run_id else make_safe(trial.name)
+        ]
+        if figures.metric:
+            row += [_format_mean(mean), _format_counts(mean)]
+        if figures.base:
+            row += _format_difference(mean)
+        row += [
+            _format_measurement(trial.find_measurement_value(name), _find_unit(figures, name), name)
+            for name in measured
+        ]
         rows.append(tuple(row))
     costs = [  # the last are the first to go where it is narrow
-        ReportColumn(name, "number", room=0 if name in found.kind.costs else 2 + n) for n, name in enumerate(measured)
+        ReportColumn(name, "number", room=0 if name in figures.kind.costs else 2 + n) for n, name in enumerate(measured)
     ]
-    return ReportTable((*heads, *costs), tuple(rows))
+    return ReportTable((*headers, *costs), tuple(rows))
 
 
-def _beside(found: StudyFigures, *, whole: bool) -> ReportSection:
+def _build_other_metrics(figures: StudySummary, *, is_whole: bool) -> ReportSection:
     """The means of further metrics, a row a trial; with their intervals where there is room for the whole."""
-    heads = _numbers(found.beside)
+    headers = _build_number_columns(figures.beside)
     rows = []
-    for trial in found.listed:
-        means = [found.mean(trial.name, name) for name in found.beside]
-        told = [_with_interval(one) if whole else number(one.mean, _scale(one.metric)) if one else "–" for one in means]
-        rows.append((safe(trial.name), *told))
-    return ReportSection("Other metrics", table=ReportTable((ReportColumn("trial", fold=True), *heads), tuple(rows)))
+    for trial in figures.listed:
+        means = [figures.mean(trial.name, name) for name in figures.beside]
+        cells = [
+            _format_mean(mean) if is_whole else format_value(mean.mean, _get_scale(mean.metric)) if mean else "–"
+            for mean in means
+        ]
+        rows.append((make_safe(trial.name), *cells))
+    return ReportSection("Other metrics", table=ReportTable((ReportColumn("trial", fold=True), *headers), tuple(rows)))
 
 
-def _segments(found: StudyFigures, *, whole: bool) -> ReportSection:
+def _build_segment_section(figures: StudySummary, *, is_whole: bool) -> ReportSection:
     """Trials by segment: all of them, or where these are many those that a reader has to know of."""
-    means, notes = list(found.segment_means), [BY_SEGMENT] if found.base else []
-    if not whole and len(means) > MOST_ROWS:
-        means, told = _that_matter(found)
-        notes = [*told, *notes]
-    heads = [ReportColumn("segment", fold=True), ReportColumn("trial", fold=True)]
-    heads += [ReportColumn(found.metric, whole=True, to=_defined(found.metric)), ReportColumn("examples", room=1)]
-    heads += [ReportColumn("vs base", whole=True), ReportColumn("p", "number")] if found.base else []
+    means, notes = list(figures.segment_means), [SEGMENTS_NOTE] if figures.base else []
+    if not is_whole and len(means) > MAX_ROWS:
+        means, selection_notes = _select_relevant(figures)
+        notes = [*selection_notes, *notes]
+    headers = [ReportColumn("segment", fold=True), ReportColumn("trial", fold=True)]
+    headers += [
+        ReportColumn(figures.metric, whole=True, to=_link_definition(figures.metric)),
+        ReportColumn("examples", room=1),
+    ]
+    headers += [ReportColumn("vs base", whole=True), ReportColumn("p", "number")] if figures.base else []
     rows = []
-    run_of = {trial.name: trial.run_id for trial in found.complete if trial.run_id}
-    for one in means:
-        trial = Phrase(safe(one.trial), to=("run", run_of[one.trial])) if one.trial in run_of else safe(one.trial)
-        row = (safe(one.segment), trial, _with_interval(one), _counts(one))
-        rows.append((*row, *_difference(one)) if found.base else row)
-    table = ReportTable(tuple(heads), tuple(rows)) if rows else None
-    return ReportSection("Segments", found.metric, table=table, notes=tuple(notes))
+    run_of = {trial.name: trial.run_id for trial in figures.complete if trial.run_id}
+    for mean in means:
+        trial = (
+            Phrase(make_safe(mean.trial), to=("run", run_of[mean.trial]))
+            if mean.trial in run_of
+            else make_safe(mean.trial)
+        )
+        row = (make_safe(mean.segment), trial, _format_mean(mean), _format_counts(mean))
+        rows.append((*row, *_format_difference(mean)) if figures.base else row)
+    table = ReportTable(tuple(headers), tuple(rows)) if rows else None
+    return ReportSection("Segments", figures.metric, table=table, notes=tuple(notes))
 
 
-def _that_matter(found: StudyFigures) -> tuple[list[TrialMean], list[str]]:
+def _select_relevant(figures: StudySummary) -> tuple[list[TrialMean], list[str]]:
     """With a base the differences that are no chance; without, each segment's best trials. And what is left out."""
     by_segment: dict[str, list[TrialMean]] = {}
-    for one in found.segment_means:
-        by_segment.setdefault(one.segment, []).append(one)
-    large = {name: mine for name, mine in by_segment.items() if max(one.counts["scored"] for one in mine) >= FEW}
-    if found.base:
-        matter = [one for mine in large.values() for one in mine if one.p_value is not None and one.p_value < REAL]
-        matter.sort(key=lambda one: one.p_value or 0.0)
-        what = f"differences to the base with p < {REAL}"
+    for mean in figures.segment_means:
+        by_segment.setdefault(mean.segment, []).append(mean)
+    large = {
+        name: segment_means
+        for name, segment_means in by_segment.items()
+        if max(mean.counts["scored"] for mean in segment_means) >= MIN_SEGMENT_EXAMPLES
+    }
+    if figures.base:
+        matter = [
+            mean
+            for segment_means in large.values()
+            for mean in segment_means
+            if mean.p_value is not None and mean.p_value < MAX_P
+        ]
+        matter.sort(key=lambda mean: mean.p_value or 0.0)
+        what = f"differences to the base with p < {MAX_P}"
     else:
-        sign = -1 if parse(found.metric).direction == "lower" else 1
-        scored = ([one for one in mine if one.mean is not None] for mine in large.values())
-        tops = ((max(sign * (one.mean or 0.0) for one in mine), mine) for mine in scored if mine)
-        matter = [one for top, mine in tops for one in mine if isclose(sign * (one.mean or 0.0), top, abs_tol=1e-12)]
-        matter.sort(key=lambda one: sign * (one.mean or 0.0))
+        sign = -1 if parse_metric(figures.metric).direction == "lower" else 1
+        scored = ([mean for mean in segment_means if mean.mean is not None] for segment_means in large.values())
+        tops = (
+            (max(sign * (mean.mean or 0.0) for mean in segment_means), segment_means)
+            for segment_means in scored
+            if segment_means
+        )
+        matter = [
+            mean
+            for top, segment_means in tops
+            for mean in segment_means
+            if isclose(sign * (mean.mean or 0.0), top, abs_tol=1e-12)
+        ]
+        matter.sort(key=lambda mean: sign * (mean.mean or 0.0))
         what = "the best trial of each segment, or those that tie, the weakest segments first"
-    shown = matter[:MOST_ROWS]
-    of = f"{len(shown)} of {len(matter)}" if len(shown) < len(matter) else "none" if not matter else "all"
-    told = [f"Of {len(found.segment_means)} rows here: {what} ({of}). All stand in -o study.html and in the JSON."]
+    visible = matter[:MAX_ROWS]
+    count_text = f"{len(visible)} of {len(matter)}" if len(visible) < len(matter) else "none" if not matter else "all"
+    notes = [
+        f"Of {len(figures.segment_means)} rows here: {what} ({count_text}). All stand in -o study.html and in the JSON."
+    ]
     if small := len(by_segment) - len(large):
-        told.append(f"{plural(small, 'segment')} of fewer than {FEW} examples left out here.")
-    return shown, told
+        notes.append(f"{format_count(small, 'segment')} of fewer than {MIN_SEGMENT_EXAMPLES} examples left out here.")
+    return visible, notes
 
 
-def _added(table: StudyTable) -> ReportSection:
-    numbers = dict(zip(table.numbers, _numbers([safe(one) for one in table.numbers]), strict=True))
-    heads = tuple(numbers.get(one) or ReportColumn(safe(one), fold=True) for one in table.columns)
-    rows = tuple(tuple(safe(one) for one in row) for row in table.rows)
-    lead, notes = (tuple(map(safe, lines)) for lines in (table.lead, table.notes))
-    return ReportSection(safe(table.heading), lead=lead, table=ReportTable(heads, rows), notes=notes)
+def _build_extra_section(table: StudyTable) -> ReportSection:
+    numbers = dict(
+        zip(table.numbers, _build_number_columns([make_safe(cell_text) for cell_text in table.numbers]), strict=True)
+    )
+    headers = tuple(
+        numbers.get(cell_text) or ReportColumn(make_safe(cell_text), fold=True) for cell_text in table.columns
+    )
+    rows = tuple(tuple(make_safe(cell_text) for cell_text in row) for row in table.rows)
+    lead, notes = (tuple(map(make_safe, lines)) for lines in (table.lead, table.notes))
+    return ReportSection(make_safe(table.heading), lead=lead, table=ReportTable(headers, rows), notes=notes)
 
 
-def _numbers(names: Sequence[str]) -> list[ReportColumn]:
+def _build_number_columns(names: Sequence[str]) -> list[ReportColumn]:
     """Columns of numbers, the first always shown, the last the first to go where it is narrow."""
     return [
-        ReportColumn(name, "number", room=n, instead=(MORE,) if n and n == len(names) - 1 else (), to=_defined(name))
+        ReportColumn(
+            name,
+            "number",
+            room=n,
+            instead=(MORE_COLUMNS_NOTE,) if n and n == len(names) - 1 else (),
+            to=_link_definition(name),
+        )
         for n, name in enumerate(names)
     ]
 
 
-def _unit(found: StudyFigures, name: str) -> str:
-    return next((one.unit for trial in found.complete for one in trial.measurements if one.name == name), "")
+def _find_unit(figures: StudySummary, name: str) -> str:
+    return next(
+        (
+            measurement.unit
+            for trial in figures.complete
+            for measurement in trial.measurements
+            if measurement.name == name
+        ),
+        "",
+    )
 
 
-def _with_interval(one: TrialMean | None) -> str:
-    if one is None or one.mean is None:
+def _format_mean(mean: TrialMean | None) -> str:
+    if mean is None or mean.mean is None:
         return "–"
-    kind = _scale(one.metric)
-    ends = f" [{number(one.interval.low, kind)}, {number(one.interval.high, kind)}]" if one.interval else ""
-    return f"{number(one.mean, kind)}{ends}"
+    kind = _get_scale(mean.metric)
+    interval_text = (
+        f" [{format_value(mean.interval.low, kind)}, {format_value(mean.interval.high, kind)}]" if mean.interval else ""
+    )
+    return f"{format_value(mean.mean, kind)}{interval_text}"
 
 
-def _scale(metric: str) -> str:
+def _get_scale(metric: str) -> str:
     """How a mean of it is printed; a measurement is no metric."""
     try:
-        return parse(metric).scale
+        return parse_metric(metric).scale
     except UsageError:
         return "mean"
 
 
-def _defined(name: str) -> tuple[str, ...]:
+def _link_definition(name: str) -> tuple[str, ...]:
     """What the name of a metric leads to: its definition; () for a measurement, which has none."""
     try:
-        return ("def", str(parse(name)))
+        return ("def", str(parse_metric(name)))
     except UsageError:
         return ()
 
 
-def _counts(one: TrialMean | None) -> str:
+def _format_counts(mean: TrialMean | None) -> str:
     """The four counts; of those that are 0 only scored is told."""
-    if one is None:
+    if mean is None:
         return "–"
-    told = ((status.replace("_", " "), n) for status, n in one.counts.items() if n or status == "scored")
-    return " · ".join(f"{n:,} {status}" for status, n in told)
+    status_counts = ((status.replace("_", " "), n) for status, n in mean.counts.items() if n or status == "scored")
+    return " · ".join(f"{n:,} {status}" for status, n in status_counts)
 
 
-def _difference(one: TrialMean | None) -> tuple[str, str]:
+def _format_difference(mean: TrialMean | None) -> tuple[str, str]:
     """The difference to the base with its interval, and p."""
-    if one is None or one.difference is None or one.difference_interval is None:
+    if mean is None or mean.difference is None or mean.difference_interval is None:
         return "–", "–"
-    ends = one.difference_interval
-    told = f"{signed(one.difference)} [{signed(ends.low)}, {signed(ends.high)}]"
-    return told, "–" if one.p_value is None else "< 0.001" if one.p_value < 0.001 else f"{one.p_value:.2g}"
+    interval = mean.difference_interval
+    difference_text = (
+        f"{format_signed(mean.difference)} [{format_signed(interval.low)}, {format_signed(interval.high)}]"
+    )
+    return (
+        difference_text,
+        "–" if mean.p_value is None else "< 0.001" if mean.p_value < 0.001 else f"{mean.p_value:.2g}",
+    )
 
 
-def _measured(value: float | None, unit: str, name: str) -> str:
+def _format_measurement(value: float | None, unit: str, name: str) -> str:
     """A measurement with its unit, unless its name tells that."""
     if value is None:
         return "–"
-    shown = number(value, "amount" if unit or value > 1 else "mean")
-    return f"${shown}" if unit == "USD" else shown if unit in name.split("_") else f"{shown} {unit}".strip()
+    value_text = format_value(value, "amount" if unit or value > 1 else "mean")
+    return (
+        f"${value_text}" if unit == "USD" else value_text if unit in name.split("_") else f"{value_text} {unit}".strip()
+    )

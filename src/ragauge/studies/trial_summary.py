@@ -10,21 +10,21 @@ from ragauge.core.errors import DataError
 from ragauge.core.score import STATUSES
 from ragauge.core.study import Trial
 from ragauge.metrics.base import Metric
-from ragauge.metrics.catalogue import parse
+from ragauge.metrics.catalogue import parse_metric
 from ragauge.scores.arrays import Columns, ScoreColumns
-from ragauge.stats.families import rivalries
-from ragauge.studies.front import Knee, knee, noticed, pareto_front, shared_means
-from ragauge.studies.means import measured_means, score_column, trial_means
-from ragauge.studies.objective import score_span
+from ragauge.stats.families import compare_rivals
+from ragauge.studies.front import Knee, compute_shared_means, find_knee, find_pareto_front, round_unnoticed
+from ragauge.studies.means import build_measured_means, compute_trial_means, get_score_column
+from ragauge.studies.objective import compute_score_span
 from ragauge.studies.recommendation import (
     RaceOutcome,
     Recommendation,
     StudyTarget,
     TrialCosts,
-    cheapest_above,
-    cheapest_of_best,
-    raced,
-    surely_meets,
+    apply_race,
+    is_target_met,
+    recommend_cheapest_above,
+    recommend_cheapest_best,
 )
 
 if TYPE_CHECKING:
@@ -83,35 +83,41 @@ def read_trials(
     """
     import numpy as np
 
-    if len({one.index.query_ids for one in scores.values()}) > 1:
+    if len({entry.index.query_ids for entry in scores.values()}) > 1:
         raise DataError("the trials have scores of different examples.", hint="Make the study anew with --fresh.")
-    scores = {name: one for name, one in scores.items() if not np.isnan(score_column(one, str(metric)).value).all()}
+    scores = {
+        name: entry for name, entry in scores.items() if not np.isnan(get_score_column(entry, str(metric)).value).all()
+    }
     if not scores:
         none = Recommendation(None, f"not enough data: no trial has a score of {metric}")
         return StudyReading(str(metric), cost, (), (), Knee(None, 0.0, 0.0, "no clear knee: no score"), (), none)
     names, sign = tuple(scores), -1.0 if metric.direction == "lower" else 1.0
-    columns = [score_column(one, str(metric)) for one in scores.values()]
-    values, clusters = sign * np.column_stack([one.value for one in columns]), columns[0].cluster
-    left = None if race is None else race.left
-    worst, most = column_bounds(columns, metric)
-    if left is None:
-        found = rivalries(worst, most, clusters=clusters, span=score_span(metric))
-        left = [name for name, one in zip(names, found, strict=True) if not one.beaten]
-    best = tuple(name for name in names if name in left)
-    scored, (means, fair) = (~np.isnan(values)).sum(axis=0), shared_means(worst)
+    columns = [get_score_column(entry, str(metric)) for entry in scores.values()]
+    values, clusters = sign * np.column_stack([entry.value for entry in columns]), columns[0].cluster
+    remaining = None if race is None else race.left
+    worst, upper = compute_column_bounds(columns, metric)
+    if remaining is None:
+        results = compare_rivals(worst, upper, clusters=clusters, span=compute_score_span(metric))
+        remaining = [name for name, entry in zip(names, results, strict=True) if not entry.is_beaten]
+    best = tuple(name for name in names if name in remaining)
+    scored, (means, fair) = (~np.isnan(values)).sum(axis=0), compute_shared_means(worst)
     priced = [n for n, name in enumerate(names) if fair[n] and (name in costs or not cost)]
-    prices = noticed([costs[names[n]] if cost else 0.0 for n in priced], cost)
-    front = tuple(names[priced[n]] for n in pareto_front([means[n] for n in priced], prices))
-    bend = knee(values[:, priced], prices, clusters, logarithmic=logarithmic)
+    prices = round_unnoticed([costs[names[n]] if cost else 0.0 for n in priced], cost)
+    front = tuple(names[priced[n]] for n in find_pareto_front([means[n] for n in priced], prices))
+    bend = find_knee(values[:, priced], prices, clusters, logarithmic=logarithmic)
     bend = bend if bend.trial is None else replace(bend, trial=priced[bend.trial])
     if target is None:
         quality, paid = {name: means[n] for n, name in enumerate(names) if fair[n]}, TrialCosts(cost, costs)
-        taken = cheapest_of_best(scores, metric, best, paid, quality, base="" if race is None else race.base)
+        taken = recommend_cheapest_best(scores, metric, best, paid, quality, base="" if race is None else race.base)
         if race is not None and taken.trial is not None:
-            taken = raced(taken, len(best), race.of, int(scored[names.index(taken.trial)]))
+            taken = apply_race(taken, len(best), race.of, int(scored[names.index(taken.trial)]))
     else:
-        known = trial_means({name: scores[name] for n, name in enumerate(names) if fair[n]}, parse(target.metric))
-        taken = cheapest_above(known, costs, cost, target, lower=parse(target.metric).direction == "lower")
+        target_means = compute_trial_means(
+            {name: scores[name] for n, name in enumerate(names) if fair[n]}, parse_metric(target.metric)
+        )
+        taken = recommend_cheapest_above(
+            target_means, costs, cost, target, lower=parse_metric(target.metric).direction == "lower"
+        )
     return StudyReading(str(metric), cost, best, front, bend, names, taken)
 
 
@@ -123,61 +129,68 @@ def read_measured(
     A trial may be the best unless the whole interval of another lies above its own. There is no knee: there are no
     examples to draw again.
     """
-    means = [one for one in measured_means(trials, name) if one.mean is not None]
+    means = [entry for entry in build_measured_means(trials, name) if entry.mean is not None]
     if not means:
         raise DataError(f"no trial has a value of {name}.", hint="Name another metric with --metric.")
-    lows = [one.interval.low if one.interval else one.mean or 0.0 for one in means]
-    best = tuple(one.trial for one in means if (one.interval.high if one.interval else one.mean or 0.0) >= max(lows))
-    priced = [one for one in means if one.trial in costs or not cost]
-    points = pareto_front([one.mean or 0.0 for one in priced], [costs.get(one.trial, 0.0) for one in priced])
+    lows = [entry.interval.low if entry.interval else entry.mean or 0.0 for entry in means]
+    best = tuple(
+        entry.trial for entry in means if (entry.interval.high if entry.interval else entry.mean or 0.0) >= max(lows)
+    )
+    priced = [entry for entry in means if entry.trial in costs or not cost]
+    points = find_pareto_front(
+        [entry.mean or 0.0 for entry in priced], [costs.get(entry.trial, 0.0) for entry in priced]
+    )
     front = tuple(priced[n].trial for n in points)
     bend = Knee(None, 0.0, 0.0, "no clear knee: a measurement has no examples to draw again")
     if target is None:
-        known = [one for one in best if one in costs] or list(best)
+        choices = [entry for entry in best if entry in costs] or list(best)
         taken = Recommendation(
-            min(known, key=lambda one: costs.get(one, 0.0)),
+            min(choices, key=lambda entry: costs.get(entry, 0.0)),
             f"the cheapest by {cost} of the {len(best)} whose interval reaches the best"
             if cost
             else f"the first of the {len(best)} whose interval reaches the best",
         )
     else:
-        taken = cheapest_above(measured_means(trials, target.metric), costs, cost, target, lower=False)
-    return StudyReading(name, cost, best, front, bend, tuple(one.trial for one in means), taken)
+        taken = recommend_cheapest_above(build_measured_means(trials, target.metric), costs, cost, target, lower=False)
+    return StudyReading(name, cost, best, front, bend, tuple(entry.trial for entry in means), taken)
 
 
-def may_be_taken(
-    found: StudyReading, target: StudyTarget | None, trials: Mapping[str, ScoreColumns] | Sequence[Trial]
+def list_eligible(
+    reading: StudyReading, target: StudyTarget | None, trials: Mapping[str, ScoreColumns] | Sequence[Trial]
 ) -> Sequence[str]:
     """The trials that may be the best, or that surely meet a target; all where these are fewer than two.
 
     Args:
-        found: what is decided between them, whatever they cost.
+        reading: what is decided between them, whatever they cost.
         target: what has to be reached; None = as much as can be had.
         trials: their scores, or the trials themselves where a measurement decides.
     """
     if target is None:
-        names = found.best_set
+        names = reading.best_set
     else:
         if isinstance(trials, Mapping):
-            means, lower = trial_means(trials, parse(target.metric)), parse(target.metric).direction == "lower"
+            means, lower = (
+                compute_trial_means(trials, parse_metric(target.metric)),
+                parse_metric(target.metric).direction == "lower",
+            )
         else:
-            means, lower = list(measured_means(trials, target.metric)), False
-        sure = {mean.trial for mean in means if surely_meets(mean, target.value, lower=lower)}
-        names = tuple(trial for trial in found.trials if trial in sure)
-    return names if len(names) > 1 else found.trials
+            means, lower = list(build_measured_means(trials, target.metric)), False
+        sure = {mean.trial for mean in means if is_target_met(mean, target.value, lower=lower)}
+        names = tuple(trial for trial in reading.trials if trial in sure)
+    return names if len(names) > 1 else reading.trials
 
 
-def column_bounds(columns: Sequence[Columns], metric: Metric) -> tuple[Floats, Floats]:
+def compute_column_bounds(columns: Sequence[Columns], metric: Metric) -> tuple[Floats, Floats]:
     """Shapes (n, trials): the least and the most that each score may be, larger better; NaN where it is undefined."""
     import numpy as np
 
-    ends = []
+    limits = []
     for name, limit in zip(("low", "high"), metric.range, strict=True):
         rows = []
-        for one in columns:
-            failed = one.status == STATUSES.index("failed")
-            bound = getattr(one, name)
-            rows.append(np.where(failed, np.where(np.isnan(bound), limit, bound), one.value))
-        ends.append(np.column_stack(rows))
-    low, high = ends
+        for column in columns:
+            failed = column.status == STATUSES.index("failed")
+            bound = getattr(column, name)
+            rows.append(np.where(failed, np.where(np.isnan(bound), limit, bound), column.value))
+        limits.append(np.column_stack(rows))
+    low, high = limits
     return (-high, -low) if metric.direction == "lower" else (low, high)

@@ -7,8 +7,8 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ragauge.studies.options import OpenStudyOptions
-from ragauge.verbs.option_specs import keywords
-from ragauge.verbs.sources import store_url
+from ragauge.verbs.option_specs import expand_options
+from ragauge.verbs.sources import resolve_store_url
 
 if TYPE_CHECKING:
     import polars as pl
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from ragauge.studies.result import StudyResult
 
 
-def conduct_study(
+def run_study(
     name: str,
     maker: TrialMaker,
     eval_set: EvalSet | None,
@@ -32,20 +32,20 @@ def conduct_study(
 ) -> Study:
     """Makes the trials of a grid that are not there yet, as `engine.studies.conduct` says, in a store by its URL."""
     from ragauge.store.store_access import open_store
-    from ragauge.studies.conduct import conduct
+    from ragauge.studies.conduct import run_study_trials
 
-    with open_store(store_url(store)) as opened:
-        return conduct(opened, name, maker, eval_set, grid, fresh=fresh, say=say)
+    with open_store(resolve_store_url(store)) as opened_store:
+        return run_study_trials(opened_store, name, maker, eval_set, grid, fresh=fresh, say=say)
 
 
-def studies(*, store: str | None = None) -> list[dict[str, Any]]:
+def list_stored_studies(*, store: str | None = None) -> list[dict[str, Any]]:
     """The stored studies, newest first: name, kind, set, created_at, and how many trials are in which state."""
     from ragauge.store.store_access import open_store
 
-    with open_store(store_url(store)) as opened:
-        found = opened.studies.list()
+    with open_store(resolve_store_url(store)) as opened_store:
+        stored_studies = opened_store.studies.list()
     rows = []
-    for study in found:
+    for study in stored_studies:
         states = [trial.state for trial in study.trials]
         rows.append(
             {
@@ -59,23 +59,23 @@ def studies(*, store: str | None = None) -> list[dict[str, Any]]:
     return rows
 
 
-def with_verdicts(
+def add_verdicts(
     rows: Sequence[Mapping[str, Any]], *, store: str | None = None, seconds: float | None = None
 ) -> list[dict[str, Any]]:
     """A list of studies, each with what came of it, in a sentence, as `verdict`.
 
     Args:
-        rows: as `studies` gives them.
+        rows: as `list_stored_studies` gives them.
         store: URL of the store.
         seconds: after so many no further study is read, and the rest has no verdict; None = all are.
     """
-    from ragauge.studies.tables import verdict
+    from ragauge.studies.tables import describe_verdict
 
     until = None if seconds is None else time.monotonic() + seconds
     return [
         dict(row)
         if until is not None and time.monotonic() > until
-        else {**row, "verdict": verdict(open_study(row["name"], store=store).figures)}
+        else {**row, "verdict": describe_verdict(open_study(row["name"], store=store).figures)}
         for row in rows
     ]
 
@@ -89,14 +89,14 @@ def delete_study(name: str, *, store: str | None = None) -> int:
     """
     from ragauge.store.store_access import open_store
 
-    with open_store(store_url(store)) as opened:
-        trials = len(opened.studies.read(name).trials)
-        opened.studies.delete(name)
+    with open_store(resolve_store_url(store)) as opened_store:
+        trials = len(opened_store.studies.read(name).trials)
+        opened_store.studies.delete(name)
     return trials
 
 
-@keywords(OpenStudyOptions)
-def open_study(wanted: OpenStudyOptions) -> StudyResult:
+@expand_options(OpenStudyOptions)
+def open_study(options: OpenStudyOptions) -> StudyResult:
     """A stored study with what its trials say together.
 
     Options:
@@ -113,49 +113,51 @@ def open_study(wanted: OpenStudyOptions) -> StudyResult:
         UnknownName: no such study, kind, metric, measurement or trial.
         UsageError: a target that is no number.
     """
-    from ragauge.engine.judge_error import judge_errors
+    from ragauge.engine.judge_error import find_judge_errors
     from ragauge.scores.arrays import ScoreArrays
     from ragauge.store.store_access import open_store
-    from ragauge.studies.figures import StudyFigures
-    from ragauge.studies.kinds import kind_of
+    from ragauge.studies.figures import StudySummary
+    from ragauge.studies.kinds import find_study_kind
     from ragauge.studies.result import StudyResult
 
-    with open_store(store_url(wanted.store)) as opened:
-        study = opened.studies.read(wanted.name)
-        kind = kind_of(study.kind)
+    with open_store(resolve_store_url(options.store)) as opened_store:
+        study = opened_store.studies.read(options.name)
+        kind = find_study_kind(study.kind)
         scored = [trial for trial in study.trials if trial.state == "complete" and trial.run_id]
         judge = study.fixed.get("judge") or None  # scores by it, where the trials are judged
-        frames = {trial.name: _scores(opened, trial, judge) for trial in scored}
+        frames = {trial.name: _load_scores(opened_store, trial, judge) for trial in scored}
         fallen = {
-            trial.name: _scores(opened, trial, judge)
+            trial.name: _load_scores(opened_store, trial, judge)
             for trial in study.trials
             if trial.state == "pruned" and trial.run_id
         }
-        errors = judge_errors(judge, opened, [trial.run_id for trial in scored])
-        held = {trial: set(frame["metric"].unique().to_list()) for trial, frame in frames.items()}
-        first = opened.scores.metrics(scored[0].run_id, judge) if scored else []
-        names = tuple(one for one in first if all(one in mine for mine in held.values()))
-        segments = opened.runs.segments(scored[0].run_id).sort("query_id") if scored else None
+        errors = find_judge_errors(judge, opened_store, [trial.run_id for trial in scored])
+        metrics_by_trial = {trial: set(frame["metric"].unique().to_list()) for trial, frame in frames.items()}
+        first = opened_store.scores.metrics(scored[0].run_id, judge) if scored else []
+        names = tuple(
+            entry for entry in first if all(entry in trial_metrics for trial_metrics in metrics_by_trial.values())
+        )
+        segments = opened_store.runs.segments(scored[0].run_id).sort("query_id") if scored else None
     scores = {trial: ScoreArrays.of(frame) for trial, frame in frames.items()}
-    figures = StudyFigures(study, kind, scores, names, _masks(segments))
-    figures.fallen, figures.errors = {name: ScoreArrays.of(one) for name, one in fallen.items()}, errors
-    asked = {key: value for key, value in wanted.reading.items() if key != "store"}
-    objective, at = str(study.fixed.get("objective", "")), str(study.fixed.get("base_trial", ""))
-    if objective in names and not wanted.metric and not str(wanted.target or "").count("="):
-        asked["metric"] = objective
-    if not wanted.base and at in scores:
-        asked["base"] = at
-    figures.ask(**asked)
-    return StudyResult(figures, opened.url)
+    figures = StudySummary(study, kind, scores, names, _build_masks(segments))
+    figures.fallen, figures.errors = {name: ScoreArrays.of(entry) for name, entry in fallen.items()}, errors
+    read_options = {key: value for key, value in options.open_arguments.items() if key != "store"}
+    objective, base_trial = str(study.fixed.get("objective", "")), str(study.fixed.get("base_trial", ""))
+    if objective in names and not options.metric and not str(options.target or "").count("="):
+        read_options["metric"] = objective
+    if not options.base and base_trial in scores:
+        read_options["base"] = base_trial
+    figures.set_options(**read_options)
+    return StudyResult(figures, opened_store.url)
 
 
-def _scores(opened: Store, trial: Trial, judge: str | None) -> pl.DataFrame:
-    from ragauge.studies.sweep.trial_scores import trial_scores
+def _load_scores(store: Store, trial: Trial, judge: str | None) -> pl.DataFrame:
+    from ragauge.studies.sweep.trial_scores import load_trial_scores
 
-    return trial_scores(opened, trial.run_id, judge).sort("query_id", "repeat", maintain_order=True)
+    return load_trial_scores(store, trial.run_id, judge).sort("query_id", "repeat", maintain_order=True)
 
 
-def _masks(segments: pl.DataFrame | None) -> dict[str, Any]:
+def _build_masks(segments: pl.DataFrame | None) -> dict[str, Any]:
     """column=value -> which examples are of this segment."""
     return (
         {}

@@ -29,9 +29,9 @@ from ragauge.core.errors import SystemFailed, UnknownName, UsageError
 from ragauge.core.example import Turn
 from ragauge.core.response import Passage, Response, Variant
 
-OWN: frozenset[Variant] = frozenset({"own"})
-EVERY: frozenset[Variant] = frozenset({"own", "oracle", "closed_book", "replayed"})
-GIVEN: Mapping[Variant, str] = {
+OWN_ONLY: frozenset[Variant] = frozenset({"own"})
+ALL_VARIANTS: frozenset[Variant] = frozenset({"own", "oracle", "closed_book", "replayed"})
+VARIANT_INPUTS: Mapping[Variant, str] = {
     "oracle": "the labelled passages",
     "closed_book": "no passages",
     "replayed": "another run's passages",
@@ -73,10 +73,12 @@ class System(ABC):
 
     implement: ClassVar[str] = "a system whose generator takes passages"
 
-    def __init__(self, name: str, config: Mapping[str, Any] | None = None, variants: Collection[Variant] = OWN) -> None:
+    def __init__(
+        self, name: str, config: Mapping[str, Any] | None = None, variants: Collection[Variant] = OWN_ONLY
+    ) -> None:
         self.name = name
         self.config: Mapping[str, Any] = dict(config or {})
-        self.variants: frozenset[Variant] = frozenset(variants) | OWN
+        self.variants: frozenset[Variant] = frozenset(variants) | OWN_ONLY
         self.secrets: tuple[str, ...] = ()
         self.address = ""
         self.measured = True
@@ -97,13 +99,13 @@ class System(ABC):
 
         Raises:
             SystemTrouble: it brought none, and what kind of failure that is. Any other exception is one of kind
-                "exception", or what `trouble_of` knows it for.
+                "exception", or what `classify_error` knows it for.
         """
 
     async def close(self) -> None:  # noqa: B027 - most hold nothing
         """Gives back what it holds; on the loop that it was used on. Nothing by default."""
 
-    def check(self, variant: Variant) -> None:
+    def check_variant(self, variant: Variant) -> None:
         """Refuses a variant that the system cannot do.
 
         Raises:
@@ -111,35 +113,36 @@ class System(ABC):
         """
         if variant not in self.variants:
             raise UsageError(
-                f"{self.name} cannot be asked with {GIVEN.get(variant, variant)} ({variant}): it retrieves for itself. "
+                f"{self.name} cannot be asked with {VARIANT_INPUTS.get(variant, variant)} ({variant}): it retrieves "
+                "for itself. "
                 f"Give it {self.implement}."
             )
 
 
-def known_settings(settings: Mapping[str, Any], known: Collection[str], whose: str) -> None:
+def check_setting_names(settings: Mapping[str, Any], valid_names: Collection[str], whose: str) -> None:
     """Refuses a setting that nothing reads.
 
     Raises:
         UnknownName: with the nearest.
     """
     for name in settings:
-        if name not in known:
-            hint = "What is only to be recorded goes into config." if "config" in known else ""
-            raise UnknownName(f"setting of {whose}", str(name), known, hint)
+        if name not in valid_names:
+            hint = "What is only to be recorded goes into config." if "config" in valid_names else ""
+            raise UnknownName(f"setting of {whose}", str(name), valid_names, hint)
 
 
-def mapping_of(settings: Mapping[str, Any], name: str) -> Mapping[str, Any]:
+def read_mapping(settings: Mapping[str, Any], name: str) -> Mapping[str, Any]:
     """A setting that holds names and values; empty where it is not there.
 
     Raises:
         UsageError: it is something else.
     """
-    found = settings.get(name)
-    if found is None:
+    value = settings.get(name)
+    if value is None:
         return {}
-    if not isinstance(found, Mapping):
-        raise UsageError(f"{name}: expected names with values, such as {name}: {{k: 8}}, got {found!r}.")
-    return found
+    if not isinstance(value, Mapping):
+        raise UsageError(f"{name}: expected names with values, such as {name}: {{k: 8}}, got {value!r}.")
+    return value
 
 
 Kind = Literal[
@@ -155,12 +158,15 @@ Kind = Literal[
     "absent",
     "reported",
 ]
-PASSING: frozenset[Kind] = frozenset({"server", "connection"})  # worth another try
+TRANSIENT_KINDS: frozenset[Kind] = frozenset({"server", "connection"})  # worth another try
 # so early in a run, nothing answered yet, these say that the system is not the one meant
-HOPELESS: frozenset[Kind] = frozenset({"auth", "not_found", "connection", "unreadable"})
-TOO_MANY = ("RateLimit", "TooManyRequests", "ResourceExhausted", "Throttling")  # in the names of exceptions
-REFUSED_FROM, SERVER_FROM, TOO_MANY_STATUS = 400, 500, 429
-NOT_OWN = (Path(sysconfig.get_path("stdlib")), Path(__file__).parents[1])  # where code that is not the system's is
+FATAL_KINDS: frozenset[Kind] = frozenset({"auth", "not_found", "connection", "unreadable"})
+RATE_LIMIT_NAMES = ("RateLimit", "TooManyRequests", "ResourceExhausted", "Throttling")  # in the names of exceptions
+MIN_CLIENT_ERROR, MIN_SERVER_ERROR, RATE_LIMIT_STATUS = 400, 500, 429
+FOREIGN_FOLDERS = (
+    Path(sysconfig.get_path("stdlib")),
+    Path(__file__).parents[1],
+)  # where code that is not the system's is
 
 
 class SystemTrouble(SystemFailed):
@@ -184,49 +190,49 @@ class SystemTrouble(SystemFailed):
         self.seconds: float | None = None
 
 
-def trouble_of(error: BaseException) -> SystemTrouble:
+def classify_error(error: BaseException) -> SystemTrouble:
     """What an exception of a system means; clients of every kind are known by what theirs carry.
 
     A status code stands in `status_code`, `status` or `code`, of the exception or of its `response`.
 
-    >>> trouble_of(ConnectionResetError("gone")).kind, trouble_of(ValueError("no")).kind
+    >>> classify_error(ConnectionResetError("gone")).kind, classify_error(ValueError("no")).kind
     ('connection', 'exception')
     """
     if isinstance(error, SystemTrouble):
         return error
     text = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
-    status = _status(error)
+    status = _find_status(error)
     names = " ".join(cls.__name__ for cls in type(error).__mro__)
-    if status == TOO_MANY_STATUS or any(part in names for part in TOO_MANY):
-        return SystemTrouble("rate_limited", text, retry_after=_retry_after(error))
+    if status == RATE_LIMIT_STATUS or any(marker in names for marker in RATE_LIMIT_NAMES):
+        return SystemTrouble("rate_limited", text, retry_after=_find_retry_after(error))
     if isinstance(error, TimeoutError) or "Timeout" in names:
         return SystemTrouble("timeout", text)
     if status is not None:
-        return SystemTrouble(kind_of(status), text, retry_after=_retry_after(error))
+        return SystemTrouble(classify_status(status), text, retry_after=_find_retry_after(error))
     if isinstance(error, ConnectionError) or "ConnectionError" in names or "ConnectError" in names:
         return SystemTrouble("connection", text)
-    return SystemTrouble("exception", f"{text}{_where(error)}")
+    return SystemTrouble("exception", f"{text}{_describe_source_line(error)}")
 
 
-def kind_of(status: int) -> Kind:
+def classify_status(status: int) -> Kind:
     """What an HTTP status other than success means.
 
-    >>> kind_of(429), kind_of(503), kind_of(401), kind_of(404), kind_of(422)
+    >>> classify_status(429), classify_status(503), classify_status(401), classify_status(404), classify_status(422)
     ('rate_limited', 'server', 'auth', 'not_found', 'refused')
     """
-    if status == TOO_MANY_STATUS:
+    if status == RATE_LIMIT_STATUS:
         return "rate_limited"
-    if status >= SERVER_FROM or status in (408, 409, 425):
+    if status >= MIN_SERVER_ERROR or status in (408, 409, 425):
         return "server"
     if status in (401, 403, 407):
         return "auth"
-    return "not_found" if status in (404, 405, 410) or status < REFUSED_FROM else "refused"  # a redirect: not here
+    return "not_found" if status in (404, 405, 410) or status < MIN_CLIENT_ERROR else "refused"  # a redirect: not here
 
 
-def seconds_of(header: Any) -> float | None:
+def parse_retry_after(header: Any) -> float | None:
     """Retry-After as seconds from now: a number, or a date; None where it is neither.
 
-    >>> seconds_of("1.5"), seconds_of("soon"), seconds_of(None)
+    >>> parse_retry_after("1.5"), parse_retry_after("soon"), parse_retry_after(None)
     (1.5, None, None)
     """
     try:
@@ -239,7 +245,7 @@ def seconds_of(header: Any) -> float | None:
     return max(0.0, seconds) if seconds < float("inf") else None
 
 
-def _status(error: BaseException) -> int | None:
+def _find_status(error: BaseException) -> int | None:
     for holder in (error, getattr(error, "response", None)):
         for name in ("status_code", "status", "code"):
             value = getattr(holder, name, None)
@@ -248,40 +254,40 @@ def _status(error: BaseException) -> int | None:
     return None
 
 
-def _where(error: BaseException) -> str:
+def _describe_source_line(error: BaseException) -> str:
     """The innermost line of the system's own code that an exception came through; "" where it came through none.
 
     What is installed, what belongs to Python, and what is ours is not its own.
     """
-    found = ""
+    source_line = ""
     for frame, line in walk_tb(error.__traceback__):
         path = Path(frame.f_code.co_filename)
         if (
             path.suffix == ".py"
-            and not any(path.is_relative_to(folder) for folder in NOT_OWN)
+            and not any(path.is_relative_to(folder) for folder in FOREIGN_FOLDERS)
             and (not {"site-packages", "dist-packages"} & set(path.parts))
         ):
-            found = f" ({path.name} line {line}, in {frame.f_code.co_name})"
-    return found
+            source_line = f" ({path.name} line {line}, in {frame.f_code.co_name})"
+    return source_line
 
 
-def _retry_after(error: BaseException) -> float | None:
-    given = seconds_of(getattr(error, "retry_after", None))
-    if given is not None:
-        return given
+def _find_retry_after(error: BaseException) -> float | None:
+    own_seconds = parse_retry_after(getattr(error, "retry_after", None))
+    if own_seconds is not None:
+        return own_seconds
     for holder in (error, getattr(error, "response", None)):
         headers: Any = getattr(holder, "headers", None)
         if hasattr(headers, "get"):
-            found = seconds_of(headers.get("retry-after") or headers.get("Retry-After"))
-            if found is not None:
-                return found
+            header_seconds = parse_retry_after(headers.get("retry-after") or headers.get("Retry-After"))
+            if header_seconds is not None:
+                return header_seconds
     return None
 
 
 NUMBERED = "numbered"
 
 
-def checked(setting: object) -> bool:
+def parse_citation_setting(setting: object) -> bool:
     """Whether the setting `citations` asks for numbers to be read in every answer, also where an answer has none.
 
     Raises:
@@ -306,7 +312,7 @@ class Threads:
     def __init__(self) -> None:
         self._idle: deque[_Thread] = deque()
 
-    async def call(self, work: Callable[[], T]) -> T:
+    async def call_in_thread(self, work: Callable[[], T]) -> T:
         """What the function returns, or raises."""
         loop = asyncio.get_running_loop()
         future: asyncio.Future[T] = loop.create_future()
@@ -317,7 +323,7 @@ class Threads:
             result = await asyncio.shield(future)
         except asyncio.CancelledError:
             thread.work.put(None)  # ends when the call does
-            future.add_done_callback(_seen)
+            future.add_done_callback(_consume_exception)
             raise
         except BaseException:
             self._idle.append(thread)
@@ -334,9 +340,9 @@ class Threads:
 class _Thread:
     def __init__(self) -> None:
         self.work: queue.SimpleQueue[Work | None] = queue.SimpleQueue()
-        threading.Thread(target=self._run, name="ragauge-system", daemon=True).start()
+        threading.Thread(target=self._run_calls, name="ragauge-system", daemon=True).start()
 
-    def _run(self) -> None:
+    def _run_calls(self) -> None:
         while (item := self.work.get()) is not None:
             work, future, loop = item
             result: Any = None
@@ -348,10 +354,10 @@ class _Thread:
             except BaseException as raised:  # sys.exit() of a system ends one call, not the run
                 error = RuntimeError(f"{type(raised).__name__}: {raised}")
             with suppress(RuntimeError):  # the loop is closed: nobody waits any more
-                loop.call_soon_threadsafe(_tell, future, result, error)
+                loop.call_soon_threadsafe(_resolve_future, future, result, error)
 
 
-def _tell(future: asyncio.Future[Any], result: Any, error: BaseException | None) -> None:
+def _resolve_future(future: asyncio.Future[Any], result: Any, error: BaseException | None) -> None:
     if future.done():
         return
     if error is None:
@@ -362,6 +368,6 @@ def _tell(future: asyncio.Future[Any], result: Any, error: BaseException | None)
         future.set_exception(error)
 
 
-def _seen(future: asyncio.Future[Any]) -> None:
+def _consume_exception(future: asyncio.Future[Any]) -> None:
     if not future.cancelled():
         future.exception()

@@ -10,13 +10,22 @@ from typing import Any, Literal, get_args
 
 from ragauge.core.errors import UnknownName, UsageError
 from ragauge.core.response import Passage, Response
-from ragauge.systems.base import EVERY, OWN, Question, System, Threads, checked, known_settings, mapping_of
-from ragauge.systems.response_parser import awaited, passages_of, read_out, response_of
-from ragauge.text.citation_marks import where_cited, with_numbers
+from ragauge.systems.base import (
+    ALL_VARIANTS,
+    OWN_ONLY,
+    Question,
+    System,
+    Threads,
+    check_setting_names,
+    parse_citation_setting,
+    read_mapping,
+)
+from ragauge.systems.response_parser import collect_async_iterator, collect_iterator, read_passages, response_of
+from ragauge.text.citation_marks import add_answer_citations, add_citations_if_cited
 
 Form = Literal["text", "dict", "passage"]
 SETTINGS = ("name", "config", "arguments", "passages_as", "citations")
-HANDED = ("passages", "contexts", "context", "documents", "docs")  # what a parameter for passages is called
+PASSAGE_PARAMS = ("passages", "contexts", "context", "documents", "docs")  # what a parameter for passages is called
 METHODS = ("query", "retrieve", "generate")
 
 
@@ -53,29 +62,29 @@ class CallableSystem(System):
         *,
         numbered: bool = False,
     ) -> None:
-        self._query = _Call.of(_method(target, "query") or _called(target), name, takes=1)
-        self._retrieve = _Call.of(_method(target, "retrieve"), f"{name}.retrieve", takes=1)
-        self._generate = _Call.of(_method(target, "generate"), f"{name}.generate", takes=2)
+        self._query = _Call.of(_find_method(target, "query") or _find_call(target), name, takes=1)
+        self._retrieve = _Call.of(_find_method(target, "retrieve"), f"{name}.retrieve", takes=1)
+        self._generate = _Call.of(_find_method(target, "generate"), f"{name}.generate", takes=2)
         if self._query is None and self._retrieve is None:
-            kind, found = type(target).__name__, [part for part in dir(target) if not part.startswith("_")]
+            kind, members = type(target).__name__, [member for member in dir(target) if not member.startswith("_")]
             raise UsageError(
-                f"{name} is a {kind} that cannot be asked (found: {', '.join(found[:15]) or 'nothing'}). Give it a "
+                f"{name} is a {kind} that cannot be asked (found: {', '.join(members[:15]) or 'nothing'}). Give it a "
                 "method query(question), or retrieve(question) and generate(question, passages)."
             )
         self._given = self._generate or (self._query if self._query is not None and self._query.handed else None)
-        super().__init__(name, config, EVERY if self._given is not None else OWN)
+        super().__init__(name, config, ALL_VARIANTS if self._given is not None else OWN_ONLY)
         self._form, self._numbered = passages_as, numbered
         self._threads = Threads()
 
     async def respond(self, question: Question, passages: Sequence[Passage] | None = None) -> Response:
         """The response to a question; see `System.respond`."""
         if passages is not None:
-            found = await self._answer_from(question, passages)
+            response = await self._answer_from(question, passages)
         elif self._query is not None:
-            found = response_of(await self._query(self._threads, question), question)
+            response = response_of(await self._query(self._threads, question), question)
         else:
-            found = await self._retrieve_and_generate(question)
-        return with_numbers(found) if self._numbered else found
+            response = await self._retrieve_and_generate(question)
+        return add_answer_citations(response) if self._numbered else response
 
     async def close(self) -> None:
         """Ends the idle threads."""
@@ -84,9 +93,9 @@ class CallableSystem(System):
     async def _answer_from(self, question: Question, passages: Sequence[Passage]) -> Response:
         call = self._given
         if call is None:
-            self.check("replayed")
+            self.check_variant("replayed")
             raise UsageError(f"{self.name} takes no passages.")
-        handed = _in_form(passages, self._form or call.form)
+        handed = _format_passages(passages, self._form or call.form)
         return response_of(await call(self._threads, question, handed), question, passages=passages)
 
     async def _retrieve_and_generate(self, question: Question) -> Response:
@@ -95,18 +104,18 @@ class CallableSystem(System):
         started = perf_counter()
         returned = await self._retrieve(self._threads, question)
         retrieval = (perf_counter() - started) * 1_000
-        passages, missing = passages_of(returned)
+        passages, missing = read_passages(returned)
         if self._generate is None:
-            found = Response(question.query_id, question.repeat, passages, missing={"answer": "retrieval only"})
-            return replace(found, latency_ms={"retrieval": retrieval}, missing={**found.missing, **missing})
+            response = Response(question.query_id, question.repeat, passages, missing={"answer": "retrieval only"})
+            return replace(response, latency_ms={"retrieval": retrieval}, missing={**response.missing, **missing})
         started = perf_counter()
-        said = await self._generate(self._threads, question, returned)
+        generated = await self._generate(self._threads, question, returned)
         generation = (perf_counter() - started) * 1_000
-        found = response_of(said, question)
-        if found.passages is None:  # what generate says it used counts before what it was handed
-            lacking = {name: why for name, why in found.missing.items() if name != "passages"}
-            found = where_cited(replace(found, passages=passages, missing={**lacking, **missing}))
-        return replace(found, latency_ms={"retrieval": retrieval, "generation": generation, **found.latency_ms})
+        response = response_of(generated, question)
+        if response.passages is None:  # what generate says it used counts before what it was handed
+            lacking = {name: reason for name, reason in response.missing.items() if name != "passages"}
+            response = add_citations_if_cited(replace(response, passages=passages, missing={**lacking, **missing}))
+        return replace(response, latency_ms={"retrieval": retrieval, "generation": generation, **response.latency_ms})
 
 
 class _Call:
@@ -122,87 +131,87 @@ class _Call:
             signature = inspect.signature(function)
         except (TypeError, ValueError):  # built in: it says nothing of itself
             return
-        self._read(signature, name, takes)
+        self._read_signature(signature, name, takes)
 
     @staticmethod
     def of(function: Callable[..., Any] | None, name: str, takes: int) -> _Call | None:
         """The call of a function; None of none."""
         return None if function is None else _Call(function, name, takes)
 
-    def _read(self, signature: inspect.Signature, name: str, takes: int) -> None:
+    def _read_signature(self, signature: inspect.Signature, name: str, takes: int) -> None:
         positional = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
         every = list(signature.parameters.values())
-        places = [one for one in every if one.kind in positional]
-        rest = any(one.kind is inspect.Parameter.VAR_POSITIONAL for one in every)
-        self._history = any(one.name == "history" for one in every)
+        by_position = [param for param in every if param.kind in positional]
+        has_varargs = any(param.kind is inspect.Parameter.VAR_POSITIONAL for param in every)
+        self._history = any(param.name == "history" for param in every)
         if takes > 1:
-            self.form = _form(places[1].annotation) if len(places) > 1 else "dict"
+            self.form = _infer_form(by_position[1].annotation) if len(by_position) > 1 else "dict"
         else:
-            handed = next((one for one in every[1:] if one.name in HANDED), None)
+            handed = next((param for param in every[1:] if param.name in PASSAGE_PARAMS), None)
             self.handed = handed.name if handed is not None else ""
-            self.form = _form(handed.annotation) if handed is not None else "dict"
-        first = places[:takes]
+            self.form = _infer_form(handed.annotation) if handed is not None else "dict"
+        first = by_position[:takes]
         needed = [
-            one.name
-            for one in every
-            if one not in first
-            and one.default is one.empty
-            and one.name != "history"
-            and one.kind not in (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
+            param.name
+            for param in every
+            if param not in first
+            and param.default is param.empty
+            and param.name != "history"
+            and param.kind not in (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
         ]
-        if takes == 1 and not places and not rest and len(needed) == 1:  # def answer(*, question)
+        if takes == 1 and not by_position and not has_varargs and len(needed) == 1:  # def answer(*, question)
             self._keyword = needed[0]
             return
-        if (len(places) < takes and not rest) or needed:
+        if (len(by_position) < takes and not has_varargs) or needed:
             expected = "the question" if takes == 1 else "the question and the passages"
             optional = f" Give a default to: {', '.join(needed)}." if needed else ""
             raise UsageError(f"{name}{signature} must be callable with {expected} alone.{optional}")
 
     async def __call__(self, threads: Threads, question: Question, *handed: Any) -> Any:
-        named: dict[str, Any] = {}
+        kwargs: dict[str, Any] = {}
         if self._history:
-            named["history"] = [{"role": turn.role, "content": turn.text} for turn in question.history]
+            kwargs["history"] = [{"role": turn.role, "content": turn.text} for turn in question.history]
         if handed and self.handed:
-            named[self.handed], handed = handed[0], ()
-        asked: tuple[Any, ...] = (question.query, *handed)
+            kwargs[self.handed], handed = handed[0], ()
+        args: tuple[Any, ...] = (question.query, *handed)
         if self._keyword:
-            named[self._keyword], asked = question.query, ()
+            kwargs[self._keyword], args = question.query, ()
         if self._waits:
-            return await awaited(await self._function(*asked, **named))
-        returned = await threads.call(lambda: read_out(self._function(*asked, **named)))
-        return await awaited(await returned if inspect.isawaitable(returned) else returned)
+            return await collect_async_iterator(await self._function(*args, **kwargs))
+        returned = await threads.call_in_thread(lambda: collect_iterator(self._function(*args, **kwargs)))
+        return await collect_async_iterator(await returned if inspect.isawaitable(returned) else returned)
 
 
-def _method(target: Any, name: str) -> Callable[..., Any] | None:
-    found = getattr(target, name, None)
-    return found if callable(found) else None
+def _find_method(target: Any, name: str) -> Callable[..., Any] | None:
+    method = getattr(target, name, None)
+    return method if callable(method) else None
 
 
-def _called(target: Any) -> Callable[..., Any] | None:
+def _find_call(target: Any) -> Callable[..., Any] | None:
     return target if callable(target) else None
 
 
-def _form(annotation: Any) -> Form:
-    said = annotation if isinstance(annotation, str) else repr(annotation)
-    if "Passage" in said:
+def _infer_form(annotation: Any) -> Form:
+    type_text = annotation if isinstance(annotation, str) else repr(annotation)
+    if "Passage" in type_text:
         return "passage"
-    return "text" if "str" in said and "dict" not in said.lower() and "Mapping" not in said else "dict"
+    return "text" if "str" in type_text and "dict" not in type_text.lower() and "Mapping" not in type_text else "dict"
 
 
-def _in_form(passages: Sequence[Passage], form: str) -> list[Any]:
+def _format_passages(passages: Sequence[Passage], form: str) -> list[Any]:
     if form == "passage":
         return list(passages)
     if form == "text":
         return [passage.text or "" for passage in passages]
     return [
-        {"doc_id": one.doc_id, "passage_id": one.passage_id, "text": one.text or "", "score": one.score}
-        for one in passages
+        {"doc_id": handed.doc_id, "passage_id": handed.passage_id, "text": handed.text or "", "score": handed.score}
+        for handed in passages
     ]
 
 
 def takes(target: object) -> bool:
     """Whether this adapter can call an object: the last one to be asked."""
-    return callable(target) or any(_method(target, name) for name in METHODS)
+    return callable(target) or any(_find_method(target, name) for name in METHODS)
 
 
 def adapt(target: Any, name: str, settings: Mapping[str, Any]) -> System:
@@ -217,21 +226,21 @@ def adapt(target: Any, name: str, settings: Mapping[str, Any]) -> System:
     Raises:
         UsageError: a setting that is not known, or an object that cannot be asked.
     """
-    known_settings(settings, SETTINGS, "a Python system")
+    check_setting_names(settings, SETTINGS, "a Python system")
     form: Form | None = settings.get("passages_as")
     if form is not None and form not in get_args(Form):
         raise UnknownName("passages_as", str(form), get_args(Form))
-    arguments = mapping_of(settings, "arguments")
+    arguments = read_mapping(settings, "arguments")
     if inspect.isclass(target):
-        target = _made(target, name, arguments)
+        target = _build_instance(target, name, arguments)
     elif arguments:
         raise UsageError(f"arguments are for a class, and {name} is a {type(target).__name__}. Leave them out.")
-    config = {**mapping_of(settings, "config"), **({"arguments": dict(arguments)} if arguments else {})}
-    numbered = checked(settings.get("citations"))
+    config = {**read_mapping(settings, "config"), **({"arguments": dict(arguments)} if arguments else {})}
+    numbered = parse_citation_setting(settings.get("citations"))
     return CallableSystem(target, str(settings.get("name") or name), config, form, numbered=numbered)
 
 
-def _made(target: type[Any], name: str, arguments: Mapping[str, Any]) -> Any:
+def _build_instance(target: type[Any], name: str, arguments: Mapping[str, Any]) -> Any:
     try:
         return target(**arguments)
     except Exception as error:

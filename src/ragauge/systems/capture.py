@@ -20,7 +20,14 @@ from types import TracebackType
 from typing import Any, TypeVar, Unpack, overload
 
 from ragauge.core.errors import UsageError
-from ragauge.systems.capture_wrap import Added, CapturedCall, answering, kept, new_id, retrieving
+from ragauge.systems.capture_wrap import (
+    AddedFields,
+    CapturedCall,
+    build_id,
+    copy_containers,
+    wrap_answer_function,
+    wrap_retrieval_function,
+)
 
 NEWLINE = b"\n"
 
@@ -36,8 +43,8 @@ class RotatingLines:
         most_bytes: of one file; a single batch may be larger.
     """
 
-    def __init__(self, path: Path, most_bytes: int) -> None:
-        self._path, self._most = path, most_bytes
+    def __init__(self, path: Path, max_bytes: int) -> None:
+        self._path, self._most = path, max_bytes
         self._file: int | None = None
 
     def append(self, lines: Sequence[str]) -> None:
@@ -47,9 +54,9 @@ class RotatingLines:
             OSError: nothing of the batch is in the file, or as little as could not be taken back.
         """
         data = b"".join(line.encode("utf-8", "replace") + NEWLINE for line in lines)
-        file = self._opened(len(data))
+        file = self._open_current(len(data))
         start = os.fstat(file).st_size
-        if start and not _ends_line(self._path, start):  # a line that a crash cut short must not spoil the next
+        if start and not _ends_with_newline(self._path, start):  # a line that a crash cut short must not spoil the next
             data = NEWLINE + data
         written = 0
         try:
@@ -70,37 +77,37 @@ class RotatingLines:
                 os.close(self._file)
             self._file = None
 
-    def _opened(self, more: int) -> int:
+    def _open_current(self, more: int) -> int:
         """The file that the path names now: another process may have rotated it."""
-        if self._file is not None and not self._still_there(self._file):
+        if self._file is not None and not self._is_current(self._file):
             self.close()
         if self._file is None:
-            self._file = self._open()
+            self._file = self._open_file()
         size = os.fstat(self._file).st_size
         if size and size + more > self._most:
-            self._path.rename(self._rotated())
+            self._path.rename(self._build_rotated_path())
             self.close()
-            self._file = self._open()
+            self._file = self._open_file()
         return self._file
 
-    def _open(self) -> int:
+    def _open_file(self) -> int:
         self._path.parent.mkdir(parents=True, exist_ok=True)
         return os.open(self._path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o666)
 
-    def _still_there(self, file: int) -> bool:
+    def _is_current(self, file: int) -> bool:
         try:
-            named = self._path.stat()
+            path_stat = self._path.stat()
         except OSError:
             return False
-        mine = os.fstat(file)
-        return (named.st_ino, named.st_dev) == (mine.st_ino, mine.st_dev)
+        file_stat = os.fstat(file)
+        return (path_stat.st_ino, path_stat.st_dev) == (file_stat.st_ino, file_stat.st_dev)
 
-    def _rotated(self) -> Path:
+    def _build_rotated_path(self) -> Path:
         time = datetime.now(UTC).strftime("%Y%m%dT%H%M%S.%f")
         return self._path.with_name(f"{self._path.stem}.{time}-{os.getpid()}{self._path.suffix}")
 
 
-def _ends_line(path: Path, size: int) -> bool:
+def _ends_with_newline(path: Path, size: int) -> bool:
     with path.open("rb") as file:
         file.seek(size - 1)
         return file.read(1) == NEWLINE
@@ -108,8 +115,8 @@ def _ends_line(path: Path, size: int) -> bool:
 
 F = TypeVar("F", bound=Callable[..., Any])
 MEGABYTE = 1_048_576
-MOST_WAITING = 10_000  # calls that wait for the disk; beyond it they are lost, and counted
-BATCH = 500
+MAX_WAITING_CALLS = 10_000  # calls that wait for the disk; beyond it they are lost, and counted
+BATCH_SIZE_CALLS = 500
 logger = logging.getLogger("ragauge.capture")
 
 
@@ -149,7 +156,7 @@ class Capture:
         self._lock = threading.Lock()
         self._closed = self._warned = False
         self._pid = 0
-        self._start()
+        self._start_writer()
         atexit.register(self.close)
 
     @overload
@@ -164,16 +171,16 @@ class Capture:
             query: which of its arguments is the question, where it is neither the first nor called so.
         """
         if function is None:
-            return lambda one: answering(self, one, query)
-        return answering(self, function, query)
+            return lambda one: wrap_answer_function(self, one, query)
+        return wrap_answer_function(self, function, query)
 
     def retrieval(self, function: F) -> F:
         """Records what a function retrieves while a question is answered; several are hops, in order."""
-        return retrieving(self, function, "passages")
+        return wrap_retrieval_function(self, function, "passages")
 
     def candidates(self, function: F) -> F:
         """Records the longer ranking that a function gives to a reranker or filter."""
-        return retrieving(self, function, "candidates")
+        return wrap_retrieval_function(self, function, "candidates")
 
     @contextmanager
     def question(self, query: str) -> Iterator[CapturedCall]:
@@ -185,7 +192,7 @@ class Capture:
         Yields:
             The question; `add` says what became of it. Inside of another question it is that one.
         """
-        call = self.begin(query)
+        call = self.begin_call(query)
         if call is None:
             yield self._current.get() or CapturedCall(query, "", 0.0)  # closed: what is added goes nowhere
             return
@@ -199,7 +206,7 @@ class Capture:
             self._current.reset(token)
         self.end(call)
 
-    def add(self, **fields: Unpack[Added]) -> None:
+    def add(self, **fields: Unpack[AddedFields]) -> None:
         """Says more of the question that is being answered; outside of one, nothing happens.
 
         Args:
@@ -213,9 +220,9 @@ class Capture:
         """Waits until all that was recorded is on disk; False if that took too long."""
         if self._closed or self._pid != os.getpid():
             return True
-        done = threading.Event()
-        self._waiting.put(done)
-        return done.wait(timeout)
+        written = threading.Event()
+        self._waiting.put(written)
+        return written.wait(timeout)
 
     def close(self) -> None:
         """Writes what waits, and records nothing more."""
@@ -232,95 +239,101 @@ class Capture:
         """Itself."""
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
         """Closes."""
         self.close()
 
-    def begin(self, asked: Any) -> CapturedCall | None:
+    def begin_call(self, question: Any) -> CapturedCall | None:
         """The start of a question; None where one is being answered already. A weight of 0 = it was not drawn."""
         if self._closed or self._current.get() is not None:
             return None
-        drawn = self._sample == 1 or self._random.random() < self._sample
-        return CapturedCall(asked, new_id(f"{self._random.getrandbits(32):08x}"), 1 / self._sample if drawn else 0.0)
+        is_sampled = self._sample == 1 or self._random.random() < self._sample
+        return CapturedCall(
+            question, build_id(f"{self._random.getrandbits(32):08x}"), 1 / self._sample if is_sampled else 0.0
+        )
 
     def end(self, call: CapturedCall | None, returned: Any = None, error: BaseException | None = None) -> None:
         """The end of a question, to be written."""
         if call is not None:
-            self._safely(call, lambda: call.end(returned, error))
+            self._end_safely(call, lambda: call.end(returned, error))
 
     def cut(self, call: CapturedCall, characters: int) -> None:
         """The end of a stream whose reader stopped early, to be written."""
-        self._safely(call, lambda: call.cut(characters))
+        self._end_safely(call, lambda: call.cut(characters))
 
-    def heard(self, kind: str, found: Any, milliseconds: float) -> None:
+    def record_hop(self, kind: str, returned: Any, milliseconds: float) -> None:
         """What a function retrieved."""
         call = self._current.get()
         if call is not None:
-            call.hops.append((kind, kept(found), milliseconds))
+            call.hops.append((kind, copy_containers(returned), milliseconds))
 
-    def _safely(self, call: CapturedCall, ended: Callable[[], None]) -> None:
+    def _end_safely(self, call: CapturedCall, ended: Callable[[], None]) -> None:
         """Ends a call and hands it to the writing thread; whatever goes wrong, the system does not feel it."""
         if not call.weight:
             return
         try:
             ended()
-            self._keep(call)
+            self._enqueue_call(call)
         except Exception as error:  # a user's exception that cannot be printed, no more threads ...
-            self._trouble(f"{type(error).__name__}", 1)
+            self._count_lost(f"{type(error).__name__}", 1)
 
-    def _keep(self, call: CapturedCall) -> None:
+    def _enqueue_call(self, call: CapturedCall) -> None:
         if self._pid != os.getpid():  # a process that was forked off: threads and queues stay behind
             with self._lock:
-                self._start()
-        if self._waiting.qsize() >= MOST_WAITING:
-            self._trouble(f"more than {MOST_WAITING:,} questions wait to be written", 1)
+                self._start_writer()
+        if self._waiting.qsize() >= MAX_WAITING_CALLS:
+            self._count_lost(f"more than {MAX_WAITING_CALLS:,} questions wait to be written", 1)
         else:
             self._waiting.put(call)
 
     @property
-    def current(self) -> ContextVar[CapturedCall | None]:
+    def current_call(self) -> ContextVar[CapturedCall | None]:
         """The question that is being answered here."""
         return self._current
 
-    def _start(self) -> None:
+    def _start_writer(self) -> None:
         if self._pid == os.getpid():
             return
         self._waiting: queue.SimpleQueue[CapturedCall | threading.Event | None] = queue.SimpleQueue()
-        self._thread = threading.Thread(target=self._write, args=[self._waiting], name="ragauge-capture", daemon=True)
+        self._thread = threading.Thread(
+            target=self._write_batches, args=[self._waiting], name="ragauge-capture", daemon=True
+        )
         self._pid = os.getpid()
         self._thread.start()
 
-    def _write(self, waiting: queue.SimpleQueue[CapturedCall | threading.Event | None]) -> None:
+    def _write_batches(self, waiting: queue.SimpleQueue[CapturedCall | threading.Event | None]) -> None:
         lines = RotatingLines(self._path, self._most)
         while True:
             batch = [waiting.get()]
-            while len(batch) < BATCH and not waiting.empty():
+            while len(batch) < BATCH_SIZE_CALLS and not waiting.empty():
                 batch.append(waiting.get())
-            self._append(lines, [one for one in batch if isinstance(one, CapturedCall)])
-            for one in batch:
-                if isinstance(one, threading.Event):
-                    one.set()
+            self._append_calls(lines, [entry for entry in batch if isinstance(entry, CapturedCall)])
+            for entry in batch:
+                if isinstance(entry, threading.Event):
+                    entry.set()
             if None in batch:
                 lines.close()
                 return
 
-    def _append(self, lines: RotatingLines, calls: list[CapturedCall]) -> None:
+    def _append_calls(self, lines: RotatingLines, calls: list[CapturedCall]) -> None:
         ready = []
         for call in calls:
             try:
                 ready.append(call.line())
             except Exception as error:  # whatever a user's objects do when they are read
-                self._trouble(f"{type(error).__name__}: {error}", 1)
+                self._count_lost(f"{type(error).__name__}: {error}", 1)
         if not ready:
             return
         try:
             lines.append(ready)
         except OSError as error:
-            self._trouble(f"{self._path} cannot be written: {error.strerror or error}", len(ready))
+            self._count_lost(f"{self._path} cannot be written: {error.strerror or error}", len(ready))
         else:
             self.recorded += len(ready)
 
-    def _trouble(self, what: str, n: int) -> None:
+    def _count_lost(self, what: str, n: int) -> None:
         """Counts what is lost; the first time, says so."""
         with self._lock:
             self.lost += n

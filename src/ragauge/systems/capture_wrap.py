@@ -17,17 +17,17 @@ from typing import Any, Protocol, TypedDict, TypeVar, Unpack, cast
 
 from ragauge.core.errors import UsageError
 from ragauge.core.example import Example
-from ragauge.core.jsonl_files import line
+from ragauge.core.jsonl_files import format_record
 from ragauge.core.response import Record, Response
-from ragauge.readers.payloads import QUERY_KEYS, entered
+from ragauge.readers.payloads import QUERY_KEYS, parse_input
 from ragauge.systems.base import Question, SystemTrouble
-from ragauge.systems.response_parser import passages_of, response_of
+from ragauge.systems.response_parser import read_passages, response_of
 
 NO_QUESTION = "(no question)"
 Hop = tuple[str, Any, float]  # "passages" or "candidates", what was returned, milliseconds
 
 
-class Added(TypedDict, total=False):
+class AddedFields(TypedDict, total=False):
     """What can be said of a question, in the forms of a recorded file."""
 
     answer: str | None
@@ -51,11 +51,11 @@ class CapturedCall:
 
     __slots__ = ("_asked", "_cut", "_error", "_fields", "_returned", "_spent", "_started", "hops", "query_id", "weight")
 
-    def __init__(self, asked: Any, query_id: str, weight: float) -> None:
+    def __init__(self, question: Any, query_id: str, weight: float) -> None:
         self.query_id = query_id
         self.hops: list[Hop] = []
         self.weight = weight
-        self._asked = asked
+        self._asked = question
         self._cut = ""
         self._fields: dict[str, Any] = {}
         self._returned: Any = None
@@ -63,14 +63,14 @@ class CapturedCall:
         self._spent = 0.0
         self._started = perf_counter()
 
-    def add(self, **fields: Unpack[Added]) -> None:
+    def add(self, **fields: Unpack[AddedFields]) -> None:
         """Says what the call's return value does not: see `Capture.add`."""
-        self._fields.update({name: kept(value) for name, value in fields.items() if value is not None})
+        self._fields.update({name: copy_containers(value) for name, value in fields.items() if value is not None})
 
     def end(self, returned: Any = None, error: BaseException | None = None) -> None:
         """Notes how it ended, and when."""
         self._spent = (perf_counter() - self._started) * 1_000
-        self._returned = kept(returned)
+        self._returned = copy_containers(returned)
         if error is not None:
             text = str(error)
             self._error = f"{type(error).__name__}: {text}" if text else type(error).__name__
@@ -82,101 +82,104 @@ class CapturedCall:
 
     def line(self) -> str:
         """The call in the form of a recorded file; what cannot be read is said in `missing`, never raised."""
-        asked = entered(self._asked) if isinstance(self._asked, Mapping) else {"query": self._asked}
-        query = asked.get("query")
+        question_fields = parse_input(self._asked) if isinstance(self._asked, Mapping) else {"query": self._asked}
+        query = question_fields.get("query")
         if not isinstance(query, str):
             query = str(self._asked)
         fields = dict(self._fields)
         segments = {str(name): str(value) for name, value in (fields.pop("segments", None) or {}).items()}
         example = Example(self.query_id, query if query.strip() else NO_QUESTION, segments=segments)
-        return line(Record(example, self._response(fields), "", 0))
+        return format_record(Record(example, self._build_response(fields), "", 0))
 
-    def _response(self, fields: dict[str, Any]) -> Response:
-        found = self._read(fields)
+    def _build_response(self, fields: dict[str, Any]) -> Response:
+        response = self._read_response(fields)
         for name in ("passages", "candidates"):
             hops = [returned for kind, returned, _ in self.hops if kind == name]
-            if hops and getattr(found, name) is None:
-                found = _with_hops(found, name, hops)
+            if hops and getattr(response, name) is None:
+                response = _with_hops(response, name, hops)
         if self._cut:
-            found = replace(found, answer=None, missing={**found.missing, "answer": self._cut})
+            response = replace(response, answer=None, missing={**response.missing, "answer": self._cut})
         spent = {"total": self._spent}
         if retrieval := sum(milliseconds for _, _, milliseconds in self.hops):
             spent["retrieval"] = retrieval
         return replace(
-            found, latency_ms={**spent, **found.latency_ms}, weight=self.weight, error=self._error or found.error
+            response,
+            latency_ms={**spent, **response.latency_ms},
+            weight=self.weight,
+            error=self._error or response.error,
         )
 
-    def _read(self, fields: dict[str, Any]) -> Response:
+    def _read_response(self, fields: dict[str, Any]) -> Response:
         """What was returned, and what was added; the second counts."""
-        question, returned = Question(self.query_id, ""), _text(self._returned)
-        found = Response(self.query_id)
+        question, returned = Question(self.query_id, ""), _unwrap_message(self._returned)
+        response = Response(self.query_id)
         try:
             if returned is not None:
-                found = response_of(returned, question)
+                response = response_of(returned, question)
             if fields:
-                found = _merged(found, response_of({"answer": None, **fields}, question), fields)
+                response = _merge_added(response, response_of({"answer": None, **fields}, question), fields)
         except SystemTrouble as trouble:
             if trouble.kind == "reported":
-                return replace(trouble.spent or found, error=str(trouble))
-            return replace(found, missing={**found.missing, "answer": f"not readable: {trouble}"})
-        return found
+                return replace(trouble.spent or response, error=str(trouble))
+            return replace(response, missing={**response.missing, "answer": f"not readable: {trouble}"})
+        return response
 
 
-def _merged(found: Response, added: Response, fields: Mapping[str, Any]) -> Response:
+def _merge_added(response: Response, added: Response, fields: Mapping[str, Any]) -> Response:
     values = {name: getattr(added, name) for name in fields}
-    missing = {name: why for name, why in found.missing.items() if values.get(name) is None}
-    own = {name: why for name, why in added.missing.items() if getattr(found, name, None) is None}
-    return replace(found, **values, missing={**own, **missing})
+    missing = {name: reason for name, reason in response.missing.items() if values.get(name) is None}
+    added_missing = {name: reason for name, reason in added.missing.items() if getattr(response, name, None) is None}
+    return replace(response, **values, missing={**added_missing, **missing})
 
 
-def _with_hops(found: Response, name: str, hops: Sequence[Any]) -> Response:
+def _with_hops(response: Response, name: str, hops: Sequence[Any]) -> Response:
     """The union of what several retrievals returned, the first copy of a piece kept, each with its hop."""
     union: dict[str, Any] = {}
-    missing = {field: why for field, why in found.missing.items() if field != name}
+    missing = {field: reason for field, reason in response.missing.items() if field != name}
     for hop, returned in enumerate(hops):
         try:
-            passages, derived = passages_of(returned)
+            passages, derived = read_passages(returned)
         except SystemTrouble as trouble:
-            return replace(found, missing={**missing, name: f"not readable: {trouble}"})
+            return replace(response, missing={**missing, name: f"not readable: {trouble}"})
         missing |= derived
         for passage in passages:
             union.setdefault(passage.passage_id, replace(passage, hop=hop))
-    named: dict[str, Any] = {name: tuple(union.values())}
-    return replace(found, missing=missing, **named)
+    updates: dict[str, Any] = {name: tuple(union.values())}
+    return replace(response, missing=missing, **updates)
 
 
-def _text(value: Any) -> Any:
+def _unwrap_message(value: Any) -> Any:
     """The text of a chat message in place of the message, alone or as the answer."""
     if isinstance(value, Mapping) and "answer" in value:
-        return {**value, "answer": _text(value["answer"])}
+        return {**value, "answer": _unwrap_message(value["answer"])}
     content = getattr(value, "content", None)
     return content if isinstance(content, str) and not hasattr(value, "answer") else value
 
 
-def kept(value: Any) -> Any:
+def copy_containers(value: Any) -> Any:
     """A list or dictionary, and the lists in it, as they are now: the system may go on to change them."""
     if type(value) is dict:
-        return {key: list(one) if isinstance(one, list) else one for key, one in value.items()}
+        return {key: list(item) if isinstance(item, list) else item for key, item in value.items()}
     return list(value) if isinstance(value, list) else value
 
 
-def new_id(random: str) -> str:
+def build_id(random: str) -> str:
     """An id that sorts by time."""
     return f"{datetime.fromtimestamp(time(), UTC):%Y%m%dT%H%M%S.%f}-{random}"
 
 
 F = TypeVar("F", bound=Callable[..., Any])
-Asked = Callable[[tuple[Any, ...], dict[str, Any]], Any]  # the question among the arguments of a call
+QuestionFinder = Callable[[tuple[Any, ...], dict[str, Any]], Any]  # the question among the arguments of a call
 
 
 class Recorder(Protocol):
     """What a wrapped function needs of a Capture."""
 
     @property
-    def current(self) -> ContextVar[CapturedCall | None]:
+    def current_call(self) -> ContextVar[CapturedCall | None]:
         """The question that is being answered here."""
 
-    def begin(self, asked: Any) -> CapturedCall | None:
+    def begin_call(self, question: Any) -> CapturedCall | None:
         """The start of a question."""
 
     def end(self, call: CapturedCall | None, returned: Any = None, error: BaseException | None = None) -> None:
@@ -185,72 +188,86 @@ class Recorder(Protocol):
     def cut(self, call: CapturedCall, characters: int) -> None:
         """Its end by a reader of a stream who stopped early."""
 
-    def heard(self, kind: str, found: Any, milliseconds: float) -> None:
+    def record_hop(self, kind: str, returned: Any, milliseconds: float) -> None:
         """What a function retrieved."""
 
 
-def answering(seen: Recorder, function: F, query: str) -> F:
+def wrap_answer_function(recorder: Recorder, function: F, query: str) -> F:
     """The function, its calls recorded as questions; of the same kind as before."""
-    asked = _argument(function, query)
+    find_question = _build_question_finder(function, query)
     if inspect.iscoroutinefunction(function):
-        return cast("F", _coroutine(seen, function, asked))
+        return cast("F", _wrap_coroutine(recorder, function, find_question))
     if inspect.isasyncgenfunction(function):
-        return cast("F", _async_generator(seen, function, asked))
+        return cast("F", _wrap_async_generator(recorder, function, find_question))
     if inspect.isgeneratorfunction(function):
-        return cast("F", _generator(seen, function, asked))
-    return cast("F", _plain(seen, function, asked))
+        return cast("F", _wrap_generator(recorder, function, find_question))
+    return cast("F", _wrap_function(recorder, function, find_question))
 
 
-def _plain(seen: Recorder, function: Callable[..., Any], asked: Asked) -> Callable[..., Any]:
+def _wrap_function(
+    recorder: Recorder, function: Callable[..., Any], find_question: QuestionFinder
+) -> Callable[..., Any]:
     @functools.wraps(function)
-    def plain(*args: Any, **named: Any) -> Any:
-        call = seen.begin(asked(args, named))
+    def wrapper(*args: Any, **kwargs: Any) -> Any:
+        call = recorder.begin_call(find_question(args, kwargs))
         if call is None:
-            return function(*args, **named)
-        token = seen.current.set(call)
+            return function(*args, **kwargs)
+        token = recorder.current_call.set(call)
         try:
-            returned = function(*args, **named)
+            returned = function(*args, **kwargs)
         except BaseException as error:
-            seen.end(call, error=error)
+            recorder.end(call, error=error)
             raise
         finally:
-            seen.current.reset(token)
-        return _ended(seen, call, returned)
+            recorder.current_call.reset(token)
+        return _record_returned(recorder, call, returned)
 
-    return plain
+    return wrapper
 
 
-def _coroutine(seen: Recorder, function: Callable[..., Any], asked: Asked) -> Callable[..., Any]:
+def _wrap_coroutine(
+    recorder: Recorder, function: Callable[..., Any], find_question: QuestionFinder
+) -> Callable[..., Any]:
     @functools.wraps(function)
-    async def waiting(*args: Any, **named: Any) -> Any:
-        call = seen.begin(asked(args, named))
+    async def wrapper(*args: Any, **kwargs: Any) -> Any:
+        call = recorder.begin_call(find_question(args, kwargs))
         if call is None:
-            return await function(*args, **named)
-        token = seen.current.set(call)
+            return await function(*args, **kwargs)
+        token = recorder.current_call.set(call)
         try:
-            returned = await function(*args, **named)
+            returned = await function(*args, **kwargs)
         except BaseException as error:
-            seen.end(call, error=error)
+            recorder.end(call, error=error)
             raise
         finally:
-            seen.current.reset(token)
-        return _ended(seen, call, returned)
+            recorder.current_call.reset(token)
+        return _record_returned(recorder, call, returned)
 
-    return waiting
+    return wrapper
 
 
-def _generator(seen: Recorder, function: Callable[..., Any], asked: Asked) -> Callable[..., Any]:
+def _wrap_generator(
+    recorder: Recorder, function: Callable[..., Any], find_question: QuestionFinder
+) -> Callable[..., Any]:
     @functools.wraps(function)
-    def streaming(*args: Any, **named: Any) -> Generator[Any, Any, Any]:
-        return (yield from _stream(seen, seen.begin(asked(args, named)), function(*args, **named)))
+    def wrapper(*args: Any, **kwargs: Any) -> Generator[Any, Any, Any]:
+        return (
+            yield from _record_stream(
+                recorder, recorder.begin_call(find_question(args, kwargs)), function(*args, **kwargs)
+            )
+        )
 
-    return streaming
+    return wrapper
 
 
-def _async_generator(seen: Recorder, function: Callable[..., Any], asked: Asked) -> Callable[..., Any]:
+def _wrap_async_generator(
+    recorder: Recorder, function: Callable[..., Any], find_question: QuestionFinder
+) -> Callable[..., Any]:
     @functools.wraps(function)
-    async def pouring(*args: Any, **named: Any) -> AsyncGenerator[Any, Any]:
-        stream = _async_stream(seen, seen.begin(asked(args, named)), function(*args, **named))
+    async def wrapper(*args: Any, **kwargs: Any) -> AsyncGenerator[Any, Any]:
+        stream = _record_async_stream(
+            recorder, recorder.begin_call(find_question(args, kwargs)), function(*args, **kwargs)
+        )
         step: Callable[[], Any] = stream.__anext__
         try:  # what `yield from` does, which an async generator may not
             while True:
@@ -264,113 +281,115 @@ def _async_generator(seen: Recorder, function: Callable[..., Any], asked: Asked)
         finally:
             await stream.aclose()
 
-    return pouring
+    return wrapper
 
 
-def _ended(seen: Recorder, call: CapturedCall, returned: Any) -> Any:
+def _record_returned(recorder: Recorder, call: CapturedCall, returned: Any) -> Any:
     """What the function returned; a generator is recorded when it has been read."""
     if isinstance(returned, GeneratorType):
-        return _stream(seen, call, returned)
+        return _record_stream(recorder, call, returned)
     if isinstance(returned, AsyncGeneratorType):
-        return _async_stream(seen, call, returned)
-    seen.end(call, returned)
+        return _record_async_stream(recorder, call, returned)
+    recorder.end(call, returned)
     return returned
 
 
-def _stream(seen: Recorder, call: CapturedCall | None, stream: Generator[Any, Any, Any]) -> Generator[Any, Any, Any]:
+def _record_stream(
+    recorder: Recorder, call: CapturedCall | None, stream: Generator[Any, Any, Any]
+) -> Generator[Any, Any, Any]:
     """The same chunks; what is sent or thrown in goes through, and what it returns comes back."""
     if call is None:
         return (yield from stream)
-    parts: list[str] = []
+    texts: list[str] = []
     step: Callable[[], Any] = functools.partial(next, stream)
     while True:
         # the question is the current one only while the stream's own code runs, never in its reader's
-        token = seen.current.set(call)
+        token = recorder.current_call.set(call)
         try:
             chunk = step()
         except StopIteration as stop:
-            seen.end(call, "".join(parts) if parts else stop.value)
+            recorder.end(call, "".join(texts) if texts else stop.value)
             return stop.value
         except BaseException as error:
-            seen.end(call, error=error)
+            recorder.end(call, error=error)
             raise
         finally:
-            seen.current.reset(token)
+            recorder.current_call.reset(token)
         if isinstance(chunk, str):
-            parts.append(chunk)
+            texts.append(chunk)
         try:
             sent = yield chunk
             step = functools.partial(stream.send, sent)
         except GeneratorExit:
-            _cut(seen, call, parts)
+            _record_truncated(recorder, call, texts)
             stream.close()
             raise
         except BaseException as error:
             step = functools.partial(stream.throw, error)
 
 
-async def _async_stream(
-    seen: Recorder, call: CapturedCall | None, stream: AsyncGenerator[Any, Any]
+async def _record_async_stream(
+    recorder: Recorder, call: CapturedCall | None, stream: AsyncGenerator[Any, Any]
 ) -> AsyncGenerator[Any, Any]:
     """The same chunks of an async stream."""
-    parts: list[str] = []
+    texts: list[str] = []
     step: Callable[[], Any] = stream.__anext__
     while True:
-        token = seen.current.set(call) if call is not None else None
+        token = recorder.current_call.set(call) if call is not None else None
         try:
             chunk = await step()
         except StopAsyncIteration:
-            seen.end(call, "".join(parts) if parts else None)
+            recorder.end(call, "".join(texts) if texts else None)
             return
         except BaseException as error:
-            seen.end(call, error=error)
+            recorder.end(call, error=error)
             raise
         finally:
             if token is not None:
-                seen.current.reset(token)
+                recorder.current_call.reset(token)
         if isinstance(chunk, str):
-            parts.append(chunk)
+            texts.append(chunk)
         try:
             sent = yield chunk
             step = functools.partial(stream.asend, sent)
         except GeneratorExit:
             if call is not None:
-                _cut(seen, call, parts)
+                _record_truncated(recorder, call, texts)
             await stream.aclose()
             raise
         except BaseException as error:
             step = functools.partial(stream.athrow, error)
 
 
-def _cut(seen: Recorder, call: CapturedCall, parts: list[str]) -> None:
-    seen.cut(call, sum(map(len, parts)))
+def _record_truncated(recorder: Recorder, call: CapturedCall, texts: list[str]) -> None:
+    recorder.cut(call, sum(map(len, texts)))
 
 
-def retrieving(seen: Recorder, function: F, kind: str) -> F:
+def wrap_retrieval_function(recorder: Recorder, function: F, kind: str) -> F:
     """The function, its results added to the question that is being answered."""
 
-    def note(started: float, found: Any) -> Any:
-        seen.heard(kind, found, (perf_counter() - started) * 1_000)
-        return found
+    def record_result(started: float, returned: Any) -> Any:
+        recorder.record_hop(kind, returned, (perf_counter() - started) * 1_000)
+        return returned
 
     if inspect.iscoroutinefunction(function):
 
         @functools.wraps(function)
-        async def waiting(*args: Any, **named: Any) -> Any:
+        async def async_wrapper(*args: Any, **kwargs: Any) -> Any:
             started = perf_counter()
-            return note(started, await function(*args, **named))
+            return record_result(started, await function(*args, **kwargs))
 
-        return cast("F", waiting)
+        return cast("F", async_wrapper)
 
     @functools.wraps(function)
-    def plain(*args: Any, **named: Any) -> Any:
+    def wrapper(*args: Any, **kwargs: Any) -> Any:
         started = perf_counter()
-        return note(started, function(*args, **named))
+        return record_result(started, function(*args, **kwargs))
 
-    return cast("F", plain)
+    return cast("F", wrapper)
 
 
-def _argument(function: Callable[..., Any], query: str) -> Asked:
+def _build_question_finder(function: Callable[..., Any], query: str) -> QuestionFinder:
     """Finds the question among the arguments of a call; None where it is not there, and the call is the function's."""
     try:
         names = list(inspect.signature(function).parameters)
@@ -378,11 +397,11 @@ def _argument(function: Callable[..., Any], query: str) -> Asked:
         names = []
     if query and names and query not in names:
         raise UsageError(f"capture: {function.__name__} has no argument {query} (found: {', '.join(names)}).")
-    own = [name for name in names if name not in ("self", "cls")]
-    name = query or next((key for key in QUERY_KEYS if key in own), own[0] if own else "")
-    place = names.index(name) if name in names else 0
+    own_names = [name for name in names if name not in ("self", "cls")]
+    name = query or next((key for key in QUERY_KEYS if key in own_names), own_names[0] if own_names else "")
+    index = names.index(name) if name in names else 0
 
-    def asked(args: tuple[Any, ...], named: dict[str, Any]) -> Any:
-        return named[name] if name in named else args[place] if place < len(args) else None
+    def find_question(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        return kwargs[name] if name in kwargs else args[index] if index < len(args) else None
 
-    return asked
+    return find_question

@@ -8,7 +8,7 @@ from typing import Any
 from haystack import Document, component
 
 from ragauge.core.response import Passage
-from ragauge.systems.response_parser import as_metadata
+from ragauge.systems.response_parser import build_metadata
 
 
 @component
@@ -24,7 +24,9 @@ class GivenDocumentsComponent:
         component.set_output_types(self, **{output: list[Document]})
         self._output = output
         self._documents = [
-            Document(id=passage.passage_id, content=passage.text or "", score=passage.score, meta=as_metadata(passage))
+            Document(
+                id=passage.passage_id, content=passage.text or "", score=passage.score, meta=build_metadata(passage)
+            )
             for passage in passages
         ]
 

@@ -12,7 +12,7 @@ from ragauge.core.errors import UnknownName, UsageError
 QUERY = "{query}"
 QUERY_INPUTS = ("query", "question", "user_query")
 DOCUMENTS, ANSWERS = "documents", ("answers", "replies")
-Place = tuple[str, str]  # a component, and one of its inputs or outputs
+Socket = tuple[str, str]  # a component, and one of its inputs or outputs
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,28 +29,30 @@ class PipelineParts:
     """
 
     inputs: Mapping[str, Mapping[str, Any]]
-    documents: Place | None
-    candidates: Place | None
-    answer: Place | None
+    documents: Socket | None
+    candidates: Socket | None
+    answer: Socket | None
     generators: tuple[str, ...]
     numbered: bool
 
     @property
     def wanted(self) -> set[str]:
         """The components whose outputs are to be kept."""
-        places = (self.documents, self.candidates, self.answer)
-        return {place[0] for place in places if place is not None} | set(self.generators)
+        sockets = (self.documents, self.candidates, self.answer)
+        return {socket[0] for socket in sockets if socket is not None} | set(self.generators)
 
-    def filled(self, query: str, present: set[str]) -> dict[str, dict[str, Any]]:
+    def fill_inputs(self, query: str, present: set[str]) -> dict[str, dict[str, Any]]:
         """The inputs with the question in them, of the components that are there."""
         return {
-            name: {key: value.replace(QUERY, query) if isinstance(value, str) else value for key, value in own.items()}
-            for name, own in self.inputs.items()
+            name: {
+                key: value.replace(QUERY, query) if isinstance(value, str) else value for key, value in values.items()
+            }
+            for name, values in self.inputs.items()
             if name in present
         }
 
 
-def parts_of(pipeline: Any, name: str, settings: Mapping[str, Any]) -> PipelineParts:
+def find_parts(pipeline: Any, name: str, settings: Mapping[str, Any]) -> PipelineParts:
     """The parts of a pipeline.
 
     The question goes to every free input called query, question or user_query, and to `text` of what gives an
@@ -69,11 +71,11 @@ def parts_of(pipeline: Any, name: str, settings: Mapping[str, Any]) -> PipelineP
         UnknownName: a setting names no component, input or output.
     """
     graph = pipeline.graph
-    answer = _named(graph, settings, "answer", name) or _answer(graph, name)
-    documents = _named(graph, settings, "documents", name) or _documents(graph, name, answer)
-    candidates = _named(graph, settings, "candidates", name) or _first(graph, documents)
+    answer = _read_socket(graph, settings, "answer", name) or _find_answer(graph, name)
+    documents = _read_socket(graph, settings, "documents", name) or _find_documents(graph, name, answer)
+    candidates = _read_socket(graph, settings, "candidates", name) or _find_chain_start(graph, documents)
     return PipelineParts(
-        inputs=_inputs(pipeline, name, settings.get("inputs") or {}),
+        inputs=_collect_inputs(pipeline, name, settings.get("inputs") or {}),
         documents=documents,
         candidates=candidates if candidates != documents else None,
         answer=answer,
@@ -82,47 +84,47 @@ def parts_of(pipeline: Any, name: str, settings: Mapping[str, Any]) -> PipelineP
     )
 
 
-def with_given(pipeline: Any, place: Place, given: Any) -> Any:
+def replace_component(pipeline: Any, socket: Socket, replacement: Any) -> Any:
     """A pipeline of the same components with another in place of one; the user's own stays as it is.
 
     What only feeds the replaced component is left out.
 
     Args:
         pipeline: the user's.
-        place: what is replaced, and the output of it that counts.
-        given: a component without inputs that has this output.
+        socket: what is replaced, and the output of it that counts.
+        replacement: a component without inputs that has this output.
     """
     graph = pipeline.graph.copy()
-    name = place[0]
-    feeding = _before(graph, name)
+    name = socket[0]
+    feeding = _list_ancestors(graph, name)
     graph.remove_edges_from(list(graph.in_edges(name)))
     needed = {name}
     for end in [node for node in graph.nodes if graph.out_degree(node) == 0 and node not in feeding]:
-        needed |= {end, *_before(graph, end)}
+        needed |= {end, *_list_ancestors(graph, end)}
     graph.remove_nodes_from([node for node in graph.nodes if node not in needed])
-    graph.nodes[name].update(instance=given, input_sockets={})
+    graph.nodes[name].update(instance=replacement, input_sockets={})
     twin = copy.copy(pipeline)
     twin.graph = graph
     return twin
 
 
-def _before(graph: Any, node: str) -> set[str]:
-    found: set[str] = set()
+def _list_ancestors(graph: Any, node: str) -> set[str]:
+    ancestors: set[str] = set()
     todo = [node]
     while todo:
         for predecessor in graph.predecessors(todo.pop()):
-            if predecessor not in found:
-                found.add(predecessor)
+            if predecessor not in ancestors:
+                ancestors.add(predecessor)
                 todo.append(predecessor)
-    return found
+    return ancestors
 
 
-def _named(graph: Any, settings: Mapping[str, Any], setting: str, name: str) -> Place | None:
+def _read_socket(graph: Any, settings: Mapping[str, Any], setting: str, name: str) -> Socket | None:
     """The place that a setting names."""
-    given = settings.get(setting)
-    if given is None:
+    raw = settings.get(setting)
+    if raw is None:
         return None
-    component, _, output = str(given).partition(".")
+    component, _, output = str(raw).partition(".")
     if component not in graph.nodes:
         raise UnknownName(f"component of {name}", component, graph.nodes)
     outputs = graph.nodes[component]["output_sockets"]
@@ -132,44 +134,44 @@ def _named(graph: Any, settings: Mapping[str, Any], setting: str, name: str) -> 
     return component, output or default
 
 
-def _answer(graph: Any, name: str) -> Place | None:
+def _find_answer(graph: Any, name: str) -> Socket | None:
     for output in ANSWERS:
-        found = [
+        sockets = [
             (node, output)
             for node, data in graph.nodes(data=True)
-            if output in data["output_sockets"] and not _sends(graph, node, output)
+            if output in data["output_sockets"] and not _is_connected(graph, node, output)
         ]
-        if len(found) > 1:
-            raise _unclear(name, "answer", found)
-        if found:
-            return found[0]
+        if len(sockets) > 1:
+            raise _build_ambiguity_error(name, "answer", sockets)
+        if sockets:
+            return sockets[0]
     return None
 
 
-def _sends(graph: Any, node: str, output: str) -> bool:
+def _is_connected(graph: Any, node: str, output: str) -> bool:
     return any(data["from_socket"].name == output for _, _, data in graph.out_edges(node, data=True))
 
 
-def _documents(graph: Any, name: str, answer: Place | None) -> Place | None:
+def _find_documents(graph: Any, name: str, answer: Socket | None) -> Socket | None:
     giving = {node for node, data in graph.nodes(data=True) if DOCUMENTS in data["output_sockets"]}
-    found = {
+    sockets = {
         (sender, DOCUMENTS)
         for sender, receiver, data in graph.edges(data=True)
         if sender in giving and data["from_socket"].name == DOCUMENTS and receiver not in giving
     }
-    if not found and answer is None:
-        found = {(node, DOCUMENTS) for node in giving if not _sends(graph, node, DOCUMENTS)}
-    if len(found) > 1:
-        raise _unclear(name, "documents", sorted(found))
-    if not found and answer is None:
+    if not sockets and answer is None:
+        sockets = {(node, DOCUMENTS) for node in giving if not _is_connected(graph, node, DOCUMENTS)}
+    if len(sockets) > 1:
+        raise _build_ambiguity_error(name, "documents", sorted(sockets))
+    if not sockets and answer is None:
         have = ", ".join(graph.nodes) or "no component at all"
         raise UsageError(f"{name}: no component gives documents, answers or replies (found: {have}).")
-    return next(iter(found), None)
+    return next(iter(sockets), None)
 
 
-def _first(graph: Any, place: Place | None) -> Place | None:
+def _find_chain_start(graph: Any, socket: Socket | None) -> Socket | None:
     """Back from ranker to ranker, while each has the documents of one component only."""
-    node = place[0] if place is not None else None
+    node = socket[0] if socket is not None else None
     while node is not None:
         senders = {
             sender for sender, _, data in graph.in_edges(node, data=True) if data["from_socket"].name == DOCUMENTS
@@ -180,24 +182,24 @@ def _first(graph: Any, place: Place | None) -> Place | None:
     return None
 
 
-def _inputs(pipeline: Any, name: str, given: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
+def _collect_inputs(pipeline: Any, name: str, configured: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
     free = pipeline.inputs()
     out: dict[str, dict[str, Any]] = {}
-    for place, value in given.items():
-        component, _, socket = str(place).partition(".")
+    for address, value in configured.items():
+        component, _, socket = str(address).partition(".")
         if socket not in free.get(component, {}):
-            known = [f"{one}.{key}" for one, own in free.items() for key in own]
-            raise UnknownName(f"input of {name}", str(place), known)
+            valid_names = [f"{node}.{key}" for node, sockets in free.items() for key in sockets]
+            raise UnknownName(f"input of {name}", str(address), valid_names)
         out.setdefault(component, {})[socket] = value
-    for component, own in free.items():
+    for component, sockets in free.items():
         embeds = "embedding" in pipeline.graph.nodes[component]["output_sockets"]
-        for key in own:
+        for key in sockets:
             if key in QUERY_INPUTS or (key == "text" and embeds):
                 out.setdefault(component, {}).setdefault(key, QUERY)
     needed = [
         f"{component}.{key}"
-        for component, own in free.items()
-        for key, socket in own.items()
+        for component, sockets in free.items()
+        for key, socket in sockets.items()
         if socket["is_mandatory"] and key not in out.get(component, {})
     ]
     if needed:
@@ -205,15 +207,15 @@ def _inputs(pipeline: Any, name: str, given: Mapping[str, Any]) -> dict[str, dic
             f"{name} needs {', '.join(needed)}. Say what each gets as inputs: {{{needed[0]}: '{QUERY}'}} in the file "
             "of --system-config."
         )
-    if not any(QUERY in value for own in out.values() for value in own.values() if isinstance(value, str)):
-        have = ", ".join(f"{component}.{key}" for component, own in free.items() for key in own)
+    if not any(QUERY in value for sockets in out.values() for value in sockets.values() if isinstance(value, str)):
+        have = ", ".join(f"{component}.{key}" for component, sockets in free.items() for key in sockets)
         raise UsageError(f"{name}: no input takes the question (found: {have}). Set inputs: {{NAME: '{QUERY}'}}.")
     return out
 
 
-def _unclear(name: str, setting: str, found: Sequence[Place]) -> UsageError:
-    places = [".".join(place) for place in found]
+def _build_ambiguity_error(name: str, setting: str, sockets: Sequence[Socket]) -> UsageError:
+    addresses = [".".join(socket) for socket in sockets]
     return UsageError(
-        f"{name}: more than one component gives {setting}: {', '.join(places)}. Set {setting}: {places[0]} (or "
+        f"{name}: more than one component gives {setting}: {', '.join(addresses)}. Set {setting}: {addresses[0]} (or "
         "another) in the file of --system-config."
     )

@@ -12,31 +12,31 @@ from urllib.parse import urlsplit
 from ragauge.core.errors import UnknownName, UsageError
 from ragauge.core.response import Passage, Response
 from ragauge.systems.base import (
-    EVERY,
+    ALL_VARIANTS,
     NUMBERED,
-    OWN,
+    OWN_ONLY,
     Question,
     System,
     SystemTrouble,
-    kind_of,
-    known_settings,
-    mapping_of,
-    seconds_of,
+    check_setting_names,
+    classify_status,
+    parse_retry_after,
+    read_mapping,
 )
 from ragauge.systems.json_path import (
-    ASKED,
-    HANDED,
+    PASSAGE_PLACEHOLDERS,
+    QUESTION_PLACEHOLDERS,
     JsonPath,
     NoValue,
-    check,
-    filled,
-    filled_url,
-    holds,
-    values_of,
-    with_environment,
+    build_values,
+    check_placeholders,
+    expand_environment,
+    fill_template,
+    fill_url,
+    has_placeholder,
 )
-from ragauge.systems.response_parser import SPENT, response_of, spent_of
-from ragauge.text.citation_marks import with_numbers
+from ragauge.systems.response_parser import USAGE_FIELDS, find_usage, response_of
+from ragauge.text.citation_marks import add_answer_citations
 
 if TYPE_CHECKING:
     from httpx2 import AsyncClient
@@ -56,13 +56,21 @@ FIELDS = (
     "cost",
     "error",
 )
-OF_PASSAGE = ("doc_id", "passage_id", "text", "score", "updated_at", "superseded_by", "hop")
-NEEDED = ("doc_id", "passage_id", "text", "score")  # of a passage: in one of them at least, where there is a path
+PASSAGE_FIELDS = ("doc_id", "passage_id", "text", "score", "updated_at", "superseded_by", "hop")
+REQUIRED_PASSAGE_FIELDS = (
+    "doc_id",
+    "passage_id",
+    "text",
+    "score",
+)  # of a passage: in one of them at least, where there is a path
 REQUEST = ("url", "method", "body", "params")
 SETTINGS = ("name", "config", *REQUEST, "headers", *FIELDS, "passage", "with_passages")
-SHORT, LONG = 4, 8  # characters from which on a variable's value, a word of a header is a secret: "Bearer" is none
+MIN_VARIABLE_CHARS, MIN_HEADER_CHARS = (
+    4,
+    8,
+)  # characters from which on a variable's value, a word of a header is a secret: "Bearer" is none
 STREAMS = ("text/event-stream", "application/x-ndjson", "application/jsonl")
-SHOWN = 300  # characters of an error page that are kept
+MAX_SHOWN_CHARS = 300  # characters of an error page that are kept
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,17 +90,17 @@ class RequestKind:
     params: Mapping[str, Any] = field(default_factory=dict)
 
     @staticmethod
-    def read(settings: Mapping[str, Any], url: str, known: tuple[str, ...], where: str) -> RequestKind:
+    def from_settings(settings: Mapping[str, Any], url: str, valid_names: tuple[str, ...], where: str) -> RequestKind:
         """The request that settings describe. UnknownName for a method or placeholder that there is not."""
         method = str(settings.get("method") or "POST").upper()
         if method not in METHODS:
             raise UnknownName("method", method, METHODS)
-        body, params = settings.get("body"), mapping_of(settings, "params")
-        if body is None and not params and method != "GET" and not holds(url, known):
+        body, params = settings.get("body"), read_mapping(settings, "params")
+        if body is None and not params and method != "GET" and not has_placeholder(url, valid_names):
             body = {"query": "{{query}}"}
         for name, template in (("url", url), ("body", body), ("params", params)):
-            check(template, known, f"{where}{name}")
-        if not any(holds(template, ("query", "history", "query_id")) for template in (url, body, params)):
+            check_placeholders(template, valid_names, f"{where}{name}")
+        if not any(has_placeholder(template, ("query", "history", "query_id")) for template in (url, body, params)):
             raise UsageError(f"{where}body: the question stands nowhere in the request. Write {{{{query}}}} in it.")
         return RequestKind(method, url, body, params)
 
@@ -110,17 +118,17 @@ class ReplyMapping:
     passage: Mapping[str, JsonPath]
 
     @staticmethod
-    def read(settings: Mapping[str, Any]) -> ReplyMapping:
+    def from_settings(settings: Mapping[str, Any]) -> ReplyMapping:
         """The paths in settings; tokens and latency_ms may be given kind by kind."""
         fields: dict[str, JsonPath] = {}
         for name in FIELDS:
-            given = settings.get(name)
-            if isinstance(given, Mapping) and name in ("tokens", "latency_ms"):
-                fields |= {f"{name}.{kind}": JsonPath.parse(path, f"{name}.{kind}") for kind, path in given.items()}
-            elif given is not None and not (name == "citations" and given == NUMBERED):
-                fields[name] = JsonPath.parse(given, name)
-        passage = mapping_of(settings, "passage")
-        known_settings(passage, OF_PASSAGE, "passage")
+            raw = settings.get(name)
+            if isinstance(raw, Mapping) and name in ("tokens", "latency_ms"):
+                fields |= {f"{name}.{kind}": JsonPath.parse(path, f"{name}.{kind}") for kind, path in raw.items()}
+            elif raw is not None and not (name == "citations" and raw == NUMBERED):
+                fields[name] = JsonPath.parse(raw, name)
+        passage = read_mapping(settings, "passage")
+        check_setting_names(passage, PASSAGE_FIELDS, "passage")
         if "scores" in fields and "passages" not in fields:
             raise UsageError("scores: one for each passage; say with `passages` where these are.")
         if passage and "passages" not in fields:
@@ -131,7 +139,7 @@ class ReplyMapping:
         """The values by our names; NoValue where a path leads nowhere."""
         if not self.fields:
             return reply
-        found: dict[str, Any] = {}
+        values: dict[str, Any] = {}
         for name, path in self.fields.items():
             try:
                 value = path.of(reply)
@@ -141,46 +149,46 @@ class ReplyMapping:
                 continue  # tokens, cost and the like come and go
             field_name, _, kind = name.partition(".")
             if kind:
-                found.setdefault(field_name, {})[kind] = value
+                values.setdefault(field_name, {})[kind] = value
             else:
-                found[name] = self._parts(value) if name in ("passages", "candidates") else value
-        if "scores" in found:
-            found["passages"] = _scored(found["passages"], found.pop("scores"), self.fields["scores"].text)
-        return found
+                values[name] = self._read_passages(value) if name in ("passages", "candidates") else value
+        if "scores" in values:
+            values["passages"] = _attach_scores(values["passages"], values.pop("scores"), self.fields["scores"].text)
+        return values
 
     def spent(self, reply: Any) -> dict[str, Any]:
         """Latency, tokens and cost by our names, as far as the paths lead to any."""
-        asked = {name: path for name, path in self.fields.items() if name.partition(".")[0] in SPENT}
-        found: dict[str, Any] = {}
-        for name, path in asked.items():
+        usage_paths = {name: path for name, path in self.fields.items() if name.partition(".")[0] in USAGE_FIELDS}
+        values: dict[str, Any] = {}
+        for name, path in usage_paths.items():
             field_name, _, kind = name.partition(".")
-            value = path.find(reply)
+            value = path.find_value(reply)
             if value is not None and kind:
-                found.setdefault(field_name, {})[kind] = value
+                values.setdefault(field_name, {})[kind] = value
             elif value is not None:
-                found[name] = value
-        return found
+                values[name] = value
+        return values
 
-    def _parts(self, passages: Any) -> Any:
+    def _read_passages(self, passages: Any) -> Any:
         if not self.passage or not isinstance(passages, list):
             return passages
-        found = [
-            {name: value for name, path in self.passage.items() if (value := path.find(passage)) is not None}
+        rows = [
+            {name: value for name, path in self.passage.items() if (value := path.find_value(passage)) is not None}
             for passage in passages
         ]
         for name, path in self.passage.items():  # in none of them: the path is wrong
-            if passages and name in NEEDED and not any(name in one for one in found):
+            if passages and name in REQUIRED_PASSAGE_FIELDS and not any(name in row for row in rows):
                 path.of(passages[0])
-        return found
+        return rows
 
 
-def _scored(passages: Any, scores: Any, path: str) -> Any:
+def _attach_scores(passages: Any, scores: Any, path: str) -> Any:
     """Passages with the scores that stand in a list of their own."""
     if not isinstance(passages, list) or not isinstance(scores, list) or len(passages) != len(scores):
-        counts = " and ".join(str(len(one)) if isinstance(one, list) else "no list" for one in (scores, passages))
+        counts = " and ".join(str(len(item)) if isinstance(item, list) else "no list" for item in (scores, passages))
         raise NoValue(f"scores: {path}: expected one for each passage, got {counts}.")
-    named = [passage if isinstance(passage, Mapping) else {"text": passage} for passage in passages]
-    return [{**one, "score": score} for one, score in zip(named, scores, strict=True)]
+    items = [passage if isinstance(passage, Mapping) else {"text": passage} for passage in passages]
+    return [{**item, "score": score} for item, score in zip(items, scores, strict=True)]
 
 
 class HttpSystem(System):
@@ -197,18 +205,20 @@ class HttpSystem(System):
     implement = "a section with_passages: the url and body, with {{passages}} or {{texts}}, that its generator takes"
 
     def __init__(self, url: str, settings: Mapping[str, Any]) -> None:
-        known_settings(settings, SETTINGS, "an HTTP system")
-        given = str(settings.get("url") or url)
-        filled_in, secrets = with_environment({**settings, "url": given}, "")
-        self._request = RequestKind.read(filled_in, filled_in["url"], ASKED, "")
-        self._handed = self._of_handed(filled_in)
-        self._mapped, self._numbered = ReplyMapping.read(settings), settings.get("citations") == NUMBERED
-        self._headers = {str(name): str(value) for name, value in mapping_of(filled_in, "headers").items()}
-        shown = without_credentials(given)
-        config = {**mapping_of(settings, "config"), **_kept(settings), "url": shown}
-        super().__init__(str(settings.get("name") or shown), config, OWN if self._handed is None else EVERY)
+        check_setting_names(settings, SETTINGS, "an HTTP system")
+        raw_url = str(settings.get("url") or url)
+        filled_in, secrets = expand_environment({**settings, "url": raw_url}, "")
+        self._request = RequestKind.from_settings(filled_in, filled_in["url"], QUESTION_PLACEHOLDERS, "")
+        self._handed = self._read_passage_request(filled_in)
+        self._mapped, self._numbered = ReplyMapping.from_settings(settings), settings.get("citations") == NUMBERED
+        self._headers = {str(name): str(value) for name, value in read_mapping(filled_in, "headers").items()}
+        visible_url = strip_credentials(raw_url)
+        config = {**read_mapping(settings, "config"), **_redact_settings(settings), "url": visible_url}
+        super().__init__(
+            str(settings.get("name") or visible_url), config, OWN_ONLY if self._handed is None else ALL_VARIANTS
+        )
         self.address = filled_in["url"]
-        self.secrets = _secrets(secrets, self._headers.values(), urlsplit(filled_in["url"]).password or "")
+        self.secrets = _collect_secrets(secrets, self._headers.values(), urlsplit(filled_in["url"]).password or "")
         self._client: AsyncClient | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
 
@@ -216,18 +226,18 @@ class HttpSystem(System):
         """The response to a question; see `System.respond`."""
         request = self._request if passages is None else self._handed
         if request is None:
-            self.check("replayed")
+            self.check_variant("replayed")
             raise UsageError(f"{self.name} takes no passages.")
-        reply = await self._sent(request, values_of(question, passages))
+        reply = await self._send_request(request, build_values(question, passages))
         if not reply.is_success:
-            self._refused(reply)
+            self._raise_refused(reply)
         try:
-            found = self._mapped.of(_json(reply) if self._mapped.fields else _json_or_text(reply))
+            payload = self._mapped.of(_parse_json(reply) if self._mapped.fields else _parse_json_or_text(reply))
         except NoValue as error:
-            said = f"{error}. The reply begins: {_beginning(reply)}"
-            raise SystemTrouble("unreadable", said, spent=self._spent(reply)) from None
-        response = response_of(found, question, passages=passages)
-        return with_numbers(response) if self._numbered else response
+            message = f"{error}. The reply begins: {_preview_text(reply)}"
+            raise SystemTrouble("unreadable", message, spent=self._find_usage(reply)) from None
+        response = response_of(payload, question, passages=passages)
+        return add_answer_citations(response) if self._numbered else response
 
     async def close(self) -> None:
         """Closes the connections."""
@@ -235,30 +245,33 @@ class HttpSystem(System):
             await self._client.aclose()
             self._client = None
 
-    def _of_handed(self, settings: Mapping[str, Any]) -> RequestKind | None:
-        handed = mapping_of(settings, "with_passages")
+    def _read_passage_request(self, settings: Mapping[str, Any]) -> RequestKind | None:
+        handed = read_mapping(settings, "with_passages")
         if not handed:
             return None
-        known_settings(handed, REQUEST, "with_passages")
-        request = RequestKind.read(
-            handed, str(handed.get("url") or settings["url"]), (*ASKED, *HANDED), "with_passages."
+        check_setting_names(handed, REQUEST, "with_passages")
+        request = RequestKind.from_settings(
+            handed,
+            str(handed.get("url") or settings["url"]),
+            (*QUESTION_PLACEHOLDERS, *PASSAGE_PLACEHOLDERS),
+            "with_passages.",
         )
-        if not holds(request.body, HANDED):
+        if not has_placeholder(request.body, PASSAGE_PLACEHOLDERS):
             raise UsageError("with_passages.body: write {{passages}} or {{texts}} where the passages belong.")
         return request
 
-    async def _sent(self, request: RequestKind, values: Mapping[str, Any]) -> Reply:
+    async def _send_request(self, request: RequestKind, values: Mapping[str, Any]) -> Reply:
         import httpx2
 
-        client = self._opened()
-        body = filled(request.body, values)
+        client = self._open_client()
+        body = fill_template(request.body, values)
         sent: dict[str, Any] = {}
         if body is not None:
             sent = {"content": body.encode()} if isinstance(body, str) else {"json": body}
-        params = {name: filled(value, values) for name, value in request.params.items()}
+        params = {name: fill_template(value, values) for name, value in request.params.items()}
         try:
             return await client.request(
-                request.method, filled_url(request.url, values), params=params or None, headers=self._headers, **sent
+                request.method, fill_url(request.url, values), params=params or None, headers=self._headers, **sent
             )
         except httpx2.TimeoutException as error:
             raise SystemTrouble("timeout", f"{type(error).__name__}: {error}") from error
@@ -267,7 +280,7 @@ class HttpSystem(System):
         except httpx2.HTTPError as error:
             raise SystemTrouble("connection", f"{type(error).__name__}: {error}") from error
 
-    def _opened(self) -> AsyncClient:
+    def _open_client(self) -> AsyncClient:
         """The client; a new one on another loop, since connections belong to theirs."""
         import httpx2
 
@@ -278,48 +291,48 @@ class HttpSystem(System):
             self._client, self._loop = httpx2.AsyncClient(timeout=None, limits=limits), loop
         return self._client
 
-    def _refused(self, reply: Reply) -> None:
-        kind = kind_of(reply.status_code)
+    def _raise_refused(self, reply: Reply) -> None:
+        kind = classify_status(reply.status_code)
         where = f"; it points to {reply.headers['location']}: give that URL" if "location" in reply.headers else ""
-        said = _beginning(reply) or reply.reason_phrase
-        asked = seconds_of(reply.headers.get("retry-after"))
-        text = f"HTTP {reply.status_code}: {said}{where}"
-        raise SystemTrouble(kind, text, retry_after=asked, spent=self._spent(reply))
+        message = _preview_text(reply) or reply.reason_phrase
+        retry_after = parse_retry_after(reply.headers.get("retry-after"))
+        text = f"HTTP {reply.status_code}: {message}{where}"
+        raise SystemTrouble(kind, text, retry_after=retry_after, spent=self._find_usage(reply))
 
-    def _spent(self, reply: Reply) -> Response | None:
+    def _find_usage(self, reply: Reply) -> Response | None:
         """What a reply without a response says of latency, tokens and cost: where the settings say, or by its names."""
         try:
-            found = json.loads(reply.content)
+            payload = json.loads(reply.content)
         except (ValueError, RecursionError):
             return None
-        return spent_of(self._mapped.spent(found) or found)
+        return find_usage(self._mapped.spent(payload) or payload)
 
 
-def _secrets(values: Iterable[str], headers: Iterable[str], password: str) -> tuple[str, ...]:
+def _collect_secrets(values: Iterable[str], headers: Iterable[str], password: str) -> tuple[str, ...]:
     """What must not be shown; a word so short that it stands in other words is no secret that could be hidden."""
-    words = [word for value in headers for word in (value, *value.split()) if len(word) >= LONG]
-    return (*(value for value in (*values, password) if len(value) >= SHORT), *words)
+    words = [word for value in headers for word in (value, *value.split()) if len(word) >= MIN_HEADER_CHARS]
+    return (*(value for value in (*values, password) if len(value) >= MIN_VARIABLE_CHARS), *words)
 
 
-def _kept(settings: Mapping[str, Any]) -> dict[str, Any]:
+def _redact_settings(settings: Mapping[str, Any]) -> dict[str, Any]:
     """The settings for the record: as written, ${VARIABLES} unread, of headers the names alone."""
-    kept = {key: value for key, value in settings.items() if key not in ("url", "name", "config", "headers")}
+    recorded = {key: value for key, value in settings.items() if key not in ("url", "name", "config", "headers")}
     if settings.get("headers"):
-        kept["headers"] = sorted(map(str, settings["headers"]))
-    handed = kept.get("with_passages")
+        recorded["headers"] = sorted(map(str, settings["headers"]))
+    handed = recorded.get("with_passages")
     if isinstance(handed, Mapping) and "url" in handed:
-        kept["with_passages"] = {**handed, "url": without_credentials(str(handed["url"]))}
-    return kept
+        recorded["with_passages"] = {**handed, "url": strip_credentials(str(handed["url"]))}
+    return recorded
 
 
-def without_credentials(url: str) -> str:
+def strip_credentials(url: str) -> str:
     """A URL without user, password and query string.
 
-    >>> without_credentials("https://me:secret@host/ask?key=1")
+    >>> strip_credentials("https://me:secret@host/ask?key=1")
     'https://host/ask'
     """
-    scheme, mark, rest = url.partition("?")[0].partition("://")
-    host, slash, path = rest.partition("/")
+    scheme, mark, remaining = url.partition("?")[0].partition("://")
+    host, slash, path = remaining.partition("/")
     return f"{scheme}{mark}{host.rpartition('@')[2]}{slash}{path}" if mark else scheme
 
 
@@ -328,23 +341,23 @@ def adapt(target: str, name: str, settings: Mapping[str, Any]) -> System:  # noq
     return HttpSystem(target, settings)
 
 
-def _beginning(reply: Reply) -> str:
-    return " ".join(reply.text[:SHOWN].split())
+def _preview_text(reply: Reply) -> str:
+    return " ".join(reply.text[:MAX_SHOWN_CHARS].split())
 
 
-def _json(reply: Reply) -> Any:
+def _parse_json(reply: Reply) -> Any:
     try:
         return json.loads(reply.content)
     except (ValueError, RecursionError):
         kind = reply.headers.get("content-type", "").partition(";")[0] or "nothing that it names"
-        said = f"not JSON but {kind}: {_beginning(reply)}" if reply.content else "an empty reply"
+        message = f"not JSON but {kind}: {_preview_text(reply)}" if reply.content else "an empty reply"
         if kind in STREAMS:
             hint = "Ask for the reply as a whole, often by stream: false in the body"
-            said = f"a stream ({kind}). {hint}. It begins: {_beginning(reply)}"
-        raise SystemTrouble("unreadable", said) from None
+            message = f"a stream ({kind}). {hint}. It begins: {_preview_text(reply)}"
+        raise SystemTrouble("unreadable", message) from None
 
 
-def _json_or_text(reply: Reply) -> Any:
+def _parse_json_or_text(reply: Reply) -> Any:
     if reply.headers.get("content-type", "").startswith("text/plain"):
         return reply.text
-    return _json(reply)
+    return _parse_json(reply)

@@ -56,20 +56,20 @@ class JsonPath:
         """
         if not isinstance(text, str) or not text.strip():
             raise UsageError(f"{where}: expected a path such as $.data.answer, got {text!r}.")
-        rest = text.strip().removeprefix("$")
+        remaining = text.strip().removeprefix("$")
         steps: list[Step] = []
-        while rest:
-            found = STEP.match(rest)
-            if found is None:
+        while remaining:
+            match = STEP.match(remaining)
+            if match is None:
                 raise UsageError(
-                    f"{where}: {text!r} is not a path that is read here, at {rest[:20]!r}. Supported are keys, "
+                    f"{where}: {text!r} is not a path that is read here, at {remaining[:20]!r}. Supported are keys, "
                     "['a key'], [0], [-1] and [*], such as $.hits[*].text."
                 )
-            if found["place"] is not None:
-                steps.append(int(found["place"]))
+            if match["place"] is not None:
+                steps.append(int(match["place"]))
             else:
-                steps.append(None if found["every"] else found["named"] if found["quote"] else found["key"])
-            rest = rest[found.end() :]
+                steps.append(None if match["every"] else match["named"] if match["quote"] else match["key"])
+            remaining = remaining[match.end() :]
         return JsonPath(text, tuple(steps))
 
     def of(self, value: Any) -> Any:
@@ -81,9 +81,9 @@ class JsonPath:
         >>> JsonPath.parse("$.hits[*].id", "").of({"hits": [{"id": 1}, {"id": 2}]})
         [1, 2]
         """
-        return _reached(value, self.steps, self.text)
+        return _walk_steps(value, self.steps, self.text)
 
-    def find(self, value: Any) -> Any:
+    def find_value(self, value: Any) -> Any:
         """What stands at the path; None where nothing does."""
         try:
             return self.of(value)
@@ -91,24 +91,24 @@ class JsonPath:
             return None
 
 
-def _reached(value: Any, steps: Sequence[Step], text: str) -> Any:
+def _walk_steps(value: Any, steps: Sequence[Step], text: str) -> Any:
     for n, step in enumerate(steps):
         if step is None:
             if not isinstance(value, list):
-                raise NoValue(f"no list at {text} (found {_seen(value)})")
-            return [_reached(item, steps[n + 1 :], text) for item in value]
+                raise NoValue(f"no list at {text} (found {_describe_value(value)})")
+            return [_walk_steps(item, steps[n + 1 :], text) for item in value]
         if isinstance(step, int):
             if not isinstance(value, list) or not -len(value) <= step < len(value):
-                raise NoValue(f"no item [{step}] at {text} (found {_seen(value)})")
+                raise NoValue(f"no item [{step}] at {text} (found {_describe_value(value)})")
             value = value[step]
         else:
             if not isinstance(value, Mapping) or step not in value:
-                raise NoValue(f"no {step!r} at {text} (found {_seen(value)})")
+                raise NoValue(f"no {step!r} at {text} (found {_describe_value(value)})")
             value = value[step]
     return value
 
 
-def _seen(value: Any) -> str:
+def _describe_value(value: Any) -> str:
     if isinstance(value, Mapping):
         return f"an object with {', '.join(map(str, list(value)[:10])) or 'nothing'}"
     return f"a list of {len(value)}" if isinstance(value, list) else f"{type(value).__name__}"
@@ -116,12 +116,12 @@ def _seen(value: Any) -> str:
 
 PLACEHOLDER = re.compile(r"\{\{\s*([^{}]*?)\s*\}\}")
 VARIABLE = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)\}")
-ASKED = ("query", "query_id", "repeat", "history")
-HANDED = ("passages", "texts")
-WHOLE = ("history", "passages")  # lists of objects: a placeholder for them stands alone in its text
+QUESTION_PLACEHOLDERS = ("query", "query_id", "repeat", "history")
+PASSAGE_PLACEHOLDERS = ("passages", "texts")
+LIST_PLACEHOLDERS = ("history", "passages")  # lists of objects: a placeholder for them stands alone in its text
 
 
-def check(template: Any, known: Collection[str], where: str) -> None:
+def check_placeholders(template: Any, valid_names: Collection[str], where: str) -> None:
     """Refuses a placeholder that nothing fills.
 
     Raises:
@@ -130,28 +130,28 @@ def check(template: Any, known: Collection[str], where: str) -> None:
     """
     if isinstance(template, Mapping):
         for key, value in template.items():
-            check(value, known, f"{where}.{key}")
+            check_placeholders(value, valid_names, f"{where}.{key}")
     elif isinstance(template, list | tuple):
         for n, value in enumerate(template):
-            check(value, known, f"{where}[{n}]")
+            check_placeholders(value, valid_names, f"{where}[{n}]")
     elif isinstance(template, str):
-        for found in PLACEHOLDER.finditer(template):
-            if found[1] not in known:
-                raise UnknownName(f"placeholder in {where}", found[1], known, "Write {{query}}.")
-            if found[1] in WHOLE and found[0] != template.strip():
-                raise UsageError(f"{where}: {{{{{found[1]}}}}} is a list and must stand alone, got {template!r}.")
+        for match in PLACEHOLDER.finditer(template):
+            if match[1] not in valid_names:
+                raise UnknownName(f"placeholder in {where}", match[1], valid_names, "Write {{query}}.")
+            if match[1] in LIST_PLACEHOLDERS and match[0] != template.strip():
+                raise UsageError(f"{where}: {{{{{match[1]}}}}} is a list and must stand alone, got {template!r}.")
 
 
-def holds(template: Any, names: Collection[str]) -> bool:
+def has_placeholder(template: Any, names: Collection[str]) -> bool:
     """Whether one of these placeholders stands in the template."""
     if isinstance(template, Mapping):
-        return any(holds(value, names) for value in template.values())
+        return any(has_placeholder(value, names) for value in template.values())
     if isinstance(template, list | tuple):
-        return any(holds(value, names) for value in template)
-    return isinstance(template, str) and any(found[1] in names for found in PLACEHOLDER.finditer(template))
+        return any(has_placeholder(value, names) for value in template)
+    return isinstance(template, str) and any(match[1] in names for match in PLACEHOLDER.finditer(template))
 
 
-def values_of(question: Question, passages: Sequence[Passage] | None) -> dict[str, Any]:
+def build_values(question: Question, passages: Sequence[Passage] | None) -> dict[str, Any]:
     """Placeholder -> what fills it."""
     texts = [passage.text or "" for passage in passages or ()]
     return {
@@ -160,37 +160,37 @@ def values_of(question: Question, passages: Sequence[Passage] | None) -> dict[st
         "repeat": question.repeat,
         "history": [{"role": turn.role, "content": turn.text} for turn in question.history],
         "passages": [
-            {"doc_id": one.doc_id, "passage_id": one.passage_id, "text": one.text or "", "score": one.score}
-            for one in passages or ()
+            {"doc_id": handed.doc_id, "passage_id": handed.passage_id, "text": handed.text or "", "score": handed.score}
+            for handed in passages or ()
         ],
         "texts": texts,
     }
 
 
-def filled(template: Any, values: Mapping[str, Any]) -> Any:
+def fill_template(template: Any, values: Mapping[str, Any]) -> Any:
     """The template with values in the places: alone in a text the value as it is, within one as text.
 
-    >>> filled({"q": "{{query}}", "n": "{{repeat}}", "p": "Answer: {{query}}"}, {"query": "Why?", "repeat": 0})
+    >>> fill_template({"q": "{{query}}", "n": "{{repeat}}", "p": "Answer: {{query}}"}, {"query": "Why?", "repeat": 0})
     {'q': 'Why?', 'n': 0, 'p': 'Answer: Why?'}
     """
     if isinstance(template, Mapping):
-        return {key: filled(value, values) for key, value in template.items()}
+        return {key: fill_template(value, values) for key, value in template.items()}
     if isinstance(template, list | tuple):
-        return [filled(value, values) for value in template]
+        return [fill_template(value, values) for value in template]
     if not isinstance(template, str):
         return template
     alone = PLACEHOLDER.fullmatch(template.strip())
     if alone is not None:
         return values[alone[1]]
-    return PLACEHOLDER.sub(lambda found: _words(values[found[1]]), template)
+    return PLACEHOLDER.sub(lambda match: _format_value(values[match[1]]), template)
 
 
-def filled_url(template: str, values: Mapping[str, Any]) -> str:
+def fill_url(template: str, values: Mapping[str, Any]) -> str:
     """The same of a URL, values percent-encoded."""
-    return PLACEHOLDER.sub(lambda found: quote(_words(values[found[1]]), safe=""), template)
+    return PLACEHOLDER.sub(lambda match: quote(_format_value(values[match[1]]), safe=""), template)
 
 
-def with_environment(template: Any, where: str) -> tuple[Any, list[str]]:
+def expand_environment(template: Any, where: str) -> tuple[Any, list[str]]:
     """The template with every ${NAME} read from the environment, and the values that came from there.
 
     Raises:
@@ -198,22 +198,22 @@ def with_environment(template: Any, where: str) -> tuple[Any, list[str]]:
     """
     values: list[str] = []
 
-    def read(value: Any, where: str) -> Any:
+    def expand(value: Any, where: str) -> Any:
         if isinstance(value, Mapping):
-            return {key: read(item, f"{where}.{key}" if where else str(key)) for key, item in value.items()}
+            return {key: expand(item, f"{where}.{key}" if where else str(key)) for key, item in value.items()}
         if isinstance(value, list | tuple):
-            return [read(item, f"{where}[{n}]") for n, item in enumerate(value)]
-        return VARIABLE.sub(lambda found: _variable(found[1], where), value) if isinstance(value, str) else value
+            return [expand(item, f"{where}[{n}]") for n, item in enumerate(value)]
+        return VARIABLE.sub(lambda match: read_variable(match[1], where), value) if isinstance(value, str) else value
 
-    def _variable(name: str, where: str) -> str:
-        found = os.environ.get(name, "")
-        if not found:
+    def read_variable(name: str, where: str) -> str:
+        value = os.environ.get(name, "")
+        if not value:
             raise UsageError(f"{where} needs the environment variable {name}, which is not set.")
-        values.append(found)
-        return found
+        values.append(value)
+        return value
 
-    return read(template, where), values
+    return expand(template, where), values
 
 
-def _words(value: Any) -> str:
+def _format_value(value: Any) -> str:
     return "\n\n".join(map(str, value)) if isinstance(value, list) else str(value)

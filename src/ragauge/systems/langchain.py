@@ -8,20 +8,36 @@ from uuid import uuid4
 
 from ragauge.core.errors import UsageError
 from ragauge.core.response import Passage, Response
-from ragauge.readers.aliases import names_of
+from ragauge.readers.aliases import list_field_names
 from ragauge.readers.payloads import ANSWER_KEYS, QUERY_KEYS
-from ragauge.systems.base import EVERY, OWN, Question, System, Threads, checked, known_settings
-from ragauge.systems.response_parser import RETRIEVED_ONLY, bases, deeper, document, identity, response_of, union
-from ragauge.text.citation_marks import with_numbers
+from ragauge.systems.base import (
+    ALL_VARIANTS,
+    OWN_ONLY,
+    Question,
+    System,
+    Threads,
+    check_setting_names,
+    parse_citation_setting,
+)
+from ragauge.systems.response_parser import (
+    RETRIEVED_ONLY,
+    build_identity,
+    build_passage_item,
+    is_candidate_ranking,
+    list_base_names,
+    merge_hops,
+    response_of,
+)
+from ragauge.text.citation_marks import add_answer_citations
 
 if TYPE_CHECKING:
-    from ragauge.systems.langchain_events import Heard
+    from ragauge.systems.langchain_events import EventRecorder
 
 PACKAGE = "langchain_core"
 SETTINGS = ("name", "config", "input", "history", "id_key", "citations")
 QUESTION_KEYS = ("input", *QUERY_KEYS)
 HISTORY_KEYS = ("chat_history", "history")
-DOCUMENT_KEYS = ("source_documents", *names_of("passages"), "docs")
+DOCUMENT_KEYS = ("source_documents", *list_field_names("passages"), "docs")
 
 
 class LangChainSystem(System):
@@ -51,136 +67,142 @@ class LangChainSystem(System):
     def __init__(
         self, target: Any, name: str, config: Mapping[str, Any] | None = None, settings: Mapping[str, Any] | None = None
     ) -> None:
-        from ragauge.systems.langchain_events import replaceable
+        from ragauge.systems.langchain_events import has_replaceable_retriever
 
-        given = settings or {}
+        options = settings or {}
         self._target = target
-        self._retriever = "BaseRetriever" in bases(target, PACKAGE)
-        super().__init__(name, config, EVERY if not self._retriever and replaceable(target) else OWN)
-        self._id_key: str | None = given.get("id_key")
-        self._numbered = checked(given.get("citations"))
-        self._keys, self._history, self._messages = self._entry(given)
+        self._retriever = "BaseRetriever" in list_base_names(target, PACKAGE)
+        super().__init__(
+            name, config, ALL_VARIANTS if not self._retriever and has_replaceable_retriever(target) else OWN_ONLY
+        )
+        self._id_key: str | None = options.get("id_key")
+        self._numbered = parse_citation_setting(options.get("citations"))
+        self._keys, self._history, self._messages = self._read_input_keys(options)
         self._waits = False
         self._threads = Threads()
 
     async def respond(self, question: Question, passages: Sequence[Passage] | None = None) -> Response:
         """The response to a question; see `System.respond`."""
-        from ragauge.systems.langchain_events import Heard, with_passages
+        from ragauge.systems.langchain_events import EventRecorder, with_passages
 
         target = self._target
         if passages is not None:
-            self.check("replayed")
+            self.check_variant("replayed")
             target = with_passages(target, passages)
-        heard = Heard()
-        config: dict[str, Any] = {"callbacks": [heard]}
+        recorder = EventRecorder()
+        config: dict[str, Any] = {"callbacks": [recorder]}
         if getattr(target, "checkpointer", None):
             config["configurable"] = {"thread_id": f"ragauge-{uuid4()}"}
-        returned = await self._invoke(target, self._input(question), config)
-        found = response_of(self._read(returned, heard), question, passages=passages)
-        return with_numbers(found) if self._numbered else found
+        returned = await self._invoke_target(target, self._build_input(question), config)
+        response = response_of(self._read_returned(returned, recorder), question, passages=passages)
+        return add_answer_citations(response) if self._numbered else response
 
     async def close(self) -> None:
         """Ends the idle threads."""
         self._threads.close()
 
-    async def _invoke(self, target: Any, value: Any, config: Any) -> Any:
+    async def _invoke_target(self, target: Any, value: Any, config: Any) -> Any:
         if not self._waits:
             try:
-                return await self._threads.call(lambda: target.invoke(value, config))
+                return await self._threads.call_in_thread(lambda: target.invoke(value, config))
             except (TypeError, NotImplementedError) as error:
-                if not _async_only(error):
+                if not _is_async_only_error(error):
                     raise
                 self._waits = True
         return await target.ainvoke(value, config)
 
-    def _entry(self, given: Mapping[str, Any]) -> tuple[Sequence[str], str | None, bool]:
+    def _read_input_keys(self, options: Mapping[str, Any]) -> tuple[Sequence[str], str | None, bool]:
         """The keys that take the question, that for earlier turns, and whether it takes a list of messages."""
-        history = given.get("history")
-        if given.get("input"):
-            return (str(given["input"]),), history, False
-        properties = None if self._retriever else _properties(self._target)
+        history = options.get("history")
+        if options.get("input"):
+            return (str(options["input"]),), history, False
+        properties = None if self._retriever else _read_input_properties(self._target)
         if properties is None:
             return (), None, False
         history = history or next((key for key in HISTORY_KEYS if key in properties), None)
-        rest = [key for key in properties if key != history]
-        named = next((key for key in QUESTION_KEYS if key in rest), None)
-        if named or (len(rest) == 1 and rest != ["messages"]):
-            return (named or rest[0],), history, False
-        if "messages" in rest:
+        remaining = [key for key in properties if key != history]
+        question_key = next((key for key in QUESTION_KEYS if key in remaining), None)
+        if question_key or (len(remaining) == 1 and remaining != ["messages"]):
+            return (question_key or remaining[0],), history, False
+        if "messages" in remaining:
             return (), None, True
-        if not rest:  # an object of which it says nothing more
+        if not remaining:  # an object of which it says nothing more
             return ("input", "question", "query"), history, False
         raise UsageError(
-            f"{self.name} takes {', '.join(rest)}, and none of them is called like a question. "
-            f"Set input: {rest[0]} (whichever it is) in the file of --system-config."
+            f"{self.name} takes {', '.join(remaining)}, and none of them is called like a question. "
+            f"Set input: {remaining[0]} (whichever it is) in the file of --system-config."
         )
 
-    def _input(self, question: Question) -> Any:
+    def _build_input(self, question: Question) -> Any:
         if self._messages:
-            return {"messages": [*_turns(question), ("human", question.query)]}
+            return {"messages": [*_list_turns(question), ("human", question.query)]}
         if not self._keys:
             return question.query
-        history = {self._history: _messages(question)} if self._history else {}
+        history = {self._history: _convert_history(question)} if self._history else {}
         return {**dict.fromkeys(self._keys, question.query), **history}
 
-    def _read(self, returned: Any, heard: Heard) -> Any:
+    def _read_returned(self, returned: Any, recorder: EventRecorder) -> Any:
         """What `response_of` takes: the output, with the passages that were heard of where it has none."""
         from ragauge.systems.langchain_events import is_documents
 
-        measured = {"tokens": heard.tokens, "latency_ms": heard.latency_ms}
+        measured = {"tokens": recorder.tokens, "latency_ms": recorder.latency_ms}
         spent: dict[str, Any] = {name: value for name, value in measured.items() if value}
         if is_documents(returned):
-            found = self._items(returned)
-            return {"passages": found, **self._behind(found, heard), "missing": RETRIEVED_ONLY, **spent}
-        output = self._output(returned)
+            items = self._build_items(returned)
+            return {"passages": items, **self._find_candidates(items, recorder), "missing": RETRIEVED_ONLY, **spent}
+        output = self._unwrap_output(returned)
         if not isinstance(output, dict):
             return output
-        shown = next((returned[key] for key in DOCUMENT_KEYS if _holds_documents(returned, key)), None)
-        if shown is None and heard.hops + heard.lists:
-            output["passages"] = self._heard(heard)
-        elif shown is not None:
-            output["passages"] = self._items(shown)
+        documents = next((returned[key] for key in DOCUMENT_KEYS if _holds_documents(returned, key)), None)
+        if documents is None and recorder.hops + recorder.lists:
+            output["passages"] = self._select_passages(recorder)
+        elif documents is not None:
+            output["passages"] = self._build_items(documents)
         if "passages" in output and isinstance(output["passages"], list):
-            output |= self._behind(output["passages"], heard)
+            output |= self._find_candidates(output["passages"], recorder)
         return {**spent, **output}
 
-    def _heard(self, heard: Heard) -> list[dict[str, Any]]:
+    def _select_passages(self, recorder: EventRecorder) -> list[dict[str, Any]]:
         """The last list of documents that a step made of all that was retrieved; else the union of the retrievals."""
-        hops = [self._items(one) for one in heard.hops]
-        last = self._items(heard.lists[-1]) if heard.lists else []
-        drawn = set(map(identity, last))
-        of_all = len(hops) < 2 or all(drawn & set(map(identity, hop)) for hop in hops if hop)
-        return last if last and of_all else union(hops)
+        hops = [self._build_items(documents) for documents in recorder.hops]
+        last = self._build_items(recorder.lists[-1]) if recorder.lists else []
+        last_identities = set(map(build_identity, last))
+        of_all = len(hops) < 2 or all(last_identities & set(map(build_identity, hop)) for hop in hops if hop)
+        return last if last and of_all else merge_hops(hops)
 
-    def _behind(self, passages: list[Any], heard: Heard) -> dict[str, Any]:
+    def _find_candidates(self, passages: list[Any], recorder: EventRecorder) -> dict[str, Any]:
         """The longer ranking, where it is one: of the only retriever inside the only retriever, or before a step."""
-        for lists in (heard.inner, heard.hops):
-            if len(lists) == 1 and len(heard.hops) == 1:
-                candidates = self._items(lists[0])
-                if deeper(candidates, passages):
+        for lists in (recorder.inner, recorder.hops):
+            if len(lists) == 1 and len(recorder.hops) == 1:
+                candidates = self._build_items(lists[0])
+                if is_candidate_ranking(candidates, passages):
                     return {"candidates": candidates}
         return {}
 
-    def _items(self, documents: Sequence[Any]) -> list[dict[str, Any]]:
-        return [_item(one, self._id_key) for one in documents]
+    def _build_items(self, documents: Sequence[Any]) -> list[dict[str, Any]]:
+        return [_build_item(doc, self._id_key) for doc in documents]
 
-    def _output(self, returned: Any) -> Any:
+    def _unwrap_output(self, returned: Any) -> Any:
         """The output with texts in place of messages; a dictionary wherever it holds an answer."""
         if hasattr(returned, "model_dump") and not _is_message(returned):
             returned = returned.model_dump()
         if isinstance(returned, Mapping):
-            out = {str(key): _text(value) for key, value in returned.items() if not _holds_documents(returned, key)}
+            out = {
+                str(key): _read_text(value) for key, value in returned.items() if not _holds_documents(returned, key)
+            }
             messages = returned.get("messages")
             if isinstance(messages, list) and not any(key in out for key in ANSWER_KEYS):
-                said = [message for message in messages if getattr(message, "type", "") == "ai" and _text(message)]
-                out |= {"answer": _text(said[-1])} if said else {}
+                content = [
+                    message for message in messages if getattr(message, "type", "") == "ai" and _read_text(message)
+                ]
+                out |= {"answer": _read_text(content[-1])} if content else {}
             out.pop("messages", None)
             return out
-        said = _text(returned)
-        return {"answer": said} if isinstance(said, str) else returned
+        content = _read_text(returned)
+        return {"answer": content} if isinstance(content, str) else returned
 
 
-def _properties(target: Any) -> Mapping[str, Any] | None:
+def _read_input_properties(target: Any) -> Mapping[str, Any] | None:
     """The keys of its input; None where it takes a single value."""
     try:
         schema = target.get_input_jsonschema()
@@ -194,26 +216,26 @@ def _properties(target: Any) -> Mapping[str, Any] | None:
     return None if keys is not None and set(keys) == {"root"} else keys
 
 
-def _async_only(error: BaseException) -> bool:
+def _is_async_only_error(error: BaseException) -> bool:
     return isinstance(error, NotImplementedError) or any(word in str(error) for word in ("ainvoke", "coroutine"))
 
 
-def _turns(question: Question) -> list[tuple[str, str]]:
+def _list_turns(question: Question) -> list[tuple[str, str]]:
     names = {"user": "human", "assistant": "ai"}
     return [(names.get(turn.role, turn.role), turn.text) for turn in question.history]
 
 
-def _messages(question: Question) -> list[Any]:
+def _convert_history(question: Question) -> list[Any]:
     from langchain_core.messages import convert_to_messages
 
-    return list(convert_to_messages(_turns(question)))
+    return list(convert_to_messages(_list_turns(question)))
 
 
-def _item(one: Any, id_key: str | None) -> dict[str, Any]:
-    metadata = one.metadata or {}
-    return document(
-        one.page_content,
-        [getattr(one, "id", None)],
+def _build_item(doc: Any, id_key: str | None) -> dict[str, Any]:
+    metadata = doc.metadata or {}
+    return build_passage_item(
+        doc.page_content,
+        [getattr(doc, "id", None)],
         metadata,
         metadata.get("score"),
         key=id_key,
@@ -229,10 +251,10 @@ def _holds_documents(returned: Any, key: object) -> bool:
 
 
 def _is_message(value: Any) -> bool:
-    return "BaseMessage" in bases(value, PACKAGE)
+    return "BaseMessage" in list_base_names(value, PACKAGE)
 
 
-def _text(value: Any) -> Any:
+def _read_text(value: Any) -> Any:
     """The text of a message; another value as it is."""
     if not _is_message(value):
         return value
@@ -242,12 +264,12 @@ def _text(value: Any) -> Any:
 
 def takes(target: object) -> bool:
     """Whether it is a LangChain runnable or retriever."""
-    return "Runnable" in bases(target, PACKAGE)
+    return "Runnable" in list_base_names(target, PACKAGE)
 
 
 def adapt(target: Any, name: str, settings: Mapping[str, Any]) -> System:
     """The system behind a LangChain object; see `LangChainSystem`."""
-    known_settings(settings, SETTINGS, "a LangChain system")
+    check_setting_names(settings, SETTINGS, "a LangChain system")
     kind = {"framework": "langchain", "kind": type(target).__name__}
     config = {**kind, **(settings.get("config") or {})}
     return LangChainSystem(target, str(settings.get("name") or name), config, settings)

@@ -17,7 +17,7 @@ from langchain_core.runnables import Runnable, RunnableLambda
 from pydantic import BaseModel
 
 from ragauge.core.response import Passage
-from ragauge.systems.response_parser import as_metadata, counted
+from ragauge.systems.response_parser import build_metadata, sum_token_counts
 
 
 class GivenDocumentsRetriever(BaseRetriever):  # type: ignore[misc]     # the types of an optional package are not read
@@ -29,7 +29,7 @@ class GivenDocumentsRetriever(BaseRetriever):  # type: ignore[misc]     # the ty
         return list(self.documents)
 
 
-class Replacing:
+class RetrieverReplacer:
     """Copies a runnable with another retriever in place of its own.
 
     Attributes:
@@ -41,51 +41,52 @@ class Replacing:
         self._retriever = retriever
         self.found = self.hidden = 0
 
-    def __call__(self, part: Any) -> Any:
+    def __call__(self, step: Any) -> Any:
         """The part with the retrievers in it replaced; itself where there is none."""
-        if isinstance(part, BaseRetriever):
+        if isinstance(step, BaseRetriever):
             self.found += 1
             return self._retriever
-        if isinstance(part, RunnableLambda):
-            self.hidden += sum(_retrieves(dep) for dep in part.deps)
-            return part
-        if isinstance(part, Runnable) and isinstance(part, BaseModel):
-            values = {name: getattr(part, name) for name in type(part).model_fields}
+        if isinstance(step, RunnableLambda):
+            self.hidden += sum(_has_retriever(dep) for dep in step.deps)
+            return step
+        if isinstance(step, Runnable) and isinstance(step, BaseModel):
+            values = {name: getattr(step, name) for name in type(step).model_fields}
             changed = {name: new for name, old in values.items() if (new := self(old)) is not old}
-            return part.model_copy(update=changed) if changed else part
-        if isinstance(part, Mapping):
-            parts = {name: self(value) for name, value in part.items()}
-            return parts if any(parts[name] is not part[name] for name in parts) else part
-        if isinstance(part, list | tuple):
-            several = [self(value) for value in part]
-            same = all(new is old for new, old in zip(several, part, strict=True))
-            return part if same else type(part)(several)
-        return part
+            return step.model_copy(update=changed) if changed else step
+        if isinstance(step, Mapping):
+            steps = {name: self(value) for name, value in step.items()}
+            return steps if any(steps[name] is not step[name] for name in steps) else step
+        if isinstance(step, list | tuple):
+            several = [self(value) for value in step]
+            same = all(new is old for new, old in zip(several, step, strict=True))
+            return step if same else type(step)(several)
+        return step
 
 
-def _retrieves(part: Any) -> bool:
+def _has_retriever(step: Any) -> bool:
     """Whether there is a retriever anywhere in it."""
-    looking = Replacing(GivenDocumentsRetriever(documents=[]))
-    looking(part)
-    return bool(looking.found or looking.hidden)
+    replacer = RetrieverReplacer(GivenDocumentsRetriever(documents=[]))
+    replacer(step)
+    return bool(replacer.found or replacer.hidden)
 
 
-def replaceable(runnable: Any) -> bool:
+def has_replaceable_retriever(runnable: Any) -> bool:
     """Whether a chain has one retriever, in a place where another can stand."""
-    looking = Replacing(GivenDocumentsRetriever(documents=[]))
-    looking(runnable)
-    return looking.found == 1 and not looking.hidden
+    replacer = RetrieverReplacer(GivenDocumentsRetriever(documents=[]))
+    replacer(runnable)
+    return replacer.found == 1 and not replacer.hidden
 
 
 def with_passages(runnable: Any, passages: Sequence[Passage]) -> Any:
     """The chain with a retriever that returns these passages."""
     documents = [
-        Document(id=one.passage_id, page_content=one.text or "", metadata=as_metadata(one)) for one in passages
+        Document(id=passage.passage_id, page_content=passage.text or "", metadata=build_metadata(passage))
+        for passage in passages
     ]
-    return Replacing(GivenDocumentsRetriever(documents=documents))(runnable)
+    return RetrieverReplacer(GivenDocumentsRetriever(documents=documents))(runnable)
 
 
-class Heard(BaseCallbackHandler):  # type: ignore[misc]     # the types of an optional package are not read
+class EventRecorder(BaseCallbackHandler):  # type: ignore[misc]     # the types of an optional package are not read
     """Documents, token counts and times of one call.
 
     Attributes:
@@ -115,7 +116,7 @@ class Heard(BaseCallbackHandler):  # type: ignore[misc]     # the types of an op
     @property
     def tokens(self) -> dict[str, int]:
         """Tokens of all model calls."""
-        return counted(*self.usage)
+        return sum_token_counts(*self.usage)
 
     def on_chain_start(self, *_started: Any, run_id: UUID, parent_run_id: UUID | None = None, **_rest: Any) -> None:
         """Notes whose child it is."""
@@ -123,7 +124,7 @@ class Heard(BaseCallbackHandler):  # type: ignore[misc]     # the types of an op
 
     def on_chain_end(self, outputs: Any, *, run_id: UUID, **_rest: Any) -> None:
         """Keeps a list of documents: a reranker that is a plain function is heard of here only."""
-        if not is_documents(outputs) or not outputs or self._within(run_id):
+        if not is_documents(outputs) or not outputs or self._is_inside_retriever(run_id):
             return
         if not any(list(outputs) == list(hop) for hop in self.hops):  # a step around a retriever repeats it
             self.lists.append(outputs)
@@ -136,12 +137,12 @@ class Heard(BaseCallbackHandler):  # type: ignore[misc]     # the types of an op
 
     def on_retriever_end(self, documents: Sequence[Document], *, run_id: UUID, **_rest: Any) -> None:
         """Keeps what it returned."""
-        if self._within(run_id):
+        if self._is_inside_retriever(run_id):
             self.inner.append(documents)
             return
         self.hops.append(documents)
         self.lists.clear()
-        self._stop("retrieval", run_id)
+        self._stop_clock("retrieval", run_id)
 
     def on_llm_start(self, *_started: Any, run_id: UUID, **_rest: Any) -> None:
         """Starts the clock."""
@@ -153,13 +154,13 @@ class Heard(BaseCallbackHandler):  # type: ignore[misc]     # the types of an op
 
     def on_llm_end(self, response: Any, *, run_id: UUID, **_rest: Any) -> None:
         """Keeps the token counts, of the message or of the call as a whole."""
-        self._stop("generation", run_id)
-        messages = [getattr(one, "message", None) for several in response.generations for one in several]
-        usage = [found for message in messages if (found := getattr(message, "usage_metadata", None))]
-        said = response.llm_output if isinstance(response.llm_output, Mapping) else {}
-        self.usage += usage or [said.get("token_usage") or said.get("usage")]
+        self._stop_clock("generation", run_id)
+        messages = [getattr(generation, "message", None) for several in response.generations for generation in several]
+        usage = [counts for message in messages if (counts := getattr(message, "usage_metadata", None))]
+        output = response.llm_output if isinstance(response.llm_output, Mapping) else {}
+        self.usage += usage or [output.get("token_usage") or output.get("usage")]
 
-    def _within(self, run_id: UUID) -> bool:
+    def _is_inside_retriever(self, run_id: UUID) -> bool:
         """Whether it runs inside a retriever."""
         above = self._parents.get(run_id)
         while above is not None:
@@ -168,10 +169,10 @@ class Heard(BaseCallbackHandler):  # type: ignore[misc]     # the types of an op
             above = self._parents.get(above)
         return False
 
-    def _stop(self, stage: str, run_id: UUID) -> None:
+    def _stop_clock(self, stage: str, run_id: UUID) -> None:
         self._spent[stage] += (perf_counter() - self._started.pop(run_id, perf_counter())) * 1_000
 
 
 def is_documents(value: Any) -> bool:
     """Whether a value is a list of LangChain documents; an empty list is."""
-    return isinstance(value, list | tuple) and all(isinstance(one, Document) for one in value)
+    return isinstance(value, list | tuple) and all(isinstance(item, Document) for item in value)

@@ -8,18 +8,26 @@ from contextvars import ContextVar
 from typing import Any
 
 from ragauge.core.response import Passage, Response
-from ragauge.systems.base import EVERY, OWN, Question, System, Threads, checked, known_settings
+from ragauge.systems.base import (
+    ALL_VARIANTS,
+    OWN_ONLY,
+    Question,
+    System,
+    Threads,
+    check_setting_names,
+    parse_citation_setting,
+)
 from ragauge.systems.response_parser import (
     RETRIEVED_ONLY,
-    as_metadata,
-    bases,
-    counted,
-    deeper,
-    document,
-    identity,
+    build_identity,
+    build_metadata,
+    build_passage_item,
+    is_candidate_ranking,
+    list_base_names,
     response_of,
+    sum_token_counts,
 )
-from ragauge.text.citation_marks import with_numbers
+from ragauge.text.citation_marks import add_answer_citations
 
 PACKAGE = "llama_index"
 SETTINGS = ("name", "config", "id_key", "citations")
@@ -49,30 +57,30 @@ class LlamaIndexSystem(System):
     def __init__(
         self, target: Any, name: str, config: Mapping[str, Any] | None = None, settings: Mapping[str, Any] | None = None
     ) -> None:
-        given = settings or {}
-        kinds = bases(target, PACKAGE)
+        options = settings or {}
+        kinds = list_base_names(target, PACKAGE)
         self._target = target
         self._retriever = not kinds & {"BaseQueryEngine", "BaseChatEngine"}
         self._turn = threading.Lock() if "BaseChatEngine" in kinds else None
-        super().__init__(name, config, EVERY if not self._retriever and _synthesizes(target) else OWN)
-        self._id_key: str | None = given.get("id_key")
-        self._numbered = checked(given.get("citations")) or CITING in kinds
-        self._hearing: _Hearing | None = None
+        super().__init__(name, config, ALL_VARIANTS if not self._retriever and _has_synthesize(target) else OWN_ONLY)
+        self._id_key: str | None = options.get("id_key")
+        self._numbered = parse_citation_setting(options.get("citations")) or CITING in kinds
+        self._hearing: _EventListener | None = None
         self._threads = Threads()
 
     async def respond(self, question: Question, passages: Sequence[Passage] | None = None) -> Response:
         """The response to a question; see `System.respond`."""
         if passages is not None:
-            self.check("replayed")
-        hearing = self._hearing = self._hearing or _Hearing()
-        with_events: list[Any] = []
-        token = hearing.events.set(with_events)
+            self.check_variant("replayed")
+        listener = self._hearing = self._hearing or _EventListener()
+        events: list[Any] = []
+        token = listener.events.set(events)
         try:
-            returned = await self._threads.call(lambda: self._ask(question, passages))
+            returned = await self._threads.call_in_thread(lambda: self._query_target(question, passages))
         finally:
-            hearing.events.reset(token)
-        found = response_of(self._read(returned, with_events), question, passages=passages)
-        return with_numbers(found) if self._numbered else found
+            listener.events.reset(token)
+        response = response_of(self._read_response(returned, events), question, passages=passages)
+        return add_answer_citations(response) if self._numbered else response
 
     async def close(self) -> None:
         """Stops hearing, and ends the idle threads."""
@@ -81,41 +89,41 @@ class LlamaIndexSystem(System):
             self._hearing = None
         self._threads.close()
 
-    def _ask(self, question: Question, passages: Sequence[Passage] | None) -> Any:
+    def _query_target(self, question: Question, passages: Sequence[Passage] | None) -> Any:
         query = question.query
         if self._retriever:
             return self._target.retrieve(query)
         if self._turn is not None:
             with self._turn:
-                return self._target.chat(query, chat_history=_messages(question))
+                return self._target.chat(query, chat_history=_build_messages(question))
         if passages is None:
             response = self._target.query(query)
         else:
             from llama_index.core.schema import QueryBundle
 
-            response = self._target.synthesize(QueryBundle(query), [_node(passage) for passage in passages])
+            response = self._target.synthesize(QueryBundle(query), [_build_node(passage) for passage in passages])
         streamed = getattr(response, "get_response", None)
         return streamed() if callable(streamed) else response
 
-    def _read(self, returned: Any, events: Sequence[Any]) -> dict[str, Any]:
+    def _read_response(self, returned: Any, events: Sequence[Any]) -> dict[str, Any]:
         """What `response_of` takes."""
         if self._retriever:
-            return {"passages": self._items(returned), "missing": RETRIEVED_ONLY, **_spent(events)}
-        passages = self._items(returned.source_nodes)
-        said = returned.response
-        out = {"answer": said if isinstance(said, str) or said is None else str(said), "passages": passages}
-        ends = [event for event in events if event.class_name() == "RetrievalEndEvent"]
-        candidates = self._items(ends[-1].nodes) if ends else []
-        chosen = set(map(identity, passages)) <= set(map(identity, candidates))
-        if chosen and deeper(candidates, passages):
+            return {"passages": self._build_items(returned), "missing": RETRIEVED_ONLY, **_measure_usage(events)}
+        passages = self._build_items(returned.source_nodes)
+        reply = returned.response
+        out = {"answer": reply if isinstance(reply, str) or reply is None else str(reply), "passages": passages}
+        retrievals = [event for event in events if event.class_name() == "RetrievalEndEvent"]
+        candidates = self._build_items(retrievals[-1].nodes) if retrievals else []
+        is_subset = set(map(build_identity, passages)) <= set(map(build_identity, candidates))
+        if is_subset and is_candidate_ranking(candidates, passages):
             out["candidates"] = candidates
-        return {**out, **_spent(events)}
+        return {**out, **_measure_usage(events)}
 
-    def _items(self, nodes: Sequence[Any]) -> list[dict[str, Any]]:
-        return [_item(node, self._id_key) for node in nodes]
+    def _build_items(self, nodes: Sequence[Any]) -> list[dict[str, Any]]:
+        return [_build_item(node, self._id_key) for node in nodes]
 
 
-class _Hearing:
+class _EventListener:
     """Receives LlamaIndex's events while a system is used, each call its own.
 
     Attributes:
@@ -126,103 +134,105 @@ class _Hearing:
         from llama_index.core.instrumentation import get_dispatcher
         from llama_index.core.instrumentation.event_handlers import BaseEventHandler
 
-        mine: ContextVar[list[Any] | None] = ContextVar("events", default=None)
+        events: ContextVar[list[Any] | None] = ContextVar("events", default=None)
 
         class Handler(BaseEventHandler):  # type: ignore[misc]     # the types of an optional package are not read
             def handle(self, event: Any, **_rest: Any) -> None:
-                kept = mine.get()
-                if kept is not None and event.class_name() in HEARD:
-                    kept.append(event)
+                call_events = events.get()
+                if call_events is not None and event.class_name() in EVENT_NAMES:
+                    call_events.append(event)
 
-        self.events = mine
+        self.events = events
         self._handler = Handler()
         self._dispatcher = get_dispatcher()
         self._dispatcher.add_event_handler(self._handler)
 
     def close(self) -> None:
         """Receives no more."""
-        kept = [handler for handler in self._dispatcher.event_handlers if handler is not self._handler]
-        self._dispatcher.event_handlers = kept
+        handlers = [handler for handler in self._dispatcher.event_handlers if handler is not self._handler]
+        self._dispatcher.event_handlers = handlers
 
 
-PAIRS = {
+EVENT_PAIRS = {
     "RetrievalStartEvent": "RetrievalEndEvent",
     "LLMChatStartEvent": "LLMChatEndEvent",
     "LLMCompletionStartEvent": "LLMCompletionEndEvent",
 }
-HEARD = frozenset({*PAIRS, *PAIRS.values()})
+EVENT_NAMES = frozenset({*EVENT_PAIRS, *EVENT_PAIRS.values()})
 
 
-def _spent(events: Sequence[Any]) -> dict[str, Any]:
+def _measure_usage(events: Sequence[Any]) -> dict[str, Any]:
     """Token counts and times of the call, where they are known."""
     latency: dict[str, float] = {}
     open_: dict[str, list[Any]] = {}
     for event in events:  # starts and ends of one kind nest: the outermost pair counts
         kind = event.class_name()
-        if kind in PAIRS:
-            open_.setdefault(PAIRS[kind], []).append(event.timestamp)
+        if kind in EVENT_PAIRS:
+            open_.setdefault(EVENT_PAIRS[kind], []).append(event.timestamp)
         elif open_.get(kind):
             started = open_[kind].pop()
             if not open_[kind]:
                 stage = "retrieval" if kind.startswith("Retrieval") else "generation"
                 latency[stage] = latency.get(stage, 0.0) + (event.timestamp - started).total_seconds() * 1_000
-    ends = [event.response for event in events if event.class_name().startswith("LLM") and hasattr(event, "response")]
-    tokens = counted(*(_usage(end) for end in ends))
-    found = {"tokens": tokens, "latency_ms": latency}
-    return {name: value for name, value in found.items() if value}
+    responses = [
+        event.response for event in events if event.class_name().startswith("LLM") and hasattr(event, "response")
+    ]
+    tokens = sum_token_counts(*(_find_usage(end) for end in responses))
+    usage = {"tokens": tokens, "latency_ms": latency}
+    return {name: value for name, value in usage.items() if value}
 
 
-def _usage(response: Any) -> Any:
+def _find_usage(response: Any) -> Any:
     """The token counts of a model's response: in what the provider sent, or beside it."""
     raw = getattr(response, "raw", None)
     usage = raw.get("usage") if isinstance(raw, Mapping) else getattr(raw, "usage", None)
     return usage or getattr(response, "additional_kwargs", None)
 
 
-def _item(one: Any, id_key: str | None) -> dict[str, Any]:
-    node = getattr(one, "node", one)
-    return document(
+def _build_item(scored_node: Any, id_key: str | None) -> dict[str, Any]:
+    node = getattr(scored_node, "node", scored_node)
+    return build_passage_item(
         node.get_content(),
         [node.ref_doc_id, node.node_id],
         node.metadata or {},
-        getattr(one, "score", None),
+        getattr(scored_node, "score", None),
         key=id_key,
         start=getattr(node, "start_char_idx", None),
     )
 
 
-def _messages(question: Question) -> list[Any]:
+def _build_messages(question: Question) -> list[Any]:
     from llama_index.core.llms import ChatMessage
 
     return [ChatMessage(role=turn.role, content=turn.text) for turn in question.history]
 
 
-def _node(passage: Passage) -> Any:
+def _build_node(passage: Passage) -> Any:
     from llama_index.core.schema import NodeWithScore, TextNode
 
-    hidden = list(as_metadata(passage))  # a prompt shows the text as it is
+    hidden = list(build_metadata(passage))  # a prompt shows the text as it is
     node = TextNode(
         id_=passage.passage_id,
         text=passage.text or "",
-        metadata=as_metadata(passage),
+        metadata=build_metadata(passage),
         excluded_llm_metadata_keys=hidden,
         excluded_embed_metadata_keys=hidden,
     )
     return NodeWithScore(node=node, score=passage.score)
 
 
-def _synthesizes(target: object) -> bool:
+def _has_synthesize(target: object) -> bool:
     """Whether the engine's class has a `synthesize` of its own: the base class only raises."""
     return any("synthesize" in vars(cls) and cls.__name__ != "BaseQueryEngine" for cls in type(target).__mro__)
 
 
 def takes(target: object) -> bool:
     """Whether it is a LlamaIndex query engine, chat engine or retriever."""
-    return bool(bases(target, PACKAGE) & {"BaseQueryEngine", "BaseChatEngine", "BaseRetriever"})
+    return bool(list_base_names(target, PACKAGE) & {"BaseQueryEngine", "BaseChatEngine", "BaseRetriever"})
 
 
 def adapt(target: Any, name: str, settings: Mapping[str, Any]) -> System:
     """The system behind a LlamaIndex object; see `LlamaIndexSystem`."""
-    known_settings(settings, SETTINGS, "a LlamaIndex system")
+    check_setting_names(settings, SETTINGS, "a LlamaIndex system")
     config = {"framework": "llamaindex", "kind": type(target).__name__, **(settings.get("config") or {})}
     return LlamaIndexSystem(target, str(settings.get("name") or name), config, settings)

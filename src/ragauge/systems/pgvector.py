@@ -11,32 +11,37 @@ from typing import Any, Literal, get_args
 from urllib.parse import parse_qs, unquote, urlsplit
 
 from ragauge.core.errors import MissingExtra, UnknownName, UsageError
-from ragauge.core.object_lookup import load
+from ragauge.core.object_lookup import load_object
 from ragauge.core.response import Passage, Response
-from ragauge.core.values import described
-from ragauge.systems.base import Kind, Question, System, SystemTrouble, Threads, known_settings
-from ragauge.systems.response_parser import RETRIEVED_ONLY, finite, passages_of
+from ragauge.core.values import describe_value
+from ragauge.systems.base import Kind, Question, System, SystemTrouble, Threads, check_setting_names
+from ragauge.systems.response_parser import RETRIEVED_ONLY, parse_score, read_passages
 
 # libpq gives no code where connecting fails, only words
-REFUSED = ("authentication failed", "no password supplied", "pg_hba.conf", "permission denied")
-NOT_THERE = ("does not exist", "could not translate host name", "name or service not known", "failed to resolve host")
-VECTORS = """
+REFUSED_PHRASES = ("authentication failed", "no password supplied", "pg_hba.conf", "permission denied")
+NOT_FOUND_PHRASES = (
+    "does not exist",
+    "could not translate host name",
+    "name or service not known",
+    "failed to resolve host",
+)
+VECTOR_COLUMNS_SQL = """
     SELECT n.nspname || '.' || c.relname, a.attname
     FROM pg_attribute a JOIN pg_class c ON c.oid = a.attrelid JOIN pg_namespace n ON n.oid = c.relnamespace
     JOIN pg_type t ON t.oid = a.atttypid
     WHERE t.typname IN ('vector', 'halfvec', 'sparsevec') AND c.relkind IN ('r', 'm', 'v', 'p', 'f')
     ORDER BY 1, 2 LIMIT 10
 """
-COLUMN_TYPES = """
+COLUMN_TYPES_SQL = """
     SELECT a.attname, format_type(a.atttypid, a.atttypmod)
     FROM pg_attribute a JOIN pg_class c ON c.oid = a.attrelid JOIN pg_namespace n ON n.oid = c.relnamespace
     WHERE c.relname = %s AND (n.nspname = %s OR %s = '') AND a.attnum > 0 AND NOT a.attisdropped
     ORDER BY a.attnum LIMIT 40
 """
-EXTENSION = "SELECT extversion FROM pg_extension WHERE extname = 'vector'"
+EXTENSION_SQL = "SELECT extversion FROM pg_extension WHERE extname = 'vector'"
 
 
-def trouble_of(
+def classify_database_error(
     error: Exception,
     connect: Callable[[], Any] | None = None,
     table: str = "",
@@ -50,14 +55,14 @@ def trouble_of(
         table: that was searched.
         columns: our name -> the table's.
     """
-    kind, text = _kind(error), _said(error)
+    kind, text = _classify_kind(error), _format_error(error)
     if kind not in ("not_found", "unreadable") or connect is None:
         return SystemTrouble(kind, text)
-    seen = _seen(connect, table, columns or {}, text)
-    return SystemTrouble(kind, f"{text}{seen}")
+    description = _describe_database(connect, table, columns or {}, text)
+    return SystemTrouble(kind, f"{text}{description}")
 
 
-def _kind(error: Exception) -> Kind:
+def _classify_kind(error: Exception) -> Kind:
     import psycopg
 
     state = getattr(error, "sqlstate", None) or ""
@@ -65,9 +70,9 @@ def _kind(error: Exception) -> Kind:
         text = str(error).lower()
         if state == "57014":  # statement_timeout
             return "timeout"
-        if any(words in text for words in REFUSED):
+        if any(words in text for words in REFUSED_PHRASES):
             return "auth"
-        return "not_found" if any(words in text for words in NOT_THERE) else "connection"
+        return "not_found" if any(words in text for words in NOT_FOUND_PHRASES) else "connection"
     if state in ("28000", "28P01", "42501"):
         return "auth"
     if state[:2] in ("42", "3F"):  # a table, column, operator or schema that is not there
@@ -75,35 +80,35 @@ def _kind(error: Exception) -> Kind:
     return "unreadable" if state[:2] == "22" else "exception"  # 22: the vector or a value does not fit the column
 
 
-def _said(error: Exception) -> str:
+def _format_error(error: Exception) -> str:
     """Its first line; of several addresses that were tried, what the last said."""
     lines = [line.strip("- \t") for line in str(error).strip().splitlines()]
     attempts = [line for line in lines if line.startswith("host:")]
     return ": ".join([type(error).__name__, *(attempts[-1:] or lines[:1])])
 
 
-def _seen(connect: Callable[[], Any], table: str, columns: Mapping[str, str], text: str) -> str:
+def _describe_database(connect: Callable[[], Any], table: str, columns: Mapping[str, str], text: str) -> str:
     """What is there, in words; "" where the database does not say."""
     import psycopg
 
     schema, _, name = table.rpartition(".")
     try:
         with connect() as connection:
-            version = connection.execute(EXTENSION).fetchone()
-            there = connection.execute(COLUMN_TYPES, [name, schema, schema]).fetchall()
-            vectors = connection.execute(VECTORS).fetchall()
+            version = connection.execute(EXTENSION_SQL).fetchone()
+            existing = connection.execute(COLUMN_TYPES_SQL, [name, schema, schema]).fetchall()
+            vectors = connection.execute(VECTOR_COLUMNS_SQL).fetchall()
     except (psycopg.Error, SystemTrouble):
         return ""
     if version is None:
         return ". The database has no pgvector: run CREATE EXTENSION vector in it"
     if "<+>" in text and tuple(map(int, version[0].split(".")[:2])) < (0, 7):
         return f". The metric l1 needs pgvector 0.7, this database has {version[0]}"
-    if not there:
-        found = ", ".join(f"{place} (column {column})" for place, column in vectors) or "none"
-        return f". Tables with vectors here: {found}"
-    found = ", ".join(f"{column} {kind}" for column, kind in there)
-    asked = ", ".join(f"{ours}: {theirs}" for ours, theirs in columns.items() if theirs)
-    return f". {table} has {found}; asked for were {asked}"
+    if not existing:
+        listing = ", ".join(f"{table_name} (column {column})" for table_name, column in vectors) or "none"
+        return f". Tables with vectors here: {listing}"
+    listing = ", ".join(f"{column} {kind}" for column, kind in existing)
+    requested = ", ".join(f"{ours}: {theirs}" for ours, theirs in columns.items() if theirs)
+    return f". {table} has {listing}; asked for were {requested}"
 
 
 SCHEMES = ("postgresql://", "postgres://")
@@ -183,12 +188,18 @@ class PgvectorRetriever(System):
             raise UsageError(f"pgvector: k must be an integer of at least 1, got {k!r}.")
         table = VectorTable(table) if isinstance(table, str) else table
         self._columns, where = {**COLUMNS, **table.columns}, table.where
-        said = {"table": table.name, "columns": self._columns, "metric": metric, "k": k, "score": OPERATORS[metric][1]}
-        filtered = {"where": dict(where)} if where else {}
-        super().__init__(name or f"{_shown(url)} {table.name}", {**(config or {}), **said, **filtered})
-        self.secrets = _secrets(url)
+        settings = {
+            "table": table.name,
+            "columns": self._columns,
+            "metric": metric,
+            "k": k,
+            "score": OPERATORS[metric][1],
+        }
+        filters = {"where": dict(where)} if where else {}
+        super().__init__(name or f"{_strip_credentials(url)} {table.name}", {**(config or {}), **settings, **filters})
+        self.secrets = _find_secrets(url)
         self._url, self._embed, self._table = url, embed, table.name
-        self._query = _query(table.name, self._columns, OPERATORS[metric][0], where)
+        self._query = _build_query(table.name, self._columns, OPERATORS[metric][0], where)
         self._values = [*(value for value in where.values() if value is not None), k]
         self._idle: list[Any] = []
         self._threads = Threads()
@@ -196,11 +207,13 @@ class PgvectorRetriever(System):
     async def respond(self, question: Question, passages: Sequence[Passage] | None = None) -> Response:
         """The nearest passages to a question; see `System.respond`."""
         if passages is not None:
-            self.check("replayed")
-        rows = await self._threads.call(lambda: self._rows(question.query))
-        near = [self._item(row) for row in rows if row[-1] is not None]  # a row without a vector is near to nothing
-        found, missing = passages_of(near)
-        return Response(question.query_id, question.repeat, found, missing={**RETRIEVED_ONLY, **missing})
+            self.check_variant("replayed")
+        rows = await self._threads.call_in_thread(lambda: self._search_rows(question.query))
+        near = [
+            self._build_item(row) for row in rows if row[-1] is not None
+        ]  # a row without a vector is near to nothing
+        nearest, missing = read_passages(near)
+        return Response(question.query_id, question.repeat, nearest, missing={**RETRIEVED_ONLY, **missing})
 
     async def close(self) -> None:
         """Closes the connections, and ends the idle threads."""
@@ -208,98 +221,103 @@ class PgvectorRetriever(System):
             self._idle.pop().close()
         self._threads.close()
 
-    def _rows(self, query: str) -> list[tuple[Any, ...]]:
+    def _search_rows(self, query: str) -> list[tuple[Any, ...]]:
         """The rows, by a connection that nobody else uses meanwhile."""
         import psycopg
 
-        vector = _vector(self._embed(query))
+        vector = _format_vector(self._embed(query))
         while True:
-            kept = self._kept()
-            connection = kept or self._connected()
+            idle = self._take_idle_connection()
+            connection = idle or self._open_connection()
             try:
                 rows: list[tuple[Any, ...]] = connection.execute(self._query, [vector, *self._values]).fetchall()
             except psycopg.Error as error:
-                if kept is not None and kept.broken:  # lost since the last question: no fault of this one
+                if idle is not None and idle.broken:  # lost since the last question: no fault of this one
                     continue
                 connection.close()
-                raise trouble_of(error, self._connected, self._table, self._columns) from error
+                raise classify_database_error(error, self._open_connection, self._table, self._columns) from error
             self._idle.append(connection)
             return rows
 
-    def _kept(self) -> Any:
+    def _take_idle_connection(self) -> Any:
         """A connection that waits for a question; None where there is none."""
         try:
             return self._idle.pop()
         except IndexError:  # another thread was quicker than a look at the length
             return None
 
-    def _connected(self) -> Any:
+    def _open_connection(self) -> Any:
         import psycopg
 
         try:  # prepared statements do not outlive a transaction behind a pooler such as PgBouncer
             return psycopg.connect(self._url, autocommit=True, prepare_threshold=None)
         except psycopg.Error as error:
-            raise trouble_of(error) from error
+            raise classify_database_error(error) from error
 
-    def _item(self, row: tuple[Any, ...]) -> dict[str, Any]:
+    def _build_item(self, row: tuple[Any, ...]) -> dict[str, Any]:
         passage_id, doc_id, text, distance = row
         return {
             "passage_id": str(passage_id),
             "doc_id": str(passage_id if doc_id is None else doc_id),
             "text": text,
-            "score": None if (known := finite(distance)) is None else -known + 0.0,  # of a distance of 0: 0, not -0
+            "score": None
+            if (score := parse_score(distance)) is None
+            else -score + 0.0,  # of a distance of 0: 0, not -0
         }
 
 
-def _query(table: str, columns: Mapping[str, str], operator: str, where: Mapping[str, Any]) -> Any:
+def _build_query(table: str, columns: Mapping[str, str], operator: str, where: Mapping[str, Any]) -> Any:
     """The statement, every name quoted; its parameters are the vector, the values of `where`, and k."""
     try:
         from psycopg import sql
     except ImportError as error:
         raise MissingExtra("Retrieval with pgvector", "psycopg", "postgres") from error
 
-    def column(name: str) -> Any:
+    def quote_column(name: str) -> Any:
         return sql.Identifier(name) if name else sql.NULL
 
-    shown = [column(columns[name]) for name in ("passage_id", "doc_id", "text")]
+    columns_shown = [quote_column(columns[name]) for name in ("passage_id", "doc_id", "text")]
     # the vector goes without a type, so that it takes the column's: vector, halfvec or sparsevec
-    distance = sql.SQL("{} " + operator + " %s").format(column(columns["embedding"]))
+    distance = sql.SQL("{} " + operator + " %s").format(quote_column(columns["embedding"]))
     conditions = [
-        sql.SQL("{} IS NULL" if value is None else "{} = %s").format(column(name)) for name, value in where.items()
+        sql.SQL("{} IS NULL" if value is None else "{} = %s").format(quote_column(name))
+        for name, value in where.items()
     ]
-    parts = [
+    clauses = [
         sql.SQL("SELECT {}, {} AS distance FROM {}").format(
-            sql.SQL(", ").join(shown), distance, sql.Identifier(*table.split("."))
+            sql.SQL(", ").join(columns_shown), distance, sql.Identifier(*table.split("."))
         ),
         *([sql.SQL("WHERE ") + sql.SQL(" AND ").join(conditions)] if conditions else []),
         sql.SQL("ORDER BY distance LIMIT %s"),
     ]
-    return sql.SQL(" ").join(parts)
+    return sql.SQL(" ").join(clauses)
 
 
-def _shown(url: str) -> str:
+def _strip_credentials(url: str) -> str:
     """The URL without who connects.
 
-    >>> _shown("postgresql://me:secret@db.example:5432/docs?sslmode=require")
+    >>> _strip_credentials("postgresql://me:secret@db.example:5432/docs?sslmode=require")
     'postgresql://db.example:5432/docs'
     """
-    parts = urlsplit(url)
-    return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{parts.path}"
+    url_parts = urlsplit(url)
+    return f"{url_parts.scheme}://{url_parts.netloc.rpartition('@')[2]}{url_parts.path}"
 
 
-def _secrets(url: str) -> tuple[str, ...]:
-    parts = urlsplit(url)
-    found = [parts.password, *parse_qs(parts.query).get("password", [])]
-    return tuple(dict.fromkeys(one for password in found if password for one in (password, unquote(password))))
+def _find_secrets(url: str) -> tuple[str, ...]:
+    url_parts = urlsplit(url)
+    passwords = [url_parts.password, *parse_qs(url_parts.query).get("password", [])]
+    return tuple(
+        dict.fromkeys(secret for password in passwords if password for secret in (password, unquote(password)))
+    )
 
 
-def _vector(given: Any) -> str:
+def _format_vector(values: Any) -> str:
     """What `embed` returned, as pgvector reads it: a list, tuple or array of numbers."""
     try:
-        return "[" + ",".join(str(float(value)) for value in given) + "]"
+        return "[" + ",".join(str(float(value)) for value in values) + "]"
     except (TypeError, ValueError):
         hint = "Return one vector for one text: a list, tuple or array of numbers."
-        raise SystemTrouble("unreadable", f"embed returned {described(given)}. {hint}") from None
+        raise SystemTrouble("unreadable", f"embed returned {describe_value(values)}. {hint}") from None
 
 
 def adapt(target: str, name: str, settings: Mapping[str, Any]) -> System:
@@ -308,21 +326,22 @@ def adapt(target: str, name: str, settings: Mapping[str, Any]) -> System:
     Raises:
         UsageError: a setting that is not known, or without table or embed.
     """
-    known_settings(settings, SETTINGS, "pgvector")
+    check_setting_names(settings, SETTINGS, "pgvector")
     for needed in ("table", "embed"):
         if not settings.get(needed):
             raise UsageError(
-                f"{_shown(name)} needs the setting {needed}. Write it in the file of --system-config, such as "
+                f"{_strip_credentials(name)} needs the setting {needed}. Write it in the file of --system-config, "
+                "such as "
                 "table: chunks, embed: my_app:embed (text -> vector, by the model that filled the table)."
             )
     embed = settings["embed"]
-    said = {"embed": embed} if isinstance(embed, str) else {}
+    recorded = {"embed": embed} if isinstance(embed, str) else {}
     return PgvectorRetriever(
         target,
         VectorTable(str(settings["table"]), settings.get("columns") or {}, settings.get("where") or {}),
-        load(embed) if isinstance(embed, str) else embed,
+        load_object(embed) if isinstance(embed, str) else embed,
         metric=settings.get("metric", "cosine"),
         k=settings.get("k", 10),
         name=str(settings.get("name") or ""),
-        config={**said, **(settings.get("config") or {})},
+        config={**recorded, **(settings.get("config") or {})},
     )

@@ -10,8 +10,8 @@ from ragauge.core.example import EvalSet
 from ragauge.core.response import Passage, Response
 from ragauge.readers.aliases import RESPONSE_FIELDS
 from ragauge.readers.options import Options
-from ragauge.readers.source import answers_to, name_of, records
-from ragauge.systems.base import Question, System, SystemTrouble, known_settings, mapping_of
+from ragauge.readers.source import derive_name, join_answers, read_source
+from ragauge.systems.base import Question, System, SystemTrouble, check_setting_names, read_mapping
 
 SETTINGS = ("name", "config", "columns")
 
@@ -45,23 +45,23 @@ class RecordedSystem(System):
         super().__init__(name, config)
         self.measured = False
         if eval_set is None:
-            found = records(source, columns=columns)
+            rows = read_source(source, columns=columns)
         else:
             both = Options({**(shared or {}), **(columns or {})})
-            found = answers_to(eval_set, source, both, seen=(shared or {}).values(), on_unknown="warn")
+            rows = join_answers(eval_set, source, both, found_columns=(shared or {}).values(), on_unknown="warn")
         self._responses = {
-            (one.response.query_id, one.response.repeat): one.response for one in found if one.response is not None
+            (row.response.query_id, row.response.repeat): row.response for row in rows if row.response is not None
         }
 
     async def respond(self, question: Question, passages: Sequence[Passage] | None = None) -> Response:
         """The recorded response."""
         if passages is not None:
-            self.check("replayed")
-        found = self._responses.get((question.query_id, question.repeat))
-        if found is None:
+            self.check_variant("replayed")
+        response = self._responses.get((question.query_id, question.repeat))
+        if response is None:
             again = f", repeat {question.repeat}" if question.repeat else ""
             raise SystemTrouble("absent", f"no response to {question.query_id}{again} in {self.name}")
-        return found
+        return response
 
 
 def adapt(
@@ -72,10 +72,17 @@ def adapt(
     columns: Mapping[str, str] | None = None,
 ) -> System:
     """The recorded responses of a file; see `RecordedSystem`."""
-    known_settings(settings, SETTINGS, "recorded responses")
-    config = {"file": name_of(target), **mapping_of(settings, "config")}
-    given = columns or {}
-    own = {ours: theirs for ours, theirs in given.items() if ours in RESPONSE_FIELDS}
-    own |= mapping_of(settings, "columns")
-    named = str(settings.get("name") or name)
-    return RecordedSystem(target, named, config, eval_set, own, {ours: given[ours] for ours in given.keys() - own})
+    check_setting_names(settings, SETTINGS, "recorded responses")
+    config = {"file": derive_name(target), **read_mapping(settings, "config")}
+    all_columns = columns or {}
+    response_columns = {ours: theirs for ours, theirs in all_columns.items() if ours in RESPONSE_FIELDS}
+    response_columns |= read_mapping(settings, "columns")
+    system_name = str(settings.get("name") or name)
+    return RecordedSystem(
+        target,
+        system_name,
+        config,
+        eval_set,
+        response_columns,
+        {ours: all_columns[ours] for ours in all_columns.keys() - response_columns},
+    )

@@ -17,24 +17,24 @@ from dataclasses import replace
 from math import isfinite
 from typing import Any
 
-from ragauge.core.identity import plain
+from ragauge.core.identity import to_json_value
 from ragauge.core.response import Passage, Response
-from ragauge.core.values import BadValue, Notes, described
-from ragauge.readers.aliases import RESPONSE_FIELDS, names_of, plan_for
-from ragauge.readers.fields import response_of as response_of_fields
-from ragauge.readers.passages import DOC_KEYS, MADE, METADATA_KEYS, PASSAGE_KEYS, SCORE_KEYS, TEXT_KEYS
-from ragauge.readers.passages import passages as passages_of_values
-from ragauge.readers.payloads import returned as payload_of
+from ragauge.core.values import BadValue, Notes, describe_value
+from ragauge.readers.aliases import RESPONSE_FIELDS, list_field_names, plan_columns
+from ragauge.readers.fields import build_response as response_of_fields
+from ragauge.readers.passages import DOC_KEYS, GENERATED_ID, METADATA_KEYS, PASSAGE_KEYS, SCORE_KEYS, TEXT_KEYS
+from ragauge.readers.passages import parse_passages as passages_of_values
+from ragauge.readers.payloads import parse_output as payload_of
 from ragauge.systems.base import Question, SystemTrouble
-from ragauge.text.citation_marks import where_cited
+from ragauge.text.citation_marks import add_citations_if_cited
 
-NAMES_DOCUMENT = ("doc_id", "document_id")
-DATED = ("updated_at", "superseded_by")
-COUNTED = {"input": ("input_tokens", "prompt_tokens"), "output": ("output_tokens", "completion_tokens")}
+DOCUMENT_ID_KEYS = ("doc_id", "document_id")
+DATE_KEYS = ("updated_at", "superseded_by")
+TOKEN_KEYS = {"input": ("input_tokens", "prompt_tokens"), "output": ("output_tokens", "completion_tokens")}
 RETRIEVED_ONLY = {"answer": "retrieval only"}
 
 
-def document(
+def build_passage_item(
     text: str | None,
     ids: Sequence[str | None],
     metadata: Mapping[str, Any],
@@ -58,48 +58,51 @@ def document(
         start: the first character of the text in its document, where it is known.
     """
     out: dict[str, Any] = {"text": text}
-    piece = ids[-1] if ids else None
-    named = [name for name in ids if name and not MADE.fullmatch(name)]
-    found = next((metadata[name] for name in (key, *NAMES_DOCUMENT) if name and metadata.get(name) is not None), None)
-    if found is None and named:
-        found = named[0]
+    passage_id = ids[-1] if ids else None
+    given_ids = [name for name in ids if name and not GENERATED_ID.fullmatch(name)]
+    doc_id = next(
+        (metadata[name] for name in (key, *DOCUMENT_ID_KEYS) if name and metadata.get(name) is not None), None
+    )
+    if doc_id is None and given_ids:
+        doc_id = given_ids[0]
     searched = {name: metadata[name] for name in METADATA_KEYS if metadata.get(name) is not None}
-    if found is None and not searched:
-        found = next((name for name in ids if name), None)
-    if found is not None:
-        out["doc_id"] = found
+    if doc_id is None and not searched:
+        doc_id = next((name for name in ids if name), None)
+    if doc_id is not None:
+        out["doc_id"] = doc_id
     elif searched:
         out["metadata"] = searched
-    if piece:
-        out["passage_id"] = piece
-    known = finite(metadata.get("relevance_score") if score is None else score)
-    if known is not None:
-        out["score"] = known
+    if passage_id:
+        out["passage_id"] = passage_id
+    number = parse_score(metadata.get("relevance_score") if score is None else score)
+    if number is not None:
+        out["score"] = number
     if text is not None and isinstance(start, int) and start >= 0:
         out["span"] = {"start": start, "end": start + len(text)}
-    return out | {name: metadata[name] for name in DATED if metadata.get(name) is not None}
+    return out | {name: metadata[name] for name in DATE_KEYS if metadata.get(name) is not None}
 
 
-def finite(score: Any) -> float | None:
+def parse_score(score: Any) -> float | None:
     """A score as a number; None where it is none.
 
-    >>> finite("0.5"), finite(float("nan")), finite(None), finite(True)
+    >>> parse_score("0.5"), parse_score(float("nan")), parse_score(None), parse_score(True)
     (0.5, None, None, None)
     """
     if score is None or isinstance(score, bool):
         return None
     try:
-        found = float(score)
+        number = float(score)
     except (TypeError, ValueError):
         return None
-    return found if isfinite(found) else None
+    return number if isfinite(number) else None
 
 
-def bases(target: object, package: str) -> set[str]:
+def list_base_names(target: object, package: str) -> set[str]:
     """The names of the classes of an object that come from a package, without importing it; none of a class itself.
 
     >>> import json
-    >>> bases(json.JSONDecoder(), "json"), bases(json.JSONDecoder, "json"), bases(1, "json")
+    >>> (list_base_names(json.JSONDecoder(), "json"), list_base_names(json.JSONDecoder, "json"),
+    ...     list_base_names(1, "json"))
     ({'JSONDecoder'}, set(), set())
     """
     if isinstance(target, type):
@@ -107,51 +110,51 @@ def bases(target: object, package: str) -> set[str]:
     return {cls.__name__ for cls in type(target).__mro__ if cls.__module__.split(".")[0] == package}
 
 
-def union(lists: Sequence[Sequence[dict[str, Any]]]) -> list[dict[str, Any]]:
+def merge_hops(lists: Sequence[Sequence[dict[str, Any]]]) -> list[dict[str, Any]]:
     """Several retrieval steps as one list: in order, the first copy of a piece kept, each with its hop."""
     if len(lists) == 1:
         return list(lists[0])
-    seen: set[tuple[str, ...]] = set()
+    visited: set[tuple[str, ...]] = set()
     out = []
-    for hop, found in enumerate(lists):
-        for one in found:
-            if (mark := identity(one)) not in seen:
-                seen.add(mark)
-                out.append({**one, "hop": hop})
+    for hop, items in enumerate(lists):
+        for item in items:
+            if (mark := build_identity(item)) not in visited:
+                visited.add(mark)
+                out.append({**item, "hop": hop})
     return out
 
 
-def identity(one: Mapping[str, Any]) -> tuple[str, ...]:
+def build_identity(item: Mapping[str, Any]) -> tuple[str, ...]:
     """What tells a piece from another."""
-    return tuple(str(one.get(name)) for name in ("passage_id", "doc_id", "text"))
+    return tuple(str(item.get(name)) for name in ("passage_id", "doc_id", "text"))
 
 
-def deeper(candidates: Sequence[dict[str, Any]], passages: Sequence[dict[str, Any]]) -> bool:
+def is_candidate_ranking(candidates: Sequence[dict[str, Any]], passages: Sequence[dict[str, Any]]) -> bool:
     """Whether a list is the ranking that the passages were chosen from: another order, or more of them."""
-    return bool(candidates) and list(map(identity, candidates)) != list(map(identity, passages))
+    return bool(candidates) and list(map(build_identity, candidates)) != list(map(build_identity, passages))
 
 
-def as_metadata(passage: Passage, taken: Collection[str] = ()) -> dict[str, Any]:
+def build_metadata(passage: Passage, taken: Collection[str] = ()) -> dict[str, Any]:
     """What a document made of a handed passage says of itself; `source` too, since prompts like to show it."""
     values = {"doc_id": passage.doc_id, "source": passage.doc_id, "passage_id": passage.passage_id}
     return {name: value for name, value in values.items() if name not in taken}
 
 
-def counted(*usages: Any) -> dict[str, int]:
+def sum_token_counts(*usages: Any) -> dict[str, int]:
     """Token counts of model calls, summed, under one spelling: input, output.
 
-    >>> counted({"prompt_tokens": 7, "completion_tokens": 2}, {"input_tokens": 1, "output_tokens": 1}, None)
+    >>> sum_token_counts({"prompt_tokens": 7, "completion_tokens": 2}, {"input_tokens": 1, "output_tokens": 1}, None)
     {'input': 8, 'output': 3}
     """
     out: dict[str, int] = {}
     for usage in usages:
-        for kind, value in _counts(usage):
+        for kind, value in _list_token_counts(usage):
             out[kind] = out.get(kind, 0) + value
     return out
 
 
-def _counts(usage: Any) -> Iterator[tuple[str, int]]:
-    for kind, names in COUNTED.items():
+def _list_token_counts(usage: Any) -> Iterator[tuple[str, int]]:
+    for kind, names in TOKEN_KEYS.items():
         for name in names:
             value = usage.get(name) if isinstance(usage, Mapping) else getattr(usage, name, None)
             if isinstance(value, int) and not isinstance(value, bool):
@@ -163,10 +166,10 @@ ACCEPTED = (
     "a text, (answer, passages), a list of passages, a dictionary with answer and passages, or a ragauge Response "
     "(ragauge docs systems)"
 )
-OURS = frozenset({"query_id", "repeat", "weight"})  # ours to say, whatever the system's own ids and counts are
-SPENT = ("latency_ms", "latency_s", "tokens", "cost")  # what a reply may say that is no response otherwise
+OWN_FIELDS = frozenset({"query_id", "repeat", "weight"})  # ours to say, whatever the system's own ids and counts are
+USAGE_FIELDS = ("latency_ms", "latency_s", "tokens", "cost")  # what a reply may say that is no response otherwise
 NAMES: Sequence[str] = tuple(
-    dict.fromkeys(name for field in RESPONSE_FIELDS if field not in OURS for name in names_of(field))
+    dict.fromkeys(name for field in RESPONSE_FIELDS if field not in OWN_FIELDS for name in list_field_names(field))
 )
 EXPLICIT = frozenset({*DOC_KEYS})
 PAIR = 2
@@ -188,38 +191,40 @@ def response_of(returned: Any, question: Question, *, passages: Sequence[Passage
         SystemTrouble: of kind unreadable: nothing in it is an answer or passages, or a value is not what it must be.
     """
     if isinstance(returned, Response):
-        found = replace(returned, query_id=question.query_id, repeat=question.repeat)
+        response = replace(returned, query_id=question.query_id, repeat=question.repeat)
     else:
         notes = Notes()
-        fields = _fields(returned)
+        fields = _read_fields(returned)
         try:
-            found = response_of_fields(fields, {name: name for name in fields}, question.query_id, notes)
+            response = response_of_fields(fields, {name: name for name in fields}, question.query_id, notes)
         except BadValue as bad:
             raise SystemTrouble("unreadable", f"{bad} {bad.hint}".strip()) from None
-        found = replace(found, repeat=question.repeat, missing={**found.missing, **derived(notes)})
-        found = where_cited(found if passages is None else replace(found, passages=tuple(passages)))
-    if found.error is not None:
-        raise SystemTrouble("reported", found.error, spent=found)
+        response = replace(
+            response, repeat=question.repeat, missing={**response.missing, **describe_derived_ids(notes)}
+        )
+        response = add_citations_if_cited(response if passages is None else replace(response, passages=tuple(passages)))
+    if response.error is not None:
+        raise SystemTrouble("reported", response.error, spent=response)
     if passages is None:
-        return found
-    missing = {name: why for name, why in found.missing.items() if name not in ("passages", "doc_id")}
-    return replace(found, passages=tuple(passages), candidates=None, missing=missing)
+        return response
+    missing = {name: reason for name, reason in response.missing.items() if name not in ("passages", "doc_id")}
+    return replace(response, passages=tuple(passages), candidates=None, missing=missing)
 
 
-def spent_of(returned: Any) -> Response | None:
+def find_usage(returned: Any) -> Response | None:
     """The latency, tokens and cost that a reply carries which is no response otherwise; None where it carries none."""
-    record = _record(returned)
+    record = _read_record(returned)
     if record is None:
         return None
-    plan = plan_for(record, {}).columns
-    found = {name: record[plan[name]] for name in SPENT if plan.get(name) and record[plan[name]] is not None}
+    plan = plan_columns(record, {}).columns
+    usage = {name: record[plan[name]] for name in USAGE_FIELDS if plan.get(name) and record[plan[name]] is not None}
     try:
-        return response_of_fields(found, {name: name for name in found}, "", Notes()) if found else None
+        return response_of_fields(usage, {name: name for name in usage}, "", Notes()) if usage else None
     except BadValue:
         return None
 
 
-def passages_of(returned: Any) -> tuple[tuple[Passage, ...], Mapping[str, str]]:
+def read_passages(returned: Any) -> tuple[tuple[Passage, ...], Mapping[str, str]]:
     """The passages that a retriever's return value stands for, and {"doc_id": rule} where their ids were derived.
 
     Raises:
@@ -227,44 +232,48 @@ def passages_of(returned: Any) -> tuple[tuple[Passage, ...], Mapping[str, str]]:
     """
     notes = Notes()
     try:
-        return passages_of_values(_items(returned), "passages", notes), derived(notes)
+        return passages_of_values(_normalize_passages(returned), "passages", notes), describe_derived_ids(notes)
     except BadValue as bad:
         raise SystemTrouble("unreadable", f"{bad} {bad.hint}".strip()) from None
 
 
-def derived(notes: Notes) -> dict[str, str]:
+def describe_derived_ids(notes: Notes) -> dict[str, str]:
     """Which rules gave the ids, where they were not given as such; nothing where all were."""
     rules = [rule for rule in notes.id_rules if rule not in EXPLICIT]
     words = {"text": "from a hash of the text", "place": "from the place in the list"}
     return {"doc_id": ", ".join(words.get(rule, f"from {rule}") for rule in rules)} if rules else {}
 
 
-def _fields(returned: Any) -> dict[str, Any]:
+def _read_fields(returned: Any) -> dict[str, Any]:
     """Our field -> value."""
     if isinstance(returned, str):
         return {"answer": returned}
     if _is_pair(returned):
         answer, passages = returned
-        return {**({} if answer is None else {"answer": answer}), "passages": _items(passages)}
+        return {**({} if answer is None else {"answer": answer}), "passages": _normalize_passages(passages)}
     if isinstance(returned, list):
-        if returned and all(isinstance(one, Mapping) and "role" in one for one in returned):  # a chat
-            return _fields({"messages": returned})
-        return {"passages": _items(returned), "missing": RETRIEVED_ONLY}
-    record = _record(returned)
+        if returned and all(isinstance(turn, Mapping) and "role" in turn for turn in returned):  # a chat
+            return _read_fields({"messages": returned})
+        return {"passages": _normalize_passages(returned), "missing": RETRIEVED_ONLY}
+    record = _read_record(returned)
     if record is None:
-        raise SystemTrouble("unreadable", f"it returned {described(returned)}. Return {ACCEPTED}.")
-    plan = plan_for(record, {}).columns
-    found = {
+        raise SystemTrouble("unreadable", f"it returned {describe_value(returned)}. Return {ACCEPTED}.")
+    plan = plan_columns(record, {}).columns
+    values = {
         field: record[column]
         for field, column in plan.items()
-        if field in RESPONSE_FIELDS and field not in OURS and record[column] is not None
+        if field in RESPONSE_FIELDS and field not in OWN_FIELDS and record[column] is not None
     }
-    found = {**payload_of({key: value for key, value in record.items() if key not in plan.values()}), **found}
-    if not {"answer", "passages", "retrieved_ids", "error"} & found.keys() and not _said(plan):
+    values = {**payload_of({key: value for key, value in record.items() if key not in plan.values()}), **values}
+    if not {"answer", "passages", "retrieved_ids", "error"} & values.keys() and not _has_response_keys(plan):
         raise SystemTrouble(
-            "unreadable", f"neither answer nor passages in what it returned ({described(record)}). Return {ACCEPTED}."
+            "unreadable",
+            f"neither answer nor passages in what it returned ({describe_value(record)}). Return {ACCEPTED}.",
         )
-    return {name: _items(value) if name in ("passages", "candidates") else value for name, value in found.items()}
+    return {
+        name: _normalize_passages(value) if name in ("passages", "candidates") else value
+        for name, value in values.items()
+    }
 
 
 def _is_pair(returned: Any) -> bool:
@@ -274,12 +283,12 @@ def _is_pair(returned: Any) -> bool:
     return isinstance(returned, tuple) or (isinstance(returned[0], str) and isinstance(returned[1], list))
 
 
-def _said(plan: Mapping[str, str]) -> bool:
+def _has_response_keys(plan: Mapping[str, str]) -> bool:
     """Whether the answer or the passages stand there, though they are null."""
     return "answer" in plan or "passages" in plan
 
 
-def _record(returned: Any) -> Mapping[str, Any] | None:
+def _read_record(returned: Any) -> Mapping[str, Any] | None:
     """The named values of a dictionary or of an object."""
     if isinstance(returned, Mapping):
         return {str(key): value for key, value in returned.items()}
@@ -290,50 +299,55 @@ def _record(returned: Any) -> Mapping[str, Any] | None:
         if callable(dump):
             return dict(dump())
     if dataclasses.is_dataclass(returned) and not isinstance(returned, type):
-        return {part.name: getattr(returned, part.name) for part in dataclasses.fields(returned)}
+        return {field.name: getattr(returned, field.name) for field in dataclasses.fields(returned)}
     values = {name: getattr(returned, name, None) for name in NAMES}
     return {name: value for name, value in values.items() if value is not None and not callable(value)} or None
 
 
-def _items(passages: Any) -> Any:
+def _normalize_passages(passages: Any) -> Any:
     """Passages as the reader takes them: texts and dictionaries."""
     if passages is None or isinstance(passages, str | bytes | Mapping) or not isinstance(passages, Iterable):
         return passages
-    return [_item(passage) for passage in passages]
+    return [_normalize_passage(passage) for passage in passages]
 
 
-def _item(one: Any) -> Any:
-    if isinstance(one, Passage):
-        return {"passage_id": one.passage_id, "doc_id": one.doc_id, **plain(one)}
-    if isinstance(one, str | Mapping | int | float) or one is None:
-        return one
-    if isinstance(one, tuple | list) and len(one) == PAIR and isinstance(one[1], int | float):
-        found = _item(one[0])
-        return {**({"text": found} if isinstance(found, str) else found), "score": float(one[1])}
+def _normalize_passage(passage: Any) -> Any:
+    if isinstance(passage, Passage):
+        return {"passage_id": passage.passage_id, "doc_id": passage.doc_id, **to_json_value(passage)}
+    if isinstance(passage, str | Mapping | int | float) or passage is None:
+        return passage
+    if isinstance(passage, tuple | list) and len(passage) == PAIR and isinstance(passage[1], int | float):
+        item = _normalize_passage(passage[0])
+        return {**({"text": item} if isinstance(item, str) else item), "score": float(passage[1])}
     keys = (*TEXT_KEYS, *DOC_KEYS, *PASSAGE_KEYS, *SCORE_KEYS, "metadata")
-    values = {key: getattr(one, key, None) for key in keys}
-    return {key: value for key, value in values.items() if value is not None and not callable(value)} or one
+    values = {key: getattr(passage, key, None) for key in keys}
+    return {key: value for key, value in values.items() if value is not None and not callable(value)} or passage
 
 
-def read_out(returned: Any) -> Any:
+def collect_iterator(returned: Any) -> Any:
     """What an iterator gives, put together; anything else as it is. It blocks as long as the iterator does."""
-    return whole(list(returned)) if isinstance(returned, Iterator) else returned
+    return join_pieces(list(returned)) if isinstance(returned, Iterator) else returned
 
 
-async def awaited(returned: Any) -> Any:
+async def collect_async_iterator(returned: Any) -> Any:
     """What an async iterator gives, put together; anything else as it is."""
-    return whole([piece async for piece in returned]) if isinstance(returned, AsyncIterator) else returned
+    return join_pieces([element async for element in returned]) if isinstance(returned, AsyncIterator) else returned
 
 
-def whole(pieces: Sequence[Any]) -> Any:
+def join_pieces(pieces: Sequence[Any]) -> Any:
     """Texts joined are the answer, and dictionaries among them say the rest; without any text, a list.
 
-    >>> whole(["Two ", "pounds."]), whole(["Two.", {"passages": ["It weighs two."]}]), whole([{"doc_id": "d1"}])
+    >>> (join_pieces(["Two ", "pounds."]), join_pieces(["Two.", {"passages": ["It weighs two."]}]),
+    ...     join_pieces([{"doc_id": "d1"}]))
     ('Two pounds.', {'passages': ['It weighs two.'], 'answer': 'Two.'}, [{'doc_id': 'd1'}])
     """
-    texts = [piece for piece in pieces if isinstance(piece, str)]
-    said = [piece for piece in pieces if isinstance(piece, Mapping)]
-    if not texts or len(texts) + len(said) < len(pieces):
+    texts = [element for element in pieces if isinstance(element, str)]
+    mappings = [element for element in pieces if isinstance(element, Mapping)]
+    if not texts or len(texts) + len(mappings) < len(pieces):
         return list(pieces)
     answer = "".join(texts)
-    return {**{key: value for one in said for key, value in one.items()}, "answer": answer} if said else answer
+    return (
+        {**{key: value for mapping in mappings for key, value in mapping.items()}, "answer": answer}
+        if mappings
+        else answer
+    )

@@ -12,8 +12,8 @@ from typing import Any, Protocol
 
 from ragauge.core.errors import UsageError
 from ragauge.core.example import EvalSet
-from ragauge.core.object_lookup import is_named, load
-from ragauge.core.values import described
+from ragauge.core.object_lookup import is_object_path, load_object
+from ragauge.core.values import describe_value
 from ragauge.systems import callable as python
 from ragauge.systems import haystack, http, langchain, llamaindex, pgvector, vector_store
 from ragauge.systems import response_file as recorded
@@ -36,7 +36,7 @@ class Adapter(Protocol):
 ADAPTERS: tuple[Adapter, ...] = (langchain, llamaindex, haystack, vector_store, python)
 
 
-def system_of(
+def find_system(
     target: Any,
     settings: Mapping[str, Any] | None = None,
     eval_set: EvalSet | None = None,
@@ -54,21 +54,21 @@ def system_of(
         UsageError: nothing of that name, with the nearest; or a setting that is not known.
         DataError: recorded responses that cannot be read.
     """
-    given = dict(settings or {})
+    options = dict(settings or {})
     if isinstance(target, System):
-        if given:
+        if options:
             raise UsageError(f"settings are for a system that is named, and {target.name} is made already.")
         return target
     if is_recorded(target):
-        return recorded.adapt(Path(target), str(target), given, eval_set, columns)
+        return recorded.adapt(Path(target), str(target), options, eval_set, columns)
     if not isinstance(target, str):
-        return _adapted(target, _name_of(target), given)
+        return _adapt_target(target, _name_of(target), options)
     if target.startswith(("http://", "https://")):
-        return http.adapt(target, target, given)
+        return http.adapt(target, target, options)
     if target.startswith(pgvector.SCHEMES):
-        return pgvector.adapt(target, target, given)
-    if is_named(target) and not Path(target).exists():
-        return _adapted(load(target), target, given)
+        return pgvector.adapt(target, target, options)
+    if is_object_path(target) and not Path(target).exists():
+        return _adapt_target(load_object(target), target, options)
     looks = Path(target).suffix in (".jsonl", ".json", ".csv", ".tsv", ".parquet", ".gz")
     problem = "no such file" if looks else f"expected {FORMS}"
     hint = f" Write {Path(target).stem}:NAME." if target.endswith(".py") or target.isidentifier() else ""
@@ -77,26 +77,26 @@ def system_of(
 
 def is_recorded(target: Any) -> bool:
     """Whether a file of recorded responses is meant."""
-    return isinstance(target, Path) or (isinstance(target, str) and _exists(target))
+    return isinstance(target, Path) or (isinstance(target, str) and _is_response_file(target))
 
 
-def _exists(target: str) -> bool:
+def _is_response_file(target: str) -> bool:
     try:
         return bool(target) and Path(target).is_file() and not target.endswith(".py")
     except (OSError, ValueError):  # too long a name, or NUL in it
         return False
 
 
-def _adapted(target: Any, name: str, settings: Mapping[str, Any]) -> System:
+def _adapt_target(target: Any, name: str, settings: Mapping[str, Any]) -> System:
     if isinstance(target, System):
-        return system_of(target, settings)
+        return find_system(target, settings)
     for adapter in ADAPTERS:
         if adapter.takes(target):
             return adapter.adapt(target, name, settings)
-    raise UsageError(f"{name}: expected {FORMS}, or a function or object, got {described(target)}.")
+    raise UsageError(f"{name}: expected {FORMS}, or a function or object, got {describe_value(target)}.")
 
 
 def _name_of(target: Any) -> str:
     """module:name of a function or class; of an object, its class's."""
-    named = target if hasattr(target, "__qualname__") else type(target)
-    return f"{named.__module__}:{named.__qualname__}"
+    definition = target if hasattr(target, "__qualname__") else type(target)
+    return f"{definition.__module__}:{definition.__qualname__}"

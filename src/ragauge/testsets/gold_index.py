@@ -7,17 +7,17 @@ from typing import TYPE_CHECKING
 
 from ragauge.core.document import IndexListing
 from ragauge.core.errors import RagaugeError
-from ragauge.core.identity import folded
+from ragauge.core.identity import normalize_text
 
 if TYPE_CHECKING:
     from ragauge.core.config.monitor import ScheduleSection
     from ragauge.core.document import Document
     from ragauge.store.store_access import Store
 
-MOST_RUNS = 60  # earlier runs of a schedule whose passages are looked at, the newest
+MAX_EARLIER_RUNS = 60  # earlier runs of a schedule whose passages are looked at, the newest
 
 
-def gold_listing(
+def build_gold_listing(
     store: Store, run_id: str, schedule: ScheduleSection, documents: Sequence[Document]
 ) -> IndexListing | None:
     """Which labelled documents of a run a corpus holds; None where it holds none of them, by id or text.
@@ -31,55 +31,63 @@ def gold_listing(
         schedule: which made it.
         documents: of the corpus.
     """
-    labelled, ids = store.listings.labelled(run_id), {one.doc_id for one in documents}
+    labelled, ids = store.listings.labelled(run_id), {document.doc_id for document in documents}
     missing = labelled - ids
-    texts = known_texts(store, _earlier(store, run_id, schedule), missing) if missing else {}
-    renamed = found_by_text(texts, documents)
+    texts = find_texts(store, _list_earlier_runs(store, run_id, schedule), missing) if missing else {}
+    renamed = match_by_text(texts, documents)
     absent = missing - renamed
     return None if absent == labelled else IndexListing(len(documents), frozenset(absent), renamed)
 
 
-def _earlier(store: Store, run_id: str, schedule: ScheduleSection) -> list[str]:
+def _list_earlier_runs(store: Store, run_id: str, schedule: ScheduleSection) -> list[str]:
     """The baseline, which stays, then the earlier runs, the newest first."""
-    from ragauge.comparison.baselines.baseline import baseline_run
+    from ragauge.comparison.baselines.baseline import find_baseline_run
 
-    found = [job.run_id for job in store.jobs.latest(MOST_RUNS) if job.name == schedule.name and job.run_id]
+    run_ids = [
+        job.run_id for job in store.jobs.list_latest(MAX_EARLIER_RUNS) if job.name == schedule.name and job.run_id
+    ]
     try:
-        base = baseline_run(schedule.baseline, store)
+        base = find_baseline_run(schedule.baseline, store)
     except RagaugeError:  # there is none yet
         base = None
-    return [one for one in dict.fromkeys([*([base.run_id] if base is not None else []), *found]) if one != run_id]
+    return [
+        earlier_id
+        for earlier_id in dict.fromkeys([*([base.run_id] if base is not None else []), *run_ids])
+        if earlier_id != run_id
+    ]
 
 
-def known_texts(store: Store, run_ids: Iterable[str], wanted: Collection[str]) -> dict[str, str]:
+def find_texts(store: Store, run_ids: Iterable[str], doc_ids: Collection[str]) -> dict[str, str]:
     """The longest text that runs found of some documents, in the first run that found one of each."""
-    known: dict[str, str] = {}
+    texts: dict[str, str] = {}
     for run_id in run_ids:
-        if known.keys() >= set(wanted):
+        if texts.keys() >= set(doc_ids):
             break
-        found: dict[str, str] = {}
+        run_texts: dict[str, str] = {}
         try:
             pairs = list(store.runs.pairs(run_id))
         except RagaugeError:  # it was deleted meanwhile
             continue
         for _, response in pairs:
-            for one in response.passages or ():
-                if one.doc_id in wanted and one.doc_id not in known and one.text:
-                    found[one.doc_id] = max(found.get(one.doc_id, ""), one.text, key=len)
-        known |= found
-    return known
+            for passage in response.passages or ():
+                if passage.doc_id in doc_ids and passage.doc_id not in texts and passage.text:
+                    run_texts[passage.doc_id] = max(run_texts.get(passage.doc_id, ""), passage.text, key=len)
+        texts |= run_texts
+    return texts
 
 
-def found_by_text(texts: Mapping[str, str], documents: Sequence[Document]) -> frozenset[str]:
+def match_by_text(texts: Mapping[str, str], documents: Sequence[Document]) -> frozenset[str]:
     """Those whose text stands in a document; one of fewer than three words, or of frequent ones alone, says nothing.
 
     >>> from ragauge.core.document import Document
     >>> there = [Document("new", "", "Refunds  take 14 days. Ask us.")]
-    >>> sorted(found_by_text({"old": "Refunds take 14 days.", "gone": "Parcels leave on Monday.", "few": "Ask"}, there))
+    >>> sorted(match_by_text({"old": "Refunds take 14 days.", "gone": "Parcels leave on Monday.", "few": "Ask"}, there))
     ['old']
     """
-    from ragauge.testsets.quote_match import shows_little
+    from ragauge.testsets.quote_match import is_weak_quotation
 
-    wanted = {doc_id: folded(text) for doc_id, text in texts.items() if not shows_little(text)}
-    wholes = [folded(one.text) for one in documents] if wanted else []
-    return frozenset(doc_id for doc_id, text in wanted.items() if any(text in whole for whole in wholes))
+    needles = {doc_id: normalize_text(text) for doc_id, text in texts.items() if not is_weak_quotation(text)}
+    document_texts = [normalize_text(document.text) for document in documents] if needles else []
+    return frozenset(
+        doc_id for doc_id, text in needles.items() if any(text in document_text for document_text in document_texts)
+    )

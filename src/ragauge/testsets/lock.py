@@ -12,15 +12,15 @@ from typing import Any
 
 from ragauge.core.curation import Anchor
 from ragauge.core.errors import DataError
-from ragauge.core.identity import folded, plain
-from ragauge.core.jsonl_files import written
-from ragauge.testsets.check.evidence_location import EvidenceSpan, Locator, evidence_in
+from ragauge.core.identity import normalize_text, to_json_value
+from ragauge.core.jsonl_files import open_text_writer
+from ragauge.testsets.check.evidence_location import EvidenceSpan, Locator, read_evidence
 from ragauge.testsets.set_file import SetFile, SetLine
-from ragauge.testsets.shingles import placed_words, shingles
+from ragauge.testsets.shingles import hash_shingles, locate_words
 
 FORMAT = 1
-SAMPLED = 64  # of a document's shingles the smallest, by which a renamed one is found
-RENAMED = 0.5  # share of them by which another is taken for it
+MAX_SAMPLED_SHINGLES = 64  # of a document's shingles the smallest, by which a renamed one is found
+MIN_RENAMED_SHARE = 0.5  # share of them by which another is taken for it
 
 
 @dataclass(frozen=True)
@@ -56,12 +56,12 @@ class SetLock:
 
     def write(self, path: Path) -> None:
         """Writes it as JSON, whole or not at all."""
-        with written(path) as file:
-            json.dump({"format": FORMAT, **plain(self)}, file, ensure_ascii=False, indent=1, sort_keys=True)
+        with open_text_writer(path) as file:
+            json.dump({"format": FORMAT, **to_json_value(self)}, file, ensure_ascii=False, indent=1, sort_keys=True)
             file.write("\n")
 
 
-def lock_path(path: Path) -> Path:
+def build_lock_path(path: Path) -> Path:
     """SET.lock.json beside SET.jsonl."""
     return path.with_name(f"{path.stem}.lock.json")
 
@@ -74,128 +74,128 @@ def read_lock(path: Path) -> SetLock:
     """
     hint = "Make it anew: ragauge testset freeze SET --corpus CORPUS"
     try:
-        found: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
-        if found["format"] != FORMAT:
-            raise DataError(f"format {found['format']!r}; this version reads {FORMAT}.", source=str(path), hint=hint)
-        gold = found["documents"].items()
-        documents = {name: LockedDocument(**_frozen(one)) for name, one in gold}
+        payload: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+        if payload["format"] != FORMAT:
+            raise DataError(f"format {payload['format']!r}; this version reads {FORMAT}.", source=str(path), hint=hint)
+        gold = payload["documents"].items()
+        documents = {name: LockedDocument(**_freeze_lists(row)) for name, row in gold}
         spans = {
-            name: tuple(EvidenceSpan(**_frozen(one)) for one in listed)
-            for name, listed in found.get("spans", {}).items()
+            name: tuple(EvidenceSpan(**_freeze_lists(row)) for row in rows)
+            for name, rows in payload.get("spans", {}).items()
         }
-        return SetLock(found["version"], found["corpus"], documents, spans)
+        return SetLock(payload["version"], payload["corpus"], documents, spans)
     except (KeyError, TypeError, AttributeError, ValueError) as error:
         raise DataError(f"is no lock of a set: {error!r}.", source=str(path), hint=hint) from None
 
 
-def _frozen(fields: Mapping[str, Any]) -> dict[str, Any]:
+def _freeze_lists(fields: Mapping[str, Any]) -> dict[str, Any]:
     return {name: tuple(value) if isinstance(value, list) else value for name, value in fields.items()}
 
 
-def text_hash(text: str) -> str:
+def hash_text(text: str) -> str:
     """SHA-256 of a text, white space and width of characters aside."""
-    return sha256(folded(text).encode("utf-8", "surrogatepass")).hexdigest()
+    return sha256(normalize_text(text).encode("utf-8", "surrogatepass")).hexdigest()
 
 
-def corpus_hash(texts: Mapping[str, str]) -> str:
+def hash_corpus(texts: Mapping[str, str]) -> str:
     """Hash of ids and texts: another corpus has another one."""
-    parts = sorted(f"{doc_id}\0{text_hash(text)}" for doc_id, text in texts.items())
-    return sha256("\1".join(parts).encode("utf-8", "surrogatepass")).hexdigest()[:16]
+    lines = sorted(f"{doc_id}\0{hash_text(text)}" for doc_id, text in texts.items())
+    return sha256("\1".join(lines).encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
 
-def sampled(text: str) -> tuple[str, ...]:
+def sample_shingles(text: str) -> tuple[str, ...]:
     """The 64 smallest of a text's hashed runs of four words, in order: two texts alike share most of theirs."""
-    return tuple(sorted(set(shingles([word for word, _, _ in placed_words(text)])))[:SAMPLED])
+    return tuple(sorted(set(hash_shingles([word for word, _, _ in locate_words(text)])))[:MAX_SAMPLED_SHINGLES])
 
 
-def holders(wanted: Mapping[str, Iterable[str]], texts: Mapping[str, str]) -> dict[str, dict[str, float]]:
+def find_holders(shingles_by_id: Mapping[str, Iterable[str]], texts: Mapping[str, str]) -> dict[str, dict[str, float]]:
     """Gold document -> documents of a corpus that hold half or more of its sampled shingles -> that share.
 
     Args:
-        wanted: gold document -> its sampled shingles.
+        shingles_by_id: gold document -> its sampled shingles.
         texts: doc_id -> text.
     """
     owners: dict[str, list[str]] = defaultdict(list)
-    sizes = {gold: len(runs) for gold, listed in wanted.items() if (runs := set(listed))}
+    sizes = {gold: len(runs) for gold, hashes in shingles_by_id.items() if (runs := set(hashes))}
     for gold in sizes:
-        for run in set(wanted[gold]):
+        for run in set(shingles_by_id[gold]):
             owners[run].append(gold)
-    found: dict[str, dict[str, float]] = {gold: {} for gold in wanted}
+    shares: dict[str, dict[str, float]] = {gold: {} for gold in shingles_by_id}
     for name, text in texts.items() if owners else ():
-        runs = owners.keys() & set(shingles([word for word, _, _ in placed_words(text)]))
+        runs = owners.keys() & set(hash_shingles([word for word, _, _ in locate_words(text)]))
         counted = Counter(gold for run in runs for gold in owners[run])
         for gold, number in counted.items():
-            if number >= RENAMED * sizes[gold]:
-                found[gold][name] = number / sizes[gold]
-    return found
+            if number >= MIN_RENAMED_SHARE * sizes[gold]:
+                shares[gold][name] = number / sizes[gold]
+    return shares
 
 
-def gold_anchors(line: SetLine) -> tuple[Anchor, ...]:
+def list_gold_anchors(line: SetLine) -> tuple[Anchor, ...]:
     """An example's quoted evidence; none of an unanswerable one, whose quotes only say what it is near to."""
     return () if line.example.answerable is False else line.curation.anchors
 
 
-def gold_ids(line: SetLine) -> list[str]:
+def list_gold_ids(line: SetLine) -> list[str]:
     """The documents that an example's evidence stands in, in the order of its labels, each once."""
     example = line.example
-    named = [doc_id for one in example.relevant or () if one.grade > 0 for doc_id in one.doc_ids]
-    named += [span.doc_id for span in example.gold_spans or ()] + [anchor.doc_id for anchor in gold_anchors(line)]
-    return list(dict.fromkeys(named))
+    ids = [doc_id for label in example.relevant or () if label.grade > 0 for doc_id in label.doc_ids]
+    ids += [span.doc_id for span in example.gold_spans or ()] + [anchor.doc_id for anchor in list_gold_anchors(line)]
+    return list(dict.fromkeys(ids))
 
 
-def lost_evidence(found: SetFile, texts: Mapping[str, str]) -> dict[str, str]:
+def find_lost_evidence(set_file: SetFile, texts: Mapping[str, str]) -> dict[str, str]:
     """query_id -> what of its evidence a corpus does not have, of the examples that cannot be frozen over it.
 
     Args:
-        found: the set; rejected examples are passed by.
+        set_file: the set; rejected examples are passed by.
         texts: doc_id -> text.
     """
-    lost: dict[str, str] = {}
-    for line in _kept(found):
-        away = [f"{doc_id!r} is not in the corpus" for doc_id in gold_ids(line) if doc_id not in texts]
+    missing: dict[str, str] = {}
+    for line in _list_accepted(set_file):
+        away = [f"{doc_id!r} is not in the corpus" for doc_id in list_gold_ids(line) if doc_id not in texts]
         away += [
             f"[{span.start}, {span.end}) lies outside {span.doc_id!r}, {len(texts[span.doc_id]):,} characters"
             for span in line.example.gold_spans or ()
             if span.doc_id in texts and not 0 <= span.start < span.end <= len(texts[span.doc_id])
         ]
         if away:
-            lost[line.example.query_id] = "; ".join(away)
-    return lost
+            missing[line.example.query_id] = "; ".join(away)
+    return missing
 
 
-def _kept(found: SetFile) -> list[SetLine]:
-    return [line for line in found.lines if line.curation.state != "rejected"]
+def _list_accepted(set_file: SetFile) -> list[SetLine]:
+    return [line for line in set_file.lines if line.curation.state != "rejected"]
 
 
-def frozen(found: SetFile, texts: Mapping[str, str], corpus: str, leave_out: Collection[str] = ()) -> SetLock:
+def build_lock(set_file: SetFile, texts: Mapping[str, str], corpus: str, leave_out: Collection[str] = ()) -> SetLock:
     """A set's lock over the corpus as it is, without rejected examples and those of which evidence is lost.
 
     Args:
-        found: the set.
+        set_file: the set.
         texts: doc_id -> text.
         corpus: fingerprint of the corpus.
         leave_out: query_ids of more examples without a place in the lock.
     """
     documents: dict[str, LockedDocument] = {}
     spans: dict[str, tuple[EvidenceSpan, ...]] = {}
-    lost = {*lost_evidence(found, texts), *leave_out}
-    for line in _kept(found):
-        if line.example.query_id in lost:
+    missing = {*find_lost_evidence(set_file, texts), *leave_out}
+    for line in _list_accepted(set_file):
+        if line.example.query_id in missing:
             continue
-        for doc_id in gold_ids(line):
+        for doc_id in list_gold_ids(line):
             if doc_id not in documents:
-                documents[doc_id] = LockedDocument(text_hash(texts[doc_id]), sampled(texts[doc_id]))
-        if listed := tuple(_spans(line, texts)):
-            spans[line.example.query_id] = listed
-    alike = holders({doc_id: one.runs for doc_id, one in documents.items()}, texts)
-    for doc_id, one in documents.items():
-        documents[doc_id] = replace(one, alike=tuple(name for name in alike[doc_id] if name != doc_id))
-    locator = Locator(texts, [one for listed in spans.values() for one in listed])
-    for query_id, listed in spans.items():
-        spans[query_id] = tuple(replace(one, held=locator.holding(one)) for one in listed)
-    return SetLock(found.eval_set.version, corpus, documents, spans)
+                documents[doc_id] = LockedDocument(hash_text(texts[doc_id]), sample_shingles(texts[doc_id]))
+        if line_spans := tuple(_list_spans(line, texts)):
+            spans[line.example.query_id] = line_spans
+    holders_by_id = find_holders({doc_id: item.runs for doc_id, item in documents.items()}, texts)
+    for doc_id, item in documents.items():
+        documents[doc_id] = replace(item, alike=tuple(name for name in holders_by_id[doc_id] if name != doc_id))
+    locator = Locator(texts, [item for line_spans in spans.values() for item in line_spans])
+    for query_id, line_spans in spans.items():
+        spans[query_id] = tuple(replace(item, held=locator.find_holders(item)) for item in line_spans)
+    return SetLock(set_file.eval_set.version, corpus, documents, spans)
 
 
-def _spans(line: SetLine, texts: Mapping[str, str]) -> Iterable[EvidenceSpan]:
+def _list_spans(line: SetLine, texts: Mapping[str, str]) -> Iterable[EvidenceSpan]:
     for span in line.example.gold_spans or ():
-        yield evidence_in(texts[span.doc_id], span.doc_id, span.start, span.end)
+        yield read_evidence(texts[span.doc_id], span.doc_id, span.start, span.end)

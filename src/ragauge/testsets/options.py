@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from ragauge.core.curation import SetForm, State
 from ragauge.verbs.calls import ModelCallOptions
-from ragauge.verbs.option_specs import Columns, LastJudge, Metrics, Store, StoredRun, Typed
+from ragauge.verbs.option_specs import Columns, LastJudge, Metrics, OptionSpec, Store, StoredRun
 
 if TYPE_CHECKING:
     from ragauge.engine.execute import Progress
 
-Corpus = Annotated[Any, Typed("The documents: a folder, a file or table with ids and texts.", metavar="CORPUS")]
+Corpus = Annotated[Any, OptionSpec("The documents: a folder, a file or table with ids and texts.", metavar="CORPUS")]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -33,12 +33,18 @@ class CheckSetOptions(ModelCallOptions):
         progress: called as examples are judged.
     """
 
-    set: Annotated[Any, Typed("The set; JSON lines with --fix.", argument=True, metavar="SET")] = field(kw_only=False)
+    set: Annotated[Any, OptionSpec("The set; JSON lines with --fix.", argument=True, metavar="SET")] = field(
+        kw_only=False
+    )
     corpus: Corpus
-    judge: Annotated[Any, Typed("Who looks for label holes: local, openai:MODEL; none = nobody.", kind=str)] = "local"
+    judge: Annotated[Any, OptionSpec("Who looks for label holes: local, openai:MODEL; none = nobody.", kind=str)] = (
+        "local"
+    )
     judge_name: str = ""
-    fix: Annotated[bool, Typed("Put moved labels where their evidence stands now; the rest become drafts.")] = False
-    output: Annotated[Path | None, Typed("The mended set to write, with --fix.", "-o --output", kind=Path)] = None
+    fix: Annotated[bool, OptionSpec("Put moved labels where their evidence stands now; the rest become drafts.")] = (
+        False
+    )
+    output: Annotated[Path | None, OptionSpec("The mended set to write, with --fix.", "-o --output", kind=Path)] = None
     columns: Columns = None
     store: Store = None
     progress: Callable[["Progress"], None] | None = None
@@ -54,7 +60,7 @@ class FreezeSetOptions:
         columns: our field -> the set's column.
     """
 
-    set: Annotated[Any, Typed("The set.", argument=True, metavar="SET")] = field(kw_only=False)
+    set: Annotated[Any, OptionSpec("The set.", argument=True, metavar="SET")] = field(kw_only=False)
     corpus: Corpus
     columns: Columns = None
 
@@ -72,14 +78,16 @@ class MarkSetOptions:
         note: why.
     """
 
-    set: Annotated[Any, Typed("The set: JSON lines; it is written anew.", argument=True, metavar="SET")] = field(
+    set: Annotated[Any, OptionSpec("The set: JSON lines; it is written anew.", argument=True, metavar="SET")] = field(
         kw_only=False
     )
-    to: Annotated[State, Typed("draft, reviewed, golden or rejected. Rejected examples are not evaluated.", kind=State)]
-    by: Annotated[str, Typed("Who looked at them.")] = ""
-    ids: Annotated[str | Sequence[str], Typed("Which, by query_id, comma-separated.", kind=str)] = ""
-    all: Annotated[bool, Typed("Every example of the set.")] = False
-    note: Annotated[str, Typed("Why.")] = ""
+    to: Annotated[
+        State, OptionSpec("draft, reviewed, golden or rejected. Rejected examples are not evaluated.", kind=State)
+    ]
+    by: Annotated[str, OptionSpec("Who looked at them.")] = ""
+    ids: Annotated[str | Sequence[str], OptionSpec("Which, by query_id, comma-separated.", kind=str)] = ""
+    all: Annotated[bool, OptionSpec("Every example of the set.")] = False
+    note: Annotated[str, OptionSpec("Why.")] = ""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -87,19 +95,24 @@ class AddExamplesOptions:
     """Which examples of a run go into a set. Each field is an argument of `add_examples`, which explains it."""
 
     run: StoredRun = field(kw_only=False)
-    to: Annotated[Path, Typed("The set, .jsonl; it is made where there is none.", kind=Path, metavar="SET")]
+    to: Annotated[Path, OptionSpec("The set, .jsonl; it is made where there is none.", kind=Path, metavar="SET")]
     ids: Annotated[
-        str | Sequence[str], Typed("Which, by query_id.", argument=True, kind=list[str] | None, metavar="ID")
+        str | Sequence[str], OptionSpec("Which, by query_id.", argument=True, kind=list[str] | None, metavar="ID")
     ] = field(default=(), kw_only=False)
-    failed: Annotated[bool, Typed("All that the run's causes name as wrong.")] = False
-    sample: Annotated[int | None, Typed("So many, drawn in proportion to the weights of the answers.", least=1)] = None
-    by: Annotated[str, Typed("A segment: each of its values gets its share of the sample.", metavar="SEGMENT")] = ""
-    from_set: Annotated[
-        Any, Typed("The run's set, whose quotes are kept; the file of its name by default.", "--from", metavar="SET")
+    failed: Annotated[bool, OptionSpec("All that the run's causes name as wrong.")] = False
+    sample: Annotated[
+        int | None, OptionSpec("So many, drawn in proportion to the weights of the answers.", least=1)
     ] = None
-    tag: Annotated[str | Sequence[str], Typed("What they are tagged with, comma-separated.", kind=str)] = ""
-    by_name: Annotated[str, Typed("Who adds them.", metavar="NAME")] = ""
-    seed: Annotated[int, Typed("Of the sample: equal seeds draw equal examples.")] = 7
+    by: Annotated[str, OptionSpec("A segment: each of its values gets its share of the sample.", metavar="SEGMENT")] = (
+        ""
+    )
+    from_set: Annotated[
+        Any,
+        OptionSpec("The run's set, whose quotes are kept; the file of its name by default.", "--from", metavar="SET"),
+    ] = None
+    tag: Annotated[str | Sequence[str], OptionSpec("What they are tagged with, comma-separated.", kind=str)] = ""
+    by_name: Annotated[str, OptionSpec("Who adds them.", metavar="NAME")] = ""
+    seed: Annotated[int, OptionSpec("Of the sample: equal seeds draw equal examples.")] = 7
     judge: LastJudge = None
     store: Store = None
 
@@ -128,25 +141,31 @@ class GenerateSetOptions(ModelCallOptions):
     """
 
     corpus: Annotated[
-        Any, Typed("The documents: a folder, a file or table with ids and texts.", argument=True, metavar="CORPUS")
+        Any, OptionSpec("The documents: a folder, a file or table with ids and texts.", argument=True, metavar="CORPUS")
     ] = field(kw_only=False)
-    output: Annotated[Path, Typed("The set to write, .jsonl.", "-o --output", kind=Path)]
-    n: Annotated[int, Typed("How many questions.", "-n", least=1)] = 100
-    model: Annotated[Any, Typed("Who writes them: openai:MODEL and others; nobody: known-item queries.", kind=str)] = ""
-    model_name: str = ""
-    judge: Annotated[Any, Typed("Who checks them; the same model by default.", kind=str)] = ""
-    judge_name: str = ""
-    types: Annotated[str | Mapping[str, float], Typed("Shares of the types: single=40,multi_hop=15,…", kind=str)] = ""
-    plan: Annotated[Any, Typed("How questions are put: personas, styles, lengths, languages (YAML).", kind=Path)] = None
-    documents: Annotated[
-        str | Mapping[str, int], Typed("How many about which documents: recent=10,niche=20.", kind=str)
+    output: Annotated[Path, OptionSpec("The set to write, .jsonl.", "-o --output", kind=Path)]
+    n: Annotated[int, OptionSpec("How many questions.", "-n", least=1)] = 100
+    model: Annotated[
+        Any, OptionSpec("Who writes them: openai:MODEL and others; nobody: known-item queries.", kind=str)
     ] = ""
-    existing: Annotated[Any, Typed("A set whose questions are not written again.", metavar="SET")] = None
-    rejected: Annotated[Path | None, Typed("Write here what was not kept, and why: .jsonl.", kind=Path)] = None
-    seed: Annotated[int, Typed("Of the drawing: equal seeds make equal sets.")] = 7
+    model_name: str = ""
+    judge: Annotated[Any, OptionSpec("Who checks them; the same model by default.", kind=str)] = ""
+    judge_name: str = ""
+    types: Annotated[
+        str | Mapping[str, float], OptionSpec("Shares of the types: single=40,multi_hop=15,…", kind=str)
+    ] = ""
+    plan: Annotated[
+        Any, OptionSpec("How questions are put: personas, styles, lengths, languages (YAML).", kind=Path)
+    ] = None
+    documents: Annotated[
+        str | Mapping[str, int], OptionSpec("How many about which documents: recent=10,niche=20.", kind=str)
+    ] = ""
+    existing: Annotated[Any, OptionSpec("A set whose questions are not written again.", metavar="SET")] = None
+    rejected: Annotated[Path | None, OptionSpec("Write here what was not kept, and why: .jsonl.", kind=Path)] = None
+    seed: Annotated[int, OptionSpec("Of the drawing: equal seeds make equal sets.")] = 7
     ids: Annotated[
         Literal["stem", "path"],
-        Typed("Of text files: their paths without endings, or with them.", kind=Literal["stem", "path"]),
+        OptionSpec("Of text files: their paths without endings, or with them.", kind=Literal["stem", "path"]),
     ] = "stem"
     store: Store = None
     progress: Callable[["Progress"], None] | None = None
@@ -163,10 +182,12 @@ class ExportSetOptions:
         corpus: the documents.
     """
 
-    set: Annotated[Any, Typed("The set.", argument=True, metavar="SET")] = field(kw_only=False)
-    to: Annotated[SetForm, Typed("beir, ragas or deepeval.", kind=SetForm)]
-    output: Annotated[Path, Typed("A folder for beir, .jsonl for ragas, .json for deepeval.", "-o --output", kind=Path)]
-    corpus: Annotated[Any, Typed("The documents, written along.", metavar="CORPUS")] = None
+    set: Annotated[Any, OptionSpec("The set.", argument=True, metavar="SET")] = field(kw_only=False)
+    to: Annotated[SetForm, OptionSpec("beir, ragas or deepeval.", kind=SetForm)]
+    output: Annotated[
+        Path, OptionSpec("A folder for beir, .jsonl for ragas, .json for deepeval.", "-o --output", kind=Path)
+    ]
+    corpus: Annotated[Any, OptionSpec("The documents, written along.", metavar="CORPUS")] = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -183,16 +204,19 @@ class VarySetOptions:
         columns: our field -> the set's column.
     """
 
-    set: Annotated[Any, Typed("The set.", argument=True, metavar="SET")] = field(kw_only=False)
+    set: Annotated[Any, OptionSpec("The set.", argument=True, metavar="SET")] = field(kw_only=False)
     kinds: Annotated[
-        str | Sequence[str], Typed("typos, keywords, case, entity (needs --corpus); all by default.", kind=str)
+        str | Sequence[str], OptionSpec("typos, keywords, case, entity (needs --corpus); all by default.", kind=str)
     ] = ""
     output: Annotated[
-        Path | None, Typed("Originals and variants, .jsonl; SET.varied.jsonl by default.", "-o --output", kind=Path)
+        Path | None,
+        OptionSpec("Originals and variants, .jsonl; SET.varied.jsonl by default.", "-o --output", kind=Path),
     ] = None
-    corpus: Annotated[Any, Typed("The documents, of which none may answer what entity asks.", metavar="CORPUS")] = None
-    n: Annotated[int | None, Typed("Variants of each kind at most; all by default.", "-n", least=1)] = None
-    seed: Annotated[int, Typed("Of the drawing: equal seeds make equal sets.")] = 7
+    corpus: Annotated[
+        Any, OptionSpec("The documents, of which none may answer what entity asks.", metavar="CORPUS")
+    ] = None
+    n: Annotated[int | None, OptionSpec("Variants of each kind at most; all by default.", "-n", least=1)] = None
+    seed: Annotated[int, OptionSpec("Of the drawing: equal seeds make equal sets.")] = 7
     columns: Columns = None
 
 
@@ -213,13 +237,13 @@ class SetStatsOptions:
         store: where runs are kept.
     """
 
-    set: Annotated[Any, Typed("The set.", argument=True, metavar="SET")] = field(kw_only=False)
-    corpus: Annotated[Any, Typed("Its documents: topics without a question, overlap.", metavar="CORPUS")] = None
-    like: Annotated[Any, Typed("Questions of people: are the set's like them?", metavar="REAL")] = None
-    run: Annotated[Any, Typed("An evaluated run on the set: what can it show?", metavar="RUN")] = None
-    baseline: Annotated[Any, Typed("A run to pair it with, as compare does.", metavar="RUN")] = None
-    detect: Annotated[str, Typed("The change to be seen: 3% of the mean, or 3 points.")] = ""
+    set: Annotated[Any, OptionSpec("The set.", argument=True, metavar="SET")] = field(kw_only=False)
+    corpus: Annotated[Any, OptionSpec("Its documents: topics without a question, overlap.", metavar="CORPUS")] = None
+    like: Annotated[Any, OptionSpec("Questions of people: are the set's like them?", metavar="REAL")] = None
+    run: Annotated[Any, OptionSpec("An evaluated run on the set: what can it show?", metavar="RUN")] = None
+    baseline: Annotated[Any, OptionSpec("A run to pair it with, as compare does.", metavar="RUN")] = None
+    detect: Annotated[str, OptionSpec("The change to be seen: 3% of the mean, or 3 points.")] = ""
     metrics: Metrics = ()
     judge: LastJudge = None
-    seed: Annotated[int, Typed("Of the classifier's folds.")] = 7
+    seed: Annotated[int, OptionSpec("Of the classifier's folds.")] = 7
     store: Store = None

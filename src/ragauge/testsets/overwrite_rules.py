@@ -11,12 +11,12 @@ from ragauge.core.curation import Curation
 from ragauge.core.errors import DataError, UsageError
 from ragauge.core.example import Example
 from ragauge.testsets.generate.draft import METHOD
-from ragauge.testsets.set_file import ENDINGS, SetFile, SetLine, read_set_file, set_lines
+from ragauge.testsets.set_file import ENDINGS, SetFile, SetLine, read_set_file, read_set_lines
 
-NAMED = 3  # examples that a message names
+MAX_NAMED_EXAMPLES = 3  # examples that a message names
 
 
-def drafts_there(path: Path, method: str, seed: int) -> SetFile | None:
+def read_existing_drafts(path: Path, method: str, seed: int) -> SetFile | None:
     """The drafts that an earlier making left in a file; None = no file, or an empty one.
 
     Args:
@@ -27,15 +27,15 @@ def drafts_there(path: Path, method: str, seed: int) -> SetFile | None:
     Raises:
         UsageError: it holds something else: examples of another making, examples that somebody looked at, no examples.
     """
-    found = lines_there("generate", path)
-    if found is not None:
-        told = f"holds what this command did not write ({method}, seed {seed}, drafts)"
-        others = [one.example.query_id for one in found.lines if not _own(one, method, seed)]
-        _refuse(f"generate: -o {path}", told, others, _hint(path, method))
-    return found
+    existing = read_existing_lines("generate", path)
+    if existing is not None:
+        problem = f"holds what this command did not write ({method}, seed {seed}, drafts)"
+        others = [line.example.query_id for line in existing.lines if not _is_own_draft(line, method, seed)]
+        _refuse_names(f"generate: -o {path}", problem, others, _build_hint(path, method))
+    return existing
 
 
-def rejections_there(path: Path) -> None:
+def check_rejections_file(path: Path) -> None:
     """Makes sure that a file holds, if anything, questions that a making rejected; some may be no questions at all.
 
     Raises:
@@ -43,12 +43,12 @@ def rejections_there(path: Path) -> None:
     """
     if path.is_file():
         texts = path.read_text(encoding="utf-8", errors="replace").splitlines()
-        others = [f"line {n}" for n, text in enumerate(texts, 1) if text.strip() and not _rejected(text)]
-        told = "holds more than rejected questions"
-        _refuse(f"generate: --rejected {path}", told, others, "Name another file.")
+        others = [f"line {n}" for n, text in enumerate(texts, 1) if text.strip() and not _is_rejected_line(text)]
+        problem = "holds more than rejected questions"
+        _refuse_names(f"generate: --rejected {path}", problem, others, "Name another file.")
 
 
-def lines_there(verb: str, path: Path) -> SetFile | None:
+def read_existing_lines(verb: str, path: Path) -> SetFile | None:
     """The lines of the file that a verb is to write; None = no file, or an empty one.
 
     Raises:
@@ -61,29 +61,31 @@ def lines_there(verb: str, path: Path) -> SetFile | None:
     try:
         return read_set_file(path, warn=lambda _: None)
     except DataError as error:
-        raise _no_set(verb, path, error) from None
+        raise _build_not_a_set_error(verb, path, error) from None
 
 
-def all_kept(verb: str, path: Path, before: SetFile | None, made: Iterable[SetLine], method: str = "") -> None:
+def check_lines_kept(
+    verb: str, path: Path, existing: SetFile | None, made: Iterable[SetLine], method: str = ""
+) -> None:
     """Makes sure that every line of a file is among those that are written over it.
 
     Args:
         verb: who writes: generate, vary, check.
         path: the file.
-        before: what it holds.
+        existing: what it holds.
         made: the lines that are written.
         method: of generate: known_item or model.
 
     Raises:
         UsageError: a line would be lost.
     """
-    if before is not None:
-        texts = {one.written for one in made}
-        lost = [one.example.query_id for one in before.lines if one.text not in texts]
-        _refuse(f"{verb}: -o {path}", "holds examples that were not made now", lost, _hint(path, method))
+    if existing is not None:
+        texts = {line.written for line in made}
+        missing = [line.example.query_id for line in existing.lines if line.text not in texts]
+        _refuse_names(f"{verb}: -o {path}", "holds examples that were not made now", missing, _build_hint(path, method))
 
 
-def prepared_there(path: Path, examples: Iterable[Example]) -> SetFile | None:
+def read_prepared_lines(path: Path, examples: Iterable[Example]) -> SetFile | None:
     """The lines of the file that `prepare` is to write; None = no file, or an empty one.
 
     Args:
@@ -96,39 +98,45 @@ def prepared_there(path: Path, examples: Iterable[Example]) -> SetFile | None:
     if not path.is_file() or not path.read_bytes().strip():
         return None
     try:
-        found = set_lines(path, warn=lambda _: None)
+        existing = read_set_lines(path, warn=lambda _: None)
     except DataError as error:
-        raise _no_set("prepare", path, error) from None
-    wanted = {one.query_id: one for one in examples}
+        raise _build_not_a_set_error("prepare", path, error) from None
+    requested = {item.query_id: item for item in examples}
 
-    def same(line: SetLine) -> bool:
-        example = wanted.get(line.example.query_id)
-        return example is not None and line.curation == Curation() and _filled(example, line.example) == line.example
+    def is_prepared(line: SetLine) -> bool:
+        example = requested.get(line.example.query_id)
+        return (
+            example is not None and line.curation == Curation() and _fill_claims(example, line.example) == line.example
+        )
 
-    others = [one.example.query_id for one in found.lines if not same(one)]
-    _refuse(f"prepare: -o {path}", "holds what this command did not write", others, "Name another -o.")
-    return found
+    others = [item.example.query_id for item in existing.lines if not is_prepared(item)]
+    _refuse_names(f"prepare: -o {path}", "holds what this command did not write", others, "Name another -o.")
+    return existing
 
 
-def claims_kept(path: Path, before: SetFile | None, made: Iterable[Example]) -> None:
+def check_claims_kept(path: Path, existing: SetFile | None, made: Iterable[Example]) -> None:
     """Makes sure that no claims and aspects that a file holds are lost to others.
 
     Args:
         path: the file.
-        before: what it holds.
+        existing: what it holds.
         made: the examples that are written over it.
 
     Raises:
         UsageError: an example there has other claims or aspects.
     """
-    wanted = {one.query_id: one for one in made}
-    lines = () if before is None else before.lines
-    there = {one.example.query_id: one.example for one in lines}
-    others = [name for name, one in there.items() if _filled(one, wanted[name]) != wanted[name]]
-    _refuse(f"prepare: -o {path}", "holds other claims or aspects", others, "Name another -o: replies are kept.")
+    examples_by_id = {item.query_id: item for item in made}
+    lines = () if existing is None else existing.lines
+    existing_by_id = {item.example.query_id: item.example for item in lines}
+    others = [
+        name
+        for name, item in existing_by_id.items()
+        if _fill_claims(item, examples_by_id[name]) != examples_by_id[name]
+    ]
+    _refuse_names(f"prepare: -o {path}", "holds other claims or aspects", others, "Name another -o: replies are kept.")
 
 
-def _filled(example: Example, other: Example) -> Example:
+def _fill_claims(example: Example, other: Example) -> Example:
     """An example with another's claims and aspects where it has none."""
     claims, aspects = example.reference_claims, example.aspects
     return replace(
@@ -138,29 +146,29 @@ def _filled(example: Example, other: Example) -> Example:
     )
 
 
-def _no_set(verb: str, path: Path, error: DataError) -> UsageError:
-    told = f"testset {verb}: -o {path}: it is there and holds no set ({error})."
-    return UsageError(f"{told} It stays as it is. Name another file.")
+def _build_not_a_set_error(verb: str, path: Path, error: DataError) -> UsageError:
+    message = f"testset {verb}: -o {path}: it is there and holds no set ({error})."
+    return UsageError(f"{message} It stays as it is. Name another file.")
 
 
-def _own(line: SetLine, method: str, seed: int) -> bool:
+def _is_own_draft(line: SetLine, method: str, seed: int) -> bool:
     """Whether this command made a line, and nobody marked it since."""
     meta = line.curation
-    made = _made(line, method) and meta.origin is not None and meta.origin.seed == seed
+    made = _is_made_by(line, method) and meta.origin is not None and meta.origin.seed == seed
     return made and meta.state == "draft" and not meta.note
 
 
-def _made(line: SetLine, method: str) -> bool:
+def _is_made_by(line: SetLine, method: str) -> bool:
     meta = line.curation
     return meta.origin is not None and meta.origin.method == method and not meta.by
 
 
-def _hint(path: Path, method: str) -> str:
+def _build_hint(path: Path, method: str) -> str:
     more = f" --existing {path} keeps its questions from being written again." if method == METHOD else ""
     return f"Name another -o.{more}"
 
 
-def _rejected(text: str) -> bool:
+def _is_rejected_line(text: str) -> bool:
     """Whether a line is a question that a model's making rejected."""
     try:
         meta = json.loads(text)["meta"]
@@ -169,8 +177,10 @@ def _rejected(text: str) -> bool:
         return False
 
 
-def _refuse(option: str, told: str, names: Sequence[str], hint: str) -> None:
+def _refuse_names(option: str, problem: str, names: Sequence[str], hint: str) -> None:
     """Raises where there is a name."""
     if names:
-        shown = ", ".join(names[:NAMED]) + (f" and {len(names) - NAMED:,} more" if len(names) > NAMED else "")
-        raise UsageError(f"testset {option}: it is there and {told}: {shown}. It stays as it is. {hint}")
+        listing = ", ".join(names[:MAX_NAMED_EXAMPLES]) + (
+            f" and {len(names) - MAX_NAMED_EXAMPLES:,} more" if len(names) > MAX_NAMED_EXAMPLES else ""
+        )
+        raise UsageError(f"testset {option}: it is there and {problem}: {listing}. It stays as it is. {hint}")

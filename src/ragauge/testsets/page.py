@@ -8,19 +8,24 @@ from urllib.parse import quote
 
 from ragauge.core.errors import UnknownName, UsageError
 from ragauge.dashboard.list_page import ListPage
-from ragauge.dashboard.site import NoSuchPage, Site, Table, asked_of, number_of
-from ragauge.rendering.lists import ServedLinks, question, set_part
-from ragauge.rendering.writers.html import sections_html
-from ragauge.testsets.curate.set_inventory import stored_examples, stored_set, stored_set_diff, stored_sets
-from ragauge.testsets.curate.tables import example_row, list_sections, set_sections, set_value
+from ragauge.dashboard.site import NoSuchPage, Site, Table, parse_number, parse_options
+from ragauge.rendering.lists import ServedLinks, encode_set_name, format_query
+from ragauge.rendering.writers.html import render_sections
+from ragauge.testsets.curate.set_inventory import (
+    diff_stored_sets,
+    list_stored_sets,
+    load_stored_examples,
+    load_stored_set,
+)
+from ragauge.testsets.curate.tables import build_example_row, build_list_sections, build_set_sections, encode_set
 from ragauge.testsets.curate.verb import SetDiff
-from ragauge.testsets.tables import difference_rows, difference_sections
+from ragauge.testsets.tables import build_difference_sections, list_differences
 
 if TYPE_CHECKING:
     from starlette.datastructures import QueryParams
 
-LIMIT = 50  # examples of a page
-MOST = 200  # examples of a difference
+PAGE_SIZE = 50  # examples of a page
+MAX_DIFFERENCES = 200  # examples of a difference
 
 
 @dataclass(frozen=True)
@@ -40,21 +45,23 @@ class SetPage:
     @property
     def value(self) -> dict[str, Any]:
         """Every number, and a page of the examples."""
-        return set_value(self.found)
+        return encode_set(self.found)
 
     def html(self) -> str:
         """The page."""
         about, root = self.found.about, self.site.root
         links = ServedLinks(root, self.found.run)
-        here, last = links.link("set", about.name, about.version), -(-about.n // LIMIT)
+        here, last = links.link("set", about.name, about.version), -(-about.n // PAGE_SIZE)
         return self.site.render(
             "list.html",
             "sets",
             title=f"{about.name or 'set without a name'} ({about.version})",
-            sections=sections_html(set_sections(self.found), links, 1),
+            sections=render_sections(build_set_sections(self.found), links, 1),
             above=[(f"{root}/sets", "Sets")],
-            before=here + (question({"page": str(self.turn - 1)}) if self.turn > 2 else "") if self.turn > 1 else "",
-            behind=here + question({"page": str(self.turn + 1)}) if self.turn < last else "",
+            before=here + (format_query({"page": str(self.turn - 1)}) if self.turn > 2 else "")
+            if self.turn > 1
+            else "",
+            behind=here + format_query({"page": str(self.turn + 1)}) if self.turn < last else "",
         )
 
 
@@ -88,52 +95,54 @@ class DiffPage:
             "sets",
             above=above,
             title=f"What changed in {differs.new or 'a set without a name'}",
-            sections=sections_html(difference_sections(differs, most=MOST), links, 1),
+            sections=render_sections(build_difference_sections(differs, max_rows=MAX_DIFFERENCES), links, 1),
         )
 
 
-def _named(site: Site, part: str) -> str:
+def _find_set_name(site: Site, address_part: str) -> str:
     """The set that a part of an address names.
 
     Raises:
         NoSuchPage: there is none; the nearest names are in the text.
     """
-    names = list(dict.fromkeys(one.name for one in stored_sets(store=site.store)))
-    found = next((name for name in names if set_part(name) == quote(part, safe="")), None)
-    if found is None:
-        raise NoSuchPage(str(UnknownName("set", part, names)))
-    return found
+    names = list(dict.fromkeys(set_version.name for set_version in list_stored_sets(store=site.store)))
+    set_name = next((name for name in names if encode_set_name(name) == quote(address_part, safe="")), None)
+    if set_name is None:
+        raise NoSuchPage(str(UnknownName("set", address_part, names)))
+    return set_name
 
 
-def page(site: Site, given: QueryParams) -> ListPage:
+def build_page(site: Site, params: QueryParams) -> ListPage:
     """The list of sets."""
-    asked_of(given, ())
-    return ListPage(site, "sets", "Sets", stored_sets(store=site.store), list_sections)
+    parse_options(params, ())
+    return ListPage(site, "sets", "Sets", list_stored_sets(store=site.store), build_list_sections)
 
 
-def table(site: Site, given: QueryParams) -> Table:
+def build_table(site: Site, params: QueryParams) -> Table:
     """A row a version."""
-    rows = [asdict(one) for one in page(site, given).value]
+    rows = [asdict(set_version) for set_version in build_page(site, params).value]
     return list(rows[0]) if rows else [], rows
 
 
-def one(site: Site, given: QueryParams, name: str, version: str) -> SetPage:
+def build_set_page(site: Site, params: QueryParams, name: str, version: str) -> SetPage:
     """The version of a set that an address names.
 
     Raises:
         NoSuchPage: no such set or version.
         UsageError: a page that is no number, or that the set does not have.
     """
-    turn = number_of(asked_of(given, ("page",)), "page", 1, 1)
-    found = _there(
-        lambda: stored_set(_named(site, name), version, first=(turn - 1) * LIMIT, limit=LIMIT, store=site.store)
+    turn = parse_number(parse_options(params, ("page",)), "page", 1, 1)
+    loaded_set = _read_or_refuse(
+        lambda: load_stored_set(
+            _find_set_name(site, name), version, first=(turn - 1) * PAGE_SIZE, limit=PAGE_SIZE, store=site.store
+        )
     )
-    if turn > max(1, -(-found.about.n // LIMIT)):
-        raise UsageError(f"page {turn}: the set has {found.about.n:,} examples, {LIMIT} a page.")
-    return SetPage(site, found, turn)
+    if turn > max(1, -(-loaded_set.about.n // PAGE_SIZE)):
+        raise UsageError(f"page {turn}: the set has {loaded_set.about.n:,} examples, {PAGE_SIZE} a page.")
+    return SetPage(site, loaded_set, turn)
 
 
-def _there(read: Any) -> Any:
+def _read_or_refuse(read: Any) -> Any:
     """What is read; of what is not there, the page that says so."""
     try:
         return read()
@@ -141,27 +150,27 @@ def _there(read: Any) -> Any:
         raise NoSuchPage(str(error)) from error
 
 
-def examples_table(site: Site, given: QueryParams, name: str, version: str) -> Table:
+def build_examples_table(site: Site, params: QueryParams, name: str, version: str) -> Table:
     """Every example of a version, whatever the page."""
-    asked_of(given, ("page",))
-    held = _there(lambda: stored_examples(_named(site, name), version, store=site.store))
-    rows = [dict(example_row(example)) for example in held]
+    parse_options(params, ("page",))
+    examples = _read_or_refuse(lambda: load_stored_examples(_find_set_name(site, name), version, store=site.store))
+    rows = [dict(build_example_row(example)) for example in examples]
     return list(dict.fromkeys(column for row in rows for column in row)), rows
 
 
-def diff(site: Site, given: QueryParams, name: str) -> DiffPage:
+def build_diff_page(site: Site, params: QueryParams, name: str) -> DiffPage:
     """What changed between two versions of a set; without `old` since the version before, without `new` to the newest.
 
     Raises:
         NoSuchPage: no such set.
         UsageError: no such version, or none before.
     """
-    asked = asked_of(given, ("old", "new"))
-    found = _named(site, name)
-    return DiffPage(site, stored_set_diff(found, asked.get("old", ""), asked.get("new", ""), store=site.store))
+    options = parse_options(params, ("old", "new"))
+    set_name = _find_set_name(site, name)
+    return DiffPage(site, diff_stored_sets(set_name, options.get("old", ""), options.get("new", ""), store=site.store))
 
 
-def diff_table(site: Site, given: QueryParams, name: str) -> Table:
+def build_diff_table(site: Site, params: QueryParams, name: str) -> Table:
     """A row an added or removed example, and a field that changed."""
-    rows = list(difference_rows(diff(site, given, name).value))
+    rows = list(list_differences(build_diff_page(site, params, name).value))
     return ["query_id", "what", "before", "now"], rows

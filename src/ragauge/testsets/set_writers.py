@@ -13,16 +13,18 @@ from typing import Any, get_args
 from ragauge.core.curation import SetForm
 from ragauge.core.errors import DataError, UsageError
 from ragauge.core.example import Example
-from ragauge.core.jsonl_files import example_fields, written
-from ragauge.core.messages import plural
-from ragauge.readers.beir import OURS
+from ragauge.core.jsonl_files import example_to_dict, open_text_writer
+from ragauge.core.messages import format_count
+from ragauge.readers.beir import OWN_METADATA_KEY
 from ragauge.readers.options import warn_user
 
-NAMED = 5  # documents that a warning names
+MAX_NAMED_DOCUMENTS = 5  # documents that a warning names
 FORMS: tuple[SetForm, ...] = get_args(SetForm)
 
 
-def export(form: SetForm, path: Path, examples: Iterable[Example], texts: Mapping[str, str] | None = None) -> int:
+def export_examples(
+    form: SetForm, path: Path, examples: Iterable[Example], texts: Mapping[str, str] | None = None
+) -> int:
     """Writes a set: beir as a folder, ragas as JSON lines, deepeval as a JSON list of goldens.
 
     Args:
@@ -40,103 +42,106 @@ def export(form: SetForm, path: Path, examples: Iterable[Example], texts: Mappin
     """
     if form not in FORMS:
         raise UsageError(f"testset export: --to {form}: expected one of {', '.join(FORMS)}.")
-    listed = list(examples)
+    example_list = list(examples)
     if form == "beir":
-        _beir(path, listed, texts)
-        return len(listed)
+        _write_beir(path, example_list, texts)
+        return len(example_list)
     ending = {"ragas": ".jsonl", "deepeval": ".json"}[form]
     if path.suffix != ending:
         raise UsageError(f"testset export: -o {path}: {form} takes a file that ends in {ending}.")
-    _refuse_taken(path, "file")
-    rows = [_row(form, example, texts or {}) for example in listed]
-    with written(path) as file:
+    _check_target_free(path, "file")
+    rows = [_build_row(form, example, texts or {}) for example in example_list]
+    with open_text_writer(path) as file:
         if form == "deepeval":
             json.dump(rows, file, ensure_ascii=False, indent=1)
             file.write("\n")
         else:
-            file.writelines(_line(row) for row in rows)
+            file.writelines(_format_line(row) for row in rows)
     return len(rows)
 
 
-def _row(form: SetForm, example: Example, texts: Mapping[str, str]) -> dict[str, Any]:
+def _build_row(form: SetForm, example: Example, texts: Mapping[str, str]) -> dict[str, Any]:
     """A sample of ragas (user_input, reference, reference_contexts) or golden of deepeval (input, expected_output)."""
-    fields = example_fields(example)
+    fields = example_to_dict(example)
     query, reference = fields.pop("query"), fields.pop("reference_answer", None)
     if reference is None and example.references:  # several: the others stand under references
         reference, fields["references"] = example.references[0], list(example.references[1:])
-    contexts = [texts[doc_id] for doc_id in _gold(example) if doc_id in texts]
+    contexts = [texts[doc_id] for doc_id in _list_gold_documents(example) if doc_id in texts]
     names = ("input", "expected_output", "context")
     if form == "ragas":
         names = ("user_input", "reference", "reference_contexts")
-    found = {**dict(zip(names, (query, reference, contexts or None), strict=True)), **fields}
-    return {key: value for key, value in found.items() if value is not None}
+    row = {**dict(zip(names, (query, reference, contexts or None), strict=True)), **fields}
+    return {key: value for key, value in row.items() if value is not None}
 
 
-def _gold(example: Example) -> list[str]:
-    named = [doc_id for one in example.relevant or () if one.grade > 0 for doc_id in one.doc_ids]
-    return list(dict.fromkeys([*named, *(span.doc_id for span in example.gold_spans or ())]))
+def _list_gold_documents(example: Example) -> list[str]:
+    doc_ids = [doc_id for item in example.relevant or () if item.grade > 0 for doc_id in item.doc_ids]
+    return list(dict.fromkeys([*doc_ids, *(span.doc_id for span in example.gold_spans or ())]))
 
 
-def _beir(path: Path, examples: list[Example], texts: Mapping[str, str] | None) -> None:
+def _write_beir(path: Path, examples: list[Example], texts: Mapping[str, str] | None) -> None:
     for example in examples:
-        if any(len(one.doc_ids) > 1 for one in example.relevant or ()):
+        if any(len(item.doc_ids) > 1 for item in example.relevant or ()):
             raise DataError("BEIR has no place for groups of documents.", source=f"example {example.query_id}")
-    _refuse_taken(path, "folder")
+    _check_target_free(path, "folder")
     (path / "qrels").mkdir(parents=True)
     if texts is not None:
-        with written(path / "corpus.jsonl") as file:
-            file.writelines(_line({"_id": doc_id, "title": "", "text": text}) for doc_id, text in texts.items())
-    with written(path / "queries.jsonl") as file:
-        file.writelines(map(_line, map(_query, examples)))
-    with written(path / "qrels" / "test.tsv") as file:
+        with open_text_writer(path / "corpus.jsonl") as file:
+            file.writelines(_format_line({"_id": doc_id, "title": "", "text": text}) for doc_id, text in texts.items())
+    with open_text_writer(path / "queries.jsonl") as file:
+        file.writelines(map(_format_line, map(_build_query_row, examples)))
+    with open_text_writer(path / "qrels" / "test.tsv") as file:
         file.write("query-id\tcorpus-id\tscore\n")
-        file.writelines(_labels(examples))
-    _warn_of(path, examples, texts)
+        file.writelines(_format_qrels(examples))
+    _warn_missing_labels(path, examples, texts)
 
 
-def _refuse_taken(path: Path, kind: str) -> None:
+def _check_target_free(path: Path, kind: str) -> None:
     """Makes sure that nothing stands where a set is written but an empty file or folder of that kind."""
-    held = any(path.iterdir()) if path.is_dir() else path.exists() and path.stat().st_size > 0
-    if held or (path.exists() and path.is_dir() is not (kind == "folder")):
+    has_content = any(path.iterdir()) if path.is_dir() else path.exists() and path.stat().st_size > 0
+    if has_content or (path.exists() and path.is_dir() is not (kind == "folder")):
         raise UsageError(f"testset export: -o {path}: is there already and stays as it is. Name a new {kind}.")
 
 
-def _warn_of(path: Path, examples: Sequence[Example], texts: Mapping[str, str] | None) -> None:
+def _warn_missing_labels(path: Path, examples: Sequence[Example], texts: Mapping[str, str] | None) -> None:
     """Says which queries have no label, and which labels no document."""
-    if without := sum(not _graded(one) for one in examples):
+    if without := sum(not _collect_grades(example) for example in examples):
         warn_user(
-            f"{path}: {plural(without, 'query', 'queries')} of {len(examples):,} without a label: other tools pass "
+            f"{path}: {format_count(without, 'query', 'queries')} of {len(examples):,} without a label: other tools "
+            "pass "
             "by what qrels/test.tsv does not name; ragauge reads them again."
         )
-    named = {doc_id for example in examples for doc_id in _graded(example)}
-    if texts is not None and (lost := sorted(named - texts.keys())):
-        shown = ", ".join(map(repr, lost[:NAMED])) + (" …" if len(lost) > NAMED else "")
-        warn_user(f"{path}: {plural(len(lost), 'labelled document')} not in the corpus: {shown}.")
+    labeled_ids = {doc_id for example in examples for doc_id in _collect_grades(example)}
+    if texts is not None and (missing := sorted(labeled_ids - texts.keys())):
+        preview = ", ".join(map(repr, missing[:MAX_NAMED_DOCUMENTS])) + (
+            " …" if len(missing) > MAX_NAMED_DOCUMENTS else ""
+        )
+        warn_user(f"{path}: {format_count(len(missing), 'labelled document')} not in the corpus: {preview}.")
 
 
-def _query(example: Example) -> dict[str, Any]:
+def _build_query_row(example: Example) -> dict[str, Any]:
     if not example.relevant:  # the reader knows it by `relevant`, None too
-        fields = example_fields(example) | {"relevant": None if example.relevant is None else {}}
-        own = {key: value for key, value in fields.items() if key not in ("query_id", "query")}
-        return {"_id": example.query_id, "text": example.query, "metadata": {OURS: own}}
-    held = ("query_id", "query", "relevant")
-    fields = {key: value for key, value in example_fields(example).items() if key not in held}
-    return {"_id": example.query_id, "text": example.query, "metadata": {OURS: fields} if fields else {}}
+        fields = example_to_dict(example) | {"relevant": None if example.relevant is None else {}}
+        own_fields = {key: value for key, value in fields.items() if key not in ("query_id", "query")}
+        return {"_id": example.query_id, "text": example.query, "metadata": {OWN_METADATA_KEY: own_fields}}
+    excluded = ("query_id", "query", "relevant")
+    fields = {key: value for key, value in example_to_dict(example).items() if key not in excluded}
+    return {"_id": example.query_id, "text": example.query, "metadata": {OWN_METADATA_KEY: fields} if fields else {}}
 
 
-def _labels(examples: Iterable[Example]) -> Iterator[str]:
+def _format_qrels(examples: Iterable[Example]) -> Iterator[str]:
     for example in examples:
-        for doc_id, grade in _graded(example).items():
-            whole = float(grade).is_integer()  # as other tools read them
-            yield f"{example.query_id}\t{doc_id}\t{int(grade) if whole else float(grade)!r}\n"
+        for doc_id, grade in _collect_grades(example).items():
+            is_whole = float(grade).is_integer()  # as other tools read them
+            yield f"{example.query_id}\t{doc_id}\t{int(grade) if is_whole else float(grade)!r}\n"
 
 
-def _graded(example: Example) -> dict[str, float]:
+def _collect_grades(example: Example) -> dict[str, float]:
     """Document -> grade: its labels, or where it has none the documents that hold its gold spans."""
     if example.relevant is None:
         return dict.fromkeys((span.doc_id for span in example.gold_spans or ()), 1.0)
-    return {one.doc_ids[0]: one.grade for one in example.relevant}
+    return {item.doc_ids[0]: item.grade for item in example.relevant}
 
 
-def _line(row: Mapping[str, Any]) -> str:
+def _format_line(row: Mapping[str, Any]) -> str:
     return json.dumps(row, ensure_ascii=False, allow_nan=False) + "\n"

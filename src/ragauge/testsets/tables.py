@@ -8,9 +8,9 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, Literal
 
 from ragauge.core.document_names import FileName
-from ragauge.core.messages import command, number, plural
-from ragauge.rendering.sections import ReportColumn, ReportSection, ReportTable, columns
-from ragauge.rendering.words import line, safe
+from ragauge.core.messages import format_command, format_count, format_value
+from ragauge.rendering.sections import ReportColumn, ReportSection, ReportTable, build_columns
+from ragauge.rendering.words import make_safe, to_line
 
 if TYPE_CHECKING:
     from ragauge.stats.weighted import Interval
@@ -19,13 +19,13 @@ if TYPE_CHECKING:
     from ragauge.testsets.generate.rounds import WrittenSet
     from ragauge.testsets.generate.set_generation import GeneratedSet
 
-MOST = 20  # rows of a table of examples
-NAMED = 10  # query_ids in a command
-EACH = 5  # stretches of evidence of an example
-TEXT = 120  # characters of a text
-HEARD = 300  # characters of a reply
-WORST = ("unwinnable", "gone", "changed", "moved")  # of evidence that is not intact, the worst first
-MEANING = {
+MAX_ROWS = 20  # rows of a table of examples
+MAX_IDS = 10  # query_ids in a command
+MAX_STRETCHES = 5  # stretches of evidence of an example
+MAX_TEXT_CHARS = 120  # characters of a text
+MAX_REPLY_CHARS = 300  # characters of a reply
+STATES_WORST_FIRST = ("unwinnable", "gone", "changed", "moved")  # of evidence that is not intact, the worst first
+STATE_MEANINGS = {
     "intact": "the evidence stands where the labels say",
     "moved": "the same words at another place, or in a document of another name",
     "changed": "other words than when the labels were made, or words that stand in several places",
@@ -33,75 +33,79 @@ MEANING = {
     "unwinnable": "no gold document is in the corpus: no retriever can find it",
     "no labels": "no document or span is labelled",
 }
-DIFFICULTY = (
+DIFFICULTY_NOTE = (
     "easy: the gold document is first by BM25 and by embeddings; hard: beyond the tenth place in both. Both rank "
     "whole documents: a system that searches passages may rank otherwise."
 )
-UNWRITTEN = {  # why no question came
+UNWRITTEN_REASONS = {  # why no question came
     "declined": "the model says that the passages allow no such question: another passage was drawn",
     "unreadable": "no reply holds a question, asked twice",
     "call_failed": "the model could not be asked",
 }
-UNLOCKED = (
+UNLOCKED_NOTE = (
     "Without a lock and without quotes, documents and spans are only looked up by name and length: "
     "ragauge testset freeze SET --corpus CORPUS keeps what they hold."
 )
 
 
-def freshness_sections(
-    found: SetFreshness, fixed: str = "", *, path: str = "SET", corpus: str = "CORPUS"
+def build_freshness_sections(
+    freshness: SetFreshness, fixed: str = "", *, path: str = "SET", corpus: str = "CORPUS"
 ) -> Iterator[ReportSection]:
     """The share alive, the states, examples that need a look, and what to do.
 
     Args:
-        found: what was found.
+        freshness: what was found.
         fixed: the mended set that was written; "" = none.
         path: of the set, for commands.
         corpus: likewise.
     """
-    from ragauge.testsets.check.freshness import LEAST_ALIVE
+    from ragauge.testsets.check.freshness import MIN_ALIVE_SHARE
 
-    alive, intact = found.gold_alive, found.gold_intact
-    lead = [f"{safe(found.name)}: {plural(len(found.examples), 'example')}."]
+    alive, intact = freshness.gold_alive, freshness.gold_intact
+    lead = [f"{make_safe(freshness.name)}: {format_count(len(freshness.examples), 'example')}."]
     if alive[0] is not None:
-        there = f"{sum(found.documents.values()):,} of {plural(len(found.documents), 'gold document')}"
-        lead.append(
-            f"gold_alive {_share(*alive, LEAST_ALIVE)}: {there}; "
-            f"gold_intact {_share(*intact)} of the examples with labels."
+        alive_text = (
+            f"{sum(freshness.documents.values()):,} of {format_count(len(freshness.documents), 'gold document')}"
         )
-    verdict = "" if found.passed else "Fewer than 90 % of the gold documents are alive: refresh the set."
-    rows = tuple((state, f"{n:,}", MEANING[state]) for state, n in found.counts.items())
-    heads = (ReportColumn("state"), ReportColumn("examples", "number"), ReportColumn("meaning"))
-    notes = [UNLOCKED] if not found.locked and _by_name(found) else []
-    notes += _living_on(found)
-    if found.same_version is False:
+        lead.append(
+            f"gold_alive {_format_share(*alive, MIN_ALIVE_SHARE)}: {alive_text}; "
+            f"gold_intact {_format_share(*intact)} of the examples with labels."
+        )
+    verdict = "" if freshness.passed else "Fewer than 90 % of the gold documents are alive: refresh the set."
+    rows = tuple((state, f"{n:,}", STATE_MEANINGS[state]) for state, n in freshness.counts.items())
+    headers = (ReportColumn("state"), ReportColumn("examples", "number"), ReportColumn("meaning"))
+    notes = [UNLOCKED_NOTE] if not freshness.locked and _has_evidence_by_name(freshness) else []
+    notes += _explain_alive_documents(freshness)
+    if freshness.same_version is False:
         notes.append("The set is not the one that was frozen: labels made since are only looked up by name.")
     yield ReportSection(
         "testset check",
         lead=(*lead, *([verdict] if verdict else [])),
-        table=ReportTable(heads, rows),
+        table=ReportTable(headers, rows),
         notes=tuple(notes),
     )
-    if listed := [one for one in found.examples if one.state not in ("intact", "no labels")]:
+    if stale_examples := [example for example in freshness.examples if example.state not in ("intact", "no labels")]:
         commands: tuple[str, ...]
         if fixed:
-            drafts = [one.line.example.query_id for one in listed if one.state != "moved"]
-            ids = ",".join(drafts) if len(drafts) <= NAMED else "IDS"
-            mark = (command("testset", "mark", fixed, "--to", "reviewed", "--by", "NAME", "--ids", ids),)
-            freeze = command("testset", "freeze", fixed, "--corpus", corpus)
-            commands = (command("testset", "diff", path, fixed), *(mark if drafts else ()), freeze)
+            drafts = [example.line.example.query_id for example in stale_examples if example.state != "moved"]
+            ids = ",".join(drafts) if len(drafts) <= MAX_IDS else "IDS"
+            mark = (format_command("testset", "mark", fixed, "--to", "reviewed", "--by", "NAME", "--ids", ids),)
+            freeze = format_command("testset", "freeze", fixed, "--corpus", corpus)
+            commands = (format_command("testset", "diff", path, fixed), *(mark if drafts else ()), freeze)
         else:
-            commands = (command("testset", "check", path, "--corpus", corpus, "--fix", "-o", "NEW.jsonl"),)
-        yield _listed(listed, fixed, commands)
+            commands = (format_command("testset", "check", path, "--corpus", corpus, "--fix", "-o", "NEW.jsonl"),)
+        yield _build_example_list(stale_examples, fixed, commands)
 
 
-def _living_on(found: SetFreshness) -> list[str]:
+def _explain_alive_documents(freshness: SetFreshness) -> list[str]:
     """Why documents count as alive that examples cannot find; [] where there are none."""
-    gone = [one for one in found.examples if one.state == "unwinnable"]
-    alive = [one for one in gone if any(found.documents.get(stretch.was.doc_id) for stretch in one.evidence)]
+    gone = [example for example in freshness.examples if example.state == "unwinnable"]
+    alive = [
+        example for example in gone if any(freshness.documents.get(stretch.was.doc_id) for stretch in example.evidence)
+    ]
     if not alive:
         return []
-    tells = "" if found.locked else " Without a lock nothing tells that the whole document stands there."
+    tells = "" if freshness.locked else " Without a lock nothing tells that the whole document stands there."
     return [
         f"{len(alive):,} of the {len(gone):,} unwinnable {'examples label' if len(alive) > 1 else 'examples labels'} a "
         "document whose name is gone, and gold_alive counts it as alive: words of it that other examples quote stand "
@@ -109,15 +113,17 @@ def _living_on(found: SetFreshness) -> list[str]:
     ]
 
 
-def _by_name(found: SetFreshness) -> bool:
-    return any(not stretch.was.runs for one in found.examples for stretch in one.evidence)
+def _has_evidence_by_name(freshness: SetFreshness) -> bool:
+    return any(not stretch.was.runs for example in freshness.examples for stretch in example.evidence)
 
 
-def _listed(listed: list[ExampleState], fixed: str, commands: tuple[str, ...]) -> ReportSection:
-    shown = sorted(listed, key=lambda one: WORST.index(one.state))[:MOST]
-    rows = tuple(row for one in shown for row in _evidence_rows(one))
-    more = (f"and {len(listed) - MOST:,} more: --json lists all.",) if len(listed) > MOST else ()
-    heads = (
+def _build_example_list(stale_examples: list[ExampleState], fixed: str, commands: tuple[str, ...]) -> ReportSection:
+    visible = sorted(stale_examples, key=lambda example: STATES_WORST_FIRST.index(example.state))[:MAX_ROWS]
+    rows = tuple(row for example in visible for row in _build_evidence_rows(example))
+    more = (
+        (f"and {len(stale_examples) - MAX_ROWS:,} more: --json lists all.",) if len(stale_examples) > MAX_ROWS else ()
+    )
+    headers = (
         ReportColumn("example", fold=True),
         ReportColumn("state"),
         ReportColumn("evidence", fold=True),
@@ -125,64 +131,81 @@ def _listed(listed: list[ExampleState], fixed: str, commands: tuple[str, ...]) -
     )
     after = (
         (
-            f"wrote {safe(fixed)}: labels stand where their evidence is, with its words as they are now; what changed "
+            f"wrote {make_safe(fixed)}: labels stand where their evidence is, with its words as they are now; what "
+            "changed "
             "or is gone is a draft. Look at what changed, mark the drafts that hold, and freeze the set again.",
         )
         if fixed
         else ()
     )
-    table = ReportTable(heads, rows)
+    table = ReportTable(headers, rows)
     return ReportSection("To look at", table=table, after=(*more, *after), commands=commands)
 
 
-def _evidence_rows(one: ExampleState) -> Iterator[tuple[str, str, str, str]]:
+def _build_evidence_rows(example_state: ExampleState) -> Iterator[tuple[str, str, str, str]]:
     """A row for each stretch of evidence that is not intact, the worst first, the example named in the first."""
-    lost = sorted((stretch for stretch in one.evidence if stretch.state in WORST), key=lambda a: WORST.index(a.state))
-    example = one.line.example
-    yield line(example.query_id), one.state, _place(lost[0]), line(example.query, TEXT)
-    for stretch in lost[1:EACH]:
-        yield "", stretch.state, _place(stretch), ""
-    if len(lost) > EACH:
-        yield "", "", f"and {len(lost) - EACH:,} more", ""
+    worst_first = sorted(
+        (stretch for stretch in example_state.evidence if stretch.state in STATES_WORST_FIRST),
+        key=lambda a: STATES_WORST_FIRST.index(a.state),
+    )
+    example = example_state.line.example
+    yield (
+        to_line(example.query_id),
+        example_state.state,
+        _format_location(worst_first[0]),
+        to_line(example.query, MAX_TEXT_CHARS),
+    )
+    for stretch in worst_first[1:MAX_STRETCHES]:
+        yield "", stretch.state, _format_location(stretch), ""
+    if len(worst_first) > MAX_STRETCHES:
+        yield "", "", f"and {len(worst_first) - MAX_STRETCHES:,} more", ""
 
 
-def _place(one: EvidenceState) -> str:
-    was = f"{one.was.doc_id}" + ("" if one.was.start < 0 else f" {one.was.start}–{one.was.end}")
-    if one.now is None:
-        return safe(f"{was} → nowhere")
-    there = one.now.doc_id + ("" if one.was.start < 0 else f" {one.now.start}–{one.now.end}")
-    alike = f" ({one.now.alike:.0%} of its words)" if one.state == "changed" and one.now.alike < 1 else ""
-    return safe(f"{was} → {there}{alike}")
+def _format_location(evidence: EvidenceState) -> str:
+    old_location = f"{evidence.was.doc_id}" + (
+        "" if evidence.was.start < 0 else f" {evidence.was.start}–{evidence.was.end}"
+    )
+    if evidence.now is None:
+        return make_safe(f"{old_location} → nowhere")
+    new_location = evidence.now.doc_id + ("" if evidence.was.start < 0 else f" {evidence.now.start}–{evidence.now.end}")
+    likeness_text = (
+        f" ({evidence.now.alike:.0%} of its words)" if evidence.state == "changed" and evidence.now.alike < 1 else ""
+    )
+    return make_safe(f"{old_location} → {new_location}{likeness_text}")
 
 
-def _share(value: float | None, interval: Interval | None, limit: float | None = None) -> str:
+def _format_share(value: float | None, interval: Interval | None, limit: float | None = None) -> str:
     """A share with its interval, in as many decimals as it takes to show on which side of a limit it lies."""
     if value is None:
         return "undefined"
-    ends = f" [{number(interval.low)}, {number(interval.high)}]" if interval else ""
+    interval_text = f" [{format_value(interval.low)}, {format_value(interval.high)}]" if interval else ""
     digits = 2 if limit is None else next(n for n in range(2, 17) if (round(value, n) >= limit) == (value >= limit))
-    return f"{number(value) if digits == 2 else f'{value:.{digits}f}'}{ends}"
+    return f"{format_value(value) if digits == 2 else f'{value:.{digits}f}'}{interval_text}"
 
 
-def freshness_value(found: SetFreshness) -> dict[str, Any]:
+def encode_freshness(freshness: SetFreshness) -> dict[str, Any]:
     """Every example's state as JSON types, with both texts where they are known."""
-    shares = {"gold_alive": found.gold_alive, "gold_intact": found.gold_intact}
+    shares = {"gold_alive": freshness.gold_alive, "gold_intact": freshness.gold_intact}
     return {
-        "set": found.name,
-        "examples": len(found.examples),
-        "counts": dict(found.counts),
-        "passed": found.passed,
-        "locked": found.locked,
-        "same_version": found.same_version,
-        "gold_documents": dict(found.documents),
+        "set": freshness.name,
+        "examples": len(freshness.examples),
+        "counts": dict(freshness.counts),
+        "passed": freshness.passed,
+        "locked": freshness.locked,
+        "same_version": freshness.same_version,
+        "gold_documents": dict(freshness.documents),
         **{
-            name: {"value": value, "low": ends.low if ends else None, "high": ends.high if ends else None}
-            for name, (value, ends) in shares.items()
+            name: {
+                "value": value,
+                "low": interval.low if interval else None,
+                "high": interval.high if interval else None,
+            }
+            for name, (value, interval) in shares.items()
         },
         "states": [
             {
-                "query_id": one.line.example.query_id,
-                "state": one.state,
+                "query_id": example.line.example.query_id,
+                "state": example.state,
                 "evidence": [
                     {
                         "state": stretch.state,
@@ -203,177 +226,209 @@ def freshness_value(found: SetFreshness) -> dict[str, Any]:
                         if stretch.whole is None
                         else {"start": stretch.whole.start, "end": stretch.whole.end, "text": stretch.whole_text},
                     }
-                    for stretch in one.evidence
+                    for stretch in example.evidence
                 ],
             }
-            for one in found.examples
+            for example in freshness.examples
         ],
     }
 
 
-def difference_sections(found: SetDifference, most: int | None = MOST) -> Iterator[ReportSection]:
+def build_difference_sections(
+    set_difference: SetDifference, max_rows: int | None = MAX_ROWS
+) -> Iterator[ReportSection]:
     """How many examples were added, removed and changed; which fields; which examples.
 
     Args:
-        found: what differs.
-        most: rows of the table of examples; None = all.
+        set_difference: what differs.
+        max_rows: rows of the table of examples; None = all.
     """
-    changed = len({one.query_id for one in found.changed})
+    changed = len({change.query_id for change in set_difference.changed})
     lead = (
-        f"{safe(found.old)} ({found.old_version}) → {safe(found.new)} ({found.new_version}): "
-        f"{len(found.added):,} added, {len(found.removed):,} removed, {changed:,} changed, {found.same:,} the same.",
+        f"{make_safe(set_difference.old)} ({set_difference.old_version}) → {make_safe(set_difference.new)} "
+        f"({set_difference.new_version}): "
+        f"{len(set_difference.added):,} added, {len(set_difference.removed):,} removed, {changed:,} changed, "
+        f"{set_difference.same:,} the same.",
     )
-    by_field = Counter(one.field for one in found.changed)
-    fields = tuple((safe(name), f"{n:,}") for name, n in by_field.most_common())
-    table = ReportTable(columns("field", numbers=("examples",)), fields)
+    by_field = Counter(change.field for change in set_difference.changed)
+    fields = tuple((make_safe(name), f"{n:,}") for name, n in by_field.most_common())
+    table = ReportTable(build_columns("field", numbers=("examples",)), fields)
     yield ReportSection("testset diff", lead=lead, table=table if by_field else None)
     rows = [
-        (line(row["query_id"]), line(row["what"]), line(row["before"], TEXT), line(row["now"], TEXT))
-        for row in difference_rows(found)
+        (
+            to_line(row["query_id"]),
+            to_line(row["what"]),
+            to_line(row["before"], MAX_TEXT_CHARS),
+            to_line(row["now"], MAX_TEXT_CHARS),
+        )
+        for row in list_differences(set_difference)
     ]
     if rows:
-        heads = tuple(ReportColumn(name, fold=True) for name in ("example", "what", "before", "now"))
-        left = 0 if most is None else max(0, len(rows) - most)
-        more = (f"and {left:,} more: JSON lists all.",) if left else ()
-        yield ReportSection("Examples", table=ReportTable(heads, tuple(rows[:most])), notes=more)
+        headers = tuple(ReportColumn(name, fold=True) for name in ("example", "what", "before", "now"))
+        n_left_out = 0 if max_rows is None else max(0, len(rows) - max_rows)
+        more = (f"and {n_left_out:,} more: JSON lists all.",) if n_left_out else ()
+        yield ReportSection("Examples", table=ReportTable(headers, tuple(rows[:max_rows])), notes=more)
 
 
-def difference_rows(found: SetDifference) -> Iterator[dict[str, str]]:
+def list_differences(set_difference: SetDifference) -> Iterator[dict[str, str]]:
     """A row an added or removed example and a changed field: query_id, what, before and now, uncut."""
-    for name, query in found.added.items():
+    for name, query in set_difference.added.items():
         yield {"query_id": name, "what": "added", "before": "", "now": query}
-    for name, query in found.removed.items():
+    for name, query in set_difference.removed.items():
         yield {"query_id": name, "what": "removed", "before": query, "now": ""}
-    for one in found.changed:
-        yield {"query_id": one.query_id, "what": one.field, "before": _json(one.old), "now": _json(one.new)}
+    for change in set_difference.changed:
+        yield {
+            "query_id": change.query_id,
+            "what": change.field,
+            "before": _format_value(change.old),
+            "now": _format_value(change.new),
+        }
 
 
-def _json(value: Any) -> str:
+def _format_value(value: Any) -> str:
     return "–" if value is None else value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 
-def generated_sections(found: GeneratedSet, path: str, corpus: str = "CORPUS") -> Iterator[ReportSection]:
+def build_generated_sections(generated: GeneratedSet, path: str, corpus: str = "CORPUS") -> Iterator[ReportSection]:
     """How many questions, by type and difficulty, what they serve, what of the corpus was left out, and what to do."""
-    used = {doc_id for one in found.lines for doc_id in (one.curation.origin.passages if one.curation.origin else ())}
+    used = {
+        doc_id
+        for entry in generated.lines
+        for doc_id in (entry.curation.origin.passages if entry.curation.origin else ())
+    }
     lead = [
-        f"{len(found.lines):,} of {found.wanted:,} questions over {len(used):,} of "
-        f"{plural(found.corpus.documents, 'document')} in {plural(found.topics, 'topic')}, all drafts.",
-        found.fit if found.lines else f"Nothing was kept, so {safe(path)} was not written.",
+        f"{len(generated.lines):,} of {generated.wanted:,} questions over {len(used):,} of "
+        f"{format_count(generated.corpus.documents, 'document')} in {format_count(generated.topics, 'topic')}, all "
+        "drafts.",
+        generated.fit if generated.lines else f"Nothing was kept, so {make_safe(path)} was not written.",
     ]
-    if (empty := found.corpus.of_use - len(used)) > 0 and found.lines:
-        more = f": -n {found.corpus.of_use:,} asks about each" if found.wanted < found.corpus.of_use else ""
-        lead[0] += f" {plural(empty, 'document')} {'has' if empty == 1 else 'have'} no question{more}."
-    if found.written is not None:
-        lead.append(_by(found))
-    elif len(found.lines) < found.wanted:
+    if (empty := generated.corpus.n_usable - len(used)) > 0 and generated.lines:
+        more = (
+            f": -n {generated.corpus.n_usable:,} asks about each"
+            if generated.wanted < generated.corpus.n_usable
+            else ""
+        )
+        lead[0] += f" {format_count(empty, 'document')} {'has' if empty == 1 else 'have'} no question{more}."
+    if generated.written is not None:
+        lead.append(_describe_models(generated))
+    elif len(generated.lines) < generated.wanted:
         lead.append("Fewer than wanted: the documents hold too few words for more queries that differ.")
-    segments = [one.example.segments for one in found.lines]
-    counted = Counter((one.get("type", ""), one.get("difficulty", "")) for one in segments)
+    segments = [entry.example.segments for entry in generated.lines]
+    counted = Counter((entry.get("type", ""), entry.get("difficulty", "")) for entry in segments)
     rows = tuple((kind, hard, f"{n:,}") for (kind, hard), n in sorted(counted.items()))
-    notes = tuple(f"{safe(told)}." for told in found.corpus.sentences())
+    notes = tuple(f"{make_safe(corpus_note)}." for corpus_note in generated.corpus.list_exclusions())
     commands: tuple[str, ...] = ()
     if rows:
-        notes = (DIFFICULTY, *map(_named, sorted(used)[:1]), *notes)
-        commands = (command("testset", "freeze", path, "--corpus", corpus), command("run", "SYSTEM", path))
-    table = ReportTable(columns("type", "difficulty", numbers=("questions",)), rows) if rows else None
-    yield ReportSection("testset generate", safe(path), tuple(lead), table, notes=notes, commands=commands)
-    if found.written is not None:
-        yield from _unwritten(found.written)
-        yield from _rejections(found.written)
+        notes = (DIFFICULTY_NOTE, *map(_describe_ids, sorted(used)[:1]), *notes)
+        commands = (
+            format_command("testset", "freeze", path, "--corpus", corpus),
+            format_command("run", "SYSTEM", path),
+        )
+    table = ReportTable(build_columns("type", "difficulty", numbers=("questions",)), rows) if rows else None
+    yield ReportSection("testset generate", make_safe(path), tuple(lead), table, notes=notes, commands=commands)
+    if generated.written is not None:
+        yield from _build_unwritten_section(generated.written)
+        yield from _build_rejection_section(generated.written)
 
 
-def _named(doc_id: str) -> str:
+def _describe_ids(doc_id: str) -> str:
     """How labels name documents, by one of them."""
     ending = "with its ending" if FileName.from_id(doc_id).ending else "without its ending (--ids path keeps that)"
-    return f"Labels name documents by doc_id, such as {safe(doc_id)}: of a text file, its path {ending}."
+    return f"Labels name documents by doc_id, such as {make_safe(doc_id)}: of a text file, its path {ending}."
 
 
-def _by(found: GeneratedSet) -> str:
+def _describe_models(generated: GeneratedSet) -> str:
     """Who wrote and judged, and what that took."""
-    writer, judge = found.by
+    writer, judge = generated.by
     itself = judge.rpartition("#")[0] == writer.partition("@")[0]
-    judged = "which checked them too: another model would see more" if itself else f"checked by {judge}"
+    judge_text = "which checked them too: another model would see more" if itself else f"checked by {judge}"
     took = ""
-    if (calls := found.calling) is not None:
-        took = f"; {plural(calls.calls, 'call')}, {plural(calls.reused, 'stored reply', 'stored replies')}"
-    return safe(f"Written by {writer}, {judged}{took}.")
+    if (calls := generated.calling) is not None:
+        took = f"; {format_count(calls.calls, 'call')}, {format_count(calls.reused, 'stored reply', 'stored replies')}"
+    return make_safe(f"Written by {writer}, {judge_text}{took}.")
 
 
-def _rejections(written: WrittenSet) -> Iterator[ReportSection]:
+def _build_rejection_section(written: WrittenSet) -> Iterator[ReportSection]:
     """What was not kept, by filter and type, and why a type ended early."""
     counted: Counter[str] = Counter()
     for stratum in written.strata:
         counted += stratum.rejected
-    rows = tuple((name, f"{n:,}", _by_type(written, "rejected", name)) for name, n in counted.most_common())
+    rows = tuple((name, f"{n:,}", _count_by_type(written, "rejected", name)) for name, n in counted.most_common())
     ended = tuple(
-        safe(f"{one.name}: {len(one.kept)} of {one.wanted}, since {one.ended}.") for one in written.strata if one.ended
+        make_safe(
+            f"{stratum_written.name}: {len(stratum_written.kept)} of {stratum_written.wanted}, since "
+            f"{stratum_written.ended}."
+        )
+        for stratum_written in written.strata
+        if stratum_written.ended
     )
     if rows or ended:
-        heads = (ReportColumn("filter"), ReportColumn("rejected", "number"), ReportColumn("of the type", fold=True))
-        yield ReportSection("Not kept", table=ReportTable(heads, rows) if rows else None, notes=ended)
+        headers = (ReportColumn("filter"), ReportColumn("rejected", "number"), ReportColumn("of the type", fold=True))
+        yield ReportSection("Not kept", table=ReportTable(headers, rows) if rows else None, notes=ended)
 
 
-def _by_type(written: WrittenSet, of: Literal["rejected", "unwritten"], name: str) -> str:
-    each = {one.name: getattr(one, of)[name] for one in written.strata}
+def _count_by_type(written: WrittenSet, counter_name: Literal["rejected", "unwritten"], name: str) -> str:
+    each = {stratum.name: getattr(stratum, counter_name)[name] for stratum in written.strata}
     return ", ".join(f"{kind} {n}" for kind, n in each.items() if n)
 
 
-def _unwritten(written: WrittenSet) -> Iterator[ReportSection]:
+def _build_unwritten_section(written: WrittenSet) -> Iterator[ReportSection]:
     """Questions that were asked for and did not come, by the reason, with a reply that could not be read."""
     counted: Counter[str] = Counter()
     for stratum in written.strata:
         counted += stratum.unwritten
     if counted:
         rows = tuple(
-            (name, f"{n:,}", _by_type(written, "unwritten", name), UNWRITTEN[name]) for name, n in counted.most_common()
+            (name, f"{n:,}", _count_by_type(written, "unwritten", name), UNWRITTEN_REASONS[name])
+            for name, n in counted.most_common()
         )
-        heads = (
+        headers = (
             ReportColumn("why"),
             ReportColumn("asked for", "number"),
             ReportColumn("of the type", fold=True),
             ReportColumn("meaning"),
         )
-        heard = line(written.heard, HEARD)
+        heard = to_line(written.heard, MAX_REPLY_CHARS)
         notes = (f"The first reply that could not be read: {heard}. --rejected FILE keeps each.",) if heard else ()
-        yield ReportSection("Not written", table=ReportTable(heads, rows), notes=notes)
+        yield ReportSection("Not written", table=ReportTable(headers, rows), notes=notes)
 
 
-def generated_value(found: GeneratedSet, path: str) -> dict[str, Any]:
+def encode_generated(generated: GeneratedSet, path: str) -> dict[str, Any]:
     """What was made, as JSON types."""
     return {
         "path": path,
-        "wanted": found.wanted,
-        "examples": len(found.lines),
-        "topics": found.topics,
-        "fit": found.fit,
+        "wanted": generated.wanted,
+        "examples": len(generated.lines),
+        "topics": generated.topics,
+        "fit": generated.fit,
         "corpus": {
-            "documents": found.corpus.documents,
-            "of_use": found.corpus.of_use,
-            "empty": list(found.corpus.empty),
-            "copies": dict(found.corpus.copies),
-            "huge": list(found.corpus.huge),
-            "not_utf8": list(found.corpus.undecoded),
+            "documents": generated.corpus.documents,
+            "of_use": generated.corpus.n_usable,
+            "empty": list(generated.corpus.empty),
+            "copies": dict(generated.corpus.copies),
+            "huge": list(generated.corpus.huge),
+            "not_utf8": list(generated.corpus.undecoded),
         },
-        "difficulty": dict(Counter(one.example.segments.get("difficulty", "") for one in found.lines)),
-        **({} if found.written is None else _written_value(found, found.written)),
+        "difficulty": dict(Counter(set_line.example.segments.get("difficulty", "") for set_line in generated.lines)),
+        **({} if generated.written is None else _encode_written(generated, generated.written)),
     }
 
 
-def _written_value(found: GeneratedSet, written: WrittenSet) -> dict[str, Any]:
-    writer, judge = found.by
+def _encode_written(generated: GeneratedSet, written: WrittenSet) -> dict[str, Any]:
+    writer, judge = generated.by
     return {
         "model": writer,
         "judge": judge,
         "stopped": written.stopped,
         "types": {
-            one.name: {
-                "wanted": one.wanted,
-                "kept": len(one.kept),
-                "ended": one.ended,
-                "rejected": dict(one.rejected),
-                "unwritten": dict(one.unwritten),
+            stratum.name: {
+                "wanted": stratum.wanted,
+                "kept": len(stratum.kept),
+                "ended": stratum.ended,
+                "rejected": dict(stratum.rejected),
+                "unwritten": dict(stratum.unwritten),
             }
-            for one in written.strata
+            for stratum in written.strata
         },
-        **({} if found.calling is None else found.calling.plain()),
+        **({} if generated.calling is None else generated.calling.to_json()),
     }

@@ -11,13 +11,13 @@ from math import inf, log
 
 from ragauge.text.characters import UNSPACED
 
-RUN = re.compile(rf"[{UNSPACED}]+")
+UNSPACED_RUN = re.compile(rf"[{UNSPACED}]+")
 MAX_LETTERS = 8  # of a word, a letter with its marks counted once
 VIRAMA = 9  # class of the signs that join the next letter to the one before
 MIN_COUNT = 2  # occurrences below which a stretch of letters is no word
 COHESION = 2.5  # log of how much likelier a word is than its parts beside each other by chance
 MAX_CHARS = 200_000  # of a corpus that words are learned from
-ROUNDS = 3  # of cutting the corpus by the words known so far
+MAX_ROUNDS = 3  # of cutting the corpus by the words known so far
 MAX_SHARE = 0.4  # share of the documents above which a word tells nothing about one
 MIN_DOCUMENTS = 5  # of a corpus, for that share to mean something
 
@@ -39,19 +39,19 @@ class UnspacedWords:
 
     def words(self, text: str) -> list[str]:
         """The words of two letters or more of a text's unspaced scripts, in order, without those of most documents."""
-        return [word for word in self._cut_text(text) if word not in self._frequent]
+        return [word for word in self._cut_text(text) if word not in self._frequent_words]
 
     def _cut_text(self, text: str) -> list[str]:
-        cut = (_cut(letters, self._weights) for letters in _runs(text))
-        return [word for found in cut for word in found if len(_letters(word)) > 1]
+        cut = (_cut_run(letters, self._word_weights) for letters in _split_runs(text))
+        return [word for run_words in cut for word in run_words if len(_split_letters(word)) > 1]
 
     @cached_property
-    def _weights(self) -> Mapping[str, float]:
+    def _word_weights(self) -> Mapping[str, float]:
         """Word -> log of its share."""
         runs: Counter[tuple[str, ...]] = Counter()
         room = MAX_CHARS
         for text in self._texts:
-            runs.update(map(tuple, _runs(text[:room])))
+            runs.update(map(tuple, _split_runs(text[:room])))
             room -= len(text)
             if room <= 0:
                 break
@@ -60,80 +60,82 @@ class UnspacedWords:
             for start in range(len(letters)):
                 for end in range(start + 1, min(len(letters), start + MAX_LETTERS) + 1):
                     counts["".join(letters[start:end])] += times
-        total = sum(n for word, n in counts.items() if len(_letters(word)) == 1)
-        weights = _shares({word: n for word, n in counts.items() if _coheres(word, counts, total)})
-        for _ in range(ROUNDS):
+        total = sum(n for word, n in counts.items() if len(_split_letters(word)) == 1)
+        weights = _compute_log_shares({word: n for word, n in counts.items() if _is_cohesive(word, counts, total)})
+        for _ in range(MAX_ROUNDS):
             used: Counter[str] = Counter()
             for letters, times in runs.items():
-                for word in _cut(list(letters), weights):
+                for word in _cut_run(list(letters), weights):
                     used[word] += times
-            weights = _shares({word: n for word, n in used.items() if n >= MIN_COUNT or len(_letters(word)) == 1})
+            weights = _compute_log_shares(
+                {word: n for word, n in used.items() if n >= MIN_COUNT or len(_split_letters(word)) == 1}
+            )
         return weights
 
     @cached_property
-    def _frequent(self) -> frozenset[str]:
+    def _frequent_words(self) -> frozenset[str]:
         """Words that most documents have, as particles and verbs of every sentence."""
         if len(self._texts) < MIN_DOCUMENTS:
             return frozenset()
-        held = Counter(word for text in self._texts for word in set(self._cut_text(text)))
-        return frozenset(word for word, n in held.items() if n > MAX_SHARE * len(self._texts))
+        document_counts = Counter(word for text in self._texts for word in set(self._cut_text(text)))
+        return frozenset(word for word, n in document_counts.items() if n > MAX_SHARE * len(self._texts))
 
 
-def _runs(text: str) -> Iterator[list[str]]:
+def _split_runs(text: str) -> Iterator[list[str]]:
     """The letters, with their marks, of every stretch of one unspaced script."""
-    for match in RUN.finditer(unicodedata.normalize("NFKC", text).casefold()):
+    for match in UNSPACED_RUN.finditer(unicodedata.normalize("NFKC", text).casefold()):
         run: list[str] = []
-        for letter in _letters(match[0]):
-            if run and _script(letter) != _script(run[-1]):
+        for letter in _split_letters(match[0]):
+            if run and _find_script(letter) != _find_script(run[-1]):
                 yield run
                 run = []
             run.append(letter)
         yield run
 
 
-def _letters(run: str) -> list[str]:
+def _split_letters(run: str) -> list[str]:
     """Each letter with the signs on, under or after it, and the letters that a sign puts under it."""
-    found: list[str] = []
+    letters: list[str] = []
     for sign in run:
-        joined = bool(found) and unicodedata.combining(found[-1][-1]) == VIRAMA
-        if found and (joined or unicodedata.category(sign).startswith("M")):
-            found[-1] += sign
+        joined = bool(letters) and unicodedata.combining(letters[-1][-1]) == VIRAMA
+        if letters and (joined or unicodedata.category(sign).startswith("M")):
+            letters[-1] += sign
         else:
-            found.append(sign)
-    return found
+            letters.append(sign)
+    return letters
 
 
-def _script(letter: str) -> str:
+def _find_script(letter: str) -> str:
     """The first word of a letter's name in Unicode; marks that lengthen a sound belong to Katakana."""
     name = unicodedata.name(letter[0], "").replace("-", " ").split(" ")[0]
     return "CJK" if name == "IDEOGRAPHIC" else name
 
 
-def _coheres(word: str, counts: Mapping[str, int], total: int) -> bool:
+def _is_cohesive(word: str, counts: Mapping[str, int], total: int) -> bool:
     """Whether a stretch recurs more often than its parts would by chance; a letter alone does."""
-    letters = _letters(word)
+    letters = _split_letters(word)
     if len(letters) == 1:
         return True
     if counts[word] < MIN_COUNT:
         return False
-    least = log(counts[word] * total) - COHESION
-    parts = (("".join(letters[:n]), "".join(letters[n:])) for n in range(1, len(letters)))
-    return all(log(counts[first]) + log(counts[second]) <= least for first, second in parts)
+    threshold = log(counts[word] * total) - COHESION
+    splits = (("".join(letters[:n]), "".join(letters[n:])) for n in range(1, len(letters)))
+    return all(log(counts[first]) + log(counts[second]) <= threshold for first, second in splits)
 
 
-def _shares(counts: Mapping[str, int]) -> dict[str, float]:
-    whole = log(max(1, sum(counts.values())))
-    return {word: log(n) - whole for word, n in counts.items() if n}
+def _compute_log_shares(counts: Mapping[str, int]) -> dict[str, float]:
+    log_total = log(max(1, sum(counts.values())))
+    return {word: log(n) - log_total for word, n in counts.items() if n}
 
 
-def _cut(letters: list[str], weights: Mapping[str, float]) -> list[str]:
+def _cut_run(letters: list[str], weights: Mapping[str, float]) -> list[str]:
     """The most likely words that a run consists of; a letter that no word has stands alone."""
-    least = min(weights.values(), default=0.0) - 1.0
+    min_weight = min(weights.values(), default=0.0) - 1.0
     best: list[tuple[float, int]] = [(0.0, 0)]
     for end in range(1, len(letters) + 1):
         top = (-inf, end - 1)
         for start in range(max(0, end - MAX_LETTERS), end):
-            weight = weights.get("".join(letters[start:end]), least if end - start == 1 else -inf)
+            weight = weights.get("".join(letters[start:end]), min_weight if end - start == 1 else -inf)
             top = max(top, (best[start][0] + weight, start))
         best.append(top)
     words, end = [], len(letters)

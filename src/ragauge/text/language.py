@@ -9,15 +9,17 @@ from ragauge.text.word_files import read_patterns, read_words
 
 WORDS = read_words(__file__, "language")
 
-ENOUGH = 4_000  # characters read
+MAX_READ_CHARS = 4_000  # characters read
 WORD = re.compile(r"[^\W\d_]+(?:'[a-z]{1,2}(?![^\W\d_]))?")
 ASCII_WORD = re.compile(r"[A-Za-z]+(?:'[a-z]{1,2}(?![A-Za-z]))?")
-FEWEST = 0.12  # share of words that must speak for a language written in Latin letters
-EVIDENCE = 1.5  # words of one language alone: fewer may be names, titles and chance (a word of two counts half)
-LEAD = 0.75  # words by which the best language has to lead, less of a short text's than of a long one's
-NAMED = 0.5  # what a word counts that has a capital within a sentence, as in a name or a title
+MIN_WORD_SHARE = 0.12  # share of words that must speak for a language written in Latin letters
+MIN_EVIDENCE_WORDS = (
+    1.5  # words of one language alone: fewer may be names, titles and chance (a word of two counts half)
+)
+MIN_LEAD_WORDS = 0.75  # words by which the best language has to lead, less of a short text's than of a long one's
+NAME_WEIGHT = 0.5  # what a word counts that has a capital within a sentence, as in a name or a title
 MIN_SECOND = 0.02  # share of letters that only the second language of a script has: fewer stand in names
-AHEAD = 0.25  # share of its own evidence by which it has to lead in a text of many words
+MIN_LEAD_SHARE = 0.25  # share of its own evidence by which it has to lead in a text of many words
 
 VOTES: dict[str, tuple[str, ...]] = {}
 for _code, _line in WORDS["common"].items():
@@ -30,12 +32,12 @@ for _code, _line in WORDS["letters"].items():
 
 FORMS = read_patterns(__file__, "language")
 SCRIPTS = {name.removeprefix("script_"): form for name, form in FORMS.items() if name.startswith("script_")}
-SECOND = [(name[7:9], name[10:], form) for name, form in FORMS.items() if name.startswith("second_")]
+SECOND_LANGUAGES = [(name[7:9], name[10:], form) for name, form in FORMS.items() if name.startswith("second_")]
 LATIN = re.compile(r"[a-zA-Z\u00c0-\u024f]")
 
 
 @lru_cache(maxsize=256)  # the questions about the responses of one batch guess the same texts
-def guess(text: str) -> str:
+def guess_language(text: str) -> str:
     """ISO 639-1 code of the language, or "und" where nothing tells.
 
     The script decides first; Latin letters are told apart by frequent words and by letters, for English, German,
@@ -44,32 +46,33 @@ def guess(text: str) -> str:
     is "und", unless English leads or ties: its short words are words of many languages. The same text gives the same
     code.
 
-    >>> guess("Where is the station?"), guess("Wo ist der Bahnhof?"), guess("車站在哪裡？"), guess("42")
+    >>> (guess_language("Where is the station?"), guess_language("Wo ist der Bahnhof?"), guess_language("車站在哪裡？"),
+    ...     guess_language("42"))
     ('en', 'de', 'zh', 'und')
     """
-    text = text[:ENOUGH]
+    text = text[:MAX_READ_CHARS]
     if text.isascii():
-        return _latin(text)
+        return _guess_latin(text)
     counts = {code: len(pattern.findall(text)) for code, pattern in SCRIPTS.items()}
     counts["zh"] += counts["ja"] if 0 < counts["ja"] < 0.05 * counts["zh"] else 0  # a stray kana in Chinese
-    code = max(counts, key=lambda known: counts[known])
+    code = max(counts, key=lambda candidate: counts[candidate])
     if counts["ja"] and code == "zh" and counts["ja"] >= 0.05 * counts["zh"]:
         code = "ja"
     if counts[code] * 2 < len(LATIN.findall(text)) or not counts[code]:
-        return _latin(text)
-    for first, second, pattern in SECOND:
+        return _guess_latin(text)
+    for first, second, pattern in SECOND_LANGUAGES:
         if code == first and len(pattern.findall(text)) >= MIN_SECOND * counts[code]:
             return second
     return code
 
 
 @cache
-def frequent(language: str) -> frozenset[str]:
+def list_frequent_words(language: str) -> frozenset[str]:
     """The most frequent words of a language, in small letters; none of one that is not known."""
     return frozenset(WORDS["common"].get(language, "").split())
 
 
-def _latin(text: str) -> str:
+def _guess_latin(text: str) -> str:
     words = (ASCII_WORD if text.isascii() else WORD).findall(text.replace("’", "'"))
     if not words:
         return "und"
@@ -78,23 +81,23 @@ def _latin(text: str) -> str:
         if word == "I" if index else word.lower() == "do" and "?" in text:
             votes["en"] += 1
         else:
-            _vote(votes, word, inside=index > 0)
-    second, most = sorted(votes.values())[-2:]
+            _count_vote(votes, word, inside=index > 0)
+    second, top = sorted(votes.values())[-2:]
     best = max(votes, key=lambda code: (votes[code], code == "en"))
-    if most < max(EVIDENCE, FEWEST * len(words)):
+    if top < max(MIN_EVIDENCE_WORDS, MIN_WORD_SHARE * len(words)):
         return "und"
-    return best if best == "en" or most - second >= max(LEAD, AHEAD * most) else "und"
+    return best if best == "en" or top - second >= max(MIN_LEAD_WORDS, MIN_LEAD_SHARE * top) else "und"
 
 
-def _vote(votes: dict[str, float], word: str, *, inside: bool) -> None:
+def _count_vote(votes: dict[str, float], word: str, *, inside: bool) -> None:
     """Counts a word for the languages that it belongs to, shared out among them; else its letters but for a name's."""
     small = word.lower()
-    named = inside and small != word
-    known = VOTES.get(small)
-    if known is not None:
-        for code in known:
-            votes[code] += (NAMED if named else 1) / len(known)
-    elif not word.isascii() and not named:
+    is_name = inside and small != word
+    codes = VOTES.get(small)
+    if codes is not None:
+        for code in codes:
+            votes[code] += (NAME_WEIGHT if is_name else 1) / len(codes)
+    elif not word.isascii() and not is_name:
         letters = {*small} & LETTERS.keys()
         for letter in letters:
             for code in LETTERS[letter]:

@@ -10,9 +10,16 @@ import unicodedata
 from collections.abc import Iterator
 from functools import cache, lru_cache
 
-from ragauge.text.characters import HANGUL, UNSPACED, Mark, capitals, marks, plain
+from ragauge.text.characters import (
+    HANGUL,
+    UNSPACED,
+    Mark,
+    build_capital_ranges,
+    build_mark_ranges,
+    normalize_characters,
+)
 from ragauge.text.dates import MONTHS
-from ragauge.text.language import frequent
+from ragauge.text.language import list_frequent_words
 from ragauge.text.numerals import SHORT_SCALES, UNITS
 from ragauge.text.tokens import ENGLISH, OPENERS, PARTICLES, TITLES, WEEKDAYS
 from ragauge.text.word_files import read_patterns
@@ -20,18 +27,18 @@ from ragauge.text.word_files import read_patterns
 FORMS = read_patterns(__file__, "names")
 INSIDE = re.compile(f"[^\\W{UNSPACED}{HANGUL}]")
 GAP = r"[ \u00a0]"
-LOOKED_AT = 20_000  # characters of a text that is searched for an identifier
-LONGEST = 200  # characters of an identifier
-SHORT_FLAG = 3  # characters up to which a flag's capitals tell: -v and -V
-LONGEST_SHOUT = 3  # words; a longer run of capitals is emphasis
-LOOK = 80  # characters either side that tell whether a line is written in capitals
-SKIPPED = ENGLISH | OPENERS | WEEKDAYS | MONTHS.keys()
+MAX_TEXT_CHARS = 20_000  # characters of a text that is searched for an identifier
+MAX_CODE_CHARS = 200  # characters of an identifier
+MAX_SHORT_FLAG_CHARS = 3  # characters up to which a flag's capitals tell: -v and -V
+MAX_SHOUT_WORDS = 3  # words; a longer run of capitals is emphasis
+LINE_REACH_CHARS = 80  # characters either side that tell whether a line is written in capitals
+NON_NAMES = ENGLISH | OPENERS | WEEKDAYS | MONTHS.keys()
 
 
 @cache
-def _words(*, ascii_only: bool, linked: bool) -> re.Pattern[str]:
+def _compile_name_pattern(*, ascii_only: bool, linked: bool) -> re.Pattern[str]:
     """Capitalised words that stand together; with capitals of every script only where the text needs it."""
-    capital, inside = ("[A-Z]", r"\w") if ascii_only else (f"[{capitals()}]", INSIDE.pattern)
+    capital, inside = ("[A-Z]", r"\w") if ascii_only else (f"[{build_capital_ranges()}]", INSIDE.pattern)
     word = rf"{capital}{inside}*(?:(?:['’]|[&\-‑](?![a-zà-ÿ])|\.(?=[a-z])){inside}+)*"
     title = r"(?:Mrs?|Ms|Dr|Prof|St|Jr|Sr|Gen|Sen|Rep|Gov|Lt|Col|Capt)\."
     part = rf"(?:{title}(?={GAP}{capital})|(?:{capital}\.){{2,}}|{capital}\.(?={GAP}?{capital})|{word})"
@@ -40,31 +47,31 @@ def _words(*, ascii_only: bool, linked: bool) -> re.Pattern[str]:
     return re.compile(rf"{part}(?:(?:{link})(?={capital}){part}){{0,12}}")
 
 
-def addresses(text: str) -> Iterator[Mark]:
+def find_addresses(text: str) -> Iterator[Mark]:
     """Web and mail addresses, and titles in 《》; each kind in order."""
     spans: list[tuple[int, int]] = []
     if "://" in text or "www." in text or "@" in text:
-        found = FORMS["address"].finditer(text)
-        spans = [(match.start(), match.start() + len(match[0].rstrip(".,;:!?)'*]"))) for match in found]
+        matches = FORMS["address"].finditer(text)
+        spans = [(match.start(), match.start() + len(match[0].rstrip(".,;:!?)'*]"))) for match in matches]
     spans += [match.span(1) for match in FORMS["cjk_title"].finditer(text)]
-    yield from (Mark("name", *span, normal) for span in spans if (normal := canonical(text[slice(*span)])))
+    yield from (Mark("name", *span, normal) for span in spans if (normal := normalize_name(text[slice(*span)])))
 
 
-def find(text: str, language: str = "en") -> Iterator[Mark]:
+def find_names(text: str, language: str = "en") -> Iterator[Mark]:
     """The names in a text, in order.
 
     In German a single capitalised word is no name.
     """
-    pattern = _words(ascii_only=text.isascii(), linked=language != "de")
-    common = frequent(language) if language != "en" else ENGLISH
+    pattern = _compile_name_pattern(ascii_only=text.isascii(), linked=language != "de")
+    common = list_frequent_words(language) if language != "en" else ENGLISH
     waiting: list[Mark] = []  # a sentence begins with them: names only if capitalised elsewhere
     sure: list[Mark] = []
     inside: set[str] = set()
     for match in pattern.finditer(text):
         body = match[0]
-        if body.lower() in SKIPPED and (len(body) < 2 or not body.isupper()):
+        if body.lower() in NON_NAMES and (len(body) < 2 or not body.isupper()):
             continue
-        mark, doubtful = _read(text, match.start(), match.end(), language, common)
+        mark, doubtful = _read_name(text, match.start(), match.end(), language, common)
         if mark is None:
             continue
         if doubtful:
@@ -73,38 +80,38 @@ def find(text: str, language: str = "en") -> Iterator[Mark]:
             sure.append(mark)
             inside.update(mark.normal.split())
     for mark in waiting:
-        alone = len(text) < mark.end - mark.start + 8 and len(pieces(text)) == len(mark.normal.split())
+        alone = len(text) < mark.end - mark.start + 8 and len(split_name(text)) == len(mark.normal.split())
         if mark.normal in inside or alone:
             sure.append(mark)
     yield from sorted(sure)
 
 
-def _read(text: str, start: int, end: int, language: str, common: frozenset[str]) -> tuple[Mark | None, bool]:
+def _read_name(text: str, start: int, end: int, language: str, common: frozenset[str]) -> tuple[Mark | None, bool]:
     """The name in a run of capitalised words, and whether only its place may ask for the capital."""
-    beside = start >= 2 and text[start - 1] == " " and (text[start - 2].isalnum() or text[start - 2] == ",")
-    first = not beside and (not start or FORMS["opening"].search(text, max(0, start - 12), start) is not None)
+    is_inside = start >= 2 and text[start - 1] == " " and (text[start - 2].isalnum() or text[start - 2] == ",")
+    first = not is_inside and (not start or FORMS["opening"].search(text, max(0, start - 12), start) is not None)
     while start and INSIDE.match(text, start - 1):  # iPhone, 5G
         start -= 1
-    start, end, first = _trimmed(text, start, end, common, first=first)
+    start, end, first = _trim_name(text, start, end, common, first=first)
     body = text[start:end]
-    normal = canonical(body)
+    normal = normalize_name(body)
     if len(normal) < 2:
         return None, False
     if " " in body or "\u00a0" in body:
-        shout = FORMS["small"].search(body) is None and body.count(" ") >= LONGEST_SHOUT
+        shout = FORMS["small"].search(body) is None and body.count(" ") >= MAX_SHOUT_WORDS
         return (None if shout else Mark("name", start, end, normal)), False
     if any(map(str.isdigit, body)) or body[1:].lower() != body[1:]:
-        begin = max(text.rfind("\n", max(0, start - LOOK), start) + 1, start - LOOK, 0)
-        around = [char for char in text[begin : end + LOOK].partition("\n")[0] if char.isalpha()]
+        begin = max(text.rfind("\n", max(0, start - LINE_REACH_CHARS), start) + 1, start - LINE_REACH_CHARS, 0)
+        around = [char for char in text[begin : end + LINE_REACH_CHARS].partition("\n")[0] if char.isalpha()]
         shouted = body.isupper() and len(around) > 20 and all(map(str.isupper, around))
-        odd = shouted or _measure(text, start, body)
+        odd = shouted or _is_measure(text, start, body)
         return (None if odd else Mark("name", start, end, normal)), False
-    if language == "de" or normal in SKIPPED or _measure(text, start, body):
+    if language == "de" or normal in NON_NAMES or _is_measure(text, start, body):
         return None, False
     return Mark("name", start, end, normal), first
 
 
-def _trimmed(text: str, start: int, end: int, common: frozenset[str], *, first: bool) -> tuple[int, int, bool]:
+def _trim_name(text: str, start: int, end: int, common: frozenset[str], *, first: bool) -> tuple[int, int, bool]:
     """Without titles, words that only open a sentence, and the possessive at the end."""
     owner = FORMS["possessive"].search(text, start, end)
     if owner:
@@ -119,14 +126,14 @@ def _trimmed(text: str, start: int, end: int, common: frozenset[str], *, first: 
             words = words[:n]
             break
     while len(words) > 1 and (
-        _only_leads(words[0], common, first=first, leading=leading) or _measure(text, start, words[0])
+        _is_only_lead(words[0], common, first=first, leading=leading) or _is_measure(text, start, words[0])
     ):
         start += len(words.pop(0)) + 1
         first, leading = False, True
     return start, end, first
 
 
-def _only_leads(word: str, common: frozenset[str], *, first: bool, leading: bool) -> bool:
+def _is_only_lead(word: str, common: frozenset[str], *, first: bool, leading: bool) -> bool:
     """Whether a word before a name is no part of it: Dr, However, In, a month."""
     bare = word.lower().rstrip(".")
     if bare in TITLES or word.islower() or word == "&":
@@ -138,7 +145,7 @@ def _only_leads(word: str, common: frozenset[str], *, first: bool, leading: bool
     return first and (bare in OPENERS or bare in common)
 
 
-def _measure(text: str, start: int, body: str) -> bool:
+def _is_measure(text: str, start: int, body: str) -> bool:
     """Whether this is the unit of a number or a number with its unit: GB in "3 GB", 5GB, 10K."""
     glued = body.lstrip("0123456789")
     if len(glued) < len(body):
@@ -147,56 +154,56 @@ def _measure(text: str, start: int, body: str) -> bool:
 
 
 @lru_cache(maxsize=4_096)
-def canonical(name: str) -> str:
+def normalize_name(name: str) -> str:
     """A name for comparing: words in small letters without accents, a space between; dots of acronyms left out.
 
-    >>> canonical("ACME Corp."), canonical("U.S."), canonical("São  Paulo"), canonical("X-200")
+    >>> normalize_name("ACME Corp."), normalize_name("U.S."), normalize_name("São  Paulo"), normalize_name("X-200")
     ('acme corp', 'us', 'sao paulo', 'x 200')
     """
-    return " ".join(pieces(name))
+    return " ".join(split_name(name))
 
 
-def pieces(text: str) -> list[str]:
+def split_name(text: str) -> list[str]:
     """The folded words that names are compared by."""
-    return [fold(word) for word in written(text)]
+    return [fold_case(word) for word in list_written_words(text)]
 
 
 @cache
-def _pieces() -> re.Pattern[str]:
+def _compile_word_pattern() -> re.Pattern[str]:
     """Words of every script, with the vowel signs of their letters; built when a text first needs it."""
-    return re.compile(f"(?:[^\\W_{UNSPACED}{HANGUL}]|[{marks()}])+|[{HANGUL}]+|[{UNSPACED}]")
+    return re.compile(f"(?:[^\\W_{UNSPACED}{HANGUL}]|[{build_mark_ranges()}])+|[{HANGUL}]+|[{UNSPACED}]")
 
 
-def written(text: str) -> list[str]:
+def list_written_words(text: str) -> list[str]:
     """The words that names are looked for among, as written."""
     undotted = FORMS["acronym"].sub(lambda match: match[0].replace(".", "") + " ", text)
     if text.isascii():
         return FORMS["ascii_piece"].findall(undotted)
-    return _pieces().findall(FORMS["accent"].sub("", unicodedata.normalize("NFKD", undotted)))
+    return _compile_word_pattern().findall(FORMS["accent"].sub("", unicodedata.normalize("NFKD", undotted)))
 
 
-def fold(word: str) -> str:
-    """Small letters: of a word as `written` gives it."""
+def fold_case(word: str) -> str:
+    """Small letters: of a word as `list_written_words` gives it."""
     return word.lower() if word.isascii() else word.casefold()
 
 
-def codes(text: str) -> tuple[str, ...]:
+def find_codes(text: str) -> tuple[str, ...]:
     """The identifiers of a text, in order, each once; brackets of a call and the v of a version left out.
 
-    >>> codes("Run `close_all()` with --no-cache and/or -v, then read ~/app/a.toml in v2.1.3 e.g. at 3.11 km/h.")
+    >>> find_codes("Run `close_all()` with --no-cache and/or -v, then read ~/app/a.toml in v2.1.3 e.g. at 3.11 km/h.")
     ('close_all', '--no-cache', '-v', '~/app/a.toml', '2.1.3')
     """
     spans: dict[str, None] = {}
-    masked = FORMS["address"].sub(" ", _readable(text))  # web addresses are names
+    masked = FORMS["address"].sub(" ", _normalize_markdown(text))  # web addresses are names
     for run in FORMS["run"].finditer(masked):
-        before = masked[run.start() - 1 : run.start()]
-        code = _code(run[0], glued=before.isalnum()) if len(run[0]) <= LONGEST else ""
+        character_before = masked[run.start() - 1 : run.start()]
+        code = _read_code(run[0], glued=character_before.isalnum()) if len(run[0]) <= MAX_CODE_CHARS else ""
         if code:
             spans[code] = None
     return tuple(spans)
 
 
-def _code(run: str, *, glued: bool) -> str:
+def _read_code(run: str, *, glued: bool) -> str:
     """A run of characters as an identifier; "" where it is a word, a number or an abbreviation."""
     if run.endswith("()"):
         return run[:-2].strip(".:/")
@@ -211,20 +218,20 @@ def _code(run: str, *, glued: bool) -> str:
     return run if shape is not None and not prose else ""
 
 
-def stands(code: str, text: str) -> bool:
+def has_code(code: str, text: str) -> bool:
     """Whether a text has an identifier as it is written, alone or as a part of a longer path.
 
     Capitals tell in short flags only.
 
-    >>> stands("--no-cache", "run --no-cache-dir"), stands("a.toml", "see ~/app/a.toml"), stands("2.1", "v2.1.3")
+    >>> has_code("--no-cache", "run --no-cache-dir"), has_code("a.toml", "see ~/app/a.toml"), has_code("2.1", "v2.1.3")
     (False, True, False)
     """
-    return _pattern(code).search(_readable(text[:LOOKED_AT])) is not None
+    return _compile_code_pattern(code).search(_normalize_markdown(text[:MAX_TEXT_CHARS])) is not None
 
 
 @lru_cache(maxsize=1_024)
-def _pattern(code: str) -> re.Pattern[str]:
-    exact = code.startswith("-") and len(code) <= SHORT_FLAG
+def _compile_code_pattern(code: str) -> re.Pattern[str]:
+    exact = code.startswith("-") and len(code) <= MAX_SHORT_FLAG_CHARS
     if code[0] == "-":
         before, more = r"(?<![\w-])", ""
     elif code[0].isdigit():
@@ -234,6 +241,6 @@ def _pattern(code: str) -> re.Pattern[str]:
     return re.compile(rf"{before}{re.escape(code)}{more}(?!\w)(?!-\w)(?!\.\d)", 0 if exact else re.IGNORECASE)
 
 
-def _readable(text: str) -> str:
+def _normalize_markdown(text: str) -> str:
     """With plain dashes, and without the backslashes that Markdown puts before signs."""
-    return FORMS["escaped"].sub(r"\1", plain(text)) if "\\" in text else plain(text)
+    return FORMS["escaped"].sub(r"\1", normalize_characters(text)) if "\\" in text else normalize_characters(text)

@@ -8,20 +8,20 @@ from collections.abc import Callable
 from functools import cache
 
 from ragauge.core.errors import UnknownName, UsageError
-from ragauge.text.sentences import split
+from ragauge.text.sentences import split_sentences
 from ragauge.text.word_files import read_patterns, read_words
 
 Predicate = Callable[[str], bool]
 
 FORMS = read_patterns(__file__, "patterns")
-WORDS, DECLINING = read_words(__file__, "declining"), read_patterns(__file__, "declining")
-LONGEST = 600  # characters: a longer text says more than that there is no answer
-MOST_SENTENCES = 4
-ENDS = " \t\n.!?…。！？\"'“”‘’«»()[]<>*_-"
-ADDRESS, MARKDOWN, BULLET, BRACKETED = (FORMS[name] for name in ("address", "markdown", "bullet", "bracketed"))
+WORDS, NO_ANSWER_FORMS = read_words(__file__, "declining"), read_patterns(__file__, "declining")
+MAX_NO_ANSWER_CHARS = 600  # characters: a longer text says more than that there is no answer
+MAX_SENTENCES = 4
+END_CHARS = " \t\n.!?…。！？\"'“”‘’«»()[]<>*_-"
+ADDRESS, MARKDOWN, BULLET, BRACKETED_CITATION = (FORMS[name] for name in ("address", "markdown", "bullet", "bracketed"))
 
 
-def _json(text: str) -> bool:
+def _is_json(text: str) -> bool:
     """One JSON value and nothing else; NaN and Infinity are no JSON."""
     try:
         json.loads(text, parse_constant=int)  # which raises ValueError
@@ -30,26 +30,26 @@ def _json(text: str) -> bool:
     return True
 
 
-def _lines(text: str) -> list[str]:
+def _list_lines(text: str) -> list[str]:
     return [line for line in text.splitlines() if line.strip()]
 
 
-KNOWN: dict[str, Predicate] = {
-    "json": _json,
-    "json_block": lambda text: _json(match[1] if (match := FORMS["fenced"].match(text)) else text),
+PATTERNS: dict[str, Predicate] = {
+    "json": _is_json,
+    "json_block": lambda text: _is_json(match[1] if (match := FORMS["fenced"].match(text)) else text),
     "url_free": lambda text: ADDRESS.search(text) is None,
     "no_markdown": lambda text: MARKDOWN.search(text) is None,
-    "bullet_list": lambda text: bool(_lines(text)) and all(BULLET.match(line) for line in _lines(text)),
-    "single_sentence": lambda text: len(split(text)) == 1,
-    "single_line": lambda text: len(_lines(text)) == 1,
+    "bullet_list": lambda text: bool(_list_lines(text)) and all(BULLET.match(line) for line in _list_lines(text)),
+    "single_sentence": lambda text: len(split_sentences(text)) == 1,
+    "single_line": lambda text: len(_list_lines(text)) == 1,
     "ends_with_punctuation": lambda text: FORMS["ending"].search(text[-400:]) is not None,
-    "cites_brackets": lambda text: BRACKETED.search(text) is not None,
+    "cites_brackets": lambda text: BRACKETED_CITATION.search(text) is not None,
     "not_empty": lambda text: bool(text.strip()),
 }
 _registered: dict[str, str] = {}
 
 
-def register(name: str, regex: str) -> None:
+def register_pattern(name: str, regex: str) -> None:
     r"""Adds a pattern of the user's: an answer keeps to it when the expression is found anywhere in it.
 
     Args:
@@ -63,65 +63,66 @@ def register(name: str, regex: str) -> None:
     """
     if not FORMS["name"].fullmatch(name):
         raise UsageError(f"pattern {name!r}: a name has letters, digits and ._+/- only. Choose another name.")
-    if name in KNOWN and _registered.get(name) != regex:
+    if name in PATTERNS and _registered.get(name) != regex:
         raise UsageError(f"pattern {name!r} exists already. Choose another name.")
     try:
         compiled = re.compile(regex)
     except re.error as error:
         raise UsageError(f"pattern {name!r}: {regex!r} is not a regular expression: {error}.") from None
-    KNOWN[name] = lambda text: compiled.search(text) is not None
+    PATTERNS[name] = lambda text: compiled.search(text) is not None
     _registered[name] = regex
 
 
-def known(name: str) -> Predicate:
+def get_pattern(name: str) -> Predicate:
     """What the named pattern asks of a text.
 
     Raises:
         UnknownName: there is no such pattern.
     """
-    if name not in KNOWN:
-        raise UnknownName("pattern", name, KNOWN, "Name your own under `patterns` in ragauge.yaml.")
-    return KNOWN[name]
+    if name not in PATTERNS:
+        raise UnknownName("pattern", name, PATTERNS, "Name your own under `patterns` in ragauge.yaml.")
+    return PATTERNS[name]
 
 
-def matches(name: str, text: str) -> bool:
+def matches_pattern(name: str, text: str) -> bool:
     """Whether a text keeps to the named pattern.
 
     Raises:
         UnknownName: there is no such pattern.
 
-    >>> matches("json", '{"a": 1}'), matches("json", "a"), matches("single_sentence", "Yes. No.")
+    >>> (matches_pattern("json", '{"a": 1}'), matches_pattern("json", "a"),
+    ...     matches_pattern("single_sentence", "Yes. No."))
     (True, False, False)
     """
-    return known(name)(text)
+    return get_pattern(name)(text)
 
 
-def declines(text: str) -> bool:
+def is_no_answer(text: str) -> bool:
     """Whether every sentence of a text says that the answer is not known or not there, and nothing else is said.
 
     It is meant for reference answers, which decide what a question is taken for: only wordings that leave no doubt
     count. A name or a plain word that may be an answer ("Unknown", "None", "Nothing") never does.
 
-    >>> [declines(one) for one in ("The documents do not say.", "N/A", "I don't know", "Not enough information")]
+    >>> [is_no_answer(one) for one in ("The documents do not say.", "N/A", "I don't know", "Not enough information")]
     [True, True, True, True]
-    >>> [declines(one) for one in ("NOT IN DOCS", "NO_ANSWER", "-", "(none)")]
+    >>> [is_no_answer(one) for one in ("NOT IN DOCS", "NO_ANSWER", "-", "(none)")]
     [True, True, True, True]
-    >>> [declines(one) for one in ("Unknown", "None", "No.", "The manual does not contain a plan.", "")]
+    >>> [is_no_answer(one) for one in ("Unknown", "None", "No.", "The manual does not contain a plan.", "")]
     [False, False, False, False, False]
     """
-    text = " ".join(text[: LONGEST + 1].replace("’", "'").split())
-    if DECLINING["placeholder"].fullmatch(text):
+    text = " ".join(text[: MAX_NO_ANSWER_CHARS + 1].replace("’", "'").split())
+    if NO_ANSWER_FORMS["placeholder"].fullmatch(text):
         return True
-    if not text.strip(ENDS) or len(text) > LONGEST:
+    if not text.strip(END_CHARS) or len(text) > MAX_NO_ANSWER_CHARS:
         return False
-    sentences = split(text)
-    plain = [sentence.text.strip(ENDS).lower().replace("_", " ") for sentence in sentences]
-    forms = [dict.fromkeys((text, DECLINING["lead"].sub("", text).strip(ENDS))) for text in plain]
-    return len(sentences) <= MOST_SENTENCES and all(any(map(_wordings().fullmatch, each)) for each in forms)
+    sentences = split_sentences(text)
+    bare_texts = [sentence.text.strip(END_CHARS).lower().replace("_", " ") for sentence in sentences]
+    forms = [dict.fromkeys((text, NO_ANSWER_FORMS["lead"].sub("", text).strip(END_CHARS))) for text in bare_texts]
+    return len(sentences) <= MAX_SENTENCES and all(any(map(_compile_wordings().fullmatch, each)) for each in forms)
 
 
 @cache
-def _wordings() -> re.Pattern[str]:
+def _compile_wordings() -> re.Pattern[str]:
     """Every wording in one expression: most references match none, and one call says so."""
     wordings = [*(sentence % WORDS["names"] for sentence in WORDS["sentences"]), *WORDS["others"]]
     return re.compile("|".join(f"(?:{wording})" for wording in wordings))

@@ -5,80 +5,88 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence, Set
 from itertools import pairwise
 
-from ragauge.text.language import guess
+from ragauge.text.language import guess_language
 from ragauge.text.tokens import ENGLISH
 from ragauge.text.word_files import read_patterns, read_sets
 
-AUXILIARIES, PAST, THIRD, BASE, PARTICIPLES = read_sets(__file__, "verbs", "auxiliaries past third base participles")
-NOT_ED, NOT_ING, NOT_THIRD, LOOSE, SAYING = read_sets(__file__, "verbs", "not_ed not_ing not_third loose saying")
+AUXILIARIES, PAST, THIRD_PERSON, BASE, PARTICIPLES = read_sets(
+    __file__, "verbs", "auxiliaries past third base participles"
+)
+NOT_PAST, NOT_GERUNDS, NOT_THIRD, LOOSE, SAYING_VERBS = read_sets(
+    __file__, "verbs", "not_ed not_ing not_third loose saying"
+)
 DETERMINERS, PREPOSITIONS, PRONOUNS = read_sets(__file__, "verbs", "determiners prepositions pronouns")
-RELATIVE, JOINING, ADVERBIAL, BEHIND_VERB = read_sets(__file__, "verbs", "relative joining adverbial behind_verb")
+RELATIVE, JOINING_WORDS, ADVERBIAL, BEHIND_VERB = read_sets(__file__, "verbs", "relative joining adverbial behind_verb")
 SUBJECTS, OBLIQUE, QUANTITY, ELSEWHERE = read_sets(__file__, "verbs", "subjects oblique quantity elsewhere")
 TOKEN = read_patterns(__file__, "phrases")["token"]
-LONGEST_THING = 5  # words of a member of a list
-LONGEST_SUBJECT = 20  # words; a longer one was not understood
+MAX_THING_WORDS = 5  # words of a member of a list
+MAX_SUBJECT_WORDS = 20  # words; a longer one was not understood
 SEPARATORS = frozenset([",", "—", "–"])
-GOVERNED = DETERMINERS | PREPOSITIONS
-BEFORE_NOUN = GOVERNED - PRONOUNS
+GOVERNING_WORDS = DETERMINERS | PREPOSITIONS
+BEFORE_NOUN = GOVERNING_WORDS - PRONOUNS
 # "opened in May" may have its subject before it; "the roof built by masons" is a noun with what is said of it
 BEHIND_PARTICIPLE = PREPOSITIONS.difference(*read_sets(__file__, "verbs", "behind_nouns"))
-SMALL = (GOVERNED | PRONOUNS) - {"i"}
-NARROWING = RELATIVE | {"that"}
-OPENING = PREPOSITIONS | ADVERBIAL | LOOSE | {"when", "however", "moreover", "therefore"}
+SMALL_WORDS = (GOVERNING_WORDS | PRONOUNS) - {"i"}
+NARROWING_WORDS = RELATIVE | {"that"}
+OPENING_WORDS = PREPOSITIONS | ADVERBIAL | LOOSE | {"when", "however", "moreover", "therefore"}
 PLAINLY_ENGLISH = {word for word in ENGLISH if len(word) > 2} - ELSEWHERE
 Words = tuple[int | str, ...]  # numbers of tokens, and words that are put between them
 
 
-def regular_past(word: str) -> bool:
+def is_regular_past(word: str) -> bool:
     """Whether a word in small letters ends as a regular past form does.
 
-    >>> regular_past("moved"), regular_past("hundred"), regular_past("moves")
+    >>> is_regular_past("moved"), is_regular_past("hundred"), is_regular_past("moves")
     (True, False, False)
     """
-    return len(word) >= 4 and word.endswith("ed") and word not in NOT_ED and not word.endswith("eed")
+    return len(word) >= 4 and word.endswith("ed") and word not in NOT_PAST and not word.endswith("eed")
 
 
-def participle(word: str) -> bool:
+def is_participle(word: str) -> bool:
     """Whether a word may be a past participle."""
-    return word in PARTICIPLES or regular_past(word)
+    return word in PARTICIPLES or is_regular_past(word)
 
 
-def third(word: str) -> bool:
+def is_third_person(word: str) -> bool:
     """Whether a word in small letters ends as a third person does; most nouns in the plural do too."""
-    ends = word.endswith("s") and not word.endswith(("ss", "us", "is", "'s"))
-    return len(word) >= 4 and ends and word not in NOT_THIRD
+    ends_in_s = word.endswith("s") and not word.endswith(("ss", "us", "is", "'s"))
+    return len(word) >= 4 and ends_in_s and word not in NOT_THIRD
 
 
-def gerund(word: str) -> bool:
+def is_gerund(word: str) -> bool:
     """Whether a word may be a present participle.
 
-    >>> gerund("leaving"), gerund("morning")
+    >>> is_gerund("leaving"), is_gerund("morning")
     (True, False)
     """
-    return len(word) >= 5 and word.endswith("ing") and word not in NOT_ING and not word.endswith("thing")
+    return len(word) >= 5 and word.endswith("ing") and word not in NOT_GERUNDS and not word.endswith("thing")
 
 
-def finite(words: Sequence[str], at: int) -> bool:
+def is_finite(words: Sequence[str], index: int) -> bool:
     """Whether the word at a place is plainly a finite verb, by its form and its neighbours.
 
-    >>> finite("the old port closed in 1990".split(), 3), finite("the closed port".split(), 1)
+    >>> is_finite("the old port closed in 1990".split(), 3), is_finite("the closed port".split(), 1)
     (True, False)
     """
-    word, before = words[at], words[at - 1] if at else ""
-    after = words[at + 1] if at + 1 < len(words) else ""
+    word, word_before = words[index], words[index - 1] if index else ""
+    word_after = words[index + 1] if index + 1 < len(words) else ""
     if word in AUXILIARIES:
         return True
-    if before in BEFORE_NOUN:
+    if word_before in BEFORE_NOUN:
         return False
-    if word in PAST or word in THIRD:
+    if word in PAST or word in THIRD_PERSON:
         return True
-    if before in ("it", "he", "she", "which", "who") and word.islower() and third(word):
+    if word_before in ("it", "he", "she", "which", "who") and word.islower() and is_third_person(word):
         return True
-    if third(word) and after in BEHIND_VERB and before and before not in ("and", "or"):
+    if is_third_person(word) and word_after in BEHIND_VERB and word_before and word_before not in ("and", "or"):
         return True
     if word in BASE:
-        return before.endswith("s") or before in ("they", "we", "you", "i", "which", "who", "that")
-    return regular_past(word) and before != "" and not (before in AUXILIARIES or before in ("and", "or", "by"))
+        return word_before.endswith("s") or word_before in ("they", "we", "you", "i", "which", "who", "that")
+    return (
+        is_regular_past(word)
+        and word_before != ""
+        and not (word_before in AUXILIARIES or word_before in ("and", "or", "by"))
+    )
 
 
 class TokenizedSentence:
@@ -91,58 +99,58 @@ class TokenizedSentence:
         self.words[:1] = map(str.lower, self.words[:1])  # so that a later capital ("May", "United") is no verb
         self.stop = len(self.words)  # nothing is cut from here on
 
-    def english(self) -> bool:
+    def is_english(self) -> bool:
         """Whether the rules apply; of a short sentence the language is often guessed wrong, so its own words count."""
-        return len(PLAINLY_ENGLISH.intersection(self.words)) >= 2 or guess(self.text) in ("en", "und")
+        return len(PLAINLY_ENGLISH.intersection(self.words)) >= 2 or guess_language(self.text) in ("en", "und")
 
-    def verb(self, ids: Sequence[int]) -> int | None:
+    def find_verb(self, ids: Sequence[int]) -> int | None:
         """The position of the first finite verb among these tokens."""
-        words = [self.words[at] for at in ids]
-        return next((k for k in range(len(words)) if finite(words, k)), None)
+        words = [self.words[index] for index in ids]
+        return next((k for k in range(len(words)) if is_finite(words, k)), None)
 
-    def strong(self, ids: Sequence[int]) -> int | None:
+    def find_strong_verb(self, ids: Sequence[int]) -> int | None:
         """The same, where it cannot be a participle that belongs to the noun before it ("the contact achieved by")."""
-        words = [self.words[at] for at in ids]
+        words = [self.words[index] for index in ids]
         for k, word in enumerate(words):
             following = words[k + 1] if k + 1 < len(words) else ""
-            behind = participle(word) and following in BEHIND_PARTICIPLE and words[k - 1] not in PRONOUNS
-            if finite(words, k) and not behind:
+            behind = is_participle(word) and following in BEHIND_PARTICIPLE and words[k - 1] not in PRONOUNS
+            if is_finite(words, k) and not behind:
                 return k
         return None
 
-    def leads(self, ids: Sequence[int]) -> int | None:
+    def find_leading_verb(self, ids: Sequence[int]) -> int | None:
         """The position of the verb that a part begins with, adverbs aside; None where it begins otherwise."""
-        words = [self.words[at] for at in ids]
+        words = [self.words[index] for index in ids]
         for k, word in enumerate(words[:3]):
-            if word in AUXILIARIES or word in PAST or word in THIRD:
+            if word in AUXILIARIES or word in PAST or word in THIRD_PERSON:
                 return k
-            if participle(word) and k + 1 < len(words):
+            if is_participle(word) and k + 1 < len(words):
                 first = self.text[self.spans[ids[k + 1]][0]]
-                if words[k + 1] in GOVERNED or first.isupper() or first.isdigit():
+                if words[k + 1] in GOVERNING_WORDS or first.isupper() or first.isdigit():
                     return k
-            if third(word) and k + 1 < len(words) and words[k + 1] in BEHIND_VERB:
+            if is_third_person(word) and k + 1 < len(words) and words[k + 1] in BEHIND_VERB:
                 return k
             if word not in LOOSE and not word.endswith("ly") and word not in ("not", "never"):
                 return None
         return None
 
-    def has_own(self, ids: Sequence[int], *, far: bool = False) -> bool:
+    def has_own_subject(self, ids: Sequence[int], *, far: bool = False) -> bool:
         """Whether a part begins with a subject that has a finite verb near by."""
-        verb = self.strong(ids)
-        if not verb or self.pronoun(ids[0], ids[-1] + 1) is not None:
+        verb = self.find_strong_verb(ids)
+        if not verb or self.find_pronoun(ids[0], ids[-1] + 1) is not None:
             return False
-        before = [self.words[at] for at in ids[:verb]]
-        if not {"what", *NARROWING}.isdisjoint(before) or (verb > 1 and before[-1] in PRONOUNS):
+        preceding = [self.words[index] for index in ids[:verb]]
+        if not {"what", *NARROWING_WORDS}.isdisjoint(preceding) or (verb > 1 and preceding[-1] in PRONOUNS):
             return False
-        if before[0] in PRONOUNS:
+        if preceding[0] in PRONOUNS:
             return verb <= 3
-        return verb <= (10 if far else 6) and (far or before[0] in DETERMINERS)
+        return verb <= (10 if far else 6) and (far or preceding[0] in DETERMINERS)
 
-    def name(self, at: int) -> bool:
+    def name(self, index: int) -> bool:
         """Whether a token is written with a capital, as names are."""
-        return at >= 0 and self.text[self.spans[at][0]].isupper()
+        return index >= 0 and self.text[self.spans[index][0]].isupper()
 
-    def subject(self, ids: Sequence[int], lead: Words, *, outer: bool = False) -> Words | None:
+    def find_subject(self, ids: Sequence[int], lead: Words, *, outer: bool = False) -> Words | None:
         """The subject of a main clause; None where it is not plain.
 
         `lead` is the subject that was put back already, () = none. With `outer`, of "results showed that the drug
@@ -153,149 +161,161 @@ class TokenizedSentence:
             while end > 1 and (self.words[last] if isinstance(last := lead[end - 1], int) else last) in AUXILIARIES:
                 end -= 1
             return lead[:end]
-        ids = self._behind_opening(ids)
-        words = [self.words[at] for at in ids]
+        ids = self._skip_opening(ids)
+        words = [self.words[index] for index in ids]
         positions = () if outer else range(1, len(words))
-        begin = next((k + 1 for k in positions if words[k] == "that" and finite(words, k - 1)), 0)
-        verb = self.strong(ids[begin:]) or self.verb(ids[begin:])
+        begin = next((k + 1 for k in positions if words[k] == "that" and is_finite(words, k - 1)), 0)
+        verb = self.find_strong_verb(ids[begin:]) or self.find_verb(ids[begin:])
         if not verb:
             return None
-        for _ in range(sum(word in NARROWING for word in words[begin : begin + verb])):  # "men who had ... were"
-            later = (k for k in range(begin + verb + 1, len(words)) if finite(words, k))
+        for _ in range(sum(word in NARROWING_WORDS for word in words[begin : begin + verb])):  # "men who had ... were"
+            later = (k for k in range(begin + verb + 1, len(words)) if is_finite(words, k))
             verb = next(later, begin) - begin
-        own = self._trimmed(ids[begin : begin + verb])
-        return tuple(own) if own and len(own) <= LONGEST_SUBJECT else None
+        subject_ids = self._trim_subject(ids[begin : begin + verb])
+        return tuple(subject_ids) if subject_ids and len(subject_ids) <= MAX_SUBJECT_WORDS else None
 
-    def _trimmed(self, ids: Sequence[int]) -> Sequence[int]:
+    def _trim_subject(self, ids: Sequence[int]) -> Sequence[int]:
         first, last = 0, len(ids)
-        while first < last and (self.words[ids[first]] in JOINING or self._adverb(ids[first])):
+        while first < last and (self.words[ids[first]] in JOINING_WORDS or self._is_adverb(ids[first])):
             first += 1
         if first < last and self.words[ids[first]] in SUBJECTS:
             return ids[first : first + 1]
-        while last > first and self._adverb(ids[last - 1]):
+        while last > first and self._is_adverb(ids[last - 1]):
             last -= 1
         return ids[first:last]
 
-    def _adverb(self, at: int) -> bool:
-        return self.words[at] in LOOSE or (self.words[at].endswith("ly") and not self.name(at))
+    def _is_adverb(self, index: int) -> bool:
+        return self.words[index] in LOOSE or (self.words[index].endswith("ly") and not self.name(index))
 
-    def _behind_opening(self, ids: Sequence[int]) -> Sequence[int]:
+    def _skip_opening(self, ids: Sequence[int]) -> Sequence[int]:
         """The tokens behind "In 1990," or "However,"; all of them where they begin otherwise."""
         gap = next((k for k, (a, b) in enumerate(pairwise(ids), 1) if b - a > 1), None)
-        return ids[gap:] if gap is not None and self.opens(ids[0]) else ids
+        return ids[gap:] if gap is not None and self.is_opening(ids[0]) else ids
 
-    def opens(self, at: int) -> bool:
+    def is_opening(self, index: int) -> bool:
         """Whether a phrase that begins here tells when, where or how, and is no subject."""
-        word = self.words[at]
-        return word in OPENING or word.endswith("ly")
+        word = self.words[index]
+        return word in OPENING_WORDS or word.endswith("ly")
 
-    def restored(self, left: Sequence[int], lead: Words, right: Sequence[int], *, outer: bool = False) -> Words | None:
+    def restore_subject(
+        self, left: Sequence[int], lead: Words, right: Sequence[int], *, outer: bool = False
+    ) -> Words | None:
         """The subject for a second verb phrase, with the auxiliary that both share."""
-        subject = self.subject(left, lead, outer=outer)
-        leads = self.leads(right)
+        subject = self.find_subject(left, lead, outer=outer)
+        leads = self.find_leading_verb(right)
         if subject is None or leads is None:
             return None
         word = self.words[right[leads]]
-        verb = self.verb(left)
+        verb = self.find_verb(left)
         after = right[leads + 1 : leads + 2]
         # "was sold and lost its roof"
-        active = word in PAST and any(self.words[at] in DETERMINERS for at in after)
-        if verb is None or active or not participle(word):
+        active = word in PAST and any(self.words[index] in DETERMINERS for index in after)
+        if verb is None or active or not is_participle(word):
             return subject
         only = word in PARTICIPLES and word not in PAST  # "known" needs its "is"
         if self.words[left[verb]] not in AUXILIARIES:
             return (*subject, "was") if only else subject
         shared = [left[verb]]
-        for at in left[verb + 1 : verb + 4]:
-            if participle(self.words[at]):
+        for index in left[verb + 1 : verb + 4]:
+            if is_participle(self.words[index]):
                 return (*subject, *shared)
-            if self.words[at] in ("been", "being", "be"):
-                shared.append(at)
-            elif self.words[at] not in LOOSE and not self.words[at].endswith("ly"):
+            if self.words[index] in ("been", "being", "be"):
+                shared.append(index)
+            elif self.words[index] not in LOOSE and not self.words[index].endswith("ly"):
                 break
         being = self.words[left[verb]] in ("is", "are", "was", "were", "been")
         return (*subject, *(shared if being else ("was",))) if only else subject
 
-    def antecedent(self, ids: Sequence[int]) -> Words | None:
+    def find_antecedent(self, ids: Sequence[int]) -> Words | None:
         """The noun phrase at the end of what stands before a comma, or all of it where no verb is in it yet."""
-        words = [self.words[at] for at in ids]
-        if self.verb(ids) is None:
-            own = list(self._behind_opening(ids))
-            return None if not own or self.opens(own[0]) or len(own) > LONGEST_SUBJECT else tuple(own)
-        own = []
+        words = [self.words[index] for index in ids]
+        if self.find_verb(ids) is None:
+            noun_ids = list(self._skip_opening(ids))
+            return (
+                None
+                if not noun_ids or self.is_opening(noun_ids[0]) or len(noun_ids) > MAX_SUBJECT_WORDS
+                else tuple(noun_ids)
+            )
+        noun_ids = []
         for k in range(len(ids) - 1, max(-1, len(ids) - 10), -1):
             word = words[k]
-            if not own and (word in LOOSE or word.endswith("ly")):
+            if not noun_ids and (word in LOOSE or word.endswith("ly")):
                 continue
             if word in AUXILIARIES or (word in PREPOSITIONS and word != "of"):
                 break
-            if finite(words, k) and not self.name(ids[k]):
+            if is_finite(words, k) and not self.name(ids[k]):
                 break
-            own.append(ids[k])
+            noun_ids.append(ids[k])
             if word in DETERMINERS and (k == 0 or words[k - 1] != "of"):
                 break
-        own = own[::-1]
-        while own and self.words[own[0]] in ("and", "or", "of"):
-            own = own[1:]
-        if len(own) == 1 and (self.words[own[0]] in OBLIQUE or self.words[own[0]].isdigit()):
+        noun_ids = noun_ids[::-1]
+        while noun_ids and self.words[noun_ids[0]] in ("and", "or", "of"):
+            noun_ids = noun_ids[1:]
+        if len(noun_ids) == 1 and (self.words[noun_ids[0]] in OBLIQUE or self.words[noun_ids[0]].isdigit()):
             return None
-        return tuple(own) or None
+        return tuple(noun_ids) or None
 
-    def thing(self, ids: Sequence[int]) -> bool:
+    def is_thing(self, ids: Sequence[int]) -> bool:
         """Whether a member of a list is one thing, without a verb or a place or time of its own."""
-        words = [self.words[at] for at in ids]
-        plain = (PREPOSITIONS | JOINING | {"or"}).isdisjoint(words)
-        plain = plain and not (words and (gerund(words[0]) or words[0].endswith("ly") or words[0] == "including"))
-        return 0 < len(ids) <= LONGEST_THING and plain and self.content(ids) > 0 and self.verb(ids) is None
+        words = [self.words[index] for index in ids]
+        is_plain = (PREPOSITIONS | JOINING_WORDS | {"or"}).isdisjoint(words)
+        is_plain = is_plain and not (
+            words and (is_gerund(words[0]) or words[0].endswith("ly") or words[0] == "including")
+        )
+        return (
+            0 < len(ids) <= MAX_THING_WORDS and is_plain and self.count_content(ids) > 0 and self.find_verb(ids) is None
+        )
 
-    def content(self, ids: Sequence[int]) -> int:
+    def count_content(self, ids: Sequence[int]) -> int:
         """How many of these tokens carry content."""
-        return sum(self.words[at].lower() not in ENGLISH and self.words[at][0].isalnum() for at in ids)
+        return sum(self.words[index].lower() not in ENGLISH and self.words[index][0].isalnum() for index in ids)
 
-    def between(self, low: int, high: int, marks: Set[str]) -> Iterator[tuple[int, int]]:
+    def split_between(self, low: int, high: int, marks: Set[str]) -> Iterator[tuple[int, int]]:
         """Stretches of tokens between marks, empty ones left out."""
         start = low
-        for at in range(low, high):
-            if self.words[at] in marks and at < self.stop:
-                if at > start:
-                    yield start, at
-                start = at + 1
+        for index in range(low, high):
+            if self.words[index] in marks and index < self.stop:
+                if index > start:
+                    yield start, index
+                start = index + 1
         if high > start:
             yield start, high
 
-    def _runs(self, words: Words) -> Iterator[str]:
+    def _join_runs(self, words: Words) -> Iterator[str]:
         """The words as they stand in the sentence, neighbours with what is between them."""
-        start, before, shown = -1, -1, 0
+        start, previous, n_yielded = -1, -1, 0
         for word in (*words, ""):
-            if isinstance(word, int) and start >= 0 and self._follows(before, word):
-                before = word
+            if isinstance(word, int) and start >= 0 and self._is_next(previous, word):
+                previous = word
                 continue
             if start >= 0:
-                run = self.text[self.spans[start][0] : self.spans[before][1]]
+                run = self.text[self.spans[start][0] : self.spans[previous][1]]
                 first = self.words[0]
-                small = shown > 0 and start == 0 and (first in SMALL or participle(first) or gerund(first))
+                small = (
+                    n_yielded > 0 and start == 0 and (first in SMALL_WORDS or is_participle(first) or is_gerund(first))
+                )
                 yield run[0].lower() + run[1:] if small else run
-                shown += 1
+                n_yielded += 1
             start = -1
             if isinstance(word, int):
-                start = before = word
+                start = previous = word
             elif word:
                 yield word
-                shown += 1
+                n_yielded += 1
 
-    def _follows(self, before: int, word: int) -> bool:
-        return word == before + 1 or (word == before + 2 and self.words[before + 1] in SEPARATORS)
+    def _is_next(self, previous: int, word: int) -> bool:
+        return word == previous + 1 or (word == previous + 2 and self.words[previous + 1] in SEPARATORS)
 
-    def pronoun(self, start: int, end: int) -> int | None:
+    def find_pronoun(self, start: int, end: int) -> int | None:
         """The place of the relative pronoun of "who", "in which", "many of whom"; None where there is none."""
-        for at in range(start, min(start + 4, end - 1)):
-            word = self.words[at]
+        for index in range(start, min(start + 4, end - 1)):
+            word = self.words[index]
             if word in RELATIVE:
-                return at
+                return index
             if word not in PREPOSITIONS | QUANTITY:
                 return None
         return None
 
     def shown(self, words: Words) -> str:
         """The words as one text."""
-        return " ".join(self._runs(words)).replace(" 's ", "'s ")
+        return " ".join(self._join_runs(words)).replace(" 's ", "'s ")

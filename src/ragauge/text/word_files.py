@@ -53,11 +53,13 @@ def read_patterns(module: str, name: str) -> dict[str, re.Pattern[str]]:
     read = read_words(module, name)
     parts = read.get("parts", {})
 
-    def filled(text: str) -> str:
-        return re.sub(r"\{([A-Z]+)\}", lambda match: filled(parts[match[1]]), join_lines(text))
+    def fill_parts(text: str) -> str:
+        return re.sub(r"\{([A-Z]+)\}", lambda match: fill_parts(parts[match[1]]), join_lines(text))
 
     kinds = ((read.get("patterns", {}), re.IGNORECASE), (read.get("exact", {}), re.NOFLAG))
-    return {key: re.compile(filled(text), flags) for given, flags in kinds for key, text in given.items()}
+    return {
+        key: re.compile(fill_parts(text), flags) for expressions, flags in kinds for key, text in expressions.items()
+    }
 
 
 def join_lines(alternatives: str) -> str:
@@ -69,30 +71,30 @@ def join_lines(alternatives: str) -> str:
     return "|".join(line.strip() for line in alternatives.strip().split("\n"))
 
 
-CONTINUED = re.compile(r"\n\s*\|")
-LOOKED_AT = 400  # characters of a sentence: what kind it is shows early
+CONTINUED_LINE = re.compile(r"\n\s*\|")
+MAX_READ_CHARS = 400  # characters of a sentence: what kind it is shows early
 
 
-def compiled(lines: str, words: Mapping[str, str]) -> re.Pattern[str]:
+def compile_wordings(lines: str, words: Mapping[str, str]) -> re.Pattern[str]:
     """One pattern that finds any of the lines.
 
-    >>> bool(compiled("i {CAN} not…find", {"CAN": "can|could"}).search("Sadly I could not really find it."))
+    >>> bool(compile_wordings("i {CAN} not…find", {"CAN": "can|could"}).search("Sadly I could not really find it."))
     True
     """
-    given = [line.strip() for line in CONTINUED.sub("|", lines).split("\n") if line.strip()]
-    return re.compile("|".join(_expanded(line, words) for line in given), re.IGNORECASE)
+    wordings = [line.strip() for line in CONTINUED_LINE.sub("|", lines).split("\n") if line.strip()]
+    return re.compile("|".join(_expand_line(line, words) for line in wordings), re.IGNORECASE)
 
 
-def found(pattern: re.Pattern[str], sentence: str) -> bool:
+def has_wording(pattern: re.Pattern[str], sentence: str) -> bool:
     """Whether one of the wordings stands in the sentence."""
-    return pattern.search(" ".join(sentence[:LOOKED_AT].replace("’", "'").split())) is not None
+    return pattern.search(" ".join(sentence[:MAX_READ_CHARS].replace("’", "'").split())) is not None
 
 
-def _expanded(line: str, words: Mapping[str, str]) -> str:
+def _expand_line(line: str, words: Mapping[str, str]) -> str:
     for name in re.findall(r"\{([A-Z]+)\}", line):
         line = line.replace(f"{{{name}}}", f"(?:{join_lines(words[name])})")
     if re.search(r"\{[A-Z]+\}", line):
-        return _expanded(line, words)
+        return _expand_line(line, words)
     line = line.replace("…", ".{0,80}?").replace(" ?", r"\s*").replace(" ", r"\s+")
     unspaced = re.search("[\u3040-\u30ff\u4e00-\u9fff\uac00-\ud7af]", line) is not None  # none, or endings grown on
     start = "" if line.startswith("^") or unspaced else r"\b"

@@ -8,44 +8,44 @@ from pathlib import Path
 from ragauge.core.errors import UsageError
 
 
-def path_of(given: object, example: str) -> Path:
+def validate_path(raw: object, example: str) -> Path:
     """The path of a file that is to be written.
 
     Args:
-        given: a text or a path.
+        raw: a text or a path.
         example: the name of such a file.
 
     Raises:
         UsageError: anything else.
 
-    >>> path_of(5, "report.html")
+    >>> validate_path(5, "report.html")
     Traceback (most recent call last):
     ragauge.core.errors.UsageError: the file must be a path, got int. Write 'report.html'.
     """
-    if isinstance(given, str | os.PathLike) and isinstance(text := os.fspath(given), str) and text:
+    if isinstance(raw, str | os.PathLike) and isinstance(text := os.fspath(raw), str) and text:
         return Path(text)
-    raise UsageError(f"the file must be a path, got {_said(given)}. Write {example!r}.")
+    raise UsageError(f"the file must be a path, got {_describe_given(raw)}. Write {example!r}.")
 
 
-def text_of(given: object, what: str, example: str) -> str:
+def validate_text(raw: object, what: str, example: str) -> str:
     """A text, such as an id or a name.
 
     Raises:
         UsageError: anything else.
 
-    >>> text_of(None, "the run", "latest")
+    >>> validate_text(None, "the run", "latest")
     Traceback (most recent call last):
     ragauge.core.errors.UsageError: the run must be a text, got None. Write 'latest'.
     """
-    if isinstance(given, str):
-        return given
-    raise UsageError(f"{what} must be a text, got {_said(given)}. Write {example!r}.")
+    if isinstance(raw, str):
+        return raw
+    raise UsageError(f"{what} must be a text, got {_describe_given(raw)}. Write {example!r}.")
 
 
-def _said(given: object) -> str:
+def _describe_given(raw: object) -> str:
     """What came, in a word.
 
-    >>> _said(None), _said(""), _said(["a"])
+    >>> _describe_given(None), _describe_given(""), _describe_given(["a"])
     ('None', "''", 'list')
     """
-    return "None" if given is None else "''" if given == "" else type(given).__name__
+    return "None" if raw is None else "''" if raw == "" else type(raw).__name__

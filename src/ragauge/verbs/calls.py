@@ -3,13 +3,13 @@
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated
 
-from ragauge.verbs.option_specs import Typed
+from ragauge.verbs.option_specs import OptionSpec
 
 if TYPE_CHECKING:
     from ragauge.engine.judges import Judge
-    from ragauge.engine.models import Calling
+    from ragauge.engine.models import CallOptions
 
-CALLS = "Calls to a model"
+CALLS_PANEL = "Calls to a model"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -26,34 +26,36 @@ class ModelCallOptions:
 
     concurrency: Annotated[
         int,
-        Typed(
+        OptionSpec(
             "Calls to a model in flight to begin with; follows what the provider bears. 1 stays 1.",
             least=1,
-            panel=CALLS,
+            panel=CALLS_PANEL,
         ),
     ] = 16
     max_concurrency: Annotated[
-        int | None, Typed("How far it may rise; 4 times the start by default.", least=1, panel=CALLS)
+        int | None, OptionSpec("How far it may rise; 4 times the start by default.", least=1, panel=CALLS_PANEL)
     ] = None
-    max_cost: Annotated[float | None, Typed("US dollars that may be spent now; a hard stop.", panel=CALLS)] = None
-    timeout: Annotated[float, Typed("Seconds for one call to a model.", least=0.1, panel=CALLS)] = 120.0
+    max_cost: Annotated[
+        float | None, OptionSpec("US dollars that may be spent now; a hard stop.", panel=CALLS_PANEL)
+    ] = None
+    timeout: Annotated[float, OptionSpec("Seconds for one call to a model.", least=0.1, panel=CALLS_PANEL)] = 120.0
 
-    def of(self, *judges: "Judge | None") -> "Calling | None":
+    def of(self, *judges: "Judge | None") -> "CallOptions | None":
         """The means of calling these judges' models, shared by all; None where no judge asks a model.
 
         Raises:
             UsageError: an option out of its range.
             RagaugeError: a bound on cost, and a model whose price is unknown.
         """
-        from ragauge.engine.models import calling_of
+        from ragauge.engine.models import build_call_options
 
-        return calling_of(
+        return build_call_options(
             *judges,
             concurrency=self.concurrency,
-            most=self.max_concurrency,
+            max_concurrency=self.max_concurrency,
             max_cost=self.max_cost,
             timeout=self.timeout,
         )
 
 
-USUAL = ModelCallOptions()
+DEFAULT_CALL_OPTIONS = ModelCallOptions()

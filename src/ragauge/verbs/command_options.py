@@ -13,26 +13,26 @@ from typing import Annotated, Any, get_args, get_type_hints
 import typer
 
 from ragauge.core.errors import UsageError
-from ragauge.core.messages import speak_of
-from ragauge.verbs.option_specs import STORE, Typed, own_first
+from ragauge.core.messages import set_named_store
+from ragauge.verbs.option_specs import STORE, OptionSpec, sort_own_first
 
-PLAIN = (str, int, float, bool, Path, int | None, float | None)  # kinds of fields that are typed as they are
+PLAIN_KINDS = (str, int, float, bool, Path, int | None, float | None)  # kinds of fields that are typed as they are
 
 
 @dataclass(frozen=True)
-class Before:
+class PlacedBefore:
     """A parameter of the command itself, with its place in the help: before this option of a group."""
 
     field: str
 
 
-def _named(url: str | None) -> str | None:
+def _remember_store(url: str | None) -> str | None:
     """Commands that are offered name the store that was named here; the environment's need not be."""
-    speak_of(url if url and url != os.environ.get("RAGAUGE_STORE", "") else "")
+    set_named_store(url if url and url != os.environ.get("RAGAUGE_STORE", "") else "")
     return url
 
 
-def option(field: str, typed: Typed) -> Any:
+def build_option(field: str, typed: OptionSpec) -> Any:
     """What typer makes an option, or an argument, of."""
     if typed.argument:
         return typer.Argument(metavar=typed.metavar, help=typed.help)
@@ -44,11 +44,11 @@ def option(field: str, typed: Typed) -> Any:
         rich_help_panel=typed.panel,
         envvar=typed.variable,
         help=typed.help,
-        callback=_named if typed.variable == STORE.variable else None,
+        callback=_remember_store if typed.variable == STORE.variable else None,
     )
 
 
-Store = Annotated[str, option("store", STORE)]
+Store = Annotated[str, build_option("store", STORE)]
 DryRun = Annotated[bool, typer.Option("--dry-run", help="Say what would be done, and do nothing.")]
 Outputs = Annotated[
     list[Path] | None, typer.Option("-o", "--output", help="Write a report: .html, .md, .json; scores: .jsonl, .csv.")
@@ -59,92 +59,97 @@ Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress line.")]
 
 
-def typed_fields(kind: Any) -> dict[str, Any]:
+def build_typed_fields(kind: Any) -> dict[str, Any]:
     """The fields of a verb's options that are typed -> what typer takes for them, in the order of the help."""
     annotations = {}
-    for part in own_first(kind):
-        hint, *more = get_args(part.type) if hasattr(part.type, "__metadata__") else (part.type,)
+    for option_field in sort_own_first(kind):
+        hint, *more = (
+            get_args(option_field.type) if hasattr(option_field.type, "__metadata__") else (option_field.type,)
+        )
         for typed in more:
-            if isinstance(typed, Typed):
-                annotations[part.name] = Annotated[
-                    typed.kind or (hint if hint in PLAIN else str), option(part.name, typed)
+            if isinstance(typed, OptionSpec):
+                annotations[option_field.name] = Annotated[
+                    typed.kind or (hint if hint in PLAIN_KINDS else str), build_option(option_field.name, typed)
                 ]
     return annotations
 
 
-def grouped(command: Callable[..., None]) -> Callable[..., None]:
+def spread_options(command: Callable[..., None]) -> Callable[..., None]:
     """A command with its groups of options spread out: a parameter that is a dataclass becomes an option a field.
 
     Defaults are the fields'. What is left out, or empty where the field says None or nothing, stays at its default.
     """
     hints = get_type_hints(command, include_extras=True)
-    groups = {name: typed_fields(kind) for name, kind in hints.items() if is_dataclass(kind)}
+    groups = {name: build_typed_fields(kind) for name, kind in hints.items() if is_dataclass(kind)}
     parameters: list[inspect.Parameter] = []
     for name, parameter in inspect.signature(command).parameters.items():
         if name in groups:
             kind = hints[name]
             parameters += [
-                parameter.replace(name=field, annotation=typed, default=_default(kind, field))
+                parameter.replace(name=field, annotation=typed, default=_find_default(kind, field))
                 for field, typed in groups[name].items()
             ]
             continue
-        before = next((mark.field for mark in get_args(hints[name])[1:] if isinstance(mark, Before)), None)
-        position = next((n for n, there in enumerate(parameters) if there.name == before), len(parameters))
+        placed_before = next((mark.field for mark in get_args(hints[name])[1:] if isinstance(mark, PlacedBefore)), None)
+        position = next((n for n, existing in enumerate(parameters) if existing.name == placed_before), len(parameters))
         parameters.insert(position, parameter.replace(annotation=hints[name]))
 
     @wraps(command)
-    def spread(**given: Any) -> None:
+    def call_command(**kwargs: Any) -> None:
         for name, group in groups.items():
             kind = hints[name]
-            given[name] = kind(**_read(kind, {field: given.pop(field) for field in group}))
-        command(**given)
+            kwargs[name] = kind(**_parse_fields(kind, {field: kwargs.pop(field) for field in group}))
+        command(**kwargs)
 
-    named = [parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY) for parameter in parameters]  # in any order
-    vars(spread)["__signature__"] = inspect.Signature(named)
-    spread.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
-    return spread
+    keyword_only = [parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY) for parameter in parameters]  # in any order
+    vars(call_command)["__signature__"] = inspect.Signature(keyword_only)
+    call_command.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
+    return call_command
 
 
-def _default(kind: type[Any], name: str) -> Any:
+def _find_default(kind: type[Any], name: str) -> Any:
     """What a command takes where nothing is typed: None stands for a default that cannot be typed."""
     value = inspect.signature(kind).parameters[name].default
     return value if value is inspect.Parameter.empty or isinstance(value, str | int | float | Path) else None
 
 
-def _read(kind: type[Any], typed: Mapping[str, Any]) -> dict[str, Any]:
+def _parse_fields(kind: type[Any], typed: Mapping[str, Any]) -> dict[str, Any]:
     """The fields that were given, as Python takes them."""
-    given = {name: value for name, value in typed.items() if value or _default(kind, name) is not None}
-    return {name: READ[name](value) if name in READ else _fixed(value) for name, value in given.items()}
+    provided = {name: value for name, value in typed.items() if value or _find_default(kind, name) is not None}
+    return {
+        name: FIELD_PARSERS[name](value) if name in FIELD_PARSERS else _freeze_list(value)
+        for name, value in provided.items()
+    }
 
 
-def _fixed(value: Any) -> Any:
+def _freeze_list(value: Any) -> Any:
     return tuple(value) if isinstance(value, list) else value
 
 
 def refuse_front_options(context: typer.Context, example: str) -> None:
     """Raises UsageError for options before a subcommand, which would be passed over: they go behind it."""
     for name in context.params:
-        given = context.get_parameter_source(name)
-        if given is not None and given.name == "COMMANDLINE":
+        parameter_source = context.get_parameter_source(name)
+        if parameter_source is not None and parameter_source.name == "COMMANDLINE":
             raise UsageError(f"options go behind the command: {example}")
 
 
-def names(text: str) -> tuple[str, ...]:
+def parse_names(text: str) -> tuple[str, ...]:
     """Comma-separated names.
 
-    >>> names("recall@5, mrr")
+    >>> parse_names("recall@5, mrr")
     ('recall@5', 'mrr')
     """
     return tuple(part.strip() for part in text.split(",") if part.strip())
 
 
-def mapping(pairs: Sequence[str] | None) -> Mapping[str, str]:
+def parse_mapping(pairs: Sequence[str] | None) -> Mapping[str, str]:
     """field=column pairs; a field that is there twice has several columns, one without a column is not read.
 
     Raises:
         UsageError: a pair without an equals sign.
     """
-    from ragauge.readers.aliases import SeveralColumns
+    from ragauge.readers.aliases import ColumnGroup
 
     mapped: dict[str, list[str]] = {}
     for pair in pairs or ():
@@ -153,33 +158,33 @@ def mapping(pairs: Sequence[str] | None) -> Mapping[str, str]:
             raise UsageError(f"--map: expected field=column, got {pair!r}. Write --map query=question.")
         mapped.setdefault(field.strip(), []).append(column.strip())
     several = {field: tuple(dict.fromkeys(columns)) for field, columns in mapped.items()}
-    return {field: names[0] if len(names) == 1 else SeveralColumns(names) for field, names in several.items()}
+    return {field: names[0] if len(names) == 1 else ColumnGroup(names) for field, names in several.items()}
 
 
-def conditions(text: str) -> Mapping[str, str]:
+def parse_conditions(text: str) -> Mapping[str, str]:
     """Conditions on segments and tags.
 
-    >>> conditions("type=multi_hop,tag=golden")
+    >>> parse_conditions("type=multi_hop,tag=golden")
     {'type': 'multi_hop', 'tag': 'golden'}
 
     Raises:
         UsageError: no column=value, or two values of one column, which nothing has.
     """
-    wanted: dict[str, str] = {}
-    for part in names(text):
+    value_by_column: dict[str, str] = {}
+    for part in parse_names(text):
         column, equals, value = part.partition("=")
         if not equals:
             raise UsageError(f"--filter: expected column=value, got {part!r}. Write --filter type=multi_hop.")
-        if wanted.setdefault(column.strip(), value.strip()) != value.strip():
-            both = f"{wanted[column.strip()]} and {value.strip()}"
+        if value_by_column.setdefault(column.strip(), value.strip()) != value.strip():
+            both = f"{value_by_column[column.strip()]} and {value.strip()}"
             raise UsageError(f"--filter: {column.strip()} takes one value, got {both}. Run the command once for each.")
-    return wanted
+    return value_by_column
 
 
-def values(texts: Sequence[str]) -> Mapping[str, list[Any]]:
+def parse_values(texts: Sequence[str]) -> Mapping[str, list[Any]]:
     """Parameters with the values to try, read as YAML reads them.
 
-    >>> values(["k=1,5", "retriever=bm25"])
+    >>> parse_values(["k=1,5", "retriever=bm25"])
     {'k': [1, 5], 'retriever': ['bm25']}
 
     Raises:
@@ -187,22 +192,22 @@ def values(texts: Sequence[str]) -> Mapping[str, list[Any]]:
     """
     import yaml
 
-    found = {}
+    parsed = {}
     for text in texts:
-        name, sign, listed = text.partition("=")
+        name, sign, values_text = text.partition("=")
         try:
-            read = yaml.safe_load(f"[{listed}]") if sign and name.strip() and listed else None
+            read = yaml.safe_load(f"[{values_text}]") if sign and name.strip() and values_text else None
         except (yaml.YAMLError, ValueError, RecursionError):
             read = None
         if not read:
             raise UsageError(f"-p: expected name=value,value such as k=1,5,10, got {text!r}.")
-        found[name.strip()] = read
-    return found
+        parsed[name.strip()] = read
+    return parsed
 
 
-READ: Mapping[str, Callable[[Any], Any]] = {
-    "columns": mapping,
-    "filter": conditions,
-    "parameters": values,
-    "scores": lambda typed: names(",".join(typed)),
+FIELD_PARSERS: Mapping[str, Callable[[Any], Any]] = {
+    "columns": parse_mapping,
+    "filter": parse_conditions,
+    "parameters": parse_values,
+    "scores": lambda typed: parse_names(",".join(typed)),
 }

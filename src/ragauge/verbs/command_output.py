@@ -15,8 +15,8 @@ from contextlib import contextmanager, redirect_stdout
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
-from ragauge.core.errors import Interrupted, without_password
-from ragauge.core.messages import clock, plural
+from ragauge.core.errors import Interrupted, mask_secrets
+from ragauge.core.messages import format_count, format_duration
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     from ragauge.engine.execute import Progress
     from ragauge.verbs.result_base import ShownResult
 
-PIPED = 140  # characters of a line in a file: every column has room
-LIBRARIES = (  # their loggers
+PIPED_WIDTH_CHARS = 140  # characters of a line in a file: every column has room
+LIBRARY_LOGGERS = (  # their loggers
     "alembic",
     "anthropic",
     "google_genai",
@@ -37,8 +37,8 @@ LIBRARIES = (  # their loggers
     "sqlalchemy",
     "urllib3",
 )
-BEGINS_ANEW = "--fresh"  # of a command that resumes it would pay for everything again
-SILENCE = 30.0  # seconds after which a log is told that work goes on
+FRESH_OPTION = "--fresh"  # of a command that resumes it would pay for everything again
+SILENCE_S = 30.0  # seconds after which a log is told that work goes on
 
 
 def show(renderable: RenderableType | str) -> None:
@@ -49,38 +49,42 @@ def show(renderable: RenderableType | str) -> None:
     from rich.console import Console
     from rich.text import Text
 
-    shown = Text(renderable) if isinstance(renderable, str) else renderable
+    printable = Text(renderable) if isinstance(renderable, str) else renderable
     if sys.stdout.isatty():
-        Console(highlight=False).print(shown, crop=False)
+        Console(highlight=False).print(printable, crop=False)
         return
-    console = Console(width=_piped_width(), color_system=None, highlight=False)
+    console = Console(width=_find_piped_width(), color_system=None, highlight=False)
     with console.capture() as captured:
-        console.print(shown, crop=False)
+        console.print(printable, crop=False)
     sys.stdout.write("".join(f"{line.rstrip()}\n" for line in captured.get().splitlines()))
 
 
-def _piped_width() -> int:
+def _find_piped_width() -> int:
     """As COLUMNS says; in a file the usual; what is piped is as wide as the terminal in which it may be read on."""
-    told = os.environ.get("COLUMNS", "")
-    if told.isdigit() and int(told):
-        return int(told)
+    columns_text = os.environ.get("COLUMNS", "")
+    if columns_text.isdigit() and int(columns_text):
+        return int(columns_text)
     try:
         if stat.S_ISREG(os.fstat(sys.stdout.fileno()).st_mode):
-            return PIPED
-        return os.get_terminal_size(sys.stderr.fileno()).columns or PIPED
+            return PIPED_WIDTH_CHARS
+        return os.get_terminal_size(sys.stderr.fileno()).columns or PIPED_WIDTH_CHARS
     except (OSError, ValueError):  # no terminal, or no real file
-        return PIPED
+        return PIPED_WIDTH_CHARS
 
 
 @contextmanager
-def libraries_silent() -> Iterator[None]:
+def silence_libraries() -> Iterator[None]:
     """Libraries log nothing within, such as a line a request: a system under test may have turned logging on.
 
     What they would say we say ourselves. Loggers with a level of their own, ours and the system's are left alone.
     """
     import logging
 
-    silenced = [one for name in LIBRARIES if (one := logging.getLogger(name)).level == logging.NOTSET]
+    silenced = [
+        library_logger
+        for name in LIBRARY_LOGGERS
+        if (library_logger := logging.getLogger(name)).level == logging.NOTSET
+    ]
     for logger in silenced:
         logger.setLevel(logging.CRITICAL + 1)
     try:
@@ -91,12 +95,12 @@ def libraries_silent() -> Iterator[None]:
 
 
 @contextmanager
-def warnings_in_a_line() -> Iterator[None]:
+def shorten_warnings() -> Iterator[None]:
     """What the library warns of within is printed as one line, as commands warn; not as Python does, with a path."""
     import warnings
 
     ours = str(Path(__file__).parents[1])
-    shown = warnings.showwarning
+    original_showwarning = warnings.showwarning
 
     def show_warning(
         message: Warning | str,
@@ -109,86 +113,88 @@ def warnings_in_a_line() -> Iterator[None]:
         if issubclass(category, UserWarning) and filename.startswith(ours):
             warn(str(message))
         else:
-            shown(message, category, filename, lineno, file, line)
+            original_showwarning(message, category, filename, lineno, file, line)
 
     warnings.showwarning = show_warning
     try:
         yield
     finally:
-        warnings.showwarning = shown
+        warnings.showwarning = original_showwarning
 
 
 @contextmanager
-def prints_apart() -> Iterator[None]:
+def redirect_prints() -> Iterator[None]:
     """What a user's system or metric prints within goes to stderr: stdout is for results, which a program may read."""
     with redirect_stdout(sys.stderr):
         yield
 
 
-def show_result(found: ShownResult, outputs: Sequence[Path] | None = None, *, as_json: bool = False) -> None:
+def show_result(result: ShownResult, outputs: Sequence[Path] | None = None, *, as_json: bool = False) -> None:
     """Prints a result to stdout, for people or for programs; writes it to files, and says so."""
-    show_json(found.to_dict()) if as_json else show(found.to_terminal())
+    show_json(result.to_dict()) if as_json else show(result.to_terminal())
     for path in outputs or ():
-        sys.stderr.write(f"wrote {found.save(path)}\n")
+        sys.stderr.write(f"wrote {result.save(path)}\n")
 
 
-def check_outputs(outputs: Sequence[Path] | None, result: type[ShownResult]) -> None:
+def validate_outputs(outputs: Sequence[Path] | None, result: type[ShownResult]) -> None:
     """Refuses files that a result cannot be written to, before any work is done."""
-    from ragauge.verbs.files import check
+    from ragauge.verbs.files import validate_report_path
 
     for path in outputs or ():
-        check(path, result.FORMS)
+        validate_report_path(path, result.FORMS)
 
 
-def show_command(said: str) -> None:
+def show_command(line: str) -> None:
     """Prints a line with a command in it to stdout, never wrapped: what is copied must be whole."""
-    sys.stdout.write(f"{said}\n")
+    sys.stdout.write(f"{line}\n")
 
 
 def show_json(value: Any) -> None:
     """Prints a result, or JSON types, as valid JSON to stdout: no NaN, no infinity."""
-    from ragauge.rendering.encoder import json_text
+    from ragauge.rendering.encoder import format_json
 
-    sys.stdout.write(json_text(value))
+    sys.stdout.write(format_json(value))
 
 
 def warn(message: str) -> None:
     """Prints one line to stderr."""
-    sys.stderr.write(f"warning: {without_password(message)}\n")
+    sys.stderr.write(f"warning: {mask_secrets(message)}\n")
 
 
-def same_command(also: str = "") -> str:
+def build_resume_command(also: str = "") -> str:
     """The command that resumes: the command line as typed, quoted, without passwords and without --fresh.
 
     Args:
         also: an option that is added where it is not there.
     """
     called = ["python", "-m", "ragauge"] if sys.argv[0].endswith("__main__.py") else ["ragauge"]
-    words = [without_password(word) for word in sys.argv[1:] if word != BEGINS_ANEW]
+    words = [mask_secrets(word) for word in sys.argv[1:] if word != FRESH_OPTION]
     return shlex.join([*called, *words, *([also] if also and also not in words else [])])
 
 
-def expected_calls(planned: Mapping[str, Any]) -> str:
+def describe_expected_calls(planned: Mapping[str, Any]) -> str:
     """What a dry run says of the calls to models: how many, their tokens and price."""
-    from ragauge.rendering.judge_usage import money
+    from ragauge.rendering.judge_usage import format_money
 
     if not planned["calls"]:
         return "no call to a model, cost 0"
-    cost = "price unknown" if planned["cost"] is None else f"about {money(planned['cost'])}"
+    cost = "price unknown" if planned["cost"] is None else f"about {format_money(planned['cost'])}"
     cached = planned.get("cached_tokens", 0)
     served = f" ({cached:,} of them expected from the provider's cache)" if cached else ""
     tokens = f"{planned['input_tokens']:,} tokens in{served}, {planned['output_tokens']:,} out"
-    return f"{plural(planned['calls'], 'call')} to a model, about {tokens}, {cost}"
+    return f"{format_count(planned['calls'], 'call')} to a model, about {tokens}, {cost}"
 
 
 @contextmanager
-def kept_on_interrupt(kept: str = "Everything evaluated so far is kept.", resume: str = "") -> Iterator[None]:
+def report_interrupt(kept_note: str = "Everything evaluated so far is kept.", resume: str = "") -> Iterator[None]:
     """Ctrl-C or SIGTERM within ends the command with what is kept and the command that goes on, the same by default."""
     try:
         yield
     except KeyboardInterrupt as end:
         number = signal.SIGTERM if isinstance(end, Terminated) else signal.SIGINT
-        raise Interrupted(f"Stopped. {kept}", resume=resume or same_command(), exit_code=128 + number) from None
+        raise Interrupted(
+            f"Stopped. {kept_note}", resume=resume or build_resume_command(), exit_code=128 + number
+        ) from None
 
 
 class Terminated(KeyboardInterrupt):
@@ -196,95 +202,97 @@ class Terminated(KeyboardInterrupt):
 
 
 @contextmanager
-def terminates_as_interrupt() -> Iterator[None]:
+def raise_on_sigterm() -> Iterator[None]:
     """SIGTERM within is raised as `Terminated`, once: a second one ends the program at once."""
     if threading.current_thread() is not threading.main_thread():  # no other may take signals
         yield
         return
 
-    def end(*_: object) -> None:
+    def raise_terminated(*_: object) -> None:
         signal.signal(signal.SIGTERM, signal.SIG_DFL)
         raise Terminated
 
-    before = signal.signal(signal.SIGTERM, end)
+    previous_handler = signal.signal(signal.SIGTERM, raise_terminated)
     try:
         yield
     finally:
-        signal.signal(signal.SIGTERM, before)
+        signal.signal(signal.SIGTERM, previous_handler)
 
 
-def progress_text(now: Progress, done: str = "evaluated", width: int | None = None) -> str:
+def format_progress(progress: Progress, action: str = "evaluated", width: int | None = None) -> str:
     """How far it is, in one line.
 
     Args:
-        now: what there is to say.
-        done: what was done to an example.
+        progress: what there is to say.
+        action: what was done to an example.
         width: characters that there is room for; what matters least is left out. None = all is said.
     """
-    parts = _parts(now, done)
-    while len(parts) > 1 and width is not None and len(_joined(parts)) > width:
+    parts = _list_parts(progress, action)
+    while len(parts) > 1 and width is not None and len(_join_parts(parts)) > width:
         parts.remove(max(parts))
-    return _joined(parts)
+    return _join_parts(parts)
 
 
-def _joined(parts: Sequence[tuple[int, str]]) -> str:
+def _join_parts(parts: Sequence[tuple[int, str]]) -> str:
     return " · ".join(text for _, text in parts)
 
 
-def _parts(now: Progress, done: str) -> list[tuple[int, str]]:
+def _list_parts(progress: Progress, action: str) -> list[tuple[int, str]]:
     """How little each part matters, and its text, in the order of printing."""
-    from ragauge.rendering.judge_usage import money
+    from ragauge.rendering.judge_usage import format_money
 
-    parts = [(0, f"{done} {now.done:,} of {now.total:,}"), (5, f"{_rate(now.rate)} a second")]
-    calling = now.calling
+    parts = [(0, f"{action} {progress.done:,} of {progress.total:,}"), (5, f"{_format_rate(progress.rate)} a second")]
+    calling = progress.calling
     if calling is not None:
-        parts.append((2, plural(calling.calls, "call")))
-        if now.seconds >= 1:
-            parts.append((6, f"{_rate(calling.calls / now.seconds)} calls a second"))
+        parts.append((2, format_count(calling.calls, "call")))
+        if progress.seconds >= 1:
+            parts.append((6, f"{_format_rate(calling.calls / progress.seconds)} calls a second"))
         if calling.reused:
             parts.append((7, f"{calling.reused:,} reused"))
         if calling.errors:
-            most = max(calling.errors, key=lambda kind: calling.errors[kind])
-            parts.append((4, f"{sum(calling.errors.values()):,} failed ({most})"))
+            commonest_error = max(calling.errors, key=lambda kind: calling.errors[kind])
+            parts.append((4, f"{sum(calling.errors.values()):,} failed ({commonest_error})"))
         parts.append((3, f"{calling.in_flight:,} in flight"))
         if calling.unpriced:
             parts.append((1, "price unknown"))
         elif calling.cost or calling.tokens.input_tokens or not calling.calls:  # else nothing is known yet
-            parts.append((1, money(calling.cost)))
-    if now.note:
-        parts.append((3, now.note))
-    if now.seconds_left is not None and now.done < now.total:
-        parts.append((1, f"{clock(now.seconds_left)} left"))
+            parts.append((1, format_money(calling.cost)))
+    if progress.note:
+        parts.append((3, progress.note))
+    if progress.seconds_left is not None and progress.done < progress.total:
+        parts.append((1, f"{format_duration(progress.seconds_left)} left"))
     return parts
 
 
-def _rate(value: float) -> str:
+def _format_rate(value: float) -> str:
     return f"{value:,.0f}" if value >= 10 or value == 0 else f"{value:.1f}"
 
 
 @contextmanager
-def progress_line(quiet: bool, done: str = "evaluated") -> Iterator[Any]:
+def show_progress(quiet: bool, action: str = "evaluated") -> Iterator[Any]:
     """A callback that shows how far it is: a live line in a terminal; elsewhere one a tenth, and every half minute."""
     if quiet:
         yield None
         return
-    width, last, told = 0, -1, 0.0
+    width, last, told_at = 0, -1, 0.0
 
-    def moved(now: Progress) -> None:
-        nonlocal width, last, told
-        line = progress_text(now, done)
+    def print_progress(progress: Progress) -> None:
+        nonlocal width, last, told_at
+        line = format_progress(progress, action)
         if sys.stderr.isatty():
             room = shutil.get_terminal_size().columns - 1  # a line that wraps could not be written over
-            line = progress_text(now, done, room)[:room]
+            line = format_progress(progress, action, room)[:room]
             sys.stderr.write("\r" + line.ljust(width))
             width = len(line)
-        elif now.total and (now.done * 10 // now.total != last or time.monotonic() - told >= SILENCE):
-            last, told = now.done * 10 // now.total, time.monotonic()
+        elif progress.total and (
+            progress.done * 10 // progress.total != last or time.monotonic() - told_at >= SILENCE_S
+        ):
+            last, told_at = progress.done * 10 // progress.total, time.monotonic()
             sys.stderr.write(line + "\n")
         sys.stderr.flush()
 
     try:
-        yield moved
+        yield print_progress
     finally:
         if width:
             sys.stderr.write("\n")

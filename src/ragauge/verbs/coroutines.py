@@ -13,10 +13,10 @@ from typing import Any, ParamSpec, TypeVar
 
 T = TypeVar("T")
 P = ParamSpec("P")
-GLANCE = 0.2  # seconds between looks for Ctrl-C, where waiting on a lock cannot be interrupted
+POLL_INTERVAL_S = 0.2  # seconds between looks for Ctrl-C, where waiting on a lock cannot be interrupted
 
 
-def finish(make: Callable[[], Coroutine[Any, Any, T]]) -> T:
+def run_coroutine(make: Callable[[], Coroutine[Any, Any, T]]) -> T:
     """Runs a coroutine to its end in a private thread with a loop of its own.
 
     The caller's loop, if there is one, is neither used nor patched; it waits, as in any plain call. Ctrl-C cancels
@@ -40,7 +40,7 @@ def finish(make: Callable[[], Coroutine[Any, Any, T]]) -> T:
     worker.start()
     try:
         while worker.is_alive():
-            worker.join(GLANCE)
+            worker.join(POLL_INTERVAL_S)
     except KeyboardInterrupt:
         loop, task = started.result()
         with suppress(RuntimeError):  # the loop is closed: it came to its end just now
@@ -50,7 +50,7 @@ def finish(make: Callable[[], Coroutine[Any, Any, T]]) -> T:
     return result.result()
 
 
-def aside(verb: Callable[P, T]) -> Callable[P, Coroutine[Any, Any, T]]:
+def make_async(verb: Callable[P, T]) -> Callable[P, Coroutine[Any, Any, T]]:
     """The coroutine form of a plain verb: the same arguments and documentation, read in a thread beside the loop."""
 
     @wraps(verb)
@@ -60,11 +60,11 @@ def aside(verb: Callable[P, T]) -> Callable[P, Coroutine[Any, Any, T]]:
     return awaited
 
 
-def plain(verb: Callable[P, Coroutine[Any, Any, T]]) -> Callable[P, T]:
+def make_sync(verb: Callable[P, Coroutine[Any, Any, T]]) -> Callable[P, T]:
     """The plain form of a coroutine verb: the same arguments and documentation, waits for the result."""
 
     @wraps(verb)
     def waits(*args: P.args, **kwargs: P.kwargs) -> T:
-        return finish(lambda: verb(*args, **kwargs))
+        return run_coroutine(lambda: verb(*args, **kwargs))
 
     return waits

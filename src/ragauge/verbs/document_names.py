@@ -6,12 +6,12 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from ragauge.core.document_names import match_document_names
-from ragauge.core.messages import plural
+from ragauge.core.messages import format_count
 
 if TYPE_CHECKING:
     from ragauge.store.store_access import Store
 
-MANY, FIRST = 1_000, 200  # responses
+LARGE_RUN_RESPONSES, PROBED_RESPONSES = 1_000, 200  # responses
 
 
 def match_run_documents(store: Store, run_id: str, warn: Callable[[str], None]) -> None:
@@ -23,14 +23,20 @@ def match_run_documents(store: Store, run_id: str, warn: Callable[[str], None]) 
         warn: told what was matched, once.
     """
     labels = store.listings.labelled(run_id)
-    if labels and store.runs.size(run_id) > MANY and not labels.isdisjoint(store.listings.retrieved(run_id, FIRST)):
+    if (
+        labels
+        and store.runs.count_responses(run_id) > LARGE_RUN_RESPONSES
+        and not labels.isdisjoint(store.listings.list_retrieved_documents(run_id, PROBED_RESPONSES))
+    ):
         return  # the ids are alike: to read all of a large run takes long
-    names = match_document_names(labels, store.listings.retrieved(run_id)) if labels else {}
+    names = match_document_names(labels, store.listings.list_retrieved_documents(run_id)) if labels else {}
     if not names:
         return
     n = store.listings.rename_documents(run_id, names)
     old, new = next(iter(names.items()))
     warn(
-        f"{plural(len(names), 'document')} of the passages matched with labels that differ by folder or file ending "
-        f"alone, such as {old} with {new}, in {plural(n, 'response')}. Give both the same ids where that is wrong."
+        f"{format_count(len(names), 'document')} of the passages matched with labels that differ by folder or file "
+        "ending "
+        f"alone, such as {old} with {new}, in {format_count(n, 'response')}. Give both the same ids where that is "
+        "wrong."
     )

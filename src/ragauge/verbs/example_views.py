@@ -14,7 +14,7 @@ from ragauge.core.errors import UnknownName, UsageError
 from ragauge.core.verdict import VERDICTS
 from ragauge.scores.arrays import ResponseIndex
 from ragauge.scores.results.scorecard import ExampleView
-from ragauge.verbs.columns import KEY, causes_of, keys, questions_at
+from ragauge.verbs.columns import KEY_COLUMNS, list_keys, load_causes, load_questions
 
 if TYPE_CHECKING:
     import polars as pl
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from ragauge.store.store_access import Store
 
 
-def view_of(
+def load_example_view(
     store: Store, run_id: str, query_id: str, repeat: int, judge_id: str | None, verdict: ExampleVerdict | None = None
 ) -> ExampleView:
     """One example with everything that was found about it.
@@ -43,20 +43,20 @@ def view_of(
     """
     from ragauge.core.label_facts import NO_LABELS
     from ragauge.engine.label_facts import read_label_facts
-    from ragauge.store.responses import Loaded
+    from ragauge.store.responses import StoredResponse
 
     example, response = store.runs.response(run_id, query_id, repeat)
-    evidence = store.evidence.of_response(run_id, query_id, repeat, judge_id) if judge_id else {}
-    scores = store.scores.of_response(run_id, query_id, repeat, judge_id)
-    cause = store.causes.of_response(run_id, query_id, repeat, judge_id)
+    evidence = store.evidence.load_for_response(run_id, query_id, repeat, judge_id) if judge_id else {}
+    scores = store.scores.load_for_response(run_id, query_id, repeat, judge_id)
+    cause = store.causes.find_for_response(run_id, query_id, repeat, judge_id)
     if verdict is None:
         number = store.example_list.number(run_id, query_id, repeat)
         alone = store.runs.index(run_id, [] if number is None else [number])
-        verdict = verdicts_of(store, run_id, judge_id, alone).at(0)
-    labels = read_label_facts(store, [Loaded(0, example, response)]).get(0, NO_LABELS)
+        verdict = compute_verdicts(store, run_id, judge_id, alone).at(0)
+    labels = read_label_facts(store, [StoredResponse(0, example, response)]).get(0, NO_LABELS)
     controls = store.controls.read(run_id, judge_id)
-    readability = None if controls is None else controls.readability_of(example, response)
-    return ExampleView(example, response, evidence, scores, cause, verdict, labels.decides, readability)
+    readability = None if controls is None else controls.build_readability(example, response)
+    return ExampleView(example, response, evidence, scores, cause, verdict, labels.decided_verdicts, readability)
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,18 +82,20 @@ class JudgeReply:
     latency_ms: float | None
 
 
-def replies_of(store: Store, view: ExampleView) -> tuple[JudgeReply, ...]:
+def load_replies(store: Store, view: ExampleView) -> tuple[JudgeReply, ...]:
     """The stored replies that one example's evidence was read from, question by question; () where no model judged."""
-    keys = [(question, key) for question, one in view.evidence.items() for key in one.reply_keys]
-    found = store.replies.get([key for _, key in keys]) if keys else {}
+    keys = [
+        (question, key) for question, question_evidence in view.evidence.items() for key in question_evidence.reply_keys
+    ]
+    replies = store.replies.get([key for _, key in keys]) if keys else {}
     return tuple(
         JudgeReply(question, reply.served, reply.status, reply.text, reply.reason, reply.cost, reply.latency_ms)
         for question, key in keys
-        if (reply := found.get(key)) is not None
+        if (reply := replies.get(key)) is not None
     )
 
 
-def verdicts_of(store: Store, run_id: str, judge_id: str | None, index: ResponseIndex) -> ResponseVerdicts:
+def compute_verdicts(store: Store, run_id: str, judge_id: str | None, index: ResponseIndex) -> ResponseVerdicts:
     """The verdicts on the responses of an index, by everything that was measured.
 
     Args:
@@ -102,20 +104,20 @@ def verdicts_of(store: Store, run_id: str, judge_id: str | None, index: Response
         judge_id: whose verdicts; None = nobody's.
         index: the responses.
     """
-    from ragauge.metrics.catalogue import parse
-    from ragauge.scores.pass_status import KnownScores
-    from ragauge.verbs.columns import StoredColumns, failed_of, stored_verdicts
+    from ragauge.metrics.catalogue import parse_metric
+    from ragauge.scores.pass_status import JudgedCoverage
+    from ragauge.verbs.columns import StoredColumns, load_failures, load_verdicts
 
     names = store.scores.metrics(run_id, judge_id)
-    known = KnownScores(index)
+    known_scores = JudgedCoverage(index)
     scores = StoredColumns(store, run_id, judge_id, index, ahead=names, values_only=True)
     for name in names:
-        known.read(parse(name), scores.column(name))
-    stored = stored_verdicts(store, run_id, judge_id, index)
-    return known.verdicts(stored, failed_of(store, run_id, judge_id, index), judge_id)
+        known_scores.read(parse_metric(name), scores.column(name))
+    stored = load_verdicts(store, run_id, judge_id, index)
+    return known_scores.verdicts(stored, load_failures(store, run_id, judge_id, index), judge_id)
 
 
-def score_lines(views: Iterable[ExampleView]) -> Iterator[View]:
+def build_score_rows(views: Iterable[ExampleView]) -> Iterator[View]:
     """The views as `data.writers.scores_jsonl` takes them."""
     for view in views:
         cause = view.cause.name if view.cause is not None else ""
@@ -123,7 +125,7 @@ def score_lines(views: Iterable[ExampleView]) -> Iterator[View]:
 
 
 @dataclass(frozen=True, slots=True)
-class ShownScores:
+class ScoreTables:
     """Which scores a scorecard shows. The tables are read from the store when they are asked for, as they are then.
 
     Attributes:
@@ -140,7 +142,7 @@ class ShownScores:
     metrics: tuple[str, ...]
     numbers: array[int] | None = field(default=None, repr=False)
 
-    def _index(self, store: Store) -> ResponseIndex:
+    def _load_index(self, store: Store) -> ResponseIndex:
         numbers = self.numbers
         if numbers is None:
             numbers = store.scores.evaluated(self.run_id, self.judge_id, self.metrics)
@@ -151,24 +153,26 @@ class ShownScores:
         from ragauge.store.store_access import open_store
 
         with open_store(self.url) as store:
-            return self._scores(store, self._index(store))
+            return self._build_score_frame(store, self._load_index(store))
 
-    def wide(self) -> pl.DataFrame:
+    def load_wide(self) -> pl.DataFrame:
         """One row a response: query_id, repeat, query, a column a segment, a column a metric; null = no value."""
         import polars as pl
 
         from ragauge.store.store_access import open_store
 
         with open_store(self.url) as store:
-            index = self._index(store)
-            rows = _questions(store, index, keys(index))
-            rows = rows.join(self._segments(store), on="query_id", how="left", maintain_order="left")
-            scores = self._scores(store, index).pivot("metric", index=KEY, values="value", aggregate_function="first")
+            index = self._load_index(store)
+            rows = _load_question_frame(store, index, list_keys(index))
+            rows = rows.join(self._load_segments(store), on="query_id", how="left", maintain_order="left")
+            scores = self._build_score_frame(store, index).pivot(
+                "metric", index=KEY_COLUMNS, values="value", aggregate_function="first"
+            )
         absent = [pl.lit(None, pl.Float64).alias(name) for name in self.metrics if name not in scores.columns]
-        scores = scores.with_columns(absent).select(*KEY, *self.metrics)
-        return rows.join(scores, on=KEY, how="left", maintain_order="left")
+        scores = scores.with_columns(absent).select(*KEY_COLUMNS, *self.metrics)
+        return rows.join(scores, on=KEY_COLUMNS, how="left", maintain_order="left")
 
-    def _segments(self, store: Store) -> pl.DataFrame:
+    def _load_segments(self, store: Store) -> pl.DataFrame:
         """query_id and a column a segment; one that is called as another column of the table says what it is."""
         frame = store.runs.segments(self.run_id)
         taken = {"repeat", "query", *self.metrics}
@@ -179,53 +183,59 @@ class ShownScores:
         from ragauge.store.store_access import open_store
 
         with open_store(self.url) as store:
-            index = self._index(store)
-            rows = causes_of(store, self.run_id, self.judge_id, index)
-            rows = rows.select(*KEY, "cause", "decided_by", "second")
-            rows = rows.join(_questions(store, index, rows), on=KEY, how="left", maintain_order="left")
-            wide = self._scores(store, index).pivot("metric", index=KEY, values="value", aggregate_function="first")
-        return rows.join(wide, on=KEY, how="left", maintain_order="left")
+            index = self._load_index(store)
+            rows = load_causes(store, self.run_id, self.judge_id, index)
+            rows = rows.select(*KEY_COLUMNS, "cause", "decided_by", "second")
+            rows = rows.join(
+                _load_question_frame(store, index, rows), on=KEY_COLUMNS, how="left", maintain_order="left"
+            )
+            wide = self._build_score_frame(store, index).pivot(
+                "metric", index=KEY_COLUMNS, values="value", aggregate_function="first"
+            )
+        return rows.join(wide, on=KEY_COLUMNS, how="left", maintain_order="left")
 
     def examples(self) -> Iterator[ExampleView]:
         """Every response with its example, evidence, scores and cause, one at a time."""
         from ragauge.store.store_access import open_store
 
         with open_store(self.url) as store:
-            index = self._index(store)
-            verdicts = verdicts_of(store, self.run_id, self.judge_id, index)
-            for place, (query_id, repeat) in enumerate(keys(index).iter_rows()):
-                yield view_of(store, self.run_id, query_id, repeat, self.judge_id, verdicts.at(place))
+            index = self._load_index(store)
+            verdicts = compute_verdicts(store, self.run_id, self.judge_id, index)
+            for position, (query_id, repeat) in enumerate(list_keys(index).iter_rows()):
+                yield load_example_view(store, self.run_id, query_id, repeat, self.judge_id, verdicts.at(position))
 
-    def _scores(self, store: Store, index: ResponseIndex) -> pl.DataFrame:
+    def _build_score_frame(self, store: Store, index: ResponseIndex) -> pl.DataFrame:
         import numpy as np
         import polars as pl
 
-        frame = store.scores.frame(self.run_id, self.judge_id).filter(pl.col("metric").is_in(list(self.metrics)))
-        verdicts = verdicts_of(store, self.run_id, self.judge_id, index)
+        frame = store.scores.load_frame(self.run_id, self.judge_id).filter(pl.col("metric").is_in(list(self.metrics)))
+        verdicts = compute_verdicts(store, self.run_id, self.judge_id, index)
         columns = {"verdict": verdicts.verdict, "right": verdicts.right, "grounded": verdicts.grounded}
-        found = keys(index).with_columns(**{name: np.array(VERDICTS)[codes] for name, codes in columns.items()})
-        return frame.join(found, on=KEY, maintain_order="left")
+        verdict_frame = list_keys(index).with_columns(
+            **{name: np.array(VERDICTS)[codes] for name, codes in columns.items()}
+        )
+        return frame.join(verdict_frame, on=KEY_COLUMNS, maintain_order="left")
 
 
-def _questions(store: Store, index: ResponseIndex, rows: pl.DataFrame) -> pl.DataFrame:
+def _load_question_frame(store: Store, index: ResponseIndex, rows: pl.DataFrame) -> pl.DataFrame:
     """query_id, repeat and query of the responses that the rows name."""
     import polars as pl
 
-    wanted = keys(index).with_row_index("place").join(rows, on=KEY, how="semi", maintain_order="left")
-    questions = questions_at(store, index, wanted["place"].to_list())
-    queries = [questions.get(index) for index in wanted["place"].to_list()]
-    return wanted.select(KEY).with_columns(pl.Series("query", queries, dtype=pl.String))
+    matching = list_keys(index).with_row_index("place").join(rows, on=KEY_COLUMNS, how="semi", maintain_order="left")
+    questions = load_questions(store, index, matching["place"].to_list())
+    queries = [questions.get(index) for index in matching["place"].to_list()]
+    return matching.select(KEY_COLUMNS).with_columns(pl.Series("query", queries, dtype=pl.String))
 
 
-def scored_metrics(metrics: Sequence[Any], scored: Sequence[str]) -> list[Metric]:
+def select_scored_metrics(metrics: Sequence[Any], scored: Sequence[str]) -> list[Metric]:
     """The metrics of names and presets that were scored; a name of its own must have been."""
-    from ragauge.metrics.catalogue import PRESETS, select
+    from ragauge.metrics.catalogue import PRESETS, select_metrics
 
     names = [str(name) for name in metrics]
-    for metric in select([name for name in names if name not in PRESETS]):
+    for metric in select_metrics([name for name in names if name not in PRESETS]):
         if str(metric) not in scored:
             raise UnknownName("score in this run of", str(metric), scored, "Evaluate the run with it first.")
-    chosen = [metric for metric in select(names) if str(metric) in scored]
-    if not chosen:
+    selected = [metric for metric in select_metrics(names) if str(metric) in scored]
+    if not selected:
         raise UsageError(f"nothing of {', '.join(names)} was scored in this run. Evaluate the run with it first.")
-    return chosen
+    return selected

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 from ragauge.core.errors import UsageError
-from ragauge.core.jsonl_files import written
+from ragauge.core.jsonl_files import open_text_writer
 from ragauge.evaluation.export import scores_jsonl, scores_table
 
 if TYPE_CHECKING:
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from ragauge.scores.results.scorecard import ExampleView
 
 
-class Reported(Protocol):
+class ReportSource(Protocol):
     """What can be written in every form; `api.results.scorecard.Scorecard` is one."""
 
     def to_html(self) -> str:
@@ -50,38 +50,38 @@ def make_folder(path: Path) -> None:
 def write_text(path: Path, text: str) -> None:
     """Writes a text report, in a folder that is made where it is not there."""
     make_folder(path)
-    with written(path) as file:
+    with open_text_writer(path) as file:
         file.write(text)
 
 
-def _csv(card: Reported, path: Path) -> None:
+def _write_csv(card: ReportSource, path: Path) -> None:
     make_folder(path)
     scores_table.write_csv(path, card.to_polars())
 
 
-def _parquet(card: Reported, path: Path) -> None:
+def _write_parquet(card: ReportSource, path: Path) -> None:
     make_folder(path)
     scores_table.write_parquet(path, card.to_polars())
 
 
-def _lines(card: Reported, path: Path) -> None:
-    from ragauge.verbs.example_views import score_lines
+def _write_scores_jsonl(card: ReportSource, path: Path) -> None:
+    from ragauge.verbs.example_views import build_score_rows
 
     make_folder(path)
-    scores_jsonl.write_scores(path, score_lines(card.examples()))
+    scores_jsonl.write_scores(path, build_score_rows(card.examples()))
 
 
-FORMS: Mapping[str, Callable[[Reported, Path], None]] = {
+FORMS: Mapping[str, Callable[[ReportSource, Path], None]] = {
     ".html": lambda card, path: write_text(path, card.to_html()),
     ".md": lambda card, path: write_text(path, card.to_markdown()),
     ".json": lambda card, path: write_text(path, card.to_json()),
-    ".jsonl": _lines,
-    ".csv": _csv,
-    ".parquet": _parquet,
+    ".jsonl": _write_scores_jsonl,
+    ".csv": _write_csv,
+    ".parquet": _write_parquet,
 }
 
 
-def check(path: Path, forms: Collection[str] = FORMS) -> None:
+def validate_report_path(path: Path, forms: Collection[str] = FORMS) -> None:
     """Refuses a path that no report can be written to, before any work is done.
 
     Args:
@@ -97,8 +97,8 @@ def check(path: Path, forms: Collection[str] = FORMS) -> None:
         raise UsageError(f"-o {path}: the ending says the form; expected {', '.join(forms)}, got {got}.")
 
 
-def save(card: Reported, path: Path) -> Path:
+def save_report(card: ReportSource, path: Path) -> Path:
     """Writes the report and returns its path."""
-    check(path)
+    validate_report_path(path)
     FORMS[path.suffix.lower()](card, path)
     return path

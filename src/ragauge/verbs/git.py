@@ -7,27 +7,27 @@ import re
 import shutil
 import subprocess
 
-ADDRESS = re.compile(r"(https|ssh)://(?:[^/@\s]*@)?([^/@\s]+/\S+)")  # of a remote; a password is left out
+REMOTE_ADDRESS = re.compile(r"(https|ssh)://(?:[^/@\s]*@)?([^/@\s]+/\S+)")  # of a remote; a password is left out
 
 
-def state() -> str:
+def find_commit() -> str:
     """The working directory's commit, with "+changes" where the tree is dirty; "" outside git."""
-    commit = _asked("rev-parse", "--short=12", "HEAD")
-    return commit + ("+changes" if commit and _asked("status", "--porcelain", "--untracked-files=no") else "")
+    commit = _run_git("rev-parse", "--short=12", "HEAD")
+    return commit + ("+changes" if commit and _run_git("status", "--porcelain", "--untracked-files=no") else "")
 
 
-def branch() -> str:
+def find_branch() -> str:
     """The branch that the working directory is on; "" outside git, and on a commit that no branch was checked out for.
 
-    >>> isinstance(branch(), str)
+    >>> isinstance(find_branch(), str)
     True
     """
-    return _asked("symbolic-ref", "--short", "-q", "HEAD")
+    return _run_git("symbolic-ref", "--short", "-q", "HEAD")
 
 
-def user() -> str:
+def find_user() -> str:
     """Who works here: git's user.name, or the name of the account; "" where neither is known."""
-    if name := _asked("config", "user.name"):
+    if name := _run_git("config", "user.name"):
         return name
     try:
         return getpass.getuser()
@@ -35,20 +35,20 @@ def user() -> str:
         return ""
 
 
-def remote_commit(folder: str) -> str:
+def find_remote_commit(folder: str) -> str:
     """Where others get the commit of a checkout, as pip takes it; "" where it has no remote that others reach."""
-    address = ADDRESS.fullmatch(_asked("-C", folder, "config", "--get", "remote.origin.url"))
-    commit = _asked("-C", folder, "rev-parse", "HEAD")
+    address = REMOTE_ADDRESS.fullmatch(_run_git("-C", folder, "config", "--get", "remote.origin.url"))
+    commit = _run_git("-C", folder, "rev-parse", "HEAD")
     return f"git+{address[1]}://{address[2]}@{commit}" if address and commit else ""
 
 
-def _asked(*words: str) -> str:
+def _run_git(*words: str) -> str:
     """What git says; "" where it is not installed or fails."""
     git = shutil.which("git")
     if git is None:
         return ""
     try:
-        done = subprocess.run([git, *words], capture_output=True, text=True, check=True, timeout=5)  # noqa: S603
+        completed = subprocess.run([git, *words], capture_output=True, text=True, check=True, timeout=5)  # noqa: S603
     except (subprocess.SubprocessError, OSError, ValueError):  # ValueError: names that are not text
         return ""
-    return done.stdout.strip()
+    return completed.stdout.strip()

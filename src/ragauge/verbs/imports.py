@@ -12,11 +12,11 @@ from typing import Any
 from ragauge.core.response import Run
 from ragauge.store.store_access import Store
 
-State = tuple[int, int, int]
+FileState = tuple[int, int, int]
 
 
 @dataclass
-class Files:
+class SourceFiles:
     """The files of a source, as they are before they are read.
 
     Attributes:
@@ -24,17 +24,17 @@ class Files:
         digest: hash of their bytes and of everything that decides what is read from them.
         states: number, size and time of change of each.
         warn: receives what reading them tells.
-        told: that.
+        messages: that.
     """
 
     paths: Sequence[Path]
     digest: bytes
-    states: Sequence[State]
+    states: Sequence[FileState]
     warn: Callable[[str], None]
-    told: list[str] = field(default_factory=list, init=False)
+    messages: list[str] = field(default_factory=list, init=False)
 
     @classmethod
-    def of(cls, items: Sequence[Any], how: Sequence[object], warn: Callable[[str], None]) -> Files | None:
+    def of(cls, items: Sequence[Any], how: Sequence[object], warn: Callable[[str], None]) -> SourceFiles | None:
         """The files of a source; None where a part of it is a folder or no file.
 
         Args:
@@ -42,51 +42,51 @@ class Files:
             how: what else decides what is read from them, as JSON types.
             warn: as above.
         """
-        from ragauge.core.identity import canonical
+        from ragauge.core.identity import to_canonical_json
 
         if not all(isinstance(item, str | Path) and Path(item).is_file() for item in items):
             return None
         paths = [Path(item) for item in items]
         try:
-            states = [_state(path) for path in paths]
-            shas = [_sha(path) for path in paths]
+            states = [_read_state(path) for path in paths]
+            shas = [_compute_sha(path) for path in paths]
         except OSError:
             return None  # the reader says what is wrong
-        whole = canonical([_readers().hex(), *how, shas]).encode("utf-8", "surrogatepass")
-        return cls(paths, hashlib.sha256(whole).digest(), states, warn)
+        content = to_canonical_json([_hash_readers().hex(), *how, shas]).encode("utf-8", "surrogatepass")
+        return cls(paths, hashlib.sha256(content).digest(), states, warn)
 
-    def tell(self, message: str) -> None:
+    def add_warning(self, message: str) -> None:
         """Hands a warning on."""
-        self.told.append(message)
+        self.messages.append(message)
         self.warn(message)
 
     def before(self, store: Store, name: str) -> Run | None:
         """The run that they became before, now called by this name too; what reading them told is told again."""
-        run = store.imports.find(self.digest, name)
+        run = store.imports.find_import(self.digest, name)
         if run is None:
             return None
-        for message in run.told:
+        for message in run.warnings:
             self.warn(message)
         return run.run
 
-    def keep(self, store: Store, run: Run) -> None:
+    def save_run(self, store: Store, run: Run) -> None:
         """Keeps that these files are this run, unless one changed meanwhile."""
-        if [_state(path) for path in self.paths if path.is_file()] == self.states:
-            store.imports.keep(self.digest, run.run_id, self.told)
+        if [_read_state(path) for path in self.paths if path.is_file()] == self.states:
+            store.imports.save_import(self.digest, run.run_id, self.messages)
 
 
-def _state(path: Path) -> State:
+def _read_state(path: Path) -> FileState:
     status = path.stat()
     return status.st_ino, status.st_size, status.st_mtime_ns
 
 
-def _sha(path: Path) -> str:
+def _compute_sha(path: Path) -> str:
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 @cache
-def _readers() -> bytes:
+def _hash_readers() -> bytes:
     """Hash of the code that reads: another version may read something else from the same bytes."""
     import ragauge.readers
 

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING
 
-from ragauge.core.errors import RagaugeError, UnknownName, UsageError, nearest
-from ragauge.verbs.arguments import text_of
+from ragauge.core.errors import RagaugeError, UnknownName, UsageError, find_nearest
+from ragauge.verbs.arguments import validate_text
 
 if TYPE_CHECKING:
     from ragauge.store.store_access import Store
 
 
-def judges_meant(store: Store, judge: object, judges: Collection[str | None]) -> list[str]:
+def match_judges(store: Store, judge: object, judges: Collection[str | None]) -> list[str]:
     """The ids that a text may mean, in their order: an id as it stands, else those of a spec, else those that begin so.
 
     Args:
@@ -23,16 +23,16 @@ def judges_meant(store: Store, judge: object, judges: Collection[str | None]) ->
     Raises:
         UsageError: no text.
     """
-    asked = text_of(judge, "judge", "local")
-    known = [one for one in judges if one is not None]
-    if asked in known:
-        return [asked]
-    return [one for one in known if asked and store.judges.spec(one) == asked] or [
-        one for one in known if one.startswith(asked)
+    text = validate_text(judge, "judge", "local")
+    judge_ids = [judge_id for judge_id in judges if judge_id is not None]
+    if text in judge_ids:
+        return [text]
+    return [judge_id for judge_id in judge_ids if text and store.judges.find_spec(judge_id) == text] or [
+        judge_id for judge_id in judge_ids if judge_id.startswith(text)
     ]
 
 
-def judge_named(store: Store, judge: object, judges: Sequence[str | None], of: str, hint: str = "") -> str:
+def resolve_judge_id(store: Store, judge: object, judges: Sequence[str | None], of: str, hint: str = "") -> str:
     """The id of the one judge that a text means.
 
     Of several that a spec was, such as calibrated:FILE of a file that was written anew, it is the one that the spec
@@ -49,31 +49,37 @@ def judge_named(store: Store, judge: object, judges: Sequence[str | None], of: s
         UnknownName: it means none; the nearest are in the text.
         UsageError: it may mean several, or is no text.
     """
-    found, asked = judges_meant(store, judge, judges), str(judge)
-    if len(found) != 1 and (now := _made_now(asked)) in judges and now is not None:
-        return now
-    if len(found) == 1 or (found and _one_guideline(found)):
-        return found[0]
-    if found:
-        said = ", ".join(_said(store, one) for one in found)
-        raise UsageError(f"{asked!r} may mean {len(found)} judges of {of}: {said}. Name one by its id.")
-    raise unknown_judge(store, judge, judges, of, hint)
+    matches, text = match_judges(store, judge, judges), str(judge)
+    if len(matches) != 1 and (current_id := _build_current_id(text)) in judges and current_id is not None:
+        return current_id
+    if len(matches) == 1 or (matches and _is_one_guideline(matches)):
+        return matches[0]
+    if matches:
+        descriptions = ", ".join(_describe_judge(store, judge_id) for judge_id in matches)
+        raise UsageError(f"{text!r} may mean {len(matches)} judges of {of}: {descriptions}. Name one by its id.")
+    raise build_unknown_judge_error(store, judge, judges, of, hint)
 
 
-def unknown_judge(store: Store, judge: object, judges: Collection[str | None], of: str, hint: str = "") -> UnknownName:
+def build_unknown_judge_error(
+    store: Store, judge: object, judges: Collection[str | None], of: str, hint: str = ""
+) -> UnknownName:
     """That a text means none of some judges, with the ids and specs of those there are, the nearest first."""
-    asked, known = str(judge), [one for one in judges if one]
-    heads = {part for one in known for part in (one, store.judges.spec(one) or one, one.partition(":")[0])}
-    said = [_said(store, one) for one in known]
-    return UnknownName(f"judge of {of}", asked, said, "" if known else hint, meant=nearest(asked, heads))
+    text, judge_ids = str(judge), [judge_id for judge_id in judges if judge_id]
+    names = {
+        name
+        for judge_id in judge_ids
+        for name in (judge_id, store.judges.find_spec(judge_id) or judge_id, judge_id.partition(":")[0])
+    }
+    descriptions = [_describe_judge(store, judge_id) for judge_id in judge_ids]
+    return UnknownName(f"judge of {of}", text, descriptions, "" if judge_ids else hint, meant=find_nearest(text, names))
 
 
-def _made_now(spec: str) -> str | None:
+def _build_current_id(spec: str) -> str | None:
     """The id of the judge that a spec makes now; None where it makes none, or code of the user's would be run."""
-    from ragauge.core.providers import provider_of
+    from ragauge.core.providers import find_provider
     from ragauge.engine.judges import BUILDERS, build_judge
 
-    if provider_of(spec) is None and spec.partition(":")[0] not in (*BUILDERS, "hybrid", "calibrated", "jury"):
+    if find_provider(spec) is None and spec.partition(":")[0] not in (*BUILDERS, "hybrid", "calibrated", "jury"):
         return None
     try:
         return build_judge(spec).judge_id
@@ -81,11 +87,11 @@ def _made_now(spec: str) -> str | None:
         return None
 
 
-def _one_guideline(judges: Sequence[str]) -> bool:
-    return judges[0].startswith("people:") and len({one.partition("#")[0] for one in judges}) == 1
+def _is_one_guideline(judges: Sequence[str]) -> bool:
+    return judges[0].startswith("people:") and len({judge_id.partition("#")[0] for judge_id in judges}) == 1
 
 
-def _said(store: Store, judge_id: str) -> str:
+def _describe_judge(store: Store, judge_id: str) -> str:
     """A judge's id, and the spec that it was asked for with where that is another text."""
-    spec = store.judges.spec(judge_id)
+    spec = store.judges.find_spec(judge_id)
     return judge_id if not spec or judge_id.startswith(spec) else f"{judge_id} (--judge {spec})"

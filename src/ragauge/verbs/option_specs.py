@@ -1,6 +1,7 @@
 """From a dataclass of options to a verb and a command.
 
-`keywords` makes the verb of the work that is done with the options: their fields are its arguments. A field that is
+`expand_options` makes the verb of the work that is done with the options: their fields are its arguments. A field that
+is
 `Annotated[kind, Typed("help")]` is an option of the command too, made by
 `verbs/command_options.py`; the others are for Python.
 """
@@ -26,7 +27,7 @@ T = TypeVar("T")
 
 
 @dataclass(frozen=True)
-class Typed:
+class OptionSpec:
     """One option, or argument, of a command.
 
     Attributes:
@@ -52,33 +53,37 @@ class Typed:
     variable: str | None = None
 
 
-STORE = Typed("Where results are kept; sqlite:///.ragauge/ragauge.db.", variable="RAGAUGE_STORE")
-METRICS = Typed("Metrics or presets, comma-separated; ragauge metrics lists them.", "-m --metrics")
+STORE = OptionSpec("Where results are kept; sqlite:///.ragauge/ragauge.db.", variable="RAGAUGE_STORE")
+METRICS = OptionSpec("Metrics or presets, comma-separated; ragauge metrics lists them.", "-m --metrics")
 
 Metrics = Annotated[str | Sequence[object], METRICS]
-LastJudge = Annotated[str | None, Typed("Whose verdicts, as given to `evaluate --judge`; the last judge by default.")]
+LastJudge = Annotated[
+    str | None, OptionSpec("Whose verdicts, as given to `evaluate --judge`; the last judge by default.")
+]
 Store = Annotated[str | None, STORE]
-Segments = Annotated[str | Sequence[str], Typed("Columns of the file to report by, comma-separated.")]
+Segments = Annotated[str | Sequence[str], OptionSpec("Columns of the file to report by, comma-separated.")]
 Scores = Annotated[
     str | Sequence[str],
-    Typed("Numeric columns as metrics: rating,minutes:lower; repeatable.", kind=list[str] | None, metavar="COLUMN"),
+    OptionSpec(
+        "Numeric columns as metrics: rating,minutes:lower; repeatable.", kind=list[str] | None, metavar="COLUMN"
+    ),
 ]
 Columns = Annotated[
     Mapping[str, str] | None,
-    Typed("A column under another name: --map query=question; repeatable.", "--map", list[str] | None),
+    OptionSpec("A column under another name: --map query=question; repeatable.", "--map", list[str] | None),
 ]
-Filter = Annotated[Mapping[str, str] | None, Typed("Only these: type=multi_hop or tag=golden, comma = and.")]
-Index = Annotated[Any, Typed("What is in the index: a file of document ids, a corpus.jsonl, a table.")]
+Filter = Annotated[Mapping[str, str] | None, OptionSpec("Only these: type=multi_hop or tag=golden, comma = and.")]
+Index = Annotated[Any, OptionSpec("What is in the index: a file of document ids, a corpus.jsonl, a table.")]
 Controls = Annotated[
     int | str | None,
-    Typed(
+    OptionSpec(
         "Pairs of known truth that show what the judge can read: so many, or none. local: 200.",
         kind=str | None,
         metavar="N|none",
     ),
 ]
-Baseline = Annotated[Any, Typed("Hold the run against this one: a baseline's name, or a run's id or name.")]
-StoredRun = Annotated[Any, Typed("A stored run: id, name or latest.", argument=True)]
+Baseline = Annotated[Any, OptionSpec("Hold the run against this one: a baseline's name, or a run's id or name.")]
+StoredRun = Annotated[Any, OptionSpec("A stored run: id, name or latest.", argument=True)]
 
 
 def parse_controls(controls: int | str | None) -> int | None:
@@ -100,7 +105,7 @@ def parse_controls(controls: int | str | None) -> int | None:
 
 def _configured_controls() -> int | str | None:
     """What ragauge.yaml says of controls; None where it says nothing. Its other mistakes are for ragauge validate."""
-    file = _configured()
+    file = _read_default_config()
     if file is None:
         return None
     if mistakes := [problem for problem in file.problems if problem.problem.startswith("controls:")]:
@@ -108,12 +113,12 @@ def _configured_controls() -> int | str | None:
     return file.config.controls
 
 
-def _configured() -> ConfigFile | None:
+def _read_default_config() -> ConfigFile | None:
     """The ragauge.yaml of the folder where this was started; None where there is none that can be read."""
-    from ragauge.core.config.config_loader import DEFAULT, read_config
+    from ragauge.core.config.config_loader import DEFAULT_FILE, read_config
 
     try:
-        return read_config() if Path(DEFAULT).is_file() else None
+        return read_config() if Path(DEFAULT_FILE).is_file() else None
     except DataError:
         return None
 
@@ -130,17 +135,17 @@ def parse_criteria(criteria: object) -> tuple[Metric, ...]:
     from ragauge.core.config.config_loader import read_config
     from ragauge.metrics.configured import register_criteria
 
-    file = _configured() if criteria is None else read_config({"criteria": criteria}, "criteria=")
+    file = _read_default_config() if criteria is None else read_config({"criteria": criteria}, "criteria=")
     if file is None:
         return ()
     metrics, problems = register_criteria(file)
-    told = [problem for problem in file.problems if problem.problem.startswith("criteria")]
-    if told or problems:
-        raise ConfigError([*told, *problems])
+    criteria_problems = [problem for problem in file.problems if problem.problem.startswith("criteria")]
+    if criteria_problems or problems:
+        raise ConfigError([*criteria_problems, *problems])
     return metrics
 
 
-def keywords(options: Callable[P, Given]) -> Callable[[Callable[[Given], T]], Callable[P, T]]:
+def expand_options(options: Callable[P, Given]) -> Callable[[Callable[[Given], T]], Callable[P, T]]:
     """Makes a verb of what works with options: its arguments are the fields, for a type checker as for `help`.
 
     Args:
@@ -149,14 +154,14 @@ def keywords(options: Callable[P, Given]) -> Callable[[Callable[[Given], T]], Ca
     >>> @dataclass
     ... class AskOptions:
     ...     timeout: float = 1.0
-    >>> @keywords(AskOptions)
+    >>> @expand_options(AskOptions)
     ... def ask(wanted: AskOptions) -> float:
     ...     return wanted.timeout
     >>> ask(timout=3)
     Traceback (most recent call last):
     TypeError: ask() got an unexpected keyword argument 'timout'
     """
-    order = [option.name for option in own_first(options)]
+    order = [option.name for option in sort_own_first(options)]
     parameters = inspect.signature(options).parameters.values()
     taken = [
         parameter.replace(annotation=parameter.annotation.__origin__)
@@ -165,25 +170,25 @@ def keywords(options: Callable[P, Given]) -> Callable[[Callable[[Given], T]], Ca
         for parameter in sorted(parameters, key=lambda parameter: (parameter.kind, order.index(parameter.name)))
     ]
 
-    def verb(work: Callable[[Given], T]) -> Callable[P, T]:
+    def decorate(work: Callable[[Given], T]) -> Callable[P, T]:
         name = work.__name__.removesuffix("_async")
         signature = inspect.signature(work).replace(parameters=taken)
 
         @wraps(work)
-        def takes(*args: P.args, **kwargs: P.kwargs) -> T:
+        def call_verb(*args: P.args, **kwargs: P.kwargs) -> T:
             try:
                 signature.bind(*args, **kwargs)
             except TypeError as error:
                 raise TypeError(f"{name}() {error}") from None
             return work(options(*args, **kwargs))
 
-        vars(takes)["__signature__"] = signature
-        return takes
+        vars(call_verb)["__signature__"] = signature
+        return call_verb
 
-    return verb
+    return decorate
 
 
-def own_first(options: Any) -> list[Any]:
+def sort_own_first(options: Any) -> list[Any]:
     """The fields of a dataclass, those of its bases last but for what is given by its place."""
     bases = [base for base in options.__bases__ if hasattr(base, "__dataclass_fields__")]
     inherited = {field.name for base in bases for field in fields(base)}

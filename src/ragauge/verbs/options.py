@@ -13,10 +13,10 @@ from ragauge.verbs.option_specs import (
     Filter,
     LastJudge,
     Metrics,
+    OptionSpec,
     Segments,
     Store,
     StoredRun,
-    Typed,
 )
 
 LATEST = "latest"
@@ -28,26 +28,30 @@ class CompareOptions:
 
     metrics: Metrics = ()
     judge: Annotated[
-        str | None, Typed("Whose verdicts, as given to `evaluate --judge`; the last judge of both by default.")
+        str | None, OptionSpec("Whose verdicts, as given to `evaluate --judge`; the last judge of both by default.")
     ] = None
     store: Store = None
     filter: Filter = None
-    level: Annotated[float, Typed("Of the intervals; 1 − level is the error allowed.")] = 0.95
+    level: Annotated[float, OptionSpec("Of the intervals; 1 − level is the error allowed.")] = 0.95
     segments: bool = True
-    correction: Annotated[Any, Typed("Of p-values for multiple tests: holm, bh (Benjamini-Hochberg) or none.")] = "holm"
+    correction: Annotated[Any, OptionSpec("Of p-values for multiple tests: holm, bh (Benjamini-Hochberg) or none.")] = (
+        "holm"
+    )
 
 
 @dataclass(frozen=True, kw_only=True)
 class GateOptions:
     """What is held to which rules. Each field is an argument of `gate`, whose documentation explains it."""
 
-    run: Annotated[Any, Typed("An evaluated run: id, name or latest.", argument=True)] = field(
+    run: Annotated[Any, OptionSpec("An evaluated run: id, name or latest.", argument=True)] = field(
         default=LATEST, kw_only=False
     )
-    baseline: Annotated[Any, Typed("The run that max_drop speaks of: a baseline's name, a run's id or name.")] = None
-    rules: Annotated[str | Path | Mapping[str, Any], Typed("The file with the section gate.", "--config", Path)] = (
-        "ragauge.yaml"
+    baseline: Annotated[Any, OptionSpec("The run that max_drop speaks of: a baseline's name, a run's id or name.")] = (
+        None
     )
+    rules: Annotated[
+        str | Path | Mapping[str, Any], OptionSpec("The file with the section gate.", "--config", Path)
+    ] = "ragauge.yaml"
     judge: LastJudge = None
     store: Store = None
 
@@ -67,11 +71,15 @@ class ShowOptions:
     """What of a stored run is shown: all of it, one example, or one view."""
 
     run: StoredRun
-    example: Annotated[str, Typed("One example's query_id, to see its claims and passages.", argument=True)] = ""
-    alignment: Annotated[bool, Typed("Which ranks its answers use, and where evidence is lost on the way.")] = False
-    cost: Annotated[bool, Typed("What judging it has cost, by model, question, metric and example.")] = False
+    example: Annotated[str, OptionSpec("One example's query_id, to see its claims and passages.", argument=True)] = ""
+    alignment: Annotated[bool, OptionSpec("Which ranks its answers use, and where evidence is lost on the way.")] = (
+        False
+    )
+    cost: Annotated[bool, OptionSpec("What judging it has cost, by model, question, metric and example.")] = False
     baseline: Baseline = None
-    gaps: Annotated[bool, Typed("What is lost to retrieval, what to generation, what the model knew alone.")] = False
+    gaps: Annotated[bool, OptionSpec("What is lost to retrieval, what to generation, what the model knew alone.")] = (
+        False
+    )
     store: Store = None
 
     def __post_init__(self) -> None:
@@ -85,8 +93,8 @@ class ShowOptions:
     @property
     def view(self) -> str:
         """What is shown: cost, gaps, alignment, example or run."""
-        asked = {name: getattr(self, name) for name in ("cost", "gaps", "alignment", "example")}
-        return next((name for name, wanted in asked.items() if wanted), "run")
+        flags = {name: getattr(self, name) for name in ("cost", "gaps", "alignment", "example")}
+        return next((name for name, is_set in flags.items() if is_set), "run")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -94,9 +102,9 @@ class ExplainOptions:
     """Which numbers of a stored run, or of one example of it, are explained."""
 
     run: StoredRun
-    example: Annotated[str, Typed("One example's query_id; the whole run when left out.", argument=True)] = ""
+    example: Annotated[str, OptionSpec("One example's query_id; the whole run when left out.", argument=True)] = ""
     metrics: Metrics = ()
-    repeat: Annotated[int, Typed("Which of the system's answers to the example.", least=0)] = 0
+    repeat: Annotated[int, OptionSpec("Which of the system's answers to the example.", least=0)] = 0
     judge: LastJudge = None
     baseline: Baseline = None
     store: Store = None
@@ -110,13 +118,13 @@ class ExplainOptions:
 class RunsOptions:
     """Which stored runs are listed. Each field is an argument of `runs`, whose documentation explains it."""
 
-    study: Annotated[str, Typed("Only the trials of this study.")] = ""
-    limit: Annotated[int | None, Typed("At most so many; all by default.", least=1)] = None
-    after: Annotated[str, Typed("The id that the page before ended with.")] = ""
-    sort: Annotated[str, Typed("newest, oldest, name, or a metric: the lowest first.")] = "newest"
+    study: Annotated[str, OptionSpec("Only the trials of this study.")] = ""
+    limit: Annotated[int | None, OptionSpec("At most so many; all by default.", least=1)] = None
+    after: Annotated[str, OptionSpec("The id that the page before ended with.")] = ""
+    sort: Annotated[str, OptionSpec("newest, oldest, name, or a metric: the lowest first.")] = "newest"
     filter: Annotated[
         Mapping[str, str] | None,
-        Typed("Only these: set=golden, tag=release, state=stopped, metric.faithfulness.lt=0.8, …"),
+        OptionSpec("Only these: set=golden, tag=release, state=stopped, metric.faithfulness.lt=0.8, …"),
     ] = None
     store: Store = None
 
@@ -125,12 +133,14 @@ class RunsOptions:
 class LogOptions:
     """Which rows the log has. Each field is an argument of `log`, whose documentation explains it."""
 
-    set: Annotated[str, Typed("Only runs over this set, by any name it had; traffic.")] = field(
+    set: Annotated[str, OptionSpec("Only runs over this set, by any name it had; traffic.")] = field(
         default="", kw_only=False
     )
-    limit: Annotated[int | None, Typed("Rows at most, the newest.", kind=int, least=1)] = 20
-    metrics: Annotated[str | Sequence[object], Typed("More columns: metrics, comma-separated.", "-m --metrics")] = ()
-    judge: Annotated[str | None, Typed("Whose verdicts; the last judge's by default.")] = None
+    limit: Annotated[int | None, OptionSpec("Rows at most, the newest.", kind=int, least=1)] = 20
+    metrics: Annotated[
+        str | Sequence[object], OptionSpec("More columns: metrics, comma-separated.", "-m --metrics")
+    ] = ()
+    judge: Annotated[str | None, OptionSpec("Whose verdicts; the last judge's by default.")] = None
     store: Store = None
 
 
@@ -138,16 +148,16 @@ class LogOptions:
 class ThresholdsOptions:
     """Of which metric a threshold is wanted. Each field is an argument of `thresholds`, which explains it."""
 
-    metric: Annotated[str, Typed("A metric that was evaluated, such as faithfulness.", argument=True)] = field(
+    metric: Annotated[str, OptionSpec("A metric that was evaluated, such as faithfulness.", argument=True)] = field(
         kw_only=False
     )
-    run: Annotated[Any, Typed("A run or baseline; the branch's baseline, main, or the latest run.", argument=True)] = (
-        field(default=None, kw_only=False)
-    )
-    target: Annotated[float, Typed("Wanted share of answers that turn out well.")] = 0.8
-    outcome: Annotated[str, Typed("Such as solved; the one recorded most often.")] = ""
-    good: Annotated[str, Typed("Its good values, where they do not say: '>=4' or up,love.")] = ""
-    judge: Annotated[str | None, Typed("Whose verdicts; the last judge's by default.")] = None
+    run: Annotated[
+        Any, OptionSpec("A run or baseline; the branch's baseline, main, or the latest run.", argument=True)
+    ] = field(default=None, kw_only=False)
+    target: Annotated[float, OptionSpec("Wanted share of answers that turn out well.")] = 0.8
+    outcome: Annotated[str, OptionSpec("Such as solved; the one recorded most often.")] = ""
+    good: Annotated[str, OptionSpec("Its good values, where they do not say: '>=4' or up,love.")] = ""
+    judge: Annotated[str | None, OptionSpec("Whose verdicts; the last judge's by default.")] = None
     store: Store = None
 
 
@@ -155,11 +165,11 @@ class ThresholdsOptions:
 class DoctorOptions:
     """What is looked at beside the machine, the packages and the local judge."""
 
-    config: Annotated[str, Typed("The configuration file.")] = "ragauge.yaml"
-    judge: Annotated[str, Typed("A model judge to try: one short question a model is paid for.")] = ""
-    system: Annotated[str, Typed("A system to look for; nothing is asked of it.")] = ""
-    settings: Annotated[str, Typed("YAML with the system's settings.", "--system-config")] = ""
-    eval_set: Annotated[str, Typed("Questions to read, with the labels that they have.", "--set")] = ""
+    config: Annotated[str, OptionSpec("The configuration file.")] = "ragauge.yaml"
+    judge: Annotated[str, OptionSpec("A model judge to try: one short question a model is paid for.")] = ""
+    system: Annotated[str, OptionSpec("A system to look for; nothing is asked of it.")] = ""
+    settings: Annotated[str, OptionSpec("YAML with the system's settings.", "--system-config")] = ""
+    eval_set: Annotated[str, OptionSpec("Questions to read, with the labels that they have.", "--set")] = ""
     store: Store = None
 
 
@@ -168,53 +178,54 @@ class ValidateOptions:
     """What is validated. Each field is an argument of `validate`, whose documentation explains it."""
 
     config: str | Path | Mapping[str, Any] = field(default="ragauge.yaml", kw_only=False)
-    set: Annotated[Any, Typed("The eval set: has it examples for every tag, segment and metric?")] = None
+    set: Annotated[Any, OptionSpec("The eval set: has it examples for every tag, segment and metric?")] = None
     columns: Columns = None
     segments: Segments = ()
 
 
 @dataclass(frozen=True, kw_only=True)
-class ServedOptions:
+class ServeOptions:
     """How the dashboard is served. Each field is an argument of `ui`, whose documentation explains it."""
 
     store: Store = None
-    host: Annotated[str, Typed("Where to listen; beyond this machine a token is needed.")] = "127.0.0.1"
-    port: Annotated[int, Typed("Of the address; 0 takes a free one.", least=0, most=65535)] = 7471
-    token_file: Annotated[Path | None, Typed("A file with the token that readers log in with.", kind=Path | None)] = (
-        None
-    )
+    host: Annotated[str, OptionSpec("Where to listen; beyond this machine a token is needed.")] = "127.0.0.1"
+    port: Annotated[int, OptionSpec("Of the address; 0 takes a free one.", least=0, most=65535)] = 7471
+    token_file: Annotated[
+        Path | None, OptionSpec("A file with the token that readers log in with.", kind=Path | None)
+    ] = None
     allowed_host: Annotated[
-        Sequence[str], Typed("A name that the server is reached by; repeatable.", kind=list[str] | None)
+        Sequence[str], OptionSpec("A name that the server is reached by; repeatable.", kind=list[str] | None)
     ] = ()
     trusted_proxy: Annotated[
         Sequence[str],
-        Typed("Address of a proxy whose X-Forwarded-Proto counts, as of TLS; repeatable.", kind=list[str] | None),
+        OptionSpec("Address of a proxy whose X-Forwarded-Proto counts, as of TLS; repeatable.", kind=list[str] | None),
     ] = ()
-    base_path: Annotated[str, Typed("What every address begins with, behind a proxy: /ragauge.")] = ""
-    read_only: Annotated[bool, Typed("Open the store for reading, and take no change.")] = False
-    no_open: Annotated[bool, Typed("Open no browser.")] = False
+    base_path: Annotated[str, OptionSpec("What every address begins with, behind a proxy: /ragauge.")] = ""
+    read_only: Annotated[bool, OptionSpec("Open the store for reading, and take no change.")] = False
+    no_open: Annotated[bool, OptionSpec("Open no browser.")] = False
 
 
 @dataclass(frozen=True, kw_only=True)
-class UiOptions(ServedOptions):
+class UiOptions(ServeOptions):
     """How the dashboard is served, or written as files."""
 
     export: Annotated[
-        Path | None, Typed("Write the pages into this folder instead of serving them.", kind=Path | None, metavar="DIR")
+        Path | None,
+        OptionSpec("Write the pages into this folder instead of serving them.", kind=Path | None, metavar="DIR"),
     ] = None
     run: Annotated[
-        Sequence[str], Typed("To export this run: id, name or latest; repeatable.", kind=list[str] | None)
+        Sequence[str], OptionSpec("To export this run: id, name or latest; repeatable.", kind=list[str] | None)
     ] = ()
-    limit: Annotated[int, Typed("Exported runs at most, the newest, and examples of each.", least=1)] = 50
+    limit: Annotated[int, OptionSpec("Exported runs at most, the newest, and examples of each.", least=1)] = 50
 
 
 @dataclass(frozen=True, kw_only=True)
 class RetrievalOptions:
     """A ranking, the labels that it is measured against, and by which metrics."""
 
-    qrels: Annotated[Path, Typed("Relevance labels: TREC qrels, BEIR TSV, JSON lines or Parquet.", argument=True)]
-    run: Annotated[Path, Typed("The ranking: a TREC run, JSON lines or Parquet.", argument=True)]
+    qrels: Annotated[Path, OptionSpec("Relevance labels: TREC qrels, BEIR TSV, JSON lines or Parquet.", argument=True)]
+    run: Annotated[Path, OptionSpec("The ranking: a TREC run, JSON lines or Parquet.", argument=True)]
     metrics: Annotated[str, METRICS] = "recall@5,precision@5,mrr,map,ndcg@10"
-    per_query: Annotated[bool, Typed("Every query's values too.")] = False
-    topics: Annotated[str, Typed("Queries to average over: all the labelled ones, or trec_eval's choice.")] = "all"
-    score_bits: Annotated[int, Typed("Precision in which scores tie: 64, or 32 as trec_eval 9 has it.")] = 64
+    per_query: Annotated[bool, OptionSpec("Every query's values too.")] = False
+    topics: Annotated[str, OptionSpec("Queries to average over: all the labelled ones, or trec_eval's choice.")] = "all"
+    score_bits: Annotated[int, OptionSpec("Precision in which scores tie: 64, or 32 as trec_eval 9 has it.")] = 64

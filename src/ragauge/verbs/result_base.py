@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from ragauge.core.errors import UnknownName, UsageError
 from ragauge.core.facts import AnswerFacts, Claim
 from ragauge.scores.results.scorecard import ExampleView
-from ragauge.verbs.arguments import path_of
+from ragauge.verbs.arguments import validate_path
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 class ShownResult(ABC):
     """A result of sections, with a machine-readable form; in a Python shell it shows itself as the command line does.
 
-    A subclass gives `_value` and `_sections`; a form that needs more than sections it writes itself.
+    A subclass gives `_value` and `_build_sections`; a form that needs more than sections it writes itself.
     """
 
     FORMS: ClassVar[Mapping[str, str]] = {".md": "to_markdown", ".json": "to_json"}  # ending -> method
@@ -37,20 +37,20 @@ class ShownResult(ABC):
         """Every number as plain frozen values."""
 
     @abstractmethod
-    def _sections(self) -> Iterable[ReportSection]:
+    def _build_sections(self) -> Iterable[ReportSection]:
         """What is shown."""
 
     def to_terminal(self) -> RenderableType:
         """What the command line prints."""
-        from ragauge.rendering.writers.terminal import terminal
+        from ragauge.rendering.writers.terminal import render_terminal
 
-        return terminal(self._sections())
+        return render_terminal(self._build_sections())
 
     def to_markdown(self) -> str:
         """Short enough for a pull request."""
-        from ragauge.rendering.writers.markdown import markdown
+        from ragauge.rendering.writers.markdown import render_markdown
 
-        return markdown("", self._sections(), 2)
+        return render_markdown("", self._build_sections(), 2)
 
     def to_dict(self) -> dict[str, Any]:
         """The machine-readable form, as `--json` prints it."""
@@ -61,9 +61,9 @@ class ShownResult(ABC):
 
     def to_json(self) -> str:
         """The same as text: valid JSON, no NaN."""
-        from ragauge.rendering.encoder import json_text
+        from ragauge.rendering.encoder import format_json
 
-        return json_text(self._value)
+        return format_json(self._value)
 
     def save(self, path: str | Path) -> Path:
         """Writes the form that the ending names, one of `FORMS`.
@@ -71,10 +71,10 @@ class ShownResult(ABC):
         Raises:
             UsageError: another ending, or a path that cannot be written.
         """
-        from ragauge.verbs.files import check, write_text
+        from ragauge.verbs.files import validate_report_path, write_text
 
-        where = path_of(path, self._file)
-        check(where, self.FORMS)
+        where = validate_path(path, self._file)
+        validate_report_path(where, self.FORMS)
         write_text(where, getattr(self, self.FORMS[where.suffix.lower()])())
         return where
 
@@ -87,7 +87,7 @@ class ShownResult(ABC):
         return captured.get()
 
 
-class Found(ShownResult):
+class ValueResult(ShownResult):
     """A result that is one frozen value; a subclass says of which type.
 
     Attributes:
@@ -96,8 +96,8 @@ class Found(ShownResult):
 
     found: Any
 
-    def __init__(self, found: Any) -> None:
-        self.found = found
+    def __init__(self, data: Any) -> None:
+        self.found = data
 
     @property
     def _value(self) -> Any:
@@ -111,45 +111,47 @@ class PageResult(ShownResult):
     _file: ClassVar = "report.html"
     _what: ClassVar = "result"  # what a frame is called aloud
 
-    def _page(self, *, framed: bool) -> str:
+    def _build_page(self, *, framed: bool) -> str:
         """One self-contained page of the sections.
 
         Args:
             framed: for the srcdoc of a frame, as notebooks show it.
         """
-        from ragauge.evaluation.scorecard.html import sections_page
+        from ragauge.evaluation.scorecard.html import render_sections_page
 
-        return sections_page(self._sections(), framed=framed)
+        return render_sections_page(self._build_sections(), framed=framed)
 
     def to_html(self) -> str:
         """One self-contained page."""
-        return self._page(framed=False)
+        return self._build_page(framed=False)
 
     def _repr_html_(self) -> str:
         """A notebook's view: the page in a frame of its own, so that its style touches nothing else."""
         from html import escape
 
-        page, frame = escape(self._page(framed=True), quote=True), "width:100%;height:720px;border:0"
+        page, frame = escape(self._build_page(framed=True), quote=True), "width:100%;height:720px;border:0"
         return f'<iframe srcdoc="{page}" style="{frame}" title="ragauge {self._what}"></iframe>'
 
 
-def chosen(views: Iterable[ExampleView], query_id: str | None, repeat: int) -> ExampleView:
+def find_view(views: Iterable[ExampleView], query_id: str | None, repeat: int) -> ExampleView:
     """The example of an id; the only one where none is named."""
-    seen: list[str] = []
+    query_ids: list[str] = []
     only: ExampleView | None = None
     for view in views:
         if view.example.query_id == query_id and view.response.repeat == repeat:
             return view
-        seen.append(view.example.query_id)
-        only = view if len(seen) == 1 else None
+        query_ids.append(view.example.query_id)
+        only = view if len(query_ids) == 1 else None
     if query_id is not None:
-        raise UnknownName("example of this scorecard", query_id, seen)
+        raise UnknownName("example of this scorecard", query_id, query_ids)
     if only is None:
-        raise UsageError(f"the scorecard is of {len(seen)} answers. Name one by its query_id: {', '.join(seen[:5])}.")
+        raise UsageError(
+            f"the scorecard is of {len(query_ids)} answers. Name one by its query_id: {', '.join(query_ids[:5])}."
+        )
     return only
 
 
-def plain_example(view: ExampleView) -> dict[str, Any]:
+def build_plain_example(view: ExampleView) -> dict[str, Any]:
     """A view as plain values; see `Scorecard.example`."""
     evidence = view.evidence.get("verify_answer")
     facts = evidence.facts if evidence is not None else None
@@ -160,13 +162,13 @@ def plain_example(view: ExampleView) -> dict[str, Any]:
         "answer": view.response.answer,
         "scores": {name: score.value for name, score in view.scores.items()},
         "reasons": {name: score.reason for name, score in view.scores.items() if score.value is None or score.reason},
-        "claims": [_claim(claim) for claim in facts.claims] if isinstance(facts, AnswerFacts) else None,
+        "claims": [_build_claim(claim) for claim in facts.claims] if isinstance(facts, AnswerFacts) else None,
         "verdict": view.verdict,
         "cause": view.cause.name if view.cause is not None else None,
     }
 
 
-def _claim(claim: Claim) -> dict[str, Any]:
+def _build_claim(claim: Claim) -> dict[str, Any]:
     return {
         "text": claim.text,
         "label": claim.label,

@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING, Any, Protocol, get_args, runtime_checkable
 from ragauge.core.errors import DataError, StoreError, UnknownName, UsageError
 from ragauge.core.example import EvalSet, Example
 from ragauge.core.response import Response, Run, Variant
-from ragauge.verbs.arguments import text_of
+from ragauge.verbs.arguments import validate_text
 
 if TYPE_CHECKING:
     from ragauge.core.response import Record
     from ragauge.metrics.base import Metric
     from ragauge.store.store_access import Store
-    from ragauge.verbs.imports import Files
+    from ragauge.verbs.imports import SourceFiles
 
 
 LATEST = "latest"
@@ -36,7 +36,7 @@ class HasRun(Protocol):
 
 
 @dataclass(frozen=True)
-class Answered:
+class AnsweredExamples:
     """Examples with responses that are already values, such as those of a system that runs in this process.
 
     Attributes:
@@ -81,7 +81,7 @@ class InputSource:
     without_retrieval: bool = False
 
 
-def stored(source: InputSource, store: Store) -> tuple[Run, bool]:
+def resolve_source(source: InputSource, store: Store) -> tuple[Run, bool]:
     """The run of a source, found by name or imported in one transaction; and whether it was not there before.
 
     Raises:
@@ -94,15 +94,15 @@ def stored(source: InputSource, store: Store) -> tuple[Run, bool]:
             return item, False
         if isinstance(item, HasRun):
             return item.run, False
-        if isinstance(item, str) and not is_there(item):
-            return run_or_file(item, store), False
+        if isinstance(item, str) and not is_existing_path(item):
+            return find_run_or_explain(item, store), False
     if not 1 <= len(source.items) <= 2:
         got = len(source.items)
         raise UsageError(f"evaluate takes a run, a file, or an eval set and responses; got {got} sources.")
-    return _imported(source, store)
+    return _import_source(source, store)
 
 
-def is_there(item: str) -> bool:
+def is_existing_path(item: str) -> bool:
     """Whether a file or folder has this name; "" and what no file can be called is none."""
     try:
         return bool(item) and Path(item).exists()
@@ -110,97 +110,97 @@ def is_there(item: str) -> bool:
         return False
 
 
-def run_of(which: str, store: Store) -> Run:
+def find_run(which: str, store: Store) -> Run:
     """A stored run by id, name or "latest"."""
     if which == LATEST and not store.runs.list(1):
         raise UsageError("there are no runs yet. Start with: ragauge evaluate FILE, or ragauge demo.")
     return store.runs.find(which)
 
 
-def run_or_file(item: str, store: Store) -> Run:
+def find_run_or_explain(item: str, store: Store) -> Run:
     """The run of this name; where there is none, an error about a run or a file, whichever the name looks like."""
     try:
-        return run_of(item, store)
+        return find_run(item, store)
     except UnknownName as error:
         if Path(item).suffix or "/" in item:
             raise UsageError(f"{item}: no such file, and no run of that name. Check the path.") from None
         raise error from None
 
 
-def _imported(source: InputSource, store: Store) -> tuple[Run, bool]:
+def _import_source(source: InputSource, store: Store) -> tuple[Run, bool]:
     import secrets
 
     from ragauge.readers.options import warn_user
     from ragauge.verbs import git
     from ragauge.verbs.document_names import match_run_documents
 
-    if text_of(source.name, "the name of the run", "main") == LATEST:
+    if validate_text(source.name, "the name of the run", "main") == LATEST:
         raise UsageError("a run cannot be called latest: that word means the run that moved last. Give another name.")
     if source.variant not in VARIANTS:
         raise UnknownName("variant", source.variant, VARIANTS)
     responses = source.items[-1]
-    now = datetime.now(UTC).isoformat(timespec="seconds")
+    timestamp = datetime.now(UTC).isoformat(timespec="seconds")
     run = Run(
         run_id=secrets.token_hex(6),
-        name=source.name or _stem(responses),
+        name=source.name or _derive_name(responses),
         kind="traffic" if source.traffic else "set",
         variant=VARIANTS[VARIANTS.index(source.variant)],
-        set_name=_stem(source.items[0]),
+        set_name=_derive_name(source.items[0]),
         system=source.system or "recorded",
-        config=dict(source.config) or {"files": [_stem(item) for item in source.items]},
-        git=git.state(),
-        created_at=now,
-        heartbeat=now,
+        config=dict(source.config) or {"files": [_derive_name(item) for item in source.items]},
+        git=git.find_commit(),
+        created_at=timestamp,
+        heartbeat=timestamp,
     )
-    files = _files(source, run)
+    files = _collect_files(source, run)
     if files is not None:
-        before = files.before(store, run.name)
-        if before is not None:
-            _say_name(source, before)
-            return before, False
-        source = replace(source, warn=files.tell)
-    imported = store.runs.import_run(run, _with_responses(_pairs(source), _said(responses)))
+        existing = files.before(store, run.name)
+        if existing is not None:
+            _report_name(source, existing)
+            return existing, False
+        source = replace(source, warn=files.add_warning)
+    imported = store.runs.import_run(run, _require_responses(_iter_pairs(source), _describe_source(responses)))
     if files is not None:
-        files.keep(store, imported)
-    _say_name(source, imported)
+        files.save_run(store, imported)
+    _report_name(source, imported)
     if imported.run_id == run.run_id:
         match_run_documents(store, run.run_id, source.warn or warn_user)
     return imported, imported.run_id == run.run_id  # content that is there already keeps its own id
 
 
-def _say_name(source: InputSource, run: Run) -> None:
+def _report_name(source: InputSource, run: Run) -> None:
     """Says that a name that was given leads to a run that is there under another: they are not two runs."""
     from ragauge.readers.options import warn_user
 
     if source.name and source.name != run.name:
         (source.warn or warn_user)(
-            f"{_said(source.items[-1])}: the same responses are stored as run {run.name} ({run.run_id}). "
+            f"{_describe_source(source.items[-1])}: the same responses are stored as run {run.name} ({run.run_id}). "
             f"{source.name} is another name of that run, not a second run."
         )
 
 
-def _files(source: InputSource, run: Run) -> Files | None:
+def _collect_files(source: InputSource, run: Run) -> SourceFiles | None:
     """The source's files, with all that decides which run they are; None where it is no file."""
     from ragauge.readers.options import warn_user
-    from ragauge.verbs.imports import Files
+    from ragauge.verbs.imports import SourceFiles
 
     how = [dict(source.columns), source.segments, source.system, run.kind, run.variant, run.system, dict(run.config)]
     how += [source.context_marker] if source.context_marker or source.scores else []
     how += [dict(source.scores)] if source.scores else []
     how += ["without_retrieval"] if source.without_retrieval else []
-    return Files.of(source.items, how, source.warn or warn_user)
+    return SourceFiles.of(source.items, how, source.warn or warn_user)
 
 
-def _pairs(source: InputSource) -> Iterator[Pair]:
+def _iter_pairs(source: InputSource) -> Iterator[Pair]:
     (*_, last) = source.items
-    if isinstance(last, Answered):
+    if isinstance(last, AnsweredExamples):
         yield from last.pairs
         return
-    for record in _records(source):
+    for record in _read_source_records(source):
         yield record.example, record.response
 
 
-def _records(source: InputSource) -> Iterator[Record]:
+def _read_source_records(source: InputSource) -> Iterator[Record]:
     from ragauge.readers import source as readers
     from ragauge.readers.options import Options, warn_user
 
@@ -218,7 +218,7 @@ def _records(source: InputSource) -> Iterator[Record]:
     return readers.read_records(source.items[0], how)
 
 
-def _with_responses(pairs: Iterator[Pair], where: str) -> Iterator[Pair]:
+def _require_responses(pairs: Iterator[Pair], where: str) -> Iterator[Pair]:
     """The pairs as they come; at the end, an error when none of them held a response."""
     some = False
     for example, response in pairs:
@@ -233,101 +233,103 @@ def _with_responses(pairs: Iterator[Pair], where: str) -> Iterator[Pair]:
         )
 
 
-def _said(item: Any) -> str:
+def _describe_source(item: Any) -> str:
     """What to call a source in an error: its path where it has one."""
-    return str(item) if isinstance(item, str | Path) else _stem(item)
+    return str(item) if isinstance(item, str | Path) else _derive_name(item)
 
 
-def _stem(item: Any) -> str:
+def _derive_name(item: Any) -> str:
     if isinstance(item, str | Path):
         name = Path(item).name
         while Path(name).suffix in (".gz", ".zst", ".jsonl", ".ndjson", ".json", ".csv", ".tsv", ".parquet", ".xlsx"):
             name = Path(name).stem
         return name
-    return item.name if isinstance(item, EvalSet | Answered) else "table"
+    return item.name if isinstance(item, EvalSet | AnsweredExamples) else "table"
 
 
-def named(given: str | Sequence[object]) -> tuple[str, ...]:
+def parse_names(raw: str | Sequence[object]) -> tuple[str, ...]:
     """Names, of metrics or columns, from a text with commas or from objects that print as their names.
 
     A function, or another object that is a metric of the user's own, is found by its name from then on.
     """
-    return tuple(map(str, asked_for(given)))
+    return tuple(map(str, parse_names_or_metrics(raw)))
 
 
-def asked_for(given: str | Sequence[object]) -> tuple[str | Metric, ...]:
-    """As `named`, where what is a metric is one."""
-    if isinstance(given, Mapping) or not isinstance(given, Iterable):
+def parse_names_or_metrics(raw: str | Sequence[object]) -> tuple[str | Metric, ...]:
+    """As `parse_names`, where what is a metric is one."""
+    if isinstance(raw, Mapping) or not isinstance(raw, Iterable):
         raise UsageError(
-            f"names are a text with commas or a list, got {type(given).__name__}. Write ['recall@5', 'faithfulness']."
+            f"names are a text with commas or a list, got {type(raw).__name__}. Write ['recall@5', 'faithfulness']."
         )
-    each = given.split(",") if isinstance(given, str) else given
-    return tuple(name for name in map(_asked, each) if name)
+    names = raw.split(",") if isinstance(raw, str) else raw
+    return tuple(name for name in map(_parse_name, names) if name)
 
 
-def _asked(part: object) -> str | Metric:
-    if isinstance(part, str) or (not callable(part) and not hasattr(part, "needs")):
-        return str(part).strip()
+def _parse_name(raw: object) -> str | Metric:
+    if isinstance(raw, str) or (not callable(raw) and not hasattr(raw, "needs")):
+        return str(raw).strip()
     from ragauge.metrics.catalogue import register_object
 
-    return register_object(part)
+    return register_object(raw)
 
 
-def score_columns(given: str | Sequence[object]) -> dict[str, str]:
+def register_score_columns(raw: str | Sequence[object]) -> dict[str, str]:
     """Metric -> the column whose numbers it is; :lower, :higher or :neither behind the column says what is better.
 
     Raises:
         UsageError: a column that cannot name a metric, or has the name of a built-in one.
     """
     from ragauge.metrics.base import Direction
-    from ragauge.metrics.catalogue import register
-    from ragauge.metrics.own_class import column_class
+    from ragauge.metrics.catalogue import register_metric
+    from ragauge.metrics.own_class import build_column_class
 
-    found = {}
-    for text in named(given):
-        column, _, said = text.rpartition(":")
-        direction = next((known for known in get_args(Direction) if column and known == said), None)
-        cls = column_class(column if direction else text, direction or "higher")
-        register(cls)
-        found[cls.name()] = column if direction else text
-    return found
+    columns = {}
+    for text in parse_names(raw):
+        column, _, suffix = text.rpartition(":")
+        direction = next(
+            (direction_name for direction_name in get_args(Direction) if column and direction_name == suffix), None
+        )
+        cls = build_column_class(column if direction else text, direction or "higher")
+        register_metric(cls)
+        columns[cls.name()] = column if direction else text
+    return columns
 
 
-def spoken(source: object, otherwise: str) -> str:
+def format_source(source: object, otherwise: str) -> str:
     """A source as a command names it: its path, or a word in capitals where it has none."""
     return str(source) if isinstance(source, str | Path) else otherwise
 
 
-def place_of(source: InputSource, store: str | None) -> str:
-    """The store's URL: as given, else that of a run which knows its own, else as `store_url` says."""
-    known = (getattr(item, "url", None) for item in source.items if isinstance(item, HasRun))
-    return store_url(store or next((url for url in known if isinstance(url, str)), None))
+def find_store_url(source: InputSource, store: str | None) -> str:
+    """The store's URL: as given, else that of a run which knows its own, else as `resolve_store_url` says."""
+    urls = (getattr(item, "url", None) for item in source.items if isinstance(item, HasRun))
+    return resolve_store_url(store or next((url for url in urls if isinstance(url, str)), None))
 
 
-def know_own_metrics(store: str | None) -> str:
+def load_store_metrics(store: str | None) -> str:
     """The store's URL, its metrics of the user's own being known from now on; no store is made for it."""
     from ragauge.store.store_access import open_store
 
-    url = store_url(store)
+    url = resolve_store_url(store)
     if Path(url.removeprefix("sqlite:///")).is_file():
         with suppress(StoreError):  # whoever needs it says so
             open_store(url).close()
     return url
 
 
-def store_url(store: str | None) -> str:
+def resolve_store_url(store: str | None) -> str:
     """The store's URL: as given, from RAGAUGE_STORE, or the default file."""
     import os
 
     from ragauge.store.store_access import DEFAULT_URL
 
     if store is not None:
-        text_of(store, "the store", DEFAULT_URL)
+        validate_text(store, "the store", DEFAULT_URL)
     return store or os.environ.get("RAGAUGE_STORE") or DEFAULT_URL
 
 
-def served_store(store: str | None, *, read_only: bool) -> str:
-    """The store's URL as `store_url` says, absolute, so that it means the same for as long as a server runs.
+def resolve_served_url(store: str | None, *, read_only: bool) -> str:
+    """The store's URL as `resolve_store_url` says, absolute, so that it means the same for as long as a server runs.
 
     Args:
         store: as given.
@@ -336,7 +338,7 @@ def served_store(store: str | None, *, read_only: bool) -> str:
     Raises:
         StoreError: it cannot be made, or is to be read and not there.
     """
-    from ragauge.store.sqlite import absolute, to_read
+    from ragauge.store.sqlite import build_read_url, resolve_url
 
-    url = store_url(store)
-    return to_read(url) if read_only else absolute(url)
+    url = resolve_store_url(store)
+    return build_read_url(url) if read_only else resolve_url(url)

@@ -14,38 +14,38 @@ def renew_means(store: Store) -> None:
 
     An evaluation that ends keeps its means itself. A store that can only be read stays as it is.
     """
-    for run_id, judge_id in store.run_list.outdated():
-        _renew(store, run_id, judge_id, counted=True)
+    for run_id, judge_id in store.run_list.list_outdated():
+        _renew_summary(store, run_id, judge_id, counted=True)
 
 
-def renew_judged(store: Store, judge_ids: Iterable[str]) -> None:
+def renew_judge_means(store: Store, judge_ids: Iterable[str]) -> None:
     """Keeps anew the means of every run that some judges scored, once a check of them changed what is known of them."""
     for judge_id in judge_ids:
-        for run_id in store.summaries.of_judge(judge_id):
-            _renew(store, run_id, judge_id)
+        for run_id in store.summaries.list_run_ids(judge_id):
+            _renew_summary(store, run_id, judge_id)
 
 
-def card_metrics(store: Store, run_id: str, judge_id: str | None) -> list[str]:
+def list_card_metrics(store: Store, run_id: str, judge_id: str | None) -> list[str]:
     """Printed names of the metrics of a run's scorecard by one judge, in its order: that of the last evaluation of all.
 
     Metrics that are on no scorecard yet stand behind, as their scores do.
     """
     names = store.scores.metrics(run_id, judge_id)
-    places = {summary.metric: place for place, summary in enumerate(store.summaries.read(run_id, judge_id))}
-    return sorted(names, key=lambda name: places.get(name, len(places)))
+    positions = {summary.metric: position for position, summary in enumerate(store.summaries.read(run_id, judge_id))}
+    return sorted(names, key=lambda name: positions.get(name, len(positions)))
 
 
-def _renew(store: Store, run_id: str, judge_id: str | None, *, counted: bool = False) -> None:
+def _renew_summary(store: Store, run_id: str, judge_id: str | None, *, counted: bool = False) -> None:
     """Keeps the means anew, and with `counted` the counts of verdicts."""
-    from ragauge.engine.judge_error import judge_errors
-    from ragauge.metrics.catalogue import parse
-    from ragauge.scores.summarize import summarize
-    from ragauge.verbs.columns import StoredColumns, stored_verdicts
+    from ragauge.engine.judge_error import find_judge_errors
+    from ragauge.metrics.catalogue import parse_metric
+    from ragauge.scores.summarize import summarize_scores
+    from ragauge.verbs.columns import StoredColumns, load_verdicts
 
-    names = card_metrics(store, run_id, judge_id)
+    names = list_card_metrics(store, run_id, judge_id)
     index = store.runs.index(run_id, store.scores.evaluated(run_id, judge_id, names))
     columns = StoredColumns(store, run_id, judge_id, index, ahead=names).labelled()
-    errors = judge_errors(judge_id, store, (run_id,))
-    means = summarize(columns, [parse(name) for name in names], errors=errors)
-    counts = stored_verdicts(store, run_id, judge_id, index).count() if counted else None
+    errors = find_judge_errors(judge_id, store, (run_id,))
+    means = summarize_scores(columns, [parse_metric(name) for name in names], errors=errors)
+    counts = load_verdicts(store, run_id, judge_id, index).count() if counted else None
     store.summaries.write(run_id, judge_id, means, counts=counts)

@@ -9,7 +9,7 @@ from html.parser import HTMLParser
 
 import pytest
 
-from ragauge.evaluation.scorecard.html import html
+from ragauge.evaluation.scorecard.html import render_report
 from ragauge.scores.results.scorecard import ScorecardData
 
 VOID = {"meta", "br", "wbr", "link", "hr", "img", "input"}
@@ -103,7 +103,7 @@ class Tree(HTMLParser):
 @pytest.fixture
 def tree() -> Callable[[ScorecardData], Node]:
     """Makes the page of a scorecard and reads it."""
-    return lambda card: Tree(html(card)).root
+    return lambda card: Tree(render_report(card)).root
 
 
 @pytest.fixture(scope="module")

@@ -12,8 +12,8 @@ from tests.conftest import OwnTime
 
 from ragauge.core.example import Example
 from ragauge.core.response import Response
-from ragauge.evaluation.scorecard.html import html
-from ragauge.scores.indicators import words
+from ragauge.evaluation.scorecard.html import render_report
+from ragauge.scores.indicators import describe_reading
 from ragauge.scores.results.overview import Overview
 from ragauge.scores.results.scorecard import JudgeNote, ScorecardData
 
@@ -81,7 +81,7 @@ def test_finding_shows_what_it_rests_on(whole: Whole, page: Any) -> None:
         items = [item for group in box.with_class("readings") for item in group.all("li")]
         assert [next(item.all("a")).text for item in items] == [one.metric for one in finding.readings]
         for item, one in zip(items, finding.readings, strict=True):
-            assert words(one).removeprefix(one.metric).lstrip(" ,") in item.text
+            assert describe_reading(one).removeprefix(one.metric).lstrip(" ,") in item.text
             assert len(item.with_class("track")) == 1
     first, second = page.with_class("finding")[:2]
     assert [svg.classes for svg in first.with_class("track")] == [["track", "worse"], ["track"]]
@@ -236,7 +236,7 @@ def test_thousand_examples_stay_small_and_quick(whole: Whole, own_time: OwnTime)
     story = "The appliance keeps a copy of every file for the days that the plan names and then archives it. "
     card = whole(1_000, text=lambda words: f"{words} {story}")
     made: list[str] = []
-    own_time.within(3, lambda: made.append(html(card)), times=1)
+    own_time.within(3, lambda: made.append(render_report(card)), times=1)
     page = made[0]
     assert len(page.encode()) < 5_000_000
     assert "All 1,000 responses" in page

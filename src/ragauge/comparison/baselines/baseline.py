@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from ragauge.comparison.baselines.verb import also_a_run, resolve
-from ragauge.comparison.score_pairs import Paired, PairedRuns, measuring
+from ragauge.comparison.baselines.verb import describe_name_clash, resolve_baseline
+from ragauge.comparison.score_pairs import PairedRuns, PairedScores, build_measurement_spec
 from ragauge.core.errors import UnknownName, UsageError
-from ragauge.core.messages import command
+from ragauge.core.messages import format_command
 from ragauge.core.response import Run
-from ragauge.verbs.columns import causes_of, handed_on, same_questions
-from ragauge.verbs.sources import HasRun, run_of
+from ragauge.verbs.columns import compute_mean_passages, has_same_questions, load_causes
+from ragauge.verbs.sources import HasRun, find_run
 
 if TYPE_CHECKING:
     import polars as pl
@@ -24,11 +24,11 @@ if TYPE_CHECKING:
     from ragauge.scores.results.comparison import RunComparison
     from ragauge.store.store_access import Store
 
-MOST_NAMED = 10  # baselines in an error
-OF_ANSWERS = ("answer_correctness", "faithfulness")  # what oracle passages are read by
+MAX_NAMED_BASELINES = 10  # baselines in an error
+ORACLE_METRICS = ("answer_correctness", "faithfulness")  # what oracle passages are read by
 
 
-def baseline_run(which: Any, store: Store) -> Run | None:
+def find_baseline_run(which: Any, store: Store) -> Run | None:
     """The run that is meant: by a baseline's name or tag, a run's id or name, "latest", or what stands for a run.
 
     None for none. A baseline's name wins over a run's; `baselines.also_a_run` says so.
@@ -45,25 +45,28 @@ def baseline_run(which: Any, store: Store) -> Run | None:
         return which.run
     if isinstance(which, str):
         try:
-            return run_of(resolve(which, store) or which, store)
+            return find_run(resolve_baseline(which, store) or which, store)
         except UnknownName as error:
-            raise _unknown(error, store) from None
+            raise _build_unknown_error(error, store) from None
     raise UsageError(f"baseline must be a stored run (id, name, or what open_run gives), got {type(which).__name__}.")
 
 
-def _unknown(error: UnknownName, store: Store) -> UnknownName:
+def _build_unknown_error(error: UnknownName, store: Store) -> UnknownName:
     """The error of a name that no run has, where a baseline's was possible too."""
     names = [line.name for line in store.baselines.list()]
     if not names:
-        hint = f"No baseline is set: {command('baseline', 'set', 'latest')} sets one; {command('runs')} lists the runs."
+        hint = (
+            f"No baseline is set: {format_command('baseline', 'set', 'latest')} sets one; {format_command('runs')} "
+            "lists the runs."
+        )
     else:
-        rest = f" and {len(names) - MOST_NAMED:,} more" if len(names) > MOST_NAMED else ""
-        held = f"Baselines: {', '.join(names[:MOST_NAMED])}{rest}"
-        hint = f"{held} ({command('baseline', 'list')}); {command('runs')} lists the runs."
+        remaining = f" and {len(names) - MAX_NAMED_BASELINES:,} more" if len(names) > MAX_NAMED_BASELINES else ""
+        baselines_text = f"Baselines: {', '.join(names[:MAX_NAMED_BASELINES])}{remaining}"
+        hint = f"{baselines_text} ({format_command('baseline', 'list')}); {format_command('runs')} lists the runs."
     return UnknownName("baseline or run", error.name, {*error.known, *names}, hint)
 
 
-def check(store: Store, plan: Plan, run: Run, base: Run | None) -> None:
+def check_baseline(store: Store, plan: Plan, run: Run, base: Run | None) -> None:
     """Refuses a baseline that the run could not be compared with once it is evaluated, before anything is asked.
 
     Raises:
@@ -71,22 +74,22 @@ def check(store: Store, plan: Plan, run: Run, base: Run | None) -> None:
     """
     if base is None:
         return
-    from ragauge.comparison.comparability import MeasurementSpec, comparable
-    from ragauge.engine.judges import spec_of
+    from ragauge.comparison.comparability import MeasurementSpec, list_comparable_metrics
+    from ragauge.engine.judges import find_spec
 
-    asked = {q: (plan.judge.version(q),) for q in plan.questions} if plan.judge is not None else {}
+    question_versions = {q: (plan.judge.version(q),) for q in plan.questions} if plan.judge is not None else {}
     versions = {str(metric): metric.version for metric in plan.metrics}
-    spec = (spec_of(plan.judge) if plan.judge is not None else None) or ""
-    mine = MeasurementSpec(run.name, plan.judge_id, versions, asked, spec, planned=True)
-    comparable(mine, measuring(store, base, plan.judge_id), plan.metrics)
+    spec = (find_spec(plan.judge) if plan.judge is not None else None) or ""
+    run_spec = MeasurementSpec(run.name, plan.judge_id, versions, question_versions, spec, planned=True)
+    list_comparable_metrics(run_spec, build_measurement_spec(store, base, plan.judge_id), plan.metrics)
     if "traffic" in (run.kind, base.kind):
         return
-    here, there = (store.runs.clusters(side.run_id)["query_id"].to_list() for side in (run, base))
-    if not set(here) & set(there) and not same_questions(store, run.run_id, base.run_id):
-        raise nothing_in_common(run, base, here[0], there[0])
+    run_ids, base_ids = (store.runs.clusters(either_run.run_id)["query_id"].to_list() for either_run in (run, base))
+    if not set(run_ids) & set(base_ids) and not has_same_questions(store, run.run_id, base.run_id):
+        raise build_unpaired_error(run, base, run_ids[0], base_ids[0])
 
 
-def nothing_in_common(run: Run, base: Run, here: str, there: str) -> UsageError:
+def build_unpaired_error(run: Run, base: Run, here: str, there: str) -> UsageError:
     """The refusal of two runs without a common example; `here` and `there` are an id of each."""
     return UsageError(
         f"{run.name} and {base.name} have no example in common: they are matched by query_id, and this one has "
@@ -129,56 +132,62 @@ class RunPair:
         self._index, self._keep = index, keep
         self._metrics = list(metrics)
         self._renamed: dict[str, Mapping[str, str]] = {}  # run -> id of an example there -> its id here
-        self._baseline = None if base is None else self._beside(base, self._metrics)
-        self._causes = () if base is None or self._baseline is None else self._know_unanswered(base, self._baseline)
-        self._oracle = self._found()
+        self._baseline = None if base is None else self._build_reader(base, self._metrics)
+        self._causes = () if base is None or self._baseline is None else self._load_causes(base, self._baseline)
+        self._oracle = self._find_oracle()
         self.readers: tuple[BaselineReader, ...] = tuple(
             comparison for comparison in (self._baseline, self._oracle and self._oracle[1]) if comparison is not None
         )
-        self.warnings = tuple(_warn(store, run, base))
+        self.warnings = tuple(_list_warnings(store, run, base))
 
-    def within(self, segments: pl.DataFrame) -> None:
+    def set_segments(self, segments: pl.DataFrame) -> None:
         """Looks from now on for the segment in which a metric got worse most; `segments` is a tidy segment frame."""
         if self._baseline is not None:
-            self._baseline.within(segments)
+            self._baseline.set_segments(segments)
 
     def against(self) -> Against:
         """What the diagnosis reads the run against, once every metric was read."""
-        from ragauge.comparison.comparability import handed_on_more
+        from ragauge.comparison.comparability import describe_more_passages
         from ragauge.scores.indicators import Against
 
-        more = "" if self._base is None else handed_on_more(self._run.config, self._base.config)
-        baseline = self._of_baseline()
-        return Against(baseline, self._of_oracle(), self._run.kind == "traffic", more, self._fewer(baseline))
+        more = "" if self._base is None else describe_more_passages(self._run.config, self._base.config)
+        baseline = self._build_baseline_comparison()
+        return Against(
+            baseline, self._build_oracle_run(), self._run.kind == "traffic", more, self._count_fewer_passages(baseline)
+        )
 
-    def _fewer(self, baseline: RunComparison | None) -> tuple[float, float] | None:
+    def _count_fewer_passages(self, baseline: RunComparison | None) -> tuple[float, float] | None:
         """Passages handed on in the baseline and here; read only where evidence was lost, None where not fewer."""
-        from ragauge.diagnosis.findings.findings import CLEARLY, lost_evidence
+        from ragauge.diagnosis.findings.findings import CLEARLY_FEWER_SHARE, find_lost_evidence
 
         base_side = self._baseline
-        if baseline is None or base_side is None or lost_evidence(baseline.metrics) is None:
+        if baseline is None or base_side is None or find_lost_evidence(baseline.metrics) is None:
             return None
-        before, now = (handed_on(self._store, index) for index in (base_side.base.index, self._index))
-        return (before, now) if before is not None and now is not None and now <= CLEARLY * before else None
+        previous, current = (compute_mean_passages(self._store, index) for index in (base_side.base.index, self._index))
+        return (
+            (previous, current)
+            if previous is not None and current is not None and current <= CLEARLY_FEWER_SHARE * previous
+            else None
+        )
 
-    def _of_baseline(self) -> RunComparison | None:
+    def _build_baseline_comparison(self) -> RunComparison | None:
         baseline = self._baseline
         if self._base is None or baseline is None:
             return None
         import polars as pl
 
-        from ragauge.comparison.changes import failures_of
+        from ragauge.comparison.changes import build_failures
         from ragauge.core.verdict import RULE_VERSION
         from ragauge.scores.results.comparison import Failures, Matched, RunComparison
-        from ragauge.verbs.columns import rule_version
+        from ragauge.verbs.columns import find_rule_version
 
         here, causes = self._causes
-        baseline.read_unanswered()
-        among = None
+        baseline.read_failed_calls()
+        shared_ids = None
         if baseline.paired:
-            among = set(self._index.query_ids) & set(baseline.base.index.query_ids)
-            causes, here = (frame.filter(pl.col("query_id").is_in(list(among))) for frame in (causes, here))
-        clusters = self._index.clusters(among) or baseline.base.index.clusters(among)
+            shared_ids = set(self._index.query_ids) & set(baseline.base.index.query_ids)
+            causes, here = (frame.filter(pl.col("query_id").is_in(list(shared_ids))) for frame in (causes, here))
+        clusters = self._index.clusters(shared_ids) or baseline.base.index.clusters(shared_ids)
         matched = Matched(
             baseline.join.matched,
             baseline.join.only_here,
@@ -187,11 +196,11 @@ class RunPair:
             clusters=clusters,
         )
         rules = {
-            rule_version(self._store, run.run_id, self._judge_id, index)
+            find_rule_version(self._store, run.run_id, self._judge_id, index)
             for run, index in ((self._run, self._index), (self._base, baseline.base.index))
         }
         calls = baseline.calls
-        failures = failures_of(here, causes) if rules == {RULE_VERSION} else Failures(same_rule=False)
+        failures = build_failures(here, causes) if rules == {RULE_VERSION} else Failures(same_rule=False)
         return RunComparison(
             self._base,
             self._run,
@@ -202,65 +211,69 @@ class RunPair:
             calls=calls,
         )
 
-    def _know_unanswered(self, base: Run, reader: BaselineReader) -> tuple[pl.DataFrame, ...]:
+    def _load_causes(self, base: Run, reader: BaselineReader) -> tuple[pl.DataFrame, ...]:
         """Tells the reader which calls failed; the cause frames of this run and of the baseline."""
-        from ragauge.comparison.comparability import unanswered
+        from ragauge.comparison.comparability import score_failed_calls
 
         renamed = self._renamed.get(base.run_id, {})
-        here = causes_of(self._store, self._run.run_id, self._judge_id, self._index)
-        there = causes_of(self._store, base.run_id, self._judge_id, reader.base.index, renamed)
-        reader.know_unanswered(unanswered(self._index, here), unanswered(reader.base.index, there))
-        return here, there
+        run_causes = load_causes(self._store, self._run.run_id, self._judge_id, self._index)
+        base_causes = load_causes(self._store, base.run_id, self._judge_id, reader.base.index, renamed)
+        reader.set_failed_calls(
+            score_failed_calls(self._index, run_causes), score_failed_calls(reader.base.index, base_causes)
+        )
+        return run_causes, base_causes
 
-    def _of_oracle(self) -> OracleRun | None:
+    def _build_oracle_run(self) -> OracleRun | None:
         from ragauge.scores.indicators import OracleRun
 
         if self._oracle is None:
             return None
         run, outputs = self._oracle
-        given = self._base is not None and self._base.run_id == run.run_id
-        return OracleRun(run.name, outputs.there, outputs.changes, given)
+        is_baseline = self._base is not None and self._base.run_id == run.run_id
+        return OracleRun(run.name, outputs.there, outputs.changes, is_baseline)
 
-    def _beside(self, base: Run, metrics: Sequence[Metric]) -> BaselineReader:
+    def _build_reader(self, base: Run, metrics: Sequence[Metric]) -> BaselineReader:
         from ragauge.comparison.changes import BaselineReader
         from ragauge.comparison.comparability import is_paired
-        from ragauge.engine.judge_error import judge_errors
+        from ragauge.engine.judge_error import find_judge_errors
 
-        pair = Paired(PairedRuns(self._store, self._run, base, self._judge_id), metrics, self._keep, known=self._index)
+        pair = PairedScores(
+            PairedRuns(self._store, self._run, base, self._judge_id), metrics, self._keep, new_index=self._index
+        )
         self._renamed[base.run_id] = pair.renamed
         return BaselineReader(
             self._index,
             pair.base,
             pair.metrics,
             paired=is_paired(self._run, base, pair.join),
-            errors=judge_errors(self._judge_id, self._store, (self._run.run_id, base.run_id)),
+            errors=find_judge_errors(self._judge_id, self._store, (self._run.run_id, base.run_id)),
         )
 
-    def _found(self) -> tuple[Run, BaselineReader] | None:
+    def _find_oracle(self) -> tuple[Run, BaselineReader] | None:
         """The newest run on oracle passages of the same set that was measured alike, or the one given as baseline."""
-        metrics = [metric for metric in self._metrics if str(metric) in OF_ANSWERS]
+        metrics = [metric for metric in self._metrics if str(metric) in ORACLE_METRICS]
         if self._run.variant not in ("own", "replayed") or not metrics:
             return None
         if self._base is not None and self._base.variant == "oracle":
-            every = [self._base]
+            candidates = [self._base]
         else:
-            every = self._store.runs.like(self._run, "oracle")
-        for run in every:
+            candidates = self._store.runs.list_variant_runs(self._run, "oracle")
+        for run in candidates:
             try:
-                return run, self._beside(run, metrics)
+                return run, self._build_reader(run, metrics)
             except UsageError:  # measured otherwise: the baseline's refusal was raised before
                 continue
         return None
 
 
-def _warn(store: Store, run: Run, base: Run | None) -> list[str]:
+def _list_warnings(store: Store, run: Run, base: Run | None) -> list[str]:
     if base is None:
         return []
-    named = also_a_run(store, base)
-    return [*([named] if named else []), *_warn_of_pair(run, base)]
+    name_warning = describe_name_clash(store, base)
+    return [*([name_warning] if name_warning else []), *_list_pair_warnings(run, base)]
 
 
-def _warn_of_pair(run: Run, base: Run) -> list[str]:
+def _list_pair_warnings(run: Run, base: Run) -> list[str]:
     if base.run_id == run.run_id:
         return [f"The baseline {base.name} is this run itself: every difference is 0."]
     if "traffic" not in (run.kind, base.kind) and base.set_version != run.set_version:

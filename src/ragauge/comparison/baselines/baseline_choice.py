@@ -12,12 +12,12 @@ if TYPE_CHECKING:
     from ragauge.store.run_list import RunFacts
     from ragauge.store.store_access import Store
 
-LAST = "which it was last evaluated against"
-BEFORE = "the run before it on the same set"
-BEFORE_IT = "the traffic of the same project before it"
+LAST_BASELINE_REASON = "which it was last evaluated against"
+PREVIOUS_RUN_REASON = "the run before it on the same set"
+PREVIOUS_TRAFFIC_REASON = "the traffic of the same project before it"
 
 
-class BaseChoice(NamedTuple):
+class BaselineChoice(NamedTuple):
     """A run to hold another one against.
 
     Attributes:
@@ -29,7 +29,7 @@ class BaseChoice(NamedTuple):
     why: str
 
 
-class Bases:
+class BaselineFinder:
     """Finds what runs of a store are held against, with the baselines read once.
 
     Args:
@@ -37,40 +37,40 @@ class Bases:
     """
 
     def __init__(self, store: Store) -> None:
-        from ragauge.comparison.baselines.verb import usual_name
+        from ragauge.comparison.baselines.verb import find_default_name
 
         try:
-            usual = usual_name()
+            usual = find_default_name()
         except UsageError:  # git is on no branch: nothing tells which one is meant
             usual = ""
         lines = sorted(store.baselines.list(), key=lambda line: (line.name == usual, line.at), reverse=True)
-        sets = store.run_list.sets([line.run_id for line in lines])
+        sets = store.run_list.load_sets([line.run_id for line in lines])
         self._named = [(line, sets[line.run_id]) for line in lines if line.run_id in sets]
 
-    def of(self, run: Run, facts: RunFacts) -> list[BaseChoice]:
+    def of(self, run: Run, facts: RunFacts) -> list[BaselineChoice]:
         """What a run may be held against, the first choice first; [] for nothing.
 
         A baseline of its set (that of the git branch first, then the one set last), what it was last evaluated
         against, and the run before it on the same set. Traffic is held against traffic of its own project.
         """
-        found: dict[str, BaseChoice] = {}
-        for base in self._each(run, facts):
+        choices: dict[str, BaselineChoice] = {}
+        for base in self._iter_choices(run, facts):
             if base.run_id not in ("", run.run_id):
-                found.setdefault(base.run_id, base)
-        return list(found.values())
+                choices.setdefault(base.run_id, base)
+        return list(choices.values())
 
-    def _each(self, run: Run, facts: RunFacts) -> Iterator[BaseChoice]:
-        mine = run.system if run.kind == "traffic" else ""
+    def _iter_choices(self, run: Run, facts: RunFacts) -> Iterator[BaselineChoice]:
+        own_project = run.system if run.kind == "traffic" else ""
         for line, (name, version, project) in self._named:
-            if project == mine and (run.set_version == version or (run.set_name and run.set_name == name)):
-                yield BaseChoice(line.run_id, f"the baseline {line.name}")
+            if project == own_project and (run.set_version == version or (run.set_name and run.set_name == name)):
+                yield BaselineChoice(line.run_id, f"the baseline {line.name}")
         if facts.evaluation is not None:
-            yield BaseChoice(facts.evaluation.base_id, LAST)
-        yield BaseChoice(facts.before, BEFORE_IT if mine else BEFORE)
+            yield BaselineChoice(facts.evaluation.base_id, LAST_BASELINE_REASON)
+        yield BaselineChoice(facts.before, PREVIOUS_TRAFFIC_REASON if own_project else PREVIOUS_RUN_REASON)
 
 
-def kept_verdict(
-    bases: list[BaseChoice], facts: RunFacts, verdicts: Mapping[tuple[str | None, str], str]
+def find_cached_verdict(
+    bases: list[BaselineChoice], facts: RunFacts, verdicts: Mapping[tuple[str | None, str], str]
 ) -> tuple[str, str]:
     """The verdict on the first choice that can be compared with the run, and that run's id.
 

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from ragauge.core.messages import command
+from ragauge.core.messages import format_command
 from ragauge.verbs import command_options as options
 from ragauge.verbs.command_output import show, show_json
 
@@ -34,7 +34,7 @@ def set_one(
         return
     moved = {"": "", row["run_id"]: " (it did before, too)"}.get(row["before"], f" (before: run {row['before']})")
     show(f"baseline {row['name']} is run {row['run']} ({row['run_id']}) now{moved}")
-    show(f"After the next run, compare with it: {command('report', 'latest', '--baseline', row['name'])}")
+    show(f"After the next run, compare with it: {format_command('report', 'latest', '--baseline', row['name'])}")
 
 
 @app.command("list")
@@ -47,10 +47,10 @@ def list_all(
     as_json: options.Json = False,
 ) -> None:
     """List what every baseline means: run, since when, by whom, commit, branch, tag, note."""
-    from ragauge.comparison.baselines.verb import baselines, baselines_table
+    from ragauge.comparison.baselines.verb import baselines, build_baselines_table
 
     rows = baselines(name=name, branch=branch, tag=tag, history=history, store=store or None)
-    show_json(rows) if as_json else show(baselines_table(rows))
+    show_json(rows) if as_json else show(build_baselines_table(rows))
 
 
 @app.command()

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from ragauge.core.errors import UnknownName, UsageError
 from ragauge.core.response import Run
-from ragauge.verbs.sources import LATEST, HasRun, run_of, store_url
+from ragauge.verbs.sources import LATEST, HasRun, find_run, resolve_store_url
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -16,12 +16,12 @@ if TYPE_CHECKING:
     from ragauge.store.run_log import Pointer
     from ragauge.store.store_access import Store
 
-USUAL = "main"  # the name outside git
-MOST = 200  # characters of a name; branches have long ones
-REFUSED = "<>\"'`\\"  # characters of a page or a shell, which no branch needs
+DEFAULT_BASELINE = "main"  # the name outside git
+MAX_NAME_CHARS = 200  # characters of a name; branches have long ones
+FORBIDDEN_CHARS = "<>\"'`\\"  # characters of a page or a shell, which no branch needs
 
 
-def resolve(name: str, store: Store) -> str | None:
+def resolve_baseline(name: str, store: Store) -> str | None:
     """The id of the run that a baseline's name means, or else of the last baseline with this tag; None for neither."""
     current = store.baselines.get(name)
     if current is not None:
@@ -33,7 +33,7 @@ def resolve(name: str, store: Store) -> str | None:
         return None
 
 
-def also_a_run(store: Store, base: Run) -> str:
+def describe_name_clash(store: Store, base: Run) -> str:
     """A sentence where the name of a baseline is another run's id or name too; "" where all is plain."""
     for line in store.baselines.list():
         if line.run_id != base.run_id:
@@ -50,7 +50,7 @@ def also_a_run(store: Store, base: Run) -> str:
     return ""
 
 
-def usual_name() -> str:
+def find_default_name() -> str:
     """The baseline that is meant when none is named: that of the current git branch, or main outside git.
 
     Raises:
@@ -58,10 +58,10 @@ def usual_name() -> str:
     """
     from ragauge.verbs import git
 
-    branch = git.branch()
-    if not branch and git.state():
+    branch = git.find_branch()
+    if not branch and git.find_commit():
         raise UsageError("git is on no branch here (a detached HEAD). Name the baseline: --name main.")
-    return branch or USUAL
+    return branch or DEFAULT_BASELINE
 
 
 def set_baseline(
@@ -88,25 +88,25 @@ def set_baseline(
     from ragauge.store.store_access import open_store
     from ragauge.verbs import git
 
-    name = _checked(name or branch or usual_name())
-    with open_store(store_url(store)) as opened:
-        chosen = chosen_run(run, opened)
-        with opened.transaction():
-            before = opened.baselines.get(name)
-            if before is None and name != chosen.name:
-                _refuse_anothers(opened, name, chosen)
+    name = _validate_name(name or branch or find_default_name())
+    with open_store(resolve_store_url(store)) as opened_store:
+        resolved_run = resolve_run(run, opened_store)
+        with opened_store.transaction():
+            previous = opened_store.baselines.get(name)
+            if previous is None and name != resolved_run.name:
+                _refuse_taken_name(opened_store, name, resolved_run)
             line = Pointer(
                 name,
-                chosen.run_id,
-                chosen.name,
-                who=git.user(),
-                git=chosen.git,
-                branch=branch or git.branch(),
+                resolved_run.run_id,
+                resolved_run.name,
+                who=git.find_user(),
+                git=resolved_run.git,
+                branch=branch or git.find_branch(),
                 tag=tag.strip(),
                 note=note,
             )
-            kept = opened.baselines.set(line)
-    return _row(kept) | {"before": before.run_id if before is not None else ""}
+            saved = opened_store.baselines.set(line)
+    return _build_row(saved) | {"before": previous.run_id if previous is not None else ""}
 
 
 def remove_baseline(name: str, *, store: str | None = None) -> dict[str, Any]:
@@ -118,11 +118,11 @@ def remove_baseline(name: str, *, store: str | None = None) -> dict[str, Any]:
     from ragauge.store.store_access import open_store
     from ragauge.verbs import git
 
-    with open_store(store_url(store)) as opened:
-        return _row(opened.baselines.remove(name, git.user()))
+    with open_store(resolve_store_url(store)) as opened_store:
+        return _build_row(opened_store.baselines.remove(name, git.find_user()))
 
 
-def stands_for(run: HasRun, store: str | None = None) -> list[str]:
+def list_baseline_names(run: HasRun, store: str | None = None) -> list[str]:
     """The baselines that mean a run now, in the order of the alphabet."""
     return [line["name"] for line in baselines(store=store) if line["run_id"] == run.run.run_id]
 
@@ -141,39 +141,40 @@ def baselines(
     """
     from ragauge.store.store_access import open_store
 
-    wanted = {"name": name, "branch": branch, "tag": tag}
-    with open_store(store_url(store)) as opened:
-        lines = opened.baselines.history() if history else opened.baselines.list()
-    return [_row(line) for line in lines if all(not v or getattr(line, k) == v for k, v in wanted.items())]
+    conditions = {"name": name, "branch": branch, "tag": tag}
+    with open_store(resolve_store_url(store)) as opened_store:
+        lines = opened_store.baselines.history() if history else opened_store.baselines.list()
+    return [_build_row(line) for line in lines if all(not v or getattr(line, k) == v for k, v in conditions.items())]
 
 
-def baselines_table(rows: Sequence[dict[str, Any]]) -> RenderableType:
+def build_baselines_table(rows: Sequence[dict[str, Any]]) -> RenderableType:
     """The list for a terminal."""
     from ragauge.rendering.sections import ReportColumn, ReportSection, ReportTable
-    from ragauge.rendering.words import line
-    from ragauge.rendering.writers.terminal import terminal
+    from ragauge.rendering.words import to_line
+    from ragauge.rendering.writers.terminal import render_terminal
 
     if not rows:
-        return terminal([ReportSection(lead=("No baseline. Set one with: ragauge baseline set latest",))])
-    heads = {"name": "baseline", "run": "run", "run_id": "id", "at": "set", "who": "by", "git": "commit"}
-    heads |= {key: key for key in ("branch", "tag", "note") if any(row[key] for row in rows)}
-    shown = []
+        return render_terminal([ReportSection(lead=("No baseline. Set one with: ragauge baseline set latest",))])
+    headers = {"name": "baseline", "run": "run", "run_id": "id", "at": "set", "who": "by", "git": "commit"}
+    headers |= {key: key for key in ("branch", "tag", "note") if any(row[key] for row in rows)}
+    table_rows = []
     for row in rows:
         cells = row | {"at": row["at"][:16].replace("T", " "), "run": row["run"] if row["run_id"] else "(taken away)"}
-        shown.append(tuple(line(cells[key]) for key in heads))
-    table = ReportTable(tuple(ReportColumn(head, fold=True) for head in heads.values()), tuple(shown))
-    return terminal([ReportSection(table=table)])
+        table_rows.append(tuple(to_line(cells[key]) for key in headers))
+    table = ReportTable(tuple(ReportColumn(head, fold=True) for head in headers.values()), tuple(table_rows))
+    return render_terminal([ReportSection(table=table)])
 
 
-def _checked(name: str) -> str:
+def _validate_name(name: str) -> str:
     """A name that a baseline can have."""
     text = name.strip()
     if not text or not text.isprintable():
         raise UsageError(f"a baseline needs a name of printable characters, got {name!r}. Give it one such as main.")
-    if len(text) > MOST or not set(text).isdisjoint(REFUSED) or ".." in text:
-        got = text if len(text) <= MOST else f"{text[:20]}… of {len(text):,} characters"
+    if len(text) > MAX_NAME_CHARS or not set(text).isdisjoint(FORBIDDEN_CHARS) or ".." in text:
+        got = text if len(text) <= MAX_NAME_CHARS else f"{text[:20]}… of {len(text):,} characters"
         raise UsageError(
-            f"a baseline's name has at most {MOST} characters, none of {' '.join(REFUSED)} and no two dots in a row; "
+            f"a baseline's name has at most {MAX_NAME_CHARS} characters, none of {' '.join(FORBIDDEN_CHARS)} and no "
+            "two dots in a row; "
             f"got {got!r}. Give it one such as main."
         )
     if text == LATEST:
@@ -181,20 +182,20 @@ def _checked(name: str) -> str:
     return text
 
 
-def _refuse_anothers(store: Store, name: str, chosen: Run) -> None:
+def _refuse_taken_name(store: Store, name: str, resolved_run: Run) -> None:
     """Raises UsageError where a new baseline would be called as another run is: the name would mean two."""
     try:
         other = store.runs.find(name)
     except UnknownName:
         return
-    if other.run_id != chosen.run_id:
+    if other.run_id != resolved_run.run_id:
         raise UsageError(
             f"no baseline was set: {name} is the id or a name of another run, {other.run_id}, and would mean two. "
-            f"Give the baseline another name, such as {name[: MOST - 9]}-baseline."
+            f"Give the baseline another name, such as {name[: MAX_NAME_CHARS - 9]}-baseline."
         )
 
 
-def chosen_run(which: Any, store: Store) -> Run:
+def resolve_run(which: Any, store: Store) -> Run:
     """The run of an id, a name or "latest", or of what stands for one.
 
     Raises:
@@ -206,10 +207,10 @@ def chosen_run(which: Any, store: Store) -> Run:
     if isinstance(which, HasRun):
         return which.run
     if isinstance(which, str):
-        return run_of(which, store)
+        return find_run(which, store)
     raise UsageError(f"run must be a stored run (id, name, or a scorecard), got {type(which).__name__}.")
 
 
-def _row(line: Pointer) -> dict[str, Any]:
+def _build_row(line: Pointer) -> dict[str, Any]:
     fields = asdict(line)
     return {"name": fields.pop("name"), "run_id": fields.pop("run_id"), "run": fields.pop("run_name"), **fields}

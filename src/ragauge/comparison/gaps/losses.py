@@ -5,16 +5,22 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from ragauge.core.messages import number, plural, signed
-from ragauge.metrics.catalogue import parse
+from ragauge.core.messages import format_count, format_signed, format_value
+from ragauge.metrics.catalogue import parse_metric
 from ragauge.rendering.lists import Anchors
-from ragauge.rendering.words import ARROWS, between, estimate, line
+from ragauge.rendering.words import ARROWS, between, estimate, to_line
 from ragauge.scores.results.gap_rows import ClosedBook, Gaps, MetricGaps, Oracle
 from ragauge.scores.results.overview import MeanEstimate
 
-FIRST = ("answer_correctness", "correctness", "exact_match", "answer_recall", "token_f1")  # that stand for all
-HEADS = ("own", "lost to retrieval", "lost to generation", "knew alone", "retrieval buys", "pairs")
-MEANING = (
+WHOLE_ANSWER_METRICS = (
+    "answer_correctness",
+    "correctness",
+    "exact_match",
+    "answer_recall",
+    "token_f1",
+)  # that stand for all
+HEADERS = ("own", "lost to retrieval", "lost to generation", "knew alone", "retrieval buys", "pairs")
+COLUMNS_NOTE = (
     "lost to retrieval: oracle_gap, labelled passages less own retrieval. lost to generation: the best value less "
     "labelled passages. knew alone: without passages. retrieval buys: closed_book_gap, own less without passages. "
     "Brackets: 95 % intervals, paired on examples."
@@ -22,7 +28,7 @@ MEANING = (
 
 
 @dataclass(frozen=True, slots=True)
-class Cut:
+class RangeSplit:
     """A metric's range cut into what is there and what is lost, as shares of the range, the best value at 1.
 
     `retrieval` reaches from own to oracle where retrieval loses, `worse` from oracle to own where the labelled
@@ -42,7 +48,7 @@ class LossRow:
 
     name: str
     link: str
-    cut: Cut
+    cut: RangeSplit
     cells: tuple[tuple[str, str], ...]
 
 
@@ -58,111 +64,133 @@ class Losses:
     notes: tuple[str, ...]
 
 
-def losses(gaps: Gaps | None, anchors: Anchors) -> Losses | None:
+def build_losses(gaps: Gaps | None, anchors: Anchors) -> Losses | None:
     """The page's section; None without gaps."""
     if gaps is None:
         return None
-    first = leading(gaps)[0].metric
+    first = order_metrics(gaps)[0].metric
     by_segment = {
-        line(column): tuple(
-            LossRow(line(value), anchors.link("seg", column, value), _cut(gap), cells(gap))
+        to_line(column): tuple(
+            LossRow(to_line(value), anchors.link("seg", column, value), _split_range(gap), format_cells(gap))
             for value, gaps_of in values.items()
             for gap in gaps_of
             if gap.metric == first
         )
         for column, values in gaps.segments.items()
     }
-    rows = tuple(LossRow(named(gap), anchors.link("def", gap.metric), _cut(gap), cells(gap)) for gap in leading(gaps))
-    return Losses(sentence(gaps), against(gaps), first, rows, by_segment, tuple(minded(gaps)))
+    rows = tuple(
+        LossRow(format_metric(gap), anchors.link("def", gap.metric), _split_range(gap), format_cells(gap))
+        for gap in order_metrics(gaps)
+    )
+    return Losses(describe_losses(gaps), describe_other_runs(gaps), first, rows, by_segment, tuple(list_caveats(gaps)))
 
 
-def leading(gaps: Gaps) -> list[MetricGaps]:
+def order_metrics(gaps: Gaps) -> list[MetricGaps]:
     """The metrics, those first that stand for the whole answer."""
-    return sorted(gaps.metrics, key=lambda gap: FIRST.index(gap.metric) if gap.metric in FIRST else len(FIRST))
+    return sorted(
+        gaps.metrics,
+        key=lambda gap: (
+            WHOLE_ANSWER_METRICS.index(gap.metric) if gap.metric in WHOLE_ANSWER_METRICS else len(WHOLE_ANSWER_METRICS)
+        ),
+    )
 
 
-def sentence(gaps: Gaps) -> str:
+def describe_losses(gaps: Gaps) -> str:
     """What is lost where, of the metric that stands for all."""
     if not gaps.metrics:
         return ""
-    first = leading(gaps)[0]
+    first = order_metrics(gaps)[0]
     oracle, alone = first.oracle, first.closed_book
-    words = [f"{first.metric} is {number(own_of(first))} on own retrieval."]
+    words = [f"{first.metric} is {format_value(get_own_mean(first))} on own retrieval."]
     if oracle is not None:
         words.append(
-            f"On the labelled passages it is {number(oracle.oracle)}: {_said(oracle.gap)} is lost to retrieval, "
-            f"and {_said(oracle.rest)} to generation."
+            f"On the labelled passages it is {format_value(oracle.oracle)}: {_format_gap(oracle.gap)} is lost to "
+            "retrieval, "
+            f"and {_format_gap(oracle.rest)} to generation."
         )
     if alone is not None:
         words.append(f"Without passages it is {estimate(alone.alone)}.")
     return " ".join(words)
 
 
-def against(gaps: Gaps) -> str:
+def describe_other_runs(gaps: Gaps) -> str:
     """The runs that the gaps are held against."""
-    named = (("labelled passages", gaps.oracle), ("no passages", gaps.closed_book))
-    return ", ".join(f"{line(name)} ({what})" for what, name in named if name)
+    runs = (("labelled passages", gaps.oracle), ("no passages", gaps.closed_book))
+    return ", ".join(f"{to_line(name)} ({what})" for what, name in runs if name)
 
 
-def minded(gaps: Gaps) -> Iterator[str]:
+def list_caveats(gaps: Gaps) -> Iterator[str]:
     """What the reader must know before believing a number."""
     yield from gaps.notes
-    sides = [side for gap in gaps.metrics for side in sides_of(gap)]
-    if left := max((side.undefined for side in sides), default=0):
-        yield f"Up to {plural(left, 'example')} in no pair: a score is undefined on one side, as for a refusal."
-    if left := max((side.failed for side in sides), default=0):
-        yield f"Up to {plural(left, 'example')} in no pair: a score failed on one side."
+    gaps_of_metrics = [gap_estimate for gap in gaps.metrics for gap_estimate in list_gaps(gap)]
+    if n_left_out := max((gap_estimate.undefined for gap_estimate in gaps_of_metrics), default=0):
+        yield (
+            f"Up to {format_count(n_left_out, 'example')} in no pair: a score is undefined on one side, as for a "
+            "refusal."
+        )
+    if n_left_out := max((gap_estimate.failed for gap_estimate in gaps_of_metrics), default=0):
+        yield f"Up to {format_count(n_left_out, 'example')} in no pair: a score failed on one side."
 
 
-def sides_of(gap: MetricGaps) -> list[Oracle | ClosedBook]:
+def list_gaps(gap: MetricGaps) -> list[Oracle | ClosedBook]:
     """The sides that there are."""
-    return [side for side in (gap.oracle, gap.closed_book) if side is not None]
+    return [gap_estimate for gap_estimate in (gap.oracle, gap.closed_book) if gap_estimate is not None]
 
 
-def own_of(gap: MetricGaps) -> float:
+def get_own_mean(gap: MetricGaps) -> float:
     """The mean on own retrieval, over the pairs with the labelled passages where there are any."""
-    return sides_of(gap)[0].own
+    return list_gaps(gap)[0].own
 
 
-def named(gap: MetricGaps) -> str:
+def format_metric(gap: MetricGaps) -> str:
     """The metric, with an arrow where lower is better."""
     return gap.metric + ARROWS[gap.direction]
 
 
-def cells(gap: MetricGaps) -> tuple[tuple[str, str], ...]:
+def format_cells(gap: MetricGaps) -> tuple[tuple[str, str], ...]:
     """The columns of HEADS, each with its interval."""
     oracle, alone = gap.oracle, gap.closed_book
     none = ("–", "")
     return (
-        (number(own_of(gap)), ""),
-        none if oracle is None else _difference(oracle.gap),
-        none if oracle is None else _difference(oracle.rest),
-        none if alone is None else (number(alone.alone.mean), between(alone.alone.interval)),
-        none if alone is None else _difference(alone.gap),
-        (" to ".join(f"{count:,}" for count in sorted({side.gap.n for side in sides_of(gap)})), ""),
+        (format_value(get_own_mean(gap)), ""),
+        none if oracle is None else _format_difference(oracle.gap),
+        none if oracle is None else _format_difference(oracle.rest),
+        none if alone is None else (format_value(alone.alone.mean), between(alone.alone.interval)),
+        none if alone is None else _format_difference(alone.gap),
+        (" to ".join(f"{count:,}" for count in sorted({gap_estimate.gap.n for gap_estimate in list_gaps(gap)})), ""),
     )
 
 
-def _difference(estimate: MeanEstimate) -> tuple[str, str]:
-    ends = estimate.interval
-    return signed(estimate.mean), "" if ends is None else f"[{signed(ends.low)}, {signed(ends.high)}]"
+def _format_difference(estimate: MeanEstimate) -> tuple[str, str]:
+    interval = estimate.interval
+    return format_signed(
+        estimate.mean
+    ), "" if interval is None else f"[{format_signed(interval.low)}, {format_signed(interval.high)}]"
 
 
-def _said(estimate: MeanEstimate) -> str:
-    return " ".join(_difference(estimate)).strip()
+def _format_gap(estimate: MeanEstimate) -> str:
+    return " ".join(_format_difference(estimate)).strip()
 
 
-def _cut(gap: MetricGaps) -> Cut:
-    low, high = parse(gap.metric).range
+def _split_range(gap: MetricGaps) -> RangeSplit:
+    low, high = parse_metric(gap.metric).range
 
-    def place(value: float) -> float:
+    def to_position(value: float) -> float:
         share = (value - low) / (high - low)
         return 1 - share if gap.direction == "lower" else share
 
-    own = place(own_of(gap))
-    alone = None if gap.closed_book is None or gap.closed_book.alone.mean is None else place(gap.closed_book.alone.mean)
+    own_position = to_position(get_own_mean(gap))
+    alone = (
+        None
+        if gap.closed_book is None or gap.closed_book.alone.mean is None
+        else to_position(gap.closed_book.alone.mean)
+    )
     if gap.oracle is None:
-        return Cut(own, None, None, None, alone)
-    there = place(gap.oracle.oracle)
-    lost, worse = ((own, there), None) if there >= own else (None, (there, own))
-    return Cut(own, lost, worse, (max(own, there), 1.0), alone)
+        return RangeSplit(own_position, None, None, None, alone)
+    oracle_position = to_position(gap.oracle.oracle)
+    retrieval_loss, worse = (
+        ((own_position, oracle_position), None)
+        if oracle_position >= own_position
+        else (None, (oracle_position, own_position))
+    )
+    return RangeSplit(own_position, retrieval_loss, worse, (max(own_position, oracle_position), 1.0), alone)

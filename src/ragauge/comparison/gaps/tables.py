@@ -4,33 +4,46 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from ragauge.comparison.gaps.losses import HEADS, MEANING, against, cells, leading, minded, named, sentence
-from ragauge.rendering.sections import ReportSection, ReportTable, columns
-from ragauge.rendering.words import line, safe
+from ragauge.comparison.gaps.losses import (
+    COLUMNS_NOTE,
+    HEADERS,
+    describe_losses,
+    describe_other_runs,
+    format_cells,
+    format_metric,
+    list_caveats,
+    order_metrics,
+)
+from ragauge.rendering.sections import ReportSection, ReportTable, build_columns
+from ragauge.rendering.words import make_safe, to_line
 from ragauge.scores.results.gap_rows import Gaps, MetricGaps
 
-MOST_ROWS = 40  # of segments
+MAX_ROWS = 40  # of segments
 
 
-def sections(gaps: Gaps) -> Iterator[ReportSection]:
+def build_sections(gaps: Gaps) -> Iterator[ReportSection]:
     """A table overall and one by segment."""
-    overall = _table([("", gap) for gap in leading(gaps)], "metric")
-    yield ReportSection(safe(gaps.run), f"held against {against(gaps)}", (safe(sentence(gaps)),), overall)
-    first = leading(gaps)[0].metric
+    overall = _build_table([("", gap) for gap in order_metrics(gaps)], "metric")
+    yield ReportSection(
+        make_safe(gaps.run), f"held against {describe_other_runs(gaps)}", (make_safe(describe_losses(gaps)),), overall
+    )
+    first = order_metrics(gaps)[0].metric
     rows = [
-        (f"{line(column)} = {line(value)}", gap)
+        (f"{to_line(column)} = {to_line(value)}", gap)
         for column, values in gaps.segments.items()
         for value, gaps_of in values.items()
         for gap in gaps_of
         if gap.metric == first
     ]
     if rows:
-        more = f"{len(rows) - MOST_ROWS:,} more segments, and " if len(rows) > MOST_ROWS else ""
+        more = f"{len(rows) - MAX_ROWS:,} more segments, and " if len(rows) > MAX_ROWS else ""
         note = f"{more}the other metrics by segment: --json has them."
-        yield ReportSection(f"By segment: {first}", table=_table(rows[:MOST_ROWS], "segment"), notes=(note,))
-    yield ReportSection(after=tuple(f"! {safe(note)}" for note in minded(gaps)), notes=(MEANING,))
+        yield ReportSection(f"By segment: {first}", table=_build_table(rows[:MAX_ROWS], "segment"), notes=(note,))
+    yield ReportSection(after=tuple(f"! {make_safe(note)}" for note in list_caveats(gaps)), notes=(COLUMNS_NOTE,))
 
 
-def _table(rows: Sequence[tuple[str, MetricGaps]], head: str) -> ReportTable:
-    shown = ((label or named(gap), *(" ".join(cell).strip() for cell in cells(gap))) for label, gap in rows)
-    return ReportTable(columns(head, numbers=HEADS), tuple(shown))
+def _build_table(rows: Sequence[tuple[str, MetricGaps]], head: str) -> ReportTable:
+    table_rows = (
+        (label or format_metric(gap), *(" ".join(cell).strip() for cell in format_cells(gap))) for label, gap in rows
+    )
+    return ReportTable(build_columns(head, numbers=HEADERS), tuple(table_rows))

@@ -8,19 +8,21 @@ from typing import Annotated
 import typer
 
 from ragauge.verbs import command_options as options
-from ragauge.verbs.command_output import check_outputs, show, show_json
+from ragauge.verbs.command_output import show, show_json, validate_outputs
 from ragauge.verbs.options import LogOptions
 
 app = typer.Typer(help="A row for every evaluated run: when, what changed, how good, at what cost, and a note.")
 
 
 @app.callback(invoke_without_command=True)
-@options.grouped
+@options.spread_options
 def log(
     context: typer.Context,
-    wanted: LogOptions,
+    command_options: LogOptions,
     outputs: Annotated[
-        list[Path] | None, typer.Option("-o", "--output", help="Write it: .csv, .md, .json."), options.Before("store")
+        list[Path] | None,
+        typer.Option("-o", "--output", help="Write it: .csv, .md, .json."),
+        options.PlacedBefore("store"),
     ] = None,
     as_json: options.Json = False,
 ) -> None:
@@ -34,14 +36,14 @@ def log(
         return
     from ragauge.comparison.history import verb as history
 
-    check_outputs(outputs, history.EvaluationLog)
-    found = history.log(**vars(wanted))
+    validate_outputs(outputs, history.EvaluationLog)
+    evaluation_log = history.log(**vars(command_options))
     for path in outputs or ():
-        typer.echo(f"wrote {found.save(path)} ({len(found):,} rows)", err=True)
+        typer.echo(f"wrote {evaluation_log.save(path)} ({len(evaluation_log):,} rows)", err=True)
     if as_json:
-        show_json(found.to_dict())
+        show_json(evaluation_log.to_dict())
     elif not outputs:
-        show(found.to_terminal())
+        show(evaluation_log.to_terminal())
 
 
 @app.command("note")
@@ -54,9 +56,9 @@ def write_note(
     """Write a note about a run into the log, in place of an earlier one."""
     from ragauge.comparison.history.verb import note
 
-    kept = note(run, text, store=store or None)
+    saved = note(run, text, store=store or None)
     if as_json:
-        show_json(kept)
+        show_json(saved)
         return
-    name = f"{kept['name']} ({kept['run_id']})"
-    show(f"noted for {name}: {kept['note']}" if kept["note"] else f"no note about {name} any more")
+    name = f"{saved['name']} ({saved['run_id']})"
+    show(f"noted for {name}: {saved['note']}" if saved["note"] else f"no note about {name} any more")

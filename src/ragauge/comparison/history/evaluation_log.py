@@ -8,15 +8,15 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from ragauge.comparison.comparability import MeasurementSpec, config_diff, settings_of
+from ragauge.comparison.comparability import MeasurementSpec, collect_settings, diff_configs
 from ragauge.core.response import Run
 from ragauge.core.verdict import NOT_COUNTED, VerdictCounts
 from ragauge.metrics.base import Metric
-from ragauge.metrics.catalogue import questions
-from ragauge.scores.results.history_rows import Changed, History, HistoryRow
+from ragauge.metrics.catalogue import list_questions
+from ragauge.scores.results.history_rows import ChangedSetting, History, HistoryRow
 from ragauge.scores.results.summary import Summary
 
-USUAL = ("recall@5", "mrr", "faithfulness", "answer_relevance", "answer_correctness", "cost")
+USUAL_METRICS = ("recall@5", "mrr", "faithfulness", "answer_relevance", "answer_correctness", "cost")
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +25,7 @@ class LogEntry:
 
     Attributes:
         run: whose responses.
-        listed: the set that it is listed under; see `listed_under`.
+        listed: the set that it is listed under; see `assign_sets`.
         measuring: how it was measured: judge, versions of metrics and questions.
         summaries: printed name -> summary, of every metric computed.
         responses: how many the run has.
@@ -61,7 +61,7 @@ class _Series:
     questions: dict[str, tuple[int, ...]] = field(default_factory=dict)
 
 
-def history(entries: Sequence[LogEntry], metrics: Sequence[Metric], limit: int | None = None) -> History:
+def build_log(entries: Sequence[LogEntry], metrics: Sequence[Metric], limit: int | None = None) -> History:
     """The log of some evaluated runs.
 
     Two rows belong to one series where they answered the same version of one set with passages of the same origin
@@ -73,32 +73,36 @@ def history(entries: Sequence[LogEntry], metrics: Sequence[Metric], limit: int |
         metrics: the columns; those that no row has, and usual ones without any value, are left out.
         limit: rows at most; the newest stay.
     """
-    before: dict[str, LogEntry] = {}
-    every: dict[str, list[_Series]] = {}
+    previous_entries: dict[str, LogEntry] = {}
+    series_by_set: dict[str, list[_Series]] = {}
     latest: dict[str, _Series] = {}
     oldest_first: list[HistoryRow] = []
     count = 0
     for entry in reversed(entries):
         name = entry.listed
-        last, known = before.get(name), every.setdefault(name, [])
-        nearest = [latest[name], *reversed(known)] if name in latest else []
-        series = next((number for number in nearest if not any(_apart(number, entry, metrics))), None)
+        last, set_series = previous_entries.get(name), series_by_set.setdefault(name, [])
+        nearest = [latest[name], *reversed(set_series)] if name in latest else []
+        series = next((number for number in nearest if not any(_find_mismatches(number, entry, metrics))), None)
         if series is None:
             count += 1
             series = _Series(count, entry)
-            known.append(series)
-        apart = () if last is None or series is latest.get(name) else tuple(_words(last, entry, metrics))
-        _joined(series, entry, metrics)
-        before[name], latest[name] = entry, series
-        oldest_first.append(_row(entry, series.number, metrics, last, apart))
+            set_series.append(series)
+        mismatches = (
+            () if last is None or series is latest.get(name) else tuple(_describe_mismatches(last, entry, metrics))
+        )
+        _add_to_series(series, entry, metrics)
+        previous_entries[name], latest[name] = entry, series
+        oldest_first.append(_build_row(entry, series.number, metrics, last, mismatches))
     rows = tuple(reversed(oldest_first))[:limit]
-    valued = {name for row in rows for name, summary in row.metrics.items() if summary.scored or name not in USUAL}
+    valued = {
+        name for row in rows for name, summary in row.metrics.items() if summary.scored or name not in USUAL_METRICS
+    }
     columns = tuple(str(metric) for metric in metrics if str(metric) in valued)
     return History(columns, rows, len(oldest_first) > len(rows))
 
 
-def _row(
-    entry: LogEntry, series: int, metrics: Sequence[Metric], last: LogEntry | None, apart: tuple[str, ...]
+def _build_row(
+    entry: LogEntry, series: int, metrics: Sequence[Metric], last: LogEntry | None, mismatches: tuple[str, ...]
 ) -> HistoryRow:
     summaries = {str(metric): entry.summaries[str(metric)] for metric in metrics if str(metric) in entry.summaries}
     n = max((summary.n for summary in (summaries or entry.summaries).values()), default=0)
@@ -115,76 +119,86 @@ def _row(
         entry.note,
         entry.baselines,
         None if last is None else last.run,
-        () if last is None else tuple(_changed(last, entry)),
-        apart,
+        () if last is None else tuple(_list_changed_settings(last, entry)),
+        mismatches,
         entry.counts,
     )
 
 
-def _changed(before: LogEntry, now: LogEntry) -> Iterator[Changed]:
+def _list_changed_settings(previous: LogEntry, current: LogEntry) -> Iterator[ChangedSetting]:
     """Settings that differ, the system's own name before them."""
-    if before.run.system != now.run.system:
-        yield Changed("system", "changed", before.run.system, now.run.system)
-    diff = config_diff(settings_of(before.run, before.said), settings_of(now.run, now.said))
-    yield from (Changed(setting.path, "changed", setting.base, setting.new) for setting in diff.changed)
-    yield from (Changed(setting.path, "added", None, setting.new) for setting in diff.added)
-    yield from (Changed(setting.path, "removed", setting.base, None) for setting in diff.removed)
+    if previous.run.system != current.run.system:
+        yield ChangedSetting("system", "changed", previous.run.system, current.run.system)
+    diff = diff_configs(collect_settings(previous.run, previous.said), collect_settings(current.run, current.said))
+    yield from (ChangedSetting(setting.path, "changed", setting.base, setting.new) for setting in diff.changed)
+    yield from (ChangedSetting(setting.path, "added", None, setting.new) for setting in diff.added)
+    yield from (ChangedSetting(setting.path, "removed", setting.base, None) for setting in diff.removed)
 
 
-def _judged(entry: LogEntry, metrics: Sequence[Metric]) -> list[Metric]:
+def _list_judged_metrics(entry: LogEntry, metrics: Sequence[Metric]) -> list[Metric]:
     """The columns of a row that a judge was asked for."""
-    return [metric for metric in metrics if str(metric) in entry.summaries and questions([metric])]
+    return [metric for metric in metrics if str(metric) in entry.summaries and list_questions([metric])]
 
 
-def _joined(series: _Series, entry: LogEntry, metrics: Sequence[Metric]) -> None:
+def _add_to_series(series: _Series, entry: LogEntry, metrics: Sequence[Metric]) -> None:
     """Takes a row's way of measuring into its series."""
-    mine = [metric for metric in metrics if str(metric) in entry.summaries]
-    if _judged(entry, metrics):
+    row_metrics = [metric for metric in metrics if str(metric) in entry.summaries]
+    if _list_judged_metrics(entry, metrics):
         series.judge_id = entry.measuring.judge_id
-    series.versions |= {str(m): entry.measuring.metrics[str(m)] for m in mine if str(m) in entry.measuring.metrics}
-    asked = entry.measuring.questions
-    series.questions |= {question: asked[question] for question in questions(mine) if question in asked}
+    series.versions |= {
+        str(m): entry.measuring.metrics[str(m)] for m in row_metrics if str(m) in entry.measuring.metrics
+    }
+    question_versions = entry.measuring.questions
+    series.questions |= {
+        question: question_versions[question]
+        for question in list_questions(row_metrics)
+        if question in question_versions
+    }
 
 
-def _apart(series: _Series, entry: LogEntry, metrics: Sequence[Metric]) -> Iterator[bool]:
+def _find_mismatches(series: _Series, entry: LogEntry, metrics: Sequence[Metric]) -> Iterator[bool]:
     """What keeps a row out of a series."""
-    mine = [metric for metric in metrics if str(metric) in entry.summaries]
-    first, run, how = series.first.run, entry.run, entry.measuring
+    row_metrics = [metric for metric in metrics if str(metric) in entry.summaries]
+    first, run, measuring = series.first.run, entry.run, entry.measuring
     yield (first.kind, first.set_version, first.variant) != (run.kind, run.set_version, run.variant)
-    if _judged(entry, metrics):
-        yield series.judge_id is not None and series.judge_id != how.judge_id
-    for name in map(str, mine):
-        yield series.versions.get(name, how.metrics.get(name)) != how.metrics.get(name)
-    for question in questions(mine):
-        if question in how.questions:
-            yield series.questions.get(question, how.questions[question]) != how.questions[question]
+    if _list_judged_metrics(entry, metrics):
+        yield series.judge_id is not None and series.judge_id != measuring.judge_id
+    for name in map(str, row_metrics):
+        yield series.versions.get(name, measuring.metrics.get(name)) != measuring.metrics.get(name)
+    for question in list_questions(row_metrics):
+        if question in measuring.questions:
+            yield series.questions.get(question, measuring.questions[question]) != measuring.questions[question]
 
 
-def _words(before: LogEntry, now: LogEntry, metrics: Sequence[Metric]) -> Iterator[str]:
+def _describe_mismatches(previous: LogEntry, current: LogEntry, metrics: Sequence[Metric]) -> Iterator[str]:
     """Why two rows that follow each other cannot be compared, one sentence each."""
-    old, new = before.run, now.run
+    old, new = previous.run, current.run
     if old.set_version != new.set_version:
         yield f"another version of the set ({old.set_version[:8]} → {new.set_version[:8]})"
     if old.variant != new.variant:
         yield f"passages of another origin ({old.variant} → {new.variant})"
-    was, now_is = before.measuring, now.measuring
-    if was.judge_id != now_is.judge_id:
-        yield f"another judge ({was.judge_id or 'nobody'} → {now_is.judge_id or 'nobody'})"
-    mine = [metric for metric in metrics if str(metric) in now.summaries]
-    for name in map(str, mine):
-        if name in was.metrics and name in now_is.metrics and was.metrics[name] != now_is.metrics[name]:
-            yield f"another version of {name} ({was.metrics[name]} → {now_is.metrics[name]})"
-    for question in questions(mine):
-        versions = [how.questions.get(question, ()) for how in (was, now_is)]
+    previous_spec, current_spec = previous.measuring, current.measuring
+    if previous_spec.judge_id != current_spec.judge_id:
+        yield f"another judge ({previous_spec.judge_id or 'nobody'} → {current_spec.judge_id or 'nobody'})"
+    row_metrics = [metric for metric in metrics if str(metric) in current.summaries]
+    for name in map(str, row_metrics):
+        if (
+            name in previous_spec.metrics
+            and name in current_spec.metrics
+            and previous_spec.metrics[name] != current_spec.metrics[name]
+        ):
+            yield f"another version of {name} ({previous_spec.metrics[name]} → {current_spec.metrics[name]})"
+    for question in list_questions(row_metrics):
+        versions = [spec.questions.get(question, ()) for spec in (previous_spec, current_spec)]
         if all(versions) and versions[0] != versions[1]:
             words = " → ".join(" and ".join(map(str, version)) for version in versions)
             yield f"another version of the question {question} ({words})"
 
 
-TRAFFIC = "traffic"  # what the log calls the set of runs that have none
+TRAFFIC_SET = "traffic"  # what the log calls the set of runs that have none
 
 
-def listed_under(runs: Iterable[Run], alike: Callable[[Run, Run], bool]) -> dict[str, str]:
+def assign_sets(runs: Iterable[Run], is_same_set: Callable[[Run, Run], bool]) -> dict[str, str]:
     """The set that each run is listed under: run id -> name of the set when it was evaluated first.
 
     A run is over the set of an earlier run that answered the same version of it, or else that calls its set the same,
@@ -192,26 +206,26 @@ def listed_under(runs: Iterable[Run], alike: Callable[[Run, Run], bool]) -> dict
 
     Args:
         runs: the oldest first.
-        alike: whether two versions of a set, each given by a run over it, have most of their examples in common.
+        is_same_set: whether two versions of a set, each given by a run over it, have most of their examples in common.
 
     >>> base, other = Run("1", "base", set_name="base", set_version="a"), Run("3", "k5", set_name="k5", set_version="c")
     >>> again = Run("2", "k8", set_name="k8", set_version="a")
-    >>> listed_under([base, again, other], lambda one, earlier: False)
+    >>> assign_sets([base, again, other], lambda one, earlier: False)
     {'1': 'base', '2': 'base', '3': 'k5'}
     """
     by_run: dict[str, str] = {}
     names: dict[str, str] = {}
     versions: dict[str, str] = {}
-    known: list[Run] = []
+    first_runs: list[Run] = []
     for run in runs:
         if run.kind == "traffic":
-            by_run[run.run_id] = TRAFFIC
+            by_run[run.run_id] = TRAFFIC_SET
             continue
         name = versions.get(run.set_version, names.get(run.set_name))
         if name is None:
-            like = next((earlier for earlier in reversed(known) if alike(run, earlier)), None)
-            name = run.set_name if like is None else versions[like.set_version]
+            similar = next((earlier for earlier in reversed(first_runs) if is_same_set(run, earlier)), None)
+            name = run.set_name if similar is None else versions[similar.set_version]
         if run.set_version not in versions:
-            known.append(run)
+            first_runs.append(run)
         by_run[run.run_id] = names[run.set_name] = versions[run.set_version] = name
     return by_run

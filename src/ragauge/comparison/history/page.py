@@ -6,16 +6,16 @@ import hashlib
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from ragauge.comparison.history.tables import SETS, sections, trend_of
+from ragauge.comparison.history.tables import SETS_NOTE, build_sections, build_trend_figure
 from ragauge.comparison.history.verb import EvaluationLog, log
-from ragauge.dashboard.site import Site, asked_of
+from ragauge.dashboard.site import Site, parse_options
 from ragauge.rendering.lists import ServedLinks
-from ragauge.rendering.writers.html import sections_html
+from ragauge.rendering.writers.html import render_sections
 
 if TYPE_CHECKING:
     from starlette.datastructures import QueryParams
 
-LIMIT = 60
+MAX_RUNS = 60
 
 
 @dataclass(frozen=True)
@@ -40,28 +40,41 @@ class HistoryPage:
     def html(self) -> str:
         """The page; its charts are made once of the same rows."""
         made_of = hashlib.sha256(repr(self.value).encode("utf-8", "surrogatepass")).digest()
-        return self.site.kept(("history", made_of, *sorted(self.asked.items())), self._made)
+        return self.site.get_or_render(("history", made_of, *sorted(self.asked.items())), self._render_page)
 
-    def _made(self) -> str:
+    def _render_page(self) -> str:
         links, history = ServedLinks(self.site.root, ""), self.value
         metric = self.asked.get("metric", "")
         names = [metric] if metric else [name for name in history.columns if name != "cost"]
         figures = [
-            (name, [figure for one in names if (figure := trend_of(history, name, one, links)) is not None])
-            for name in history.sets
+            (
+                name,
+                [
+                    figure
+                    for metric_name in names
+                    if (figure := build_trend_figure(history, name, metric_name, links)) is not None
+                ],
+            )
+            for name in history.set_names
         ]
-        tables = sections_html(sections(history), links)
-        return self.site.render("history.html", "history", figures=figures, asked=self.asked, tables=tables, sets=SETS)
+        tables = render_sections(build_sections(history), links)
+        return self.site.render(
+            "history.html", "history", figures=figures, asked=self.asked, tables=tables, sets=SETS_NOTE
+        )
 
 
-def page(site: Site, given: QueryParams) -> HistoryPage:
+def build_page(site: Site, params: QueryParams) -> HistoryPage:
     """The history that an address asks for.
 
     Raises:
         UnknownName: no run of this set or by this judge, no such metric.
     """
-    asked = asked_of(given, ("set", "metric", "judge"))
-    found = log(
-        asked.get("set", ""), limit=LIMIT, metrics=asked.get("metric", ""), judge=asked.get("judge"), store=site.store
+    options = parse_options(params, ("set", "metric", "judge"))
+    evaluation_log = log(
+        options.get("set", ""),
+        limit=MAX_RUNS,
+        metrics=options.get("metric", ""),
+        judge=options.get("judge"),
+        store=site.store,
     )
-    return HistoryPage(site, found, asked)
+    return HistoryPage(site, evaluation_log, options)

@@ -7,31 +7,31 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ragauge.comparison.comparability import NAME, FailedResponse
+from ragauge.comparison.comparability import FAILED_CALLS_NAME, FailedResponse
 from ragauge.comparison.tables import words
-from ragauge.comparison.tables.notes import notes
+from ragauge.comparison.tables.notes import build_notes
 from ragauge.comparison.tables.sections import (
-    amounts_table,
-    failures_table,
-    metrics_table,
-    overview_table,
-    segment_table,
-    settings_table,
+    build_amounts_table,
+    build_failures_table,
+    build_metrics_table,
+    build_overview_table,
+    build_segment_table,
+    build_settings_table,
 )
-from ragauge.comparison.tables.text_diff import differing
-from ragauge.core.messages import valued
+from ragauge.comparison.tables.text_diff import mark_differences
+from ragauge.core.messages import format_metric_value
 from ragauge.evaluation.scorecard.figures import Cell, Figure
-from ragauge.metrics.catalogue import describe, parse
-from ragauge.rendering.charts.forest import ForestRow, forest
+from ragauge.metrics.catalogue import get_definition, parse_metric
+from ragauge.rendering.charts.forest import ForestRow, draw_forest
 from ragauge.rendering.lists import Anchors, ServedLinks
 from ragauge.rendering.sections import ReportTable
-from ragauge.rendering.words import difference, line
+from ragauge.rendering.words import difference, to_line
 from ragauge.scores.results.change import ExampleDelta, MetricChange
-from ragauge.scores.results.comparison import Compared, Flip, RunComparison
+from ragauge.scores.results.comparison import BaselineComparison, Flip, RunComparison
 
-MOST_SEGMENTS = 20  # rows of the segments' forest
-MOST_METRICS = 4  # of one segment that got worse
-MOST_VALUES = 200  # rows of the table of all segments
+MAX_SEGMENT_ROWS = 20  # rows of the segments' forest
+MAX_METRICS = 4  # of one segment that got worse
+MAX_TABLE_ROWS = 200  # rows of the table of all segments
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +53,7 @@ class ChangedExamples:
 
 
 @dataclass(frozen=True, slots=True)
-class RunPart:
+class RunView:
     """One run against the baseline, as the page shows it."""
 
     id: str
@@ -77,7 +77,7 @@ class RunPart:
     methods: str
 
 
-def context(compared: Compared, served: ServedLinks | None = None) -> dict[str, Any]:
+def build_context(compared: BaselineComparison, served: ServedLinks | None = None) -> dict[str, Any]:
     """Every value that the templates use; `served` where metrics have pages of their own, which this one leads to."""
     anchors = Anchors(served)
     names = list(dict.fromkeys(change.metric for run in compared.runs for change in run.metrics))
@@ -86,120 +86,138 @@ def context(compared: Compared, served: ServedLinks | None = None) -> dict[str, 
     return {
         "c": compared,
         "anchors": anchors,
-        "parts": tuple(_part(n, run, compared, anchors) for n, run in enumerate(compared.runs, 1)),
-        "overview": overview_table(compared) if len(compared.runs) > 1 else None,
-        "method": words.method(compared),
-        "definitions": {name: describe(FailedResponse() if name == NAME else parse(name)) for name in names},
+        "parts": tuple(_build_run_view(n, run, compared, anchors) for n, run in enumerate(compared.runs, 1)),
+        "overview": build_overview_table(compared) if len(compared.runs) > 1 else None,
+        "method": words.describe_verdict_method(compared),
+        "definitions": {
+            name: get_definition(FailedResponse() if name == FAILED_CALLS_NAME else parse_metric(name))
+            for name in names
+        },
         "served": served is not None,
-        "differing": differing,
-        "title": " · ".join(line(run.name) for run in (compared.base, *(run.run for run in compared.runs))),
+        "differing": mark_differences,
+        "title": " · ".join(to_line(run.name) for run in (compared.base, *(run.run for run in compared.runs))),
     }
 
 
-def _part(n: int, comparison: RunComparison, compared: Compared, anchors: Anchors) -> RunPart:
+def _build_run_view(n: int, comparison: RunComparison, compared: BaselineComparison, anchors: Anchors) -> RunView:
     flips = tuple((anchors.add("flip", n, flip.query_id), flip) for flip in comparison.flips.shown)
-    behind = tuple(_behind(n, comparison, anchors))
-    told = Counter(change.verdict for change in words.measured(comparison))
-    worse, perhaps, cells = comparison.worse_segments, comparison.possible_segments, comparison.segments[:MOST_VALUES]
-    return RunPart(
+    behind = tuple(_list_changed_examples(n, comparison, anchors))
+    verdict_counts = Counter(change.verdict for change in words.list_measured(comparison))
+    worse, perhaps, cells = (
+        comparison.worse_segments,
+        comparison.possible_segments,
+        comparison.segments[:MAX_TABLE_ROWS],
+    )
+    return RunView(
         anchors.add("run", n),
         comparison,
-        words.sentence(comparison),
-        tuple((verdict, sign, told[verdict]) for verdict, (sign, _) in words.VERDICTS.items() if told[verdict]),
-        notes(comparison),
-        tuple(_forests(comparison, n, compared, anchors)),
-        metrics_table(comparison, compared, n),
-        segment_table(worse, compared, n, MOST_METRICS) if worse else None,
-        any(len(mine) > MOST_METRICS for _, mine in words.by_segment(worse)),
-        segment_table(perhaps, compared, n) if perhaps else None,
-        segment_table(cells, compared, n) if cells else None,
+        words.describe_comparison(comparison),
+        tuple(
+            (verdict, sign, verdict_counts[verdict])
+            for verdict, (sign, _) in words.VERDICTS.items()
+            if verdict_counts[verdict]
+        ),
+        build_notes(comparison),
+        tuple(_build_forests(comparison, n, compared, anchors)),
+        build_metrics_table(comparison, compared, n),
+        build_segment_table(worse, compared, n, MAX_METRICS) if worse else None,
+        any(len(changes) > MAX_METRICS for _, changes in words.group_by_segment(worse)),
+        build_segment_table(perhaps, compared, n) if perhaps else None,
+        build_segment_table(cells, compared, n) if cells else None,
         len(comparison.segments),
-        amounts_table(comparison) if comparison.amounts else None,
+        build_amounts_table(comparison) if comparison.amounts else None,
         flips,
         behind,
-        failures_table(comparison.failures),
-        settings_table(comparison, compared),
-        tuple(words.unmatched(comparison)),
-        words.methods(comparison),
+        build_failures_table(comparison.failures),
+        build_settings_table(comparison, compared),
+        tuple(words.list_unmatched(comparison)),
+        words.describe_methods(comparison),
     )
 
 
-def _behind(n: int, comparison: RunComparison, anchors: Anchors) -> Iterator[ChangedExamples]:
+def _list_changed_examples(n: int, comparison: RunComparison, anchors: Anchors) -> Iterator[ChangedExamples]:
     """Per metric, and per segment that got worse, the examples that lost most."""
     run_id = comparison.run.run_id
     for change in comparison.metrics:
         if change.moved:
             id_ = anchors.add("moved", n, change.metric)
-            yield ChangedExamples(id_, change.metric, tuple(_examples(n, run_id, change, anchors)))
-    for part in (*comparison.worse_segments, *comparison.possible_segments):
-        if part.change.moved:
-            id_ = anchors.add("moved", n, part.change.metric, part.column, part.value)
+            yield ChangedExamples(id_, change.metric, tuple(_build_page_examples(n, run_id, change, anchors)))
+    for segment in (*comparison.worse_segments, *comparison.possible_segments):
+        if segment.change.moved:
+            id_ = anchors.add("moved", n, segment.change.metric, segment.column, segment.value)
             yield ChangedExamples(
                 id_,
-                f"{part.change.metric} where {words.place(part)}",
-                tuple(_examples(n, run_id, part.change, anchors)),
+                f"{segment.change.metric} where {words.format_segment(segment)}",
+                tuple(_build_page_examples(n, run_id, segment.change, anchors)),
             )
 
 
-def _examples(n: int, run_id: str, change: MetricChange, anchors: Anchors) -> Iterator[PageExample]:
-    def note(delta: ExampleDelta) -> str:
-        return f"{valued(delta.base, change.metric, change.kind)} → {valued(delta.new, change.metric, change.kind)}"
+def _build_page_examples(n: int, run_id: str, change: MetricChange, anchors: Anchors) -> Iterator[PageExample]:
+    def describe_delta(delta: ExampleDelta) -> str:
+        return (
+            f"{format_metric_value(delta.base, change.metric, change.kind)} → "
+            f"{format_metric_value(delta.new, change.metric, change.kind)}"
+        )
 
     for moved in change.moved:
-        at = anchors.link("flip", n, moved.query_id) or anchors.link("ex of", run_id, moved.query_id)
-        yield PageExample(line(moved.query_id, 40), at, note(moved))
+        link = anchors.link("flip", n, moved.query_id) or anchors.link("ex of", run_id, moved.query_id)
+        yield PageExample(to_line(moved.query_id, 40), link, describe_delta(moved))
 
 
-def _forests(comparison: RunComparison, n: int, compared: Compared, anchors: Anchors) -> Iterator[Figure]:
+def _build_forests(
+    comparison: RunComparison, n: int, compared: BaselineComparison, anchors: Anchors
+) -> Iterator[Figure]:
     """Metrics as they are, amounts as shares of what they were, and the segments that moved."""
     order = list(words.VERDICTS)
-    whole = sorted(words.measured(comparison), key=lambda change: order.index(change.verdict))
-    wide = " Light band: including judge error." if any(change.difference.judged for change in whole) else ""
+    changes = sorted(words.list_measured(comparison), key=lambda change: order.index(change.verdict))
+    wide = " Light band: including judge error." if any(change.difference.judged for change in changes) else ""
     caption = f"Mark: difference. Line: its {compared.level:.0%} interval.{wide} ▲ better, ▼ worse, ● no change told."
     for title, amount, axis in (
         ("Every metric", False, "new − base"),
         ("Latency, tokens, cost", True, "change in % of what it was"),
     ):
-        mine = [
+        metric_rows = [
             (change.metric, change, anchors.link("moved", n, change.metric))
-            for change in whole
+            for change in changes
             if (change.kind == "amount") == amount
         ]
-        yield from _figure(title, mine, axis, caption, percent=amount)
+        yield from _build_figure(title, metric_rows, axis, caption, percent=amount)
     moved = [
-        part
-        for part in comparison.segments
-        if part.change.kind != "amount"
-        and (part.change.verdict in ("worse", "better") or part in comparison.possible_segments)
+        segment
+        for segment in comparison.segments
+        if segment.change.kind != "amount"
+        and (segment.change.verdict in ("worse", "better") or segment in comparison.possible_segments)
     ]
     rows = [
         (
-            f"{words.place(part)}: {part.change.metric}",
-            part.change,
-            anchors.link("moved", n, part.change.metric, part.column, part.value),
+            f"{words.format_segment(segment)}: {segment.change.metric}",
+            segment.change,
+            anchors.link("moved", n, segment.change.metric, segment.column, segment.value),
         )
-        for part in moved[:MOST_SEGMENTS]
+        for segment in moved[:MAX_SEGMENT_ROWS]
     ]
-    cut = f" Drawn are {MOST_SEGMENTS} of {len(moved)}." if len(moved) > MOST_SEGMENTS else ""
-    yield from _figure("Segments that moved", rows, "new − base", caption + cut)
+    cut = f" Drawn are {MAX_SEGMENT_ROWS} of {len(moved)}." if len(moved) > MAX_SEGMENT_ROWS else ""
+    yield from _build_figure("Segments that moved", rows, "new − base", caption + cut)
 
 
-def _figure(
+def _build_figure(
     title: str, rows: Sequence[tuple[str, MetricChange, str]], axis: str, caption: str, *, percent: bool = False
 ) -> Iterator[Figure]:
-    drawn, table = [], []
+    forest_rows, table = [], []
     for name, change, link in rows:
-        moved = " → ".join(words.before_after(change))
+        moved = " → ".join(words.format_before_after(change))
         cells = (Cell(name, link), Cell(moved), Cell(difference(change, change.kind)), Cell(change.verdict))
         table.append(cells)
-        ends, mean = change.difference.interval, change.difference.mean
-        if ends is None or mean is None:
+        interval, mean = change.difference.interval, change.difference.mean
+        if interval is None or mean is None:
             continue
-        of = (abs(change.base or 0.0) or 1.0) if percent else 1.0
+        unit = (abs(change.base or 0.0) or 1.0) if percent else 1.0
         says = f"{name}: {moved}, {difference(change, change.kind)}, {change.verdict}"
         wide = change.difference.judged
-        far = None if wide is None else (wide.low / of, wide.high / of)
-        drawn.append(ForestRow(name, mean / of, ends.low / of, ends.high / of, change.verdict, link, says, far))
-    svg = forest(drawn, axis, percent=percent)
+        far = None if wide is None else (wide.low / unit, wide.high / unit)
+        forest_rows.append(
+            ForestRow(name, mean / unit, interval.low / unit, interval.high / unit, change.verdict, link, says, far)
+        )
+    svg = draw_forest(forest_rows, axis, percent=percent)
     if svg:
         yield Figure(title, svg, ("", "before → now", "difference", "verdict"), tuple(table), caption)

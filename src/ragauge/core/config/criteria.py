@@ -11,15 +11,15 @@ from pydantic.types import Strict
 
 from ragauge.core.config.gate import Count, Name
 from ragauge.core.config.section import Section, YamlList, YamlMapping
-from ragauge.core.criterion import SEEN_BY_DEFAULT, Criterion, Seen
-from ragauge.core.values import described
+from ragauge.core.criterion import DEFAULT_VISIBLE_FIELDS, Criterion, VisibleField
+from ragauge.core.values import describe_value
 
 Level = Annotated[str, Strict(), Field(min_length=1)]
 NAME = re.compile(r"[a-z][a-z0-9_]*")  # of a metric
 MIN_LEVELS, MAX_LEVELS = 2, 10
 
 
-class Repeated(str):
+class RepeatedName(str):
     """A name that a criterion before it has."""
 
     __slots__ = ()
@@ -30,8 +30,10 @@ class CriterionSection(Section):
 
     name: Name = Field(description="Of the metric that it is.")
     text: Name = Field(description="The statement, or what the levels describe.")
-    sees: tuple[Seen, ...] = Field(
-        default=SEEN_BY_DEFAULT, description="What the judge is shown of an example.", json_schema_extra={"minItems": 1}
+    sees: tuple[VisibleField, ...] = Field(
+        default=DEFAULT_VISIBLE_FIELDS,
+        description="What the judge is shown of an example.",
+        json_schema_extra={"minItems": 1},
     )
     levels: tuple[Level, ...] = Field(default=(), description="From the worst to the best, in words.")
     scale: Literal["yes_no", "levels"] | None = Field(
@@ -43,7 +45,7 @@ class CriterionSection(Section):
     @field_validator("name", mode="before")
     @classmethod
     def _check_name(cls, value: Any) -> Any:
-        if isinstance(value, Repeated):
+        if isinstance(value, RepeatedName):
             raise ValueError(f"{value} names a criterion before it. Give one of the two another name.")
         if isinstance(value, str) and value and not NAME.fullmatch(value):
             raise ValueError(f"{value!r} cannot name a metric. Write lower-case letters, digits and _.")
@@ -53,12 +55,12 @@ class CriterionSection(Section):
     @classmethod
     def _check_text(cls, value: Any) -> Any:
         if not isinstance(value, str) or not value.strip():
-            raise ValueError(f"expected a statement in words, got {described(value) if value else 'nothing'}.")
+            raise ValueError(f"expected a statement in words, got {describe_value(value) if value else 'nothing'}.")
         return value
 
     @field_validator("sees")
     @classmethod
-    def _check_sees(cls, value: tuple[Seen, ...]) -> tuple[Seen, ...]:
+    def _check_sees(cls, value: tuple[VisibleField, ...]) -> tuple[VisibleField, ...]:
         if not value:
             raise ValueError("the judge must see something: sees: [query, answer].")
         return value
@@ -93,37 +95,37 @@ class CriterionSection(Section):
             raise ValueError(f"the least level that passes is 2 to {len(levels)}, got {value}.")
         return value
 
-    def criterion(self) -> Criterion:
+    def to_criterion(self) -> Criterion:
         """As it is used."""
         sees = tuple(dict.fromkeys(self.sees))
         passes = (self.pass_from or len(self.levels)) if self.levels else 0
         return Criterion(self.name, " ".join(self.text.split()), sees, self.levels, passes, self.required)
 
 
-def read_items(value: Any) -> Any:
+def parse_criteria(value: Any) -> Any:
     """The criteria as a list, each with its name; those of a mapping are named by its keys."""
     if isinstance(value, Mapping):
         lines, items = getattr(value, "lines", {}), []
         for n, (name, body) in enumerate(value.items(), 1):
             item = body if isinstance(body, Mapping) else {"text": body}
-            at = lines.get(name)
-            known = {"name": at, "text": at, **getattr(item, "lines", {})}
-            known = {key: line for key, line in known.items() if line is not None}
-            items.append(YamlMapping({"name": name, **item}, known, at, n))
+            key_line = lines.get(name)
+            key_lines = {"name": key_line, "text": key_line, **getattr(item, "lines", {})}
+            key_lines = {key: line for key, line in key_lines.items() if line is not None}
+            items.append(YamlMapping({"name": name, **item}, key_lines, key_line, n))
         value = YamlList(items, [lines[name] for name in value if name in lines], getattr(value, "line", None))
     names: set[str] = set()
     for n, item in enumerate(value if isinstance(value, list) else []):
         name = item.get("name") if isinstance(item, Mapping) else None
         if isinstance(name, str) and name in names:
             lines, line = getattr(item, "lines", {}), getattr(item, "line", None)
-            value[n] = YamlMapping({**item, "name": Repeated(name)}, lines, line, getattr(item, "place", n + 1))
+            value[n] = YamlMapping({**item, "name": RepeatedName(name)}, lines, line, getattr(item, "place", n + 1))
         elif isinstance(name, str):
             names.add(name)
     return value
 
 
-def with_mapping(schema: dict[str, Any]) -> None:
+def add_mapping_form(schema: dict[str, Any]) -> None:
     """Adds the other form to the JSON Schema of the list: names with texts, or with all else that a criterion has."""
-    listed = {name: schema.pop(name) for name in ("type", "items")}
+    list_schema = {name: schema.pop(name) for name in ("type", "items")}
     body = {"anyOf": [{"type": "string", "minLength": 1}, {"type": "object"}]}
-    schema["anyOf"] = [listed, {"type": "object", "additionalProperties": body}]
+    schema["anyOf"] = [list_schema, {"type": "object", "additionalProperties": body}]

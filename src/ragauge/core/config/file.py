@@ -6,13 +6,13 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field, field_validator
 
-from ragauge.core.config.criteria import CriterionSection, read_items, with_mapping
+from ragauge.core.config.criteria import CriterionSection, add_mapping_form, parse_criteria
 from ragauge.core.config.gate import GateSection
 from ragauge.core.config.monitor import MonitorSection
 from ragauge.core.config.section import Section
 from ragauge.core.config.sweep import SweepSection
 from ragauge.core.config.ui import UiSection
-from ragauge.core.values import described
+from ragauge.core.values import describe_value
 
 
 class Config(Section):
@@ -23,10 +23,10 @@ class Config(Section):
         description="Pairs of known truth that show what a judge can read, as for "
         "ragauge evaluate --controls: so many, or none. ragauge docs local-judge.",
     )
-    criteria: Annotated[tuple[CriterionSection, ...], BeforeValidator(read_items)] = Field(
+    criteria: Annotated[tuple[CriterionSection, ...], BeforeValidator(parse_criteria)] = Field(
         default=(),
         description="What each answer must meet; a list, or name: text. See ragauge docs criteria.",
-        json_schema_extra=with_mapping,
+        json_schema_extra=add_mapping_form,
     )
     gate: GateSection | None = Field(default=None, description="Rules that a run must meet: ragauge docs gates.")
     monitor: MonitorSection | None = Field(
@@ -44,10 +44,10 @@ class Config(Section):
         number = isinstance(value, int) and not isinstance(value, bool) and value >= 0
         if value is None or value == "none" or number:
             return value
-        raise ValueError(f"expected a number of pairs or none, got {described(value)}.")
+        raise ValueError(f"expected a number of pairs or none, got {describe_value(value)}.")
 
 
-def json_schema() -> dict[str, Any]:
+def build_json_schema() -> dict[str, Any]:
     """The JSON Schema of ragauge.yaml, for editors."""
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",

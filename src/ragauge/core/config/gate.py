@@ -10,7 +10,7 @@ from pydantic import BeforeValidator, ConfigDict, Field, StrictBool, WithJsonSch
 from pydantic.types import Strict
 
 from ragauge.core.config.section import Section
-from ragauge.core.values import described
+from ragauge.core.values import describe_value
 
 # read here and written into the JSON Schema: an editor accepts what is read. As text, since YAML 1.1 reads 1e3 as text
 UNSIGNED = r"(?:[0-9]{1,15}\.?[0-9]{0,15}|\.[0-9]{1,15})(?:[eE][+-]?[0-9]{1,2})?"
@@ -18,7 +18,7 @@ DROP = rf"^\s*\+?({UNSIGNED})\s*(%|points?)\s*$"
 LEVEL = rf"^\s*([+-]?{UNSIGNED})\s*(%?)\s*$"
 SHARE = r"^\s*(?:[0-9]{1,2}\.?[0-9]{0,9}\s*%|(?:0?\.[0-9]{1,9}|0)|[0-9]\.?[0-9]{0,9}[eE]-[1-9][0-9]?)\s*$"
 # not for must_pass
-OF_MEANS = ("decide", "segments", "segments_need_data", "min_n", "statistic", "max_drop", "rectified")
+MEAN_RULE_KEYS = ("decide", "segments", "segments_need_data", "min_n", "statistic", "max_drop", "rectified")
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +36,7 @@ class Drop:
     text: str
 
 
-def read_drop(value: Any) -> Drop | None:
+def parse_drop(value: Any) -> Drop | None:
     """A drop as it is written, such as 3%; ValueError says what is wrong with another."""
     if value is None or isinstance(value, Drop):
         return value
@@ -51,60 +51,66 @@ def read_drop(value: Any) -> Drop | None:
         return Drop(float(match[1]) / 100, match[2] == "%", " ".join(value.split()))
     if isinstance(value, str) and re.match(DROP, value.replace("-", "", 1)):
         raise ValueError(f"{how}, at least 0, got {value!r}. A drop is written without a sign.")
-    raise ValueError(f"{how}, got {described(value)}.")
+    raise ValueError(f"{how}, got {describe_value(value)}.")
 
 
-def _level(value: Any) -> float | None:
+def _parse_level(value: Any) -> float | None:
     if value is None:
         return None
     if isinstance(value, str) and (match := re.match(LEVEL, value)):
         return float(match[1]) / (100 if match[2] else 1)
-    if isinstance(value, bool) or not isinstance(value, int | float) or not abs(value) <= MOST:
-        raise ValueError(f"expected a number such as 0.85, or 85%, got {described(value)}.")
+    if isinstance(value, bool) or not isinstance(value, int | float) or not abs(value) <= MAX_NUMBER:
+        raise ValueError(f"expected a number such as 0.85, or 85%, got {describe_value(value)}.")
     return float(value)
 
 
-def _share(value: Any) -> float:
+def _parse_share(value: Any) -> float:
     text = isinstance(value, str)
-    level = _level(value) if not text or re.match(SHARE, value) else None
+    level = _parse_level(value) if not text or re.match(SHARE, value) else None
     if level is None or not 0 <= level < 1:
-        raise ValueError(f'expected a share of at least 0 % and less than 100 %, such as "2%", got {described(value)}.')
+        raise ValueError(
+            f'expected a share of at least 0 % and less than 100 %, such as "2%", got {describe_value(value)}.'
+        )
     return level
 
 
-def _count(value: Any) -> Any:
+def _parse_count(value: Any) -> Any:
     """10.0 is a whole number to JSON Schema, and so it is here."""
     return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
-def _columns(value: Any) -> tuple[str, ...] | None:
+def _parse_columns(value: Any) -> tuple[str, ...] | None:
     """None = every declared column."""
     if value is None or value == "all":
         return None
     if value == "none":
         return ()
-    named = isinstance(value, list | tuple) and value and all(isinstance(item, str) and item for item in value)
-    if not named:
-        raise ValueError(f"expected none, all, or a list of columns such as [type, tenant], got {described(value)}.")
+    is_column_list = isinstance(value, list | tuple) and value and all(isinstance(item, str) and item for item in value)
+    if not is_column_list:
+        raise ValueError(
+            f"expected none, all, or a list of columns such as [type, tenant], got {describe_value(value)}."
+        )
     return tuple(dict.fromkeys(value))
 
 
-def text_or(pattern: str, *other: Any) -> WithJsonSchema:
+def build_text_schema(pattern: str, *other: Any) -> WithJsonSchema:
     """The schema of what may be written as such a text, or otherwise."""
     return WithJsonSchema({"anyOf": [*other, {"type": "string", "pattern": pattern}]})
 
 
-MOST = 1e300
+MAX_NUMBER = 1e300
 NULL = {"type": "null"}
-NUMBER = {"type": "number", "minimum": -MOST, "maximum": MOST}
-DropField = Annotated[Drop | None, BeforeValidator(read_drop), text_or(DROP, NULL, {"const": 0})]
-LevelField = Annotated[float | None, BeforeValidator(_level), text_or(LEVEL, NULL, NUMBER)]
+NUMBER = {"type": "number", "minimum": -MAX_NUMBER, "maximum": MAX_NUMBER}
+DropField = Annotated[Drop | None, BeforeValidator(parse_drop), build_text_schema(DROP, NULL, {"const": 0})]
+LevelField = Annotated[float | None, BeforeValidator(_parse_level), build_text_schema(LEVEL, NULL, NUMBER)]
 ShareField = Annotated[
-    float, BeforeValidator(_share), text_or(SHARE, {"type": "number", "minimum": 0, "exclusiveMaximum": 1})
+    float,
+    BeforeValidator(_parse_share),
+    build_text_schema(SHARE, {"type": "number", "minimum": 0, "exclusiveMaximum": 1}),
 ]
 ColumnsField = Annotated[
     tuple[str, ...] | None,
-    BeforeValidator(_columns),
+    BeforeValidator(_parse_columns),
     WithJsonSchema(
         {
             "anyOf": [
@@ -116,33 +122,33 @@ ColumnsField = Annotated[
     ),
 ]
 Name = Annotated[str, Strict(), Field(min_length=1)]
-Count = Annotated[int, Strict(), Field(ge=1), BeforeValidator(_count)]
+Count = Annotated[int, Strict(), Field(ge=1), BeforeValidator(_parse_count)]
 
 
-def _has(key: str) -> dict[str, Any]:
+def _require_key(key: str) -> dict[str, Any]:
     return {"required": [key], "properties": {key: {"not": NULL}}}
 
 
-def _is(key: str, value: Any) -> dict[str, Any]:
+def _require_value(key: str, value: Any) -> dict[str, Any]:
     return {"required": [key], "properties": {key: {"const": value}}}
 
 
 # which keys go together, as `gating.rules` reads them; what depends on the metric it knows alone
-_LEVELS = {"anyOf": [_has("min"), _has("max")]}
-TOGETHER: dict[str, Any] = {
-    "if": _is("must_pass", True),
+_LEVELS = {"anyOf": [_require_key("min"), _require_key("max")]}
+KEY_COMBINATIONS: dict[str, Any] = {
+    "if": _require_value("must_pass", True),
     "then": {
-        **_has("tag"),
+        **_require_key("tag"),
         "allOf": [
-            {"properties": dict.fromkeys(OF_MEANS, False)},
-            {"if": _has("metric"), "then": _LEVELS, "else": {"not": _LEVELS}},
+            {"properties": dict.fromkeys(MEAN_RULE_KEYS, False)},
+            {"if": _require_key("metric"), "then": _LEVELS, "else": {"not": _LEVELS}},
         ],
     },
     "else": {
-        **_has("metric"),
-        "anyOf": [_has("max_drop"), *_LEVELS["anyOf"]],
-        "not": {"allOf": [_is("segments", "none"), _is("segments_need_data", True)]},
-        "if": _has("max_drop"),
+        **_require_key("metric"),
+        "anyOf": [_require_key("max_drop"), *_LEVELS["anyOf"]],
+        "not": {"allOf": [_require_value("segments", "none"), _require_value("segments_need_data", True)]},
+        "if": _require_key("max_drop"),
         "then": {"properties": {"statistic": {"enum": [None, "mean"]}}},
     },
 }
@@ -151,7 +157,7 @@ TOGETHER: dict[str, Any] = {
 class RuleSection(Section):
     """One rule of a gate."""
 
-    model_config = ConfigDict(json_schema_extra=TOGETHER)
+    model_config = ConfigDict(json_schema_extra=KEY_COMBINATIONS)
 
     metric: Name | None = Field(default=None, description="Printed name of a metric, such as recall@5.")
     tag: Name | None = Field(default=None, description="Only examples with this tag.")
@@ -188,7 +194,9 @@ class GateSection(Section):
     model_config = ConfigDict(
         json_schema_extra={
             "required": ["rules"],
-            "allOf": [{"properties": {"rules": {"minItems": 1, "contains": {"not": _is("on_fail", "warn")}}}}],
+            "allOf": [
+                {"properties": {"rules": {"minItems": 1, "contains": {"not": _require_value("on_fail", "warn")}}}}
+            ],
         }
     )
 

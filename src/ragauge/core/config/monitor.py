@@ -10,21 +10,21 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field, PlainSerializer, StrictBool, WithJsonSchema, model_validator
 
-from ragauge.core.config.gate import NULL, UNSIGNED, Count, Drop, DropField, LevelField, Name, text_or
+from ragauge.core.config.gate import NULL, UNSIGNED, Count, Drop, DropField, LevelField, Name, build_text_schema
 from ragauge.core.config.passages import Passages
 from ragauge.core.config.section import JudgeText, Section
 from ragauge.core.config.times import Cron, Days, Duration, Zone
-from ragauge.core.values import described
+from ragauge.core.values import describe_value
 
-PROMISE = rf"^\s*({UNSIGNED})\s*%\s*per\s*([1-9][0-9]{{0,2}})\s*d\s*$"
+FALSE_ALARM_BUDGET = rf"^\s*({UNSIGNED})\s*%\s*per\s*([1-9][0-9]{{0,2}})\s*d\s*$"
 PERCENT = rf"^\s*({UNSIGNED})\s*%\s*$"
 Trigger = Literal["corpus", "settings", "model"]
-ALWAYS = Literal["error", "empty_retrieval", "thumbs_down"]
+AlwaysSampled = Literal["error", "empty_retrieval", "thumbs_down"]
 LEVELS = ("min", "max", "max_drop")
 
 
 @dataclass(frozen=True, slots=True)
-class FalseAlarms:
+class FalseAlarmBudget:
     """The chance of even one false alarm, over all monitors and segments, within a period.
 
     Attributes:
@@ -39,39 +39,48 @@ class FalseAlarms:
         return f"{100 * self.chance:g}% per {self.days}d"
 
 
-def read_promise(value: Any) -> FalseAlarms:
+def parse_false_alarm_budget(value: Any) -> FalseAlarmBudget:
     """A promise as it is written, such as 5% per 30d; ValueError says what is wrong with another."""
-    if isinstance(value, FalseAlarms):
+    if isinstance(value, FalseAlarmBudget):
         return value
-    match = re.match(PROMISE, value) if isinstance(value, str) else None
+    match = re.match(FALSE_ALARM_BUDGET, value) if isinstance(value, str) else None
     if match is None or not 0 < float(match[1]) < 100:
         expected = "a chance above 0 % and below 100 %, within 1d to 999d, such as 5% per 30d"
-        raise ValueError(f"expected {expected}, got {described(value)}.")
-    return FalseAlarms(float(match[1]) / 100, int(match[2]))
+        raise ValueError(f"expected {expected}, got {describe_value(value)}.")
+    return FalseAlarmBudget(float(match[1]) / 100, int(match[2]))
 
 
-def _rate(value: Any) -> float:
+def _parse_rate(value: Any) -> float:
     match = re.match(PERCENT, value) if isinstance(value, str) else None
     number = float(match[1]) / 100 if match else value
     if isinstance(number, bool) or not isinstance(number, int | float) or not 0 < number <= 1:
-        raise ValueError(f"expected a share above 0 % and at most 100 %, such as 5%, got {described(value)}.")
+        raise ValueError(f"expected a share above 0 % and at most 100 %, such as 5%, got {describe_value(value)}.")
     return float(number)
 
 
-def _amount(value: Any) -> float | None:
+def _parse_amount(value: Any) -> float | None:
     if value is None:
         return None
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value < float("inf"):
-        raise ValueError(f"expected a number above 0, got {described(value)}.")
+        raise ValueError(f"expected a number above 0, got {describe_value(value)}.")
     return float(value)
 
 
-Promise = Annotated[FalseAlarms, BeforeValidator(read_promise), text_or(PROMISE), PlainSerializer(str, return_type=str)]
+FalseAlarmBudgetField = Annotated[
+    FalseAlarmBudget,
+    BeforeValidator(parse_false_alarm_budget),
+    build_text_schema(FALSE_ALARM_BUDGET),
+    PlainSerializer(str, return_type=str),
+]
 Rate = Annotated[
-    float, BeforeValidator(_rate), text_or(PERCENT, {"type": "number", "exclusiveMinimum": 0, "maximum": 1})
+    float,
+    BeforeValidator(_parse_rate),
+    build_text_schema(PERCENT, {"type": "number", "exclusiveMinimum": 0, "maximum": 1}),
 ]
 Amount = Annotated[
-    float | None, BeforeValidator(_amount), WithJsonSchema({"anyOf": [NULL, {"type": "number", "exclusiveMinimum": 0}]})
+    float | None,
+    BeforeValidator(_parse_amount),
+    WithJsonSchema({"anyOf": [NULL, {"type": "number", "exclusiveMinimum": 0}]}),
 ]
 Canary = Annotated[int, Field(strict=True, ge=0, le=1000)]
 
@@ -87,7 +96,7 @@ class SampleSection(Section):
         description="Segment -> how many a day of each of its values, whatever the rate: by the "
         "day before, 1.5 times as many are drawn, so that fewer are rare; of a new value each, until they are there.",
     )
-    always: tuple[ALWAYS, ...] = Field(default=(), description="What is judged every time.")
+    always: tuple[AlwaysSampled, ...] = Field(default=(), description="What is judged every time.")
     max_cost: Amount = Field(default=None, description="Dollars a day; the rate is lowered to keep it.")
 
 
@@ -118,38 +127,38 @@ class WatchSection(Section):
     )
 
     @model_validator(mode="after")
-    def _fits(self) -> WatchSection:
+    def _check_keys(self) -> WatchSection:
         if (self.metric is None) == (self.signal is None):
             raise ValueError(
                 "names neither a metric nor a signal."
                 if self.metric is None
                 else "names both a metric and a signal. Write two monitors."
             )
-        if wrong := [*self._without_one_limit(), *self._not_together()]:
+        if wrong := [*self._find_limit_problems(), *self._find_key_conflicts()]:
             raise ValueError(" ".join(wrong))
         return self
 
-    def _without_one_limit(self) -> Iterator[str]:
+    def _find_limit_problems(self) -> Iterator[str]:
         limits = [key for key in (*LEVELS, "skew_max") if getattr(self, key) is not None]
         allowed = LEVELS if self.signal is None else ("min", "max", "skew_max")
         what = self.metric or self.signal
         if not limits:
             yield f"sets {what} no limit. Write {', '.join(allowed[:-1])} or {allowed[-1]}."
         elif len(limits) > 1 or limits[0] not in allowed:
-            one = "one limit" if len(limits) > 1 else f"{', '.join(allowed[:-1])} or {allowed[-1]}"
-            yield f"expected {one} for {what}, got {' and '.join(limits)}."
+            expected = "one limit" if len(limits) > 1 else f"{', '.join(allowed[:-1])} or {allowed[-1]}"
+            yield f"expected {expected} for {what}, got {' and '.join(limits)}."
         if self.skew_max is not None and self.skew_max < 1:
             yield f"skew_max is the greatest over the mean, which is at least 1, got {self.skew_max:g}."
 
-    def _not_together(self) -> Iterator[str]:
+    def _find_key_conflicts(self) -> Iterator[str]:
         """Keys that say nothing here."""
         if self.signal is not None:
             for key in ("segments", "share_above", "decide", "baseline", "project"):
-                if self.given(key):
+                if self.has_key(key):
                     yield f"{key} speaks of a metric; {self.signal} is a signal."
         elif self.wait is not None and self.decide == "test":
             yield "for goes with decide: point and with signals. The test needs no waiting: leave it out."
-        if self.given("baseline") and self.max_drop is None and self.signal is None:
+        if self.has_key("baseline") and self.max_drop is None and self.signal is None:
             yield "baseline goes with max_drop."
         if isinstance(self.max_drop, Drop) and not 0 < self.max_drop.amount < 1:
             yield f"max_drop must be above 0 and below 100 %, got {self.max_drop.text}. Usual is 3%."
@@ -168,16 +177,16 @@ class NotifySection(Section):
     text: StrictBool = Field(default=False, description="Whether users' questions and answers may be in it.")
 
     @model_validator(mode="after")
-    def _one(self) -> NotifySection:
-        named = [key for key in ("webhook", "email", "otlp") if getattr(self, key) is not None]
-        if len(named) != 1:
-            raise ValueError(f"expected one of webhook, email or otlp, got {' and '.join(named) or 'none'}.")
+    def _check_channel(self) -> NotifySection:
+        channels = [key for key in ("webhook", "email", "otlp") if getattr(self, key) is not None]
+        if len(channels) != 1:
+            raise ValueError(f"expected one of webhook, email or otlp, got {' and '.join(channels) or 'none'}.")
         for key in ("webhook", "otlp"):
             url = getattr(self, key) or "$"
             if not url.startswith("$") and not re.match(r"https?://[^\s/]", url):
                 raise ValueError(f"{key}: expected https://HOST/…, or $NAME of an environment variable that holds it.")
         if not re.match(r"\$|[^\s@]+@[^\s@]+$", self.email or "$"):
-            raise ValueError(f"email: expected an address such as ops@example.org, got {described(self.email)}.")
+            raise ValueError(f"email: expected an address such as ops@example.org, got {describe_value(self.email)}.")
         return self
 
 
@@ -220,12 +229,12 @@ class ScheduleSection(Section):
     ann: AnnSection | None = Field(default=None, description="In place of run and set: an index to check.")
 
     @model_validator(mode="after")
-    def _fits(self) -> ScheduleSection:
-        if wrong := [*self._without_a_time(), *self._without_one_thing()]:
+    def _check_schedule(self) -> ScheduleSection:
+        if wrong := [*self._find_trigger_problems(), *self._find_task_problems()]:
             raise ValueError(f"{self.name} {' It '.join(wrong)}")
         return self
 
-    def _without_a_time(self) -> Iterator[str]:
+    def _find_trigger_problems(self) -> Iterator[str]:
         if self.cron is None and not self.on:
             yield "has neither cron nor on: it would never run."
         for key in self.on:
@@ -234,7 +243,7 @@ class ScheduleSection(Section):
         if self.project and "model" not in self.on and self.reported is None:
             yield "names a project, at whose traffic on: [model] and reported alone look. Leave project out."
 
-    def _without_one_thing(self) -> Iterator[str]:
+    def _find_task_problems(self) -> Iterator[str]:
         if self.ann is None:
             if lacking := [key for key in ("run", "set") if getattr(self, key) is None]:
                 yield f"has no {' and no '.join(lacking)}. Name both, or an index under ann."
@@ -273,7 +282,7 @@ class RedactSection(Section):
     )
 
     @model_validator(mode="after")
-    def _compile(self) -> RedactSection:
+    def _check_patterns(self) -> RedactSection:
         for pattern in self.patterns:
             try:
                 re.compile(pattern)
@@ -310,8 +319,9 @@ class MonitorSection(Section):
     redact: RedactSection = Field(default_factory=RedactSection, description="What is taken out of traces.")
     wait: WaitSection = Field(default_factory=WaitSection, description="When a trace is read.")
     sample: SampleSection = Field(default_factory=SampleSection, description="Which requests are judged.")
-    false_alarms: Promise = Field(
-        default=FalseAlarms(), description="The chance of even one false alarm, over monitors, drift and the canary."
+    false_alarms: FalseAlarmBudgetField = Field(
+        default=FalseAlarmBudget(),
+        description="The chance of even one false alarm, over monitors, drift and the canary.",
     )
     monitors: tuple[WatchSection, ...] = Field(default=(), description="What must be kept.")
     signals: tuple[Name, ...] = Field(default=(), description="Gauges that are kept of what comes in.")
@@ -340,19 +350,19 @@ class MonitorSection(Section):
         return next((name for name, field in self.segments.items() if field == "model"), "")
 
     @model_validator(mode="after")
-    def _links(self) -> MonitorSection:
+    def _check_url(self) -> MonitorSection:
         if self.url and not re.match(r"https?://[^\s/]\S*$", self.url):
             raise ValueError(f"url: expected https://HOST/…, such as https://rag.example.org, got {self.url!r}.")
         return self
 
     @model_validator(mode="after")
-    def _sees_models(self) -> MonitorSection:
-        for one in self.schedules:
-            if "model" in one.on and not self.model_segment:
-                raise ValueError(f"{one.name}: on: [model] needs to see the models: segments: {{model: model}}.")
+    def _check_model_segment(self) -> MonitorSection:
+        for schedule in self.schedules:
+            if "model" in schedule.on and not self.model_segment:
+                raise ValueError(f"{schedule.name}: on: [model] needs to see the models: segments: {{model: model}}.")
         return self
 
     @property
-    def watches_judge(self) -> bool:
+    def has_judge_canary(self) -> bool:
         """Whether a model judges, and responses are judged anew every day to see whether it changed."""
         return bool(self.canary) and self.judge not in ("local", "none", "")

@@ -8,7 +8,7 @@ from typing import Any
 
 from ragauge.core.config.yaml_tree import read_tree
 from ragauge.core.errors import DataError, UsageError
-from ragauge.core.values import described
+from ragauge.core.values import describe_value
 
 Check = Callable[[str, str], None]
 SHAPE = "expected names of prompts, each with its text"
@@ -31,23 +31,23 @@ def read_prompts(source: Path | Mapping[str, Any], check: Check) -> dict[str, st
         raise DataError("there is no such file.", source=name, hint="ragauge docs model-judges shows what it may say.")
     tree = source if isinstance(source, Mapping) else read_tree(source)
     if not isinstance(tree, Mapping) or not tree:
-        raise DataError(f"{SHAPE}, got {described(tree) if tree else 'nothing'}.", source=name)
+        raise DataError(f"{SHAPE}, got {describe_value(tree) if tree else 'nothing'}.", source=name)
     lines: Mapping[str, int] = getattr(tree, "lines", {})
     prompts = {}
     for key, value in tree.items():
         try:
-            prompts[key] = _text(value, folder)
+            prompts[key] = _read_template(value, folder)
             check(key, prompts[key])
         except UsageError as error:
             raise DataError(f"{key}: {error}", source=name, line=lines.get(key)) from None
     return prompts
 
 
-def _text(value: Any, folder: Path) -> str:
+def _read_template(value: Any, folder: Path) -> str:
     if isinstance(value, str) and ("\n" in value.strip() or "{" in value):
         return value
     if not isinstance(value, str | Path) or not str(value).strip():
-        raise UsageError(f"expected a text with slots, or the path of a file with it, got {described(value)}.")
+        raise UsageError(f"expected a text with slots, or the path of a file with it, got {describe_value(value)}.")
     path = folder / str(value).strip()
     try:
         return path.read_text(encoding="utf-8-sig")

@@ -7,12 +7,12 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, PrivateAttr, WithJsonSchema, model_validator
 
-from ragauge.core.providers import judge_text
+from ragauge.core.providers import format_judge_spec
 
 # a judge's text, or a mapping of its model, key_env, headers and other settings
 JudgeText = Annotated[
     str,
-    BeforeValidator(judge_text),
+    BeforeValidator(format_judge_spec),
     WithJsonSchema({"anyOf": [{"type": "string"}, {"type": "object", "required": ["model"]}]}),
 ]
 
@@ -33,12 +33,12 @@ class YamlList(list[Any]):
         self.lines, self.line = list(lines), line
 
 
-def located(value: Any, index: int = 0) -> Any:
+def to_yaml_values(value: Any, index: int = 0) -> Any:
     """Plain values as a file's would be, without lines: a mapping in a list knows its place there."""
     if isinstance(value, Mapping):
-        return YamlMapping({key: located(item) for key, item in value.items()}, {}, None, index)
+        return YamlMapping({key: to_yaml_values(item) for key, item in value.items()}, {}, None, index)
     if isinstance(value, list | tuple):
-        return YamlList([located(item, n) for n, item in enumerate(value, 1)], [], None)
+        return YamlList([to_yaml_values(item, n) for n, item in enumerate(value, 1)], [], None)
     return value
 
 
@@ -68,6 +68,6 @@ class Section(BaseModel):
         """The line of a key, or of the whole part; None where it does not come from a file."""
         return self._lines.get(key, self._lines.get(""))
 
-    def given(self, key: str) -> bool:
+    def has_key(self, key: str) -> bool:
         """Whether the file says something about a key."""
         return key in self.model_fields_set

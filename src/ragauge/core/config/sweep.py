@@ -8,13 +8,13 @@ from pydantic import Field
 
 from ragauge.core.config.section import JudgeText, Section
 
-Written = str | dict[str, Any]
+SpecValue = str | dict[str, Any]
 
 
 class SweepSection(Section):
     """Which configurations to try, and what decides between them."""
 
-    system: Written = Field(description="module:function that builds a system, reference:FOLDER, or {index, build}.")
+    system: SpecValue = Field(description="module:function that builds a system, reference:FOLDER, or {index, build}.")
     set: str = Field(description="The questions: a file or folder, or a stored set's name.")
     parameters: dict[str, list[Any]] = Field(
         default_factory=dict, description="Name -> values; may be left out with a preset."
@@ -24,7 +24,7 @@ class SweepSection(Section):
     leave_out: list[dict[str, Any]] = Field(
         default_factory=list, alias="except", description="Parts of configurations that are not tried."
     )
-    objective: Written = Field(default="context_recall", description="A metric, or composite: {metric: weight, …}.")
+    objective: SpecValue = Field(default="context_recall", description="A metric, or composite: {metric: weight, …}.")
     metrics: list[str] = Field(default_factory=list, description="Metrics to show beside the objective.")
     design: Literal["grid", "one_factor", "random", "staged"] = Field(
         default="grid", description="Which configurations are tried."

@@ -19,7 +19,7 @@ class UiSection(Section):
 
     @field_validator("regression_set")
     @classmethod
-    def _jsonl(cls, value: str) -> str:
+    def _check_ending(cls, value: str) -> str:
         if not value.endswith(ENDING):
             raise ValueError(f"expected a file that ends in {ENDING}, got {value!r}.")
         return value

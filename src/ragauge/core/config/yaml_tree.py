@@ -11,8 +11,8 @@ from ragauge.core.errors import DataError
 if TYPE_CHECKING:
     import yaml
 
-MOST_NODES = 20_000  # a file of rules has a few hundred; a bomb of aliases has billions
-DEEPEST = 40
+MAX_NODES = 20_000  # a file of rules has a few hundred; a bomb of aliases has billions
+MAX_DEPTH = 40
 TOO_DEEP = "is too large or too deep for a configuration file."
 BOOL, SWITCHES = "tag:yaml.org,2002:bool", ("on", "off", "yes", "no")  # words, where they are keys
 COLLECTIONS = ("tag:yaml.org,2002:seq", "tag:yaml.org,2002:map")
@@ -47,12 +47,12 @@ def parse_tree(text: str, source: str) -> Any:
         loader = yaml.SafeLoader(text)
         try:
             node = loader.get_single_node()
-            return None if node is None else _Tree(loader, source).value(node, 0)
+            return None if node is None else _TreeBuilder(loader, source).value(node, 0)
         finally:
             loader.dispose()
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
-        problem = " ".join(part for part in (error.context, error.problem) if part)
+        problem = " ".join(message for message in (error.context, error.problem) if message)
         raise DataError(f"is not YAML: {problem}.", source=source, line=mark.line + 1 if mark else None) from None
     except RecursionError:
         raise DataError(TOO_DEEP, source=source) from None
@@ -60,7 +60,7 @@ def parse_tree(text: str, source: str) -> Any:
         raise DataError(f"is not YAML: {' '.join(str(error).split())}.", source=source) from None
 
 
-class _Tree:
+class _TreeBuilder:
     """Turns nodes into values."""
 
     def __init__(self, loader: yaml.SafeLoader, source: str) -> None:
@@ -72,7 +72,7 @@ class _Tree:
 
         self._seen += 1
         line = node.start_mark.line + 1
-        if self._seen > MOST_NODES or depth > DEEPEST:
+        if self._seen > MAX_NODES or depth > MAX_DEPTH:
             raise DataError(TOO_DEEP, source=self._source, line=line)
         if not isinstance(node, yaml.ScalarNode) and node.tag not in COLLECTIONS:
             raise DataError(f"is not YAML of plain values: {node.tag}.", source=self._source, line=line)
@@ -83,31 +83,31 @@ class _Tree:
                     item.place = index
             return YamlList(items, [item.start_mark.line + 1 for item in node.value], line)
         if isinstance(node, yaml.MappingNode):
-            return self._mapping(node, depth, line)
+            return self._build_mapping(node, depth, line)
         return self._loader.construct_object(node)
 
-    def _mapping(self, node: yaml.MappingNode, depth: int, line: int) -> YamlMapping:
-        self._refuse_twice(node)
+    def _build_mapping(self, node: yaml.MappingNode, depth: int, line: int) -> YamlMapping:
+        self._check_unique_keys(node)
         self._loader.flatten_mapping(node)  # merges "<<"
         items: dict[str, Any] = {}
         lines: dict[str, int] = {}
         for key, value in node.value:
             name = key.value if key.tag == BOOL and key.value.lower() in SWITCHES else self.value(key, depth + 1)
             if not isinstance(name, str):
-                at = key.start_mark.line + 1
-                raise DataError(f"a key must be a word, got {name!r}.", source=self._source, line=at)
+                key_line = key.start_mark.line + 1
+                raise DataError(f"a key must be a word, got {name!r}.", source=self._source, line=key_line)
             items[name], lines[name] = self.value(value, depth + 1), key.start_mark.line + 1
         return YamlMapping(items, lines, line)
 
-    def _refuse_twice(self, node: yaml.MappingNode) -> None:
-        seen: dict[str, int] = {}
+    def _check_unique_keys(self, node: yaml.MappingNode) -> None:
+        first_lines: dict[str, int] = {}
         for key, _ in node.value:
             line, name = key.start_mark.line + 1, str(key.value)
-            if name in seen and name != "<<":
+            if name in first_lines and name != "<<":
                 raise DataError(
-                    f"the key {name!r} stands twice, first in line {seen[name]}.",
+                    f"the key {name!r} stands twice, first in line {first_lines[name]}.",
                     source=self._source,
                     line=line,
                     hint="Only the last would count: remove one.",
                 )
-            seen[name] = line
+            first_lines[name] = line

@@ -14,9 +14,9 @@ from typing import NamedTuple
 from ragauge.core.verdict import ExampleVerdict
 from ragauge.diagnosis.causes import evidence
 from ragauge.diagnosis.causes.cause_context import CauseContext
-from ragauge.diagnosis.causes.cause_rule import CauseRow, Lack, Verdict, Why
-from ragauge.diagnosis.causes.criteria import CRITERION, criterion_row, required_criteria
-from ragauge.diagnosis.causes.evidence import UNTOLD, in_the_dark
+from ragauge.diagnosis.causes.cause_rule import CauseMatch, CauseRow, MissingFact, Verdict
+from ragauge.diagnosis.causes.criteria import CRITERION_PREFIX, build_criterion_row, required_criteria
+from ragauge.diagnosis.causes.evidence import EVIDENCE_QUESTION, is_unclear_refusal
 from ragauge.diagnosis.causes.generation import (
     CONTRADICTED,
     HALLUCINATED,
@@ -40,22 +40,24 @@ from ragauge.diagnosis.causes.retrieval import (
 )
 from ragauge.diagnosis.causes.system import NOT_IN_INDEX, STALE_SOURCE, SYSTEM_FAILED
 from ragauge.diagnosis.causes.verdicts import decide_verdict, find_label_failure
-from ragauge.metrics.base import Measured, Metric
-from ragauge.metrics.catalogue import classes
+from ragauge.metrics.base import Metric, MetricResult
+from ragauge.metrics.catalogue import list_classes
 from ragauge.metrics.facts import Facts
 from ragauge.metrics.topics import is_task
 from ragauge.scores.results.scorecard import Cause
 
-DECIDED = 0.5  # from here on a component is more likely at fault than all else together
-CERTAIN = ("record", "labels")
-OVERLOOKED = "the judge may have overlooked it: pairs known to be false score lower"
+MIN_DECISIVE_P = 0.5  # from here on a component is more likely at fault than all else together
+CERTAIN_BASES = ("record", "labels")
+OVERLOOKED_NOTE = "the judge may have overlooked it: pairs known to be false score lower"
 LABELS = "gold documents (relevant)"
 REFERENCE = "a reference answer"
 SPANS = "gold spans (where in the documents the evidence stands)"
-SETTLES = "labels of your own (ragauge label draw), a model judge (--judge), or an experiment (ragauge confirm)"
+RESOLUTION_OPTIONS = (
+    "labels of your own (ragauge label draw), a model judge (--judge), or an experiment (ragauge confirm)"
+)
 
 
-class Odds(NamedTuple):
+class ComponentOdds(NamedTuple):
     """How likely each component is at fault, as far as the facts tell.
 
     Attributes:
@@ -72,61 +74,65 @@ class Odds(NamedTuple):
     named: tuple[str, ...]
 
 
-def odds(seen: CauseContext, rows: Sequence[CauseRow]) -> Odds:
+def weigh_components(context: CauseContext, rows: Sequence[CauseRow]) -> ComponentOdds:
     """Weighs retrieval against generation by all rows of the table that apply.
 
     Where labels say which documents hold the evidence, they decide whether it is missing. Otherwise R is the
     probability that some reference claim is in no passage, or without a reference that no passage is relevant; it
     counts against generation also where it is too small for a row of retrieval to apply.
     """
-    applying = list(_applying(seen, rows))
-    of_retrieval = [why for row, why in applying if row.fault(why).component in ("retrieval", "data")]
-    of_generation = [why for row, why in applying if row.fault(why).component == "generation"]
-    blamed = missing = max((why.p for why in of_retrieval), default=0.0)
-    if seen.missed is None:
-        gap = evidence.unmet(seen) if seen.reference is not None else evidence.irrelevant(seen)
+    matches = list(_find_applying_rows(context, rows))
+    retrieval_matches = [match for row, match in matches if row.find_remedy(match).component in ("retrieval", "data")]
+    generation_matches = [match for row, match in matches if row.find_remedy(match).component == "generation"]
+    blamed = missing = max((match.p for match in retrieval_matches), default=0.0)
+    if context.missed is None:
+        gap = (
+            evidence.compute_missing_probability(context)
+            if context.reference is not None
+            else evidence.compute_irrelevant_probability(context)
+        )
         missing = max(gap, blamed)
-    fault = max((why.p for why in of_generation), default=0.0)
-    firsts: dict[str, str] = {}
-    for row, why in applying:
-        component = row.fault(why).component
-        firsts.setdefault("retrieval" if component == "data" else component, row.name)
-    return Odds(missing, blamed, (1 - missing) * fault, tuple(firsts.values()))
+    fault = max((match.p for match in generation_matches), default=0.0)
+    first_causes: dict[str, str] = {}
+    for row, match in matches:
+        component = row.find_remedy(match).component
+        first_causes.setdefault("retrieval" if component == "data" else component, row.name)
+    return ComponentOdds(missing, blamed, (1 - missing) * fault, tuple(first_causes.values()))
 
 
-def _applying(seen: CauseContext, rows: Sequence[CauseRow]) -> Iterator[tuple[CauseRow, Why]]:
+def _find_applying_rows(context: CauseContext, rows: Sequence[CauseRow]) -> Iterator[tuple[CauseRow, CauseMatch]]:
     for row in rows:
-        verdict = _decide(seen, row)
-        if isinstance(verdict, Why):
+        verdict = _decide_row(context, row)
+        if isinstance(verdict, CauseMatch):
             yield row, verdict
 
 
-def _decide(seen: CauseContext, row: CauseRow) -> Verdict:
+def _decide_row(context: CauseContext, row: CauseRow) -> Verdict:
     """What a row says of an example; asked once."""
-    if row.name not in seen.decided:
-        seen.decided[row.name] = row.decide(seen)
-    verdict: Verdict = seen.decided[row.name]
+    if row.name not in context.decided:
+        context.decided[row.name] = row.decide(context)
+    verdict: Verdict = context.decided[row.name]
     return verdict
 
 
-def _plain(seen: CauseContext) -> bool:
+def _has_only_plain_verdicts(context: CauseContext) -> bool:
     """Whether no verdict is but a probability: then one component is at fault for certain, if any row applies."""
-    answer, agreement = seen.answer, seen.agreement
+    answer, agreement = context.answer, context.agreement
     if answer is not None and (answer.address_p is not None or any(claim.p is not None for claim in answer.claims)):
         return False
     if agreement is not None and (agreement.answer_p or agreement.reference_p):
         return False
-    return not seen.likely_only and all(claim.p is None for claim in seen.reference or ())
+    return not context.has_relevance_probabilities and all(claim.p is None for claim in context.reference or ())
 
 
-def unclear(rows: Sequence[CauseRow]) -> CauseRow:
+def build_unclear_row(rows: Sequence[CauseRow]) -> CauseRow:
     """The row of the examples whose cause lies in retrieval or in generation, and nothing tells which.
 
     Args:
         rows: all others, in the order of decision.
     """
 
-    def decide(seen: CauseContext) -> Verdict:
+    def decide_unclear(context: CauseContext) -> Verdict:
         """The answer failed, and nothing tells whether by retrieval or by generation.
 
         Applies when the first row that fits rests on a judge's verdicts, no row of retrieval applies with a probability
@@ -135,50 +141,64 @@ def unclear(rows: Sequence[CauseRow]) -> CauseRow:
         answer. A score below 0.5 says that evidence is missing only where it lies among the judge's scores of control
         pairs that are known to be false: elsewhere the judge may have overlooked it.
         """
-        dark = in_the_dark(seen)
-        if _plain(seen) and not dark:
+        is_dark = is_unclear_refusal(context)
+        if _has_only_plain_verdicts(context) and not is_dark:
             return None
-        first = next(_applying(seen, rows), None)
-        if first is not None and first[1].basis in CERTAIN:
+        first = next(_find_applying_rows(context, rows), None)
+        if first is not None and first[1].basis in CERTAIN_BASES:
             return None
-        if dark:
-            return _untold(seen, rows)
+        if is_dark:
+            return _decide_unclear_refusal(context, rows)
         if first is None:
             return None
-        chances = odds(seen, rows)
-        unread = evidence.is_unread(seen)
-        if chances.blamed >= DECIDED or (chances.generation >= DECIDED and not unread):
+        component_odds = weigh_components(context, rows)
+        unread = evidence.is_evidence_unread(context)
+        if component_odds.blamed >= MIN_DECISIVE_P or (component_odds.generation >= MIN_DECISIVE_P and not unread):
             return None
-        text = f"retrieval {chances.retrieval:.2f}, generation {chances.generation:.2f}: neither reaches {DECIDED:g}"
-        if is_task(seen.facts.readability):
-            text = f"the request names no topic, and nothing else tells {UNTOLD}"
+        text = (
+            f"retrieval {component_odds.retrieval:.2f}, generation {component_odds.generation:.2f}: neither reaches "
+            f"{MIN_DECISIVE_P:g}"
+        )
+        if is_task(context.facts.readability):
+            text = f"the request names no topic, and nothing else tells {EVIDENCE_QUESTION}"
         elif unread:
-            text = f"the judge cannot read {UNTOLD}"
-        elif chances.retrieval >= DECIDED:
-            text = f"evidence is missing with a probability of {chances.retrieval:.2f}, but {OVERLOOKED}"
-        if chances.named:
-            text += f" ({' or '.join(chances.named)})"
-        labels = SPANS if seen.relevant else LABELS
-        settles = SETTLES if is_task(seen.facts.readability) else f"{labels}, {SETTLES}"
-        return Why(text, "judge", Counterfactual(everything=True), settles, 1 - chances.retrieval - chances.generation)
+            text = f"the judge cannot read {EVIDENCE_QUESTION}"
+        elif component_odds.retrieval >= MIN_DECISIVE_P:
+            text = f"evidence is missing with a probability of {component_odds.retrieval:.2f}, but {OVERLOOKED_NOTE}"
+        if component_odds.named:
+            text += f" ({' or '.join(component_odds.named)})"
+        labels = SPANS if context.relevant else LABELS
+        resolution = RESOLUTION_OPTIONS if is_task(context.facts.readability) else f"{labels}, {RESOLUTION_OPTIONS}"
+        return CauseMatch(
+            text,
+            "judge",
+            Counterfactual(everything=True),
+            resolution,
+            1 - component_odds.retrieval - component_odds.generation,
+        )
 
-    settle = f"Resolve this first: {LABELS} or {REFERENCE} where there are none, {SETTLES}."
-    return CauseRow("unclear", "unclear", settle, decide)
+    resolution_fix = f"Resolve this first: {LABELS} or {REFERENCE} where there are none, {RESOLUTION_OPTIONS}."
+    return CauseRow("unclear", "unclear", resolution_fix, decide_unclear)
 
 
-def _untold(seen: CauseContext, rows: Sequence[CauseRow]) -> Verdict:
+def _decide_unclear_refusal(context: CauseContext, rows: Sequence[CauseRow]) -> Verdict:
     """A refusal that may be right by its passages; none where it is likelier than not that evidence is missing."""
-    likely_rows = ((row, why) for row, why in _applying(seen, rows) if why.p >= DECIDED)
-    if any(row.fault(why).component in ("retrieval", "data") for row, why in likely_rows):
+    likely_rows = ((row, match) for row, match in _find_applying_rows(context, rows) if match.p >= MIN_DECISIVE_P)
+    if any(row.find_remedy(match).component in ("retrieval", "data") for row, match in likely_rows):
         return None
-    known = ", though the question is answerable" if seen.is_answerable else ""
-    topic = "; to be on its topic is no evidence" if seen.likely_only else ""
-    text = f"the system declined to answer{known}, and nothing tells {UNTOLD}{topic} (retrieval_miss or wrong_refusal)"
-    settles = f"{REFERENCE}, {LABELS}, {SETTLES}"
-    return Why(text, "judge", Counterfactual(everything=True), settles, 1 - odds(seen, rows).retrieval)
+    answerable_note = ", though the question is answerable" if context.is_answerable else ""
+    topic_note = "; to be on its topic is no evidence" if context.has_relevance_probabilities else ""
+    text = (
+        f"the system declined to answer{answerable_note}, and nothing tells {EVIDENCE_QUESTION}{topic_note} "
+        "(retrieval_miss or wrong_refusal)"
+    )
+    resolution = f"{REFERENCE}, {LABELS}, {RESOLUTION_OPTIONS}"
+    return CauseMatch(
+        text, "judge", Counterfactual(everything=True), resolution, 1 - weigh_components(context, rows).retrieval
+    )
 
 
-DECIDING: tuple[CauseRow, ...] = (
+DECISION_ROWS: tuple[CauseRow, ...] = (
     MISSED_REFUSAL,
     EMPTY_RETRIEVAL,
     STALE_SOURCE,
@@ -198,24 +218,30 @@ DECIDING: tuple[CauseRow, ...] = (
     MISATTRIBUTED,
     INCOMPLETE,
 )
-UNCLEAR = unclear(DECIDING)
-ROWS: tuple[CauseRow, ...] = (SYSTEM_FAILED, UNCLEAR, *DECIDING)
-BY_NAME: Mapping[str, CauseRow] = {row.name: row for row in ROWS}
+UNCLEAR = build_unclear_row(DECISION_ROWS)
+ROWS: tuple[CauseRow, ...] = (SYSTEM_FAILED, UNCLEAR, *DECISION_ROWS)
+ROWS_BY_NAME: Mapping[str, CauseRow] = {row.name: row for row in ROWS}
 
 
-SHOWING = ("labels", "verify_answer", "verify_reference", "agree", "meet_criteria")  # the facts that show a failure
-SHOWS_NOTHING = "meet_criteria.verdicts"  # of criteria that no answer has to meet
+FACTS_SHOWING_FAILURE = (
+    "labels",
+    "verify_answer",
+    "verify_reference",
+    "agree",
+    "meet_criteria",
+)  # the facts that show a failure
+FACT_SHOWING_NOTHING = "meet_criteria.verdicts"  # of criteria that no answer has to meet
 
 
-def attribute(
-    facts: Facts, measured: Mapping[str, Measured] | None = None, *, indexed: Container[str] | None = None
+def attribute_failure(
+    facts: Facts, measured: Mapping[str, MetricResult] | None = None, *, indexed: Container[str] | None = None
 ) -> Cause | None:
     """The cause of one example's failure; None when it did not fail. See `judge_example`."""
     return judge_example(facts, measured, indexed=indexed)[1]
 
 
 def judge_example(
-    facts: Facts, measured: Mapping[str, Measured] | None = None, *, indexed: Container[str] | None = None
+    facts: Facts, measured: Mapping[str, MetricResult] | None = None, *, indexed: Container[str] | None = None
 ) -> tuple[ExampleVerdict, Cause | None]:
     """Whether an example failed, and the cause of its failure: the first row of the cause table that applies.
 
@@ -244,19 +270,19 @@ def judge_example(
     return verdict, replace(_find_cause(context, verdict.reason, measured or {}), shown_by=shown_by)
 
 
-def _find_cause(context: CauseContext, reason: str, measured: Mapping[str, Measured]) -> Cause:
+def _find_cause(context: CauseContext, reason: str, measured: Mapping[str, MetricResult]) -> Cause:
     """The cause of an example that failed for this reason."""
     lacking: dict[str, None] = {}
-    rows = iter(rows_of(context))
+    rows = iter(list_cause_rows(context))
     for row in rows:
-        verdict = _decide(context, row)
-        if isinstance(verdict, Lack):
+        verdict = _decide_row(context, row)
+        if isinstance(verdict, MissingFact):
             lacking[verdict.what] = None
-        elif verdict is not None and (verdict.p >= DECIDED or row is UNCLEAR):
+        elif verdict is not None and (verdict.p >= MIN_DECISIVE_P or row is UNCLEAR):
             if verdict.lacking:
                 lacking[verdict.lacking] = None
-            second, second_by = _tied(rows, CauseContext(context.facts, context.indexed, verdict.mends))
-            more, fault = (tuple(lacking), verdict.basis, second_by), row.fault(verdict)
+            second, second_by = _find_tied_cause(rows, CauseContext(context.facts, context.indexed, verdict.mends))
+            more, fault = (tuple(lacking), verdict.basis, second_by), row.find_remedy(verdict)
             name = "" if row is UNCLEAR else row.name
             return Cause(name, verdict.text, fault.fix, fault.component, second, *more, p=round(verdict.p, 3))
     for name, result in measured.items():
@@ -265,33 +291,37 @@ def _find_cause(context: CauseContext, reason: str, measured: Mapping[str, Measu
     return Cause("", reason, UNCLEAR.fix, UNCLEAR.component, lacking=tuple(lacking))
 
 
-def rows_of(context: CauseContext) -> tuple[CauseRow, ...]:
+def list_cause_rows(context: CauseContext) -> tuple[CauseRow, ...]:
     """The cause table of an example: required criteria that it has verdicts on come last; first where all else passed.
 
     What lies behind another failure may be why a criterion is not met as well.
     """
-    own = tuple(criterion_row(verdict.name, verdict.text) for verdict in required_criteria(context))
-    if not own:
+    criterion_rows = tuple(build_criterion_row(verdict.name, verdict.text) for verdict in required_criteria(context))
+    if not criterion_rows:
         return ROWS
     others = CauseContext(context.facts, context.indexed, Counterfactual(criteria=True))
-    return (*ROWS, *own) if decide_verdict(others).verdict == "failed" else (ROWS[0], *own, *ROWS[1:])
+    return (
+        (*ROWS, *criterion_rows)
+        if decide_verdict(others).verdict == "failed"
+        else (ROWS[0], *criterion_rows, *ROWS[1:])
+    )
 
 
 def find_row(cause: str) -> CauseRow | None:
     """The row of a cause by its name; None where there is none."""
-    if not cause.startswith(CRITERION):
-        return BY_NAME.get(cause)
-    name = cause.removeprefix(CRITERION)
-    metric = classes(("own",)).get(name)
-    return criterion_row(name, metric.__doc__ or "" if metric is not None else "")
+    if not cause.startswith(CRITERION_PREFIX):
+        return ROWS_BY_NAME.get(cause)
+    name = cause.removeprefix(CRITERION_PREFIX)
+    metric = list_classes(("own",)).get(name)
+    return build_criterion_row(name, metric.__doc__ or "" if metric is not None else "")
 
 
-def _tied(later: Iterator[CauseRow], mended: CauseContext) -> tuple[str, str]:
+def _find_tied_cause(later: Iterator[CauseRow], mended: CauseContext) -> tuple[str, str]:
     """The first later row that applies once the cause is mended, and what decides it; "" and "" for none."""
     if not mended.mended.everything:
         for row in later:
             verdict = row.decide(mended)
-            if isinstance(verdict, Why) and verdict.p >= DECIDED:
+            if isinstance(verdict, CauseMatch) and verdict.p >= MIN_DECISIVE_P:
                 return row.name, verdict.text
     return "", ""
 
@@ -299,8 +329,11 @@ def _tied(later: Iterator[CauseRow], mended: CauseContext) -> tuple[str, str]:
 def can_show(metric: Metric) -> bool:
     """Whether a metric rests on facts that show a failure; of the others no score says that nothing failed.
 
-    >>> from ragauge.metrics.catalogue import parse
-    >>> can_show(parse("faithfulness")), can_show(parse("recall@5")), can_show(parse("token_f1"))
+    >>> from ragauge.metrics.catalogue import parse_metric
+    >>> can_show(parse_metric("faithfulness")), can_show(parse_metric("recall@5")), can_show(parse_metric("token_f1"))
     (True, True, False)
     """
-    return any(fact.partition(".")[0] in SHOWING and fact != SHOWS_NOTHING for fact in metric.needs.values())
+    return any(
+        fact.partition(".")[0] in FACTS_SHOWING_FAILURE and fact != FACT_SHOWING_NOTHING
+        for fact in metric.needs.values()
+    )

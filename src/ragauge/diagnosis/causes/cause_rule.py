@@ -16,7 +16,7 @@ Basis = Literal["record", "labels", "judge", "guess"]
 Component = Literal["retrieval", "generation", "system", "data", "unclear"]
 
 
-class Why(NamedTuple):
+class CauseMatch(NamedTuple):
     """The row applies.
 
     Attributes:
@@ -37,13 +37,13 @@ class Why(NamedTuple):
     elsewhere: bool = False
 
 
-class Lack(NamedTuple):
+class MissingFact(NamedTuple):
     """The row cannot be decided: a fact is lacking. A row that known facts rule out says None instead."""
 
     what: str
 
 
-Verdict = Why | Lack | None
+Verdict = CauseMatch | MissingFact | None
 
 
 class Remedy(NamedTuple):
@@ -77,9 +77,9 @@ class CauseRow(NamedTuple):
     decide: Callable[[CauseContext], Verdict]
     other: Remedy | None = None
 
-    def fault(self, why: Why) -> Remedy:
+    def find_remedy(self, match: CauseMatch) -> Remedy:
         """Where these facts lay the fault, and what to try."""
-        return self.other if why.elsewhere and self.other is not None else Remedy(self.component, self.fix)
+        return self.other if match.elsewhere and self.other is not None else Remedy(self.component, self.fix)
 
     def at(self, component: str) -> Remedy:
         """The same by the name of the component; the row's own for any that it does not know."""
@@ -87,24 +87,24 @@ class CauseRow(NamedTuple):
         return other if other is not None and other.component == component else Remedy(self.component, self.fix)
 
 
-def numbers(values: Iterable[int]) -> str:
+def format_numbers(values: Iterable[int]) -> str:
     """Numbers in words: 2; 2 and 5; 2, 5 and 7."""
-    listed = [str(value) for value in values]
-    return listed[0] if len(listed) == 1 else f"{', '.join(listed[:-1])} and {listed[-1]}" if listed else "none"
+    texts = [str(value) for value in values]
+    return texts[0] if len(texts) == 1 else f"{', '.join(texts[:-1])} and {texts[-1]}" if texts else "none"
 
 
-def counted(noun: str, values: Collection[int]) -> str:
+def format_numbered_noun(noun: str, values: Collection[int]) -> str:
     """A noun with its numbers: passage 2; passages 2 and 5."""
-    return f"{noun}{'s' if len(values) > 1 else ''} {numbers(sorted(values))}"
+    return f"{noun}{'s' if len(values) > 1 else ''} {format_numbers(sorted(values))}"
 
 
-def documents(items: Sequence[Relevant], most: int = 3) -> str:
+def format_documents(items: Sequence[Relevant], max_n: int = 3) -> str:
     """Documents in words, the first few: gold document d1; gold documents d1, d2 or d3 (any one), and 4 more."""
-    listed = [item.doc_ids[0] if len(item.doc_ids) == 1 else " or ".join(item.doc_ids[:most]) for item in items[:most]]
-    more = f" and {len(items) - most} more" if len(items) > most else ""
-    return f"gold document{'s' if len(items) > 1 else ''} {', '.join(listed)}{more}"
+    names = [item.doc_ids[0] if len(item.doc_ids) == 1 else " or ".join(item.doc_ids[:max_n]) for item in items[:max_n]]
+    more = f" and {len(items) - max_n} more" if len(items) > max_n else ""
+    return f"gold document{'s' if len(items) > 1 else ''} {', '.join(names)}{more}"
 
 
-def members(items: Iterable[Relevant]) -> frozenset[tuple[str, ...]]:
+def collect_members(items: Iterable[Relevant]) -> frozenset[tuple[str, ...]]:
     """Labelled items as `Counterfactual` names them."""
     return frozenset(item.doc_ids for item in items)

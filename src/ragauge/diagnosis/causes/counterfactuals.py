@@ -10,30 +10,37 @@ from collections.abc import Callable, Mapping, Sequence
 from itertools import chain, zip_longest
 
 from ragauge.core.response import REDACTED, Passage
-from ragauge.diagnosis.causes.attribution import BY_NAME, UNCLEAR, find_row
+from ragauge.diagnosis.causes.attribution import ROWS_BY_NAME, UNCLEAR, find_row
 from ragauge.diagnosis.causes.cause_context import CauseContext
-from ragauge.diagnosis.causes.cause_rule import Lack
-from ragauge.diagnosis.causes.evidence import judged
-from ragauge.scores.results.experiments import CauseTally, Experiment, ExperimentOutcome, Graded, Rule, Verdict
+from ragauge.diagnosis.causes.cause_rule import MissingFact
+from ragauge.diagnosis.causes.evidence import find_judged_evidence
+from ragauge.scores.results.experiments import (
+    AnswerQuality,
+    CauseTally,
+    Experiment,
+    ExperimentOutcome,
+    ExperimentRule,
+    Verdict,
+)
 
-Gold = tuple[Passage, ...] | None  # the labelled passages from a corpus; None where there is none
-Handed = tuple[Passage, ...] | Lack
+GoldPassages = tuple[Passage, ...] | None  # the labelled passages from a corpus; None where there is none
+PassageChoice = tuple[Passage, ...] | MissingFact
 
-CHANGED, UNCHANGED = 0, 1  # the repeats under which a run keeps the new answers and the controls
+CHANGED_REPEAT, UNCHANGED_REPEAT = 0, 1  # the repeats under which a run keeps the new answers and the controls
 WRONG, PARTLY, RIGHT = 0, 1, 2
 NO_GOLD = "no labelled passages at hand: give the corpus"
 NO_TEXTS = "the passages' texts were not recorded"
-SAME = "the change would hand over the same passages again"
-RIGHT_ALREADY = "the answer was right all the same"
+SAME_PASSAGES = "the change would hand over the same passages again"
+ALREADY_RIGHT = "the answer was right all the same"
 UNREADABLE = "no verdict on the answer"
 NO_EXPERIMENT = "no change of passages can tell"
-CHANCE = "right from the unchanged passages too: the failure does not repeat"
+NOT_REPEATABLE = "right from the unchanged passages too: the failure does not repeat"
 
 
 # ---- which passages to hand over ----
 
 
-def labelled(seen: CauseContext, gold: Gold) -> tuple[Passage, ...]:
+def find_gold_passages(context: CauseContext, gold: GoldPassages) -> tuple[Passage, ...]:
     """The passages that hold the evidence; () where they are not at hand.
 
     From the corpus, where it has them. Else the recorded passages and candidates of the labelled documents, if there
@@ -41,110 +48,120 @@ def labelled(seen: CauseContext, gold: Gold) -> tuple[Passage, ...]:
     """
     if gold:
         return gold
-    if not seen.relevant:
-        return () if seen.unmet or not seen.evidence_whole else _numbered(seen, judged(seen))
-    known = (*(seen.passages or ()), *(seen.response.candidates or ()))
-    held = [passage for passage in known if passage.text and passage.text != REDACTED]
-    if not all(any(passage.doc_id in item.doc_ids for passage in held) for item in seen.relevant):
+    if not context.relevant:
+        return (
+            ()
+            if context.missing_reference_claims or not context.has_all_evidence_verdicts
+            else _select_passages(context, find_judged_evidence(context))
+        )
+    recorded = (*(context.passages or ()), *(context.response.candidates or ()))
+    readable = [passage for passage in recorded if passage.text and passage.text != REDACTED]
+    if not all(any(passage.doc_id in item.doc_ids for passage in readable) for item in context.relevant):
         return ()
-    wanted = {doc_id for item in seen.relevant for doc_id in item.doc_ids}
-    return tuple({passage.passage_id: passage for passage in held if passage.doc_id in wanted}.values())
+    gold_doc_ids = {doc_id for item in context.relevant for doc_id in item.doc_ids}
+    return tuple({passage.passage_id: passage for passage in readable if passage.doc_id in gold_doc_ids}.values())
 
 
-def _swapped(seen: CauseContext, gold: Gold) -> Handed:
+def _swap_in_gold(context: CauseContext, gold: GoldPassages) -> PassageChoice:
     """The labelled passages first, then those that were handed on, as many as before."""
-    return _filled(seen, gold, seen.passages or ())
+    return _fill_with_gold(context, gold, context.passages or ())
 
 
-def _renewed(seen: CauseContext, gold: Gold) -> Handed:
+def _replace_stale(context: CauseContext, gold: GoldPassages) -> PassageChoice:
     """The same without the passages that are outdated."""
     if not gold:
-        return Lack(NO_GOLD)  # what was recorded of the document may be the outdated version itself
-    return _filled(seen, gold, [passage for n, passage in enumerate(seen.passages or (), 1) if n not in seen.stale])
+        return MissingFact(NO_GOLD)  # what was recorded of the document may be the outdated version itself
+    return _fill_with_gold(
+        context, gold, [passage for n, passage in enumerate(context.passages or (), 1) if n not in context.stale]
+    )
 
 
-def _filled(seen: CauseContext, gold: Gold, others: Sequence[Passage]) -> Handed:
-    evidence = labelled(seen, gold)
+def _fill_with_gold(context: CauseContext, gold: GoldPassages, others: Sequence[Passage]) -> PassageChoice:
+    evidence = find_gold_passages(context, gold)
     if not evidence:
-        return Lack(NO_GOLD)
-    if not seen.response.texts_recorded:
-        return Lack(NO_TEXTS)
-    first = {passage.passage_id for passage in evidence}
-    rest = [passage for passage in others if passage.passage_id not in first]
-    return (*evidence, *rest)[: max(len(evidence), seen.n)]
+        return MissingFact(NO_GOLD)
+    if not context.response.has_passage_texts:
+        return MissingFact(NO_TEXTS)
+    evidence_ids = {passage.passage_id for passage in evidence}
+    others_left = [passage for passage in others if passage.passage_id not in evidence_ids]
+    return (*evidence, *others_left)[: max(len(evidence), context.n)]
 
 
-def _only_labelled(seen: CauseContext, gold: Gold) -> Handed:
+def _select_gold_only(context: CauseContext, gold: GoldPassages) -> PassageChoice:
     """Nothing but the labelled passages."""
-    return labelled(seen, gold) or Lack(NO_GOLD)
+    return find_gold_passages(context, gold) or MissingFact(NO_GOLD)
 
 
-def _only_evidence(seen: CauseContext, _: Gold) -> Handed:
+def _select_evidence_only(context: CauseContext, _: GoldPassages) -> PassageChoice:
     """Of what was handed on, the passages of labelled documents and those that a reference claim rests on."""
-    kept = _evidence(seen)
-    if not kept:
-        return Lack("none of the passages is known to hold evidence")
-    return _numbered(seen, kept) if seen.response.texts_recorded else Lack(NO_TEXTS)
+    numbers = _find_evidence_numbers(context)
+    if not numbers:
+        return MissingFact("none of the passages is known to hold evidence")
+    return _select_passages(context, numbers) if context.response.has_passage_texts else MissingFact(NO_TEXTS)
 
 
-def _evidence_first(seen: CauseContext, _: Gold) -> Handed:
+def _move_evidence_first(context: CauseContext, _: GoldPassages) -> PassageChoice:
     """The same passages, those that hold the evidence first."""
-    first = _evidence(seen)
-    if not first:
-        return Lack("none of the passages is known to hold evidence")
-    rest = [n for n in range(1, seen.n + 1) if n not in first]
-    return _numbered(seen, [*sorted(first), *rest]) if seen.response.texts_recorded else Lack(NO_TEXTS)
+    evidence_numbers = _find_evidence_numbers(context)
+    if not evidence_numbers:
+        return MissingFact("none of the passages is known to hold evidence")
+    remaining = [n for n in range(1, context.n + 1) if n not in evidence_numbers]
+    return (
+        _select_passages(context, [*sorted(evidence_numbers), *remaining])
+        if context.response.has_passage_texts
+        else MissingFact(NO_TEXTS)
+    )
 
 
-def _evidence(seen: CauseContext) -> set[int]:
-    wanted = {doc_id for item in seen.relevant for doc_id in item.doc_ids}
-    there = {n for n, passage in enumerate(seen.passages or (), 1) if passage.doc_id in wanted}
-    return there | judged(seen)
+def _find_evidence_numbers(context: CauseContext) -> set[int]:
+    gold_doc_ids = {doc_id for item in context.relevant for doc_id in item.doc_ids}
+    gold_numbers = {n for n, passage in enumerate(context.passages or (), 1) if passage.doc_id in gold_doc_ids}
+    return gold_numbers | find_judged_evidence(context)
 
 
-def _numbered(seen: CauseContext, numbers: Sequence[int] | set[int] | frozenset[int]) -> tuple[Passage, ...]:
+def _select_passages(context: CauseContext, numbers: Sequence[int] | set[int] | frozenset[int]) -> tuple[Passage, ...]:
     ordered = sorted(numbers) if isinstance(numbers, set | frozenset) else numbers
-    return tuple((seen.passages or ())[n - 1] for n in ordered)
+    return tuple((context.passages or ())[n - 1] for n in ordered)
 
 
-SWAP_IN = Rule(
+SWAP_IN = ExperimentRule(
     "swap in",
     "the labelled passages first, in place of the last ones",
     "right",
     "the answer is right",
     "it is no better",
 )
-RENEW = Rule(
+RENEW = ExperimentRule(
     "renew", "the labelled passages in place of the outdated ones", "right", "the answer is right", "it is no better"
 )
-DROP = Rule("drop", "only the passages that hold evidence", "right", "the answer is right", "it is no better")
-FIRST = Rule(
+DROP = ExperimentRule("drop", "only the passages that hold evidence", "right", "the answer is right", "it is no better")
+MOVE_FIRST = ExperimentRule(
     "move first", "the same passages, those with the evidence first", "right or open", "the answer is right", ""
 )
-ONLY = Rule(
+GOLD_ONLY = ExperimentRule(
     "labelled only",
     "the labelled passages and nothing else",
     "still wrong",
     "the answer is no better",
     "it is right: what else was handed on is to blame",
 )
-SETTLE = Rule(
+RESOLVE = ExperimentRule(
     "settle",
     "the labelled passages first, in place of the last ones",
     "right",
     "the answer is right: evidence was missing",
     "it is no better: the answer is at fault",
 )
-HANDS: Mapping[Rule, Callable[[CauseContext, Gold], Handed]] = {
-    SWAP_IN: _swapped,
-    SETTLE: _swapped,
-    RENEW: _renewed,
-    DROP: _only_evidence,
-    FIRST: _evidence_first,
-    ONLY: _only_labelled,
+PASSAGE_SELECTORS: Mapping[ExperimentRule, Callable[[CauseContext, GoldPassages], PassageChoice]] = {
+    SWAP_IN: _swap_in_gold,
+    RESOLVE: _swap_in_gold,
+    RENEW: _replace_stale,
+    DROP: _select_evidence_only,
+    MOVE_FIRST: _move_evidence_first,
+    GOLD_ONLY: _select_gold_only,
 }
-RULES: Mapping[str, Rule] = {
-    UNCLEAR.name: SETTLE,
+RULES_BY_CAUSE: Mapping[str, ExperimentRule] = {
+    UNCLEAR.name: RESOLVE,
     "empty_retrieval": SWAP_IN,
     "stale_source": RENEW,
     "compound": SWAP_IN,
@@ -153,134 +170,151 @@ RULES: Mapping[str, Rule] = {
     "ranked_low": SWAP_IN,
     "lost_before_prompt": SWAP_IN,
     "span_cut": SWAP_IN,
-    "wrong_refusal": ONLY,
-    "off_topic": ONLY,
-    "contradicted": ONLY,
+    "wrong_refusal": GOLD_ONLY,
+    "off_topic": GOLD_ONLY,
+    "contradicted": GOLD_ONLY,
     "noise": DROP,
-    "ignored": FIRST,
-    "hallucinated": ONLY,
-    "wrong_answer": ONLY,
-    "incomplete": ONLY,
+    "ignored": MOVE_FIRST,
+    "hallucinated": GOLD_ONLY,
+    "wrong_answer": GOLD_ONLY,
+    "incomplete": GOLD_ONLY,
 }
 
 
-def experiment(seen: CauseContext, cause: str, answer_no: int, gold: Gold) -> Experiment | str:
+def plan_experiment(context: CauseContext, cause: str, answer_no: int, gold: GoldPassages) -> Experiment | str:
     """The experiment that tells whether a cause is right, or why there is none.
 
     Args:
-        seen: the failed example.
+        context: the failed example.
         cause: that was inferred.
         answer_no: which of the system's answers it is.
         gold: the labelled passages, where a corpus was given.
     """
-    rule = RULES.get(cause or UNCLEAR.name)
+    rule = RULES_BY_CAUSE.get(cause or UNCLEAR.name)
     if rule is None:
         return NO_EXPERIMENT
-    before = graded(seen)
-    if before.grade is None:
+    grade_before = grade_answer(context)
+    if grade_before.grade is None:
         return UNREADABLE
-    if before.grade == RIGHT:
-        return RIGHT_ALREADY
-    passages = HANDS[rule](seen, gold)
-    if isinstance(passages, Lack):
+    if grade_before.grade == RIGHT:
+        return ALREADY_RIGHT
+    passages = PASSAGE_SELECTORS[rule](context, gold)
+    if isinstance(passages, MissingFact):
         return passages.what
-    if [passage.text for passage in passages] == [passage.text for passage in seen.passages or ()]:
-        return SAME
-    return _made(seen, cause, rule, answer_no, passages, before)
+    if [passage.text for passage in passages] == [passage.text for passage in context.passages or ()]:
+        return SAME_PASSAGES
+    return _build_experiment(context, cause, rule, answer_no, passages, grade_before)
 
 
-def reread(seen: CauseContext, cause: str, answer_no: int, passages: tuple[Passage, ...]) -> Experiment | None:
+def rebuild_experiment(
+    context: CauseContext, cause: str, answer_no: int, passages: tuple[Passage, ...]
+) -> Experiment | None:
     """An experiment that was made before, from the passages that it handed over; None for a cause that has none."""
-    rule = RULES.get(cause or UNCLEAR.name)
-    return None if rule is None else _made(seen, cause, rule, answer_no, passages, graded(seen))
+    rule = RULES_BY_CAUSE.get(cause or UNCLEAR.name)
+    return None if rule is None else _build_experiment(context, cause, rule, answer_no, passages, grade_answer(context))
 
 
-def _made(
-    seen: CauseContext, cause: str, rule: Rule, answer_no: int, passages: tuple[Passage, ...], before: Graded
+def _build_experiment(
+    context: CauseContext,
+    cause: str,
+    rule: ExperimentRule,
+    answer_no: int,
+    passages: tuple[Passage, ...],
+    grade_before: AnswerQuality,
 ) -> Experiment:
-    unchanged = seen.response.passages if seen.response.texts_recorded else None
-    answer = seen.response.answer or ""
-    return Experiment(seen.example.query_id, answer_no, cause, rule, passages, unchanged, before, answer)
+    unchanged = context.response.passages if context.response.has_passage_texts else None
+    answer = context.response.answer or ""
+    return Experiment(context.example.query_id, answer_no, cause, rule, passages, unchanged, grade_before, answer)
 
 
 # ---- how to read the answers ----
 
 
-def graded(seen: CauseContext) -> Graded:
+def grade_answer(context: CauseContext) -> AnswerQuality:
     """How good an answer is by itself: what was missed on the way to it does not count.
 
     Wrong: an error, a refusal, or an answer where a refusal is right; another subject, a claim that contradicts the
     reference, or not one reference claim stated. Partly: some reference claims or parts of the question left out, or
     claims without support. Right: none of these, every verdict being there.
     """
-    if seen.response.error is not None:
-        return Graded(WRONG, f"the system failed: {seen.response.error}")
-    if seen.answer is None:
-        return Graded(None, UNREADABLE)
-    if seen.is_answerable is False and seen.refuse is not None:
-        return Graded(RIGHT) if seen.refuse else Graded(WRONG, "it answers an unanswerable question")
-    if seen.refuse:
-        return Graded(WRONG, "it declines to answer")
-    if seen.address == "no":
-        return Graded(WRONG, "it does not address the question")
-    if seen.wrong:
-        return Graded(WRONG, f"claim {seen.wrong[0].n} contradicts the reference")
-    of = len(seen.agreement.reference) if seen.agreement else 0
-    if of and len(seen.unstated) == of:
-        return Graded(WRONG, f"it states none of {of} reference claims")
-    if seen.unstated:
-        return Graded(PARTLY, f"it states {of - len(seen.unstated)} of {of} reference claims")
-    if seen.bare or seen.against:
-        return Graded(PARTLY, f"{len(seen.bare) + len(seen.against)} of its claims have no support")
-    if seen.address == "partly":
-        return Graded(PARTLY, "it addresses part of the question")
-    return Graded(RIGHT) if _whole(seen) else Graded(None, "verdicts are missing")
+    if context.response.error is not None:
+        return AnswerQuality(WRONG, f"the system failed: {context.response.error}")
+    if context.answer is None:
+        return AnswerQuality(None, UNREADABLE)
+    if context.is_answerable is False and context.is_refusal is not None:
+        return (
+            AnswerQuality(RIGHT) if context.is_refusal else AnswerQuality(WRONG, "it answers an unanswerable question")
+        )
+    if context.is_refusal:
+        return AnswerQuality(WRONG, "it declines to answer")
+    if context.address_level == "no":
+        return AnswerQuality(WRONG, "it does not address the question")
+    if context.wrong:
+        return AnswerQuality(WRONG, f"claim {context.wrong[0].n} contradicts the reference")
+    n_reference_claims = len(context.agreement.reference) if context.agreement else 0
+    if n_reference_claims and len(context.unstated_claim_numbers) == n_reference_claims:
+        return AnswerQuality(WRONG, f"it states none of {n_reference_claims} reference claims")
+    if context.unstated_claim_numbers:
+        return AnswerQuality(
+            PARTLY,
+            f"it states {n_reference_claims - len(context.unstated_claim_numbers)} of {n_reference_claims} reference "
+            "claims",
+        )
+    if context.bare or context.against:
+        return AnswerQuality(PARTLY, f"{len(context.bare) + len(context.against)} of its claims have no support")
+    if context.address_level == "partly":
+        return AnswerQuality(PARTLY, "it addresses part of the question")
+    return AnswerQuality(RIGHT) if _has_all_verdicts(context) else AnswerQuality(None, "verdicts are missing")
 
 
-def _whole(seen: CauseContext) -> bool:
-    agreed = seen.agreement is None or None not in (*seen.agreement.reference, *seen.agreement.answer)
-    supported = seen.claims_whole and not seen.open_support
-    return supported and agreed and seen.address is not None and seen.refuse is not None
+def _has_all_verdicts(context: CauseContext) -> bool:
+    agreed = context.agreement is None or None not in (*context.agreement.reference, *context.agreement.answer)
+    supported = context.has_all_claim_verdicts and not context.unclear_claims
+    return supported and agreed and context.address_level is not None and context.is_refusal is not None
 
 
-def outcome(made: Experiment, seen: CauseContext | None, control: CauseContext | None = None) -> ExperimentOutcome:
+def decide_outcome(
+    planned: Experiment, context: CauseContext | None, control: CauseContext | None = None
+) -> ExperimentOutcome:
     """What an experiment says about its cause.
 
     Args:
-        made: the experiment.
-        seen: the new answer, judged as the first was; None where there is none yet.
+        planned: the experiment.
+        context: the new answer, judged as the first was; None where there is none yet.
         control: another answer from the passages that the failed one had, judged alike; None where none was asked for.
             Where it is right too, the failure does not repeat, and a right new answer says nothing about passages.
     """
-    if seen is None:
-        return ExperimentOutcome(made, "undecided", "not answered", Graded(None, "not answered"), "")
-    after = graded(seen)
-    if seen.response.error is not None:
-        return ExperimentOutcome(made, "undecided", after.sign, after, "")
-    verdict, why = _read(made.rule, made.before, after)
-    if after.grade == RIGHT and control is not None and graded(control).grade == RIGHT:
-        verdict, why = "undecided", CHANCE
-    return ExperimentOutcome(made, verdict, why, after, seen.response.answer or "")
+    if context is None:
+        return ExperimentOutcome(planned, "undecided", "not answered", AnswerQuality(None, "not answered"), "")
+    grade_after = grade_answer(context)
+    if context.response.error is not None:
+        return ExperimentOutcome(planned, "undecided", grade_after.sign, grade_after, "")
+    verdict, reason = _decide_from_grades(planned.rule, planned.before, grade_after)
+    if grade_after.grade == RIGHT and control is not None and grade_answer(control).grade == RIGHT:
+        verdict, reason = "undecided", NOT_REPEATABLE
+    return ExperimentOutcome(planned, verdict, reason, grade_after, context.response.answer or "")
 
 
-def _read(rule: Rule, before: Graded, after: Graded) -> tuple[Verdict, str]:
-    if before.grade is None or after.grade is None:
-        return "undecided", after.sign or before.sign
-    if after.grade == RIGHT:
-        mended = "right with the other passages"
-        return ("refuted", mended) if rule.expects == "still wrong" else ("confirmed", mended)
-    if after.grade > before.grade:
-        return "undecided", f"better, but not right: {after.sign}"
-    still = f"no better with the other passages: {after.sign}"
+def _decide_from_grades(
+    rule: ExperimentRule, grade_before: AnswerQuality, grade_after: AnswerQuality
+) -> tuple[Verdict, str]:
+    if grade_before.grade is None or grade_after.grade is None:
+        return "undecided", grade_after.sign or grade_before.sign
+    if grade_after.grade == RIGHT:
+        better_text = "right with the other passages"
+        return ("refuted", better_text) if rule.expects == "still wrong" else ("confirmed", better_text)
+    if grade_after.grade > grade_before.grade:
+        return "undecided", f"better, but not right: {grade_after.sign}"
+    unchanged_text = f"no better with the other passages: {grade_after.sign}"
     match rule.expects:
         case "right":
-            return "refuted", still
+            return "refuted", unchanged_text
         case "still wrong":
-            return "confirmed", still
-    return "undecided", still
+            return "confirmed", unchanged_text
+    return "undecided", unchanged_text
 
 
-def drawn(failed: Mapping[str, str], version: str, seed: int = 0) -> list[str]:
+def order_experiments(failed: Mapping[str, str], version: str, seed: int = 0) -> list[str]:
     """The failed examples in the order of their experiments: one of each cause in turn, each cause's at random.
 
     So a limit cuts every cause alike, within a cause the sample is random, and a higher limit only adds to it.
@@ -291,33 +325,33 @@ def drawn(failed: Mapping[str, str], version: str, seed: int = 0) -> list[str]:
         seed: of the draw.
     """
 
-    def place(query_id: str) -> bytes:
+    def compute_sort_key(query_id: str) -> bytes:
         return hashlib.sha256(f"{seed} {version} {query_id}".encode("utf-8", "surrogatepass")).digest()
 
-    by_cause: dict[str, list[str]] = {name: [] for name in (*BY_NAME, "")}
-    for query_id in sorted(failed, key=place):
+    by_cause: dict[str, list[str]] = {name: [] for name in (*ROWS_BY_NAME, "")}
+    for query_id in sorted(failed, key=compute_sort_key):
         by_cause.setdefault(failed[query_id], []).append(query_id)
-    turns = zip_longest(*by_cause.values())
-    return [query_id for query_id in chain.from_iterable(turns) if query_id is not None]
+    rounds = zip_longest(*by_cause.values())
+    return [query_id for query_id in chain.from_iterable(rounds) if query_id is not None]
 
 
-def tallies(
-    failed: Mapping[str, str], without: Mapping[str, str], outcomes: Sequence[ExperimentOutcome]
+def tally_causes(
+    failed: Mapping[str, str], skipped: Mapping[str, str], experiment_outcomes: Sequence[ExperimentOutcome]
 ) -> tuple[CauseTally, ...]:
     """Inferred and confirmed side by side, the most frequent cause first.
 
     Args:
         failed: query_id -> cause, of all failed examples.
-        without: query_id -> why no experiment was made, of those looked at.
-        outcomes: of the experiments.
+        skipped: query_id -> why no experiment was made, of those looked at.
+        experiment_outcomes: of the experiments.
     """
-    tallied = []
+    cause_tallies = []
     for cause in dict.fromkeys(failed.values()):
-        verdicts = [outcome.verdict for outcome in outcomes if outcome.experiment.cause == cause]
-        reasons = [why for query_id, why in without.items() if failed[query_id] == cause]
+        verdicts = [outcome.verdict for outcome in experiment_outcomes if outcome.experiment.cause == cause]
+        reasons = [reason for query_id, reason in skipped.items() if failed[query_id] == cause]
         counts = verdicts.count("confirmed"), verdicts.count("refuted"), verdicts.count("undecided")
         row = find_row(cause or UNCLEAR.name)
         component = row.component if row is not None else ""
-        left = {why: reasons.count(why) for why in dict.fromkeys(reasons)}
-        tallied.append(CauseTally(cause, component, list(failed.values()).count(cause), *counts, left))
-    return tuple(sorted(tallied, key=lambda tally: (-tally.inferred, tally.cause)))
+        reason_counts = {reason: reasons.count(reason) for reason in dict.fromkeys(reasons)}
+        cause_tallies.append(CauseTally(cause, component, list(failed.values()).count(cause), *counts, reason_counts))
+    return tuple(sorted(cause_tallies, key=lambda tally: (-tally.inferred, tally.cause)))

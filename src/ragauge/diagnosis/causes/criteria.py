@@ -5,20 +5,20 @@ from __future__ import annotations
 from ragauge.core.criterion import CriterionVerdict
 from ragauge.core.facts import CriteriaFacts
 from ragauge.diagnosis.causes.cause_context import CauseContext
-from ragauge.diagnosis.causes.cause_rule import CauseRow, Lack, Verdict, Why
+from ragauge.diagnosis.causes.cause_rule import CauseMatch, CauseRow, MissingFact, Verdict
 from ragauge.diagnosis.causes.remedied import Counterfactual
 
-CRITERION = "criterion:"  # how the name of the cause begins that a required criterion is
+CRITERION_PREFIX = "criterion:"  # how the name of the cause begins that a required criterion is
 
 
 def required_criteria(context: CauseContext) -> tuple[CriterionVerdict, ...]:
     """What was said of the criteria of the run that a right answer meets."""
     facts = context.asked("meet_criteria")
-    known = facts.verdicts if isinstance(facts, CriteriaFacts) and not context.mended.criteria else ()
-    return tuple(verdict for verdict in known if verdict.required)
+    verdicts = facts.verdicts if isinstance(facts, CriteriaFacts) and not context.mended.criteria else ()
+    return tuple(verdict for verdict in verdicts if verdict.required)
 
 
-def criterion_row(name: str, text: str) -> CauseRow:
+def build_criterion_row(name: str, text: str) -> CauseRow:
     """The row of a required criterion.
 
     Args:
@@ -26,15 +26,23 @@ def criterion_row(name: str, text: str) -> CauseRow:
         text: its statement; "" = it is not known any more.
     """
 
-    def decide(seen: CauseContext) -> Verdict:
+    def decide_criterion(context: CauseContext) -> Verdict:
         """The answer does not meet a required criterion."""
-        found = next((verdict for verdict in required_criteria(seen) if verdict.name == name), None)
-        if found is None or found.met:
+        criterion_verdict = next((verdict for verdict in required_criteria(context) if verdict.name == name), None)
+        if criterion_verdict is None or criterion_verdict.met:
             return None
-        if found.met is None:
-            return Lack(f"whether the criterion {name} is met")
-        level = f" (level {found.level} of {found.n_levels})" if found.level is not None else ""
-        return Why(f"{found.reason.rstrip('.') or f'{name} is not met'}{level}", "judge", Counterfactual(criteria=True))
+        if criterion_verdict.met is None:
+            return MissingFact(f"whether the criterion {name} is met")
+        level = (
+            f" (level {criterion_verdict.level} of {criterion_verdict.n_levels})"
+            if criterion_verdict.level is not None
+            else ""
+        )
+        return CauseMatch(
+            f"{criterion_verdict.reason.rstrip('.') or f'{name} is not met'}{level}",
+            "judge",
+            Counterfactual(criteria=True),
+        )
 
     fix = f"Ask for it in the prompt: {text}" if text else f"Ask in the prompt for what the criterion {name} says."
-    return CauseRow(f"{CRITERION}{name}", "generation", fix, decide)
+    return CauseRow(f"{CRITERION_PREFIX}{name}", "generation", fix, decide_criterion)

@@ -12,9 +12,9 @@ from typing import Literal
 from ragauge.core.readability import ControlledFact, Readability
 from ragauge.diagnosis.causes.score_bands import DOUBTFUL_P
 
-EVEN = 0.5  # from here on a probability reads as yes
+EVEN_P = 0.5  # from here on a probability reads as yes
 MIN_NO_SHARE = 0.05  # of the known-no pairs that score as high or higher; bench/wrong_blame.py measures it
-SCATTERED = "cells"  # the layout whose lines part a label, its year and its amount: a judge of words joins none
+SCATTERED_LAYOUT = "cells"  # the layout whose lines part a label, its year and its amount: a judge of words joins none
 
 Decision = Literal["yes", "no", "open"]
 
@@ -44,14 +44,14 @@ def decide(
     """
     if p is None:
         return "yes" if verdict else "no"
-    if p >= EVEN:
+    if p >= EVEN_P:
         return "yes" if verdict or not contradicted else "open"
     if verdict or passes:
         return "open"
-    return "no" if (contradicted and p <= DOUBTFUL_P) or is_no(p, fact, readability) else "open"
+    return "no" if (contradicted and p <= DOUBTFUL_P) or is_clear_no(p, fact, readability) else "open"
 
 
-def is_no(p: float, fact: ControlledFact, readability: Readability | None) -> bool:
+def is_clear_no(p: float, fact: ControlledFact, readability: Readability | None) -> bool:
     """Whether a probability decides that something is not so.
 
     Args:
@@ -65,13 +65,13 @@ def is_no(p: float, fact: ControlledFact, readability: Readability | None) -> bo
         every no open: copies of its lines are found in it, statements that join several of them are not.
     """
     if readability is None:
-        return p < EVEN
+        return p < EVEN_P
     scale = readability.scales.get(fact)
-    known = scale is not None and readability.can_read(fact) and readability.layout != SCATTERED
-    return known and p < EVEN and scale is not None and scale.share_of_no_at_least(p) >= MIN_NO_SHARE
+    is_readable = scale is not None and readability.can_read(fact) and readability.layout != SCATTERED_LAYOUT
+    return is_readable and p < EVEN_P and scale is not None and scale.compute_known_no_share(p) >= MIN_NO_SHARE
 
 
-def is_surely(p: float, fact: ControlledFact, readability: Readability | None) -> bool:
+def is_clear_yes(p: float, fact: ControlledFact, readability: Readability | None) -> bool:
     """Whether a probability is a yes that fewer than one in twenty pairs known to be false reach.
 
     Args:
@@ -80,7 +80,7 @@ def is_surely(p: float, fact: ControlledFact, readability: Readability | None) -
         readability: what the judge can read of the response; None = no controls were asked, and from 0.5 on all are.
     """
     if readability is None:
-        return p >= EVEN
+        return p >= EVEN_P
     scale = readability.scales.get(fact)
-    known = scale is not None and readability.can_read(fact)
-    return known and p >= EVEN and scale is not None and scale.share_of_no_at_least(p) < MIN_NO_SHARE
+    is_readable = scale is not None and readability.can_read(fact)
+    return is_readable and p >= EVEN_P and scale is not None and scale.compute_known_no_share(p) < MIN_NO_SHARE

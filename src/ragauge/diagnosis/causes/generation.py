@@ -8,203 +8,256 @@ from ragauge.core.facts import Claim
 from ragauge.core.label import NOT_SUPPORTED
 from ragauge.diagnosis.causes import evidence
 from ragauge.diagnosis.causes.cause_context import CauseContext
-from ragauge.diagnosis.causes.cause_rule import Basis, CauseRow, Lack, Verdict, Why, counted, numbers
-from ragauge.diagnosis.causes.evidence import SUPPORT, UNTOLD, in_the_dark, misread
-from ragauge.diagnosis.causes.labeled import WRONG
+from ragauge.diagnosis.causes.cause_rule import (
+    Basis,
+    CauseMatch,
+    CauseRow,
+    MissingFact,
+    Verdict,
+    format_numbered_noun,
+    format_numbers,
+)
+from ragauge.diagnosis.causes.evidence import (
+    EVIDENCE_QUESTION,
+    SUPPORT_QUESTION,
+    describe_misreading,
+    is_unclear_refusal,
+)
+from ragauge.diagnosis.causes.labeled import LABELED_WRONG
 from ragauge.diagnosis.causes.remedied import Counterfactual
 
-AGAINST = "whether the passages contradict the answer"
-EVIDENCE = "relevance labels or a reference answer: whether retrieval should have brought the evidence"
+CONTRADICTION_QUESTION = "whether the passages contradict the answer"
+MISSING_EVIDENCE_LABELS = "relevance labels or a reference answer: whether retrieval should have brought the evidence"
 
 
-def _missed_refusal(seen: CauseContext) -> Verdict:
+def _decide_missed_refusal(context: CauseContext) -> Verdict:
     """The corpus does not hold the answer, and the system answered.
 
     Applies when the question is labelled unanswerable and the answer does not decline.
     """
-    if seen.is_answerable or seen.refuse:
+    if context.is_answerable or context.is_refusal:
         return None
-    if seen.is_answerable is None:
-        return Lack("whether the question is answerable")
-    if seen.refuse is None:
-        return Lack(seen.lack("verify_answer.refuse"))
-    return Why(
+    if context.is_answerable is None:
+        return MissingFact("whether the question is answerable")
+    if context.is_refusal is None:
+        return MissingFact(context.describe_missing_fact("verify_answer.refuse"))
+    return CauseMatch(
         "the question is labelled unanswerable, yet the system answered", "labels", Counterfactual(everything=True)
     )
 
 
-def _wrong_refusal(seen: CauseContext) -> Verdict:
+def _decide_wrong_refusal(context: CauseContext) -> Verdict:
     """The system declined although the answer was before its eyes.
 
     Applies when the answer declines, the question is not labelled unanswerable, and no row above says that evidence is
     missing: of labelled documents, of a reference, or by a verdict on each passage. Where nothing tells whether the
     passages hold the answer, it is unclear.
     """
-    if seen.is_answerable is False or seen.refuse is False:
+    if context.is_answerable is False or context.is_refusal is False:
         return None
-    if seen.refuse is None:
-        return Lack(seen.lack("verify_answer.refuse"))
-    if in_the_dark(seen):
-        return Lack(UNTOLD)
-    known = "the question is answerable" if seen.is_answerable else "nothing says it is unanswerable"
-    basis: Basis = "labels" if seen.is_answerable else "judge"
-    return Why(f"the system declined to answer, but {known}", basis, Counterfactual(everything=True))
+    if context.is_refusal is None:
+        return MissingFact(context.describe_missing_fact("verify_answer.refuse"))
+    if is_unclear_refusal(context):
+        return MissingFact(EVIDENCE_QUESTION)
+    answerable_note = "the question is answerable" if context.is_answerable else "nothing says it is unanswerable"
+    basis: Basis = "labels" if context.is_answerable else "judge"
+    return CauseMatch(f"the system declined to answer, but {answerable_note}", basis, Counterfactual(everything=True))
 
 
-def _off_topic(seen: CauseContext) -> Verdict:
+def _decide_off_topic(context: CauseContext) -> Verdict:
     """The answer is about something else.
 
     Applies when the answer neither addresses the question nor declines.
     """
-    if seen.address in ("fully", "partly") or seen.refuse:
+    if context.address_level in ("fully", "partly") or context.is_refusal:
         return None
-    if seen.address is None or seen.refuse is None:
-        return Lack(seen.lack("verify_answer.address" if seen.address is None else "verify_answer.refuse"))
-    return Why(
-        "the answer does not address the question", "judge", Counterfactual(answer=True), p=evidence.addresses(seen)[2]
+    if context.address_level is None or context.is_refusal is None:
+        return MissingFact(
+            context.describe_missing_fact(
+                "verify_answer.address" if context.address_level is None else "verify_answer.refuse"
+            )
+        )
+    return CauseMatch(
+        "the answer does not address the question",
+        "judge",
+        Counterfactual(answer=True),
+        p=evidence.compute_address_probabilities(context)[2],
     )
 
 
-def _contradicted(seen: CauseContext) -> Verdict:
+def _decide_contradicted(context: CauseContext) -> Verdict:
     """A claim says otherwise than the passages.
 
     Applies when a passage contradicts a claim and none supports it.
     """
-    if seen.against:
-        first = seen.against[0]
-        text = f"{_share(seen, seen.against)} contradicted by the passages"
-        mends = Counterfactual(claims=frozenset(claim.n for claim in seen.against), usage=True)
-        text = f"{text} (claim {first.n} by {counted('passage', first.contradicting)})"
-        return Why(text, "judge", mends, p=evidence.unsupported(seen.against))
-    if not seen.claims_whole:
-        return Lack(seen.lack("verify_answer.support"))
-    return Lack(AGAINST) if any(claim.contradicting for claim in seen.open_support) else None
+    if context.against:
+        first = context.against[0]
+        text = f"{_format_claim_share(context, context.against)} contradicted by the passages"
+        remedy = Counterfactual(claims=frozenset(claim.n for claim in context.against), usage=True)
+        text = f"{text} (claim {first.n} by {format_numbered_noun('passage', first.contradicting)})"
+        return CauseMatch(text, "judge", remedy, p=evidence.compute_unsupported_probability(context.against))
+    if not context.has_all_claim_verdicts:
+        return MissingFact(context.describe_missing_fact("verify_answer.support"))
+    return MissingFact(CONTRADICTION_QUESTION) if any(claim.contradicting for claim in context.unclear_claims) else None
 
 
-def _ignored(seen: CauseContext) -> Verdict:
+def _decide_ignored(context: CauseContext) -> Verdict:
     """Evidence was there, and the answer takes nothing from the passages.
 
     Applies when the answer makes claims, no passage supports any or is cited for one, and some hold the evidence.
     """
-    if seen.used or seen.mended.usage or (seen.claims_whole and not seen.unsupported):
+    if context.used or context.mended.usage or (context.has_all_claim_verdicts and not context.unsupported_claims):
         return None
-    if _unread(seen):
-        return Lack(seen.lack("verify_answer.refuse"))  # a refusal uses no passage
-    if seen.reference is None and seen.likely_only:
+    if _is_unread_refusal(context):
+        return MissingFact(context.describe_missing_fact("verify_answer.refuse"))  # a refusal uses no passage
+    if context.reference is None and context.has_relevance_probabilities:
         return None  # a passage on the topic is no evidence yet
-    if not seen.claims_whole:
-        return Lack(seen.lack("verify_answer.support"))
-    if not all(seen.is_supported(claim) == "no" for claim in seen.claims or ()):
-        return Lack(SUPPORT)
-    if seen.evidence:
-        held = counted("passage", seen.evidence)
-        text = f"the answer uses none of the {seen.n} passages, though the evidence is in {held}"
-        mends = Counterfactual(claims=frozenset(claim.n for claim in seen.bare), answer=True)
-        return Why(text, "judge", mends, p=1 - max((claim.chance for claim in seen.claims or ()), default=0.0))
-    return None if seen.evidence_whole else Lack("which passages hold the evidence")
+    if not context.has_all_claim_verdicts:
+        return MissingFact(context.describe_missing_fact("verify_answer.support"))
+    if not all(context.is_supported(claim) == "no" for claim in context.claims or ()):
+        return MissingFact(SUPPORT_QUESTION)
+    if context.evidence:
+        evidence_text = format_numbered_noun("passage", context.evidence)
+        text = f"the answer uses none of the {context.n} passages, though the evidence is in {evidence_text}"
+        remedy = Counterfactual(claims=frozenset(claim.n for claim in context.bare), answer=True)
+        return CauseMatch(
+            text, "judge", remedy, p=1 - max((claim.chance for claim in context.claims or ()), default=0.0)
+        )
+    return None if context.has_all_evidence_verdicts else MissingFact("which passages hold the evidence")
 
 
-def _hallucinated(seen: CauseContext) -> Verdict:
+def _decide_hallucinated(context: CauseContext) -> Verdict:
     """A claim stands in no passage, be it true or not.
 
     Applies when no passage supports or contradicts a claim. It is a guess where nothing but probabilities, or nothing
     at all, says whether the evidence was there: no labels, no reference, no plain ratings.
     """
-    if _unread(seen):
-        return Lack(seen.lack("verify_answer.refuse"))  # a refusal stands in no passage
-    if bare := seen.bare:
-        numbered = [claim.n for claim in bare]
-        vague = any(claim.reason == NOT_SUPPORTED for claim in bare)
-        how = "not supported, by labels that do not say whether contradicted" if vague else "in no passage"
-        text = f"{_share(seen, bare)} {how} ({counted('claim', numbered)})"
-        known = seen.missed is not None or seen.reference is not None or seen.rated_plainly
-        mends, p = Counterfactual(claims=frozenset(numbered)), evidence.unsupported(bare)
-        return Why(text, "judge" if known else "guess", mends, "" if known else EVIDENCE, p)
-    if any(not claim.contradicting for claim in seen.open_support):
-        return Lack(SUPPORT)
-    return None if seen.claims_whole else Lack(seen.lack("verify_answer.support"))
+    if _is_unread_refusal(context):
+        return MissingFact(context.describe_missing_fact("verify_answer.refuse"))  # a refusal stands in no passage
+    if unsupported := context.bare:
+        numbered = [claim.n for claim in unsupported]
+        is_vague = any(claim.reason == NOT_SUPPORTED for claim in unsupported)
+        support_text = "not supported, by labels that do not say whether contradicted" if is_vague else "in no passage"
+        text = f"{_format_claim_share(context, unsupported)} {support_text} ({format_numbered_noun('claim', numbered)})"
+        is_certain = context.missed is not None or context.reference is not None or context.has_plain_ratings
+        remedy, p = Counterfactual(claims=frozenset(numbered)), evidence.compute_unsupported_probability(unsupported)
+        return CauseMatch(
+            text, "judge" if is_certain else "guess", remedy, "" if is_certain else MISSING_EVIDENCE_LABELS, p
+        )
+    if any(not claim.contradicting for claim in context.unclear_claims):
+        return MissingFact(SUPPORT_QUESTION)
+    return (
+        None if context.has_all_claim_verdicts else MissingFact(context.describe_missing_fact("verify_answer.support"))
+    )
 
 
-def _misattributed(seen: CauseContext) -> Verdict:
+def _decide_misattributed(context: CauseContext) -> Verdict:
     """A claim cites passages, but not those that support it.
 
     Applies when a supported claim cites passages and none of those that support it. A wrong citation alone does not
     make an answer fail: something else has to be amiss as well.
     """
-    if seen.response.citations is None or seen.claims == ():
+    if context.response.citations is None or context.claims == ():
         return None
-    if seen.claims is None:
-        return Lack(seen.lack("verify_answer.support"))
-    for claim in seen.claims:
+    if context.claims is None:
+        return MissingFact(context.describe_missing_fact("verify_answer.support"))
+    for claim in context.claims:
         if claim.supporting:
-            cited = seen.cited(claim)
+            cited = context.cited(claim)
             if cited and cited.isdisjoint(claim.supporting):
-                text = f"claim {claim.n} cites {counted('passage', cited)}"
-                return Why(f"{text} but stands in {numbers(claim.supporting)}", "judge", p=claim.chance)
+                text = f"claim {claim.n} cites {format_numbered_noun('passage', cited)}"
+                return CauseMatch(f"{text} but stands in {format_numbers(claim.supporting)}", "judge", p=claim.chance)
     return None
 
 
-def _wrong_answer(seen: CauseContext) -> Verdict:
+def _decide_wrong_answer(context: CauseContext) -> Verdict:
     """The answer is another one than the reference.
 
     Applies when the answer does not decline, and a person labeled it wrong, or it states none of the reference claims,
     or it makes a claim that a passage supports and that contradicts the reference. Where it follows a passage that also
     holds the evidence, it misread it.
     """
-    if seen.facts.labels.right is False and not (seen.refuse or seen.mended.answer):
-        return Why(WRONG, "judge", Counterfactual(answer=True))
-    if seen.agreement is None:
-        return Lack(seen.lack("agree.reference"))
-    of, against = len(seen.agreement.reference), [claim for claim in seen.wrong if claim.supporting]
-    none = bool(seen.unstated) and len(seen.unstated) == of
-    if seen.refuse or not (none or against):
+    if context.facts.labels.right is False and not (context.is_refusal or context.mended.answer):
+        return CauseMatch(LABELED_WRONG, "judge", Counterfactual(answer=True))
+    if context.agreement is None:
+        return MissingFact(context.describe_missing_fact("agree.reference"))
+    n_reference_claims, contradicting = (
+        len(context.agreement.reference),
+        [claim for claim in context.wrong if claim.supporting],
+    )
+    states_none = bool(context.unstated_claim_numbers) and len(context.unstated_claim_numbers) == n_reference_claims
+    if context.is_refusal or not (states_none or contradicting):
         return None
-    if _unread(seen):
-        return Lack(seen.lack("verify_answer.refuse"))
-    verb = "contradicts" if len(against) == 1 else "contradict"
-    text = f"{counted('claim', [claim.n for claim in against])} {verb} the reference"
-    if none:
-        text = f"the answer states none of the {of} reference claims:" if of > 1 else "the answer does not state"
-        text = f"{text} {_quoted(seen, seen.unstated)}"
-    followed = frozenset(n for claim in against for n in claim.supporting) or seen.used
-    if held := misread(seen, followed):
-        text = f"{text}; {'it' if none else 'the answer'} {held}"
-    p = max(evidence.none_stated(seen) if none else 0.0, evidence.disagrees(seen, against) if against else 0.0)
-    return Why(text, "judge", Counterfactual(answer=True, claims=frozenset(claim.n for claim in against)), p=p)
+    if _is_unread_refusal(context):
+        return MissingFact(context.describe_missing_fact("verify_answer.refuse"))
+    verb = "contradicts" if len(contradicting) == 1 else "contradict"
+    text = f"{format_numbered_noun('claim', [claim.n for claim in contradicting])} {verb} the reference"
+    if states_none:
+        text = (
+            f"the answer states none of the {n_reference_claims} reference claims:"
+            if n_reference_claims > 1
+            else "the answer does not state"
+        )
+        text = f"{text} {_quote_reference_claims(context, context.unstated_claim_numbers)}"
+    followed = frozenset(n for claim in contradicting for n in claim.supporting) or context.used
+    if misreading := describe_misreading(context, followed):
+        text = f"{text}; {'it' if states_none else 'the answer'} {misreading}"
+    p = max(
+        evidence.compute_none_stated_probability(context) if states_none else 0.0,
+        evidence.compute_disagreement_probability(context, contradicting) if contradicting else 0.0,
+    )
+    return CauseMatch(
+        text, "judge", Counterfactual(answer=True, claims=frozenset(claim.n for claim in contradicting)), p=p
+    )
 
 
-def _incomplete(seen: CauseContext) -> Verdict:
+def _decide_incomplete(context: CauseContext) -> Verdict:
     """The answer leaves out a part.
 
     Applies when the answer addresses the question partly, or states some of the reference claims and not all.
     """
-    of = len(seen.agreement.reference) if seen.agreement else 0
-    if seen.address == "partly":
-        left = f": it leaves out {_quoted(seen, seen.unstated)}" if 0 < len(seen.unstated) < of else ""
-        return Why(f"the answer addresses only part of the question{left}", "judge", p=1 - evidence.addresses(seen)[0])
-    if 0 < len(seen.unstated) < of:
-        text = f"the answer states {of - len(seen.unstated)} of {of} reference claims and leaves out"
-        return Why(f"{text} {_quoted(seen, seen.unstated)}", "judge", p=evidence.unstated(seen))
-    if seen.address is None:
-        return Lack(seen.lack("verify_answer.address"))
-    return Lack(seen.lack("agree.reference")) if seen.agreement is None else None
+    n_reference_claims = len(context.agreement.reference) if context.agreement else 0
+    if context.address_level == "partly":
+        omission = (
+            f": it leaves out {_quote_reference_claims(context, context.unstated_claim_numbers)}"
+            if 0 < len(context.unstated_claim_numbers) < n_reference_claims
+            else ""
+        )
+        return CauseMatch(
+            f"the answer addresses only part of the question{omission}",
+            "judge",
+            p=1 - evidence.compute_address_probabilities(context)[0],
+        )
+    if 0 < len(context.unstated_claim_numbers) < n_reference_claims:
+        text = (
+            f"the answer states {n_reference_claims - len(context.unstated_claim_numbers)} of {n_reference_claims} "
+            "reference claims and leaves out"
+        )
+        return CauseMatch(
+            f"{text} {_quote_reference_claims(context, context.unstated_claim_numbers)}",
+            "judge",
+            p=evidence.compute_unstated_probability(context),
+        )
+    if context.address_level is None:
+        return MissingFact(context.describe_missing_fact("verify_answer.address"))
+    return MissingFact(context.describe_missing_fact("agree.reference")) if context.agreement is None else None
 
 
-def _unread(seen: CauseContext) -> bool:
+def _is_unread_refusal(context: CauseContext) -> bool:
     """Whether the answer may decline in a language that the judge cannot tell it in."""
-    return seen.answer is not None and seen.answer.refuse is None and bool(seen.answer.unread)
+    return context.answer is not None and context.answer.refuse is None and bool(context.answer.unread)
 
 
-def _quoted(seen: CauseContext, left: Sequence[int], most: int = 120) -> str:
+def _quote_reference_claims(context: CauseContext, unstated_numbers: Sequence[int], max_chars: int = 120) -> str:
     """The first of these reference claims in its own words, and how many more there are."""
-    text = seen.reference_text(left[0])
-    short = f"{text[:most].rstrip()}…" if len(text) > most else text
-    first = f"“{short}”" if text else f"reference claim {left[0]}"
-    return f"{first} and {len(left) - 1} more" if len(left) > 1 else first
+    text = context.find_reference_text(unstated_numbers[0])
+    short = f"{text[:max_chars].rstrip()}…" if len(text) > max_chars else text
+    first = f"“{short}”" if text else f"reference claim {unstated_numbers[0]}"
+    return f"{first} and {len(unstated_numbers) - 1} more" if len(unstated_numbers) > 1 else first
 
 
-def _share(seen: CauseContext, claims: Sequence[Claim]) -> str:
-    total = len(seen.answer.claims) if seen.answer else 0
+def _format_claim_share(context: CauseContext, claims: Sequence[Claim]) -> str:
+    total = len(context.answer.claims) if context.answer else 0
     return f"{len(claims)} of {total} claim{'' if total == 1 else 's'}"
 
 
@@ -212,50 +265,53 @@ MISSED_REFUSAL = CauseRow(
     "missed_refusal",
     "generation",
     "Give the prompt a way out: say so when the passages do not hold the answer.",
-    _missed_refusal,
+    _decide_missed_refusal,
 )
 WRONG_REFUSAL = CauseRow(
     "wrong_refusal",
     "generation",
     "Make the prompt less cautious: answer whenever the passages hold the answer.",
-    _wrong_refusal,
+    _decide_wrong_refusal,
 )
 OFF_TOPIC = CauseRow(
     "off_topic",
     "generation",
     "Repeat the question in the prompt after the passages; check query rewriting.",
-    _off_topic,
+    _decide_off_topic,
 )
 CONTRADICTED = CauseRow(
     "contradicted",
     "generation",
     "Tell the model to copy facts from the passages exactly; try a stronger model.",
-    _contradicted,
+    _decide_contradicted,
 )
 IGNORED = CauseRow(
     "ignored",
     "generation",
     "Demand answers from the passages; put the best passage first or last; smaller chunks.",
-    _ignored,
+    _decide_ignored,
 )
 HALLUCINATED = CauseRow(
     "hallucinated",
     "generation",
     "Write 'answer only from the context' into the prompt, validate the output, or try another model.",
-    _hallucinated,
+    _decide_hallucinated,
 )
 MISATTRIBUTED = CauseRow(
-    "misattributed", "generation", "Number the passages in the prompt and fix the format of citations.", _misattributed
+    "misattributed",
+    "generation",
+    "Number the passages in the prompt and fix the format of citations.",
+    _decide_misattributed,
 )
 WRONG_ANSWER = CauseRow(
     "wrong_answer",
     "generation",
     "Hold it beside the reference: where it is right too, add it as an accepted answer; else try a stronger model.",
-    _wrong_answer,
+    _decide_wrong_answer,
 )
 INCOMPLETE = CauseRow(
     "incomplete",
     "generation",
     "Ask for every part of the question; check that retrieval brings all of the evidence.",
-    _incomplete,
+    _decide_incomplete,
 )

@@ -6,14 +6,14 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from ragauge.core.facts import AgreementFacts, AnswerFacts, Claim, Evidence, FactsOf, Rating, RelevanceFacts
-from ragauge.core.messages import plural
+from ragauge.core.facts import AgreementFacts, AnswerFacts, Claim, Evidence, JudgeFacts, Rating, RelevanceFacts
+from ragauge.core.messages import format_count
 from ragauge.core.readability import ControlledFact
 from ragauge.metrics.facts import Facts
-from ragauge.metrics.not_read import why_not_read
+from ragauge.metrics.not_read import explain_unread
 
-WRONG = "a person labeled this answer wrong"
-OFF_QUESTION = "a person labeled that this answer does not fully address the question"
+LABELED_WRONG = "a person labeled this answer wrong"
+LABELED_OFF_QUESTION = "a person labeled that this answer does not fully address the question"
 NOT_ASKED = AnswerFacts((), None, None, support_asked=False)
 
 
@@ -30,8 +30,8 @@ def merge_labels(facts: Facts) -> Facts:
     evidence, certain = dict(facts.evidence), set[ControlledFact]()
     answer, relevance = labeled.get("verify_answer"), labeled.get("rate_passages")
     if isinstance(answer, AnswerFacts):
-        judged = _find_facts(facts, "verify_answer")
-        evidence["verify_answer"] = _wrap("verify_answer", _merge_answer(answer, judged, facts))
+        judge_facts = _find_facts(facts, "verify_answer")
+        evidence["verify_answer"] = _wrap_evidence("verify_answer", _merge_answer(answer, judge_facts, facts))
         certain |= {"support"} if answer.support_asked else set()
         certain |= {"address"} if answer.address is not None else set()
         agreement = _find_facts(facts, "agree")
@@ -40,7 +40,7 @@ def merge_labels(facts: Facts) -> Facts:
     if isinstance(relevance, RelevanceFacts):
         certain.add("relevance")
         merged = _merge_ratings(relevance, _find_facts(facts, "rate_passages"))
-        evidence["rate_passages"] = _wrap("rate_passages", merged)
+        evidence["rate_passages"] = _wrap_evidence("rate_passages", merged)
         if evidence_is_labeled(facts):
             evidence.pop("verify_reference", None)
     readability = facts.readability and replace(facts.readability, labeled=frozenset(certain))
@@ -57,8 +57,8 @@ def evidence_is_labeled(facts: Facts) -> bool:
 def find_labeled_failure(facts: Facts) -> str:
     """The failure that people's labels of the response show, in words; "" for none."""
     if facts.labels.right is False:
-        return WRONG
-    return find_unsupported(facts) or (OFF_QUESTION if is_off_question(facts) else "")
+        return LABELED_WRONG
+    return find_unsupported(facts) or (LABELED_OFF_QUESTION if is_off_question(facts) else "")
 
 
 def find_unsupported(facts: Facts) -> str:
@@ -70,7 +70,7 @@ def find_unsupported(facts: Facts) -> str:
         return ""
     if len(claims) == len(unsupported) == 1:
         return "a person labeled this answer not supported by its passages"
-    return f"a person labeled {len(unsupported)} of {plural(len(claims), 'claim')} not supported by the passages"
+    return f"a person labeled {len(unsupported)} of {format_count(len(claims), 'claim')} not supported by the passages"
 
 
 def is_off_question(facts: Facts) -> bool:
@@ -92,17 +92,17 @@ def _find_facts(facts: Facts, question: str) -> Any:
     evidence = facts.evidence.get(question)
     if evidence is None or evidence.status == "failed":
         return None
-    return None if why_not_read(question, facts.readability, facts.response) else evidence.facts
+    return None if explain_unread(question, facts.readability, facts.response) else evidence.facts
 
 
-def _wrap(question: str, labeled: FactsOf) -> Evidence:
+def _wrap_evidence(question: str, labeled: JudgeFacts) -> Evidence:
     return Evidence("", question, 0, "people", "ok", labeled)
 
 
-def _merge_answer(labeled: AnswerFacts, judged: Any, facts: Facts) -> AnswerFacts:
-    merged = judged if isinstance(judged, AnswerFacts) else NOT_ASKED
+def _merge_answer(labeled: AnswerFacts, judge_facts: Any, facts: Facts) -> AnswerFacts:
+    merged = judge_facts if isinstance(judge_facts, AnswerFacts) else NOT_ASKED
     if labeled.support_asked:
-        unread = why_not_read("verify_answer.support", facts.readability, facts.response)
+        unread = explain_unread("verify_answer.support", facts.readability, facts.response)
         others = merged.claims if merged.support_asked and unread is None else ()
         merged = replace(merged, claims=_merge_claims(labeled.claims, others), support_asked=True, unread="")
     if labeled.address is not None:
@@ -112,24 +112,24 @@ def _merge_answer(labeled: AnswerFacts, judged: Any, facts: Facts) -> AnswerFact
     return merged
 
 
-def _merge_claims(labeled: Sequence[Claim], judged: Sequence[Claim]) -> tuple[Claim, ...]:
+def _merge_claims(labeled: Sequence[Claim], judge_claims: Sequence[Claim]) -> tuple[Claim, ...]:
     """People's claims; in place of a sentence that they left open, the judge's claims of it."""
     merged: dict[Claim, None] = {}
     for claim in labeled:
         if claim.status == "ok":
             merged[replace(claim, p=None)] = None
         else:
-            same = [other for other in judged if other.start < claim.end and claim.start < other.end]
-            merged.update(dict.fromkeys(same or [claim]))
+            overlapping = [other for other in judge_claims if other.start < claim.end and claim.start < other.end]
+            merged.update(dict.fromkeys(overlapping or [claim]))
     return tuple(replace(claim, n=n) for n, claim in enumerate(merged, 1))
 
 
-def _merge_ratings(labeled: RelevanceFacts, judged: Any) -> RelevanceFacts:
+def _merge_ratings(labeled: RelevanceFacts, judge_facts: Any) -> RelevanceFacts:
     """People's ratings; the judge's of passages that they left open, unless they know where the evidence is."""
-    known = any(rating.relevant for rating in labeled.ratings)
+    has_labeled_evidence = any(rating.relevant for rating in labeled.ratings)
     others: dict[int, Rating] = {}
-    if isinstance(judged, RelevanceFacts) and judged.unit == "passage" and not known:
-        others = {rating.passage: rating for rating in judged.ratings}
+    if isinstance(judge_facts, RelevanceFacts) and judge_facts.unit == "passage" and not has_labeled_evidence:
+        others = {rating.passage: rating for rating in judge_facts.ratings}
     ratings = (
         rating if rating.relevant is not None else others.get(rating.passage, rating) for rating in labeled.ratings
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ragauge.core.example import Relevant, Span
-from ragauge.core.ranking import open_in
+from ragauge.core.ranking import has_uncovered_gap
 from ragauge.core.response import Passage
 from ragauge.diagnosis.causes.cached_attribute import Lazy
 from ragauge.diagnosis.causes.remedied import Counterfactual
@@ -33,10 +33,10 @@ class LabeledContext:
         """Documents that hold the answer: labelled with a grade of at least 1, else those of the gold spans."""
         if self.example.relevant:
             return tuple(item for item in self.example.relevant if item.grade >= 1)
-        return tuple(Relevant((doc_id,)) for doc_id in dict.fromkeys(span.doc_id for span in self.spans))
+        return tuple(Relevant((doc_id,)) for doc_id in dict.fromkeys(span.doc_id for span in self.gold_spans))
 
     @property
-    def spans(self) -> tuple[Span, ...]:
+    def gold_spans(self) -> tuple[Span, ...]:
         """Where the evidence stands in the documents."""
         return self.example.gold_spans or ()
 
@@ -45,9 +45,9 @@ class LabeledContext:
         """Labelled documents none of whose members was handed on; None without labels or recorded passages."""
         if not self.relevant or self.passages is None:
             return None
-        there = {passage.doc_id for passage in self.passages}
-        right = self.mended.documents
-        return tuple(i for i in self.relevant if i.doc_ids not in right and there.isdisjoint(i.doc_ids))
+        passed_doc_ids = {passage.doc_id for passage in self.passages}
+        excused = self.mended.documents
+        return tuple(i for i in self.relevant if i.doc_ids not in excused and passed_doc_ids.isdisjoint(i.doc_ids))
 
     @Lazy
     def ranks(self) -> dict[str, int] | None:
@@ -69,49 +69,62 @@ class LabeledContext:
         """Gold spans that lack characters although their document was handed on."""
         if self.mended.evidence:
             return ()
-        return tuple(span for span in self.spans if self._pieces(span) and open_in(span, self._pieces(span)))
+        return tuple(
+            span
+            for span in self.gold_spans
+            if self._list_passage_bounds(span) and has_uncovered_gap(span, self._list_passage_bounds(span))
+        )
 
     @Lazy
-    def deep_spans(self) -> tuple[tuple[Span, int], ...]:
+    def low_ranked_spans(self) -> tuple[tuple[Span, int], ...]:
         """Of `cut_spans`, those that one candidate beyond the passages handed on holds whole, with its rank from 1."""
         later = list(enumerate(self.response.candidates or (), 1))[self.n :]
         reached = []
         for span in self.cut_spans:
             for rank, passage in later:
-                piece = passage.span if passage.doc_id == span.doc_id else None
-                if piece is not None and not open_in(span, [(piece.start, piece.end)]):
+                passage_span = passage.span if passage.doc_id == span.doc_id else None
+                if passage_span is not None and not has_uncovered_gap(span, [(passage_span.start, passage_span.end)]):
                     reached.append((span, rank))
                     break
         return tuple(reached)
 
     @Lazy
-    def spans_known(self) -> bool:
+    def has_span_positions(self) -> bool:
         """Whether every passage of the gold documents says where it stands in them."""
-        docs = {span.doc_id for span in self.spans}
+        docs = {span.doc_id for span in self.gold_spans}
         return all(passage.span is not None for passage in self.passages or () if passage.doc_id in docs)
 
     @Lazy
-    def spans_whole(self) -> bool:
+    def has_all_spans(self) -> bool:
         """Whether labels say that all of the evidence was handed on: every gold span, from end to end."""
         return (
-            bool(self.spans)
-            and self.spans_known
-            and all(self._pieces(span) and not open_in(span, self._pieces(span)) for span in self.spans)
+            bool(self.gold_spans)
+            and self.has_span_positions
+            and all(
+                self._list_passage_bounds(span) and not has_uncovered_gap(span, self._list_passage_bounds(span))
+                for span in self.gold_spans
+            )
         )
 
-    def _pieces(self, span: Span) -> list[tuple[int, int]]:
-        held = [passage.span for passage in self.passages or () if passage.doc_id == span.doc_id]
-        return [] if None in held else sorted((piece.start, piece.end) for piece in held if piece is not None)
+    def _list_passage_bounds(self, span: Span) -> list[tuple[int, int]]:
+        passage_spans = [passage.span for passage in self.passages or () if passage.doc_id == span.doc_id]
+        return (
+            []
+            if None in passage_spans
+            else sorted(
+                (passage_span.start, passage_span.end) for passage_span in passage_spans if passage_span is not None
+            )
+        )
 
     # ---- versions ----
 
     @Lazy
-    def dated(self) -> bool:
+    def has_dates(self) -> bool:
         """Whether some passage says how old it is."""
         return any(passage.superseded_by or passage.updated_at for passage in self.passages or ())
 
     @Lazy
-    def outdated(self) -> frozenset[int]:
+    def outdated_passages(self) -> frozenset[int]:
         """Numbers of the passages older than the newest version of their document, candidates included."""
         newest: dict[str, str] = {}
         for passage in (*(self.passages or ()), *(self.response.candidates or ())):
@@ -120,15 +133,15 @@ class LabeledContext:
         return frozenset(
             n
             for n, passage in enumerate(self.passages or (), 1)
-            if passage.updated_at and _older(passage.updated_at, newest[passage.doc_id])
+            if passage.updated_at and _is_older(passage.updated_at, newest[passage.doc_id])
         )
 
     @Lazy
     def stale(self) -> frozenset[int]:
         """Numbers of the passages that are outdated or superseded by another document."""
-        return self.outdated | {n for n, passage in enumerate(self.passages or (), 1) if passage.superseded_by}
+        return self.outdated_passages | {n for n, passage in enumerate(self.passages or (), 1) if passage.superseded_by}
 
-    def versions(self, item: Relevant) -> tuple[list[int], list[int]]:
+    def split_by_version(self, item: Relevant) -> tuple[list[int], list[int]]:
         """Numbers of a labelled item's passages: current ones, and outdated ones or of documents that it replaces.
 
         A document that is labelled counts as current even where another supersedes it: the label says that it holds
@@ -138,12 +151,12 @@ class LabeledContext:
         old: list[int] = []
         for n, passage in enumerate(self.passages or (), 1):
             if passage.doc_id in item.doc_ids:
-                (old if n in self.outdated else current).append(n)
+                (old if n in self.outdated_passages else current).append(n)
             elif passage.superseded_by in item.doc_ids:
                 old.append(n)
         return current, old
 
 
-def _older(date: str, newest: str) -> bool:
+def _is_older(date: str, newest: str) -> bool:
     """Whether an ISO date lies before another one, at the precision that both have."""
     return date[: len(newest)] < newest[: len(date)]

@@ -12,57 +12,69 @@ from ragauge.diagnosis.causes import evidence
 from ragauge.diagnosis.causes.cause_context import CauseContext
 from ragauge.diagnosis.causes.cause_rule import (
     Basis,
+    CauseMatch,
     CauseRow,
-    Lack,
+    MissingFact,
     Remedy,
     Verdict,
-    Why,
-    counted,
-    documents,
-    members,
-    numbers,
+    collect_members,
+    format_documents,
+    format_numbered_noun,
+    format_numbers,
 )
-from ragauge.diagnosis.causes.evidence import SUPPORT, UNTOLD, holding, judged, labelled
+from ragauge.diagnosis.causes.evidence import (
+    EVIDENCE_QUESTION,
+    SUPPORT_QUESTION,
+    find_evidence_passages,
+    find_judged_evidence,
+    find_labeled_evidence,
+)
 from ragauge.diagnosis.causes.labeled import evidence_is_labeled
 from ragauge.diagnosis.causes.remedied import Counterfactual
 from ragauge.diagnosis.causes.system import NOT_IN_INDEX
-from ragauge.metrics.topics import names_topic
+from ragauge.metrics.topics import has_named_topic
 
-SPANS = "gold spans: where in the documents the evidence stands"
-READINGS = 0.5  # a claim that is in none of the gold documents has two readings, and nothing tells them apart
-POSITIONS = "where the passages stand in their documents"
+SPANS_NEEDED = "gold spans: where in the documents the evidence stands"
+CUT_READING_P = 0.5  # a claim that is in none of the gold documents has two readings, and nothing tells them apart
+POSITIONS_NEEDED = "where the passages stand in their documents"
 
 
-def _cut(seen: CauseContext) -> Verdict:
+def _decide_span_cut(context: CauseContext) -> Verdict:
     """The right documents came, but not the right part of them.
 
     Applies when no gold document is missed, yet a labelled span is not covered by the passages; or, where spans are not
     labelled, a reference claim is in no passage. The latter is a guess: the reference may say more than the documents.
     """
-    if seen.missed is None or seen.missed:
+    if context.missed is None or context.missed:
         return None
-    there, mends = documents(seen.relevant), Counterfactual(evidence=True)
-    if seen.cut_spans:
-        span = seen.cut_spans[0]
-        text = f"{there} handed on, but not all of the evidence in {_stretch(span)}"
-        return Why(text, "labels", mends)
-    if seen.lost:
-        claims = f"{len(seen.lost)} of {len(seen.reference or ())} reference claims"
-        text = f"{there} handed on, yet {claims} in none of the passages"
+    documents_text, remedy = format_documents(context.relevant), Counterfactual(evidence=True)
+    if context.cut_spans:
+        span = context.cut_spans[0]
+        text = f"{documents_text} handed on, but not all of the evidence in {_format_span(span)}"
+        return CauseMatch(text, "labels", remedy)
+    if context.lost:
+        claims = f"{len(context.lost)} of {len(context.reference or ())} reference claims"
+        text = f"{documents_text} handed on, yet {claims} in none of the passages"
         other = "cut away, or the reference says more than the documents"
-        lacking = POSITIONS if seen.spans else SPANS
-        return Why(f"{text}: {other}", "guess", mends, lacking, evidence.unmet(seen) * READINGS)
-    if seen.unmet:
-        claims = counted("reference claim", [claim.n for claim in seen.unmet])
-        return Lack(f"where {claims} should stand: every labelled span was handed on")
-    if seen.spans and not seen.spans_known:
-        return Lack(POSITIONS)
-    if seen.open_claims and not seen.spans_whole:
-        return Lack(UNTOLD)
-    return None if seen.reference is None or seen.evidence_whole else Lack(seen.lack("verify_reference.claims"))
+        lacking = POSITIONS_NEEDED if context.gold_spans else SPANS_NEEDED
+        return CauseMatch(
+            f"{text}: {other}", "guess", remedy, lacking, evidence.compute_missing_probability(context) * CUT_READING_P
+        )
+    if context.missing_reference_claims:
+        claims = format_numbered_noun("reference claim", [claim.n for claim in context.missing_reference_claims])
+        return MissingFact(f"where {claims} should stand: every labelled span was handed on")
+    if context.gold_spans and not context.has_span_positions:
+        return MissingFact(POSITIONS_NEEDED)
+    if context.unclear_reference_claims and not context.has_all_spans:
+        return MissingFact(EVIDENCE_QUESTION)
+    return (
+        None
+        if context.reference is None or context.has_all_evidence_verdicts
+        else MissingFact(context.describe_missing_fact("verify_reference.claims"))
+    )
 
 
-def _noise(seen: CauseContext) -> Verdict:
+def _decide_noise(context: CauseContext) -> Verdict:
     """The answer rests on passages that lead astray.
 
     Applies when a claim contradicts the reference and stands in passages that do not hold the evidence, which others
@@ -70,52 +82,71 @@ def _noise(seen: CauseContext) -> Verdict:
     with the evidence in it has misread it, which no ranking mends: see wrong_answer. Where the evidence ranks above the
     passages that the answer follows, the fault is the generator's: no reranking mends it.
     """
-    held = holding(seen)
-    follows = [claim for claim in seen.wrong if claim.supporting]
-    astray = [claim for claim in follows if held and held.isdisjoint(claim.supporting)]
-    if astray:
-        where, mends = counted("passage", astray[0].supporting), Counterfactual(claims=frozenset(c.n for c in astray))
-        text = f"claim {astray[0].n} follows {where} but contradicts the reference"
-        above = _above(seen, astray[0].supporting)
-        return Why(f"{text}{above}", "judge", mends, p=evidence.disagrees(seen, astray), elsewhere=bool(above))
-    if seen.mended.usage:
+    evidence_numbers = find_evidence_passages(context)
+    supported_wrong = [claim for claim in context.wrong if claim.supporting]
+    misled = [claim for claim in supported_wrong if evidence_numbers and evidence_numbers.isdisjoint(claim.supporting)]
+    if misled:
+        where, remedy = (
+            format_numbered_noun("passage", misled[0].supporting),
+            Counterfactual(claims=frozenset(c.n for c in misled)),
+        )
+        text = f"claim {misled[0].n} follows {where} but contradicts the reference"
+        ranking_text = _describe_evidence_above(context, misled[0].supporting)
+        return CauseMatch(
+            f"{text}{ranking_text}",
+            "judge",
+            remedy,
+            p=evidence.compute_disagreement_probability(context, misled),
+            elsewhere=bool(ranking_text),
+        )
+    if context.mended.usage:
         return None
-    if seen.used and judged(seen) and seen.used.isdisjoint(held):
-        if not (seen.claims_whole and seen.evidence_whole):
-            return Lack("some verdicts on claims or passages")
-        above, mends = _above(seen, seen.used), Counterfactual(usage=True, answer=True)
-        text = f"the answer uses {counted('passage', seen.used)}; the evidence is in {numbers(sorted(held))}{above}"
-        return Why(text, "judge", mends, elsewhere=bool(above))
-    if seen.claims is None:
-        return Lack(seen.lack("verify_answer.support"))
-    if follows and not held:
-        return Lack("which passages hold the evidence")
-    supported = any(claim.supporting for claim in seen.claims)
-    return Lack(seen.lack("agree.answer")) if supported and seen.agreement is None else None
+    if context.used and find_judged_evidence(context) and context.used.isdisjoint(evidence_numbers):
+        if not (context.has_all_claim_verdicts and context.has_all_evidence_verdicts):
+            return MissingFact("some verdicts on claims or passages")
+        ranking_text, remedy = _describe_evidence_above(context, context.used), Counterfactual(usage=True, answer=True)
+        text = (
+            f"the answer uses {format_numbered_noun('passage', context.used)}; the evidence is in "
+            f"{format_numbers(sorted(evidence_numbers))}{ranking_text}"
+        )
+        return CauseMatch(text, "judge", remedy, elsewhere=bool(ranking_text))
+    if context.claims is None:
+        return MissingFact(context.describe_missing_fact("verify_answer.support"))
+    if supported_wrong and not evidence_numbers:
+        return MissingFact("which passages hold the evidence")
+    supported = any(claim.supporting for claim in context.claims)
+    return (
+        MissingFact(context.describe_missing_fact("agree.answer")) if supported and context.agreement is None else None
+    )
 
 
-def _above(seen: CauseContext, followed: Collection[int]) -> str:
+def _describe_evidence_above(context: CauseContext, followed: Collection[int]) -> str:
     """That the evidence ranks above every passage that the answer follows, in words; "" where it does not.
 
     A labelled passage is the evidence, of several those that a reference claim rests on; without labelled ones, those
     that hold it by the judge.
     """
-    gold = labelled(seen)
-    first = min((gold & judged(seen)) or gold or judged(seen), default=None)
+    gold_numbers = find_labeled_evidence(context)
+    first = min(
+        (gold_numbers & find_judged_evidence(context)) or gold_numbers or find_judged_evidence(context), default=None
+    )
     if first is None or first >= min(followed):
         return ""
-    by = "labelled" if first in gold else "with evidence"
-    return f"; passage {first}, {by}, ranks above"
+    evidence_kind = "labelled" if first in gold_numbers else "with evidence"
+    return f"; passage {first}, {evidence_kind}, ranks above"
 
 
 SPAN_CUT = CauseRow(
-    "span_cut", "retrieval", "Change how documents are cut: larger chunks, boundaries at sections, some overlap.", _cut
+    "span_cut",
+    "retrieval",
+    "Change how documents are cut: larger chunks, boundaries at sections, some overlap.",
+    _decide_span_cut,
 )
 NOISE = CauseRow(
     "noise",
     "retrieval",
     "Rerank, filter more tightly, or hand on fewer or smaller passages.",
-    _noise,
+    _decide_noise,
     Remedy(
         "generation",
         "Reranking cannot help, for the evidence ranks above what misled: tell the model to prefer the passages ranked "
@@ -125,57 +156,64 @@ NOISE = CauseRow(
 )
 
 
-DEPTH = "candidates (the ranking before the cut) not recorded"
+DEPTH_UNKNOWN = "candidates (the ranking before the cut) not recorded"
 
 
-def _empty(seen: CauseContext) -> Verdict:
+def _decide_empty_retrieval(context: CauseContext) -> Verdict:
     """Nothing was retrieved.
 
     Applies when passages were recorded and there are none.
     """
-    if seen.passages is None:
-        return Lack(seen.lack("response.passages"))
-    mends = Counterfactual(documents=members(seen.relevant), evidence=True)
-    return None if seen.passages else Why("retrieval returned nothing", "record", mends)
+    if context.passages is None:
+        return MissingFact(context.describe_missing_fact("response.passages"))
+    mends = Counterfactual(documents=collect_members(context.relevant), evidence=True)
+    return None if context.passages else CauseMatch("retrieval returned nothing", "record", mends)
 
 
-def _compound(seen: CauseContext) -> Verdict:
+def _decide_compound(context: CauseContext) -> Verdict:
     """Part of the evidence is missing, and the answer fills the gap from nowhere.
 
     Applies when some but not all gold documents, or some but not all reference claims, are among the passages, and a
     claim has no support in any. The retrieval half is named by its own row.
     """
-    verdict = _part(seen)
-    if not seen.bare:
-        if verdict and not seen.claims_whole:
-            return Lack(seen.lack("verify_answer.support"))
-        return Lack(SUPPORT) if verdict and seen.open_support else None
+    verdict = _describe_partial_evidence(context)
+    if not context.bare:
+        if verdict and not context.has_all_claim_verdicts:
+            return MissingFact(context.describe_missing_fact("verify_answer.support"))
+        return MissingFact(SUPPORT_QUESTION) if verdict and context.unclear_claims else None
     if not verdict:
-        unknown = seen.reference is None and seen.missed is None
-        return Lack("relevance labels or a reference answer") if unknown else None
+        unknown = context.reference is None and context.missed is None
+        return MissingFact("relevance labels or a reference answer") if unknown else None
     # where a part is missing, one of these rows says how
-    half, how = next((row.name, why) for row in HALVES for why in [row.decide(seen)] if isinstance(why, Why))
-    claims = counted("claim", [claim.n for claim in seen.bare])
-    filled = f"{claims} {'have' if len(seen.bare) > 1 else 'has'} no support in any passage"
-    mends = Counterfactual(
-        documents=members(seen.missed or ()), evidence=True, claims=frozenset(claim.n for claim in seen.bare)
+    half_name, half_match = next(
+        (row.name, match)
+        for row in RETRIEVAL_HALF_ROWS
+        for match in [row.decide(context)]
+        if isinstance(match, CauseMatch)
     )
-    basis: Basis = "guess" if how.basis == "guess" else "judge"
-    text = f"{half} and hallucinated at once: {verdict} ({how.text}), and {filled}"
-    return Why(text, basis, mends, p=min(how.p, evidence.unsupported(seen.bare)))
+    claims = format_numbered_noun("claim", [claim.n for claim in context.bare])
+    claims_text = f"{claims} {'have' if len(context.bare) > 1 else 'has'} no support in any passage"
+    remedy = Counterfactual(
+        documents=collect_members(context.missed or ()),
+        evidence=True,
+        claims=frozenset(claim.n for claim in context.bare),
+    )
+    basis: Basis = "guess" if half_match.basis == "guess" else "judge"
+    text = f"{half_name} and hallucinated at once: {verdict} ({half_match.text}), and {claims_text}"
+    return CauseMatch(text, basis, remedy, p=min(half_match.p, evidence.compute_unsupported_probability(context.bare)))
 
 
-def _part(seen: CauseContext) -> str:
+def _describe_partial_evidence(context: CauseContext) -> str:
     """Which part of the evidence was handed on, in words; "" for all or none of it, or where it is not known."""
-    if seen.missed is not None and 0 < len(seen.missed) < len(seen.relevant):
-        return f"{len(seen.relevant) - len(seen.missed)} of {len(seen.relevant)} gold documents were found"
-    there = [claim for claim in seen.reference or () if seen.is_found(claim) == "yes"]
-    if seen.lost and there:
-        return f"the passages hold {len(there)} of {len(seen.reference or ())} reference claims"
+    if context.missed is not None and 0 < len(context.missed) < len(context.relevant):
+        return f"{len(context.relevant) - len(context.missed)} of {len(context.relevant)} gold documents were found"
+    found_claims = [claim for claim in context.reference or () if context.is_found(claim) == "yes"]
+    if context.lost and found_claims:
+        return f"the passages hold {len(found_claims)} of {len(context.reference or ())} reference claims"
     return ""
 
 
-def _miss(seen: CauseContext) -> Verdict:
+def _decide_retrieval_miss(context: CauseContext) -> Verdict:
     """The evidence was not found.
 
     Applies when a missed document is not among the candidates, the ranking before the cut; where none were recorded,
@@ -184,119 +222,142 @@ def _miss(seen: CauseContext) -> Verdict:
     lie among those of its control pairs that are known to be false. A question without a topic, such as a greeting or
     a request to summarise what is given, has no evidence that a search could find.
     """
-    if seen.missed is not None:
-        if not seen.missed:
+    if context.missed is not None:
+        if not context.missed:
             return None
-        if seen.ranks is None:
-            text = f"{documents(seen.missed)} not among the {seen.n} passages; retrieval miss, depth unknown"
-            return Why(text, "labels", _without(seen.missed), DEPTH)
-        absent = [item for item in seen.missed if seen.rank(item) is None]
-        text = f"{documents(absent)} not among the {len(seen.response.candidates or ())} candidates"
-        return Why(text, "labels", _without(absent)) if absent else None
-    if seen.passages is None:
-        return Lack(seen.lack("response.passages"))
-    if seen.reference is not None:
-        if seen.lost:
-            claims = f"{len(seen.lost)} of {len(seen.reference)} reference claims"
-            text = f"{claims} in none of the {seen.n} passages; retrieval miss, depth unknown"
-            return Why(text, "judge", Counterfactual(evidence=True), "relevance labels", evidence.unmet(seen))
-        if seen.open_claims:
-            return Lack(UNTOLD)
-        return None if seen.evidence_whole else Lack(seen.lack("verify_reference.claims"))
-    if seen.marks is None:
-        return Lack("relevance labels or a reference answer")
-    if any(seen.marks.values()) or not seen.n or not names_topic(seen.example.query, seen.facts.readability):
+        if context.ranks is None:
+            text = (
+                f"{format_documents(context.missed)} not among the {context.n} passages; retrieval miss, depth unknown"
+            )
+            return CauseMatch(text, "labels", _assume_retrieved(context.missed), DEPTH_UNKNOWN)
+        not_ranked = [item for item in context.missed if context.rank(item) is None]
+        text = f"{format_documents(not_ranked)} not among the {len(context.response.candidates or ())} candidates"
+        return CauseMatch(text, "labels", _assume_retrieved(not_ranked)) if not_ranked else None
+    if context.passages is None:
+        return MissingFact(context.describe_missing_fact("response.passages"))
+    if context.reference is not None:
+        if context.lost:
+            claims = f"{len(context.lost)} of {len(context.reference)} reference claims"
+            text = f"{claims} in none of the {context.n} passages; retrieval miss, depth unknown"
+            return CauseMatch(
+                text,
+                "judge",
+                Counterfactual(evidence=True),
+                "relevance labels",
+                evidence.compute_missing_probability(context),
+            )
+        if context.unclear_reference_claims:
+            return MissingFact(EVIDENCE_QUESTION)
+        return (
+            None
+            if context.has_all_evidence_verdicts
+            else MissingFact(context.describe_missing_fact("verify_reference.claims"))
+        )
+    if context.relevance_by_passage is None:
+        return MissingFact("relevance labels or a reference answer")
+    if (
+        any(context.relevance_by_passage.values())
+        or not context.n
+        or not has_named_topic(context.example.query, context.facts.readability)
+    ):
         return None
-    if None in seen.marks.values():
-        return Lack(seen.lack("rate_passages.ratings"))
-    if not evidence.none_relevant(seen):
-        return Lack(UNTOLD)
-    text = f"none of the {seen.n} passages is relevant to the question; retrieval miss, depth unknown"
-    if evidence_is_labeled(seen.facts):
-        return Why(f"people labeled that {text}", "labels", Counterfactual(evidence=True), DEPTH)
+    if None in context.relevance_by_passage.values():
+        return MissingFact(context.describe_missing_fact("rate_passages.ratings"))
+    if not evidence.has_no_relevant_passage(context):
+        return MissingFact(EVIDENCE_QUESTION)
+    text = f"none of the {context.n} passages is relevant to the question; retrieval miss, depth unknown"
+    if evidence_is_labeled(context.facts):
+        return CauseMatch(f"people labeled that {text}", "labels", Counterfactual(evidence=True), DEPTH_UNKNOWN)
     missing = "relevance labels or a reference answer"
-    return Why(text, "judge", Counterfactual(evidence=True), missing, evidence.irrelevant(seen))
+    return CauseMatch(
+        text, "judge", Counterfactual(evidence=True), missing, evidence.compute_irrelevant_probability(context)
+    )
 
 
-def _low(seen: CauseContext) -> Verdict:
+def _decide_ranked_low(context: CauseContext) -> Verdict:
     """The evidence was found, but too far down to be handed on.
 
     Applies when a missed document is among the candidates beyond the first n, n being the passages handed on; or when
     no document is missed, and each labelled span that is not covered stands whole in one of those candidates.
     """
-    low = [(item, rank) for item, rank in _ranked(seen) if rank > seen.n > 0]
-    if not low:
-        return _other_part(seen)
-    items = [item for item, _ in low]
-    text = f"{documents(items)} at {_at(low)} of {len(seen.response.candidates or ())} candidates"
-    return Why(f"{text}; {seen.n} passages were handed on", "labels", _without(items))
+    low_ranked = [(item, rank) for item, rank in _list_ranked_missed(context) if rank > context.n > 0]
+    if not low_ranked:
+        return _decide_other_part(context)
+    items = [item for item, _ in low_ranked]
+    text = (
+        f"{format_documents(items)} at {_format_ranks(low_ranked)} of {len(context.response.candidates or ())} "
+        "candidates"
+    )
+    return CauseMatch(f"{text}; {context.n} passages were handed on", "labels", _assume_retrieved(items))
 
 
-def _stretch(span: Span) -> str:
+def _format_span(span: Span) -> str:
     """A labelled span in words: pairing-devices (characters 920 to 952)."""
     return f"{span.doc_id} (characters {span.start} to {span.end})"
 
 
-def _other_part(seen: CauseContext) -> Verdict:
+def _decide_other_part(context: CauseContext) -> Verdict:
     """Another part of the right document came: the pieces are cut well, and ranked badly."""
-    deep = seen.deep_spans
-    if seen.missed is None or seen.missed or not deep or len(deep) < len(seen.cut_spans):
+    low_ranked = context.low_ranked_spans
+    if context.missed is None or context.missed or not low_ranked or len(low_ranked) < len(context.cut_spans):
         return None
-    span, ranks = deep[0][0], counted("rank", sorted({rank for _, rank in deep}))
-    text = f"the evidence in {_stretch(span)} stands whole at {ranks}"
-    of = f"of {len(seen.response.candidates or ())} candidates; {seen.n} passages were handed on"
-    return Why(f"{text} {of}, others of the same document", "labels", Counterfactual(evidence=True))
+    span, ranks = low_ranked[0][0], format_numbered_noun("rank", sorted({rank for _, rank in low_ranked}))
+    text = f"the evidence in {_format_span(span)} stands whole at {ranks}"
+    shown_depth = f"of {len(context.response.candidates or ())} candidates; {context.n} passages were handed on"
+    return CauseMatch(f"{text} {shown_depth}, others of the same document", "labels", Counterfactual(evidence=True))
 
 
-def _lost(seen: CauseContext) -> Verdict:
+def _decide_lost_before_prompt(context: CauseContext) -> Verdict:
     """The evidence ranked high enough and was dropped on the way to the prompt.
 
     Applies when a missed document is among the first n candidates and not among the n passages handed on.
     """
-    lost = [(item, rank) for item, rank in _ranked(seen) if rank <= seen.n or not seen.n]
-    items = [item for item, _ in lost]
-    text = f"{documents(items)} at {_at(lost)} of the candidates, but not handed on"
-    return Why(text, "labels", _without(items)) if lost else None
+    ranked_items = [(item, rank) for item, rank in _list_ranked_missed(context) if rank <= context.n or not context.n]
+    items = [item for item, _ in ranked_items]
+    text = f"{format_documents(items)} at {_format_ranks(ranked_items)} of the candidates, but not handed on"
+    return CauseMatch(text, "labels", _assume_retrieved(items)) if ranked_items else None
 
 
-def _ranked(seen: CauseContext) -> list[tuple[Relevant, int]]:
+def _list_ranked_missed(context: CauseContext) -> list[tuple[Relevant, int]]:
     """The missed documents that are among the candidates, each with its best rank there."""
-    return [(item, rank) for item in seen.missed or () for rank in [seen.rank(item)] if rank is not None]
+    return [(item, rank) for item in context.missed or () for rank in [context.rank(item)] if rank is not None]
 
 
-def _at(ranked: Sequence[tuple[Relevant, int]]) -> str:
-    return counted("rank", sorted({rank for _, rank in ranked}))
+def _format_ranks(ranked: Sequence[tuple[Relevant, int]]) -> str:
+    return format_numbered_noun("rank", sorted({rank for _, rank in ranked}))
 
 
-def _without(missed: Iterable[Relevant]) -> Counterfactual:
-    return Counterfactual(documents=members(missed), evidence=True)
+def _assume_retrieved(missed: Iterable[Relevant]) -> Counterfactual:
+    return Counterfactual(documents=collect_members(missed), evidence=True)
 
 
 EMPTY_RETRIEVAL = CauseRow(
     "empty_retrieval",
     "retrieval",
     "Check that the documents are ingested and that no filter excludes them all.",
-    _empty,
+    _decide_empty_retrieval,
 )
 COMPOUND = CauseRow(
     "compound",
     "retrieval",
     "Fix retrieval first; then tell the model to leave open what the passages do not say.",
-    _compound,
+    _decide_compound,
 )
 RETRIEVAL_MISS = CauseRow(
     "retrieval_miss",
     "retrieval",
     "Try hybrid search (words and vectors), metadata filters, query rewriting or embeddings tuned to the domain.",
-    _miss,
+    _decide_retrieval_miss,
 )
-RANKED_LOW = CauseRow("ranked_low", "retrieval", "Hand on more passages (larger k), or rerank the candidates.", _low)
+RANKED_LOW = CauseRow(
+    "ranked_low", "retrieval", "Hand on more passages (larger k), or rerank the candidates.", _decide_ranked_low
+)
 LOST_BEFORE_PROMPT = CauseRow(
     "lost_before_prompt",
     "retrieval",
     "Check the reranker, the filters and the truncation between search and prompt.",
-    _lost,
+    _decide_lost_before_prompt,
 )
 
 # what may have gone wrong in the retrieval half of a compound failure, in the order of the table
-HALVES = (NOT_IN_INDEX, RETRIEVAL_MISS, RANKED_LOW, LOST_BEFORE_PROMPT, SPAN_CUT)
+RETRIEVAL_HALF_ROWS = (NOT_IN_INDEX, RETRIEVAL_MISS, RANKED_LOW, LOST_BEFORE_PROMPT, SPAN_CUT)

@@ -26,7 +26,7 @@ class ScoreBand(NamedTuple):
     fail_below: float
     pass_from: float
 
-    def verdict_of(self, scores: Sequence[float], disputed: bool = False) -> Verdict:
+    def decide_verdict(self, scores: Sequence[float], disputed: bool = False) -> Verdict:
         """The verdict on the scores of one or more claims.
 
         Few shared words alone may mean that the answer says it in its own words, so the bar is lower without a dispute.
@@ -35,13 +35,13 @@ class ScoreBand(NamedTuple):
             scores: p of each claim, 0 to 1.
             disputed: whether a passage contradicts a doubtful claim, or no passage has a number or name of it.
 
-        >>> ScoreBand(0.35, 0.6).verdict_of([0.9, 0.8])
+        >>> ScoreBand(0.35, 0.6).decide_verdict([0.9, 0.8])
         'passed'
-        >>> ScoreBand(0.35, 0.6).verdict_of([0.9, 0.9, 0.1])     # most of it is right, a part is not
+        >>> ScoreBand(0.35, 0.6).decide_verdict([0.9, 0.9, 0.1])     # most of it is right, a part is not
         'unclear'
-        >>> ScoreBand(0.35, 0.6).verdict_of([0.5])
+        >>> ScoreBand(0.35, 0.6).decide_verdict([0.5])
         'unclear'
-        >>> ScoreBand(0.35, 0.6).verdict_of([0.5], disputed=True)
+        >>> ScoreBand(0.35, 0.6).decide_verdict([0.5], disputed=True)
         'failed'
         """
         mean = fmean(scores)
@@ -56,12 +56,12 @@ def read_bands() -> dict[str, ScoreBand]:
     return {name: ScoreBand(**band) for name, band in json.loads(THRESHOLDS.read_text(encoding="utf-8")).items()}
 
 
-def passes(chances: Iterable[float | None], verdict: str) -> bool:
+def is_passing(probabilities: Iterable[float | None], verdict: str) -> bool:
     """Whether an answer passes with these probabilities of its claims; those without one are left out.
 
     Args:
-        chances: of each claim, in [0, 1].
+        probabilities: of each claim, in [0, 1].
         verdict: right or grounded.
     """
-    known = [p for p in chances if p is not None]
-    return bool(known) and read_bands()[verdict].verdict_of(known) == "passed"
+    scores = [p for p in probabilities if p is not None]
+    return bool(scores) and read_bands()[verdict].decide_verdict(scores) == "passed"

@@ -5,24 +5,24 @@ from __future__ import annotations
 from dataclasses import replace
 
 from ragauge.verbs import command_options as options
-from ragauge.verbs.command_output import kept_on_interrupt, progress_line, show, show_json, warn
+from ragauge.verbs.command_output import report_interrupt, show, show_json, show_progress, warn
 from ragauge.verbs.evaluate_options import ConfirmOptions
 
 
-@options.grouped
-def confirm(wanted: ConfirmOptions, as_json: options.Json = False, quiet: options.Quiet = False) -> None:
+@options.spread_options
+def confirm(command_options: ConfirmOptions, as_json: options.Json = False, quiet: options.Quiet = False) -> None:
     """Confirm a run's causes: change the passages of failed examples, answer again, and see. Makes extra calls."""
-    from ragauge.diagnosis.confirm.tables import sections
+    from ragauge.diagnosis.confirm.tables import build_sections
     from ragauge.diagnosis.confirm.verb import confirm_causes
-    from ragauge.rendering.writers.terminal import terminal
-    from ragauge.verbs.coroutines import finish
+    from ragauge.rendering.writers.terminal import render_terminal
+    from ragauge.verbs.coroutines import run_coroutine
 
-    with kept_on_interrupt("Every answer so far is kept."), progress_line(quiet, "done") as progress:
-        confirmation = finish(lambda: confirm_causes(replace(wanted, progress=progress, warn=warn)))
+    with report_interrupt("Every answer so far is kept."), show_progress(quiet, "done") as progress:
+        confirmation = run_coroutine(lambda: confirm_causes(replace(command_options, progress=progress, warn=warn)))
     if as_json:
         show_json(confirmation.to_dict())
         return
-    parts = sections(
+    report_sections = build_sections(
         confirmation.run,
         confirmation.answers,
         confirmation.judge_id,
@@ -30,4 +30,4 @@ def confirm(wanted: ConfirmOptions, as_json: options.Json = False, quiet: option
         confirmation.outcomes,
         confirmation.asked,
     )
-    show(terminal(parts))
+    show(render_terminal(report_sections))

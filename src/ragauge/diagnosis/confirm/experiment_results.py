@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from typing import TYPE_CHECKING
 
-from ragauge.core.identity import digest, plain
+from ragauge.core.identity import hash_json, to_json_value
 from ragauge.core.response import Run
 
 if TYPE_CHECKING:
@@ -15,64 +15,69 @@ if TYPE_CHECKING:
     from ragauge.scores.results.experiments import Confirmed, ExperimentOutcome
     from ragauge.store.store_access import Store
 
-Causes = Mapping[str, tuple[int, str]]  # query_id -> the repeat that failed, and its cause
+FailedCauses = Mapping[str, tuple[int, str]]  # query_id -> the repeat that failed, and its cause
 
 
-def confirmed_of(store: Store, run: Run, judge_id: str | None, shown: pl.DataFrame) -> Confirmed | None:
+def load_experiments(store: Store, run: Run, judge_id: str | None, cause_frame: pl.DataFrame) -> Confirmed | None:
     """The newest experiments on a run's causes as they are now; None where there are none.
 
     Args:
         store: where the runs are.
         run: whose causes.
         judge_id: who judged.
-        shown: the cause frame of the responses that count.
+        cause_frame: the cause frame of the responses that count.
     """
-    from ragauge.diagnosis.causes.counterfactuals import tallies
+    from ragauge.diagnosis.causes.counterfactuals import tally_causes
     from ragauge.scores.results.experiments import Confirmed
 
-    asked = store.runs.confirming(run.run_id)
-    if not asked or judge_id is None:
+    reruns = store.runs.list_confirming(run.run_id)
+    if not reruns or judge_id is None:
         return None
-    causes = causes_now(store.causes.frame(run.run_id, judge_id))
-    mine = fingerprint(causes, judge_id)
-    answers = next((run for run in asked if run.config.get("causes") == mine), None)
+    causes = list_failed_causes(store.causes.load_frame(run.run_id, judge_id))
+    own_fingerprint = compute_fingerprint(causes, judge_id)
+    answers = next((run for run in reruns if run.config.get("causes") == own_fingerprint), None)
     if answers is None:
         return None
-    here, held = causes_now(shown), store.collecting.held(answers.run_id)
+    current_causes, answered = list_failed_causes(cause_frame), store.collecting.list_response_keys(answers.run_id)
     outcomes = [
         outcome
-        for query_id, of in here.items()
-        if (outcome := _outcome(store, (run, answers), judge_id, query_id, of, held)) is not None
+        for query_id, failure in current_causes.items()
+        if (outcome := _load_outcome(store, (run, answers), judge_id, query_id, failure, answered)) is not None
     ]
-    failed = {query_id: cause for query_id, (_, cause) in here.items()}
-    return Confirmed(answers.run_id, tallies(failed, {}, outcomes), tuple(outcomes)) if outcomes else None
+    failed = {query_id: cause for query_id, (_, cause) in current_causes.items()}
+    return Confirmed(answers.run_id, tally_causes(failed, {}, outcomes), tuple(outcomes)) if outcomes else None
 
 
-def causes_now(frame: pl.DataFrame) -> dict[str, tuple[int, str]]:
+def list_failed_causes(frame: pl.DataFrame) -> dict[str, tuple[int, str]]:
     """query_id -> repeat and cause of each failed example of a cause frame."""
-    from ragauge.scores.frames import failures
+    from ragauge.scores.frames import select_failures
 
-    rows = failures(frame).select("query_id", "repeat", "cause").iter_rows()
+    rows = select_failures(frame).select("query_id", "repeat", "cause").iter_rows()
     return {query_id: (repeat, cause) for query_id, repeat, cause in rows}
 
 
-def fingerprint(causes: Causes, judge_id: str) -> str:
+def compute_fingerprint(causes: FailedCauses, judge_id: str) -> str:
     """Of the causes that experiments belong to: with others, they say nothing."""
-    return digest(plain({"judge": judge_id, "causes": causes}))[:16]
+    return hash_json(to_json_value({"judge": judge_id, "causes": causes}))[:16]
 
 
-def seen_of(store: Store, run: Run, query_id: str, repeat: int, judge_id: str) -> CauseContext:
+def load_context(store: Store, run: Run, query_id: str, repeat: int, judge_id: str) -> CauseContext:
     """A stored answer as the cause table sees it."""
     from ragauge.diagnosis.causes.cause_context import CauseContext
     from ragauge.metrics.facts import Facts
-    from ragauge.verbs.example_views import view_of
+    from ragauge.verbs.example_views import load_example_view
 
-    view = view_of(store, run.run_id, query_id, repeat, judge_id)
+    view = load_example_view(store, run.run_id, query_id, repeat, judge_id)
     return CauseContext(Facts(view.example, view.response, view.evidence))
 
 
-def _outcome(
-    store: Store, runs: tuple[Run, Run], judge_id: str, query_id: str, of: tuple[int, str], held: Collection[object]
+def _load_outcome(
+    store: Store,
+    runs: tuple[Run, Run],
+    judge_id: str,
+    query_id: str,
+    failure: tuple[int, str],
+    answered: Collection[object],
 ) -> ExperimentOutcome | None:
     """What became of an example's experiment; None where there was none.
 
@@ -81,16 +86,27 @@ def _outcome(
         runs: that of the failure, and that of the new answers.
         judge_id: who judged both.
         query_id: of the example.
-        of: the repeat that failed, and its cause.
-        held: (query_id, repeat) of the new answers.
+        failure: the repeat that failed, and its cause.
+        answered: (query_id, repeat) of the new answers.
     """
-    from ragauge.diagnosis.causes.counterfactuals import CHANGED, UNCHANGED, outcome, reread
+    from ragauge.diagnosis.causes.counterfactuals import (
+        CHANGED_REPEAT,
+        UNCHANGED_REPEAT,
+        decide_outcome,
+        rebuild_experiment,
+    )
 
-    if (query_id, CHANGED) not in held:
+    if (query_id, CHANGED_REPEAT) not in answered:
         return None
     failed, answers = runs
-    after = seen_of(store, answers, query_id, CHANGED, judge_id)
-    control = seen_of(store, answers, query_id, UNCHANGED, judge_id) if (query_id, UNCHANGED) in held else None
-    repeat, cause = of
-    made = reread(seen_of(store, failed, query_id, repeat, judge_id), cause, repeat, tuple(after.passages or ()))
-    return None if made is None else outcome(made, after, control)
+    after = load_context(store, answers, query_id, CHANGED_REPEAT, judge_id)
+    control = (
+        load_context(store, answers, query_id, UNCHANGED_REPEAT, judge_id)
+        if (query_id, UNCHANGED_REPEAT) in answered
+        else None
+    )
+    repeat, cause = failure
+    made = rebuild_experiment(
+        load_context(store, failed, query_id, repeat, judge_id), cause, repeat, tuple(after.passages or ())
+    )
+    return None if made is None else decide_outcome(made, after, control)

@@ -7,19 +7,19 @@ from dataclasses import replace
 from typing import Any
 
 from ragauge.core.example import EvalSet, Example
-from ragauge.core.identity import digest, plain
+from ragauge.core.identity import hash_json, to_json_value
 from ragauge.core.response import Passage, Run
-from ragauge.diagnosis.causes.counterfactuals import CHANGED, UNCHANGED
-from ragauge.engine.collect import Pace, RunToFill, collect
+from ragauge.diagnosis.causes.counterfactuals import CHANGED_REPEAT, UNCHANGED_REPEAT
+from ragauge.engine.collect import Pace, RunToFill, collect_responses
 from ragauge.engine.execute import Progress
-from ragauge.engine.system_caller import Asking
-from ragauge.engine.systems import handed
+from ragauge.engine.system_caller import SystemRequest
+from ragauge.engine.systems import find_variant_passages
 from ragauge.scores.results.experiments import Experiment
 from ragauge.store.store_access import Store
 from ragauge.systems.base import System
 
 
-def gold_passages(
+def find_gold_passages(
     examples: Sequence[Example], store: Store, corpus: Any
 ) -> tuple[Mapping[str, tuple[Passage, ...]], str]:
     """The labelled passages of each example from a corpus, and what the user should know; none without one.
@@ -30,11 +30,15 @@ def gold_passages(
     """
     if corpus is None or not examples:
         return {}, ""
-    found, said = handed("oracle", EvalSet("the failed examples", tuple(examples)), store, corpus=corpus)
-    return found or {}, said
+    passages, note = find_variant_passages(
+        "oracle", EvalSet("the failed examples", tuple(examples)), store, corpus=corpus
+    )
+    return passages or {}, note
 
 
-def begun(store: Store, run: Run, system: System, examples: Sequence[Example], basis: Mapping[str, Any]) -> Run:
+def find_or_begin_run(
+    store: Store, run: Run, system: System, examples: Sequence[Example], basis: Mapping[str, Any]
+) -> Run:
     """The run that keeps the new answers: the one that was there, or a new one.
 
     Args:
@@ -45,26 +49,26 @@ def begun(store: Store, run: Run, system: System, examples: Sequence[Example], b
         basis: all that the experiments depend on but how many there are: causes, a fingerprint of the causes as they
             are, and gold, the labelled passages' texts. The same basis goes on with the same run.
     """
-    asked = EvalSet(f"{run.set_name or run.name} (failed)", tuple(examples))
-    like = Run(
+    failed_set = EvalSet(f"{run.set_name or run.name} (failed)", tuple(examples))
+    template = Run(
         "",
         f"{run.name}-confirm",
-        set_name=asked.name,
-        set_version=asked.version,
+        set_name=failed_set.name,
+        set_version=failed_set.version,
         system=system.name,
         config={
             **system.config,
             "confirms": run.run_id,
             "causes": basis["causes"],
-            "experiments": digest(plain(basis))[:16],
+            "experiments": hash_json(to_json_value(basis))[:16],
         },
         variant="replayed",
         git=run.git,
     )
-    return store.collecting.newest(like, unfinished=False) or store.collecting.begin(like, asked)
+    return store.collecting.newest(template, unfinished=False) or store.collecting.begin_run(template, failed_set)
 
 
-async def ask_again(
+async def run_experiments(
     system: System,
     answers: RunToFill,
     experiments: Sequence[Experiment],
@@ -78,7 +82,7 @@ async def ask_again(
 
     Args:
         system: what answers; it must take passages.
-        answers: the run that keeps them, see `begun`.
+        answers: the run that keeps them, see `find_or_begin_run`.
         experiments: what to ask.
         examples: by query_id.
         pace: how hard the system is asked.
@@ -92,21 +96,27 @@ async def ask_again(
         SystemFailed: the system is not there, or does not let us in.
     """
     run_id, state = answers.run_id, answers.store.collecting
-    held = state.held(run_id)
-    wanted = [Asking(examples[one.query_id], CHANGED, one.passages) for one in experiments]
+    existing = state.list_response_keys(run_id)
+    requested = [
+        SystemRequest(examples[experiment.query_id], CHANGED_REPEAT, experiment.passages) for experiment in experiments
+    ]
     if control:
-        wanted += [
-            Asking(examples[one.query_id], UNCHANGED, one.unchanged) for one in experiments if one.unchanged is not None
+        requested += [
+            SystemRequest(examples[experiment.query_id], UNCHANGED_REPEAT, experiment.unchanged)
+            for experiment in experiments
+            if experiment.unchanged is not None
         ]
-    askings = [one for one in wanted if (one.example.query_id, one.repeat) not in held]
+    askings = [
+        experiment for experiment in requested if (experiment.example.query_id, experiment.repeat) not in existing
+    ]
     if not askings:
         return 0
-    total = len(held) + len(askings)
-    state.mark(run_id, "running", planned=total)
+    total = len(existing) + len(askings)
+    state.mark_state(run_id, "running", planned=total)
     try:
-        await collect(system, askings, replace(answers, total=total), pace, progress=progress)
+        await collect_responses(system, askings, replace(answers, total=total), pace, progress=progress)
     except BaseException:
-        state.mark(run_id, "interrupted")
+        state.mark_state(run_id, "interrupted")
         raise
-    state.finish(run_id)
+    state.finish_run(run_id)
     return len(askings)

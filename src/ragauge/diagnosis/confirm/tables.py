@@ -4,90 +4,95 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from ragauge.core.messages import command, number, plural
+from ragauge.core.messages import format_command, format_count, format_value
 from ragauge.core.response import Run
-from ragauge.rendering.sections import Phrase, ReportSection, ReportTable, Tone, columns
-from ragauge.rendering.words import UNNAMED, between, line, safe
+from ragauge.rendering.sections import Phrase, ReportSection, ReportTable, Tone, build_columns
+from ragauge.rendering.words import UNNAMED, between, make_safe, to_line
 from ragauge.scores.results.experiments import CauseTally, Confirmed, ExperimentOutcome
 
 TONES: Mapping[str, Tone] = {"confirmed": "good", "refuted": "bad", "undecided": "unsure"}
 # how the verdict of an experiment is written
 EXPERIMENT_VERDICTS: Mapping[str, str] = {"confirmed": "confirmed", "refuted": "refuted", "undecided": "inconclusive"}
-MOST_EXAMPLES, MOST_ANSWER = 12, 160
-MEANING = (
+MAX_EXAMPLES, MAX_ANSWER_CHARS = 12, 160
+COLUMNS_NOTE = (
     "inferred: failed examples with this cause. experiments: answered again with the passages changed so that the "
     "answer shows whether the cause is right. share: confirmed among all experiments, what is inconclusive counting "
     "as not confirmed; brackets: Wilson's 95 % interval."
 )
 
 
-def experiments_say(confirmed: Confirmed | None, cause: str) -> str:
+def describe_experiments(confirmed: Confirmed | None, cause: str) -> str:
     """What experiments say of a cause: confirmed in 8 of 10 experiments, 0.80 [0.49, 0.94]; "" without one."""
     tally = confirmed.of(cause) if confirmed is not None else None
     if tally is None:
         return ""
-    rest = [
+    others = [
         f"{count:,} {name}" for name, count in (("refuted", tally.refuted), ("inconclusive", tally.undecided)) if count
     ]
-    beside = f" ({', '.join(rest)})" if rest else ""
-    return f"confirmed in {tally.confirmed:,} of {plural(tally.made, 'experiment')}, {confirmed_share(tally)}{beside}"
+    others_text = f" ({', '.join(others)})" if others else ""
+    return (
+        f"confirmed in {tally.confirmed:,} of {format_count(tally.made, 'experiment')}, "
+        f"{format_confirmed_share(tally)}{others_text}"
+    )
 
 
-def confirmed_share(tally: CauseTally) -> str:
+def format_confirmed_share(tally: CauseTally) -> str:
     """The confirmed share with its interval."""
-    return f"{number(tally.share)} {between(tally.interval)}".strip()
+    return f"{format_value(tally.share)} {between(tally.interval)}".strip()
 
 
-def by_example(confirmed: Confirmed | None) -> dict[tuple[str, int], ExperimentOutcome]:
+def index_by_example(confirmed: Confirmed | None) -> dict[tuple[str, int], ExperimentOutcome]:
     """(query_id, repeat) -> what its experiment said."""
     made = confirmed.outcomes if confirmed is not None else ()
     return {(outcome.experiment.query_id, outcome.experiment.repeat): outcome for outcome in made}
 
 
-def sections(
+def build_sections(
     run: Run,
     answers: Run | None,
     judge_id: str,
     causes: Sequence[CauseTally],
     outcomes: Sequence[ExperimentOutcome],
-    asked: int,
+    n_asked: int,
 ) -> Iterator[ReportSection]:
     """A table of causes, and the examples with both answers, what the experiments contradict first."""
-    told = f"{plural(len(outcomes), 'experiment')}, {asked:,} asked now; judge {safe(judge_id)}"
+    about = f"{format_count(len(outcomes), 'experiment')}, {n_asked:,} asked now; judge {make_safe(judge_id)}"
     without = tuple(
-        f"! {tally.cause or UNNAMED}: {plural(count, 'example')} without an experiment: {safe(why)}."
+        f"! {tally.cause or UNNAMED}: {format_count(count, 'example')} without an experiment: {make_safe(reason)}."
         for tally in causes
-        for why, count in tally.without.items()
+        for reason, count in tally.without.items()
     )
-    yield ReportSection(safe(run.name), told, table=_table(causes), after=without)
+    yield ReportSection(make_safe(run.name), about, table=_build_table(causes), after=without)
     order = ("refuted", "undecided", "confirmed")
-    listed = sorted(outcomes, key=lambda outcome: order.index(outcome.verdict))
-    yield from map(_example_section, listed[:MOST_EXAMPLES])
-    if len(listed) > MOST_EXAMPLES:
-        yield ReportSection(notes=(f"{len(listed) - MOST_EXAMPLES:,} more experiments: --json has them all.",))
-    look = f"Look at a new answer in full: {command('show', answers.run_id, 'QUERY_ID')}" if answers else ""
-    yield ReportSection(notes=(MEANING, look) if look else (MEANING,))
+    ordered = sorted(outcomes, key=lambda outcome: order.index(outcome.verdict))
+    yield from map(_build_example_section, ordered[:MAX_EXAMPLES])
+    if len(ordered) > MAX_EXAMPLES:
+        yield ReportSection(notes=(f"{len(ordered) - MAX_EXAMPLES:,} more experiments: --json has them all.",))
+    show_note = f"Look at a new answer in full: {format_command('show', answers.run_id, 'QUERY_ID')}" if answers else ""
+    yield ReportSection(notes=(COLUMNS_NOTE, show_note) if show_note else (COLUMNS_NOTE,))
 
 
-def _table(causes: Sequence[CauseTally]) -> ReportTable:
-    heads = columns("cause", "in", numbers=("inferred", "experiments", *EXPERIMENT_VERDICTS.values(), "share"))
+def _build_table(causes: Sequence[CauseTally]) -> ReportTable:
+    headers = build_columns("cause", "in", numbers=("inferred", "experiments", *EXPERIMENT_VERDICTS.values(), "share"))
     rows = []
     for tally in causes:
         counts = (
             f"{count:,}" for count in (tally.inferred, tally.made, tally.confirmed, tally.refuted, tally.undecided)
         )
-        rows.append((tally.cause or UNNAMED, tally.component, *counts, confirmed_share(tally)))
-    return ReportTable(heads, tuple(rows))
+        rows.append((tally.cause or UNNAMED, tally.component, *counts, format_confirmed_share(tally)))
+    return ReportTable(headers, tuple(rows))
 
 
-def _example_section(outcome: ExperimentOutcome) -> ReportSection:
+def _build_example_section(outcome: ExperimentOutcome) -> ReportSection:
     made = outcome.experiment
     heading = (
-        Phrase(f"{safe(made.query_id)}  ", "faint"),
+        Phrase(f"{make_safe(made.query_id)}  ", "faint"),
         made.cause,
         Phrase(f" · {made.rule.name}: ", "plain"),
         Phrase(EXPERIMENT_VERDICTS[outcome.verdict], TONES[outcome.verdict]),
-        Phrase(f", {line(outcome.why, MOST_ANSWER)}", "plain"),
+        Phrase(f", {to_line(outcome.why, MAX_ANSWER_CHARS)}", "plain"),
     )
-    before = f"  before: {line(made.answer, MOST_ANSWER) or '–'}  ({line(made.before.sign, MOST_ANSWER)})"
-    return ReportSection(heading, lead=(before, f"  after:  {line(outcome.answer, MOST_ANSWER) or '–'}"))
+    previous_line = (
+        f"  before: {to_line(made.answer, MAX_ANSWER_CHARS) or '–'}  ({to_line(made.before.sign, MAX_ANSWER_CHARS)})"
+    )
+    return ReportSection(heading, lead=(previous_line, f"  after:  {to_line(outcome.answer, MAX_ANSWER_CHARS) or '–'}"))

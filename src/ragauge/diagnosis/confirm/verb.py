@@ -7,14 +7,14 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ragauge.core.errors import SystemFailed, UsageError
-from ragauge.core.messages import command
+from ragauge.core.messages import format_command
 from ragauge.core.response import Run
-from ragauge.diagnosis.confirm.experiment_results import causes_now, fingerprint, seen_of
-from ragauge.evaluation.evaluate.verb import evaluated
-from ragauge.verbs.coroutines import plain
+from ragauge.diagnosis.confirm.experiment_results import compute_fingerprint, list_failed_causes, load_context
+from ragauge.evaluation.evaluate.verb import evaluate_source
+from ragauge.verbs.coroutines import make_sync
 from ragauge.verbs.evaluate_options import ConfirmOptions, EvaluateOptions
-from ragauge.verbs.option_specs import keywords
-from ragauge.verbs.sources import HasRun, run_of, store_url
+from ragauge.verbs.option_specs import expand_options
+from ragauge.verbs.sources import HasRun, find_run, resolve_store_url
 
 if TYPE_CHECKING:
     from ragauge.core.example import Example
@@ -57,7 +57,7 @@ class Confirmation:
         return values
 
 
-class _Todo(NamedTuple):
+class _ConfirmPlan(NamedTuple):
     """What was drawn: the causes of all failed examples, the experiments, and why there are no others."""
 
     failed: Mapping[str, str]
@@ -71,7 +71,7 @@ class _Todo(NamedTuple):
     metrics: tuple[str, ...]
 
 
-async def confirm_causes(wanted: ConfirmOptions) -> Confirmation:
+async def confirm_causes(options: ConfirmOptions) -> Confirmation:
     """Asks the system again, judges the new answers as the first ones were, and reads them.
 
     Raises:
@@ -81,145 +81,149 @@ async def confirm_causes(wanted: ConfirmOptions) -> Confirmation:
     from ragauge.engine.systems import build_system
     from ragauge.store.store_access import open_store
 
-    url = store_url(wanted.store or getattr(wanted.run, "url", None))
-    system = build_system(wanted.system, wanted.settings)
+    url = resolve_store_url(options.store or getattr(options.run, "url", None))
+    system = build_system(options.system, options.settings)
     try:
-        system.check("replayed")
-        with open_store(url) as opened:
-            todo = _todo(wanted, system, opened)
-            asked = await _asked(wanted, system, todo, opened)
+        system.check_variant("replayed")
+        with open_store(url) as opened_store:
+            plan = _plan_experiments(options, system, opened_store)
+            n_asked = await _ask_system(options, system, plan, opened_store)
     finally:
         await system.close()
-    if todo.answers is not None:
-        what = EvaluateOptions(todo.answers, metrics=todo.metrics, judge=todo.spec, max_cost=wanted.max_cost)
-        await evaluated(replace(what, store=url, progress=wanted.progress, warn=wanted.warn))
-    with open_store(url) as opened:
-        return _read(todo, system.name, asked, opened)
+    if plan.answers is not None:
+        what = EvaluateOptions(plan.answers, metrics=plan.metrics, judge=plan.spec, max_cost=options.max_cost)
+        await evaluate_source(replace(what, store=url, progress=options.progress, warn=options.warn))
+    with open_store(url) as opened_store:
+        return _build_confirmation(plan, system.name, n_asked, opened_store)
 
 
-def _todo(wanted: ConfirmOptions, system: System, store: Store) -> _Todo:
+def _plan_experiments(options: ConfirmOptions, system: System, store: Store) -> _ConfirmPlan:
     """Draws the experiments; nothing is asked yet."""
-    from ragauge.diagnosis.causes.counterfactuals import drawn, experiment
-    from ragauge.diagnosis.confirm.reruns import begun, gold_passages
+    from ragauge.diagnosis.causes.counterfactuals import order_experiments, plan_experiment
+    from ragauge.diagnosis.confirm.reruns import find_gold_passages, find_or_begin_run
     from ragauge.scores.results.experiments import Experiment
 
-    run = _run(wanted.run, store)
-    if wanted.warn is not None and run.system not in (system.name, RECORDED):
-        wanted.warn(f"{run.name} was answered by {run.system}; {system.name} is asked now.")
-    judge_id, spec = _judge(wanted, run, store)
-    causes = _failures(store, run, judge_id)
+    run = _resolve_run(options.run, store)
+    if options.warn is not None and run.system not in (system.name, RECORDED):
+        options.warn(f"{run.name} was answered by {run.system}; {system.name} is asked now.")
+    judge_id, spec = _resolve_judge(options, run, store)
+    causes = _load_failures(store, run, judge_id)
     failed = {query_id: cause for query_id, (_, cause) in causes.items()}
     examples = {
         example.query_id: example
         for example, response in store.runs.pairs(run.run_id)
         if causes.get(example.query_id, (None, ""))[0] == response.repeat
     }
-    gold, reason = gold_passages(list(examples.values()), store, wanted.corpus)
-    if reason and wanted.warn is not None:
-        wanted.warn(f"{reason} Of these, what the run recorded is taken.")
+    gold, reason = find_gold_passages(list(examples.values()), store, options.corpus)
+    if reason and options.warn is not None:
+        options.warn(f"{reason} Of these, what the run recorded is taken.")
     experiments: list[Experiment] = []
     without: dict[str, str] = {}
-    for query_id in drawn(failed, run.set_version, wanted.seed):
-        if len(experiments) == wanted.limit:
+    for query_id in order_experiments(failed, run.set_version, options.seed):
+        if len(experiments) == options.limit:
             break
         repeat, cause = causes[query_id]
-        seen = seen_of(store, run, query_id, repeat, judge_id)
-        made = experiment(seen, cause, repeat, gold.get(query_id))
+        context = load_context(store, run, query_id, repeat, judge_id)
+        made = plan_experiment(context, cause, repeat, gold.get(query_id))
         if isinstance(made, Experiment):
             experiments.append(made)
         else:
             without[query_id] = made
     answers = None
     if experiments:
-        basis = {"causes": fingerprint(causes, judge_id), "gold": _texts(gold)}
-        answers = begun(store, run, system, list(examples.values()), basis)
+        basis = {"causes": compute_fingerprint(causes, judge_id), "gold": _list_texts(gold)}
+        answers = find_or_begin_run(store, run, system, list(examples.values()), basis)
     metrics = tuple(store.scores.metrics(run.run_id, judge_id))
-    return _Todo(failed, examples, tuple(experiments), without, run, answers, judge_id, spec, metrics)
+    return _ConfirmPlan(failed, examples, tuple(experiments), without, run, answers, judge_id, spec, metrics)
 
 
-async def _asked(wanted: ConfirmOptions, system: System, todo: _Todo, store: Store) -> int:
-    from ragauge.diagnosis.confirm.reruns import ask_again
+async def _ask_system(options: ConfirmOptions, system: System, plan: _ConfirmPlan, store: Store) -> int:
+    from ragauge.diagnosis.confirm.reruns import run_experiments
     from ragauge.engine.collect import Pace, RunToFill
 
-    if todo.answers is None:
+    if plan.answers is None:
         return 0
     try:
-        return await ask_again(
+        return await run_experiments(
             system,
-            RunToFill(store, todo.answers.run_id),
-            todo.experiments,
-            todo.examples,
-            Pace.of(wanted.concurrency, wanted.timeout),
-            control=wanted.control,
-            progress=wanted.progress,
+            RunToFill(store, plan.answers.run_id),
+            plan.experiments,
+            plan.examples,
+            Pace.of(options.concurrency, options.timeout),
+            control=options.control,
+            progress=options.progress,
         )
     except SystemFailed:
-        if not store.collecting.held(todo.answers.run_id):
-            store.runs.delete(todo.answers.run_id)  # there was nothing to keep
+        if not store.collecting.list_response_keys(plan.answers.run_id):
+            store.runs.delete(plan.answers.run_id)  # there was nothing to keep
         raise
 
 
-def _read(todo: _Todo, system: str, asked: int, store: Store) -> Confirmation:
+def _build_confirmation(plan: _ConfirmPlan, system: str, n_asked: int, store: Store) -> Confirmation:
     """What the answers say."""
-    from ragauge.diagnosis.causes.counterfactuals import CHANGED, UNCHANGED, outcome, tallies
+    from ragauge.diagnosis.causes.counterfactuals import CHANGED_REPEAT, UNCHANGED_REPEAT, decide_outcome, tally_causes
 
-    answers = None if todo.answers is None else store.runs.find(todo.answers.run_id)
-    held = set() if answers is None else store.collecting.held(answers.run_id)
+    answers = None if plan.answers is None else store.runs.find(plan.answers.run_id)
+    answered = set() if answers is None else store.collecting.list_response_keys(answers.run_id)
 
-    def new(query_id: str, which: int) -> CauseContext | None:
-        if answers is None or (query_id, which) not in held:
+    def find_context(query_id: str, which: int) -> CauseContext | None:
+        if answers is None or (query_id, which) not in answered:
             return None
-        return seen_of(store, answers, query_id, which, todo.judge_id)
+        return load_context(store, answers, query_id, which, plan.judge_id)
 
     outcomes = tuple(
-        outcome(experiment, new(experiment.query_id, CHANGED), new(experiment.query_id, UNCHANGED))
-        for experiment in todo.experiments
+        decide_outcome(
+            experiment,
+            find_context(experiment.query_id, CHANGED_REPEAT),
+            find_context(experiment.query_id, UNCHANGED_REPEAT),
+        )
+        for experiment in plan.experiments
     )
-    causes = tallies(todo.failed, todo.without, outcomes)
-    return Confirmation(todo.run, answers, system, todo.judge_id, causes, outcomes, asked)
+    causes = tally_causes(plan.failed, plan.without, outcomes)
+    return Confirmation(plan.run, answers, system, plan.judge_id, causes, outcomes, n_asked)
 
 
-def _run(which: Any, store: Store) -> Run:
+def _resolve_run(which: Any, store: Store) -> Run:
     if isinstance(which, Run):
         return which
-    return which.run if isinstance(which, HasRun) else run_of(str(which), store)
+    return which.run if isinstance(which, HasRun) else find_run(str(which), store)
 
 
-def _judge(wanted: ConfirmOptions, run: Run, store: Store) -> tuple[str, str]:
+def _resolve_judge(options: ConfirmOptions, run: Run, store: Store) -> tuple[str, str]:
     """Whose causes are tested: the judge's id, and the spec that it is built from."""
-    from ragauge.engine.judges import build_judge, given_judge
-    from ragauge.evaluation.scorecard.cards import judged
+    from ragauge.engine.judges import build_judge, resolve_judge_spec
+    from ragauge.evaluation.scorecard.cards import resolve_scored_judge
 
-    if wanted.judge:
-        spec = given_judge(wanted.judge)
-        judge_id = judged(store, run, build_judge(spec).judge_id)
+    if options.judge:
+        spec = resolve_judge_spec(options.judge)
+        judge_id = resolve_scored_judge(store, run, build_judge(spec).judge_id)
     else:
-        judge_id = judged(store, run, None)
-        spec = store.judges.spec(judge_id) or "" if judge_id else ""
+        judge_id = resolve_scored_judge(store, run, None)
+        spec = store.judges.find_spec(judge_id) or "" if judge_id else ""
     if judge_id is None:
         raise UsageError(
             f"{run.name} was not judged: nothing tells a right answer. Evaluate it with the preset prompt and a judge "
-            f"first: {command('evaluate', store.runs.word(run), '-m', 'prompt')}"
+            f"first: {format_command('evaluate', store.runs.word(run), '-m', 'prompt')}"
         )
     if not spec:
         raise UsageError(f"it is not known how the judge {judge_id} is built. Name it with --judge.")
     return judge_id, spec
 
 
-def _failures(store: Store, run: Run, judge_id: str) -> dict[str, tuple[int, str]]:
+def _load_failures(store: Store, run: Run, judge_id: str) -> dict[str, tuple[int, str]]:
     """query_id -> repeat and cause of each failed example."""
-    causes = causes_now(store.causes.frame(run.run_id, judge_id))
+    causes = list_failed_causes(store.causes.load_frame(run.run_id, judge_id))
     if not causes:
         raise UsageError(f"{run.name} has no example that is known to have failed: there is no cause to confirm.")
     return causes
 
 
-def _texts(gold: Mapping[str, tuple[Passage, ...]]) -> dict[str, list[str | None]]:
+def _list_texts(gold: Mapping[str, tuple[Passage, ...]]) -> dict[str, list[str | None]]:
     return {query_id: [passage.text for passage in passages] for query_id, passages in gold.items()}
 
 
-@keywords(ConfirmOptions)
-async def confirm_async(wanted: ConfirmOptions) -> Confirmation:
+@expand_options(ConfirmOptions)
+async def confirm_async(options: ConfirmOptions) -> Confirmation:
     """Which of a run's causes hold when the passages are changed: answers failed examples again, with extra calls.
 
     Answers and verdicts are kept as a run of their own: the same call asks nothing twice, and a higher limit only adds.
@@ -245,7 +249,7 @@ async def confirm_async(wanted: ConfirmOptions) -> Confirmation:
         UsageError: a system that takes no passages, with what to implement; a run without causes.
         SystemFailed: nothing was answered, and the system is not there.
     """
-    return await confirm_causes(wanted)
+    return await confirm_causes(options)
 
 
-confirm = plain(confirm_async)
+confirm = make_sync(confirm_async)

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Self, cast
 
 from ragauge.core.errors import UnknownName, UsageError
 from ragauge.core.verdict import VERDICTS, Verdict
-from ragauge.scores.segments import DERIVED
-from ragauge.verbs.columns import visits
+from ragauge.scores.segments import DERIVED_COLUMNS
+from ragauge.verbs.columns import iter_visits
 
 if TYPE_CHECKING:
     import numpy as np
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from ragauge.store.example_list import ExampleOrder
     from ragauge.store.store_access import Store
 
-OWN_FILTERS = (  # beside segments by their plain names
+FILTER_NAMES = (  # beside segments by their plain names
     "cause",
     "status",
     "tag",
@@ -33,8 +33,8 @@ OWN_FILTERS = (  # beside segments by their plain names
     "metric.METRIC.gt",
     "metric.METRIC.gte",
 )
-SEARCHED_AT_ONCE = 500  # responses whose texts are in memory while words are looked for
-COMPARED = ("lt", "lte", "gt", "gte")
+BATCH_SIZE_RESPONSES = 500  # responses whose texts are in memory while words are looked for
+COMPARISONS = ("lt", "lte", "gt", "gte")
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,11 +69,11 @@ class ExampleFilters:
     prefixed: frozenset[str] = frozenset()
 
     @classmethod
-    def of(cls, given: Mapping[str, str], metrics: tuple[str, ...]) -> Self:
+    def of(cls, raw: Mapping[str, str], metrics: tuple[str, ...]) -> Self:
         """The filters that were given.
 
         Args:
-            given: name -> value. A segment is named as it is, or after "segment." where another filter has its name.
+            raw: name -> value. A segment is named as it is, or after "segment." where another filter has its name.
             metrics: that were scored.
 
         Raises:
@@ -86,25 +86,27 @@ class ExampleFilters:
         prefixed: set[str] = set()
         bounds: list[Bound] = []
         statuses: dict[str, str] = {}
-        for name, value in given.items():
-            kind, _, rest = name.partition(".")
+        for name, value in raw.items():
+            kind, _, key = name.partition(".")
             if name in ("cause", "status", "q"):
                 continue
-            if kind == "segment" and rest:
-                groups[rest] = value
-                prefixed.add(rest)
-            elif kind == "metric" and rest:
-                bounds.append(_bound(name, rest, value, metrics))
-            elif kind == "status" and rest:
-                statuses[_known("scored metric", rest, metrics)] = _known("status of a score", value, STATUSES)
+            if kind == "segment" and key:
+                groups[key] = value
+                prefixed.add(key)
+            elif kind == "metric" and key:
+                bounds.append(_parse_bound(name, key, value, metrics))
+            elif kind == "status" and key:
+                statuses[_validate_name("scored metric", key, metrics)] = _validate_name(
+                    "status of a score", value, STATUSES
+                )
             else:
                 groups[name] = value
-        status = given.get("status")
-        words = tuple(given.get("q", "").casefold().split())
-        verdict = None if not status else cast(Verdict, _known("status", status, VERDICTS))
-        return cls(groups, given.get("cause"), verdict, words, tuple(bounds), statuses, frozenset(prefixed))
+        status = raw.get("status")
+        words = tuple(raw.get("q", "").casefold().split())
+        verdict = None if not status else cast(Verdict, _validate_name("status", status, VERDICTS))
+        return cls(groups, raw.get("cause"), verdict, words, tuple(bounds), statuses, frozenset(prefixed))
 
-    def order(self, declared: Collection[str], sort: str = "", *, highest: bool = False) -> ExampleOrder:
+    def build_order(self, declared: Collection[str], sort: str = "", *, highest: bool = False) -> ExampleOrder:
         """What the store chooses by.
 
         Args:
@@ -114,53 +116,55 @@ class ExampleFilters:
         """
         from ragauge.store.example_list import ExampleOrder
 
-        groups = {name: value for name, value in self.groups.items() if name not in self._derived(declared)}
+        groups = {name: value for name, value in self.groups.items() if name not in self._select_derived(declared)}
         bounds = tuple((bound.metric, bound.how, bound.limit) for bound in self.bounds)
         return ExampleOrder(groups=groups, bounds=bounds, statuses=self.statuses, sort=sort, highest=highest)
 
-    def _derived(self, declared: Collection[str]) -> dict[str, str]:
-        return {name: value for name, value in self.groups.items() if name in DERIVED and name not in declared}
+    def _select_derived(self, declared: Collection[str]) -> dict[str, str]:
+        return {name: value for name, value in self.groups.items() if name in DERIVED_COLUMNS and name not in declared}
 
-    def check_groups(self, store: Store, run_id: str, groups: Mapping[str, str]) -> None:
+    def validate_groups(self, store: Store, run_id: str, groups: Mapping[str, str]) -> None:
         """Raises UnknownName where no example has such a segment or tag, or such a value in it."""
         try:
-            store.runs.order(run_id, groups)
+            store.runs.load_order(run_id, groups)
         except UnknownName as error:
             if error.name in groups and "tag" in error.known:  # the column, not a value in it
                 if error.name in self.prefixed:
                     columns = [f"segment.{column}" for column in error.known if column != "tag"]
                     hint = "" if columns else "No example here has a segment."
                     raise UnknownName("filter of examples", f"segment.{error.name}", columns, hint) from None
-                raise UnknownName("filter of examples", error.name, {*error.known, *OWN_FILTERS}) from None
+                raise UnknownName("filter of examples", error.name, {*error.known, *FILTER_NAMES}) from None
             raise
 
-    def of_questions(self, store: Store, run_id: str, declared: Collection[str], numbers: array[int]) -> array[int]:
+    def select_by_question(
+        self, store: Store, run_id: str, declared: Collection[str], numbers: array[int]
+    ) -> array[int]:
         """Those of a kind that is read from the questions themselves, such as their length.
 
         Raises:
             UnknownName: no question is of this kind.
         """
-        derived = self._derived(declared)
+        derived = self._select_derived(declared)
         if not derived:
             return numbers
-        index = store.runs.index(run_id, store.runs.order(run_id).numbers)
-        mine = set(index.number[_of_question(store, index, derived)].tolist())
-        return array("q", (number for number in numbers if number in mine))
+        index = store.runs.index(run_id, store.runs.load_order(run_id).numbers)
+        matching = set(index.number[_match_questions(store, index, derived)].tolist())
+        return array("q", (number for number in numbers if number in matching))
 
-    def by_words(self, store: Store, numbers: array[int]) -> array[int]:
+    def select_by_words(self, store: Store, numbers: array[int]) -> array[int]:
         """Those whose question or answer hold all words; texts are read a few at a time."""
         if not self.words:
             return numbers
-        found = array("q")
-        for start in range(0, len(numbers), SEARCHED_AT_ONCE):
-            for item in store.runs.load(numbers[start : start + SEARCHED_AT_ONCE]):
+        matching = array("q")
+        for start in range(0, len(numbers), BATCH_SIZE_RESPONSES):
+            for item in store.runs.load(numbers[start : start + BATCH_SIZE_RESPONSES]):
                 text = f"{item.example.query}\n{item.response.answer or ''}".casefold()
                 if all(word in text for word in self.words):
-                    found.append(item.response_no)
-        return found
+                    matching.append(item.response_no)
+        return matching
 
 
-def _of_question(store: Store, index: ResponseIndex, wanted: Mapping[str, str]) -> npt.NDArray[np.bool_]:
+def _match_questions(store: Store, index: ResponseIndex, conditions: Mapping[str, str]) -> npt.NDArray[np.bool_]:
     """Which responses answer questions of a kind that is read from the questions themselves, such as their length.
 
     Raises:
@@ -168,36 +172,36 @@ def _of_question(store: Store, index: ResponseIndex, wanted: Mapping[str, str]) 
     """
     import numpy as np
 
-    from ragauge.scores.gather import gather
-    from ragauge.scores.segments import SegmentRows
+    from ragauge.scores.gather import run_gatherers
+    from ragauge.scores.segments import SegmentCollector
 
-    rows = SegmentRows()
-    gather(visits(store, None, index), (rows,))
-    frame = rows.segments(index.query_ids).frame()
+    rows = SegmentCollector()
+    run_gatherers(iter_visits(store, None, index), (rows,))
+    frame = rows.segments(index.query_ids).to_frame()
     keep = np.ones(len(index), dtype=bool)
-    for name, value in wanted.items():
+    for name, value in conditions.items():
         values = frame[name] if name in frame.columns else frame["query_id"].clear()
-        known = values.drop_nulls().unique().to_list()
-        if value not in known:
-            raise UnknownName(f"value of segment {name}", value, known)
+        valid_values = values.drop_nulls().unique().to_list()
+        if value not in valid_values:
+            raise UnknownName(f"value of segment {name}", value, valid_values)
         keep &= (values == value).fill_null(False).to_numpy()[index.query]
     return keep
 
 
-def _bound(name: str, rest: str, value: str, metrics: tuple[str, ...]) -> Bound:
-    metric, _, how = rest.rpartition(".")
-    if how not in COMPARED:
-        raise UnknownName("comparison of a score", how, COMPARED, "Write metric.faithfulness.lt=0.5.")
+def _parse_bound(name: str, key: str, value: str, metrics: tuple[str, ...]) -> Bound:
+    metric, _, how = key.rpartition(".")
+    if how not in COMPARISONS:
+        raise UnknownName("comparison of a score", how, COMPARISONS, "Write metric.faithfulness.lt=0.5.")
     try:
         limit = float(value)
     except ValueError:
         limit = float("nan")
     if not isfinite(limit):
         raise UsageError(f"{name}: expected a number, got {value!r}. Write {name}=0.5.")
-    return Bound(_known("scored metric", metric, metrics), how, limit)
+    return Bound(_validate_name("scored metric", metric, metrics), how, limit)
 
 
-def _known(kind: str, name: str, known: tuple[str, ...]) -> str:
-    if name not in known:
-        raise UnknownName(kind, name, known)
+def _validate_name(kind: str, name: str, valid_names: tuple[str, ...]) -> str:
+    if name not in valid_names:
+        raise UnknownName(kind, name, valid_names)
     return name

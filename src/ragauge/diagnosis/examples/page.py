@@ -8,50 +8,50 @@ from math import ceil
 from typing import TYPE_CHECKING, Any
 
 from ragauge.core.errors import UnknownName
-from ragauge.core.messages import command, plural
-from ragauge.dashboard.site import Moved, NoSuchPage, Site, asked_of, number_of
-from ragauge.diagnosis.examples.example_views import ExamplePage, ExamplePlace, ListedExamples
+from ragauge.core.messages import format_command, format_count
+from ragauge.dashboard.site import AddressMoved, NoSuchPage, Site, parse_number, parse_options
+from ragauge.diagnosis.examples.example_views import ExamplePageOptions, ExamplePosition, ListedExamples
 from ragauge.diagnosis.explain import tables as explain
 from ragauge.evaluation.runs.verb import OpenRun
 from ragauge.evaluation.scorecard import page_parts as report
-from ragauge.rendering.lists import Anchors, named_by, question
-from ragauge.rendering.words import headline_of
-from ragauge.rendering.writers.html import sections_html
-from ragauge.testsets.add.verb import place_in_set
+from ragauge.rendering.lists import Anchors, decode_name, format_query
+from ragauge.rendering.words import select_headline_names
+from ragauge.rendering.writers.html import render_sections
+from ragauge.testsets.add.verb import preview_addition
 
 if TYPE_CHECKING:
     from starlette.datastructures import QueryParams
 
-LIMIT = 50
-MOST_VALUES = 100  # of a segment that are offered to choose from; beyond that it is typed
+PAGE_SIZE = 50
+MAX_VALUES = 100  # of a segment that are offered to choose from; beyond that it is typed
 FILTERS = ("q", "status", "cause", "tag")
-BEGINS = ("segment.", "metric.", "status.")
+FILTER_PREFIXES = ("segment.", "metric.", "status.")
 LIST = ("judge", "sort", *FILTERS)  # what an example keeps of the list that led to it
-TOLD = ("added", "there")  # how many examples a form added to the regression set, and how many it had
-KEYS = (*LIST, "page", "columns", *TOLD)
-OF_ROW = ("query_id", "repeat", "query", "answer", "status", "cause", "quality")  # first columns of a table
+ADDED_KEYS = ("added", "there")  # how many examples a form added to the regression set, and how many it had
+KEYS = (*LIST, "page", "columns", *ADDED_KEYS)
+ROW_COLUMNS = ("query_id", "repeat", "query", "answer", "status", "cause", "quality")  # first columns of a table
 SIGNS = {"lt": "<", "lte": "≤", "gt": ">", "gte": "≥"}
-SET, TAG = "regression.jsonl", "regression"  # that a command adds an example to, and as what
+DEFAULT_SET, TAG = "regression.jsonl", "regression"  # that a command adds an example to, and as what
 
 
-def wanted_of(asked: Mapping[str, str], limit: int | None = None) -> ExamplePage:
+def build_page_request(options: Mapping[str, str], limit: int | None = None) -> ExamplePageOptions:
     """The part of a list that an address asks for.
 
     Raises:
         UsageError: a page that is no number from 1 on.
     """
-    number = number_of(asked, "page", 1, 1)
-    filters = {key: value for key, value in asked.items() if key in FILTERS or key.startswith(BEGINS)}
-    return ExamplePage(
+    number = parse_number(options, "page", 1, 1)
+    filters = {key: value for key, value in options.items() if key in FILTERS or key.startswith(FILTER_PREFIXES)}
+    return ExamplePageOptions(
         limit=limit,
         skip=0 if limit is None else (number - 1) * limit,
-        sort=asked.get("sort", ""),
+        sort=options.get("sort", ""),
         filter=filters,
-        metrics=asked.get("columns", ""),
+        metrics=options.get("columns", ""),
     )
 
 
-SAID = {"status": "outcome", "q": "words"}  # keys of the address, as the fields above the list call them
+FILTER_LABELS = {"status": "outcome", "q": "words"}  # keys of the address, as the fields above the list call them
 
 
 @dataclass(frozen=True)
@@ -74,79 +74,85 @@ class ExamplesPage:
 
     def html(self) -> str:
         """The page."""
-        found, asked = self.value, self.asked
-        number, last = int(asked.get("page", "1")), max(1, ceil(found.matching / LIMIT))
-        kept = {key: value for key, value in asked.items() if key not in ("page", "columns", "judge")}
-        links = self.site.links(self.run, {key: asked[key] for key in ("judge",) if key in asked})
-        columns = found.metrics if "columns" in asked else headline_of(found.metrics)
-        if asked.get("sort") in found.scored and asked["sort"] not in columns:
-            columns = (asked["sort"], *columns)
-        offered = {f"segment.{column}" for column in found.segments}
-        bounds = {key: value for key, value in asked.items() if key.startswith(BEGINS) and key not in offered}
+        listed_examples, options = self.value, self.asked
+        number, last = int(options.get("page", "1")), max(1, ceil(listed_examples.matching / PAGE_SIZE))
+        link_options = {key: value for key, value in options.items() if key not in ("page", "columns", "judge")}
+        links = self.site.build_links(self.run, {key: options[key] for key in ("judge",) if key in options})
+        columns = listed_examples.metrics if "columns" in options else select_headline_names(listed_examples.metrics)
+        if options.get("sort") in listed_examples.scored and options["sort"] not in columns:
+            columns = (options["sort"], *columns)
+        offered = {f"segment.{column}" for column in listed_examples.segments}
+        bounds = {
+            key: value for key, value in options.items() if key.startswith(FILTER_PREFIXES) and key not in offered
+        }
         return self.site.render(
             "examples.html",
             "runs",
             run=self.run.run,
-            found=found,
-            asked=asked,
-            kept=kept,
+            found=listed_examples,
+            asked=options,
+            kept=link_options,
             links=links,
             columns=columns,
             turn=number,
             added=self.added,
             last=last,
             bounds=bounds,
-            most_values=MOST_VALUES,
-            list=question(asked)[1:],
-            turned=self._turned,
-            filters=tuple(self._filters()),
-            pairs_of=_twice,
-            causes=[(cause, f"{cause} ({count:,})") for cause, count in found.causes.items() if cause],
+            most_values=MAX_VALUES,
+            list=format_query(options)[1:],
+            turned=self._link_page,
+            filters=tuple(self._list_filters()),
+            pairs_of=_pair_values,
+            causes=[(cause, f"{cause} ({count:,})") for cause, count in listed_examples.causes.items() if cause],
             orders=[
                 ("quality", "lowest quality first"),
                 ("cause", "by cause"),
-                *((name, f"worst {name} first") for name in found.scored),
+                *((name, f"worst {name} first") for name in listed_examples.scored),
             ],
         )
 
-    def _filters(self) -> Iterator[tuple[str, str]]:
+    def _list_filters(self) -> Iterator[tuple[str, str]]:
         """What the list is filtered by, in words, and the address of the list without it."""
         for key, value in self.asked.items():
             name, _, how = key.removeprefix("metric.").rpartition(".")
             if key.startswith("metric."):
-                yield f"{name} {SIGNS[how]} {float(value):.4g}", self._without(key)
-            elif key in FILTERS or key.startswith(BEGINS):
-                said = SAID.get(key, key.removeprefix("segment.").replace(".", " of ", 1))
-                yield f"{said}: {value}", self._without(key)
+                yield f"{name} {SIGNS[how]} {float(value):.4g}", self._link_without(key)
+            elif key in FILTERS or key.startswith(FILTER_PREFIXES):
+                filter_label = FILTER_LABELS.get(key, key.removeprefix("segment.").replace(".", " of ", 1))
+                yield f"{filter_label}: {value}", self._link_without(key)
 
-    def _without(self, *keys: str) -> str:
+    def _link_without(self, *keys: str) -> str:
         """The address of this list without some keys, from its first page on."""
-        return question({key: value for key, value in self.asked.items() if key not in (*keys, "page")}) or "?"
+        return format_query({key: value for key, value in self.asked.items() if key not in (*keys, "page")}) or "?"
 
-    def _turned(self, number: int) -> str:
+    def _link_page(self, number: int) -> str:
         """The address of another page of this list."""
-        return question({**self.asked, "page": str(number)})
+        return format_query({**self.asked, "page": str(number)})
 
 
-def told_of(site: Site, asked: dict[str, str]) -> str:
+def describe_added(site: Site, options: dict[str, str]) -> str:
     """What the form that led here did, in a sentence; its keys are taken out of what is asked for."""
-    counts = {key: number_of(asked, key, 0, 0) for key in TOLD if key in asked}
+    counts = {key: parse_number(options, key, 0, 0) for key in ADDED_KEYS if key in options}
     for key in counts:
-        del asked[key]
+        del options[key]
     if not counts or not site.regression_set:
         return ""
-    added, there = (counts.get(key, 0) for key in TOLD)
-    had = f"{plural(there, 'example')} {'was' if there == 1 else 'were'} in it already" if there else ""
-    new = f"{plural(added, 'example')} added to {site.regression_set}" if added or not there else ""
+    added, n_existing = (counts.get(key, 0) for key in ADDED_KEYS)
+    had = (
+        f"{format_count(n_existing, 'example')} {'was' if n_existing == 1 else 'were'} in it already"
+        if n_existing
+        else ""
+    )
+    new = f"{format_count(added, 'example')} added to {site.regression_set}" if added or not n_existing else ""
     return f"{new}; {had}." if new and had else f"{new or f'Nothing added to {site.regression_set}: {had}'}."
 
 
-def _twice(values: Sequence[str]) -> list[tuple[str, str]]:
+def _pair_values(values: Sequence[str]) -> list[tuple[str, str]]:
     """What is sent and what is read, of values that are both."""
     return [(value, value) for value in values]
 
 
-def page(site: Site, given: QueryParams, run: str) -> ExamplesPage:
+def build_page(site: Site, params: QueryParams, run: str) -> ExamplesPage:
     """The list that an address asks for.
 
     Raises:
@@ -154,31 +160,36 @@ def page(site: Site, given: QueryParams, run: str) -> ExamplesPage:
         Moved: a page behind the last one.
         UnknownName: no such order, filter or value.
     """
-    asked = asked_of(given, KEYS, BEGINS)
-    found, added = site.run(run), told_of(site, asked)
-    listed = found.listed(wanted_of(asked, LIMIT), asked.get("judge"))
-    last = max(1, ceil(listed.matching / LIMIT))
-    if int(asked.get("page", "1")) > last:
-        raise Moved(question({**asked, "page": str(last)}))
-    return ExamplesPage(site, found, asked, listed, added)
+    options = parse_options(params, KEYS, FILTER_PREFIXES)
+    opened_run, added = site.run(run), describe_added(site, options)
+    listed_examples = opened_run.listed(build_page_request(options, PAGE_SIZE), options.get("judge"))
+    last = max(1, ceil(listed_examples.matching / PAGE_SIZE))
+    if int(options.get("page", "1")) > last:
+        raise AddressMoved(format_query({**options, "page": str(last)}))
+    return ExamplesPage(site, opened_run, options, listed_examples, added)
 
 
-def table(site: Site, given: QueryParams, run: str) -> tuple[list[str], Iterator[dict[str, Any]]]:
+def build_table(site: Site, params: QueryParams, run: str) -> tuple[list[str], Iterator[dict[str, Any]]]:
     """Columns and every row of the list that an address asks for, whatever its page."""
-    asked = asked_of(given, KEYS, BEGINS)
-    told_of(site, asked)
-    asked.pop("page", None)
-    found = site.run(run).listed(wanted_of(asked), asked.get("judge"))
+    options = parse_options(params, KEYS, FILTER_PREFIXES)
+    describe_added(site, options)
+    options.pop("page", None)
+    listed_examples = site.run(run).listed(build_page_request(options), options.get("judge"))
     rows = (
         {
-            **{name: getattr(row, name) for name in OF_ROW},
+            **{name: getattr(row, name) for name in ROW_COLUMNS},
             "tags": ", ".join(row.tags),
             **{f"segment.{name}": value for name, value in row.segments.items()},
             **row.values,
         }
-        for row in found.rows
+        for row in listed_examples.rows
     )
-    return [*OF_ROW, "tags", *(f"segment.{name}" for name in found.segments), *found.metrics], rows
+    return [
+        *ROW_COLUMNS,
+        "tags",
+        *(f"segment.{name}" for name in listed_examples.segments),
+        *listed_examples.metrics,
+    ], rows
 
 
 @dataclass(frozen=True)
@@ -204,67 +215,78 @@ class ExampleOnPage:
     repeat: int
     view: Any
     value: Any
-    place: ExamplePlace | None
+    place: ExamplePosition | None
     elsewhere: Sequence[Any]
     replies: Sequence[Any]
     added: str = ""
 
     def html(self) -> str:
         """The page."""
-        links = self.site.links(self.run)
-        shown = report.in_full(self.view, Anchors(), whole=True)
-        sections = () if self.value is None else tuple(explain.example_sections(self.value))[1:]
+        links = self.site.build_links(self.run)
+        full_example = report.build_full_example(self.view, Anchors(), is_whole=True)
+        sections = () if self.value is None else tuple(explain.build_example_sections(self.value))[1:]
         to, query_id = self.site.regression_set, self.view.example.query_id
         return self.site.render(
             "example.html",
             "runs",
             run=self.run.run,
-            ex=shown,
+            ex=full_example,
             experiments={},
             place=self.place,
             back=links.examples(self.asked),
-            beside=self._beside,
-            lost=_lost(self.view),
-            explained=sections_html(sections, links) if sections else "",
+            beside=self._link_example,
+            lost=_list_dropped_candidates(self.view),
+            explained=render_sections(sections, links) if sections else "",
             elsewhere=self.elsewhere,
-            columns=headline_of(list(self.view.scores)),
+            columns=select_headline_names(list(self.view.scores)),
             replies=self.replies,
             at=lambda row: self.site.example(row.run_id, query_id, row.repeat),
-            adds=command("testset", "add", self.run.run.run_id, query_id, "--to", to or SET, "--tag", TAG),
-            kept=place_in_set(to, self.view, self.run.run, tag=TAG),
+            adds=format_command(
+                "testset", "add", self.run.run.run_id, query_id, "--to", to or DEFAULT_SET, "--tag", TAG
+            ),
+            kept=preview_addition(to, self.view, self.run.run, tag=TAG),
             added=self.added,
-            list=question(self.asked)[1:],
+            list=format_query(self.asked)[1:],
         )
 
-    def _beside(self, key: tuple[str, int]) -> str:
-        return self.site.links(self.run).example(*key, self.asked)
+    def _link_example(self, key: tuple[str, int]) -> str:
+        return self.site.build_links(self.run).example(*key, self.asked)
 
 
-def _lost(view: Any) -> Sequence[tuple[int, Any]]:
+def _list_dropped_candidates(view: Any) -> Sequence[tuple[int, Any]]:
     """The candidates of retrieval that never reached the generator, with their ranks."""
     handed = {passage.passage_id for passage in view.response.passages or ()}
     candidates = enumerate(view.response.candidates or (), 1)
     return [(rank, passage) for rank, passage in candidates if passage.passage_id not in handed]
 
 
-def one(site: Site, given: QueryParams, run: str, query_id: str) -> ExampleOnPage:
+def build_example_page(site: Site, params: QueryParams, run: str, query_id: str) -> ExampleOnPage:
     """The example that an address names.
 
     Raises:
         NoSuchPage: no such run or example.
         UnknownName: no such judge, order, filter or value.
     """
-    asked = asked_of(given, (*LIST, "repeat", *TOLD), BEGINS)
-    added = told_of(site, asked)
-    repeat = number_of(asked, "repeat", 0, 0)
-    asked.pop("repeat", None)
-    found, judge, query_id = site.run(run), asked.get("judge"), named_by(query_id)
-    place = found.place(query_id, repeat, wanted_of(asked), judge)
+    options = parse_options(params, (*LIST, "repeat", *ADDED_KEYS), FILTER_PREFIXES)
+    added = describe_added(site, options)
+    repeat = parse_number(options, "repeat", 0, 0)
+    options.pop("repeat", None)
+    opened_run, judge, query_id = site.run(run), options.get("judge"), decode_name(query_id)
+    list_place = opened_run.place(query_id, repeat, build_page_request(options), judge)
     try:
-        view = found.example(query_id, repeat, judge=judge)
+        view = opened_run.example(query_id, repeat, judge=judge)
     except UnknownName as error:
         raise NoSuchPage(str(error)) from error
-    worked = found.explain_view(view) if view.scores else None
+    worked = opened_run.explain_view(view) if view.scores else None
     return ExampleOnPage(
-        site, found, asked, repeat, view, worked, place, found.question_in_runs(query_id), found.replies(view), added
+        site,
+        opened_run,
+        options,
+        repeat,
+        view,
+        worked,
+        list_place,
+        opened_run.question_in_runs(query_id),
+        opened_run.replies(view),
+        added,
     )

@@ -7,17 +7,17 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from ragauge.core.facts import AnswerFacts, Claim, CoverFacts, CriteriaFacts, RelevanceFacts
-from ragauge.core.messages import valued
+from ragauge.core.messages import format_metric_value
 from ragauge.diagnosis.causes.cause_context import CauseContext
 from ragauge.diagnosis.causes.decided_facts import Decision
 from ragauge.diagnosis.explain.case import count_found, count_stated, count_supported
 from ragauge.metrics.base import Failed, NotAsked
-from ragauge.metrics.catalogue import parse
-from ragauge.metrics.facts import Facts, resolve
-from ragauge.metrics.specifics import named, targets
+from ragauge.metrics.catalogue import parse_metric
+from ragauge.metrics.facts import Facts, resolve_fact
+from ragauge.metrics.specifics import find_named_passages, list_targets
 from ragauge.rendering.words import LABELS
 from ragauge.scores.results.scorecard import ExampleView
-from ragauge.text.sentences import split
+from ragauge.text.sentences import split_sentences
 
 MARKS = {"supported": "✓", "contradicted": "✗", "not_in_context": "○", "unclear": "~", "failed": "?"}
 ORDER = ("supported", "failed", "unclear", "not_in_context", "contradicted")  # a sentence shows its worst claim
@@ -35,7 +35,7 @@ STATED_WORDS: Mapping[Decision | None, str] = {
     None: "",
 }
 UNVERIFIED = "not asked, since the passages are not recorded"
-TELLS: Mapping[str, tuple[tuple[str, str], ...]] = {  # part -> (fact, what it tells)
+FACT_MEANINGS: Mapping[str, tuple[tuple[str, str], ...]] = {  # part -> (fact, what it tells)
     "answer": (
         ("verify_answer.support", "whether the passages support it"),
         ("verify_answer.address", "whether it addresses the question"),
@@ -119,7 +119,7 @@ class CheckedAspect:
 
 
 @dataclass(frozen=True, slots=True)
-class Cited:
+class CitationView:
     """One citation: the words credited, the target named, its ranks, and those of them that support a claim there."""
 
     text: str
@@ -137,16 +137,16 @@ class OffTopicSentence:
     p: float | None
 
 
-def seen(view: ExampleView) -> CauseContext:
+def build_cause_context(view: ExampleView) -> CauseContext:
     """What the judge found about the example, as the causes are found from it."""
-    return CauseContext(_facts(view))
+    return CauseContext(_build_facts(view))
 
 
-def _facts(view: ExampleView) -> Facts:
+def _build_facts(view: ExampleView) -> Facts:
     return Facts(view.example, view.response, view.evidence, readability=view.readability)
 
 
-def answer_facts(view: ExampleView) -> AnswerFacts | None:
+def get_answer_facts(view: ExampleView) -> AnswerFacts | None:
     """What the judge found about the answer; a claim whose support was not asked has no verdict on it."""
     evidence = view.evidence.get("verify_answer")
     if evidence is None or not isinstance(evidence.facts, AnswerFacts):
@@ -159,74 +159,77 @@ def answer_facts(view: ExampleView) -> AnswerFacts | None:
     )
 
 
-def scored(name: str, value: float) -> str:
+def format_score(name: str, value: float) -> str:
     """A score of one example as people read it, with the unit of its metric.
 
-    >>> scored("latency", 840.2), scored("cost", 0.00042), scored("tokens", 551.0), scored("recall@5", 0.5)
+    >>> (format_score("latency", 840.2), format_score("cost", 0.00042), format_score("tokens", 551.0),
+    ...     format_score("recall@5", 0.5))
     ('840 ms', '$0.00042', '551', '0.50')
     """
-    return valued(value, name, "amount" if parse(name).scale == "amount" else "mean")
+    return format_metric_value(value, name, "amount" if parse_metric(name).scale == "amount" else "mean")
 
 
-def labels(view: ExampleView) -> dict[int, str]:
+def label_claims(view: ExampleView) -> dict[int, str]:
     """Number of a claim of the answer -> its label: unclear where a probability decides nothing, failed without any."""
-    facts, known = answer_facts(view), seen(view)
-    return {claim.n: _label(claim, known.is_supported(claim)) for claim in (facts.claims if facts else ())}
+    facts, context = get_answer_facts(view), build_cause_context(view)
+    return {claim.n: _label_claim(claim, context.is_supported(claim)) for claim in (facts.claims if facts else ())}
 
 
-def _label(claim: Claim, decision: Decision | None) -> str:
+def _label_claim(claim: Claim, decision: Decision | None) -> str:
     return {"yes": "supported", "no": claim.label or "", "open": "unclear", None: "failed"}[decision]
 
 
-def untold(view: ExampleView, part: str) -> tuple[str, ...]:
+def list_unknown(view: ExampleView, subject: str) -> tuple[str, ...]:
     """What is not known of the "answer", "reference" or "passages", in words: not asked, or without a verdict and why.
 
     What nothing was recorded or labelled for is left out: no question could be put about it.
     """
     if view.response.error is not None:
         return ()
-    facts, parts = _facts(view), []
-    for fact, what in TELLS[part]:
-        value = resolve(fact, facts)
+    facts, notes = _build_facts(view), []
+    for fact, what in FACT_MEANINGS[subject]:
+        value = resolve_fact(fact, facts)
         if isinstance(value, NotAsked):
-            parts.append(f"{what}: not asked")
+            notes.append(f"{what}: not asked")
         elif isinstance(value, Failed):
-            parts.append(f"{what}: no verdict ({value.reason})")
-    known = seen(view)
-    if part == "reference" and known.reference is None and (stated := count_stated(known)):
-        parts.append(stated)
-    return tuple(parts)
+            notes.append(f"{what}: no verdict ({value.reason})")
+    context = build_cause_context(view)
+    if subject == "reference" and context.reference is None and (stated := count_stated(context)):
+        notes.append(stated)
+    return tuple(notes)
 
 
-def pieces(view: ExampleView) -> tuple[AnswerPiece, ...]:
+def split_answer(view: ExampleView) -> tuple[AnswerPiece, ...]:
     """The answer cut where its claims begin and end; claims of one sentence share a piece."""
-    answer, facts = view.response.answer, answer_facts(view)
+    answer, facts = view.response.answer, get_answer_facts(view)
     if answer is None:
         return ()
-    judged = facts is not None and (facts.support_asked or view.response.passages == ())
-    return tuple(_pieces(answer, facts.claims if facts is not None and judged else (), labels(view)))
+    has_support_verdicts = facts is not None and (facts.support_asked or view.response.passages == ())
+    return tuple(
+        _split_by_claims(answer, facts.claims if facts is not None and has_support_verdicts else (), label_claims(view))
+    )
 
 
-def _pieces(answer: str, claims: Sequence[Claim], labels: Mapping[int, str]) -> Iterator[AnswerPiece]:
-    at = 0
-    for start, end, mine in _sentences(answer, claims):
-        if start > at:
-            yield AnswerPiece(answer[at:start], parts=((answer[at:start], False),))
+def _split_by_claims(answer: str, claims: Sequence[Claim], labels: Mapping[int, str]) -> Iterator[AnswerPiece]:
+    position = 0
+    for start, end, sentence_claims in _group_by_sentence(answer, claims):
+        if start > position:
+            yield AnswerPiece(answer[position:start], parts=((answer[position:start], False),))
         text = answer[start:end]
         missing = [
             words
-            for claim in mine
+            for claim in sentence_claims
             if claim.window is not None and labels[claim.n] != "supported"
             for words in claim.window.missing
         ]
-        worst = max((labels[claim.n] for claim in mine), key=ORDER.index)
-        yield AnswerPiece(text, worst, tuple(mine), tuple(_parts(text, missing)))
-        at = end
-    if at < len(answer):
-        yield AnswerPiece(answer[at:], parts=((answer[at:], False),))
+        worst = max((labels[claim.n] for claim in sentence_claims), key=ORDER.index)
+        yield AnswerPiece(text, worst, tuple(sentence_claims), tuple(_split_missing_words(text, missing)))
+        position = end
+    if position < len(answer):
+        yield AnswerPiece(answer[position:], parts=((answer[position:], False),))
 
 
-def _sentences(answer: str, claims: Sequence[Claim]) -> list[tuple[int, int, list[Claim]]]:
+def _group_by_sentence(answer: str, claims: Sequence[Claim]) -> list[tuple[int, int, list[Claim]]]:
     """Stretches of the answer that do not overlap, each with the claims that begin in it."""
     sentences: list[tuple[int, int, list[Claim]]] = []
     for claim in sorted(claims, key=lambda claim: claim.start):
@@ -234,25 +237,27 @@ def _sentences(answer: str, claims: Sequence[Claim]) -> list[tuple[int, int, lis
         if end <= start:
             continue
         if sentences and start < sentences[-1][1]:
-            first, last, mine = sentences.pop()
-            sentences.append((first, max(last, end), [*mine, claim]))
+            first, last, sentence_claims = sentences.pop()
+            sentences.append((first, max(last, end), [*sentence_claims, claim]))
         else:
             sentences.append((start, end, [claim]))
     return sentences
 
 
-def _parts(text: str, missing: Sequence[str]) -> Iterator[tuple[str, bool]]:
+def _split_missing_words(text: str, missing: Sequence[str]) -> Iterator[tuple[str, bool]]:
     """The text cut where it holds words that the passages lack."""
-    words = "|".join(re.escape(part) for part in sorted(set(missing), key=len, reverse=True) if part.strip())
+    words = "|".join(
+        re.escape(fragment) for fragment in sorted(set(missing), key=len, reverse=True) if fragment.strip()
+    )
     if not words:
         yield text, False
         return
-    for index, part in enumerate(re.split(rf"(?<!\w)({words})(?!\w)", text)):
-        if part:
-            yield part, index % 2 == 1
+    for index, fragment in enumerate(re.split(rf"(?<!\w)({words})(?!\w)", text)):
+        if fragment:
+            yield fragment, index % 2 == 1
 
 
-def says(claim: Claim, label: str) -> str:
+def describe_claim_verdict(claim: Claim, label: str) -> str:
     """A claim's verdict in words, by its label: not in the passages; not found: 90 kg."""
     if claim.reason == UNVERIFIED:
         return UNVERIFIED
@@ -265,74 +270,80 @@ def says(claim: Claim, label: str) -> str:
         words += " together"
     if claim.strength == "implied":
         words += ", by implication"
-    missing = [part for part in (claim.window.missing if claim.window else ()) if part not in claim.reason]
+    missing = [
+        missing_word
+        for missing_word in (claim.window.missing if claim.window else ())
+        if missing_word not in claim.reason
+    ]
     if missing:
         lead = "differs" if claim.contradicting else "not found"
         words += f"; {lead}: {', '.join(missing)}"
     return words + (f"; {claim.reason}" if claim.reason else "")
 
 
-def found_in_answer(view: ExampleView) -> str:
+def describe_supported_claims(view: ExampleView) -> str:
     """How many claims of the answer the passages hold, and the share that the judge expects; "" where none is known."""
-    facts = answer_facts(view)
-    return count_supported(facts.claims, seen(view)) if facts is not None else ""
+    facts = get_answer_facts(view)
+    return count_supported(facts.claims, build_cause_context(view)) if facts is not None else ""
 
 
-def found_of_reference(view: ExampleView) -> str:
+def describe_found_claims(view: ExampleView) -> str:
     """How many reference claims the passages hold, and the share that the judge expects; "" where none is known."""
-    return count_found(seen(view))
+    return count_found(build_cause_context(view))
 
 
-def wanted(view: ExampleView) -> tuple[ReferenceClaimView, ...]:
+def build_reference_claims(view: ExampleView) -> tuple[ReferenceClaimView, ...]:
     """The reference claims, whether the passages hold them, and whether the answer states them."""
-    known = seen(view)
+    context = build_cause_context(view)
     return tuple(
         ReferenceClaimView(
             claim.text,
-            known.is_found(claim),
+            context.is_found(claim),
             claim.supporting or (),
-            known.is_stated(claim.n),
+            context.is_stated(claim.n),
             None if claim.supporting is None else claim.p,
         )
-        for claim in known.reference or ()
+        for claim in context.reference or ()
     )
 
 
-def checked(view: ExampleView) -> tuple[CheckedAspect, ...]:
+def build_checked_aspects(view: ExampleView) -> tuple[CheckedAspect, ...]:
     """The aspects and criteria of the example and the criteria of the run, with what was found about them."""
     checked_aspects: list[CheckedAspect] = []
     for kind, texts in (("aspect", view.example.aspects), ("criterion", view.example.criteria)):
         facts = view.evidence.get("cover_aspects" if kind == "aspect" else "cover_criteria")
         if facts is not None and isinstance(facts.facts, CoverFacts):
             checked_aspects += [
-                CheckedAspect(kind, text, met) for text, met in zip(texts or (), facts.facts.met, strict=False)
+                CheckedAspect(kind, text, is_met) for text, is_met in zip(texts or (), facts.facts.met, strict=False)
             ]
     facts = view.evidence.get("meet_criteria")
-    for one in facts.facts.verdicts if facts is not None and isinstance(facts.facts, CriteriaFacts) else ():
-        kind = f"{'required ' if one.required else ''}criterion {one.name}"
-        level = f"level {one.level} of {one.n_levels}" if one.level is not None else ""
-        checked_aspects.append(CheckedAspect(kind, one.text, one.met, one.reason, level))
+    for verdict in facts.facts.verdicts if facts is not None and isinstance(facts.facts, CriteriaFacts) else ():
+        kind = f"{'required ' if verdict.required else ''}criterion {verdict.name}"
+        level = f"level {verdict.level} of {verdict.n_levels}" if verdict.level is not None else ""
+        checked_aspects.append(CheckedAspect(kind, verdict.text, verdict.met, verdict.reason, level))
     return tuple(checked_aspects)
 
 
-def cited(view: ExampleView) -> tuple[Cited, ...]:
+def build_citations(view: ExampleView) -> tuple[CitationView, ...]:
     """The citations of the answer: what they name, and whether that supports what they stand at."""
-    answer, facts = view.response.answer or "", answer_facts(view)
-    passages, cited_places = view.response.passages or (), []
+    answer, facts = view.response.answer or "", get_answer_facts(view)
+    passages, citation_views = view.response.passages or (), []
     for citation in view.response.citations or ():
-        ranks = tuple(sorted(named(citation.target, passages)))
-        here = [claim for claim in (facts.claims if facts else ()) if targets(claim, (citation,))]
-        held = tuple(rank for rank in ranks if any(rank in claim.supporting for claim in here))
-        cited_places.append(Cited(answer[citation.start : citation.end], citation.target, ranks, held))
-    return tuple(cited_places)
+        ranks = tuple(sorted(find_named_passages(citation.target, passages)))
+        here = [claim for claim in (facts.claims if facts else ()) if list_targets(claim, (citation,))]
+        supporting_ranks = tuple(rank for rank in ranks if any(rank in claim.supporting for claim in here))
+        citation_views.append(
+            CitationView(answer[citation.start : citation.end], citation.target, ranks, supporting_ranks)
+        )
+    return tuple(citation_views)
 
 
-def off_question(view: ExampleView) -> tuple[OffTopicSentence, ...]:
+def list_off_topic(view: ExampleView) -> tuple[OffTopicSentence, ...]:
     """The sentences of the answer that do not bear on the question; () where nobody was asked."""
     evidence = view.evidence.get("rate_answer")
     if evidence is None or not isinstance(evidence.facts, RelevanceFacts):
         return ()
-    texts = {sentence.n: sentence.text for sentence in split(view.response.answer or "")}
+    texts = {sentence.n: sentence.text for sentence in split_sentences(view.response.answer or "")}
     return tuple(
         OffTopicSentence(rating.sentence, texts[rating.sentence], rating.p)
         for rating in evidence.facts.ratings
@@ -340,12 +351,12 @@ def off_question(view: ExampleView) -> tuple[OffTopicSentence, ...]:
     )
 
 
-def missed(view: ExampleView) -> tuple[str, ...]:
+def describe_missed_documents(view: ExampleView) -> tuple[str, ...]:
     """Labelled documents that were not handed on, with their rank among the candidates where that is recorded."""
-    known = seen(view)
+    context = build_cause_context(view)
     missing = []
-    for item in known.missed or ():
-        rank = known.rank(item)
-        where = f" (rank {rank} of the candidates)" if rank else " (not among the candidates)" if known.ranks else ""
+    for item in context.missed or ():
+        rank = context.rank(item)
+        where = f" (rank {rank} of the candidates)" if rank else " (not among the candidates)" if context.ranks else ""
         missing.append(" or ".join(item.doc_ids) + where)
     return tuple(missing)

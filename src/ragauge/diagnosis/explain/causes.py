@@ -4,11 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Container, Mapping
 
-from ragauge.core.messages import plural
-from ragauge.diagnosis.causes.attribution import DECIDING, odds, rows_of
+from ragauge.core.messages import format_count
+from ragauge.diagnosis.causes.attribution import DECISION_ROWS, list_cause_rows, weigh_components
 from ragauge.diagnosis.causes.cause_context import CauseContext
-from ragauge.diagnosis.causes.cause_rule import CauseRow, Lack, Why, counted, documents
-from ragauge.diagnosis.causes.evidence import holding, misread
+from ragauge.diagnosis.causes.cause_rule import (
+    CauseMatch,
+    CauseRow,
+    MissingFact,
+    format_documents,
+    format_numbered_noun,
+)
+from ragauge.diagnosis.causes.evidence import describe_misreading, find_evidence_passages
 from ragauge.diagnosis.causes.verdicts import decide_verdict
 from ragauge.diagnosis.explain.case import count_stated
 from ragauge.metrics.facts import Facts
@@ -16,7 +22,7 @@ from ragauge.scores.results.explanation import RowWorked
 from ragauge.scores.results.scorecard import Cause
 
 
-def rows(facts: Facts, indexed: Container[str] | None, cause: Cause | None) -> tuple[RowWorked, ...]:
+def explain_rows(facts: Facts, indexed: Container[str] | None, cause: Cause | None) -> tuple[RowWorked, ...]:
     """The whole table; () for an example that did not fail.
 
     Args:
@@ -26,151 +32,177 @@ def rows(facts: Facts, indexed: Container[str] | None, cause: Cause | None) -> t
     """
     if cause is None:
         return ()
-    seen = CauseContext(facts, indexed)
-    worked = []
-    for row in rows_of(seen):
+    context = CauseContext(facts, indexed)
+    row_explanations = []
+    for row in list_cause_rows(context):
         rule = (row.decide.__doc__ or row.name).split("\n")[0]
-        verdict = row.decide(seen)
-        if isinstance(verdict, Lack):
-            worked.append(RowWorked(row.name, rule, "unknown", f"not known: {verdict.what}"))
-        elif isinstance(verdict, Why):
-            decides = row.name == (cause.name or cause.component)
-            state = "yes" if decides else "second" if row.name == cause.second else "also"
-            worked.append(RowWorked(row.name, rule, state, cause.second_by if state == "second" else verdict.text))
+        verdict = row.decide(context)
+        if isinstance(verdict, MissingFact):
+            row_explanations.append(RowWorked(row.name, rule, "unknown", f"not known: {verdict.what}"))
+        elif isinstance(verdict, CauseMatch):
+            is_cause = row.name == (cause.name or cause.component)
+            state = "yes" if is_cause else "second" if row.name == cause.second else "also"
+            row_explanations.append(
+                RowWorked(row.name, rule, state, cause.second_by if state == "second" else verdict.text)
+            )
         else:
-            worked.append(RowWorked(row.name, rule, "no", _against(row, seen)))
-    return tuple(worked)
+            row_explanations.append(RowWorked(row.name, rule, "no", _describe_contrary_facts(row, context)))
+    return tuple(row_explanations)
 
 
-def sign(facts: Facts, indexed: Container[str] | None) -> str:
+def find_failure_sign(facts: Facts, indexed: Container[str] | None) -> str:
     """What shows that the example failed; "" when nothing does."""
     verdict = decide_verdict(CauseContext(facts, indexed))
     return verdict.reason if verdict.verdict == "failed" else ""
 
 
-def _against(row: CauseRow, seen: CauseContext) -> str:
+def _describe_contrary_facts(row: CauseRow, context: CauseContext) -> str:
     """The facts that rule a row out, in words; "" of a row that is not known here."""
-    write = AGAINST.get(row.name)
-    return write(seen) if write is not None else ""
+    write = CONTRARY_FACTS.get(row.name)
+    return write(context) if write is not None else ""
 
 
-def _yes(value: bool | None) -> str:
+def _format_answer(value: bool | None) -> str:
     return {True: "yes", False: "no", None: "not known"}[value]
 
 
-def _missed(seen: CauseContext) -> str:
-    if seen.missed is None:
+def _describe_missed(context: CauseContext) -> str:
+    if context.missed is None:
         return "no labelled document to look for"
-    if not seen.relevant:
+    if not context.relevant:
         return "no labelled document"
-    return "every gold document was handed on" if not seen.missed else f"missed: {documents(seen.missed)}"
+    return "every gold document was handed on" if not context.missed else f"missed: {format_documents(context.missed)}"
 
 
-def _refusal(seen: CauseContext) -> str:
-    return f"answerable: {_yes(seen.is_answerable)}; the answer declines: {_yes(seen.refuse)}"
+def _describe_refusal(context: CauseContext) -> str:
+    return (
+        f"answerable: {_format_answer(context.is_answerable)}; the answer declines: "
+        f"{_format_answer(context.is_refusal)}"
+    )
 
 
-def _support(seen: CauseContext) -> str:
-    if seen.answer is not None and not seen.answer.claims:
+def _describe_support(context: CauseContext) -> str:
+    if context.answer is not None and not context.answer.claims:
         return "the answer makes no claims"
-    kinds = (seen.bare, "in no passage"), (seen.against, "contradicted"), (seen.open_support, "unclear")
-    parts = [f"{counted('claim', [claim.n for claim in claims])} {how}" for claims, how in kinds if claims]
-    return "; ".join(parts) or "every claim has support"
+    kinds = (context.bare, "in no passage"), (context.against, "contradicted"), (context.unclear_claims, "unclear")
+    phrases = [
+        f"{format_numbered_noun('claim', [claim.n for claim in claims])} {how}" for claims, how in kinds if claims
+    ]
+    return "; ".join(phrases) or "every claim has support"
 
 
-def _numbers(values: frozenset[int]) -> str:
-    return counted("passage", values) if values else "no passage"
+def _format_passages(values: frozenset[int]) -> str:
+    return format_numbered_noun("passage", values) if values else "no passage"
 
 
-def _wrong(seen: CauseContext) -> str:
-    wrong = [claim.n for claim in seen.wrong]
-    return f"{counted('claim', wrong)} against the reference" if wrong else "no claim contradicts the reference"
+def _describe_wrong_claims(context: CauseContext) -> str:
+    claim_numbers = [claim.n for claim in context.wrong]
+    return (
+        f"{format_numbered_noun('claim', claim_numbers)} against the reference"
+        if claim_numbers
+        else "no claim contradicts the reference"
+    )
 
 
-def _stale(seen: CauseContext) -> str:
-    return f"outdated: {_numbers(seen.stale)}; {_wrong(seen)}"
+def _describe_stale(context: CauseContext) -> str:
+    return f"outdated: {_format_passages(context.stale)}; {_describe_wrong_claims(context)}"
 
 
-def _use(seen: CauseContext) -> str:
-    followed = frozenset(n for claim in seen.wrong for n in claim.supporting)
-    if followed and (held := misread(seen, followed)):
-        return f"the answer {held}"
-    there = holding(seen)
-    known = f"the evidence is in {_numbers(there)}" if there or _is_known(seen) else ""
-    where = known or "which passages hold the evidence is not known"
-    return f"the answer uses {_numbers(seen.used)}; {where}"
+def _describe_use(context: CauseContext) -> str:
+    followed = frozenset(n for claim in context.wrong for n in claim.supporting)
+    if followed and (misreading := describe_misreading(context, followed)):
+        return f"the answer {misreading}"
+    evidence_numbers = find_evidence_passages(context)
+    evidence_text = (
+        f"the evidence is in {_format_passages(evidence_numbers)}"
+        if evidence_numbers or _is_evidence_known(context)
+        else ""
+    )
+    place_text = evidence_text or "which passages hold the evidence is not known"
+    return f"the answer uses {_format_passages(context.used)}; {place_text}"
 
 
-def _is_known(seen: CauseContext) -> bool:
+def _is_evidence_known(context: CauseContext) -> bool:
     """Whether anything was looked for in the passages: labelled documents, or reference claims."""
-    whole = seen.reference is not None and seen.evidence_whole
-    unnamed = any(not claim.supporting and seen.is_found(claim) != "no" for claim in seen.reference or ())
-    return seen.missed is not None or (whole and not unnamed)
+    is_complete = context.reference is not None and context.has_all_evidence_verdicts
+    unnamed = any(not claim.supporting and context.is_found(claim) != "no" for claim in context.reference or ())
+    return context.missed is not None or (is_complete and not unnamed)
 
 
-def _miss(seen: CauseContext) -> str:
-    if seen.missed is not None:
-        return _missed(seen) if seen.ranks is None else _ranks(seen)
-    if seen.reference is not None:
-        unclear = f", {len(seen.open_claims)} unclear" if seen.open_claims else ""
-        return f"{len(seen.unmet)} of {len(seen.reference)} reference claims in no passage{unclear}"
-    return f"relevant to the question: {_numbers(seen.evidence)}"
+def _describe_miss(context: CauseContext) -> str:
+    if context.missed is not None:
+        return _describe_missed(context) if context.ranks is None else _describe_ranks(context)
+    if context.reference is not None:
+        unclear = f", {len(context.unclear_reference_claims)} unclear" if context.unclear_reference_claims else ""
+        return (
+            f"{len(context.missing_reference_claims)} of {len(context.reference)} reference claims in no "
+            f"passage{unclear}"
+        )
+    return f"relevant to the question: {_format_passages(context.evidence)}"
 
 
-def _ranks(seen: CauseContext) -> str:
-    if not seen.missed:
-        return _missed(seen)
-    ranked = [seen.rank(item) for item in seen.missed]
-    where = ", ".join("not among the candidates" if rank is None else f"rank {rank}" for rank in ranked)
-    return f"{documents(seen.missed)}: {where}; {seen.n} passages handed on"
+def _describe_ranks(context: CauseContext) -> str:
+    if not context.missed:
+        return _describe_missed(context)
+    best_ranks = [context.rank(item) for item in context.missed]
+    where = ", ".join("not among the candidates" if rank is None else f"rank {rank}" for rank in best_ranks)
+    return f"{format_documents(context.missed)}: {where}; {context.n} passages handed on"
 
 
-def _cut(seen: CauseContext) -> str:
-    if seen.missed:
-        return _missed(seen)
-    unmet = f"; {plural(len(seen.unmet), 'reference claim')} in no passage" if seen.reference is not None else ""
-    return f"{_missed(seen)}; gold spans cut through: {len(seen.cut_spans) or 'none'}{unmet}"
+def _describe_cut(context: CauseContext) -> str:
+    if context.missed:
+        return _describe_missed(context)
+    unmet = (
+        f"; {format_count(len(context.missing_reference_claims), 'reference claim')} in no passage"
+        if context.reference is not None
+        else ""
+    )
+    return f"{_describe_missed(context)}; gold spans cut through: {len(context.cut_spans) or 'none'}{unmet}"
 
 
-def _cited(seen: CauseContext) -> str:
-    if seen.response.citations is None:
+def _describe_citations(context: CauseContext) -> str:
+    if context.response.citations is None:
         return "the system does not cite"
     return "no supported claim cites only other passages"
 
 
-def _whole(seen: CauseContext) -> str:
-    unstated = f"; {plural(len(seen.unstated), 'reference claim')} not stated" if seen.agreement is not None else ""
-    return f"addresses the question: {seen.address or 'not known'}{unstated}"
+def _describe_completeness(context: CauseContext) -> str:
+    unstated = (
+        f"; {format_count(len(context.unstated_claim_numbers), 'reference claim')} not stated"
+        if context.agreement is not None
+        else ""
+    )
+    return f"addresses the question: {context.address_level or 'not known'}{unstated}"
 
 
-def _stated(seen: CauseContext) -> str:
-    return count_stated(seen) or "no reference"
+def _describe_stated(context: CauseContext) -> str:
+    return count_stated(context) or "no reference"
 
 
-def _odds(seen: CauseContext) -> str:
-    chances = odds(seen, DECIDING)
-    return f"retrieval {chances.retrieval:.2f}, generation {chances.generation:.2f}"
+def _describe_odds(context: CauseContext) -> str:
+    component_odds = weigh_components(context, DECISION_ROWS)
+    return f"retrieval {component_odds.retrieval:.2f}, generation {component_odds.generation:.2f}"
 
 
-AGAINST: Mapping[str, Callable[[CauseContext], str]] = {
-    "unclear": _odds,
+CONTRARY_FACTS: Mapping[str, Callable[[CauseContext], str]] = {
+    "unclear": _describe_odds,
     "system_failed": lambda _: "no error was recorded",
-    "missed_refusal": _refusal,
+    "missed_refusal": _describe_refusal,
     "empty_retrieval": lambda seen: f"{seen.n} passages were handed on",
-    "stale_source": _stale,
-    "compound": lambda seen: f"{_support(seen)}; {_missed(seen)}",
-    "not_in_index": _missed,
-    "retrieval_miss": _miss,
-    "ranked_low": _ranks,
-    "lost_before_prompt": _ranks,
-    "span_cut": _cut,
-    "wrong_refusal": _refusal,
-    "off_topic": _whole,
-    "contradicted": _support,
-    "noise": lambda seen: f"{_wrong(seen)}; {_use(seen)}",
-    "ignored": _use,
-    "hallucinated": _support,
-    "misattributed": _cited,
-    "wrong_answer": _stated,
-    "incomplete": _whole,
+    "stale_source": _describe_stale,
+    "compound": lambda seen: f"{_describe_support(seen)}; {_describe_missed(seen)}",
+    "not_in_index": _describe_missed,
+    "retrieval_miss": _describe_miss,
+    "ranked_low": _describe_ranks,
+    "lost_before_prompt": _describe_ranks,
+    "span_cut": _describe_cut,
+    "wrong_refusal": _describe_refusal,
+    "off_topic": _describe_completeness,
+    "contradicted": _describe_support,
+    "noise": lambda seen: f"{_describe_wrong_claims(seen)}; {_describe_use(seen)}",
+    "ignored": _describe_use,
+    "hallucinated": _describe_support,
+    "misattributed": _describe_citations,
+    "wrong_answer": _describe_stated,
+    "incomplete": _describe_completeness,
 }

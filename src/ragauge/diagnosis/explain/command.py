@@ -7,17 +7,23 @@ from ragauge.verbs.command_output import show, show_json
 from ragauge.verbs.options import ExplainOptions
 
 
-@options.grouped
-def explain(wanted: ExplainOptions, as_json: options.Json = False) -> None:
+@options.spread_options
+def explain(command_options: ExplainOptions, as_json: options.Json = False) -> None:
     """Show how a number came about: of one example its facts, formulas and cause; of a run its means and findings."""
-    from ragauge.diagnosis.explain.tables import example_sections, run_sections
+    from ragauge.diagnosis.explain.tables import build_example_sections, build_run_sections
     from ragauge.evaluation.runs.verb import open_run
-    from ragauge.rendering.writers.terminal import terminal
+    from ragauge.rendering.writers.terminal import render_terminal
 
-    opened, metrics, judge = open_run(wanted.run, store=wanted.store), wanted.metrics, wanted.judge
-    if wanted.example:
-        explained = opened.explain_example(wanted.example, metrics, repeat=wanted.repeat, judge=judge)
-        show_json(explained) if as_json else show(terminal(example_sections(explained)))
+    stored_run, metrics, judge = (
+        open_run(command_options.run, store=command_options.store),
+        command_options.metrics,
+        command_options.judge,
+    )
+    if command_options.example:
+        explained = stored_run.explain_example(
+            command_options.example, metrics, repeat=command_options.repeat, judge=judge
+        )
+        show_json(explained) if as_json else show(render_terminal(build_example_sections(explained)))
         return
-    whole = opened.explain(metrics, judge=judge, baseline=wanted.baseline)
-    show_json(whole) if as_json else show(terminal(run_sections(whole)))
+    explained_run = stored_run.explain(metrics, judge=judge, baseline=command_options.baseline)
+    show_json(explained_run) if as_json else show(render_terminal(build_run_sections(explained_run)))

@@ -8,20 +8,29 @@ from __future__ import annotations
 from collections.abc import Container, Iterator, Mapping, Sequence
 
 from ragauge.core.score import Score
-from ragauge.diagnosis.causes.attribution import attribute
+from ragauge.diagnosis.causes.attribution import attribute_failure
 from ragauge.diagnosis.causes.decided_facts import Decision
 from ragauge.diagnosis.explain import causes
-from ragauge.diagnosis.explain.case import ExampleCase, braces, count_found, count_supported, cut, holding, mark, number
-from ragauge.diagnosis.explain.counted_items import items, support
-from ragauge.diagnosis.explain.means import arithmetic, explain_mean
-from ragauge.diagnosis.explain.ranks import places
-from ragauge.diagnosis.explain.symbols import symbols
-from ragauge.diagnosis.findings.diagnosis_builder import LEAST_COUNT, LEAST_SHARE
+from ragauge.diagnosis.explain.case import (
+    ExampleCase,
+    count_found,
+    count_supported,
+    format_mark,
+    format_number,
+    format_set,
+    format_supporting,
+    shorten_text,
+)
+from ragauge.diagnosis.explain.counted_items import describe_support, list_counted_items
+from ragauge.diagnosis.explain.means import explain_mean, format_arithmetic
+from ragauge.diagnosis.explain.ranks import list_places
+from ragauge.diagnosis.explain.symbols import list_symbols
+from ragauge.diagnosis.findings.diagnosis_builder import MIN_FAILURE_COUNT, MIN_FAILURE_SHARE
 from ragauge.metrics.base import Metric
-from ragauge.metrics.catalogue import describe, is_own, is_stored, parse
-from ragauge.metrics.docstring import parts
+from ragauge.metrics.catalogue import get_definition, is_own, is_stored, parse_metric
+from ragauge.metrics.docstring import parse_docstring
 from ragauge.metrics.facts import Facts
-from ragauge.metrics.own_class import runs_own_code
+from ragauge.metrics.own_class import has_own_code
 from ragauge.scores.arrays import Columns
 from ragauge.scores.indicators import BASELINE, POINTS
 from ragauge.scores.results.explanation import ExampleExplained, Fact, FindingWorked, MeanWorked, RunExplained, Worked
@@ -48,8 +57,8 @@ def explain_example(
         stored: the cause as it was found when the example was evaluated.
     """
     case = ExampleCase(facts, indexed)
-    shown = [name for name in (scores if metrics is None else metrics) if name in scores]
-    cause = attribute(facts, indexed=indexed)
+    metric_names = [name for name in (scores if metrics is None else metrics) if name in scores]
+    cause = attribute_failure(facts, indexed=indexed)
     names = [attributed.name if attributed is not None else "" for attributed in (stored, cause)]
     note = f"when it was evaluated, the cause found was {names[0]}" if names[0] and names[0] != names[1] else ""
     return ExampleExplained(
@@ -57,48 +66,50 @@ def explain_example(
         repeat=facts.response.repeat,
         query=facts.example.query,
         answer=facts.response.answer,
-        facts=tuple(_facts(case)),
-        metrics=tuple(explain_metric(parse(name), scores[name], case) for name in shown),
-        sign=causes.sign(facts, indexed) if cause is not None else "",
+        facts=tuple(_list_facts(case)),
+        metrics=tuple(explain_metric(parse_metric(name), scores[name], case) for name in metric_names),
+        sign=causes.find_failure_sign(facts, indexed) if cause is not None else "",
         cause=cause,
-        rows=causes.rows(facts, indexed, cause),
+        rows=causes.explain_rows(facts, indexed, cause),
         note=note,
     )
 
 
 def explain_metric(metric: Metric, score: Score, case: ExampleCase) -> Worked:
     """One metric on one example: its formula, its symbols with their values, what counts, and the arithmetic."""
-    sentence, formula, _ = describe(metric)
+    sentence, formula, _ = get_definition(metric)
     return Worked(
         metric=score.metric,
         measures=metric.measures,
         direction=metric.direction,
         sentence=sentence,
         formula=formula,
-        symbols=symbols(metric, case),
-        items=items(metric, case),
-        arithmetic=arithmetic(metric, score, case),
+        symbols=list_symbols(metric, case),
+        items=list_counted_items(metric, case),
+        arithmetic=format_arithmetic(metric, score, case),
         score=score,
-        cases=parts(type(metric)).cases,
-        note=_note(metric, score, case),
+        cases=parse_docstring(type(metric)).cases,
+        note=_describe_difference(metric, score, case),
     )
 
 
-def _note(metric: Metric, score: Score, case: ExampleCase) -> str:
+def _describe_difference(metric: Metric, score: Score, case: ExampleCase) -> str:
     """Where the facts as they are now would give another result than the stored one."""
     if metric.version != score.metric_version:
         return f"scored by version {score.metric_version} of the metric; this is version {metric.version}"
-    if is_stored(type(metric)) or (is_own(metric) and runs_own_code(metric)):  # which may do anything
+    if is_stored(type(metric)) or (is_own(metric) and has_own_code(metric)):  # which may do anything
         low, high = metric.range
         return f"as stored: version {metric.version}, range {low:g} to {high:g}; its code is not run to explain it"
-    now = case.result(metric)
-    if now.status != score.status or (now.value is not None and abs(now.value - (score.value or 0.0)) > 1e-9):
-        value = "" if now.value is None else f" {now.value:.3g}"
-        return f"from the facts as they are stored now it would be {now.status}{value}"
+    current = case.compute_result(metric)
+    if current.status != score.status or (
+        current.value is not None and abs(current.value - (score.value or 0.0)) > 1e-9
+    ):
+        value = "" if current.value is None else f" {current.value:.3g}"
+        return f"from the facts as they are stored now it would be {current.status}{value}"
     return ""
 
 
-STATED: Mapping[Decision | None, str] = {
+STATED_WORDS: Mapping[Decision | None, str] = {
     "yes": "stated",
     "no": "not stated",
     "open": "unclear whether stated",
@@ -106,85 +117,89 @@ STATED: Mapping[Decision | None, str] = {
 }
 
 
-def _facts(case: ExampleCase) -> Iterator[Fact]:
-    yield from _record(case)
-    yield from _claims(case)
-    yield from _passages(case)
-    yield from _reference(case)
-    yield from _labels(case)
+def _list_facts(case: ExampleCase) -> Iterator[Fact]:
+    yield from _list_record_facts(case)
+    yield from _list_claim_facts(case)
+    yield from _list_passage_facts(case)
+    yield from _list_reference_facts(case)
+    yield from _list_label_facts(case)
 
 
-def _record(case: ExampleCase) -> Iterator[Fact]:
-    response, seen = case.facts.response, case.seen
+def _list_record_facts(case: ExampleCase) -> Iterator[Fact]:
+    response, context = case.facts.response, case.seen
     if response.error is not None:
-        yield Fact("record", "error", cut(response.error, 300))
-    if seen.answer is not None:
-        declines = {True: "yes", False: "no", None: "no verdict"}[seen.refuse]
-        yield Fact("record", "address", f"{seen.address or 'no verdict'} · declines: {declines}")
-    yield Fact("record", "answerable", {True: "yes", False: "no", None: "not known"}[seen.is_answerable])
+        yield Fact("record", "error", shorten_text(response.error, 300))
+    if context.answer is not None:
+        declines = {True: "yes", False: "no", None: "no verdict"}[context.is_refusal]
+        yield Fact("record", "address", f"{context.address_level or 'no verdict'} · declines: {declines}")
+    yield Fact("record", "answerable", {True: "yes", False: "no", None: "not known"}[context.is_answerable])
     if response.candidates is not None:
         yield Fact("record", "candidates", f"{len(response.candidates)} before the cut")
 
 
-def _claims(case: ExampleCase) -> Iterator[Fact]:
+def _list_claim_facts(case: ExampleCase) -> Iterator[Fact]:
     answer, agreement = case.seen.answer, case.seen.agreement
     for claim in answer.claims if answer is not None else ():
         words = (
-            [f"S = {braces(claim.supporting)}", f"X = {braces(claim.contradicting)}"] if claim.status == "ok" else []
+            [f"S = {format_set(claim.supporting)}", f"X = {format_set(claim.contradicting)}"]
+            if claim.status == "ok"
+            else []
         )
         if case.facts.response.citations is not None:
-            words.append(f"Z = {braces(case.seen.cited(claim))}")
+            words.append(f"Z = {format_set(case.seen.cited(claim))}")
         if agreement is not None and claim.n <= len(agreement.answer):
             words.append(f"R = {agreement.answer[claim.n - 1] or '?'}")
         if answer is not None and not answer.support_asked:
             words = ["support never asked: the passages were not recorded", *words[2:]]
         else:
-            words.append(support(claim, case.seen.is_supported(claim)))
-        yield Fact("answer", f"claim {claim.n}", " · ".join(words), cut(claim.text or "", 200))
-    if answer is not None and answer.support_asked and (found := count_supported(answer.claims, case.seen)):
-        yield Fact("answer", "all claims", found)
+            words.append(describe_support(claim, case.seen.is_supported(claim)))
+        yield Fact("answer", f"claim {claim.n}", " · ".join(words), shorten_text(claim.text or "", 200))
+    if answer is not None and answer.support_asked and (count_text := count_supported(answer.claims, case.seen)):
+        yield Fact("answer", "all claims", count_text)
 
 
-def _passages(case: ExampleCase) -> Iterator[Fact]:
-    seen = case.seen
-    gold = {doc_id for item in seen.relevant for doc_id in item.doc_ids}
-    for n, passage in enumerate(seen.passages or (), 1):
+def _list_passage_facts(case: ExampleCase) -> Iterator[Fact]:
+    context = case.seen
+    gold = {doc_id for item in context.relevant for doc_id in item.doc_ids}
+    for n, passage in enumerate(context.passages or (), 1):
         words = ["gold"] if passage.doc_id in gold else []
-        if seen.marks is not None:
-            words.append(f"q = {mark(seen.marks.get(n))}")
-        if seen.answer is not None and n in seen.used:
+        if context.relevance_by_passage is not None:
+            words.append(f"q = {format_mark(context.relevance_by_passage.get(n))}")
+        if context.answer is not None and n in context.used:
             words.append("used")
-        held = [str(claim.n) for claim in seen.met if n in (claim.supporting or ())]
-        words += [f"holds reference claim {', '.join(held)}"] if held else []
-        words += ["outdated"] if n in seen.stale else []
-        title = case.titles[n - 1]
-        yield Fact("passages", f"passage {n}", " · ".join([title, *words]), cut(passage.text or "", 200))
+        supported_claims = [str(claim.n) for claim in context.met if n in (claim.supporting or ())]
+        words += [f"holds reference claim {', '.join(supported_claims)}"] if supported_claims else []
+        words += ["outdated"] if n in context.stale else []
+        title = case.passage_titles[n - 1]
+        yield Fact("passages", f"passage {n}", " · ".join([title, *words]), shorten_text(passage.text or "", 200))
 
 
-def _reference(case: ExampleCase) -> Iterator[Fact]:
+def _list_reference_facts(case: ExampleCase) -> Iterator[Fact]:
     agreement = case.seen.agreement
     for claim in case.seen.reference or ():
-        words = [f"T = {holding(claim, case.seen)}"]
+        words = [f"T = {format_supporting(claim, case.seen)}"]
         words += [] if claim.p is None or claim.supporting is None else [f"p {claim.p:.2f}"]
         if agreement is not None and claim.n <= len(agreement.reference):
-            words.append(STATED[case.seen.is_stated(claim.n)])
-        yield Fact("reference", f"claim {claim.n}", " · ".join(words), cut(claim.text, 200))
-    if found := count_found(case.seen):
-        yield Fact("reference", "all claims", found)
+            words.append(STATED_WORDS[case.seen.is_stated(claim.n)])
+        yield Fact("reference", f"claim {claim.n}", " · ".join(words), shorten_text(claim.text, 200))
+    if count_text := count_found(case.seen):
+        yield Fact("reference", "all claims", count_text)
 
 
-def _labels(case: ExampleCase) -> Iterator[Fact]:
-    if not case.known("labels.ranking"):
+def _list_label_facts(case: ExampleCase) -> Iterator[Fact]:
+    if not case.has_fact("labels.ranking"):
         return
     candidates = case.seen.ranks or {}
-    for name, grade, rank in places(case):
+    for name, grade, rank in list_places(case):
         where = f"rank {rank}" if rank is not None else "not handed on"
-        deep = min((candidates[doc_id] for doc_id in name.split(" or ") if doc_id in candidates), default=None)
-        more = f" · rank {deep} of the candidates" if deep is not None and rank is None else ""
+        candidate_rank = min(
+            (candidates[doc_id] for doc_id in name.split(" or ") if doc_id in candidates), default=None
+        )
+        more = f" · rank {candidate_rank} of the candidates" if candidate_rank is not None and rank is None else ""
         yield Fact("labels", name, f"grade {grade:g} · {where}{more}")
 
 
-class MeansExplained:
+class MeanExplainer:
     """Explains the means of a run while its scores are read.
 
     Args:
@@ -219,48 +234,54 @@ def explain_run(card: ScorecardData, means: Sequence[MeanWorked]) -> RunExplaine
         n=card.n,
         level=card.level,
         metrics=tuple(means),
-        findings=tuple(FindingWorked(finding, tuple(_lines(finding, card))) for finding in card.findings),
+        findings=tuple(FindingWorked(finding, tuple(_list_finding_lines(finding, card))) for finding in card.findings),
         failures=f"{card.failed_examples} / {card.n} examples failed{share}",
         causes=card.causes,
         against=card.baseline.base.name if card.baseline is not None else "",
     )
 
 
-def _lines(finding: Finding, card: ScorecardData) -> Iterator[str]:
+def _list_finding_lines(finding: Finding, card: ScorecardData) -> Iterator[str]:
     """One line a number that the finding rests on."""
     count = card.causes.get(finding.cause, 0)
     if count:
         share = f"{count} / {finding.failures} failures = {count / finding.failures:.0%}"
-        why = f"at least {LEAST_COUNT} or {LEAST_SHARE:.0%} of the failures" if finding.cause else "no row applied"
-        yield f"count: {share}, {count} / {card.n} examples = {count / card.n:.0%}  ({why})"
+        reason = (
+            f"at least {MIN_FAILURE_COUNT} or {MIN_FAILURE_SHARE:.0%} of the failures"
+            if finding.cause
+            else "no row applied"
+        )
+        yield f"count: {share}, {count} / {card.n} examples = {count / card.n:.0%}  ({reason})"
         if card.baseline is not None and finding.cause:
-            before, failed = card.baseline.failures.base.get(finding.cause, 0), card.baseline.failures.failed_base
-            yield f"before: {before} / {failed} failures in {card.baseline.base.name}"
+            previous, failed = card.baseline.failures.base.get(finding.cause, 0), card.baseline.failures.failed_base
+            yield f"before: {previous} / {failed} failures in {card.baseline.base.name}"
     for reading in finding.readings:
-        yield f"{reading.level}: {_reading(reading, card.level)}"
+        yield f"{reading.level}: {_format_reading(reading, card.level)}"
     if finding.segment:
         column, _, value = finding.segment.partition("=")
-        n = next((part.n for part in card.segments.get(column, {}).get(value, ())), 0)
+        n = next((summary.n for summary in card.segments.get(column, {}).get(value, ())), 0)
         yield f"segment: {finding.segment}, {n} of {card.n} examples, by Fisher's exact test corrected for all segments"
     if finding.explains != count:
         yield f"explains: {finding.explains} / {finding.failures} failures, all causes that the pattern goes with"
 
 
-def _reading(reading: Reading, level: float) -> str:
-    low, high = (number(end) for end in (reading.interval.low, reading.interval.high))
-    mean, point = number(reading.mean), number(reading.point)
-    how = f"{reading.interval.method}, {level:.0%}, n = {reading.n}"
+def _format_reading(reading: Reading, level: float) -> str:
+    low, high = (format_number(end) for end in (reading.interval.low, reading.interval.high))
+    mean, point = format_number(reading.mean), format_number(reading.point)
+    method_text = f"{reading.interval.method}, {level:.0%}, n = {reading.n}"
     if reading.difference is None:
-        side = "above" if reading.level == "high" else "below"
-        whose = " on oracle passages" if reading.of == "oracle" else ""
+        position = "above" if reading.level == "high" else "below"
+        oracle_note = " on oracle passages" if reading.of == "oracle" else ""
         return (
-            f"{reading.metric}{whose} {mean} [{low}, {high}] lies wholly {side} {point}, the starting point "
-            f"({reading.source}; {how})"
+            f"{reading.metric}{oracle_note} {mean} [{low}, {high}] lies wholly {position} {point}, the starting point "
+            f"({reading.source}; {method_text})"
         )
-    holds = reading.interval.low <= 0 <= reading.interval.high
-    side = "holds 0: no change seen" if holds else f"lies wholly {'above' if reading.interval.low > 0 else 'below'} 0"
+    holds_zero = reading.interval.low <= 0 <= reading.interval.high
+    position = (
+        "holds 0: no change seen" if holds_zero else f"lies wholly {'above' if reading.interval.low > 0 else 'below'} 0"
+    )
     against = "" if reading.against in (BASELINE, POINTS) else f" ({reading.against})"
     return (
-        f"{reading.metric} {mean} - {point} in {reading.source}{against} = {number(reading.difference)}, and "
-        f"[{low}, {high}] {side}  ({how})"
+        f"{reading.metric} {mean} - {point} in {reading.source}{against} = {format_number(reading.difference)}, and "
+        f"[{low}, {high}] {position}  ({method_text})"
     )

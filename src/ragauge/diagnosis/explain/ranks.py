@@ -9,224 +9,234 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from math import log2
 
-from ragauge.core.messages import plural
-from ragauge.core.ranking import FoundNeighbours, GoldOverlap, Ranking
-from ragauge.diagnosis.explain.case import ExampleCase, listed, number
+from ragauge.core.messages import format_count
+from ragauge.core.ranking import FoundNeighbors, GoldOverlap, Ranking
+from ragauge.diagnosis.explain.case import ExampleCase, format_list, format_number
 from ragauge.metrics.base import Metric
-from ragauge.metrics.retrieval.ranks import labelled
-from ragauge.metrics.spans.span_coverage import covered, first, size
+from ragauge.metrics.retrieval.ranks import list_labels
+from ragauge.metrics.spans.span_coverage import count_covered, count_units, take_first
 
-Value = Callable[[ExampleCase, Metric], str]
-RANKING = "labels.ranking"
+SymbolFormatter = Callable[[ExampleCase, Metric], str]
+RANKING_FACT = "labels.ranking"
 
 
-def fact_of(metric: Metric) -> str:
+def find_ranking_fact(metric: Metric) -> str:
     """Where the ranking comes from that the metric is about: documents, or chunks."""
-    return metric.needs.get("ranking", RANKING)
+    return metric.needs.get("ranking", RANKING_FACT)
 
 
-def places(case: ExampleCase, fact: str = RANKING) -> list[tuple[str, float, int | None]]:
+def list_places(case: ExampleCase, fact: str = RANKING_FACT) -> list[tuple[str, float, int | None]]:
     """The judged items of an example: document or chunk, or several of which any one will do; grade; rank."""
     example, response = case.facts.example, case.facts.response
-    judged, ids = labelled(example if fact == RANKING else replace(example, relevant=None), response)
+    judged_items, ids = list_labels(example if fact == RANKING_FACT else replace(example, relevant=None), response)
     ranks: dict[str, int] = {}
     for rank, ranked_id in enumerate(ids, 1):
         ranks.setdefault(ranked_id, rank)
     placed = []
-    for item in judged:
-        best = min((ranks[doc_id] for doc_id in item.doc_ids if doc_id in ranks), default=None)
-        placed.append((" or ".join(item.doc_ids[:3]), item.grade, best))
-    ranked = list(case.fact(fact).items)
-    if sorted(map(_plain, ranked)) != sorted(_plain(entry[1:]) for entry in placed):
+    for item in judged_items:
+        best_rank = min((ranks[doc_id] for doc_id in item.doc_ids if doc_id in ranks), default=None)
+        placed.append((" or ".join(item.doc_ids[:3]), item.grade, best_rank))
+    ranked = list(case.read_fact(fact).items)
+    if sorted(map(_build_sort_key, ranked)) != sorted(_build_sort_key(entry[1:]) for entry in placed):
         # a document that stands in several items counts for one of them: the ranking has decided which
         placed = [(f"item {n}", grade, rank) for n, (grade, rank) in enumerate(ranked, 1)]
     return sorted(placed, key=lambda entry: (entry[2] is None, entry[2] or 0))
 
 
-def _plain(graded: tuple[float, int | None]) -> tuple[float, int]:
+def _build_sort_key(graded: tuple[float, int | None]) -> tuple[float, int]:
     return graded[0], graded[1] or 0
 
 
-def relevant(case: ExampleCase, metric: Metric) -> list[tuple[str, float, int | None]]:
+def list_relevant(case: ExampleCase, metric: Metric) -> list[tuple[str, float, int | None]]:
     """L: the judged items whose grade is at least rel, those found first."""
-    return [entry for entry in places(case, fact_of(metric)) if entry[1] >= getattr(metric, "rel", 1.0)]
+    return [entry for entry in list_places(case, find_ranking_fact(metric)) if entry[1] >= getattr(metric, "rel", 1.0)]
 
 
-def cutoff(case: ExampleCase, metric: Metric) -> int:
+def find_cutoff(case: ExampleCase, metric: Metric) -> int:
     """k, or the length of the list where no k is given."""
-    ranking: Ranking = case.fact(fact_of(metric))
+    ranking: Ranking = case.read_fact(find_ranking_fact(metric))
     return getattr(metric, "k", None) or ranking.n_returned
 
 
-def absent(case: ExampleCase) -> str:
+def describe_absence(case: ExampleCase) -> str:
     """What is said of a labelled document without a rank, which may be among the candidates all the same."""
     return "not returned" if case.facts.response.candidates is None else "not handed on"
 
 
-def _where(case: ExampleCase, entry: tuple[str, float, int | None]) -> str:
+def _format_place(case: ExampleCase, entry: tuple[str, float, int | None]) -> str:
     name, grade, rank = entry
-    graded = "" if grade == 1 else f"grade {number(grade)}, "
-    return f"{name} ({graded}{f'rank {rank}' if rank is not None else absent(case)})"
+    graded = "" if grade == 1 else f"grade {format_number(grade)}, "
+    return f"{name} ({graded}{f'rank {rank}' if rank is not None else describe_absence(case)})"
 
 
-def _relevant(case: ExampleCase, metric: Metric) -> str:
-    labelled = relevant(case, metric)
-    return f"{len(labelled)}: {listed(_where(case, one) for one in labelled)}" if labelled else "none"
+def _format_relevant(case: ExampleCase, metric: Metric) -> str:
+    relevant_items = list_relevant(case, metric)
+    return (
+        f"{len(relevant_items)}: {format_list(_format_place(case, entry) for entry in relevant_items)}"
+        if relevant_items
+        else "none"
+    )
 
 
-def _top(size: Callable[[ExampleCase, Metric], int]) -> Value:
-    def value(case: ExampleCase, metric: Metric) -> str:
-        k, n = size(case, metric), case.fact(fact_of(metric)).n_returned
-        inside = [name for name, _, rank in relevant(case, metric) if rank is not None and rank <= k]
+def _build_top_formatter(size: Callable[[ExampleCase, Metric], int]) -> SymbolFormatter:
+    def format_top(case: ExampleCase, metric: Metric) -> str:
+        k, n = size(case, metric), case.read_fact(find_ranking_fact(metric)).n_returned
+        inside = [name for name, _, rank in list_relevant(case, metric) if rank is not None and rank <= k]
         some = f"ranks 1 to {min(k, n)}" if n else "nothing was returned"
-        again = len(_again(case, metric))
-        more = f"; {plural(again, 'further chunk')} of theirs" if again else ""
-        return f"{some}; {len(inside)} of L among them: {listed(inside)}{more}"
+        again = len(_list_repeat_ranks(case, metric))
+        more = f"; {format_count(again, 'further chunk')} of theirs" if again else ""
+        return f"{some}; {len(inside)} of L among them: {format_list(inside)}{more}"
 
-    return value
-
-
-def _ranks(case: ExampleCase, metric: Metric) -> list[int]:
-    k = cutoff(case, metric)
-    return [rank for _, _, rank in relevant(case, metric) if rank is not None and rank <= k]
+    return format_top
 
 
-def _again(case: ExampleCase, metric: Metric) -> list[int]:
+def _list_hit_ranks(case: ExampleCase, metric: Metric) -> list[int]:
+    k = find_cutoff(case, metric)
+    return [rank for _, _, rank in list_relevant(case, metric) if rank is not None and rank <= k]
+
+
+def _list_repeat_ranks(case: ExampleCase, metric: Metric) -> list[int]:
     """Ranks up to k of further chunks of relevant documents, where the metric counts them."""
     if metric.name() not in ("precision", "f1"):
         return []
-    ranking: Ranking = case.fact(fact_of(metric))
-    least = getattr(metric, "rel", 1.0)
-    return [rank for grade, rank in ranking.again if grade >= least and rank <= cutoff(case, metric)]
+    ranking: Ranking = case.read_fact(find_ranking_fact(metric))
+    min_grade = getattr(metric, "rel", 1.0)
+    return [rank for grade, rank in ranking.again if grade >= min_grade and rank <= find_cutoff(case, metric)]
 
 
-def _grades(case: ExampleCase, metric: Metric) -> str:
-    k = cutoff(case, metric)
-    graded = [(rank, grade) for _, grade, rank in places(case) if rank is not None and rank <= k and grade > 0]
-    return listed(f"g_{rank} = {number(grade)}" for rank, grade in graded)
+def _format_grades(case: ExampleCase, metric: Metric) -> str:
+    k = find_cutoff(case, metric)
+    graded = [(rank, grade) for _, grade, rank in list_places(case) if rank is not None and rank <= k and grade > 0]
+    return format_list(f"g_{rank} = {format_number(grade)}" for rank, grade in graded)
 
 
-def _gain(grade: float, metric: Metric) -> float:
+def _compute_gain(grade: float, metric: Metric) -> float:
     return 2.0**grade - 1.0 if getattr(metric, "gain", "linear") == "exp" else grade
 
 
-def _discounted(gains: Sequence[tuple[int, float]]) -> tuple[str, float]:
-    terms = " + ".join(f"{number(gain)}/log2({rank + 1})" for rank, gain in gains[:6])
+def _format_discounted(gains: Sequence[tuple[int, float]]) -> tuple[str, float]:
+    terms = " + ".join(f"{format_number(gain)}/log2({rank + 1})" for rank, gain in gains[:6])
     more = " + …" if len(gains) > 6 else ""
     return terms + more, sum(gain / log2(rank + 1) for rank, gain in gains)
 
 
-def _ideal(case: ExampleCase, metric: Metric) -> tuple[str, float]:
-    best = sorted((_gain(grade, metric) for _, grade, _ in places(case) if grade > 0), reverse=True)
-    return _discounted(list(enumerate(best[: getattr(metric, "k", None)], 1)))
+def _format_ideal(case: ExampleCase, metric: Metric) -> tuple[str, float]:
+    best_gains = sorted((_compute_gain(grade, metric) for _, grade, _ in list_places(case) if grade > 0), reverse=True)
+    return _format_discounted(list(enumerate(best_gains[: getattr(metric, "k", None)], 1)))
 
 
-def _idcg(case: ExampleCase, metric: Metric) -> str:
-    terms, value = _ideal(case, metric)
-    return f"{terms} = {number(value)}"
+def _format_idcg(case: ExampleCase, metric: Metric) -> str:
+    terms, value = _format_ideal(case, metric)
+    return f"{terms} = {format_number(value)}"
 
 
-def _others(case: ExampleCase, metric: Metric) -> list[tuple[str, float, int | None]]:
-    return [entry for entry in places(case) if 0 <= entry[1] < getattr(metric, "rel", 1.0)]
+def _list_irrelevant(case: ExampleCase, metric: Metric) -> list[tuple[str, float, int | None]]:
+    return [entry for entry in list_places(case) if 0 <= entry[1] < getattr(metric, "rel", 1.0)]
 
 
-def _above(case: ExampleCase, metric: Metric) -> str:
-    others = [rank for _, _, rank in _others(case, metric) if rank is not None]
-    ranked = [(name, rank) for name, _, rank in relevant(case, metric) if rank is not None]
-    return listed(f"{sum(other < rank for other in others)} above {name}" for name, rank in ranked)
+def _format_above(case: ExampleCase, metric: Metric) -> str:
+    others = [rank for _, _, rank in _list_irrelevant(case, metric) if rank is not None]
+    ranked = [(name, rank) for name, _, rank in list_relevant(case, metric) if rank is not None]
+    return format_list(f"{sum(other < rank for other in others)} above {name}" for name, rank in ranked)
 
 
-def _judged(case: ExampleCase, metric: Metric) -> str:
-    k = cutoff(case, metric)
-    ranks = case.fact("labels.ranking").judged_ranks
-    return f"{sum(rank <= k for rank in ranks)} at ranks up to {k}: {listed(map(str, [r for r in ranks if r <= k]))}"
+def _format_judged(case: ExampleCase, metric: Metric) -> str:
+    k = find_cutoff(case, metric)
+    ranks = case.read_fact("labels.ranking").judged_ranks
+    return (
+        f"{sum(rank <= k for rank in ranks)} at ranks up to {k}: {format_list(map(str, [r for r in ranks if r <= k]))}"
+    )
 
 
-def _precision_recall(case: ExampleCase, metric: Metric) -> str:
-    hits, k, n = len(_ranks(case, metric)), cutoff(case, metric), len(relevant(case, metric))
-    return f"{hits + len(_again(case, metric))}/{k} and {hits}/{n}" if n and k else "nothing to divide by"
+def _format_precision_recall(case: ExampleCase, metric: Metric) -> str:
+    hits, k, n = len(_list_hit_ranks(case, metric)), find_cutoff(case, metric), len(list_relevant(case, metric))
+    return f"{hits + len(_list_repeat_ranks(case, metric))}/{k} and {hits}/{n}" if n and k else "nothing to divide by"
 
 
-OF_RANKING: Mapping[str, Value] = {
-    "L": _relevant,
-    "top_k": _top(cutoff),
-    "top_r": lambda case, metric: listed(f"{n} of L in top_{rank}" for n, rank in enumerate(_ranks(case, metric), 1)),
-    "top_R": _top(lambda case, metric: len(relevant(case, metric))),
-    "R": lambda case, metric: str(len(relevant(case, metric))),
-    "r": lambda case, metric: listed(map(str, _ranks(case, metric))),
-    "P, R": _precision_recall,
-    "g_i": _grades,
+RANKING_SYMBOLS: Mapping[str, SymbolFormatter] = {
+    "L": _format_relevant,
+    "top_k": _build_top_formatter(find_cutoff),
+    "top_r": lambda case, metric: format_list(
+        f"{n} of L in top_{rank}" for n, rank in enumerate(_list_hit_ranks(case, metric), 1)
+    ),
+    "top_R": _build_top_formatter(lambda case, metric: len(list_relevant(case, metric))),
+    "R": lambda case, metric: str(len(list_relevant(case, metric))),
+    "r": lambda case, metric: format_list(map(str, _list_hit_ranks(case, metric))),
+    "P, R": _format_precision_recall,
+    "g_i": _format_grades,
     "gain": lambda _, metric: "2^g - 1" if getattr(metric, "gain", "") == "exp" else "g",
-    "IDCG": _idcg,
-    "above": _above,
-    "N": lambda case, metric: str(len(_others(case, metric))),
-    "J": _judged,
-    "n": lambda case, _: str(case.fact("labels.ranking").n_returned),
+    "IDCG": _format_idcg,
+    "above": _format_above,
+    "N": lambda case, metric: str(len(_list_irrelevant(case, metric))),
+    "J": _format_judged,
+    "n": lambda case, _: str(case.read_fact("labels.ranking").n_returned),
 }
 
 
-def worked_ndcg(case: ExampleCase, metric: Metric) -> str:
+def format_ndcg(case: ExampleCase, metric: Metric) -> str:
     """DCG / IDCG with the numbers put in."""
-    k = cutoff(case, metric)
+    k = find_cutoff(case, metric)
     gains = [
-        (rank, _gain(grade, metric)) for _, grade, rank in places(case) if grade > 0 and rank is not None and rank <= k
+        (rank, _compute_gain(grade, metric))
+        for _, grade, rank in list_places(case)
+        if grade > 0 and rank is not None and rank <= k
     ]
-    (terms, dcg), (ideal, best) = _discounted(gains), _ideal(case, metric)
-    return f"({terms or '0'}) / ({ideal}) = {number(dcg)} / {number(best)}"
+    (terms, dcg), (ideal, best) = _format_discounted(gains), _format_ideal(case, metric)
+    return f"({terms or '0'}) / ({ideal}) = {format_number(dcg)} / {format_number(best)}"
 
 
-def worked_map(case: ExampleCase, metric: Metric) -> str:
+def format_map(case: ExampleCase, metric: Metric) -> str:
     """Precision at the rank of each hit, over #L."""
-    terms = " + ".join(f"{n}/{rank}" for n, rank in enumerate(_ranks(case, metric), 1))
-    return f"({terms or '0'}) / {len(relevant(case, metric))}"
+    terms = " + ".join(f"{n}/{rank}" for n, rank in enumerate(_list_hit_ranks(case, metric), 1))
+    return f"({terms or '0'}) / {len(list_relevant(case, metric))}"
 
 
-def worked_mrr(case: ExampleCase, metric: Metric) -> str:
+def format_mrr(case: ExampleCase, metric: Metric) -> str:
     """1 / the first rank."""
-    ranks = _ranks(case, metric)
+    ranks = _list_hit_ranks(case, metric)
     return f"1 / {min(ranks)}" if ranks else ""
 
 
-def worked_f1(case: ExampleCase, metric: Metric) -> str:
+def format_f1(case: ExampleCase, metric: Metric) -> str:
     """2 hits / (k + #L); 2 P R / (P + R) where documents came back in several chunks."""
-    hits, k, n = len(_ranks(case, metric)), cutoff(case, metric), len(relevant(case, metric))
-    if not _again(case, metric):
+    hits, k, n = len(_list_hit_ranks(case, metric)), find_cutoff(case, metric), len(list_relevant(case, metric))
+    if not _list_repeat_ranks(case, metric):
         return f"2 · {hits} / ({k} + {n})"
-    p, r = f"{hits + len(_again(case, metric))}/{k}", f"{hits}/{n}"
+    p, r = f"{hits + len(_list_repeat_ranks(case, metric))}/{k}", f"{hits}/{n}"
     return f"2 · {p} · {r} / ({p} + {r})"
 
 
-def worked_rbp(case: ExampleCase, metric: Metric) -> str:
+def format_rbp(case: ExampleCase, metric: Metric) -> str:
     """(1 − p) Σ p^(r−1)."""
     p = getattr(metric, "p", 0.0)
-    terms = " + ".join(f"{p:g}^{rank - 1}" for rank in _ranks(case, metric))
+    terms = " + ".join(f"{p:g}^{rank - 1}" for rank in _list_hit_ranks(case, metric))
     return f"(1 - {p:g}) · ({terms or '0'})"
 
 
-def worked_bpref(case: ExampleCase, metric: Metric) -> str:
+def format_bpref(case: ExampleCase, metric: Metric) -> str:
     """The penalty of each returned item of L."""
-    others = [rank for _, _, rank in _others(case, metric) if rank is not None]
-    n, size = len(_others(case, metric)), len(relevant(case, metric))
-    hits = [rank for _, _, rank in relevant(case, metric) if rank is not None]
+    others = [rank for _, _, rank in _list_irrelevant(case, metric) if rank is not None]
+    n, size = len(_list_irrelevant(case, metric)), len(list_relevant(case, metric))
+    hits = [rank for _, _, rank in list_relevant(case, metric) if rank is not None]
     above = [sum(other < rank for other in others) for rank in hits]
     terms = " + ".join(f"(1 - {min(a, size)}/{min(n, size)})" if a else "1" for a in above)
     return f"({terms or '0'}) / {size}"
 
 
-WORKED: Mapping[str, Callable[[ExampleCase, Metric], str]] = {
-    "ndcg": worked_ndcg,
-    "map": worked_map,
-    "mrr": worked_mrr,
-    "f1": worked_f1,
-    "rbp": worked_rbp,
-    "bpref": worked_bpref,
+RANK_TERMS_BY_METRIC: Mapping[str, Callable[[ExampleCase, Metric], str]] = {
+    "ndcg": format_ndcg,
+    "map": format_map,
+    "mrr": format_mrr,
+    "f1": format_f1,
+    "rbp": format_rbp,
+    "bpref": format_bpref,
 }
 
 
 UNITS: Mapping[str, str] = {"token": "token", "char": "character"}
 
 
-def of_spans(unit: str) -> Mapping[str, Callable[[ExampleCase, Metric], str]]:
+def build_span_symbols(unit: str) -> Mapping[str, Callable[[ExampleCase, Metric], str]]:
     """The values of symbols over spans counted in tokens or in characters.
 
     Args:
@@ -234,55 +244,59 @@ def of_spans(unit: str) -> Mapping[str, Callable[[ExampleCase, Metric], str]]:
     """
     fact = f"labels.{unit}_spans"
 
-    def gold(case: ExampleCase, _: Metric) -> str:
-        overlap: GoldOverlap = case.fact(fact)
-        return f"{plural(size(overlap.gold), UNITS[unit])} in {plural(len(overlap.gold), 'span')}"
+    def format_gold(case: ExampleCase, _: Metric) -> str:
+        overlap: GoldOverlap = case.read_fact(fact)
+        return f"{format_count(count_units(overlap.gold), UNITS[unit])} in {format_count(len(overlap.gold), 'span')}"
 
-    def returned(case: ExampleCase, metric: Metric) -> str:
-        overlap: GoldOverlap = case.fact(fact)
-        chunks = first(overlap.retrieved, *(getattr(metric, name) for name in ("k", "budget", "fill")))
-        held = f"{covered(overlap.gold, chunks):,} of them gold"
-        return f"{plural(size(chunks), UNITS[unit])} in {plural(len(chunks), 'chunk')}, {held}"
+    def format_returned(case: ExampleCase, metric: Metric) -> str:
+        overlap: GoldOverlap = case.read_fact(fact)
+        chunks = take_first(overlap.retrieved, *(getattr(metric, name) for name in ("k", "budget", "fill")))
+        gold_text = f"{count_covered(overlap.gold, chunks):,} of them gold"
+        return f"{format_count(count_units(chunks), UNITS[unit])} in {format_count(len(chunks), 'chunk')}, {gold_text}"
 
-    def touching(case: ExampleCase, _: Metric) -> str:
-        overlap: GoldOverlap = case.fact(fact)
+    def format_touching(case: ExampleCase, _: Metric) -> str:
+        overlap: GoldOverlap = case.read_fact(fact)
         if overlap.touching is None:
             return "not known: the chunks of the index"
-        return f"{plural(len(overlap.touching), 'chunk')} that touch gold"
+        return f"{format_count(len(overlap.touching), 'chunk')} that touch gold"
 
-    def length(case: ExampleCase, metric: Metric) -> str:
-        overlap: GoldOverlap = case.fact(fact)
-        chunks = first(overlap.retrieved, *(getattr(metric, name) for name in ("k", "budget", "fill")))
-        return plural(size(chunks), UNITS[unit])
+    def format_length(case: ExampleCase, metric: Metric) -> str:
+        overlap: GoldOverlap = case.read_fact(fact)
+        chunks = take_first(overlap.retrieved, *(getattr(metric, name) for name in ("k", "budget", "fill")))
+        return format_count(count_units(chunks), UNITS[unit])
 
-    return {"G": gold, "R": returned, "C": touching, "len": length}
+    return {"G": format_gold, "R": format_returned, "C": format_touching, "len": format_length}
 
 
 # ---- vectors that an index found ----
 
 
-def _neighbours(case: ExampleCase, metric: Metric) -> tuple[dict[int, float], tuple[float, ...], int]:
+def _read_neighbors(case: ExampleCase, metric: Metric) -> tuple[dict[int, float], tuple[float, ...], int]:
     """Vectors found up to k with their distances, the distances of the k nearest, and k."""
-    neighbours: FoundNeighbours = case.fact("labels.neighbours")
+    neighbors: FoundNeighbors = case.read_fact("labels.neighbours")
     k = int(getattr(metric, "k", 0))
-    return dict(zip(neighbours.ids[:k], neighbours.distances[:k], strict=True)), neighbours.nearest[:k], k
+    return dict(zip(neighbors.ids[:k], neighbors.distances[:k], strict=True)), neighbors.nearest[:k], k
 
 
-def _kth(case: ExampleCase, metric: Metric) -> str:
-    nearest = _neighbours(case, metric)[1]
-    return number(nearest[-1]) if nearest else f"none: {case.fact('labels.neighbours').why or 'no vector may be found'}"
+def _format_kth_distance(case: ExampleCase, metric: Metric) -> str:
+    nearest = _read_neighbors(case, metric)[1]
+    return (
+        format_number(nearest[-1])
+        if nearest
+        else f"none: {case.read_fact('labels.neighbours').why or 'no vector may be found'}"
+    )
 
 
-def _findable(case: ExampleCase, metric: Metric) -> str:
-    _, nearest, k = _neighbours(case, metric)
+def _format_findable(case: ExampleCase, metric: Metric) -> str:
+    _, nearest, k = _read_neighbors(case, metric)
     return f"{k:,} or more" if len(nearest) == k else f"{len(nearest):,}"
 
 
-OF_NEIGHBOURS: Mapping[str, Value] = {
-    "A[k]": lambda case, metric: listed(map(str, _neighbours(case, metric)[0])),
-    "d[i]": lambda case, metric: listed(
-        f"d[{n}] = {number(distance)}" for n, distance in _neighbours(case, metric)[0].items()
+NEIGHBOR_SYMBOLS: Mapping[str, SymbolFormatter] = {
+    "A[k]": lambda case, metric: format_list(map(str, _read_neighbors(case, metric)[0])),
+    "d[i]": lambda case, metric: format_list(
+        f"d[{n}] = {format_number(distance)}" for n, distance in _read_neighbors(case, metric)[0].items()
     ),
-    "d_k": _kth,
-    "n": _findable,
+    "d_k": _format_kth_distance,
+    "n": _format_findable,
 }

@@ -11,366 +11,432 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import fields
 
 from ragauge.core.facts import Claim
-from ragauge.diagnosis.explain.case import ExampleCase, braces, each, holding, listed, mark, number
-from ragauge.diagnosis.explain.ranks import OF_NEIGHBOURS, OF_RANKING, of_spans
-from ragauge.metrics.base import Metric, shown
-from ragauge.metrics.catalogue import describe
-from ragauge.metrics.docstring import parts
+from ragauge.diagnosis.explain.case import (
+    ExampleCase,
+    format_indexed,
+    format_list,
+    format_mark,
+    format_number,
+    format_set,
+    format_supporting,
+)
+from ragauge.diagnosis.explain.ranks import NEIGHBOR_SYMBOLS, RANKING_SYMBOLS, build_span_symbols
+from ragauge.metrics.base import Metric, format_parameter
+from ragauge.metrics.catalogue import get_definition
+from ragauge.metrics.docstring import parse_docstring
 from ragauge.metrics.facts import Absent
-from ragauge.metrics.specifics import cited_for, targets, unfounded
+from ragauge.metrics.specifics import find_cited_passages, find_unfounded, list_targets
 from ragauge.scores.results.explanation import Symbol
-from ragauge.text.specifics import find
-from ragauge.text.tokens import answer as normal
-from ragauge.text.tokens import answer_tokens, count
+from ragauge.text.specifics import find_specifics
+from ragauge.text.tokens import count_tokens, split_answer_tokens
+from ragauge.text.tokens import normalize_answer as normal
 
-Value = Callable[[ExampleCase, Metric], str]
+SymbolFormatter = Callable[[ExampleCase, Metric], str]
 FUNCTION = ""  # a symbol that is a function has no value of its own
 PARAMETER = "parameter"  # what stands for the meaning of a parameter
 # facts that a value may turn on although the formula has no symbol for them
-UNNAMED: Mapping[str, tuple[str, str]] = {
+SYMBOLS_OUTSIDE_FORMULA: Mapping[str, tuple[str, str]] = {
     "verify_answer.addressed": ("address", "how far the answer addresses the question"),
     "verify_answer.refuse": ("refuse", "the answer declines to answer"),
     "set.answerable": ("answerable", "the corpus holds the answer, by the labels of the example"),
 }
 
 
-def symbols(metric: Metric, case: ExampleCase) -> tuple[Symbol, ...]:
+def list_symbols(metric: Metric, case: ExampleCase) -> tuple[Symbol, ...]:
     """The symbols of a metric's formula with their values on this example, and its parameters."""
-    _, formula, _ = describe(metric)
-    of_formula = [
-        Symbol(name, meaning, _value(name, metric, case))
-        for name, meaning in parts(type(metric)).symbols
-        if any(_stands_in(symbol, formula) for symbol in (name, *name.split(", "))) or _parameter(name, metric)
+    _, formula, _ = get_definition(metric)
+    formula_symbols = [
+        Symbol(name, meaning, _format_value(name, metric, case))
+        for name, meaning in parse_docstring(type(metric)).symbols
+        if any(_is_in_formula(symbol, formula) for symbol in (name, *name.split(", "))) or _is_parameter(name, metric)
     ]
-    named = {symbol.name for symbol in of_formula}
-    given = [
-        Symbol(part.name, PARAMETER, shown(getattr(metric, part.name)))
-        for part in fields(metric)
-        if getattr(metric, part.name) is not None and part.name not in named
+    formula_names = {symbol.name for symbol in formula_symbols}
+    parameters = [
+        Symbol(field.name, PARAMETER, format_parameter(getattr(metric, field.name)))
+        for field in fields(metric)
+        if getattr(metric, field.name) is not None and field.name not in formula_names
     ]
-    more = [
-        Symbol(name, meaning, (_addressed if fact == "verify_answer.addressed" else _scalar(fact))(case, metric))
-        for fact, (name, meaning) in UNNAMED.items()
-        if fact in metric.needs.values() and name not in named and case.known(fact)
+    other_symbols = [
+        Symbol(
+            name,
+            meaning,
+            (_format_address if fact == "verify_answer.addressed" else _build_scalar_formatter(fact))(case, metric),
+        )
+        for fact, (name, meaning) in SYMBOLS_OUTSIDE_FORMULA.items()
+        if fact in metric.needs.values() and name not in formula_names and case.has_fact(fact)
     ]
-    return (*given, *of_formula, *more)
+    return (*parameters, *formula_symbols, *other_symbols)
 
 
-def _stands_in(name: str, formula: str) -> bool:
+def _is_in_formula(name: str, formula: str) -> bool:
     """Whether a symbol is one of this form of the metric: parameters choose among several formulas."""
     return re.search(rf"(?<![A-Za-z_]){re.escape(name)}(?![A-Za-z_])", formula) is not None
 
 
-def covered(metric: Metric) -> Iterator[tuple[str, bool]]:
+def list_covered_symbols(metric: Metric) -> Iterator[tuple[str, bool]]:
     """Each symbol of a metric's docstring, and whether something here knows its value."""
-    for name, _ in parts(type(metric)).symbols:
-        yield name, any(name in BY_FACT.get(fact, {}) for fact in metric.needs.values()) or _parameter(name, metric)
+    for name, _ in parse_docstring(type(metric)).symbols:
+        yield (
+            name,
+            any(name in FORMATTERS_BY_FACT.get(fact, {}) for fact in metric.needs.values())
+            or _is_parameter(name, metric),
+        )
 
 
-def _value(name: str, metric: Metric, case: ExampleCase) -> str:
+def _format_value(name: str, metric: Metric, case: ExampleCase) -> str:
     for fact in metric.needs.values():
-        value = BY_FACT.get(fact, {}).get(name)
-        if value is not None:
-            missing = next((case.fact(need) for need in metric.needs.values() if not case.known(need)), None)
-            if not case.known(fact) or (missing is not None and (fact, name) in NEED_ALL):
-                reason = case.fact(fact) if not case.known(fact) else missing
+        format_symbol = FORMATTERS_BY_FACT.get(fact, {}).get(name)
+        if format_symbol is not None:
+            missing = next((case.read_fact(need) for need in metric.needs.values() if not case.has_fact(need)), None)
+            if not case.has_fact(fact) or (missing is not None and (fact, name) in SYMBOLS_OF_ALL_FACTS):
+                reason = case.read_fact(fact) if not case.has_fact(fact) else missing
                 return f"not known: {reason.reason}" if isinstance(reason, Absent) else "not known"
-            return value(case, metric)
-    return shown(getattr(metric, name)) if _parameter(name, metric) else FUNCTION
+            return format_symbol(case, metric)
+    return format_parameter(getattr(metric, name)) if _is_parameter(name, metric) else FUNCTION
 
 
-def _parameter(name: str, metric: Metric) -> bool:
-    return any(part.name == name for part in fields(metric))
+def _is_parameter(name: str, metric: Metric) -> bool:
+    return any(field.name == name for field in fields(metric))
 
 
 # ---- claims of the answer ----
 
 
-def _claims(case: ExampleCase, _: Metric) -> str:
-    return str(len(case.fact("verify_answer.support")))
+def _format_claims(case: ExampleCase, _: Metric) -> str:
+    return str(len(case.read_fact("verify_answer.support")))
 
 
-def _supporting(case: ExampleCase, _: Metric) -> str:
-    return each("S", case.fact("verify_answer.support"), lambda claim: _unless_failed(claim, claim.supporting))
+def _format_supporting(case: ExampleCase, _: Metric) -> str:
+    return format_indexed(
+        "S", case.read_fact("verify_answer.support"), lambda claim: _format_numbers(claim, claim.supporting)
+    )
 
 
-def _contradicting(case: ExampleCase, _: Metric) -> str:
-    return each("X", case.fact("verify_answer.support"), lambda claim: _unless_failed(claim, claim.contradicting))
+def _format_contradicting(case: ExampleCase, _: Metric) -> str:
+    return format_indexed(
+        "X", case.read_fact("verify_answer.support"), lambda claim: _format_numbers(claim, claim.contradicting)
+    )
 
 
-def _support(case: ExampleCase, _: Metric) -> str:
-    claims = case.fact("verify_answer.support")
-    return each("p", claims, lambda claim: "?" if claim.status == "failed" else number(claim.chance))
+def _format_support(case: ExampleCase, _: Metric) -> str:
+    claims = case.read_fact("verify_answer.support")
+    return format_indexed("p", claims, lambda claim: "?" if claim.status == "failed" else format_number(claim.chance))
 
 
-def _unless_failed(claim: Claim, numbers: tuple[int, ...]) -> str:
-    return "?" if claim.status == "failed" else braces(numbers)
+def _format_numbers(claim: Claim, numbers: tuple[int, ...]) -> str:
+    return "?" if claim.status == "failed" else format_set(numbers)
 
 
-def _agreement(case: ExampleCase, _: Metric) -> str:
-    return each("R", case.fact("agree.answer"), lambda stated: stated or "?")
+def _format_agreement(case: ExampleCase, _: Metric) -> str:
+    return format_indexed("R", case.read_fact("agree.answer"), lambda stated: stated or "?")
 
 
-def _agreeing(case: ExampleCase, _: Metric) -> str:
-    return each("r", case.fact("agree.agrees"), mark)
+def _format_agreeing(case: ExampleCase, _: Metric) -> str:
+    return format_indexed("r", case.read_fact("agree.agrees"), format_mark)
 
 
-def _answer_claims(case: ExampleCase, _: Metric) -> str:
-    return str(len(case.fact("agree.answer")))
+def _format_answer_claims(case: ExampleCase, _: Metric) -> str:
+    return str(len(case.read_fact("agree.answer")))
 
 
 # ---- passages ----
 
 
-def _n_passages(case: ExampleCase, _: Metric) -> str:
+def _format_n_passages(case: ExampleCase, _: Metric) -> str:
     return str(len(case.facts.response.passages or ()))
 
 
-def _marks(fact: str, symbol: str = "v") -> Value:
-    return lambda case, _: each(symbol, case.fact(fact), mark)
+def _build_marks_formatter(fact: str, symbol: str = "v") -> SymbolFormatter:
+    return lambda case, _: format_indexed(symbol, case.read_fact(fact), format_mark)
 
 
-def _used(case: ExampleCase, _: Metric) -> str:
-    marks = case.fact("verify_answer.used")
+def _format_used(case: ExampleCase, _: Metric) -> str:
+    marks = case.read_fact("verify_answer.used")
     unknown = [n for n, used in enumerate(marks, 1) if used is None]
-    more = f", not known of {listed(map(str, unknown))}" if unknown else ""
-    return braces(n for n, used in enumerate(marks, 1) if used) + more
+    more = f", not known of {format_list(map(str, unknown))}" if unknown else ""
+    return format_set(n for n, used in enumerate(marks, 1) if used) + more
 
 
-def _evidence(case: ExampleCase, _: Metric) -> str:
-    return braces(n for n, useful in enumerate(case.fact("verify_reference.useful"), 1) if useful)
+def _format_evidence(case: ExampleCase, _: Metric) -> str:
+    return format_set(n for n, useful in enumerate(case.read_fact("verify_reference.useful"), 1) if useful)
 
 
-def _first_relevant(case: ExampleCase, _: Metric) -> str:
-    marks = case.fact("rate_passages.relevant")
-    return mark(marks[0]) if marks else "there is no first passage"
+def _format_first_relevant(case: ExampleCase, _: Metric) -> str:
+    marks = case.read_fact("rate_passages.relevant")
+    return format_mark(marks[0]) if marks else "there is no first passage"
 
 
-def _share_at(fact: str) -> Value:
-    def value(case: ExampleCase, _: Metric) -> str:
-        marks = case.fact(fact)
+def _build_precision_formatter(fact: str) -> SymbolFormatter:
+    def format_precision(case: ExampleCase, _: Metric) -> str:
+        marks = case.read_fact(fact)
         if None in marks:
             return FUNCTION
-        return listed(f"prec@{n} = {number(sum(marks[:n]))}/{n}" for n, useful in enumerate(marks, 1) if useful)
+        return format_list(
+            f"prec@{n} = {format_number(sum(marks[:n]))}/{n}" for n, useful in enumerate(marks, 1) if useful
+        )
 
-    return value
+    return format_precision
 
 
-def _tokens_of_passages(case: ExampleCase, _: Metric) -> str:
-    return listed(f"#t of passage {n} = {count(p.text or '')}" for n, p in enumerate(case.fact("response.texts"), 1))
+def _format_passage_tokens(case: ExampleCase, _: Metric) -> str:
+    return format_list(
+        f"#t of passage {n} = {count_tokens(p.text or '')}" for n, p in enumerate(case.read_fact("response.texts"), 1)
+    )
 
 
 # ---- reference ----
 
 
-def _reference_claims(case: ExampleCase, metric: Metric) -> str:
-    fact = next(need for need in metric.needs.values() if need in OF_REFERENCE)
-    return str(len(case.fact(fact)))
+def _format_reference_claims(case: ExampleCase, metric: Metric) -> str:
+    fact = next(need for need in metric.needs.values() if need in REFERENCE_FACTS)
+    return str(len(case.read_fact(fact)))
 
 
-def _found_in(case: ExampleCase, _: Metric) -> str:
-    claims = case.fact("verify_reference.claims")
-    return each("T", claims, lambda claim: holding(claim, case.seen))
+def _format_found_passages(case: ExampleCase, _: Metric) -> str:
+    claims = case.read_fact("verify_reference.claims")
+    return format_indexed("T", claims, lambda claim: format_supporting(claim, case.seen))
 
 
-def _found_p(case: ExampleCase, _: Metric) -> str:
-    claims = case.fact("verify_reference.claims")
-    return each("t", claims, lambda claim: "?" if claim.supporting is None else number(claim.chance))
+def _format_found_p(case: ExampleCase, _: Metric) -> str:
+    claims = case.read_fact("verify_reference.claims")
+    return format_indexed("t", claims, lambda claim: "?" if claim.supporting is None else format_number(claim.chance))
 
 
-def _stated_p(case: ExampleCase, _: Metric) -> str:
-    return each("b", case.fact("agree.states"), mark)
+def _format_stated_p(case: ExampleCase, _: Metric) -> str:
+    return format_indexed("b", case.read_fact("agree.states"), format_mark)
 
 
-def _stated(case: ExampleCase, _: Metric) -> str:
-    return each("B", case.fact("agree.reference"), lambda stated: {True: "yes", False: "no", None: "?"}[stated])
+def _format_stated(case: ExampleCase, _: Metric) -> str:
+    return format_indexed(
+        "B", case.read_fact("agree.reference"), lambda stated: {True: "yes", False: "no", None: "?"}[stated]
+    )
 
 
-def _surely_stated(case: ExampleCase, _: Metric) -> str:
+def _format_decided(case: ExampleCase, _: Metric) -> str:
     decisions = {"yes": "yes", "no": "no", "open": "unclear", None: "?"}
-    numbers = range(1, len(case.fact("agree.states")) + 1)
-    return each("B", numbers, lambda n: decisions[case.seen.is_stated(n)])
+    numbers = range(1, len(case.read_fact("agree.states")) + 1)
+    return format_indexed("B", numbers, lambda n: decisions[case.seen.is_stated(n)])
 
 
-def _entities(case: ExampleCase, _: Metric) -> str:
-    specifics = find(case.fact("set.references")[0], ("name", "number", "date", "percent"))
-    every = {(specific.kind, specific.normal, specific.unit): specific.text for specific in specifics}
-    return f"{len(every)}: {listed(every.values())}"
+def _format_entities(case: ExampleCase, _: Metric) -> str:
+    specifics = find_specifics(case.read_fact("set.references")[0], ("name", "number", "date", "percent"))
+    texts_by_entity = {(specific.kind, specific.normal, specific.unit): specific.text for specific in specifics}
+    return f"{len(texts_by_entity)}: {format_list(texts_by_entity.values())}"
 
 
 # ---- citations ----
 
 
-def _cited(case: ExampleCase, _: Metric) -> str:
-    citations, passages = case.fact("response.citations"), case.fact("response.passages")
-    return each("Z", case.fact("verify_answer.support"), lambda claim: braces(cited_for(claim, citations, passages)))
+def _format_cited(case: ExampleCase, _: Metric) -> str:
+    citations, passages = case.read_fact("response.citations"), case.read_fact("response.passages")
+    return format_indexed(
+        "Z",
+        case.read_fact("verify_answer.support"),
+        lambda claim: format_set(find_cited_passages(claim, citations, passages)),
+    )
 
 
-def _pairs(case: ExampleCase, _: Metric) -> str:
-    citations = case.fact("response.citations")
-    pairs = [(claim, target) for claim in case.fact("verify_answer.support") for target in targets(claim, citations)]
-    return f"{len(pairs)}: {listed(f'({claim.n}, {target})' for claim, target in pairs)}"
+def _format_pairs(case: ExampleCase, _: Metric) -> str:
+    citations = case.read_fact("response.citations")
+    pairs = [
+        (claim, target)
+        for claim in case.read_fact("verify_answer.support")
+        for target in list_targets(claim, citations)
+    ]
+    return f"{len(pairs)}: {format_list(f'({claim.n}, {target})' for claim, target in pairs)}"
 
 
-def _citations(case: ExampleCase, _: Metric) -> str:
-    citations = case.fact("response.citations")
-    return f"{len(citations)}: {listed(citation.target for citation in citations)}"
+def _format_citations(case: ExampleCase, _: Metric) -> str:
+    citations = case.read_fact("response.citations")
+    return f"{len(citations)}: {format_list(citation.target for citation in citations)}"
 
 
 # ---- words of the answer ----
 
 
-def _specifics(case: ExampleCase, metric: Metric) -> str:
-    answer, passages = case.fact("response.answer"), case.fact("response.texts")
-    supported, missing = unfounded(answer, case.fact("set.turns"), passages, getattr(metric, "kind", "any"))
-    nowhere = f"; in no passage nor the question: {listed(marks[0].text for marks in missing)}" if missing else ""
-    return f"{len(supported)}: {listed(marks[0].text for marks in supported)}{nowhere}"
+def _format_specifics(case: ExampleCase, metric: Metric) -> str:
+    answer, passages = case.read_fact("response.answer"), case.read_fact("response.texts")
+    supported, missing = find_unfounded(answer, case.read_fact("set.turns"), passages, getattr(metric, "kind", "any"))
+    nowhere = f"; in no passage nor the question: {format_list(marks[0].text for marks in missing)}" if missing else ""
+    return f"{len(supported)}: {format_list(marks[0].text for marks in supported)}{nowhere}"
 
 
-def _normal(case: ExampleCase, _: Metric) -> str:
-    answer, references = case.fact("response.answer"), case.fact("set.references")
-    return f"answer {normal(answer)!r}; {listed(f'reference {normal(reference)!r}' for reference in references)}"
+def _format_normal(case: ExampleCase, _: Metric) -> str:
+    answer, references = case.read_fact("response.answer"), case.read_fact("set.references")
+    return f"answer {normal(answer)!r}; {format_list(f'reference {normal(reference)!r}' for reference in references)}"
 
 
-def _words(case: ExampleCase, _: Metric) -> str:
-    answer, references = case.fact("response.answer"), case.fact("set.references")
-    sizes = ", ".join(str(len(answer_tokens(reference))) for reference in references)
-    return f"{len(answer_tokens(answer))} in the answer; {sizes} in the reference{'s' if len(references) > 1 else ''}"
+def _format_word_counts(case: ExampleCase, _: Metric) -> str:
+    answer, references = case.read_fact("response.answer"), case.read_fact("set.references")
+    sizes = ", ".join(str(len(split_answer_tokens(reference))) for reference in references)
+    return (
+        f"{len(split_answer_tokens(answer))} in the answer; {sizes} in the "
+        f"reference{'s' if len(references) > 1 else ''}"
+    )
 
 
-def _common(case: ExampleCase, _: Metric) -> str:
+def _format_common(case: ExampleCase, _: Metric) -> str:
     from collections import Counter
 
-    given = Counter(answer_tokens(case.fact("response.answer")))
-    every = [answer_tokens(reference) for reference in case.fact("set.references")]
+    answer_counts = Counter(split_answer_tokens(case.read_fact("response.answer")))
+    reference_tokens = [split_answer_tokens(reference) for reference in case.read_fact("set.references")]
     overlaps = (
-        f"{(given & Counter(reference)).total()} of {given.total()} and {len(reference)} words" for reference in every
+        f"{(answer_counts & Counter(reference)).total()} of {answer_counts.total()} and {len(reference)} words"
+        for reference in reference_tokens
     )
-    return listed(overlaps)
+    return format_list(overlaps)
 
 
-def _submetrics(**names: str) -> dict[str, Value]:
+def _build_submetrics(**names: str) -> dict[str, SymbolFormatter]:
     """Symbols that are other metrics."""
 
-    def value(name: str) -> Value:
-        def of(case: ExampleCase, _: Metric) -> str:
-            measured = case.result(name)
+    def build_formatter(name: str) -> SymbolFormatter:
+        def format_submetric(case: ExampleCase, _: Metric) -> str:
+            measured = case.compute_result(name)
             if measured.value is None:
                 return f"{measured.status}: {measured.reason}"
-            ratio = measured.numerator is not None and measured.denominator is not None
-            whole = f"{number(measured.numerator or 0)} / {number(measured.denominator or 0)} = " if ratio else ""
-            return f"{whole}{number(measured.value)}"
+            has_ratio = measured.numerator is not None and measured.denominator is not None
+            ratio_text = (
+                f"{format_number(measured.numerator or 0)} / {format_number(measured.denominator or 0)} = "
+                if has_ratio
+                else ""
+            )
+            return f"{ratio_text}{format_number(measured.value)}"
 
-        return of
+        return format_submetric
 
-    return {symbol: value(name) for symbol, name in names.items()}
+    return {symbol: build_formatter(name) for symbol, name in names.items()}
 
 
-def _addressed(case: ExampleCase, _: Metric) -> str:
-    fully, partly, no = case.fact("verify_answer.addressed")
+def _format_address(case: ExampleCase, _: Metric) -> str:
+    fully, partly, no = case.read_fact("verify_answer.addressed")
     levels = {"fully": fully, "partly": partly, "no": no}
     certain = next((name for name, p in levels.items() if p == 1), "")
-    return certain or listed(f"{name} {number(p)}" for name, p in levels.items())
+    return certain or format_list(f"{name} {format_number(p)}" for name, p in levels.items())
 
 
-def _scalar(fact: str) -> Value:
-    return lambda case, _: {True: "yes", False: "no"}.get(case.fact(fact), str(case.fact(fact)))
+def _build_scalar_formatter(fact: str) -> SymbolFormatter:
+    return lambda case, _: {True: "yes", False: "no"}.get(case.read_fact(fact), str(case.read_fact(fact)))
 
 
-def _met(fact: str) -> Value:
-    return lambda case, _: f"{len(case.fact(fact))}, met: {listed(mark(met) for met in case.fact(fact))}"
+def _build_met_formatter(fact: str) -> SymbolFormatter:
+    return lambda case, _: (
+        f"{len(case.read_fact(fact))}, met: {format_list(format_mark(met_value) for met_value in case.read_fact(fact))}"
+    )
 
 
-def _function(_: ExampleCase, __: Metric) -> str:
+def _format_function(_: ExampleCase, __: Metric) -> str:
     return FUNCTION
 
 
-def _latency(case: ExampleCase, metric: Metric) -> str:
-    recorded = listed(f"{stage} {number(ms)}" for stage, ms in case.fact("response.latency_ms").items())
+def _format_latency(case: ExampleCase, metric: Metric) -> str:
+    recorded = format_list(
+        f"{stage} {format_number(ms)}" for stage, ms in case.read_fact("response.latency_ms").items()
+    )
     return f"{getattr(metric, 'stage', 'total')}; recorded: {recorded}"
 
 
-def _token_counts(case: ExampleCase, _: Metric) -> str:
-    return listed(f"{kind} {number(n)}" for kind, n in case.fact("response.tokens").items())
+def _format_token_counts(case: ExampleCase, _: Metric) -> str:
+    return format_list(f"{kind} {format_number(n)}" for kind, n in case.read_fact("response.tokens").items())
 
 
-OF_REFERENCE = ("verify_reference.claims", "agree.reference", "agree.states")
-OF_CLAIMS: Mapping[str, Value] = {"c": _claims, "S[i]": _supporting, "X[i]": _contradicting, "p[i]": _support}
-BY_FACT: Mapping[str, Mapping[str, Value]] = {
-    "labels.ranking": OF_RANKING,
-    "labels.chunks": OF_RANKING,
-    "labels.token_spans": of_spans("token"),
-    "labels.char_spans": of_spans("char"),
-    "labels.neighbours": OF_NEIGHBOURS,
-    "verify_answer.support": OF_CLAIMS,
+REFERENCE_FACTS = ("verify_reference.claims", "agree.reference", "agree.states")
+CLAIM_SYMBOLS: Mapping[str, SymbolFormatter] = {
+    "c": _format_claims,
+    "S[i]": _format_supporting,
+    "X[i]": _format_contradicting,
+    "p[i]": _format_support,
+}
+FORMATTERS_BY_FACT: Mapping[str, Mapping[str, SymbolFormatter]] = {
+    "labels.ranking": RANKING_SYMBOLS,
+    "labels.chunks": RANKING_SYMBOLS,
+    "labels.token_spans": build_span_symbols("token"),
+    "labels.char_spans": build_span_symbols("char"),
+    "labels.neighbours": NEIGHBOR_SYMBOLS,
+    "verify_answer.support": CLAIM_SYMBOLS,
     "verify_answer.used": {
-        "U": _used,
-        "v[j]": _marks("verify_answer.used"),
-        "n": _n_passages,
-        "prec@j": _share_at("verify_answer.used"),
+        "U": _format_used,
+        "v[j]": _build_marks_formatter("verify_answer.used"),
+        "n": _format_n_passages,
+        "prec@j": _build_precision_formatter("verify_answer.used"),
     },
-    "verify_answer.refuse": {"refuse": _scalar("verify_answer.refuse")},
-    "verify_reference.claims": {"m": _reference_claims, "T[h]": _found_in, "t[h]": _found_p},
+    "verify_answer.refuse": {"refuse": _build_scalar_formatter("verify_answer.refuse")},
+    "verify_reference.claims": {"m": _format_reference_claims, "T[h]": _format_found_passages, "t[h]": _format_found_p},
     "verify_reference.useful": {
-        "E": _evidence,
-        "v[j]": _marks("verify_reference.useful"),
-        "n": _n_passages,
-        "prec@j": _share_at("verify_reference.useful"),
+        "E": _format_evidence,
+        "v[j]": _build_marks_formatter("verify_reference.useful"),
+        "n": _format_n_passages,
+        "prec@j": _build_precision_formatter("verify_reference.useful"),
     },
-    "rate_passages.relevant": {"q[1]": _first_relevant},
+    "rate_passages.relevant": {"q[1]": _format_first_relevant},
     "rate_passages.chance": {
-        "v[j]": _marks("rate_passages.chance"),
-        "n": _n_passages,
-        "prec@j": _share_at("rate_passages.chance"),
+        "v[j]": _build_marks_formatter("rate_passages.chance"),
+        "n": _format_n_passages,
+        "prec@j": _build_precision_formatter("rate_passages.chance"),
     },
     "rate_sentences.chance": {
-        "v[j]": _marks("rate_sentences.chance"),
-        "n": lambda case, _: f"{len(case.fact('rate_sentences.chance'))} sentences",
-        "prec@j": _share_at("rate_sentences.chance"),
+        "v[j]": _build_marks_formatter("rate_sentences.chance"),
+        "n": lambda case, _: f"{len(case.read_fact('rate_sentences.chance'))} sentences",
+        "prec@j": _build_precision_formatter("rate_sentences.chance"),
     },
     "rate_answer.chance": {
-        "s[j]": _marks("rate_answer.chance", "s"),
-        "n": lambda case, _: f"{len(case.fact('rate_answer.chance'))} sentences",
-        "g": _function,
-        "cos": _function,
+        "s[j]": _build_marks_formatter("rate_answer.chance", "s"),
+        "n": lambda case, _: f"{len(case.read_fact('rate_answer.chance'))} sentences",
+        "g": _format_function,
+        "cos": _format_function,
     },
-    "agree.answer": {"c": _answer_claims, "R[i]": _agreement},
-    "agree.agrees": {"c": _answer_claims, "R[i]": _agreement, "r[i]": _agreeing},
-    "agree.reference": {"m": _reference_claims, "B[h]": _stated},
+    "agree.answer": {"c": _format_answer_claims, "R[i]": _format_agreement},
+    "agree.agrees": {"c": _format_answer_claims, "R[i]": _format_agreement, "r[i]": _format_agreeing},
+    "agree.reference": {"m": _format_reference_claims, "B[h]": _format_stated},
     "agree.states": {
-        "m": _reference_claims,
-        "B[h]": _surely_stated,
-        "b[h]": _stated_p,
-        **_submetrics(P="answer_precision", R="answer_recall"),
+        "m": _format_reference_claims,
+        "B[h]": _format_decided,
+        "b[h]": _format_stated_p,
+        **_build_submetrics(P="answer_precision", R="answer_recall"),
     },
-    "cover_aspects.met": {"aspects": _met("cover_aspects.met")},
-    "cover_criteria.met": {"criteria": _met("cover_criteria.met")},
+    "cover_aspects.met": {"aspects": _build_met_formatter("cover_aspects.met")},
+    "cover_criteria.met": {"criteria": _build_met_formatter("cover_criteria.met")},
     "guess_questions.cosines": {
-        "g": lambda case, _: str(len(case.fact("guess_questions.cosines"))),
-        "cos": lambda case, _: listed(number(c) for c in case.fact("guess_questions.cosines") if c is not None),
-        "s[j]": _function,
-        "n": _function,
+        "g": lambda case, _: str(len(case.read_fact("guess_questions.cosines"))),
+        "cos": lambda case, _: format_list(
+            format_number(c) for c in case.read_fact("guess_questions.cosines") if c is not None
+        ),
+        "s[j]": _format_function,
+        "n": _format_function,
     },
     # of answers whose relevance was judged as a whole, no question was guessed and no sentence rated
-    "verify_answer.addressed": {"s[j]": _function, "n": _function, "g": _function, "cos": _function},
-    "similarity.cosine": {"a": _function, "b": _function},
-    "set.answerable": {"answerable": _scalar("set.answerable")},
-    "set.references": {"E": _entities, "normal": _normal, "tokens": _words, "common": _common},
-    "response.passages": {"n": _n_passages},
-    "response.texts": {"t": _tokens_of_passages, "A": _specifics},
-    "response.citations": {
-        "Z[i]": _cited,
-        "(i, z)": _pairs,
-        "z": _citations,
-        **_submetrics(P="citation_precision", R="citation_recall"),
+    "verify_answer.addressed": {
+        "s[j]": _format_function,
+        "n": _format_function,
+        "g": _format_function,
+        "cos": _format_function,
     },
-    "response.answer": {"t": lambda case, _: f"{count(case.fact('response.answer'))} tokens", "A": _specifics},
-    "response.latency_ms": {"stage": _latency},
-    "response.tokens": {"t": _token_counts, "of": _token_counts},
-    "response.cost": {"c": lambda case, _: number(case.fact("response.cost"))},
+    "similarity.cosine": {"a": _format_function, "b": _format_function},
+    "set.answerable": {"answerable": _build_scalar_formatter("set.answerable")},
+    "set.references": {
+        "E": _format_entities,
+        "normal": _format_normal,
+        "tokens": _format_word_counts,
+        "common": _format_common,
+    },
+    "response.passages": {"n": _format_n_passages},
+    "response.texts": {"t": _format_passage_tokens, "A": _format_specifics},
+    "response.citations": {
+        "Z[i]": _format_cited,
+        "(i, z)": _format_pairs,
+        "z": _format_citations,
+        **_build_submetrics(P="citation_precision", R="citation_recall"),
+    },
+    "response.answer": {
+        "t": lambda case, _: f"{count_tokens(case.read_fact('response.answer'))} tokens",
+        "A": _format_specifics,
+    },
+    "response.latency_ms": {"stage": _format_latency},
+    "response.tokens": {"t": _format_token_counts, "of": _format_token_counts},
+    "response.cost": {"c": lambda case, _: format_number(case.read_fact("response.cost"))},
 }
 # values that are computed from more than their own fact
-NEED_ALL = frozenset(
+SYMBOLS_OF_ALL_FACTS = frozenset(
     {
         ("response.texts", "A"),
         ("response.answer", "A"),

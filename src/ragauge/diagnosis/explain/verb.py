@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from ragauge.core.response import Run
-from ragauge.verbs.example_views import scored_metrics
+from ragauge.verbs.example_views import select_scored_metrics
 
 if TYPE_CHECKING:
     from ragauge.scores.results.explanation import ExampleExplained, RunExplained
@@ -32,10 +32,15 @@ def explain_example(
         UnknownName: no such example, judge or metric; the nearest are in the text.
         UsageError: the run has not been evaluated.
     """
-    from ragauge.evaluation.scorecard.cards import judged
-    from ragauge.verbs.example_views import view_of
+    from ragauge.evaluation.scorecard.cards import resolve_scored_judge
+    from ragauge.verbs.example_views import load_example_view
 
-    return explain_view(store, run, view_of(store, run.run_id, query_id, repeat, judged(store, run, judge)), metrics)
+    return explain_view(
+        store,
+        run,
+        load_example_view(store, run.run_id, query_id, repeat, resolve_scored_judge(store, run, judge)),
+        metrics,
+    )
 
 
 def explain_view(store: Store, run: Run, view: ExampleView, metrics: Sequence[str] = ()) -> ExampleExplained:
@@ -44,16 +49,16 @@ def explain_view(store: Store, run: Run, view: ExampleView, metrics: Sequence[st
     from ragauge.diagnosis.explain.explanation import explain_example as explain
     from ragauge.engine.label_facts import read_label_facts
     from ragauge.metrics.facts import Facts
-    from ragauge.metrics.retrieval.ranks import of_responses
-    from ragauge.store.responses import Loaded
+    from ragauge.metrics.retrieval.ranks import rank_responses
+    from ragauge.store.responses import StoredResponse
 
-    chosen = None if not metrics else [str(metric) for metric in scored_metrics(metrics, list(view.scores))]
-    (ranking,) = of_responses([(view.example, view.response)])
-    item = Loaded(0, view.example, view.response)
+    selected = None if not metrics else [str(metric) for metric in select_scored_metrics(metrics, list(view.scores))]
+    (ranking,) = rank_responses([(view.example, view.response)])
+    item = StoredResponse(0, view.example, view.response)
     labels = read_label_facts(store, [item]).get(0, NO_LABELS)
     facts = Facts(view.example, view.response, view.evidence, ranking, view.readability, labels)
     listing = store.listings.read(run.run_id)
-    explained = explain(facts, view.scores, chosen, indexed=listing, stored=view.cause)
+    explained = explain(facts, view.scores, selected, indexed=listing, stored=view.cause)
     return replace(explained, verdict=view.verdict, reason=view.reason, settled_by=view.verdicts.settled_by)
 
 
@@ -75,17 +80,17 @@ def explain_run(
         UnknownName: no such judge or metric.
         UsageError: the run has not been evaluated, or the baseline otherwise.
     """
-    from ragauge.diagnosis.explain.explanation import MeansExplained
+    from ragauge.diagnosis.explain.explanation import MeanExplainer
     from ragauge.diagnosis.explain.explanation import explain_run as explain
-    from ragauge.evaluation.scorecard.cards import judged, stored_card
+    from ragauge.evaluation.scorecard.cards import load_card, resolve_scored_judge
     from ragauge.evaluation.scorecard.compute import read_metrics
     from ragauge.verbs.columns import StoredColumns
 
-    judge_id = judged(store, run, judge)
+    judge_id = resolve_scored_judge(store, run, judge)
     names = store.scores.metrics(run.run_id, judge_id)
-    chosen = scored_metrics(metrics or names, names)
-    card = stored_card(store, run, judge_id, baseline)
+    selected = select_scored_metrics(metrics or names, names)
+    card = load_card(store, run, judge_id, baseline)
     index = store.runs.index(run.run_id, store.scores.evaluated(run.run_id, judge_id, names))
-    means = MeansExplained(card.card.level, card.card.judge.errors)
-    read_metrics(StoredColumns(store, run.run_id, judge_id, index), chosen, (means,))
+    means = MeanExplainer(card.card.level, card.card.judge.errors)
+    read_metrics(StoredColumns(store, run.run_id, judge_id, index), selected, (means,))
     return explain(card.card, means.found)

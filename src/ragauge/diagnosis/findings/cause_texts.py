@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from ragauge.diagnosis.causes.criteria import CRITERION
+from ragauge.diagnosis.causes.criteria import CRITERION_PREFIX
 
 
-class Words(NamedTuple):
+class CauseWords(NamedTuple):
     """What a finding about one cause says.
 
     Attributes:
@@ -24,96 +24,98 @@ class Words(NamedTuple):
     again: str = ""
 
 
-WORDS: Mapping[str, Words] = {
-    "system_failed": Words("the system gives errors", (), "everything else, until it answers", "the share of errors"),
-    "missed_refusal": Words(
+WORDS_BY_CAUSE: Mapping[str, CauseWords] = {
+    "system_failed": CauseWords(
+        "the system gives errors", (), "everything else, until it answers", "the share of errors"
+    ),
+    "missed_refusal": CauseWords(
         "the system answers questions that its documents do not cover",
         ("missed_refusal", "refusal_correctness"),
         again="missed_refusal, and over_refusal beside it",
     ),
-    "empty_retrieval": Words(
+    "empty_retrieval": CauseWords(
         "retrieval returns nothing", ("empty_result_rate",), "the prompt", "empty_result_rate and recall"
     ),
-    "stale_source": Words(
+    "stale_source": CauseWords(
         "answers rest on outdated documents",
         ("stale_passage_rate", "answer_correctness"),
         "the prompt",
         "stale_passage_rate and answer_correctness",
     ),
-    "compound": Words(
+    "compound": CauseWords(
         "part of the evidence is missing and the answer fills the gap from nowhere",
         ("context_recall", "recall", "faithfulness"),
         "the prompt, until recall moves",
         "recall, then faithfulness",
     ),
-    "not_in_index": Words(
+    "not_in_index": CauseWords(
         "documents that hold the answer are not in the index",
         ("recall", "context_recall"),
         "search and prompt",
         "recall",
     ),
-    "retrieval_miss": Words(
+    "retrieval_miss": CauseWords(
         "retrieval misses evidence",
         ("recall", "context_recall"),
         "the prompt, until recall moves",
         "recall and faithfulness, both",
     ),
-    "ranked_low": Words(
+    "ranked_low": CauseWords(
         "evidence is found but ranked too low to be handed on",
         ("recall", "ndcg", "mrr", "context_recall"),
         "the prompt, until recall moves",
         "recall at the k that is handed on, and context_precision",
     ),
-    "lost_before_prompt": Words(
+    "lost_before_prompt": CauseWords(
         "evidence is found and then dropped before it reaches the prompt",
         ("recall", "context_recall"),
         "embeddings and search",
         "recall of what is handed on",
     ),
-    "span_cut": Words(
+    "span_cut": CauseWords(
         "the right documents arrive without the part that holds the answer",
         ("context_recall", "recall"),
         "embeddings and the prompt",
         "context_recall",
     ),
-    "wrong_refusal": Words(
+    "wrong_refusal": CauseWords(
         "the system declines questions that it could answer",
         ("over_refusal", "refusal_correctness"),
         "retrieval",
         "over_refusal, and missed_refusal beside it",
     ),
-    "off_topic": Words("answers miss the question", ("answer_relevance",), "retrieval", "answer_relevance"),
-    "contradicted": Words(
+    "off_topic": CauseWords("answers miss the question", ("answer_relevance",), "retrieval", "answer_relevance"),
+    "contradicted": CauseWords(
         "answers contradict the passages that they were given",
         ("contradicted", "faithfulness"),
         "retrieval",
         "contradicted and faithfulness",
     ),
-    "noise": Words(
+    "noise": CauseWords(
         "answers follow passages that lead astray",
         ("noise_sensitivity:source=irrelevant", "answer_correctness", "context_precision"),
         "the prompt",
         "context_precision and answer_correctness",
     ),
-    "ignored": Words(
+    "ignored": CauseWords(
         "answers make no use of the evidence that they were given",
         ("faithfulness", "ignored_top_ranked"),
         "retrieval",
         "faithfulness and ignored_top_ranked",
     ),
-    "hallucinated": Words(
+    "hallucinated": CauseWords(
         "answers state what no passage says",
         ("not_in_context", "faithfulness"),
         "retrieval",
         "not_in_context and faithfulness",
     ),
-    "misattributed": Words(
+    "misattributed": CauseWords(
         "citations point to the wrong passages", ("citation_precision",), "retrieval", "citation_precision"
     ),
-    "wrong_answer": Words(
+    "wrong_answer": CauseWords(
         "answers differ from the reference", ("answer_correctness", "answer_recall"), again="answer_correctness"
     ),
-    "incomplete": Words(
+    "incomplete": CauseWords(
         "answers leave out parts",
         ("completeness", "answer_recall", "answer_relevance"),
         again="answer_recall and completeness",
@@ -121,8 +123,8 @@ WORDS: Mapping[str, Words] = {
 }
 
 # the same where the facts lay the fault in another component than the cause's own
-ELSEWHERE: Mapping[tuple[str, str], Words] = {
-    ("noise", "generation"): Words(
+WORDS_ELSEWHERE: Mapping[tuple[str, str], CauseWords] = {
+    ("noise", "generation"): CauseWords(
         "answers follow passages that lead astray",
         ("noise_sensitivity:source=irrelevant", "answer_correctness"),
         "retrieval and ranking",
@@ -131,9 +133,9 @@ ELSEWHERE: Mapping[tuple[str, str], Words] = {
 }
 
 
-def find_words(cause: str) -> Words | None:
+def find_words(cause: str) -> CauseWords | None:
     """What is said of a cause; None of one that is not known."""
-    if not cause.startswith(CRITERION):
-        return WORDS.get(cause)
-    name = cause.removeprefix(CRITERION)
-    return Words(f"answers do not meet the required criterion {name}", (name,), again=name)
+    if not cause.startswith(CRITERION_PREFIX):
+        return WORDS_BY_CAUSE.get(cause)
+    name = cause.removeprefix(CRITERION_PREFIX)
+    return CauseWords(f"answers do not meet the required criterion {name}", (name,), again=name)

@@ -16,11 +16,11 @@ if TYPE_CHECKING:
     Mask = npt.NDArray[np.bool_]
 
 ALPHA = 0.05
-FEWEST = 3  # examples with the cause in a segment before it is worth naming
+MIN_HITS = 3  # examples with the cause in a segment before it is worth naming
 # the column that labels decide as they decide causes, so that a cause always seems concentrated in it
-ANSWERABLE = "answerable"
+ANSWERABLE_COLUMN = "answerable"
 # causes that only questions labelled unanswerable can have; the others are compared among the rest
-OF_UNANSWERABLE = ("missed_refusal",)
+UNANSWERABLE_CAUSES = ("missed_refusal",)
 
 
 class Concentration(NamedTuple):
@@ -45,7 +45,7 @@ class Concentration(NamedTuple):
     p: float
 
 
-def clearest(cause: str, hits: Mask, segments: Segments) -> list[Concentration]:
+def find_concentrations(cause: str, hits: Mask, segments: Segments) -> list[Concentration]:
     """The segment whose share of examples with a cause lies most clearly above the rest; [] where none does.
 
     After it come the other values of its column that lie above the rest and of which cannot be told that they have less
@@ -58,31 +58,31 @@ def clearest(cause: str, hits: Mask, segments: Segments) -> list[Concentration]:
     """
     import numpy as np
 
-    kept = np.ones(hits.size, dtype=bool)
-    if ANSWERABLE in segments.columns:
-        labels = segments.columns[ANSWERABLE]
+    compared_mask = np.ones(hits.size, dtype=bool)
+    if ANSWERABLE_COLUMN in segments.columns:
+        labels = segments.columns[ANSWERABLE_COLUMN]
         unanswerable = np.array([value == "no" for value in labels.values], dtype=bool)[labels.codes]
-        kept = unanswerable if cause in OF_UNANSWERABLE else ~unanswerable
-    n, n_hits = int(kept.sum()), int((hits & kept).sum())
+        compared_mask = unanswerable if cause in UNANSWERABLE_CAUSES else ~unanswerable
+    n, n_hits = int(compared_mask.sum()), int((hits & compared_mask).sum())
     compared = []
     for column, values in segments.columns.items():
-        if column == ANSWERABLE:
+        if column == ANSWERABLE_COLUMN:
             continue
-        sizes, insides = (values.take(rows).counts() for rows in (kept, hits & kept))
-        cells = zip(values.values, sizes, insides, strict=True)
-        for value, size, inside in sorted(cells, key=lambda cell: str(cell[0])):
+        sizes, hits_inside = (values.take(rows).counts() for rows in (compared_mask, hits & compared_mask))
+        cells = zip(values.values, sizes, hits_inside, strict=True)
+        for value, size, n_inside in sorted(cells, key=lambda cell: str(cell[0])):
             if value in (NONE, OTHER, None) or not size:
                 continue  # nothing that a person could act on
-            more = inside >= FEWEST and inside * (n - size) > (n_hits - inside) * size
-            p = fisher_greater(inside, size, n_hits - inside, n - size) if more else 1.0
-            compared.append(Concentration(column, str(value), inside, size, n_hits - inside, n - size, p))
+            is_higher = n_inside >= MIN_HITS and n_inside * (n - size) > (n_hits - n_inside) * size
+            p = fisher_greater(n_inside, size, n_hits - n_inside, n - size) if is_higher else 1.0
+            compared.append(Concentration(column, str(value), n_inside, size, n_hits - n_inside, n - size, p))
     adjusted = holm([cell.p for cell in compared])
-    clear = [cell._replace(p=p) for cell, p in zip(compared, adjusted, strict=True) if p < ALPHA]
-    first = min(clear, key=lambda cell: (cell.p, -cell.hits / cell.n), default=None)
-    return [] if first is None else [first, *_alike(first, compared)]
+    significant = [cell._replace(p=p) for cell, p in zip(compared, adjusted, strict=True) if p < ALPHA]
+    first = min(significant, key=lambda cell: (cell.p, -cell.hits / cell.n), default=None)
+    return [] if first is None else [first, *_list_similar(first, compared)]
 
 
-def _alike(first: Concentration, concentrations: Sequence[Concentration]) -> list[Concentration]:
+def _list_similar(first: Concentration, concentrations: Sequence[Concentration]) -> list[Concentration]:
     """The other values of its column that lie above the rest, and not clearly below it."""
     rivals = (
         concentration

@@ -9,16 +9,23 @@ from functools import partial
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ragauge.core.messages import plural
+from ragauge.core.messages import format_count
 from ragauge.diagnosis.causes.attribution import UNCLEAR, find_row
 from ragauge.diagnosis.causes.cause_rule import CauseRow
-from ragauge.diagnosis.findings.cause_texts import ELSEWHERE, Words, find_words
-from ragauge.diagnosis.findings.concentration import Concentration, clearest
-from ragauge.diagnosis.findings.findings import SUSPECT, got_worse, rests_on_it, settle, unclear, unseen
-from ragauge.diagnosis.findings.patterns import STRENGTH, WORKING, Match, matches
-from ragauge.metrics.catalogue import parse, questions
+from ragauge.diagnosis.findings.cause_texts import WORDS_ELSEWHERE, CauseWords, find_words
+from ragauge.diagnosis.findings.concentration import Concentration, find_concentrations
+from ragauge.diagnosis.findings.findings import (
+    SUSPECT_CAUSES,
+    build_unclear_finding,
+    describe_judge_doubt,
+    find_worsened,
+    format_resolve_step,
+    rests_on_missing_evidence,
+)
+from ragauge.diagnosis.findings.patterns import SOURCES_BY_STRENGTH, WORKING_PATTERN, Match, find_matches
+from ragauge.metrics.catalogue import list_questions, parse_metric
 from ragauge.scores.failures import FailedResponses
-from ragauge.scores.indicators import BASELINE, Against, estimate, is_perfect, measured
+from ragauge.scores.indicators import BASELINE, Against, format_estimate, is_perfect, list_measured
 from ragauge.scores.results.comparison import RunComparison
 from ragauge.scores.results.scorecard import Finding, Summary
 from ragauge.scores.segments import BySegment, Segments
@@ -27,15 +34,15 @@ from ragauge.stats.judge_error import WITH_ERROR
 if TYPE_CHECKING:
     import polars as pl
 
-LEAST_SHARE, LEAST_COUNT = 0.10, 3  # a cause gets a finding from this share or this number of failures on
-MOST_READINGS = 3  # metrics read in one finding, after which no more patterns are added
-FEW = 30  # examples below which a reading is less sure
-LIKELY = 0.7  # mean probability of causes that are believed at all
-SURE = ("high", "medium", "low")
-LAST = 2  # the turn of what is unclear, unless it is most of the failures
-SMALL = 0.05  # a fall that "did not fall" should have ruled out
+MIN_FAILURE_SHARE, MIN_FAILURE_COUNT = 0.10, 3  # a cause gets a finding from this share or this number of failures on
+MAX_READINGS = 3  # metrics read in one finding, after which no more patterns are added
+FEW_EXAMPLES = 30  # examples below which a reading is less sure
+MIN_BELIEVED_P = 0.7  # mean probability of causes that are believed at all
+CONFIDENCE_LEVELS = ("high", "medium", "low")
+LAST_TURN = 2  # the turn of what is unclear, unless it is most of the failures
+SMALL_FALL = 0.05  # a fall that "did not fall" should have ruled out
 # columns whose value reads as a kind of question
-KINDS = ("type", "question_type", "kind", "query_length")
+KIND_COLUMNS = ("type", "question_type", "kind", "query_length")
 
 
 class SegmentView(NamedTuple):
@@ -82,69 +89,86 @@ def diagnose(
     """
     failed = (causes if isinstance(causes, FailedResponses) else FailedResponses.of(causes)).by_example()
     counts = Counter(failed.cause)
-    large = [
-        cause for cause, count in counts.most_common() if count >= LEAST_COUNT or count >= LEAST_SHARE * len(failed)
+    frequent_causes = [
+        cause
+        for cause, count in counts.most_common()
+        if count >= MIN_FAILURE_COUNT or count >= MIN_FAILURE_SHARE * len(failed)
     ]
-    before = against.changed if against is not None else None
-    seen = _CauseInputs(failed, n, summaries, within, judge_id, before)
-    findings = {cause: _of_cause(cause, seen) if cause else unclear(failed, n) for cause in large}
-    open_ = 2 * counts[""] > len(failed)
-    held = [match for match in matches(summaries, answerable, against) if not (open_ and match.pattern.decided)]
-    for match in sorted(held, key=lambda match: STRENGTH.index(match.against)):
-        if match.pattern.name != WORKING:
-            _add(match, findings, partial(_of_pattern, counts=counts, failed=failed, n=n, judge_id=judge_id))
-    sizes = {cause: failed.of_cause(cause).stand_for for cause in large}
+    baseline = against.changed if against is not None else None
+    inputs = _CauseInputs(failed, n, summaries, within, judge_id, baseline)
+    findings = {
+        cause: _build_cause_finding(cause, inputs) if cause else build_unclear_finding(failed, n)
+        for cause in frequent_causes
+    }
+    is_mostly_unclear = 2 * counts[""] > len(failed)
+    matched = [
+        match
+        for match in find_matches(summaries, answerable, against)
+        if not (is_mostly_unclear and match.pattern.decided)
+    ]
+    for match in sorted(matched, key=lambda match: SOURCES_BY_STRENGTH.index(match.against)):
+        if match.pattern.name != WORKING_PATTERN:
+            _add_pattern(
+                match, findings, partial(_build_pattern_finding, counts=counts, failed=failed, n=n, judge_id=judge_id)
+            )
+    sizes = {cause: failed.select_cause(cause).n_represented for cause in frequent_causes}
     sizes |= {cause: float(finding.explains) for cause, finding in findings.items() if cause not in sizes}
-    settles = {cause: max([sizes[cause], *_together(cause, held, findings, sizes)]) for cause in findings}
-    ranked = sorted(findings.values(), key=lambda finding: _order(finding, settles[finding.cause]))
-    working = [_of_pattern(match, counts, failed, n, judge_id) for match in held if match.pattern.name == WORKING]
-    worse = [] if before is None else got_worse(before, _named(ranked), len(failed), judge_id)
-    last = [finding for finding in ranked if _turn(finding) == LAST]
-    return (*ranked[: len(ranked) - len(last)], *worse, *last, *working)
+    settles = {cause: max([sizes[cause], *_list_pattern_sizes(cause, matched, findings, sizes)]) for cause in findings}
+    ranked = sorted(findings.values(), key=lambda finding: _build_sort_key(finding, settles[finding.cause]))
+    working = [
+        _build_pattern_finding(match, counts, failed, n, judge_id)
+        for match in matched
+        if match.pattern.name == WORKING_PATTERN
+    ]
+    worse = (
+        [] if baseline is None else find_worsened(baseline, _collect_baseline_metrics(ranked), len(failed), judge_id)
+    )
+    last_findings = [finding for finding in ranked if _find_turn(finding) == LAST_TURN]
+    return (*ranked[: len(ranked) - len(last_findings)], *worse, *last_findings, *working)
 
 
-def _turn(finding: Finding) -> int:
+def _find_turn(finding: Finding) -> int:
     """What is decided comes first; unless most failures are unclear: then that is the headline."""
     if finding.cause:
         return 1
-    return 0 if 2 * finding.explains > finding.failures else LAST
+    return 0 if 2 * finding.explains > finding.failures else LAST_TURN
 
 
-def _order(finding: Finding, settles: float) -> tuple[int, float, int, int]:
+def _build_sort_key(finding: Finding, settles: float) -> tuple[int, float, int, int]:
     """By what stands before a finding: its turn, the requests that its fix would settle, how sure it is."""
-    return _turn(finding), -settles, SURE.index(finding.confidence), -finding.explains
+    return _find_turn(finding), -settles, CONFIDENCE_LEVELS.index(finding.confidence), -finding.explains
 
 
-def _named(findings: Sequence[Finding]) -> set[str]:
+def _collect_baseline_metrics(findings: Sequence[Finding]) -> set[str]:
     """The metrics whose change against the baseline findings speak of."""
     return {reading.metric for finding in findings for reading in finding.readings if reading.against == BASELINE}
 
 
-def _together(
-    cause: str, held: Sequence[Match], findings: Mapping[str, Finding], sizes: Mapping[str, float]
+def _list_pattern_sizes(
+    cause: str, matched: Sequence[Match], findings: Mapping[str, Finding], sizes: Mapping[str, float]
 ) -> list[float]:
     """Requests explained by all causes of each pattern whose reading and fix the finding of this cause carries."""
     return [
-        sum(sizes[other] for other in match.pattern.causes if other in findings)
-        for match in held
-        if _home(match, findings) == cause
+        sum(sizes[cause_in_pattern] for cause_in_pattern in match.pattern.causes if cause_in_pattern in findings)
+        for match in matched
+        if _find_home_cause(match, findings) == cause
     ]
 
 
-def _home(match: Match, findings: Mapping[str, Finding]) -> str | None:
+def _find_home_cause(match: Match, findings: Mapping[str, Finding]) -> str | None:
     """The most frequent of the causes that a pattern goes with; None where none was found."""
     homes = [cause for cause in (*match.pattern.causes, match.pattern.subject) if cause in findings]
     return max(homes, key=lambda cause: findings[cause].explains, default=None)
 
 
-def _add(match: Match, findings: dict[str, Finding], alone: Callable[[Match], Finding]) -> None:
+def _add_pattern(match: Match, findings: dict[str, Finding], build_alone: Callable[[Match], Finding]) -> None:
     """Adds a pattern to the finding of its most frequent cause, or as a finding of its own."""
-    home = _home(match, findings)
+    home = _find_home_cause(match, findings)
     if home is None:
-        findings[match.pattern.subject] = alone(match)
+        findings[match.pattern.subject] = build_alone(match)
         return
-    if len(findings[home].readings) < MOST_READINGS:
-        findings[home] = _joined(findings[home], match)
+    if len(findings[home].readings) < MAX_READINGS:
+        findings[home] = _add_reading(findings[home], match)
 
 
 class _CauseInputs(NamedTuple):
@@ -158,99 +182,111 @@ class _CauseInputs(NamedTuple):
     before: RunComparison | None
 
 
-def _of_cause(cause: str, seen: _CauseInputs) -> Finding:
-    failed, n, summaries, (segments, by_segment), judge_id, before = seen
-    rows, row = failed.of_cause(cause), find_row(cause) or UNCLEAR
-    fault = row.at(component_of(rows))
-    words = ELSEWHERE.get((cause, fault.component)) or find_words(cause) or Words(cause, ())
-    places = [] if segments is None else clearest(cause, segments.marked(rows.index.query_ids, rows.query), segments)
-    where = places[0] if len(places) == 1 else None
-    near = by_segment.get(where.column, {}).get(where.value, ()) if where else ()
-    number = _number(words.metrics, near)
-    if not number and (number := _number(words.metrics, summaries)) and where:
+def _build_cause_finding(cause: str, inputs: _CauseInputs) -> Finding:
+    failed, n, summaries, (segments, by_segment), judge_id, baseline = inputs
+    rows, row = failed.select_cause(cause), find_row(cause) or UNCLEAR
+    fault = row.at(find_main_component(rows))
+    words = WORDS_ELSEWHERE.get((cause, fault.component)) or find_words(cause) or CauseWords(cause, ())
+    concentrations = (
+        []
+        if segments is None
+        else find_concentrations(cause, segments.mark_examples(rows.index.query_ids, rows.query), segments)
+    )
+    segment = concentrations[0] if len(concentrations) == 1 else None
+    segment_summaries = by_segment.get(segment.column, {}).get(segment.value, ()) if segment else ()
+    number = _format_first_estimate(words.metrics, segment_summaries)
+    if not number and (number := _format_first_estimate(words.metrics, summaries)) and segment:
         number += " over all"
     numbers = f"{number}, " if number else ""
-    doubt = first = ""
-    if cause in SUSPECT and 2 * list(rows.shown_by).count("judge") > len(rows):
-        doubt = unseen(failed, n, judge_id)
-        first = settle(rows) if doubt else ""
+    doubt = first_step = ""
+    if cause in SUSPECT_CAUSES and 2 * list(rows.shown_by).count("judge") > len(rows):
+        doubt = describe_judge_doubt(failed, n, judge_id)
+        first_step = format_resolve_step(rows) if doubt else ""
     return Finding(
         cause=cause,
-        headline=f"{words.headline}{_place(where)} ({numbers}{_counts(len(rows), len(failed), where)})",
-        evidence=_evidence(rows, failed, n, places) + _elsewhere(rows, row) + doubt + _before(cause, before),
-        fix=f"{first}{fault.fix}",
+        headline=(
+            f"{words.headline}{_describe_segment(segment)} ({numbers}{_format_counts(len(rows), len(failed), segment)})"
+        ),
+        evidence=_describe_evidence(rows, failed, n, concentrations)
+        + _describe_other_component(rows, row)
+        + doubt
+        + _describe_baseline_count(cause, baseline),
+        fix=f"{first_step}{fault.fix}",
         leave=words.leave,
         measure_again=words.again,
         explains=len(rows),
         failures=len(failed),
-        segment=f"{where.column}={where.value}" if where else "",
-        confidence="low" if doubt else confidence(list(rows.basis), judge_id, rows.p.tolist()),
+        segment=f"{segment.column}={segment.value}" if segment else "",
+        confidence="low" if doubt else rate_confidence(list(rows.basis), judge_id, rows.p.tolist()),
     )
 
 
-def component_of(rows: FailedResponses) -> str:
+def find_main_component(rows: FailedResponses) -> str:
     """Where most of the failures of one cause are to be mended; "" of none."""
     counts = zip(rows.component.values, rows.component.counts(), strict=True)
     return max(counts, key=lambda pair: pair[1], default=("", 0))[0]
 
 
-def _elsewhere(rows: FailedResponses, row: CauseRow) -> str:
+def _describe_other_component(rows: FailedResponses, row: CauseRow) -> str:
     """How many failures of a cause are to be mended in its other component; "" for none or where it has none."""
-    there = list(rows.component).count(row.other.component) if row.other is not None else 0
-    if row.other is None or not there:
+    n_elsewhere = list(rows.component).count(row.other.component) if row.other is not None else 0
+    if row.other is None or not n_elsewhere:
         return ""
-    which = f"all {there:,}" if there == len(rows) else f"{there:,} of {len(rows):,}"
-    own = row.at(component_of(rows)).when == ""
-    rest = f" There: {row.other.fix}" if own else f" Elsewhere: {row.fix}" if there < len(rows) else ""
-    return f" In {which} {row.other.when}.{rest}"
+    share_text = f"all {n_elsewhere:,}" if n_elsewhere == len(rows) else f"{n_elsewhere:,} of {len(rows):,}"
+    is_own = row.at(find_main_component(rows)).when == ""
+    fix_text = f" There: {row.other.fix}" if is_own else f" Elsewhere: {row.fix}" if n_elsewhere < len(rows) else ""
+    return f" In {share_text} {row.other.when}.{fix_text}"
 
 
-def _counts(count: int, n_failed: int, where: Concentration | None) -> str:
+def _format_counts(count: int, n_failed: int, segment: Concentration | None) -> str:
     """The counts of a headline: beside a segment its own first, so that none of the whole run is taken for it."""
-    if where is None:
-        return f"{count:,} of {_failures(n_failed)}"
-    return f"{where.hits:,} of {where.n:,} examples there; {count:,} of {_failures(n_failed)} in all"
+    if segment is None:
+        return f"{count:,} of {_format_failures(n_failed)}"
+    return f"{segment.hits:,} of {segment.n:,} examples there; {count:,} of {_format_failures(n_failed)} in all"
 
 
-def _number(names: Sequence[str], summaries: Sequence[Summary]) -> str:
-    known = (summary for name in names for summary in measured(name, summaries) if not is_perfect(summary))
-    return next(map(estimate, known), "")
+def _format_first_estimate(names: Sequence[str], summaries: Sequence[Summary]) -> str:
+    imperfect = (summary for name in names for summary in list_measured(name, summaries) if not is_perfect(summary))
+    return next(map(format_estimate, imperfect), "")
 
 
-def _place(where: Concentration | None) -> str:
-    if where is None:
+def _describe_segment(segment: Concentration | None) -> str:
+    if segment is None:
         return ""
-    if where.column in KINDS and where.value.isidentifier():
-        return f" for {where.value} questions"
-    return f" where {where.column} is {where.value}"
+    if segment.column in KIND_COLUMNS and segment.value.isidentifier():
+        return f" for {segment.value} questions"
+    return f" where {segment.column} is {segment.value}"
 
 
-def _evidence(rows: FailedResponses, failed: FailedResponses, n: int, places: Sequence[Concentration]) -> str:
+def _describe_evidence(
+    rows: FailedResponses, failed: FailedResponses, n: int, concentrations: Sequence[Concentration]
+) -> str:
     count = len(rows)
     of_failed, of_all = (f"{count / size:.0%}" for size in (len(failed), n))
-    told = f"{of_all} of all examples"
-    if (requests := failed.requests) is not None:
-        mine = rows.stand_for
-        of_failed = f"{mine / failed.stand_for:.0%} by weight"
-        told = f"{mine / requests:.1%} of the requests that they stand for"
-    parts = [f"{count:,} of {_failures(len(failed))} ({of_failed}), {told}."]
-    parts += [_concentration(places)] if places else []
+    share_of_all = f"{of_all} of all examples"
+    if (requests := failed.n_requests) is not None:
+        represented = rows.n_represented
+        of_failed = f"{represented / failed.n_represented:.0%} by weight"
+        share_of_all = f"{represented / requests:.1%} of the requests that they stand for"
+    sentences = [f"{count:,} of {_format_failures(len(failed))} ({of_failed}), {share_of_all}."]
+    sentences += [_describe_concentration(concentrations)] if concentrations else []
     unknown = [len(facts) for facts in rows.lacking.values]
-    shown = min(range(count), key=lambda row: unknown[rows.lacking.codes[row]])
-    position = int(rows.place[shown])
-    parts.append(f"Such as {rows.index.query_ids[rows.query[shown]]}: {rows.decided_by([position])[position]}.")
-    return " ".join(parts)
+    shown_row = min(range(count), key=lambda row: unknown[rows.lacking.codes[row]])
+    position = int(rows.place[shown_row])
+    sentences.append(f"Such as {rows.index.query_ids[rows.query[shown_row]]}: {rows.decided_by([position])[position]}.")
+    return " ".join(sentences)
 
 
-def _concentration(places: Sequence[Concentration]) -> str:
+def _describe_concentration(concentrations: Sequence[Concentration]) -> str:
     """Where a cause is concentrated, in words: in one segment, or in several of a column that are alike in it."""
-    inside = ", ".join(
-        f"with {part.column}={part.value} {part.hits:,} of {part.n:,} examples ({part.hits / part.n:.0%})"
-        for part in places
+    inside_text = ", ".join(
+        f"with {concentration.column}={concentration.value} {concentration.hits:,} of {concentration.n:,} examples "
+        f"({concentration.hits / concentration.n:.0%})"
+        for concentration in concentrations
     )
-    first = places[0]
-    if len(places) > 1:
-        return f"It is {inside}: alike in them, as far as can be told."
+    first = concentrations[0]
+    if len(concentrations) > 1:
+        return f"It is {inside_text}: alike in them, as far as can be told."
     chance = f"p = {first.p:.2g}" if first.p >= 1e-4 else "p < 0.0001"
     return (
         f"With {first.column}={first.value} it is {first.hits:,} of {first.n:,} examples "
@@ -259,18 +295,18 @@ def _concentration(places: Sequence[Concentration]) -> str:
     )
 
 
-def _before(cause: str, baseline: RunComparison | None) -> str:
+def _describe_baseline_count(cause: str, baseline: RunComparison | None) -> str:
     if baseline is None:
         return ""
     failed = baseline.failures
-    return f" In {baseline.base.name} it was {failed.base.get(cause, 0):,} of {_failures(failed.failed_base)}."
+    return f" In {baseline.base.name} it was {failed.base.get(cause, 0):,} of {_format_failures(failed.failed_base)}."
 
 
-def _failures(count: int) -> str:
-    return plural(count, "failure")
+def _format_failures(count: int) -> str:
+    return format_count(count, "failure")
 
 
-def confidence(bases: Sequence[str], judge_id: str, p: Sequence[float] = ()) -> str:
+def rate_confidence(bases: Sequence[str], judge_id: str, p: Sequence[float] = ()) -> str:
     """High, medium or low: how surely these failures have this cause.
 
     By what decided most of them: the run's own record is sure; labels are sure from 5 failures on; a model judge's
@@ -283,19 +319,19 @@ def confidence(bases: Sequence[str], judge_id: str, p: Sequence[float] = ()) -> 
         judge_id: who judged.
         p: probability that the facts that decided each are so; () = certain.
     """
-    count, sure = len(bases), sum(basis in ("record", "labels") for basis in bases)
+    count, n_sure = len(bases), sum(basis in ("record", "labels") for basis in bases)
     if 2 * bases.count("record") > count:
         return "high"
     if 2 * bases.count("guess") > count:
         return "low"
-    if 2 * sure > count:
+    if 2 * n_sure > count:
         return "high" if count >= 5 else "medium"
     if judge_id.startswith("local"):
-        return "medium" if count >= 20 and sum(p) >= LIKELY * len(p) else "low"
+        return "medium" if count >= 20 and sum(p) >= MIN_BELIEVED_P * len(p) else "low"
     return "high" if count >= 20 else "medium" if count >= 5 else "low"
 
 
-def confidence_in(match: Match, judge_id: str) -> str:
+def rate_pattern_confidence(match: Match, judge_id: str) -> str:
     """High, medium or low: how surely a pattern holds. Its intervals are clear already; what is left is this.
 
     High, less one step where the local judge gave one of its numbers and the interval does not hold its error, one
@@ -304,24 +340,24 @@ def confidence_in(match: Match, judge_id: str) -> str:
     """
     steps = 0
     steps += judge_id.startswith("local") and any(
-        questions([parse(reading.metric)]) and not reading.interval.method.endswith(WITH_ERROR)
+        list_questions([parse_metric(reading.metric)]) and not reading.interval.method.endswith(WITH_ERROR)
         for reading in match.readings
     )
-    steps += any(reading.n < FEW for reading in match.readings)
+    steps += any(reading.n < FEW_EXAMPLES for reading in match.readings)
     steps += any(
         reading.difference is not None
         and reading.interval.low <= 0 <= reading.interval.high
-        and (reading.interval.low if reading.level == "high" else -reading.interval.high) <= -SMALL
+        and (reading.interval.low if reading.level == "high" else -reading.interval.high) <= -SMALL_FALL
         for reading in match.readings
     )
     return ("high", "medium", "low")[min(steps, 2)]
 
 
-def _joined(finding: Finding, match: Match) -> Finding:
+def _add_reading(finding: Finding, match: Match) -> Finding:
     """A finding with a pattern's reading added."""
     pattern = match.pattern
-    more = f" ({match.more})" if match.more else ""
-    reading = f"{match.reading[0].upper()}{match.reading[1:]}{more}."
+    more_text = f" ({match.more})" if match.more else ""
+    reading = f"{match.reading[0].upper()}{match.reading[1:]}{more_text}."
     return replace(
         finding,
         evidence=f"{finding.evidence} {reading}",
@@ -332,9 +368,11 @@ def _joined(finding: Finding, match: Match) -> Finding:
     )
 
 
-def _of_pattern(match: Match, counts: Counter[Any], failed: FailedResponses, n: int, judge_id: str) -> Finding:
+def _build_pattern_finding(
+    match: Match, counts: Counter[Any], failed: FailedResponses, n: int, judge_id: str
+) -> Finding:
     pattern = match.pattern
-    doubt = unseen(failed, n, judge_id) if rests_on_it(match.readings) else ""
+    doubt = describe_judge_doubt(failed, n, judge_id) if rests_on_missing_evidence(match.readings) else ""
     return Finding(
         cause=pattern.subject,
         headline=match.reading,
@@ -344,7 +382,7 @@ def _of_pattern(match: Match, counts: Counter[Any], failed: FailedResponses, n: 
         measure_again=pattern.again,
         explains=sum(counts[cause] for cause in pattern.causes),
         failures=len(failed),
-        confidence="low" if doubt else confidence_in(match, judge_id),
+        confidence="low" if doubt else rate_pattern_confidence(match, judge_id),
         against=match.against,
         readings=match.readings,
     )

@@ -16,46 +16,48 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from ragauge.core.messages import command, plural, signed
-from ragauge.diagnosis.causes.attribution import LABELS, SETTLES
+from ragauge.core.messages import format_command, format_count, format_signed
+from ragauge.diagnosis.causes.attribution import LABELS, RESOLUTION_OPTIONS
 from ragauge.diagnosis.causes.missing_facts import describe_missing
 from ragauge.diagnosis.causes.system import SYSTEM_FAILED
-from ragauge.diagnosis.findings.label_advice import N_LABELS, describe_labels, draw_command
-from ragauge.metrics.catalogue import parse, questions
-from ragauge.scores.failures import FailedResponses, calls_failed
+from ragauge.diagnosis.findings.label_advice import N_LABELS, build_draw_command, describe_labels
+from ragauge.metrics.catalogue import list_questions, parse_metric
+from ragauge.scores.failures import FailedResponses, describe_failed_calls
 from ragauge.scores.id_match import IdMatch
-from ragauge.scores.indicators import BASELINE, Against, changed, words
+from ragauge.scores.indicators import BASELINE, Against, describe_reading, read_change
 from ragauge.scores.results.change import MetricChange
 from ragauge.scores.results.comparison import RunComparison
 from ragauge.scores.results.scorecard import Finding, Reading
 
-MOST_READ = 1_000  # failed calls whose errors are read for the most frequent one
-HEAD = "the system failed: "
-RUN = "RUN"  # stands for the name of the run until it is known
+MAX_ERRORS_READ = 1_000  # failed calls whose errors are read for the most frequent one
+ERROR_PREFIX = "the system failed: "
+RUN_PLACEHOLDER = "RUN"  # stands for the name of the run until it is known
 
 
-def unclear(failed: FailedResponses, n: int) -> Finding:
+def build_unclear_finding(failed: FailedResponses, n: int) -> Finding:
     """The finding about the failures that nothing lays in one component: what would settle them, the cheapest first.
 
     Args:
         failed: one a failed example.
         n: examples evaluated.
     """
-    rows = failed.of_cause("")
-    lacking = Counter(what for facts in rows.lacking for what in facts)
-    shown = rows.index.query_ids[rows.query[0]]
+    rows = failed.select_cause("")
+    lacking = Counter(missing_fact for facts in rows.lacking for missing_fact in facts)
+    shown_query_id = rows.index.query_ids[rows.query[0]]
     decided_by = rows.decided_by([int(rows.place[0])])[int(rows.place[0])]
-    unknown = describe_missing((what for what, _ in lacking.most_common() if SETTLES not in what), lacking)
-    needs_gold = any(LABELS in what for what in lacking)
-    gold = f"label the {LABELS.partition(' (')[0]} of these examples (relevant); " if needs_gold else ""
+    unknown = describe_missing(
+        (missing_fact for missing_fact, _ in lacking.most_common() if RESOLUTION_OPTIONS not in missing_fact), lacking
+    )
+    needs_gold = any(LABELS in missing_fact for missing_fact in lacking)
+    gold_step = f"label the {LABELS.partition(' (')[0]} of these examples (relevant); " if needs_gold else ""
     return Finding(
         cause="",
         headline=f"unclear whether retrieval or generation is at fault ({len(rows):,} of "
-        f"{plural(len(failed), 'failure')}): {'gold documents would show it, else ' if needs_gold else ''}"
-        f"{plural(min(N_LABELS, n), 'label')}{'' if needs_gold else ' would show it'}",
-        evidence=f"For example, {shown}: {decided_by}. {unknown}".rstrip(),
-        fix=f"Resolve this first, in the cheapest way: {gold}label {describe_labels(n)} "
-        f"({draw_command(RUN, n)}); or ask a model judge (--judge).",
+        f"{format_count(len(failed), 'failure')}): {'gold documents would show it, else ' if needs_gold else ''}"
+        f"{format_count(min(N_LABELS, n), 'label')}{'' if needs_gold else ' would show it'}",
+        evidence=f"For example, {shown_query_id}: {decided_by}. {unknown}".rstrip(),
+        fix=f"Resolve this first, in the cheapest way: {gold_step}label {describe_labels(n)} "
+        f"({build_draw_command(RUN_PLACEHOLDER, n)}); or ask a model judge (--judge).",
         leave="prompt and search, until it is resolved",
         measure_again="how many failures are still unclear",
         explains=len(rows),
@@ -64,19 +66,19 @@ def unclear(failed: FailedResponses, n: int) -> Finding:
     )
 
 
-def with_run_name(findings: Sequence[Finding], failed: FailedResponses, run_name: str) -> tuple[Finding, ...]:
+def fill_run_name(findings: Sequence[Finding], failed: FailedResponses, run_name: str) -> tuple[Finding, ...]:
     """The findings with commands that name their run; that of failed calls with their most frequent error, too."""
-    places = {verb: f"{verb}{shlex.quote(run_name)} " for verb in ("ragauge show ", "ragauge label draw ")}
-    named = []
+    verb_replacements = {verb: f"{verb}{shlex.quote(run_name)} " for verb in ("ragauge show ", "ragauge label draw ")}
+    updated = []
     for finding in findings:
         fix = finding.fix
-        for verb, place in places.items():
-            fix = fix.replace(f"{verb}{RUN} ", place)
-        named.append(replace(finding, fix=fix))
-    return _with_errors(named, failed, run_name)
+        for verb, replacement in verb_replacements.items():
+            fix = fix.replace(f"{verb}{RUN_PLACEHOLDER} ", replacement)
+        updated.append(replace(finding, fix=fix))
+    return _add_call_errors(updated, failed, run_name)
 
 
-def _with_errors(findings: Sequence[Finding], failed: FailedResponses, run_name: str) -> tuple[Finding, ...]:
+def _add_call_errors(findings: Sequence[Finding], failed: FailedResponses, run_name: str) -> tuple[Finding, ...]:
     """The findings; that of failed calls with how many they are, their most frequent error, and where to look.
 
     Args:
@@ -84,14 +86,15 @@ def _with_errors(findings: Sequence[Finding], failed: FailedResponses, run_name:
         failed: every failed response.
         run_name: of the run.
     """
-    rows = failed.of_cause(SYSTEM_FAILED.name)
+    rows = failed.select_cause(SYSTEM_FAILED.name)
     if not len(rows):
         return tuple(findings)
-    errors = Counter(rows.decided_by(rows.place[:MOST_READ].tolist()).values())
+    errors = Counter(rows.decided_by(rows.place[:MAX_ERRORS_READ].tolist()).values())
     ((error, _),) = errors.most_common(1)
-    headline = calls_failed(len(rows), len(failed.index.number), error.removeprefix(HEAD)).rstrip(".")
+    headline = describe_failed_calls(len(rows), len(failed.index.number), error.removeprefix(ERROR_PREFIX)).rstrip(".")
     fix = (
-        f"Mend what the error names; {command('show', run_name)} counts every kind, and the report lists the calls. "
+        f"Mend what the error names; {format_command('show', run_name)} counts every kind, and the report lists the "
+        "calls. "
         "Then repeat ragauge run with --retry-failed, or record the responses anew."
     )
     return tuple(
@@ -101,15 +104,15 @@ def _with_errors(findings: Sequence[Finding], failed: FailedResponses, run_name:
 
 
 IDS_DIFFER = "ids_differ"
-FIX = (
+FIX_IDS = (
     "Give labels and passages the same ids: label the documents by the doc_id that the system returns, or let it "
     "return the id of the document that a passage is from (--map relevant=COLUMN, --map relevant_chunks=COLUMN or "
     "--map passages=COLUMN reads others). Then evaluate again."
 )
-FIX_OF_TEXTS = "Give ids to passages and labels, or label with the passages' texts as they are. Then evaluate again."
+FIX_TEXT_IDS = "Give ids to passages and labels, or label with the passages' texts as they are. Then evaluate again."
 
 
-def before_labels(
+def put_id_mismatch_first(
     matches: Sequence[IdMatch], failed: FailedResponses, findings: Sequence[Finding]
 ) -> tuple[Finding, ...]:
     """The findings; where not one labelled id can have been met, that comes first, and what rests on labels is unsure.
@@ -122,56 +125,58 @@ def before_labels(
     match = next((match for match in matches if match.kind == "document" and match.apart), None)
     if match is None:
         return tuple(findings)
-    doubted = (_doubted(finding, failed.of_cause(finding.cause)) for finding in findings)
-    return (_ids_differ(match, failed), *doubted)
+    less_sure = (_lower_label_confidence(finding, failed.select_cause(finding.cause)) for finding in findings)
+    return (_build_id_mismatch(match, failed), *less_sure)
 
 
-def _ids_differ(match: IdMatch, failed: FailedResponses) -> Finding:
+def _build_id_mismatch(match: IdMatch, failed: FailedResponses) -> Finding:
     """One id of each side, and what makes them meet."""
     labelled, retrieved = match.shown
-    which = f"labelled {labelled!r}, retrieved {retrieved!r}"
-    none = f"none of the {plural(match.labelled, 'labelled id')} is among those retrieved"
-    sure = match.differ or bool(match.respelled)
-    or_missed = "" if sure else ", or retrieval finds none of the evidence"
-    headline = f"labels and passages use different ids{or_missed} ({which}): {none}"
-    if match.by_text:
-        headline = f"labels are texts, and no passage is one of them word for word ({which})"
+    ids_text = f"labelled {labelled!r}, retrieved {retrieved!r}"
+    none_text = f"none of the {format_count(match.labelled, 'labelled id')} is among those retrieved"
+    is_sure = match.differ or bool(match.respelled)
+    other_reading = "" if is_sure else ", or retrieval finds none of the evidence"
+    headline = f"labels and passages use different ids{other_reading} ({ids_text}): {none_text}"
+    if match.is_by_text:
+        headline = f"labels are texts, and no passage is one of them word for word ({ids_text})"
     return Finding(
         cause=IDS_DIFFER,
         headline=headline,
         evidence="Until ids meet, recall and all that rests on labels is 0 whatever was retrieved, and no failure "
         "that labels show is one for sure.",
-        fix=FIX_OF_TEXTS if match.by_text else FIX,
+        fix=FIX_TEXT_IDS if match.is_by_text else FIX_IDS,
         measure_again="recall",
         explains=sum(shown_by == "labels" for shown_by in failed.shown_by),
         failures=len(failed),
-        confidence="high" if sure else "low",
+        confidence="high" if is_sure else "low",
     )
 
 
-def _doubted(finding: Finding, rows: FailedResponses) -> Finding:
+def _lower_label_confidence(finding: Finding, rows: FailedResponses) -> Finding:
     """A finding that rests on labels, of low confidence while ids do not meet; `rows` are the failures of its cause."""
     by_labels = 2 * list(rows.basis).count("labels") > len(rows)
-    read = any(
-        fact.startswith("labels.") for reading in finding.readings for fact in parse(reading.metric).needs.values()
+    reads_labels = any(
+        fact.startswith("labels.")
+        for reading in finding.readings
+        for fact in parse_metric(reading.metric).needs.values()
     )
-    if not (by_labels or read):
+    if not (by_labels or reads_labels):
         return finding
-    more = "Not known while labels and passages use different ids."
-    return replace(finding, confidence="low", evidence=f"{finding.evidence} {more}".strip())
+    note = "Not known while labels and passages use different ids."
+    return replace(finding, confidence="low", evidence=f"{finding.evidence} {note}".strip())
 
 
-LEAST = 20  # examples below which a share tells nothing
+MIN_EXAMPLES = 20  # examples below which a share tells nothing
 NEARLY_ALL = 0.8  # share of all examples without evidence, from which the judge is as suspect as the retriever
-MOST = 0.5  # the same where the question alone was held against the passages, without a reference
-SUSPECT = ("retrieval_miss", "compound")
-NO_REFERENCE = "relevance labels or a reference answer"  # what a miss lacks that no reference claim shows
-SHOWN = 3
-DIALOGUE = "questions of a dialogue, or in other words than the documents'"
-OTHER_WORDS = "references in other words, another language or another register than the documents'"
+MOST_SHARE = 0.5  # the same where the question alone was held against the passages, without a reference
+SUSPECT_CAUSES = ("retrieval_miss", "compound")
+NO_REFERENCE_NOTE = "relevance labels or a reference answer"  # what a miss lacks that no reference claim shows
+MAX_IDS_SHOWN = 3
+DIALOGUE_REASON = "questions of a dialogue, or in other words than the documents'"
+OTHER_WORDS_REASON = "references in other words, another language or another register than the documents'"
 
 
-def unseen(failed: FailedResponses, n: int, judge_id: str) -> str:
+def describe_judge_doubt(failed: FailedResponses, n: int, judge_id: str) -> str:
     """That the local judge alone says of nearly all examples that evidence is missing, in words; "" where it does not.
 
     A retriever that finds nothing anywhere is rare; a judge that compares words and meets references in other words, in
@@ -186,96 +191,110 @@ def unseen(failed: FailedResponses, n: int, judge_id: str) -> str:
     Returns:
         Sentences that begin with a space.
     """
-    if n < LEAST or not judge_id.startswith("local"):
+    if n < MIN_EXAMPLES or not judge_id.startswith("local"):
         return ""
-    alone = [
-        NO_REFERENCE in lacking
+    without_reference = [
+        NO_REFERENCE_NOTE in lacking
         for cause, by, lacking in zip(failed.cause, failed.shown_by, failed.lacking, strict=True)
-        if cause in SUSPECT and by == "judge"
+        if cause in SUSPECT_CAUSES and by == "judge"
     ]
-    count, by_question = len(alone), 2 * sum(alone) > len(alone)
-    if count < (MOST if by_question else NEARLY_ALL) * n:
+    n_judge_alone, is_by_question = len(without_reference), 2 * sum(without_reference) > len(without_reference)
+    if n_judge_alone < (MOST_SHARE if is_by_question else NEARLY_ALL) * n:
         return ""
     return (
-        f" The judge alone, without labels of gold documents, says of {count:,} of {plural(n, 'example')} "
-        f"({count / n:.0%}) that the evidence is missing. That is as likely a judge that cannot see the evidence "
-        f"({DIALOGUE if by_question else OTHER_WORDS}) as a retriever that finds nothing."
+        f" The judge alone, without labels of gold documents, says of {n_judge_alone:,} of "
+        f"{format_count(n, 'example')} "
+        f"({n_judge_alone / n:.0%}) that the evidence is missing. That is as likely a judge that cannot see the "
+        "evidence "
+        f"({DIALOGUE_REASON if is_by_question else OTHER_WORDS_REASON}) as a retriever that finds nothing."
     )
 
 
-def settle(rows: FailedResponses) -> str:
+def format_resolve_step(rows: FailedResponses) -> str:
     """What settles it, to be done before any other fix; ends with a space.
 
     Args:
         rows: the failures of one cause.
     """
-    ids = [rows.index.query_ids[query] for query in rows.query[:SHOWN].tolist()]
+    ids = [rows.index.query_ids[query] for query in rows.query[:MAX_IDS_SHOWN].tolist()]
     return (
         f"First settle whether the evidence is really missing: open {', '.join(ids)} "
-        f"({command('show', RUN, ids[0])}), label the gold documents of 20 examples (relevant), or ask a model judge "
+        f"({format_command('show', RUN_PLACEHOLDER, ids[0])}), label the gold documents of 20 examples (relevant), "
+        "or ask a "
+        "model judge "
         "(--judge). Where it is missing: "
     )
 
 
-def rests_on_it(readings: Sequence[Reading]) -> bool:
+def rests_on_missing_evidence(readings: Sequence[Reading]) -> bool:
     """Whether a pattern takes from the judge that evidence is missing or that what came is irrelevant."""
-    judged = (reading for reading in readings if reading.metric.startswith(("context_recall", "context_precision")))
-    return any(judgement.level == "low" for judgement in judged)
+    context_readings = (
+        reading for reading in readings if reading.metric.startswith(("context_recall", "context_precision"))
+    )
+    return any(judgement.level == "low" for judgement in context_readings)
 
 
 LAYERS = ("retrieval", "generation", "end_to_end")
-FEW = 30  # examples below which a change is less sure
-MOST_SHOWN = 5  # examples named
+FEW_EXAMPLES = 30  # examples below which a change is less sure
+MAX_EXAMPLES_SHOWN = 5  # examples named
 
 
-def got_worse(baseline: RunComparison, named: Iterable[str], failures: int, judge_id: str) -> list[Finding]:
+def find_worsened(baseline: RunComparison, read_metrics: Iterable[str], failures: int, judge_id: str) -> list[Finding]:
     """One finding a layer for the metrics that got worse and that no other finding reads.
 
     It says where they fell most, and names the examples to look at: what happened is known, why is not.
 
     Args:
         baseline: with its changes.
-        named: metrics that other findings read.
+        read_metrics: metrics that other findings read.
         failures: failed examples in all.
         judge_id: who judged; a judge whose id begins with "local" lowers the confidence.
     """
-    known = set(named)
-    left = [change for change in baseline.metrics if change.verdict == "worse" and change.metric not in known]
-    groups = {layer: [change for change in left if parse(change.metric).measures == layer] for layer in LAYERS}
-    return [_finding(layer, group, failures, judge_id, baseline) for layer, group in groups.items() if group]
+    known_metrics = set(read_metrics)
+    unread_changes = [
+        change for change in baseline.metrics if change.verdict == "worse" and change.metric not in known_metrics
+    ]
+    groups = {
+        layer: [change for change in unread_changes if parse_metric(change.metric).measures == layer]
+        for layer in LAYERS
+    }
+    return [
+        _build_layer_finding(layer, group, failures, judge_id, baseline) for layer, group in groups.items() if group
+    ]
 
 
-def _finding(
+def _build_layer_finding(
     layer: str, group: Sequence[MetricChange], failures: int, judge_id: str, baseline: RunComparison
 ) -> Finding:
-    readings = tuple(reading for change in group if (reading := changed(change, baseline.base.name)) is not None)
+    readings = tuple(reading for change in group if (reading := read_change(change, baseline.base.name)) is not None)
     names = [change.metric for change in group]
-    head = f"got worse: {words(readings[0]) if len(readings) == 1 else _joined(names)}"
-    where = next((change.where for change in group if change.where is not None), None)
-    moved = dict.fromkeys(example.query_id for change in group for example in change.moved[:MOST_SHOWN])
-    shown = ", ".join(list(moved)[:MOST_SHOWN])
-    look = f"the examples that lost most ({shown})" if shown else "the examples with the worst scores"
+    headline = f"got worse: {describe_reading(readings[0]) if len(readings) == 1 else _join_names(names)}"
+    worst_segment = next((change.where for change in group if change.where is not None), None)
+    moved = dict.fromkeys(example.query_id for change in group for example in change.moved[:MAX_EXAMPLES_SHOWN])
+    shown_ids = ", ".join(list(moved)[:MAX_EXAMPLES_SHOWN])
+    examples_text = f"the examples that lost most ({shown_ids})" if shown_ids else "the examples with the worst scores"
     return Finding(
         cause=f"worse_{layer}",
-        headline=head,
-        evidence=" ".join([*_places(group), "No pattern of metrics says why."]),
-        fix=f"Look at {look}, and at what changed in the system since {baseline.base.name}.",
-        measure_again=_joined(names),
+        headline=headline,
+        evidence=" ".join([*_describe_worst_segments(group), "No pattern of metrics says why."]),
+        fix=f"Look at {examples_text}, and at what changed in the system since {baseline.base.name}.",
+        measure_again=_join_names(names),
         failures=failures,
-        segment=where.segment if where is not None else "",
-        confidence=_confidence(group, judge_id),
+        segment=worst_segment.segment if worst_segment is not None else "",
+        confidence=_rate_change_confidence(group, judge_id),
         against=BASELINE,
         readings=readings,
     )
 
 
-def _places(group: Sequence[MetricChange]) -> list[str]:
+def _describe_worst_segments(group: Sequence[MetricChange]) -> list[str]:
     """Where each fell most, as sentences; those that share a segment in one."""
     by_segment: dict[str, list[str]] = {}
     for change in group:
         if change.where is not None:
             inside, outside = (
-                signed(moved, parse(change.metric).scale) for moved in (change.where.inside, change.where.outside)
+                format_signed(movement, parse_metric(change.metric).scale)
+                for movement in (change.where.inside, change.where.outside)
             )
             by_segment.setdefault(change.where.segment, []).append(
                 f"{change.metric} {inside} there, {outside} elsewhere"
@@ -283,30 +302,34 @@ def _places(group: Sequence[MetricChange]) -> list[str]:
     return [f"Most with {segment}: {'; '.join(words)}." for segment, words in by_segment.items()]
 
 
-def _confidence(group: Sequence[MetricChange], judge_id: str) -> str:
+def _rate_change_confidence(group: Sequence[MetricChange], judge_id: str) -> str:
     """High, less one step where the local judge gave one of the numbers, and one where one rests on few examples."""
-    steps = judge_id.startswith("local") and any(questions([parse(change.metric)]) for change in group)
-    few = any(change.difference.n < FEW for change in group)
-    return ("high", "medium", "low")[steps + few]
+    steps = judge_id.startswith("local") and any(list_questions([parse_metric(change.metric)]) for change in group)
+    has_few = any(change.difference.n < FEW_EXAMPLES for change in group)
+    return ("high", "medium", "low")[steps + has_few]
 
 
-def _joined(names: Sequence[str]) -> str:
+def _join_names(names: Sequence[str]) -> str:
     return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
 
 
 EVIDENCE_LOST = "evidence_lost"
-LAYER = "worse_retrieval"  # the other finding of what retrieval lost, which says no reason
-OF_EVIDENCE = ("recall", "hit", "context_recall")  # metrics that fall as evidence is lost, the surest first
-CLEARLY = 0.9  # of the passages of the baseline: below, they are fewer
+RETRIEVAL_LAYER_CAUSE = "worse_retrieval"  # the other finding of what retrieval lost, which says no reason
+EVIDENCE_METRICS = ("recall", "hit", "context_recall")  # metrics that fall as evidence is lost, the surest first
+CLEARLY_FEWER_SHARE = 0.9  # of the passages of the baseline: below, they are fewer
 
 
-def lost_evidence(changes: Sequence[MetricChange]) -> MetricChange | None:
+def find_lost_evidence(changes: Sequence[MetricChange]) -> MetricChange | None:
     """The change for the worse that says most surely that evidence was lost; None for none."""
-    fell = [change for change in changes if change.verdict == "worse" and parse(change.metric).name() in OF_EVIDENCE]
-    return min(fell, key=lambda change: OF_EVIDENCE.index(parse(change.metric).name()), default=None)
+    fell = [
+        change
+        for change in changes
+        if change.verdict == "worse" and parse_metric(change.metric).name() in EVIDENCE_METRICS
+    ]
+    return min(fell, key=lambda change: EVIDENCE_METRICS.index(parse_metric(change.metric).name()), default=None)
 
 
-def with_lost_evidence(
+def put_lost_evidence_first(
     findings: Sequence[Finding], against: Against | None, failed: FailedResponses, judge_id: str
 ) -> tuple[Finding, ...]:
     """The findings; where evidence was lost since the baseline and fewer passages are handed on, that stands first.
@@ -317,28 +340,38 @@ def with_lost_evidence(
         failed: the failed examples.
         judge_id: who judged; a judge whose id begins with "local" lowers the confidence in what it measured.
     """
-    base = against.changed if against is not None else None
-    change = None if base is None else lost_evidence(base.metrics)
-    if against is None or base is None or change is None or against.fewer is None:
+    baseline = against.changed if against is not None else None
+    change = None if baseline is None else find_lost_evidence(baseline.metrics)
+    if against is None or baseline is None or change is None or against.fewer is None:
         return tuple(findings)
-    before, now = (f"{round(mean, 1):g}" for mean in against.fewer)
-    mine, others = changed(change, base.base.name), [finding for finding in findings if finding.cause != LAYER]
-    also = [reading for finding in findings if finding.cause == LAYER for reading in finding.readings]
-    unsure = (change.difference.n < FEW) + (judge_id.startswith("local") and bool(questions([parse(change.metric)])))
+    previous, current = (f"{round(mean, 1):g}" for mean in against.fewer)
+    own_reading, others = (
+        read_change(change, baseline.base.name),
+        [finding for finding in findings if finding.cause != RETRIEVAL_LAYER_CAUSE],
+    )
+    layer_readings = [
+        reading for finding in findings if finding.cause == RETRIEVAL_LAYER_CAUSE for reading in finding.readings
+    ]
+    n_doubts = (change.difference.n < FEW_EXAMPLES) + (
+        judge_id.startswith("local") and bool(list_questions([parse_metric(change.metric)]))
+    )
     first = Finding(
         cause=EVIDENCE_LOST,
-        headline=f"retrieval lost evidence since {base.base.name}: passages handed on fell from {before} to {now}"
-        + (f" ({words(mine)})" if mine is not None else ""),
+        headline=f"retrieval lost evidence since {baseline.base.name}: passages handed on fell from "
+        f"{previous} to {current}" + (f" ({describe_reading(own_reading)})" if own_reading is not None else ""),
         evidence="What the answers lack of it is no fault of the model.",
-        fix=f"Hand on as many passages as in {base.base.name} ({before} a question, not {now}), or rerank so that "
-        "fewer hold the evidence.",
+        fix=f"Hand on as many passages as in {baseline.base.name} ({previous} a question, not {current}), or rerank so "
+        "that fewer hold the evidence.",
         leave="the prompt and the model, until it is back",
         measure_again=change.metric,
         explains=list(failed.component).count("retrieval"),
         failures=len(failed),
-        confidence=("high", "medium", "low")[unsure],
+        confidence=("high", "medium", "low")[n_doubts],
         against=BASELINE,
-        readings=(*([mine] if mine is not None else []), *(reading for reading in also if reading != mine)),
+        readings=(
+            *([own_reading] if own_reading is not None else []),
+            *(reading for reading in layer_readings if reading != own_reading),
+        ),
     )
-    at = 1 if others and others[0].cause == SYSTEM_FAILED.name else 0
-    return (*others[:at], first, *others[at:])
+    position = 1 if others and others[0].cause == SYSTEM_FAILED.name else 0
+    return (*others[:position], first, *others[position:])

@@ -2,32 +2,32 @@
 
 from __future__ import annotations
 
-from ragauge.core.label import SCORE, TOLD
-from ragauge.core.messages import command, plural
-from ragauge.scores.estimation import LEAST_LABELS
+from ragauge.core.label import QUESTION_BY_METRIC, SCORE_PREFIX
+from ragauge.core.messages import format_command, format_count
+from ragauge.scores.estimation import MIN_LABELS
 from ragauge.scores.results.scorecard import ScorecardData
 
 N_LABELS = 60  # answers: labels correct means from 50 on, and some answers get none
 ANSWERS_A_MINUTE = 2  # that a person labels
 MAX_WIDTH = 0.3  # of an interval including judge error: a wider one tells good systems from bad ones badly
-FIRST = "faithfulness"  # the metric whose labels settle most: verdicts, causes and several means
+FIRST_METRIC = "faithfulness"  # the metric whose labels settle most: verdicts, causes and several means
 
 
-def draw_command(run_name: str, n: int, question: str = "support") -> str:
+def build_draw_command(run_name: str, n: int, question: str = "support") -> str:
     """The command that draws answers, of the n of a run, and writes the page on which people label them.
 
-    >>> draw_command("mine", 113), draw_command("small", 5)
+    >>> build_draw_command("mine", 113), build_draw_command("small", 5)
     ('ragauge label draw mine -n 60 -o page.html', 'ragauge label draw small -n 5 -o page.html')
     """
-    asked = () if question == "support" else ("--question", question)
-    return command("label", "draw", run_name, "-n", str(min(n, N_LABELS)), *asked, "-o", "page.html")
+    question_options = () if question == "support" else ("--question", question)
+    return format_command("label", "draw", run_name, "-n", str(min(n, N_LABELS)), *question_options, "-o", "page.html")
 
 
-def advise_draw(run_name: str, n: int) -> str:
+def advise_label_draw(run_name: str, n: int) -> str:
     """What a mean that labels are to correct lacks, of a run of n answers."""
-    if n < LEAST_LABELS:
-        return f"More examples: labels correct a mean from {LEAST_LABELS} on."
-    return f"Draw answers and label them (ragauge docs labels): {draw_command(run_name, n)}"
+    if n < MIN_LABELS:
+        return f"More examples: labels correct a mean from {MIN_LABELS} on."
+    return f"Draw answers and label them (ragauge docs labels): {build_draw_command(run_name, n)}"
 
 
 def describe_labels(n: int) -> str:
@@ -36,9 +36,9 @@ def describe_labels(n: int) -> str:
     >>> describe_labels(113), describe_labels(5)
     ('60 answers, about 30 minutes', '5 answers, about 2 minutes, which decides verdicts')
     """
-    minutes = plural(max(1, min(n, N_LABELS) // ANSWERS_A_MINUTE), "minute")
-    decides = ", which decides verdicts" if n < LEAST_LABELS else ""
-    return f"{plural(min(n, N_LABELS), 'answer')}, about {minutes}{decides}"
+    minutes = format_count(max(1, min(n, N_LABELS) // ANSWERS_A_MINUTE), "minute")
+    decides = ", which decides verdicts" if n < MIN_LABELS else ""
+    return f"{format_count(min(n, N_LABELS), 'answer')}, about {minutes}{decides}"
 
 
 def advise_labels(card: ScorecardData) -> str:
@@ -55,15 +55,23 @@ def advise_labels(card: ScorecardData) -> str:
         for summary in card.summaries
         if summary.judged is not None and summary.kind != "amount"
     }
-    widest = FIRST if widths.get(FIRST, 0.0) > MAX_WIDTH else max(widths, key=widths.__getitem__, default="")
+    widest = (
+        FIRST_METRIC if widths.get(FIRST_METRIC, 0.0) > MAX_WIDTH else max(widths, key=widths.__getitem__, default="")
+    )
     unclear = card.causes.get("", 0)
     if 2 * unclear > card.failed_examples:
-        why, question = f"The judge leaves {unclear:,} of {plural(card.failed_examples, 'failure')} unclear.", "support"
+        reason, question = (
+            f"The judge leaves {unclear:,} of {format_count(card.failed_examples, 'failure')} unclear.",
+            "support",
+        )
     elif 2 * card.unclear_examples > card.n:
-        why, question = f"The judge leaves {card.unclear_examples:,} of {plural(card.n, 'example')} unclear.", "support"
-    elif widths.get(widest, 0.0) > MAX_WIDTH and card.n >= LEAST_LABELS:
-        why = f"Including judge error, {widest} has an interval {widths[widest]:.2f} wide."
-        question = TOLD.get(widest, SCORE + widest)
+        reason, question = (
+            f"The judge leaves {card.unclear_examples:,} of {format_count(card.n, 'example')} unclear.",
+            "support",
+        )
+    elif widths.get(widest, 0.0) > MAX_WIDTH and card.n >= MIN_LABELS:
+        reason = f"Including judge error, {widest} has an interval {widths[widest]:.2f} wide."
+        question = QUESTION_BY_METRIC.get(widest, SCORE_PREFIX + widest)
     else:
         return ""
-    return f"{why} Label {describe_labels(card.n)}: {draw_command(card.run.name, card.n, question)}"
+    return f"{reason} Label {describe_labels(card.n)}: {build_draw_command(card.run.name, card.n, question)}"

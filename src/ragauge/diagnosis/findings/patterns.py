@@ -9,11 +9,20 @@ from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import Literal, NamedTuple
 
-from ragauge.scores.indicators import BASELINE, ORACLE, POINTS, Against, against_point, against_run, barren, rose
+from ragauge.scores.indicators import (
+    BASELINE,
+    ORACLE,
+    POINTS,
+    Against,
+    find_rise,
+    has_little_relevant,
+    read_against_point,
+    read_against_run,
+)
 from ragauge.scores.results.scorecard import Reading, Summary
 
 Levels = Mapping[str, Literal["low", "high"]]
-NOTHING: Levels = MappingProxyType({})
+NO_LEVELS: Levels = MappingProxyType({})
 
 
 class Pattern(NamedTuple):
@@ -53,7 +62,7 @@ class Pattern(NamedTuple):
     change: bool = False
     traffic: bool = False
     more: bool = False
-    oracle: Levels = NOTHING
+    oracle: Levels = NO_LEVELS
     found: bool = False
     relevant: bool = False
     decided: bool = False
@@ -64,9 +73,9 @@ class Pattern(NamedTuple):
         return self.name if self.oracle or not self.causes else self.causes[0]
 
 
-WORKING = "working"
+WORKING_PATTERN = "working"
 # in the order of their share in most systems
-RETRIEVAL = (
+RETRIEVAL_CAUSES = (
     "retrieval_miss",
     "ranked_low",
     "span_cut",
@@ -77,7 +86,7 @@ RETRIEVAL = (
     "noise",
     "stale_source",
 )
-GENERATION = (
+GENERATION_CAUSES = (
     "hallucinated",
     "contradicted",
     "ignored",
@@ -89,13 +98,13 @@ GENERATION = (
 )
 
 
-def _on_oracle(metric: str) -> tuple[Pattern, Pattern]:
+def _build_oracle_patterns(metric: str) -> tuple[Pattern, Pattern]:
     """Poor on oracle passages; good there, poor on own: by one metric of the answer."""
     return (
         Pattern(
             "generator_limit",
             {},
-            GENERATION,
+            GENERATION_CAUSES,
             "even with the right passages the answers are poor: the prompt or the model is the problem",
             "",
             "Fix the prompt on the oracle passages first, where retrieval plays no part; then try another model.",
@@ -106,7 +115,7 @@ def _on_oracle(metric: str) -> tuple[Pattern, Pattern]:
         Pattern(
             "retrieval_gap",
             {metric: "low"},
-            RETRIEVAL,
+            RETRIEVAL_CAUSES,
             "with the right passages the answers are good, with those retrieved worse: retrieval is the problem",
             "",
             "Improve retrieval: the difference to the oracle passages is what it can gain.",
@@ -225,8 +234,8 @@ PATTERNS: tuple[Pattern, ...] = (
         again="answer_correctness",
         found=True,
     ),
-    *_on_oracle("answer_correctness"),
-    *_on_oracle("faithfulness"),
+    *_build_oracle_patterns("answer_correctness"),
+    *_build_oracle_patterns("faithfulness"),
     Pattern(
         "ranking_disagreement",
         {"ignored_top_ranked": "high"},
@@ -334,7 +343,7 @@ PATTERNS: tuple[Pattern, ...] = (
         traffic=True,
     ),
     Pattern(
-        WORKING,
+        WORKING_PATTERN,
         {"faithfulness": "high", "context_recall": "high"},
         (),
         "retrieval and grounding both work: keep watching",
@@ -345,13 +354,13 @@ PATTERNS: tuple[Pattern, ...] = (
 )
 
 
-__all__ = ["PATTERNS", "WORKING", "Match", "Pattern", "matches"]
+__all__ = ["PATTERNS", "WORKING_PATTERN", "Match", "Pattern", "find_matches"]
 
 # what a pattern is read against, the most telling first
-STRENGTH = (BASELINE, ORACLE, POINTS)
+SOURCES_BY_STRENGTH = (BASELINE, ORACLE, POINTS)
 # what shows that more is handed on than before, the most telling first
-MORE = ("recall", "context_recall", "context_tokens")
-EVIDENCE = "context_recall"  # how much of the evidence is found
+MORE_METRICS = ("recall", "context_recall", "context_tokens")
+EVIDENCE_METRIC = "context_recall"  # how much of the evidence is found
 
 
 class Match(NamedTuple):
@@ -373,10 +382,10 @@ class Match(NamedTuple):
     def against(self) -> str:
         """What it was read against: another run, where one of its readings was, else starting points."""
         sources = {reading.against for reading in self.readings}
-        return next(source for source in STRENGTH if source in sources)
+        return next(source for source in SOURCES_BY_STRENGTH if source in sources)
 
 
-def matches(
+def find_matches(
     summaries: Sequence[Summary], answerable: Sequence[Summary] | None = None, against: Against | None = None
 ) -> list[Match]:
     """The patterns that hold, in order. One whose metrics were not measured, or are unclear, does not.
@@ -386,50 +395,58 @@ def matches(
         answerable: over those not labelled unanswerable; None = nothing is labelled so.
         against: what the run is held against; None = starting points alone.
     """
-    held: list[Match] = []
+    matched: list[Match] = []
     for pattern in PATTERNS:
-        if pattern.oracle and any(match.pattern.oracle for match in held):
+        if pattern.oracle and any(match.pattern.oracle for match in matched):
             continue  # the metrics of the answer are asked in turn: the first one that is clear decides
-        of = answerable if pattern.answerable and answerable is not None else summaries
-        readings = _held(pattern, of, against or Against())
-        held += [readings] if readings is not None else []
-    return held
+        pattern_summaries = answerable if pattern.answerable and answerable is not None else summaries
+        readings = _match_pattern(pattern, pattern_summaries, against or Against())
+        matched += [readings] if readings is not None else []
+    return matched
 
 
-def _held(pattern: Pattern, summaries: Sequence[Summary], against: Against) -> Match | None:
-    if pattern.relevant and barren(summaries):
+def _match_pattern(pattern: Pattern, summaries: Sequence[Summary], against: Against) -> Match | None:
+    if pattern.relevant and has_little_relevant(summaries):
         return None
     baseline = None if pattern.absolute else against.changed
     if pattern.change and (baseline is None or (pattern.traffic and not against.traffic)):
         return None
     if pattern.found and baseline is not None:
-        lost = against_run(EVIDENCE, "low", baseline.metrics, baseline.base.name)
-        if lost is not None:
+        evidence_lost = read_against_run(EVIDENCE_METRIC, "low", baseline.metrics, baseline.base.name)
+        if evidence_lost is not None:
             return None
     if pattern.oracle:
-        readings = _of_oracle(pattern, against)
+        readings = _read_oracle(pattern, against)
     elif baseline is not None:
         base = baseline.base.name
-        readings = [against_run(name, wanted, baseline.metrics, base) for name, wanted in pattern.when.items()]
+        readings = [
+            read_against_run(name, target_level, baseline.metrics, base) for name, target_level in pattern.when.items()
+        ]
     else:
-        readings = [against_point(name, wanted, summaries) for name, wanted in pattern.when.items()]
+        readings = [read_against_point(name, target_level, summaries) for name, target_level in pattern.when.items()]
     more = ""
     if pattern.more and baseline is not None:
-        risen = rose(MORE, baseline.metrics, baseline.base.name)
+        grown = find_rise(MORE_METRICS, baseline.metrics, baseline.base.name)
         more = against.more
-        readings = [*readings, risen] if risen is not None or not more else readings
-    known = tuple(reading for reading in readings if reading is not None)
-    if not known or len(known) < len(readings):
+        readings = [*readings, grown] if grown is not None or not more else readings
+    clear_readings = tuple(reading for reading in readings if reading is not None)
+    if not clear_readings or len(clear_readings) < len(readings):
         return None
     changed = pattern.changed if baseline is not None else ""
-    return Match(pattern, known, more, changed or pattern.reading)
+    return Match(pattern, clear_readings, more, changed or pattern.reading)
 
 
-def _of_oracle(pattern: Pattern, against: Against) -> list[Reading | None]:
+def _read_oracle(pattern: Pattern, against: Against) -> list[Reading | None]:
     """On oracle passages against the starting points; the run's own against the run on oracle passages."""
     oracle = against.oracle
     if oracle is None:
         return [None]
-    there = [against_point(name, wanted, oracle.summaries, "oracle") for name, wanted in pattern.oracle.items()]
-    own = [against_run(name, wanted, oracle.gaps, oracle.name, ORACLE) for name, wanted in pattern.when.items()]
-    return [*there, *own]
+    oracle_readings = [
+        read_against_point(name, target_level, oracle.summaries, "oracle")
+        for name, target_level in pattern.oracle.items()
+    ]
+    own_readings = [
+        read_against_run(name, target_level, oracle.gaps, oracle.name, ORACLE)
+        for name, target_level in pattern.when.items()
+    ]
+    return [*oracle_readings, *own_readings]

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from ragauge.core.errors import UsageError
-from ragauge.core.messages import plural
+from ragauge.core.messages import format_count
 from ragauge.verbs import command_options as options
 from ragauge.verbs.command_output import show, show_json
 
@@ -17,14 +17,14 @@ File = Annotated[Path, typer.Argument(help="A file of replies: .jsonl or .jsonl.
 
 
 @app.callback(invoke_without_command=True)
-def front(context: typer.Context, store: options.Store = "", as_json: options.Json = False) -> None:
+def run_default(context: typer.Context, store: options.Store = "", as_json: options.Json = False) -> None:
     """List, remove, export and import what models said: the replies that no run pays for twice."""
     if context.invoked_subcommand is None:
         list_replies(store, as_json)
         return
     for name in ("store", "as_json"):  # they would be passed over: the subcommand has its own
-        given = context.get_parameter_source(name)
-        if given is not None and given.name == "COMMANDLINE":
+        parameter_source = context.get_parameter_source(name)
+        if parameter_source is not None and parameter_source.name == "COMMANDLINE":
             word = f"--{name.removeprefix('as_')}"
             raise UsageError(f"{word} goes behind the command: ragauge cache {context.invoked_subcommand} … {word}")
 
@@ -34,8 +34,8 @@ def list_replies(store: options.Store = "", as_json: options.Json = False) -> No
     """List the stored replies by model and question, with their size and age."""
     from ragauge.evaluation.cache import verb as cache
 
-    rows = cache.listed(store or None)
-    show_json(rows) if as_json else show(cache.table(rows))
+    rows = cache.list_replies(store or None)
+    show_json(rows) if as_json else show(cache.build_table(rows))
 
 
 @app.command()
@@ -51,33 +51,33 @@ def prune(
     """Remove stored replies; asking the same again then costs again. Evidence and scores read from them stay."""
     from ragauge.evaluation.cache import verb as cache
 
-    which = cache.Which(model, question, before, failed)
-    count = cache.count(which, store or None)
+    which = cache.ReplyFilter(model, question, before, failed)
+    count = cache.count_replies(which, store or None)
     if count and not yes:
         typer.confirm(f"Remove {count:,} stored replies?", abort=True, err=True)
-    removed = cache.prune(which, store or None) if count else 0
+    removed = cache.prune_replies(which, store or None) if count else 0
     typer.echo(f"removed {removed:,} stored replies", err=True)
     if as_json:
         show_json({"removed": removed})
 
 
 @app.command("export")
-def write(output: File, store: options.Store = "", as_json: options.Json = False) -> None:
+def export_replies(output: File, store: options.Store = "", as_json: options.Json = False) -> None:
     """Write every stored reply with what was asked, a JSON line each: the judged texts are in it, keys are not."""
     from ragauge.evaluation.cache import verb as cache
 
-    count = cache.export(output, store or None)
-    typer.echo(f"wrote {output} ({plural(count, 'reply', 'replies')})", err=True)
+    count = cache.export_replies(output, store or None)
+    typer.echo(f"wrote {output} ({format_count(count, 'reply', 'replies')})", err=True)
     if as_json:
         show_json({"path": str(output), "replies": count})
 
 
 @app.command("import")
-def read(source: File, store: options.Store = "", as_json: options.Json = False) -> None:
+def import_replies(source: File, store: options.Store = "", as_json: options.Json = False) -> None:
     """Take in replies that another store exported, all of the file or nothing; what is there already stays."""
     from ragauge.evaluation.cache import verb as cache
 
-    added, there = cache.take_in(source, store or None)
-    typer.echo(f"added {plural(added, 'reply', 'replies')}; {there:,} were there already", err=True)
+    added, n_existing = cache.import_replies(source, store or None)
+    typer.echo(f"added {format_count(added, 'reply', 'replies')}; {n_existing:,} were there already", err=True)
     if as_json:
-        show_json({"added": added, "already_there": there})
+        show_json({"added": added, "already_there": n_existing})

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from ragauge.core.errors import DataError, UnknownName, UsageError
 from ragauge.verbs.files import make_folder
-from ragauge.verbs.sources import store_url
+from ragauge.verbs.sources import resolve_store_url
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -23,7 +23,7 @@ NO_REPLIES = "No replies are stored yet. A model judge brings them: ragauge eval
 
 
 @dataclass(frozen=True, slots=True)
-class Which:
+class ReplyFilter:
     """Which replies: those that match all that is given; everything where nothing is.
 
     Attributes:
@@ -39,15 +39,15 @@ class Which:
     failed: bool = False
 
 
-def listed(store: str | None = None) -> list[dict[str, Any]]:
+def list_replies(store: str | None = None) -> list[dict[str, Any]]:
     """The stored replies by model and question, as JSON types."""
     from ragauge.store.store_access import open_store
 
-    with open_store(store_url(store)) as opened:
-        return [_row(group) for group in opened.replies.groups()]
+    with open_store(resolve_store_url(store)) as opened_store:
+        return [_build_row(group) for group in opened_store.replies.groups()]
 
 
-def _row(group: ReplyInfo) -> dict[str, Any]:
+def _build_row(group: ReplyInfo) -> dict[str, Any]:
     return {
         "model": str(group.model),
         "question": group.question,
@@ -59,7 +59,7 @@ def _row(group: ReplyInfo) -> dict[str, Any]:
     }
 
 
-def count(which: Which, store: str | None = None) -> int:
+def count_replies(reply_filter: ReplyFilter, store: str | None = None) -> int:
     """How many replies match.
 
     Raises:
@@ -68,11 +68,11 @@ def count(which: Which, store: str | None = None) -> int:
     """
     from ragauge.store.store_access import open_store
 
-    with open_store(store_url(store)) as opened:
-        return opened.replies.matching(**_conditions(which, opened))
+    with open_store(resolve_store_url(store)) as opened_store:
+        return opened_store.replies.matching(**_build_conditions(reply_filter, opened_store))
 
 
-def prune(which: Which, store: str | None = None) -> int:
+def prune_replies(reply_filter: ReplyFilter, store: str | None = None) -> int:
     """Removes the replies that match; returns how many. Evidence and scores that were read from them stay.
 
     Raises:
@@ -81,26 +81,26 @@ def prune(which: Which, store: str | None = None) -> int:
     """
     from ragauge.store.store_access import open_store
 
-    with open_store(store_url(store)) as opened:
-        return opened.replies.prune(**_conditions(which, opened))
+    with open_store(resolve_store_url(store)) as opened_store:
+        return opened_store.replies.prune(**_build_conditions(reply_filter, opened_store))
 
 
-def _conditions(which: Which, store: Store) -> dict[str, Any]:
+def _build_conditions(reply_filter: ReplyFilter, store: Store) -> dict[str, Any]:
     groups = store.replies.groups()
     models, questions = {str(group.model) for group in groups}, {group.question for group in groups}
-    if which.model and which.model not in models:
-        raise UnknownName("stored reply by the model", which.model, models)
-    if which.question and which.question not in questions:
-        raise UnknownName("stored reply to the question", which.question, questions)
+    if reply_filter.model and reply_filter.model not in models:
+        raise UnknownName("stored reply by the model", reply_filter.model, models)
+    if reply_filter.question and reply_filter.question not in questions:
+        raise UnknownName("stored reply to the question", reply_filter.question, questions)
     return {
-        "model": which.model,
-        "question": which.question,
-        "before": _moment(which.before),
-        "failed_only": which.failed,
+        "model": reply_filter.model,
+        "question": reply_filter.question,
+        "before": _parse_moment(reply_filter.before),
+        "failed_only": reply_filter.failed,
     }
 
 
-def _moment(text: str) -> str:
+def _parse_moment(text: str) -> str:
     """A date or time as the store writes it."""
     if not text:
         return ""
@@ -112,27 +112,27 @@ def _moment(text: str) -> str:
     return aware.astimezone(UTC).isoformat(timespec="milliseconds")
 
 
-def export(path: Path, store: str | None = None) -> int:
+def export_replies(path: Path, store: str | None = None) -> int:
     """Writes every reply with its ask as a JSON line, whole or not at all; returns how many.
 
     Raises:
         UsageError: the file's name does not end in .jsonl or .jsonl.gz.
     """
-    from ragauge.core.jsonl_files import written
+    from ragauge.core.jsonl_files import open_text_writer
     from ragauge.store.store_access import open_store
 
     if not path.name.lower().endswith((".jsonl", ".jsonl.gz")):
         raise UsageError(f"{path}: expected a file that ends in .jsonl or .jsonl.gz.")
     make_folder(path)
     n = 0
-    with open_store(store_url(store)) as opened, written(path) as file:
-        for line in opened.replies.lines():
+    with open_store(resolve_store_url(store)) as opened_store, open_text_writer(path) as file:
+        for line in opened_store.replies.iter_lines():
             file.write(json.dumps(line, separators=(",", ":"), allow_nan=False) + "\n")
             n += 1
     return n
 
 
-def take_in(path: Path, store: str | None = None) -> tuple[int, int]:
+def import_replies(path: Path, store: str | None = None) -> tuple[int, int]:
     """Reads such a file in, all of it or nothing: (added, already there).
 
     Raises:
@@ -142,17 +142,17 @@ def take_in(path: Path, store: str | None = None) -> tuple[int, int]:
 
     if not path.is_file():
         raise DataError("no such file.", source=str(path), hint="ragauge cache export FILE.jsonl writes one.")
-    with open_store(store_url(store)) as opened:
+    with open_store(resolve_store_url(store)) as opened_store:
         try:
-            return opened.replies.add_lines(_lines(path))
+            return opened_store.replies.add_lines(_iter_replies(path))
         except DataError as error:
             raise error if error.source else DataError(str(error), source=str(path)) from None
 
 
-def _lines(path: Path) -> Iterator[Mapping[str, Any]]:
-    from ragauge.readers.lines import lines
+def _iter_replies(path: Path) -> Iterator[Mapping[str, Any]]:
+    from ragauge.readers.lines import read_lines
 
-    for n, text in lines(path):
+    for n, text in read_lines(path):
         if not text.strip():
             continue
         try:
@@ -164,10 +164,10 @@ def _lines(path: Path) -> Iterator[Mapping[str, Any]]:
         yield reply
 
 
-def size(count: int) -> str:
+def format_size(count: int) -> str:
     """Bytes as people read them.
 
-    >>> size(900), size(1_234), size(56_700_000)
+    >>> format_size(900), format_size(1_234), format_size(56_700_000)
     ('900 B', '1.2 kB', '56.7 MB')
     """
     if count < 1_000:
@@ -178,27 +178,27 @@ def size(count: int) -> str:
     raise AssertionError
 
 
-def table(rows: Sequence[Mapping[str, Any]]) -> RenderableType:
+def build_table(rows: Sequence[Mapping[str, Any]]) -> RenderableType:
     """The list for a terminal."""
     from ragauge.rendering.sections import ReportColumn, ReportSection, ReportTable
-    from ragauge.rendering.words import safe
-    from ragauge.rendering.writers.terminal import terminal
+    from ragauge.rendering.words import make_safe
+    from ragauge.rendering.writers.terminal import render_terminal
 
     if not rows:
-        return terminal([ReportSection(lead=(NO_REPLIES,))])
+        return render_terminal([ReportSection(lead=(NO_REPLIES,))])
     total = {name: sum(row[name] for row in rows) for name in ("replies", "failed", "bytes")}
-    feet = [f"{total['replies']:,}", f"{total['failed']:,}", size(total["bytes"])] if len(rows) > 1 else [""] * 3
+    feet = [f"{total['replies']:,}", f"{total['failed']:,}", format_size(total["bytes"])] if len(rows) > 1 else [""] * 3
     counts = zip(("replies", "failed", "size"), feet, strict=True)
-    heads = (
+    headers = (
         ReportColumn("model", fold=True, foot="in all" if len(rows) > 1 else ""),
         ReportColumn("question", whole=True),
         *(ReportColumn(name, "number", whole=True, foot=foot) for name, foot in counts),
         ReportColumn("first", whole=True),
         ReportColumn("last", whole=True),
     )
-    shown = []
+    table_rows = []
     for row in rows:
         times = (row[name][:16].replace("T", " ") for name in ("first", "last"))
-        numbers = f"{row['replies']:,}", f"{row['failed']:,}", size(row["bytes"])
-        shown.append((safe(row["model"]), row["question"], *numbers, *times))
-    return terminal([ReportSection(table=ReportTable(heads, tuple(shown)))])
+        numbers = f"{row['replies']:,}", f"{row['failed']:,}", format_size(row["bytes"])
+        table_rows.append((make_safe(row["model"]), row["question"], *numbers, *times))
+    return render_terminal([ReportSection(table=ReportTable(headers, tuple(table_rows)))])

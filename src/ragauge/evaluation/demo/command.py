@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from ragauge.verbs import command_options as options
-from ragauge.verbs.command_output import kept_on_interrupt, progress_line, show, show_json
+from ragauge.verbs.command_output import report_interrupt, show, show_json, show_progress
 
 
 def demo(
@@ -20,6 +20,6 @@ def demo(
     """Evaluate a real RAG over a small corpus, in three configurations: one good, two with a planted fault. No key."""
     from ragauge.evaluation.demo.verb import demo as run_demo
 
-    with kept_on_interrupt(), progress_line(quiet) as progress:
-        shown = run_demo(output, store or None, progress)
-    show_json(shown.to_dict()) if as_json else show(shown.to_terminal())
+    with report_interrupt(), show_progress(quiet) as progress:
+        demo_result = run_demo(output, store or None, progress)
+    show_json(demo_result.to_dict()) if as_json else show(demo_result.to_terminal())

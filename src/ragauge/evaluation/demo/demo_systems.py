@@ -88,23 +88,23 @@ SYSTEMS = (
 )
 
 
-def documents() -> tuple[Document, ...]:
+def read_documents() -> tuple[Document, ...]:
     """The demo's corpus: 56 pages about a backup appliance that does not exist."""
     return read_corpus(files(DATA) / "corpus")
 
 
-def golden() -> EvalSet:
+def read_eval_set() -> EvalSet:
     """The demo's eval set: 113 questions about the corpus with references, labels, spans and segments."""
     with as_file(files(DATA) / "golden.jsonl") as path:
         return read_set(path, name="demo")
 
 
-def build(embed: Embed) -> dict[str, FaultySystem]:
+def build_systems(embed: Embed) -> dict[str, FaultySystem]:
     """The demo's systems by name, over one index.
 
     Args:
         embed: texts to an array of shape (texts, dimensions), rows of length 1.
     """
-    pages = documents()
+    pages = read_documents()
     honest = {config: ReferenceRag(config, pages, embed) for config in {system.config: None for system in SYSTEMS}}
     return {system.name: FaultySystem(honest[system.config], system.faults) for system in SYSTEMS}

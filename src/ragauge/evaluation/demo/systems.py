@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ragauge.core.example import Example
-from ragauge.core.identity import plain
+from ragauge.core.identity import to_json_value
 from ragauge.core.response import Response
 
 
@@ -28,18 +28,22 @@ class DemoRun:
     pairs: tuple[tuple[Example, Response], ...]
 
 
-def demo_runs() -> Iterator[DemoRun]:
+def iter_demo_runs() -> Iterator[DemoRun]:
     """The good configuration first, then the broken ones; one index serves all."""
-    from ragauge.evaluation.demo.demo_systems import SYSTEMS, build, golden
+    from ragauge.evaluation.demo.demo_systems import SYSTEMS, build_systems, read_eval_set
     from ragauge.models.embedders.wordllama import WordLlamaEmbedder
 
-    systems = build(WordLlamaEmbedder().embed)
-    questions = golden()
-    for described in SYSTEMS:
-        respond = systems[described.name].respond
+    systems = build_systems(WordLlamaEmbedder().embed)
+    questions = read_eval_set()
+    for demo_system in SYSTEMS:
+        respond = systems[demo_system.name].respond
         yield DemoRun(
-            described.name,
-            described.description,
-            {"retriever": described.config.retriever, **plain(described.config), "faults": plain(described.faults)},
+            demo_system.name,
+            demo_system.description,
+            {
+                "retriever": demo_system.config.retriever,
+                **to_json_value(demo_system.config),
+                "faults": to_json_value(demo_system.faults),
+            },
             tuple((example, respond(example)) for example in questions.examples),
         )

@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ragauge.core.messages import command
-from ragauge.evaluation.evaluate.verb import evaluated
+from ragauge.core.messages import format_command
+from ragauge.evaluation.evaluate.verb import evaluate_source
 from ragauge.evaluation.scorecard.result import Scorecard
-from ragauge.verbs.coroutines import plain
+from ragauge.verbs.coroutines import make_sync
 from ragauge.verbs.evaluate_options import EvaluateOptions
-from ragauge.verbs.sources import Answered, InputSource, store_url
+from ragauge.verbs.sources import AnsweredExamples, InputSource, resolve_store_url
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -46,11 +46,11 @@ class Demo:
 
     def to_terminal(self) -> RenderableType:
         """One table of the three, the verdict on each, and where the reports are."""
-        from ragauge.rendering.writers.terminal import terminal
+        from ragauge.rendering.writers.terminal import render_terminal
 
-        return terminal(self._sections())
+        return render_terminal(self._build_sections())
 
-    def _sections(self) -> Iterator[ReportSection]:
+    def _build_sections(self) -> Iterator[ReportSection]:
         from ragauge.rendering.sections import Phrase, ReportSection
         from ragauge.rendering.verdict_texts import verdict
 
@@ -61,30 +61,30 @@ class Demo:
                 f"{first.card.n} questions, three configurations, judged offline by the embedded local judge.",
             )
         )
-        yield ReportSection(table=self._table(first))
+        yield ReportSection(table=self._build_table(first))
         for name, card in self.cards.items():
             causes = (f"  cause {cause}: {count}" for cause, count in list(card.causes.items())[:3])
             where = Phrase(f"  report {self.paths[name]}", "link")
             heading = f"{name}: ", Phrase(self.about[name], "faint")
             yield ReportSection(heading, lead=(verdict(card.card), *causes, where))
-        report, example = command("report", "good"), command("show", "broken-retrieval", "q033")
+        report, example = format_command("report", "good"), format_command("show", "broken-retrieval", "q033")
         yield ReportSection(lead=("See one in full:",), commands=(report, example))
 
-    def _table(self, first: Scorecard) -> ReportTable:
-        from ragauge.core.messages import number
+    def _build_table(self, first: Scorecard) -> ReportTable:
+        from ragauge.core.messages import format_value
         from ragauge.rendering.sections import Phrase, ReportColumn, ReportTable
         from ragauge.rendering.words import ARROWS, interval, with_error
 
         rows: list[tuple[Wording, ...]] = []
         for name in HEADLINE:
             summaries = [card[name] for card in self.cards.values()]
-            cells = (f"{number(summary.mean, summary.kind)} {interval(summary)}".strip() for summary in summaries)
+            cells = (f"{format_value(summary.mean, summary.kind)} {interval(summary)}".strip() for summary in summaries)
             rows.append((name + ARROWS[first[name].direction].strip(), *cells))
             if any(summary.judged for summary in summaries):
                 errors = ("  including judge error", *map(with_error, summaries))
                 rows.append(tuple(Phrase(cell, "faint") for cell in errors))
-        heads = (ReportColumn(name.replace("-", "-\n"), "number", whole=True) for name in self.cards)  # fits 80
-        return ReportTable((ReportColumn("metric", whole=True), *heads), tuple(rows), tight=True)
+        headers = (ReportColumn(name.replace("-", "-\n"), "number", whole=True) for name in self.cards)  # fits 80
+        return ReportTable((ReportColumn("metric", whole=True), *headers), tuple(rows), tight=True)
 
 
 async def demo_async(
@@ -99,15 +99,17 @@ async def demo_async(
         store: URL of the store.
         progress: called with what is done.
     """
-    from ragauge.evaluation.demo.systems import demo_runs
+    from ragauge.evaluation.demo.systems import iter_demo_runs
 
     cards, about, paths = {}, {}, {}
-    for number, run in enumerate(demo_runs()):
-        source = InputSource((Answered("demo", run.pairs),), name=run.name, system="reference RAG", config=run.config)
-        card = await evaluated(EvaluateOptions(source, store=store_url(store), progress=progress))
+    for number, run in enumerate(iter_demo_runs()):
+        source = InputSource(
+            (AnsweredExamples("demo", run.pairs),), name=run.name, system="reference RAG", config=run.config
+        )
+        card = await evaluate_source(EvaluateOptions(source, store=resolve_store_url(store), progress=progress))
         path = output if number == 0 else output.with_name(f"{output.stem}-{run.name}{output.suffix}")
         cards[run.name], about[run.name], paths[run.name] = card, run.about, card.save(path)
     return Demo(cards, about, paths)
 
 
-demo = plain(demo_async)
+demo = make_sync(demo_async)

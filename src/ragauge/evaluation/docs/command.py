@@ -16,9 +16,9 @@ def docs(
     from ragauge.evaluation.docs import verb as manual
 
     if topic:
-        typer.echo(manual.page(topic))
+        typer.echo(manual.read_page(topic))
         return
-    titles = manual.titles()
+    titles = manual.list_titles()
     width = max(map(len, titles), default=0)
     for name, title in titles.items():
         show(f"{name:<{width}}  {title}")

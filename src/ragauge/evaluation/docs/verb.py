@@ -6,15 +6,15 @@ from pathlib import Path
 
 from ragauge.core.errors import UnknownName
 
-PACKAGED, CHECKOUT = Path(__file__).parents[1] / "docs", Path(__file__).parents[3] / "docs"
+PACKAGED_FOLDER, CHECKOUT_FOLDER = Path(__file__).parents[1] / "docs", Path(__file__).parents[3] / "docs"
 
 
-def titles() -> dict[str, str]:
+def list_titles() -> dict[str, str]:
     """Name of a page -> its title, in alphabetical order."""
-    return {path.stem: _title(path) for path in sorted(_folder().glob("*.md"))}
+    return {path.stem: _read_title(path) for path in sorted(_find_folder().glob("*.md"))}
 
 
-def page(name: str) -> str:
+def read_page(name: str) -> str:
     """A page as Markdown.
 
     Args:
@@ -24,15 +24,15 @@ def page(name: str) -> str:
         UnknownName: if there is none of this name.
     """
     stem = Path(name).name.removesuffix(".md")
-    if stem not in titles():
-        raise UnknownName("page", name, list(titles()), "ragauge docs lists them.")
-    return (_folder() / f"{stem}.md").read_text(encoding="utf-8")
+    if stem not in list_titles():
+        raise UnknownName("page", name, list(list_titles()), "ragauge docs lists them.")
+    return (_find_folder() / f"{stem}.md").read_text(encoding="utf-8")
 
 
-def _folder() -> Path:
-    return PACKAGED if PACKAGED.is_dir() else CHECKOUT
+def _find_folder() -> Path:
+    return PACKAGED_FOLDER if PACKAGED_FOLDER.is_dir() else CHECKOUT_FOLDER
 
 
-def _title(path: Path) -> str:
+def _read_title(path: Path) -> str:
     with path.open(encoding="utf-8") as lines:
         return next((line.removeprefix("# ").strip() for line in lines if line.startswith("# ")), path.stem)

@@ -15,17 +15,17 @@ from ragauge.engine.judges import build_judge
 from ragauge.engine.local_embeddings import EmbedAnswers
 from ragauge.engine.systems import build_system
 from ragauge.judges.inputs import VerifyAnswer
-from ragauge.judges.judge import drive
-from ragauge.models.endpoints import hidden
-from ragauge.systems.http import without_credentials
+from ragauge.judges.judge import answer_asks
+from ragauge.models.endpoints import hide_keys
+from ragauge.systems.http import strip_credentials
 
-CALL_SECONDS = 30.0  # a model that is loaded on the first call may take so long
-REACHED_WITHIN = 5.0
+CALL_TIMEOUT_S = 30.0  # a model that is loaded on the first call may take so long
+CONNECT_TIMEOUT_S = 5.0
 PORTS = {"http": 80, "https": 443, "postgresql": 5432, "postgres": 5432}
 PROXIES = ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "http_proxy", "https_proxy", "all_proxy")  # the way out, then
-LEARNED = 4  # tries in which a model may say what it does not take
+MAX_LEARNING_CALLS = 4  # tries in which a model may say what it does not take
 SENTENCE = "A hub can be returned within 30 days of delivery."
-CHANGED = "A hub can be returned within 90 days of delivery."
+CHANGED_SENTENCE = "A hub can be returned within 90 days of delivery."
 SCHEMA = {
     "type": "object",
     "properties": {"ready": {"type": "boolean"}},
@@ -35,7 +35,7 @@ SCHEMA = {
 
 
 @dataclass(frozen=True, slots=True)
-class Tried:
+class DoctorResult:
     """What one part did.
 
     Attributes:
@@ -49,32 +49,32 @@ class Tried:
     said: str
 
 
-def try_local_judge() -> Tried:
+def try_local_judge() -> DoctorResult:
     """Whether the embedded judge tells a sentence of a passage from the same one with another number."""
     started = time.perf_counter()
     try:
         judge = build_judge("local")
         labels = []
-        for answer in (SENTENCE, CHANGED):
+        for answer in (SENTENCE, CHANGED_SENTENCE):
             asking = judge.ask(VerifyAnswer("How long can a hub be returned?", (SENTENCE,), answer))
-            facts = drive(asking, EmbedAnswers())
+            facts = answer_asks(asking, EmbedAnswers())
             labels.append(facts.claims[0].label if isinstance(facts, AnswerFacts) and facts.claims else None)
     except (RagaugeError, ImportError, OSError, ValueError) as error:
-        return Tried("local judge", False, f"{type(error).__name__}: {error}")
-    took = f"{time.perf_counter() - started:.1f} s with loading"
+        return DoctorResult("local judge", False, f"{type(error).__name__}: {error}")
+    duration = f"{time.perf_counter() - started:.1f} s with loading"
     works = labels == ["supported", "contradicted"]
-    found = "supports a copied sentence, contradicts a changed number" if works else f"found {labels} for the two"
-    return Tried("local judge", works, f"{found} ({judge.judge_id}, {took})")
+    outcome = "supports a copied sentence, contradicts a changed number" if works else f"found {labels} for the two"
+    return DoctorResult("local judge", works, f"{outcome} ({judge.judge_id}, {duration})")
 
 
-async def try_models(spec: str) -> list[Tried]:
+async def try_models(spec: str) -> list[DoctorResult]:
     """Asks every model of a judge one short question with a schema, as judging would."""
     judge = build_judge(spec)
     names: tuple[ModelName, ...] = getattr(judge, "models", tuple)()
     return [await _try_model(name) for name in names]
 
 
-async def _try_model(name: ModelName) -> Tried:
+async def _try_model(name: ModelName) -> DoctorResult:
     from ragauge.models.build import build_model
     from ragauge.models.model import CallError
 
@@ -82,58 +82,58 @@ async def _try_model(name: ModelName) -> Tried:
     try:
         model = build_model(name)
     except RagaugeError as error:
-        return Tried(label, False, str(error))
+        return DoctorResult(label, False, str(error))
     ask = Ask("chat", "doctor", 1, (("user", 'Reply with JSON only: {"ready": true}'),), SCHEMA, {"temperature": 0.0})
     last = ""
     try:
-        for _ in range(LEARNED):
+        for _ in range(MAX_LEARNING_CALLS):
             try:
-                reply = await model.reply(ask, CALL_SECONDS)
+                reply = await model.reply(ask, CALL_TIMEOUT_S)
             except CallError as error:
                 last = f"{error.trouble}: {error}"
                 if error.learned:
                     continue
-                return Tried(label, False, last)
+                return DoctorResult(label, False, last)
             if reply.status != "ok":
-                return Tried(label, False, reply.reason)
+                return DoctorResult(label, False, reply.reason)
             served = f"served by {reply.served}, " if reply.served and reply.served != name.model else ""
             how = f", sent {', '.join(f'{key}: {value}' for key, value in reply.sent.items())}" if reply.sent else ""
-            return Tried(label, True, f"answers in JSON ({served}{time.perf_counter() - started:.1f} s{how})")
-        return Tried(label, False, last)
+            return DoctorResult(label, True, f"answers in JSON ({served}{time.perf_counter() - started:.1f} s{how})")
+        return DoctorResult(label, False, last)
     except (JudgeError, OSError, ValueError, TimeoutError) as error:
-        return Tried(label, False, hidden(f"{type(error).__name__}: {error}"))
+        return DoctorResult(label, False, hide_keys(f"{type(error).__name__}: {error}"))
     finally:
         await model.close()
 
 
-async def try_system(target: str, settings: str | None = None) -> Tried:
+async def try_system(target: str, settings: str | None = None) -> DoctorResult:
     """Whether a system can be found and made, and a service be reached; nothing is asked of it."""
-    label = f"system {without_credentials(target) if '://' in target else target}"
+    label = f"system {strip_credentials(target) if '://' in target else target}"
     try:
         system = build_system(target, settings)
     except RagaugeError as error:
-        return Tried(label, False, str(error))
+        return DoctorResult(label, False, str(error))
     try:
-        lost = await _lost(str(system.config.get("url", target)))
-        if lost:
-            return Tried(label, False, lost)
-        more = sorted(variant for variant in system.variants if variant != "own")
-        return Tried(label, True, f"found; variants beside its own: {', '.join(more) or 'none'}")
+        connection_error = await _find_connection_error(str(system.config.get("url", target)))
+        if connection_error:
+            return DoctorResult(label, False, connection_error)
+        other_variants = sorted(variant for variant in system.variants if variant != "own")
+        return DoctorResult(label, True, f"found; variants beside its own: {', '.join(other_variants) or 'none'}")
     finally:
         await system.close()
 
 
-async def _lost(url: str) -> str:
+async def _find_connection_error(url: str) -> str:
     """Why nobody can be reached at a URL; "" where somebody is, or where that cannot be told from here."""
-    parts = urlsplit(url)
-    if parts.scheme not in PORTS or not parts.hostname or any(os.environ.get(name) for name in PROXIES):
+    url_parts = urlsplit(url)
+    if url_parts.scheme not in PORTS or not url_parts.hostname or any(os.environ.get(name) for name in PROXIES):
         return ""
     try:
-        port = parts.port or PORTS[parts.scheme]
-        _, writer = await asyncio.wait_for(asyncio.open_connection(parts.hostname, port), REACHED_WITHIN)
+        port = url_parts.port or PORTS[url_parts.scheme]
+        _, writer = await asyncio.wait_for(asyncio.open_connection(url_parts.hostname, port), CONNECT_TIMEOUT_S)
     except TimeoutError:
-        return f"nobody answers at {without_credentials(url)} within {REACHED_WITHIN:g} s. Check the address."
+        return f"nobody answers at {strip_credentials(url)} within {CONNECT_TIMEOUT_S:g} s. Check the address."
     except (OSError, ValueError) as error:
-        return f"nobody can be reached at {without_credentials(url)}: {error}. Start the service, or check the address."
+        return f"nobody can be reached at {strip_credentials(url)}: {error}. Start the service, or check the address."
     writer.close()
     return ""

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from ragauge.core.messages import plural
+from ragauge.core.messages import format_count
 from ragauge.verbs import command_options as options
-from ragauge.verbs.command_output import prints_apart, show, show_json
+from ragauge.verbs.command_output import redirect_prints, show, show_json
 from ragauge.verbs.options import DoctorOptions
 
 if TYPE_CHECKING:
@@ -18,31 +18,31 @@ if TYPE_CHECKING:
 TONES: dict[str, Tone] = {"ok": "good", "note": "unsure", "wrong": "bad"}
 
 
-@options.grouped
-def doctor(wanted: DoctorOptions, as_json: options.Json = False) -> None:
+@options.spread_options
+def doctor(command_options: DoctorOptions, as_json: options.Json = False) -> None:
     """Check what an evaluation needs: judge, store, keys, packages, configuration. Exit 1 when something is wrong."""
-    from ragauge.evaluation.doctor.verb import examine
-    from ragauge.verbs.coroutines import finish
+    from ragauge.evaluation.doctor.verb import examine_machine
+    from ragauge.verbs.coroutines import run_coroutine
 
-    with prints_apart():
-        diagnosis = finish(lambda: examine(wanted))
+    with redirect_prints():
+        diagnosis = run_coroutine(lambda: examine_machine(command_options))
     if as_json:
         show_json(diagnosis.to_dict())
     else:
-        _show(diagnosis)
-    if not diagnosis.healthy:
+        _print_diagnosis(diagnosis)
+    if not diagnosis.is_healthy:
         raise typer.Exit(1)
 
 
-def _show(diagnosis: Diagnosis) -> None:
-    from ragauge.rendering.sections import Phrase, ReportSection, ReportTable, columns
-    from ragauge.rendering.writers.terminal import terminal
+def _print_diagnosis(diagnosis: Diagnosis) -> None:
+    from ragauge.rendering.sections import Phrase, ReportSection, ReportTable, build_columns
+    from ragauge.rendering.writers.terminal import render_terminal
 
     rows = []
-    for part in diagnosis.looked:
-        hint = (Phrase(f"\n{part.hint}", "faint"),) if part.hint else ()
-        rows.append((Phrase(part.state, TONES[part.state]), part.name, (part.said, *hint)))
-    wrong = sum(part.state == "wrong" for part in diagnosis.looked)
-    told = "Everything works." if diagnosis.healthy else f"{plural(wrong, 'thing')} to mend."
-    table = ReportTable(columns("", "part", "what was found"), tuple(rows))
-    show(terminal([ReportSection(table=table, after=(told,))]))
+    for item in diagnosis.looked:
+        hint = (Phrase(f"\n{item.hint}", "faint"),) if item.hint else ()
+        rows.append((Phrase(item.state, TONES[item.state]), item.name, (item.said, *hint)))
+    wrong = sum(item.state == "wrong" for item in diagnosis.looked)
+    summary_text = "Everything works." if diagnosis.is_healthy else f"{format_count(wrong, 'thing')} to mend."
+    table = ReportTable(build_columns("", "part", "what was found"), tuple(rows))
+    show(render_terminal([ReportSection(table=table, after=(summary_text,))]))

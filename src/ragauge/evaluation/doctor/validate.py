@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 from ragauge.core.config.config_loader import ConfigFile, read_config
 from ragauge.core.errors import ConfigError, DataError, UnknownName
-from ragauge.core.messages import plural
+from ragauge.core.messages import format_count
 from ragauge.monitoring import monitor_section
-from ragauge.verbs.option_specs import keywords
+from ragauge.verbs.option_specs import expand_options
 from ragauge.verbs.options import ValidateOptions
-from ragauge.verbs.sources import know_own_metrics, named
+from ragauge.verbs.sources import load_store_metrics, parse_names
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Validated:
+class ValidatedConfig:
     """A configuration file without mistakes.
 
     Attributes:
@@ -48,8 +48,8 @@ class Validated:
         return {"source": self.source, "valid": True, **lists}
 
 
-@keywords(ValidateOptions)
-def validate(wanted: ValidateOptions) -> Validated:
+@expand_options(ValidateOptions)
+def validate(options: ValidateOptions) -> ValidatedConfig:
     """Reads a configuration file and says what it asks for.
 
     Refused are unknown keys, metrics and values, and gates that can never fail or never pass.
@@ -65,145 +65,162 @@ def validate(wanted: ValidateOptions) -> Validated:
         ConfigError: mistakes; all of them are in the text, each with its line.
         DataError: there is no such file, or it is not YAML.
     """
-    from ragauge.gating.examples import untagged
-    from ragauge.gating.rules import understood
+    from ragauge.gating.examples import list_untagged_rules
+    from ragauge.gating.rules import parse_rules
     from ragauge.metrics.configured import register_criteria
-    from ragauge.monitoring.series.monitor_specs import watches
+    from ragauge.monitoring.series.monitor_specs import read_monitor_specs
 
-    file = read_config(wanted.config)
-    know_own_metrics(None)
-    watched, wrong = watches(file)
-    asked, remarks = tuple[str, ...](), tuple[str, ...]()
+    file = read_config(options.config)
+    load_store_metrics(None)
+    watched, wrong = read_monitor_specs(file)
+    monitor_lines, remarks = tuple[str, ...](), tuple[str, ...]()
     if (monitor := file.config.monitor) is not None:
-        wrong = (*wrong, *monitor_section.mistakes(file, monitor))
-        asked = tuple(monitor_section.said(monitor, watched))
-        remarks = tuple(monitor_section.remarks(file, monitor, watched))
+        wrong = (*wrong, *monitor_section.find_mistakes(file, monitor))
+        monitor_lines = tuple(monitor_section.describe_section(monitor, watched))
+        remarks = tuple(monitor_section.list_remarks(file, monitor, watched))
     if file.config.gate is None and file.config.model_fields_set:  # the file is about something else
         if problems := (*file.problems, *register_criteria(file)[1], *wrong):
             raise ConfigError(problems)
-        return Validated(file.name, (), asked, remarks)
-    rules, problems = understood(file)
-    problems = (*problems, *wrong, *_of_schedules(file, rules, monitor))
-    examples = () if wanted.set is None else tuple(_examples(wanted))
-    absent = _absent(rules.metrics, examples)
-    if wanted.set is not None:
-        problems = (*problems, *misfits(file, rules, examples), *_inapplicable(file, rules, examples, absent))
+        return ValidatedConfig(file.name, (), monitor_lines, remarks)
+    rules, problems = parse_rules(file)
+    problems = (*problems, *wrong, *_check_schedules(file, rules, monitor))
+    examples = () if options.set is None else tuple(_load_examples(options))
+    absent = _find_absent(rules.metrics, examples)
+    if options.set is not None:
+        problems = (*problems, *find_misfits(file, rules, examples), *_find_inapplicable(file, rules, examples, absent))
     if problems:
         raise ConfigError(problems)
-    notes = [*remarks, *_notes(rules)]
-    if wanted.set is not None:
-        notes += [*untagged(rules, {tag for example in examples for tag in example.tags}), *_unused(rules, examples)]
-        notes += [*_too_few(rules, examples, absent), *_undecided(rules, examples, absent)]
-    return Validated(file.name, tuple(_said(rules)), asked, tuple(notes))
+    notes = [*remarks, *_list_notes(rules)]
+    if options.set is not None:
+        notes += [
+            *list_untagged_rules(rules, {tag for example in examples for tag in example.tags}),
+            *_warn_unused(rules, examples),
+        ]
+        notes += [*_warn_too_few(rules, examples, absent), *_warn_undecided(rules, examples, absent)]
+    return ValidatedConfig(file.name, tuple(_describe_rules(rules)), monitor_lines, tuple(notes))
 
 
-def _unused(rules: Rules, examples: Sequence[Example]) -> Iterator[str]:
+def _warn_unused(rules: Rules, examples: Sequence[Example]) -> Iterator[str]:
     """Labels that no rule looks at."""
-    from ragauge.gating.examples import unused
+    from ragauge.gating.examples import describe_unused_labels
 
-    if remark := unused(rules, sum(bool(example.relevant) for example in examples)):
+    if remark := describe_unused_labels(rules, sum(bool(example.relevant) for example in examples)):
         yield remark
 
 
-def _of_schedules(file: ConfigFile, rules: Rules, monitor: MonitorSection | None) -> Iterator[DataError]:
+def _check_schedules(file: ConfigFile, rules: Rules, monitor: MonitorSection | None) -> Iterator[DataError]:
     """The same of the sets that schedules hold to these rules; where users' reports join one, when it is asked."""
     from ragauge.readers.source import read_set
 
-    asked = any(rule.tag for rule in rules.every) or any(limit.segments for limit in rules.conditions)
-    for one in monitor.schedules if monitor is not None and asked else ():
-        if one.set and Path(one.set).is_file() and not (one.rules or one.reported or one.heartbeat):
+    needs_labels = any(rule.tag for rule in rules.every) or any(limit.segments for limit in rules.conditions)
+    for schedule in monitor.schedules if monitor is not None and needs_labels else ():
+        if (
+            schedule.set
+            and Path(schedule.set).is_file()
+            and not (schedule.rules or schedule.reported or schedule.heartbeat)
+        ):
             try:
-                examples = read_set(one.set, warn=lambda _: None).examples
+                examples = read_set(schedule.set, warn=lambda _: None).examples
             except DataError as error:
                 yield error
             else:
-                yield from misfits(file, rules, examples, f" of {one.set}")
+                yield from find_misfits(file, rules, examples, f" of {schedule.set}")
 
 
-def misfits(file: ConfigFile, rules: Rules, examples: Sequence[Example], of: str = "") -> Iterator[DataError]:
+def find_misfits(file: ConfigFile, rules: Rules, examples: Sequence[Example], of: str = "") -> Iterator[DataError]:
     """Tags and segment columns that no example of a set has, but for tags whose examples are yet to come."""
-    from ragauge.gating.examples import yet_to_come
+    from ragauge.gating.examples import can_wait_for_tag
 
     tags = {tag for example in examples for tag in example.tags}
     columns = {column for example in examples for column in example.segments}
-    seen: set[tuple[int, str]] = {(0, "")}
+    reported: set[tuple[int, str]] = {(0, "")}
     for rule in rules.every:
-        absent = bool(rule.tag) and rule.tag not in tags and not yet_to_come(rule, tags)
-        if absent and (rule.rule, "tag") not in seen:
-            yield _wrong(file, rule.rule, "tag", f"no example{of} has it: {UnknownName('tag', rule.tag, tags)}")
-            seen.add((rule.rule, "tag"))
+        absent = bool(rule.tag) and rule.tag not in tags and not can_wait_for_tag(rule, tags)
+        if absent and (rule.rule, "tag") not in reported:
+            yield _build_problem(file, rule.rule, "tag", f"no example{of} has it: {UnknownName('tag', rule.tag, tags)}")
+            reported.add((rule.rule, "tag"))
     for limit in rules.conditions:
         for name in limit.segments or ():
-            if name not in columns and (limit.rule, name) not in seen:
-                yield _wrong(file, limit.rule, "segments", str(UnknownName("segment column", name, columns)))
-                seen.add((limit.rule, name))
+            if name not in columns and (limit.rule, name) not in reported:
+                yield _build_problem(file, limit.rule, "segments", str(UnknownName("segment column", name, columns)))
+                reported.add((limit.rule, name))
 
 
-def _inapplicable(file: ConfigFile, rules: Rules, examples: Sequence[Example], absent: Absent) -> Iterator[DataError]:
+def _find_inapplicable(
+    file: ConfigFile, rules: Rules, examples: Sequence[Example], absent: Absent
+) -> Iterator[DataError]:
     """Metrics that apply to no example that their rule asks about."""
-    for rule, metric, asked in _asked(rules, examples):
-        why = [absent[metric][field] for field in asked if field in absent[metric]]
-        if asked and len(why) == len(asked):
-            none = f"{metric} applies to none of {_of(rule, asked)}: {why[0]}"
-            yield _wrong(file, rule.rule, "metric", f"{none}. Label the examples, or leave the rule out.")
+    for rule, metric, query_ids in _iter_rule_examples(rules, examples):
+        reasons = [absent[metric][field] for field in query_ids if field in absent[metric]]
+        if query_ids and len(reasons) == len(query_ids):
+            none = f"{metric} applies to none of {_describe_examples(rule, query_ids)}: {reasons[0]}"
+            yield _build_problem(file, rule.rule, "metric", f"{none}. Label the examples, or leave the rule out.")
 
 
-def _too_few(rules: Rules, examples: Sequence[Example], absent: Absent) -> Iterator[str]:
+def _warn_too_few(rules: Rules, examples: Sequence[Example], absent: Absent) -> Iterator[str]:
     """Rules that no run over a set can meet as it is: more examples or labels would mend that."""
-    for rule, metric, asked in _asked(rules, examples):
-        lacking = [field for field in asked if field in absent[metric]]
-        least = getattr(rule, "min_n", len(asked))  # a rule on single examples asks for all of them
-        if len(asked) - len(lacking) >= least:
+    for rule, metric, query_ids in _iter_rule_examples(rules, examples):
+        lacking = [field for field in query_ids if field in absent[metric]]
+        minimum = getattr(rule, "min_n", len(query_ids))  # a rule on single examples asks for all of them
+        if len(query_ids) - len(lacking) >= minimum:
             continue
-        needs = f"min_n is {least}" if hasattr(rule, "min_n") else "every one must pass"
+        needs = f"min_n is {minimum}" if hasattr(rule, "min_n") else "every one must pass"
         if not lacking:
-            yield f"rule {rule.rule}: {needs}, more than {_of(rule, asked)}: no run over this set can meet it."
+            yield (
+                f"rule {rule.rule}: {needs}, more than {_describe_examples(rule, query_ids)}: no run over this set "
+                "can meet it."
+            )
             continue
-        applies = f"{metric} applies to {len(asked) - len(lacking)} of {_of(rule, asked)}, and {needs}"
-        why = f"It does not apply to {lacking[0]}: {absent[metric][lacking[0]]}."
-        yield f"rule {rule.rule}: {applies}: no run over this set can meet it. {why}"
+        applies = (
+            f"{metric} applies to {len(query_ids) - len(lacking)} of {_describe_examples(rule, query_ids)}, and {needs}"
+        )
+        reason = f"It does not apply to {lacking[0]}: {absent[metric][lacking[0]]}."
+        yield f"rule {rule.rule}: {applies}: no run over this set can meet it. {reason}"
 
 
-def _undecided(rules: Rules, examples: Sequence[Example], absent: Absent) -> Iterator[str]:
+def _warn_undecided(rules: Rules, examples: Sequence[Example], absent: Absent) -> Iterator[str]:
     """Rules that the set is too small to decide: mostly their verdict would be not enough data."""
-    from ragauge.gating.decide import examples_for, examples_for_quantile, least_drop
+    from ragauge.gating.decide import find_min_drop, find_n_examples, find_n_for_quantile
 
     for limit in rules.conditions:
-        asked = [example.query_id for example in examples if not limit.tag or limit.tag in example.tags]
-        n = sum(query_id not in absent[limit.metric] for query_id in asked)
+        query_ids = [example.query_id for example in examples if not limit.tag or limit.tag in example.tags]
+        n = sum(query_id not in absent[limit.metric] for query_id in query_ids)
         if limit.decide == "point" or n < limit.min_n:  # decided, or said already
             continue
-        if limit.kind == "max_drop" and limit.metric.range == (0, 1) and 0 < limit.amount < least_drop(n):
-            more = examples_for(limit.amount)
+        if limit.kind == "max_drop" and limit.metric.range == (0, 1) and 0 < limit.amount < find_min_drop(n):
+            more = find_n_examples(limit.amount)
             those = "more than 10,000" if more is None else f"about {more:,}"
             yield (
-                f"rule {limit.rule}: {plural(n, 'example')} of the set seldom decide a drop of {limit.text}: where one "
+                f"rule {limit.rule}: {format_count(n, 'example')} of the set seldom decide a drop of {limit.text}: "
+                "where one "
                 f"score in ten differs, for better and for worse alike, the verdict is not enough data. So many "
-                f"decide {100 * least_drop(n):g} points; {limit.text} take {those} examples. See ragauge docs gates."
+                f"decide {100 * find_min_drop(n):g} points; {limit.text} take {those} examples. See ragauge docs gates."
             )
-        if limit.kind == "max" and limit.statistic != "mean" and n < (least := examples_for_quantile(limit.statistic)):
+        if limit.kind == "max" and limit.statistic != "mean" and n < (needed := find_n_for_quantile(limit.statistic)):
             yield (
-                f"rule {limit.rule}: {plural(n, 'example')} of the set cannot show that {limit.statistic} of "
-                f"{limit.metric} keeps a limit: that takes {least:,}. No run over this set can meet it."
+                f"rule {limit.rule}: {format_count(n, 'example')} of the set cannot show that {limit.statistic} of "
+                f"{limit.metric} keeps a limit: that takes {needed:,}. No run over this set can meet it."
             )
 
 
-def _asked(rules: Rules, examples: Sequence[Example]) -> Iterator[tuple[Condition | MustPass, Metric, Sequence[str]]]:
+def _iter_rule_examples(
+    rules: Rules, examples: Sequence[Example]
+) -> Iterator[tuple[Condition | MustPass, Metric, Sequence[str]]]:
     """Every rule on a metric, once, with the examples that it asks about."""
-    seen: set[int] = set()
+    visited: set[int] = set()
     for rule in rules.every:
-        if rule.metric is not None and rule.rule not in seen:
-            seen.add(rule.rule)
-            asked = [example.query_id for example in examples if not rule.tag or rule.tag in example.tags]
-            yield rule, rule.metric, asked
+        if rule.metric is not None and rule.rule not in visited:
+            visited.add(rule.rule)
+            query_ids = [example.query_id for example in examples if not rule.tag or rule.tag in example.tags]
+            yield rule, rule.metric, query_ids
 
 
-def _of(rule: Condition | MustPass, asked: Sequence[str]) -> str:
+def _describe_examples(rule: Condition | MustPass, query_ids: Sequence[str]) -> str:
     tagged = f" tagged {rule.tag}" if rule.tag else ""
-    return f"the {plural(len(asked), 'example')} of the set{tagged}"
+    return f"the {format_count(len(query_ids), 'example')} of the set{tagged}"
 
 
-def _absent(metrics: Sequence[Metric], examples: Sequence[Example]) -> Absent:
+def _find_absent(metrics: Sequence[Metric], examples: Sequence[Example]) -> Absent:
     """Which examples a metric does not apply to, whatever the response, and why."""
     from ragauge.core.response import Response
     from ragauge.metrics.facts import Facts
@@ -218,42 +235,48 @@ def _absent(metrics: Sequence[Metric], examples: Sequence[Example]) -> Absent:
     return absent
 
 
-def _wrong(file: ConfigFile, rule: int, key: str, text: str) -> DataError:
-    return file.problem(f"gate.rules[{rule}].{key}", text, _line(file, rule, key))
+def _build_problem(file: ConfigFile, rule: int, key: str, text: str) -> DataError:
+    return file.build_problem(f"gate.rules[{rule}].{key}", text, _find_line(file, rule, key))
 
 
-def _line(file: ConfigFile, rule: int, key: str) -> int | None:
+def _find_line(file: ConfigFile, rule: int, key: str) -> int | None:
     gate = file.config.gate
-    return next((one.line(key) for one in gate.rules if one.place == rule), None) if gate is not None else None
+    return (
+        next((rule_section.line(key) for rule_section in gate.rules if rule_section.place == rule), None)
+        if gate is not None
+        else None
+    )
 
 
-def _examples(wanted: ValidateOptions) -> Iterable[Example]:
+def _load_examples(options: ValidateOptions) -> Iterable[Example]:
     from ragauge.readers import source as readers
 
-    if hasattr(wanted.set, "examples"):
-        eval_set: EvalSet = wanted.set
+    if hasattr(options.set, "examples"):
+        eval_set: EvalSet = options.set
         return eval_set.examples
-    return readers.read_set(wanted.set, columns=wanted.columns, segments=named(wanted.segments)).examples
+    return readers.read_set(options.set, columns=options.columns, segments=parse_names(options.segments)).examples
 
 
-def _said(rules: Rules) -> Iterator[str]:
-    from ragauge.gating.check_builder import asks, least_n
-    from ragauge.gating.examples import asks as asks_of_examples
-    from ragauge.gating.examples import asks_share
+def _describe_rules(rules: Rules) -> Iterator[str]:
+    from ragauge.gating.check_builder import compute_min_n, describe_condition
+    from ragauge.gating.examples import describe_max_failed
+    from ragauge.gating.examples import describe_rule as asks_of_examples
 
-    yield asks_share(rules.max_failed)
+    yield describe_max_failed(rules.max_failed)
     for limit in rules.conditions:
-        parts = "every declared segment" if limit.segments is None else f"every value of {', '.join(limit.segments)}"
-        where = "the whole run" if limit.segments == () else f"the whole run and {parts}"
+        segments_text = (
+            "every declared segment" if limit.segments is None else f"every value of {', '.join(limit.segments)}"
+        )
+        where = "the whole run" if limit.segments == () else f"the whole run and {segments_text}"
         how = "by the estimate alone" if limit.decide == "point" else "by its interval"
         warns = "; warns only" if limit.on_fail == "warn" else ""
-        least = f"{least_n(limit)} {'labelled ' if limit.rectified else ''}examples"
-        yield f"{asks(limit)}: {where}, {how}, from {least} on{warns}"
+        minimum_text = f"{compute_min_n(limit)} {'labelled ' if limit.rectified else ''}examples"
+        yield f"{describe_condition(limit)}: {where}, {how}, from {minimum_text} on{warns}"
     for must in rules.must_pass:
         yield asks_of_examples(must) + ("; warns only" if must.on_fail == "warn" else "")
 
 
-def _notes(rules: Rules) -> Iterator[str]:
+def _list_notes(rules: Rules) -> Iterator[str]:
     for limit in rules.conditions:
         if limit.kind == "max_drop" and limit.amount == 0 and limit.decide == "interval":
             yield (

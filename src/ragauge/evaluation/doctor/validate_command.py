@@ -14,12 +14,12 @@ from ragauge.verbs.command_output import show_json
 from ragauge.verbs.options import ValidateOptions
 
 
-@options.grouped
+@options.spread_options
 def validate(
-    wanted: ValidateOptions,
+    command_options: ValidateOptions,
     path: Annotated[Path | None, typer.Argument(help="The configuration file; ragauge.yaml by default.")] = None,
     config: Annotated[
-        Path | None, typer.Option("--config", help="The same, as gate takes it."), options.Before("set")
+        Path | None, typer.Option("--config", help="The same, as gate takes it."), options.PlacedBefore("set")
     ] = None,
     as_json: options.Json = False,
 ) -> None:
@@ -28,8 +28,8 @@ def validate(
 
     if path is not None and config is not None and path != config:
         raise UsageError(f"validate reads one file, got {path} and --config {config}. Leave one out.")
-    given = path or config
-    outcome = check(**vars(wanted if given is None else replace(wanted, config=given)))
+    config_path = path or config
+    outcome = check(**vars(command_options if config_path is None else replace(command_options, config=config_path)))
     if as_json:
         show_json(outcome.to_dict())
         return
@@ -38,7 +38,7 @@ def validate(
         typer.echo(f"- {rule}")
     if outcome.monitor:
         typer.echo("Production is watched by")
-    for asked in outcome.monitor:
-        typer.echo(f"- {asked}")
+    for monitor_line in outcome.monitor:
+        typer.echo(f"- {monitor_line}")
     for note in outcome.notes:
         typer.echo(f"note: {note}")

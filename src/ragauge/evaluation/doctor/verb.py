@@ -14,26 +14,28 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 from urllib.parse import urlsplit
 
-from ragauge.core.config.config_loader import DEFAULT
+from ragauge.core.config.config_loader import DEFAULT_FILE
 from ragauge.core.errors import RagaugeError
-from ragauge.core.messages import plural
-from ragauge.core.origin import install_command
+from ragauge.core.messages import format_count
+from ragauge.core.origin import build_install_command
 from ragauge.core.providers import PROVIDERS
 from ragauge.verbs.options import DoctorOptions
 from ragauge.version import __version__
 
 if TYPE_CHECKING:
     from ragauge.core.example import EvalSet
-    from ragauge.evaluation.doctor.checks import Tried
+    from ragauge.evaluation.doctor.checks import DoctorResult
     from ragauge.store.integrity import Integrity
 
 State = Literal["ok", "note", "wrong"]
-LEAST_SPACE = 500_000_000  # bytes: a run of some 100,000 examples
-MOST_NAMED = 5  # damaged parts of a store
-COPY = "Take the file back from a copy. "
-RESTORE = f"{COPY}Without one, delete each run that is named (ragauge delete) and evaluate its source again."
-ANEW = f"{COPY}Without one, move the file away and evaluate the sources again: the damage is in the file as a whole."
-OF_INDEX = re.compile(r"row \d+ missing from index |wrong # of entries in index |non-unique entry in index ")
+MIN_FREE_BYTES = 500_000_000  # bytes: a run of some 100,000 examples
+MAX_NAMED_PARTS = 5  # damaged parts of a store
+COPY_HINT = "Take the file back from a copy. "
+RESTORE_HINT = f"{COPY_HINT}Without one, delete each run that is named (ragauge delete) and evaluate its source again."
+REBUILD_HINT = (
+    f"{COPY_HINT}Without one, move the file away and evaluate the sources again: the damage is in the file as a whole."
+)
+INDEX_DAMAGE = re.compile(r"row \d+ missing from index |wrong # of entries in index |non-unique entry in index ")
 LABELS: Mapping[str, str] = {
     "references": "accepted answers",
     "relevant": "labelled documents",
@@ -44,7 +46,7 @@ LABELS: Mapping[str, str] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Looked:
+class DoctorItem:
     """One thing that was looked at.
 
     Attributes:
@@ -68,51 +70,58 @@ class Diagnosis:
         looked: in the order of looking.
     """
 
-    looked: tuple[Looked, ...]
+    looked: tuple[DoctorItem, ...]
 
     @property
-    def healthy(self) -> bool:
+    def is_healthy(self) -> bool:
         """Whether nothing is wrong."""
-        return all(part.state != "wrong" for part in self.looked)
+        return all(item.state != "wrong" for item in self.looked)
 
     def to_dict(self) -> dict[str, Any]:
         """As JSON types."""
-        return {"healthy": self.healthy, "looked": [asdict(part) for part in self.looked]}
+        return {"healthy": self.is_healthy, "looked": [asdict(item) for item in self.looked]}
 
 
-async def examine(wanted: DoctorOptions) -> Diagnosis:
+async def examine_machine(options: DoctorOptions) -> Diagnosis:
     """Looks at everything that an evaluation needs.
 
     @@
     """
     from ragauge.evaluation.doctor.checks import try_local_judge, try_models, try_system
 
-    again = install_command("", "--force-reinstall")
-    looked = [_python(), *_packages(), _tried(try_local_judge(), f"Reinstall it: {again}")]
-    looked += [_store(wanted.store), _config(wanted.config, wanted.eval_set), *_keys(), _git()]
-    if wanted.eval_set:
-        looked.append(_eval_set(wanted.eval_set))
-    if wanted.system:
-        looked.append(_tried(await try_system(wanted.system, wanted.settings or None)))
-    if wanted.judge and wanted.judge not in ("local", "none"):
+    again = build_install_command("", "--force-reinstall")
+    looked = [_check_python(), *_check_packages(), _build_item(try_local_judge(), f"Reinstall it: {again}")]
+    looked += [
+        _check_store(options.store),
+        _check_config(options.config, options.eval_set),
+        *_check_keys(),
+        _check_git(),
+    ]
+    if options.eval_set:
+        looked.append(_check_eval_set(options.eval_set))
+    if options.system:
+        looked.append(_build_item(await try_system(options.system, options.settings or None)))
+    if options.judge and options.judge not in ("local", "none"):
         try:
-            tried = await try_models(wanted.judge)
-            looked += [_tried(part, "ragauge docs model-judges says how each is named.") for part in tried]
+            attempts = await try_models(options.judge)
+            looked += [
+                _build_item(attempt, "ragauge docs model-judges says how each is named.") for attempt in attempts
+            ]
         except RagaugeError as error:
-            looked.append(Looked(f"judge {wanted.judge}", "wrong", str(error)))
+            looked.append(DoctorItem(f"judge {options.judge}", "wrong", str(error)))
     return Diagnosis(tuple(looked))
 
 
-def _tried(tried: Tried, hint: str = "") -> Looked:
-    return Looked(tried.name, "ok" if tried.works else "wrong", tried.said, "" if tried.works else hint)
+def _build_item(tried: DoctorResult, hint: str = "") -> DoctorItem:
+    return DoctorItem(tried.name, "ok" if tried.works else "wrong", tried.said, "" if tried.works else hint)
 
 
-def _python() -> Looked:
+def _check_python() -> DoctorItem:
     version = ".".join(map(str, sys.version_info[:3]))
-    return Looked("ragauge", "ok", f"{__version__} on Python {version}, {os.cpu_count()} cores, {sys.prefix}")
+    return DoctorItem("ragauge", "ok", f"{__version__} on Python {version}, {os.cpu_count()} cores, {sys.prefix}")
 
 
-def _packages() -> Iterator[Looked]:
+def _check_packages() -> Iterator[DoctorItem]:
     """Optional packages, by the extras that the installed ragauge itself names."""
     from importlib import metadata
 
@@ -127,67 +136,78 @@ def _packages() -> Iterator[Looked]:
                 packages[name] = metadata.version(name)
             except metadata.PackageNotFoundError:
                 continue
-    there = [
+    complete = [
         f"{extra} ({', '.join(f'{n} {v}' for n, v in sorted(installed.items()))})"
         for extra, installed in sorted(by_extra.items())
         if all(installed.values())
     ]
     absent = sorted(extra for extra, installed in by_extra.items() if not all(installed.values()))
-    if there:
-        yield Looked("extras", "ok", f"installed: {', '.join(there)}")
+    if complete:
+        yield DoctorItem("extras", "ok", f"installed: {', '.join(complete)}")
     if absent:
-        yield Looked("extras", "note", f"not installed: {', '.join(absent)}", install_command(absent[0]))
+        yield DoctorItem("extras", "note", f"not installed: {', '.join(absent)}", build_install_command(absent[0]))
 
 
-def _store(url: str | None) -> Looked:
+def _check_store(url: str | None) -> DoctorItem:
     from ragauge.store.store_access import open_store
-    from ragauge.verbs.sources import store_url
+    from ragauge.verbs.sources import resolve_store_url
 
-    asked = store_url(url)
-    path = Path(asked.removeprefix("sqlite:///"))
-    fresh = asked.startswith("sqlite:///") and not path.exists()
+    resolved_url = resolve_store_url(url)
+    path = Path(resolved_url.removeprefix("sqlite:///"))
+    fresh = resolved_url.startswith("sqlite:///") and not path.exists()
     folder = next((parent for parent in (path, *path.absolute().parents) if parent.is_dir()), Path())
-    if asked.startswith("sqlite:///") and not os.access(folder, os.W_OK):
-        return Looked("store", "wrong", f"{asked}: {folder} cannot be written to", "Name another with --store.")
+    if resolved_url.startswith("sqlite:///") and not os.access(folder, os.W_OK):
+        return DoctorItem(
+            "store", "wrong", f"{resolved_url}: {folder} cannot be written to", "Name another with --store."
+        )
     space = shutil.disk_usage(folder).free
-    tight = f"; only {space / 1e6:,.0f} MB are free there" if space < LEAST_SPACE else ""
+    tight = f"; only {space / 1e6:,.0f} MB are free there" if space < MIN_FREE_BYTES else ""
     if path.is_file() and not path.stat().st_size:
-        said = f"{asked}: the file is there and empty (0 bytes): it was cut off, or something else made it"
-        return Looked("store", "wrong", said, f"{COPY}Delete it if nothing was in it: a new one is made then.")
+        message = f"{resolved_url}: the file is there and empty (0 bytes): it was cut off, or something else made it"
+        return DoctorItem(
+            "store", "wrong", message, f"{COPY_HINT}Delete it if nothing was in it: a new one is made then."
+        )
     if fresh:
-        return Looked("store", "wrong" if tight else "ok", f"{asked} is made by the first command that writes{tight}")
+        return DoctorItem(
+            "store", "wrong" if tight else "ok", f"{resolved_url} is made by the first command that writes{tight}"
+        )
     try:
-        with open_store(asked) as opened:
-            if looked := _damage(opened.integrity, asked, path):
+        with open_store(resolved_url) as opened_store:
+            if looked := _check_damage(opened_store.integrity, resolved_url, path):
                 return looked
-            runs, sets = len(opened.runs.list()), len(opened.sets.list())
+            runs, sets = len(opened_store.runs.list()), len(opened_store.sets.list())
     except RagaugeError as error:
         broken = _is_database(path) and re.search("malformed|damaged", str(error))
-        return Looked("store", "wrong", str(error), ANEW if broken else "")
+        return DoctorItem("store", "wrong", str(error), REBUILD_HINT if broken else "")
     size = f", {path.stat().st_size / 1e6:,.1f} MB" if path.exists() else ""
-    held = f"{plural(runs, 'run')}, {plural(sets, 'set')}"
-    return Looked("store", "wrong" if tight else "ok", f"{asked}: {held}{size}{tight}")
+    counts = f"{format_count(runs, 'run')}, {format_count(sets, 'set')}"
+    return DoctorItem("store", "wrong" if tight else "ok", f"{resolved_url}: {counts}{size}{tight}")
 
 
-def _damage(integrity: Integrity, asked: str, path: Path) -> Looked | None:
+def _check_damage(integrity: Integrity, url: str, path: Path) -> DoctorItem | None:
     """What is damaged in a store, with what mends it; None where nothing is."""
-    problems = integrity.problems()
-    if problems and all(map(OF_INDEX.match, problems)):
-        said = f"{asked}: indexes of its file are damaged, what is kept is whole: {'; '.join(problems[:MOST_NAMED])}"
+    problems = integrity.list_problems()
+    if problems and all(map(INDEX_DAMAGE.match, problems)):
+        message = (
+            f"{url}: indexes of its file are damaged, what is kept is whole: {'; '.join(problems[:MAX_NAMED_PARTS])}"
+        )
         code = f'import sqlite3; sqlite3.connect({json.dumps(path.absolute().as_posix())}).execute("REINDEX")'
-        return Looked("store", "wrong", said, f"Build them again: {shlex.join(['python', '-c', code])}")
+        return DoctorItem("store", "wrong", message, f"Build them again: {shlex.join(['python', '-c', code])}")
     try:
-        damaged = integrity.damaged()
+        damaged = integrity.list_damaged()
     except RagaugeError:  # the file says so already
         damaged = []
-    parts = "; ".join(dict.fromkeys(map(str, damaged[:MOST_NAMED])))
-    named = any(part.run for part in damaged)
+    parts_text = "; ".join(dict.fromkeys(map(str, damaged[:MAX_NAMED_PARTS])))
+    names_run = any(part.run for part in damaged)
     if problems:
-        said = f"{asked}: its file is damaged: {'; '.join(problems[:MOST_NAMED])}{f'; {parts}' if parts else ''}"
-        return Looked("store", "wrong", said, RESTORE if named else ANEW)
+        message = (
+            f"{url}: its file is damaged: "
+            f"{'; '.join(problems[:MAX_NAMED_PARTS])}{f'; {parts_text}' if parts_text else ''}"
+        )
+        return DoctorItem("store", "wrong", message, RESTORE_HINT if names_run else REBUILD_HINT)
     if damaged:
-        said = f"{asked}: {plural(len(damaged), 'part')} damaged: {parts}"
-        return Looked("store", "wrong", said, RESTORE if named else ANEW)
+        message = f"{url}: {format_count(len(damaged), 'part')} damaged: {parts_text}"
+        return DoctorItem("store", "wrong", message, RESTORE_HINT if names_run else REBUILD_HINT)
     return None
 
 
@@ -199,64 +219,68 @@ def _is_database(path: Path) -> bool:
         return False
 
 
-def _config(config: str, eval_set: str) -> Looked:
+def _check_config(config: str, eval_set: str) -> DoctorItem:
     from ragauge.evaluation.doctor.validate import validate
 
     if not Path(config).exists():
-        state: State = "note" if config == DEFAULT else "wrong"
-        return Looked("configuration", state, f"there is no {config}", "ragauge init writes one.")
+        state: State = "note" if config == DEFAULT_FILE else "wrong"
+        return DoctorItem("configuration", state, f"there is no {config}", "ragauge init writes one.")
     try:
         validated = validate(config, set=eval_set or None)
     except RagaugeError as error:
-        return Looked("configuration", "wrong", str(error))
+        return DoctorItem("configuration", "wrong", str(error))
     rules = max(0, len(validated.rules) - 1)  # without the share of failed calls, which every gate limits
     monitors = sum(line.startswith("monitor:") for line in validated.monitor)
-    watched = f", {plural(monitors, 'monitor')}" if validated.monitor else ""
-    return Looked("configuration", "ok", f"{config} is valid, {plural(rules, 'rule')} in its gate{watched}")
+    watched = f", {format_count(monitors, 'monitor')}" if validated.monitor else ""
+    return DoctorItem("configuration", "ok", f"{config} is valid, {format_count(rules, 'rule')} in its gate{watched}")
 
 
-def _keys() -> Iterator[Looked]:
-    there: dict[str, str] = {}  # variable -> the first provider whose key it holds
-    for provider, place in PROVIDERS.items():
-        for name in filter(os.environ.get, place.keys):
-            there.setdefault(name, provider)
-    if there:
-        named = ", ".join(f"{name} (for --judge {provider}:MODEL)" for name, provider in there.items())
-        yield Looked("keys", "ok", f"set: {named}; a key is never stored or shown")
+def _check_keys() -> Iterator[DoctorItem]:
+    providers_by_key: dict[str, str] = {}  # variable -> the first provider whose key it holds
+    for provider, endpoint in PROVIDERS.items():
+        for name in filter(os.environ.get, endpoint.keys):
+            providers_by_key.setdefault(name, provider)
+    if providers_by_key:
+        key_texts = ", ".join(f"{name} (for --judge {provider}:MODEL)" for name, provider in providers_by_key.items())
+        yield DoctorItem("keys", "ok", f"set: {key_texts}; a key is never stored or shown")
     else:
         hint = "export OPENAI_API_KEY=… for --judge openai:MODEL"
-        yield Looked("keys", "note", "none is set; the local judge needs none", hint)
-    for name in dict.fromkeys(place.variable for place in PROVIDERS.values()):
+        yield DoctorItem("keys", "note", "none is set; the local judge needs none", hint)
+    for name in dict.fromkeys(endpoint.variable for endpoint in PROVIDERS.values()):
         if name and os.environ.get(name):
             address = urlsplit(os.environ[name])  # without user, password and query, which may be secret
             where = address.netloc.rpartition("@")[2]
             note = f"{name} sends calls to {address.scheme}://{where}{address.path}"
-            yield Looked("endpoint", "note", note)
+            yield DoctorItem("endpoint", "note", note)
 
 
-def _git() -> Looked:
+def _check_git() -> DoctorItem:
     from ragauge.verbs import git
 
-    state, branch = git.state(), git.branch()
+    state, branch = git.find_commit(), git.find_branch()
     if not state:
         where = f"no commit on {branch} yet" if branch else "not a git repository"
-        return Looked("git", "note", f"{where}: runs will not say which commit they belong to")
-    return Looked("git", "ok", f"commit {state}{f' on {branch}' if branch else ''}: recorded with every run")
+        return DoctorItem("git", "note", f"{where}: runs will not say which commit they belong to")
+    return DoctorItem("git", "ok", f"commit {state}{f' on {branch}' if branch else ''}: recorded with every run")
 
 
-def _eval_set(source: str) -> Looked:
+def _check_eval_set(source: str) -> DoctorItem:
     from ragauge.readers.source import read_set
 
     try:
         eval_set = read_set(source)
     except RagaugeError as error:
-        return Looked("eval set", "wrong", str(error))
-    labels = [f"{count:,} with {words}" for field, words in LABELS.items() if (count := _with(eval_set, field))]
+        return DoctorItem("eval set", "wrong", str(error))
+    labels = [
+        f"{count:,} with {words}" for field, words in LABELS.items() if (count := _count_labeled(eval_set, field))
+    ]
     if not labels:
         hint = "Add reference_answer or relevant to measure right answers and retrieval: ragauge docs data"
-        return Looked("eval set", "note", f"{source}: {plural(len(eval_set), 'question')} without any label", hint)
-    return Looked("eval set", "ok", f"{source}: {plural(len(eval_set), 'question')}, {', '.join(labels)}")
+        return DoctorItem(
+            "eval set", "note", f"{source}: {format_count(len(eval_set), 'question')} without any label", hint
+        )
+    return DoctorItem("eval set", "ok", f"{source}: {format_count(len(eval_set), 'question')}, {', '.join(labels)}")
 
 
-def _with(eval_set: EvalSet, field: str) -> int:
+def _count_labeled(eval_set: EvalSet, field: str) -> int:
     return sum(getattr(example, field) not in (None, ()) for example in eval_set.examples)

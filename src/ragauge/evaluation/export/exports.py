@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ragauge.core.errors import UsageError
-from ragauge.core.response import ABSENT, Run
+from ragauge.core.response import NO_RESPONSE_REASON, Run
 from ragauge.evaluation.export import scores_table
-from ragauge.verbs.files import check, make_folder
+from ragauge.verbs.files import make_folder, validate_report_path
 
 if TYPE_CHECKING:
     from ragauge.store.store_access import Store
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 CONTENTS = ("responses", "scores")
 
 
-def export(store: Store, run: Run, path: Path, content: str = "") -> int:
+def export_run(store: Store, run: Run, path: Path, content: str = "") -> int:
     """Writes responses or scores to a file and returns the number of lines.
 
     Args:
@@ -31,35 +31,35 @@ def export(store: Store, run: Run, path: Path, content: str = "") -> int:
         raise UsageError(f"-o {path}: expected a file that ends in .jsonl, .csv or .parquet.")
     if content not in ("", *CONTENTS):
         raise UsageError(f"expected responses or scores, got {content!r}.")
-    content = content or content_of(path)
+    content = content or derive_content(path)
     if content == "responses" and ending != ".jsonl":
         raise UsageError(f"-o {path}: responses are written as .jsonl; {ending} holds scores.")
-    check(path, (ending,))
+    validate_report_path(path, (ending,))
     make_folder(path)
     if content == "responses":
-        return _responses(store, run, path)
-    from ragauge.verbs.example_views import ShownScores
+        return _export_responses(store, run, path)
+    from ragauge.verbs.example_views import ScoreTables
 
     judges = [judge for judge in store.scores.judges(run.run_id) if judge]
     judge = judges[0] if judges else None
     if ending == ".jsonl":
-        return _scores_jsonl(store, run, judge, path)
+        return _export_scores_jsonl(store, run, judge, path)
     write = scores_table.write_csv if ending == ".csv" else scores_table.write_parquet
     metrics = tuple(store.scores.metrics(run.run_id, judge))
-    return write(path, ShownScores(store.url, run.run_id, judge, metrics).scores())
+    return write(path, ScoreTables(store.url, run.run_id, judge, metrics).scores())
 
 
-def content_of(path: Path) -> str:
+def derive_content(path: Path) -> str:
     """What a file holds by its name.
 
-    >>> content_of(Path("scores_a.jsonl")), content_of(Path("a.csv")), content_of(Path("run.jsonl"))
+    >>> derive_content(Path("scores_a.jsonl")), derive_content(Path("a.csv")), derive_content(Path("run.jsonl"))
     ('scores', 'scores', 'responses')
     """
-    named = "scores" in re.split(r"[^a-z0-9]+", path.name.lower())
-    return "scores" if named or path.suffix.lower() != ".jsonl" else "responses"
+    has_scores_word = "scores" in re.split(r"[^a-z0-9]+", path.name.lower())
+    return "scores" if has_scores_word or path.suffix.lower() != ".jsonl" else "responses"
 
 
-def _responses(store: Store, run: Run, path: Path) -> int:
+def _export_responses(store: Store, run: Run, path: Path) -> int:
     from ragauge.core import jsonl_files as jsonl
     from ragauge.core.response import Record
 
@@ -67,16 +67,16 @@ def _responses(store: Store, run: Run, path: Path) -> int:
     return jsonl.write_records(
         path,
         (
-            example if response.missing.get("answer") == ABSENT else Record(example, response, run.name, n)
+            example if response.missing.get("answer") == NO_RESPONSE_REASON else Record(example, response, run.name, n)
             for n, (example, response) in enumerate(pairs, 1)
         ),
     )
 
 
-def _scores_jsonl(store: Store, run: Run, judge: str | None, path: Path) -> int:
+def _export_scores_jsonl(store: Store, run: Run, judge: str | None, path: Path) -> int:
     from ragauge.evaluation.export import scores_jsonl
-    from ragauge.verbs.example_views import score_lines, view_of
+    from ragauge.verbs.example_views import build_score_rows, load_example_view
 
     keys = ((response.query_id, response.repeat) for _, response in store.runs.pairs(run.run_id))
-    views = (view_of(store, run.run_id, query_id, repeat, judge) for query_id, repeat in keys)
-    return scores_jsonl.write_scores(path, score_lines(views))
+    views = (load_example_view(store, run.run_id, query_id, repeat, judge) for query_id, repeat in keys)
+    return scores_jsonl.write_scores(path, build_score_rows(views))

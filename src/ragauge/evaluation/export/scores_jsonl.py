@@ -9,7 +9,7 @@ from typing import Any
 
 from ragauge.core.example import Example
 from ragauge.core.facts import AnswerFacts, Claim, Evidence
-from ragauge.core.jsonl_files import written
+from ragauge.core.jsonl_files import open_text_writer
 from ragauge.core.response import Response
 from ragauge.core.score import Score
 from ragauge.core.verdict import ExampleVerdict
@@ -29,14 +29,14 @@ def write_scores(path: str | Path, views: Iterable[View]) -> int:
         How many were written.
     """
     n = 0
-    with written(Path(path)) as file:
+    with open_text_writer(Path(path)) as file:
         for view in views:
-            file.write(json.dumps(score_fields(*view), ensure_ascii=False, allow_nan=False) + "\n")
+            file.write(json.dumps(scores_to_dict(*view), ensure_ascii=False, allow_nan=False) + "\n")
             n += 1
     return n
 
 
-def score_fields(
+def scores_to_dict(
     example: Example,
     response: Response,
     evidence: Mapping[str, Evidence],
@@ -57,7 +57,7 @@ def score_fields(
     verified = evidence.get("verify_answer")
     facts = verified.facts if verified is not None else None
     claims = facts.claims if isinstance(facts, AnswerFacts) else ()
-    out["claims"] = [_claim(claim, response) for claim in claims]
+    out["claims"] = [_claim_to_dict(claim, response) for claim in claims]
     out["cause"] = cause or None
     if verdicts is not None:
         out["verdict"] = verdicts.verdict
@@ -66,16 +66,16 @@ def score_fields(
     return out
 
 
-def _claim(claim: Claim, response: Response) -> dict[str, Any]:
+def _claim_to_dict(claim: Claim, response: Response) -> dict[str, Any]:
     passages = response.passages or ()
 
-    def named(numbers: tuple[int, ...]) -> list[str]:
+    def list_passage_ids(numbers: tuple[int, ...]) -> list[str]:
         return [passages[n - 1].passage_id for n in numbers if n <= len(passages)]
 
     return {
         "text": claim.text,
         "label": claim.label,
         "p": claim.p,
-        "supporting": named(claim.supporting),
-        "contradicting": named(claim.contradicting),
+        "supporting": list_passage_ids(claim.supporting),
+        "contradicting": list_passage_ids(claim.contradicting),
     }

@@ -8,13 +8,13 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from ragauge.core.errors import UnknownName
-from ragauge.rendering.plain_csv import plain_cell
+from ragauge.rendering.plain_csv import escape_cell
 
 Rows = Iterable[Mapping[str, Any]]
-TYPES: Mapping[str, str] = {".csv": "text/csv; charset=utf-8", ".parquet": "application/vnd.apache.parquet"}
+CONTENT_TYPES: Mapping[str, str] = {".csv": "text/csv; charset=utf-8", ".parquet": "application/vnd.apache.parquet"}
 
 
-def table_parts(columns: Sequence[str], rows: Rows, ending: str) -> Iterator[bytes]:
+def iter_table(columns: Sequence[str], rows: Rows, ending: str) -> Iterator[bytes]:
     """A table in parts, as it is sent: CSV a line at a time; Parquet as one, since it ends with where its parts are.
 
     Args:
@@ -25,24 +25,24 @@ def table_parts(columns: Sequence[str], rows: Rows, ending: str) -> Iterator[byt
     Raises:
         UnknownName: another ending.
     """
-    if ending not in TYPES:
-        raise UnknownName("form of a table", ending, TYPES)
-    return _csv(columns, rows) if ending == ".csv" else _parquet(columns, rows)
+    if ending not in CONTENT_TYPES:
+        raise UnknownName("form of a table", ending, CONTENT_TYPES)
+    return _iter_csv(columns, rows) if ending == ".csv" else _iter_parquet(columns, rows)
 
 
-def _csv(columns: Sequence[str], rows: Rows) -> Iterator[bytes]:
+def _iter_csv(columns: Sequence[str], rows: Rows) -> Iterator[bytes]:
     buffer = io.StringIO()
     writer = csv.writer(buffer, lineterminator="\r\n")  # with which a carriage return in a text is quoted
-    writer.writerow(map(plain_cell, columns))
+    writer.writerow(map(escape_cell, columns))
     for row in rows:
-        writer.writerow(["" if row.get(name) is None else plain_cell(row[name]) for name in columns])
+        writer.writerow(["" if row.get(name) is None else escape_cell(row[name]) for name in columns])
         yield buffer.getvalue().encode()
         buffer.seek(0)
         buffer.truncate()
     yield buffer.getvalue().encode()
 
 
-def _parquet(columns: Sequence[str], rows: Rows) -> Iterator[bytes]:
+def _iter_parquet(columns: Sequence[str], rows: Rows) -> Iterator[bytes]:
     import polars as pl
 
     frame = pl.DataFrame([{name: row.get(name) for name in columns} for row in rows], infer_schema_length=None)

@@ -13,44 +13,47 @@ from ragauge.evaluation.init.project_scan import Project as Project  # noqa: PLC
 from ragauge.evaluation.init.project_scan import scan_project as scan_project  # noqa: PLC0414 - likewise
 from ragauge.readers.corpus import read_corpus
 
-HEADING = re.compile(r"^#{1,4}[ \t]+(.+?)[ \t]*#*[ \t]*$", re.MULTILINE)
-LEAST_WORDS, MOST_WORDS = 2, 12  # of a heading that makes a question
-A_DOCUMENT = 3  # questions, at most
+HEADING_PATTERN = re.compile(r"^#{1,4}[ \t]+(.+?)[ \t]*#*[ \t]*$", re.MULTILINE)
+MIN_HEADING_WORDS, MAX_HEADING_WORDS = 2, 12  # of a heading that makes a question
+MAX_QUESTIONS_PER_DOCUMENT = 3  # questions, at most
 
 
-def first_questions(folder: Path, most: int, *, labelled: bool) -> EvalSet:
+def build_first_questions(folder: Path, max_questions: int, *, is_labeled: bool) -> EvalSet:
     """Questions made from the headings of documents: enough to see everything run, not to judge a system by.
 
     Args:
         folder: with text files.
-        most: questions.
-        labelled: name the heading's document as the relevant one; only where the index names documents by file.
+        max_questions: questions.
+        is_labeled: name the heading's document as the relevant one; only where the index names documents by file.
 
     Raises:
         DataError: the folder cannot be read.
     """
-    rounds = zip(*(_padded(document) for document in read_corpus(folder)), strict=True)
-    found = [one for turn in rounds for one in turn if one is not None][:most]
+    rounds = zip(*(_pad_questions(document) for document in read_corpus(folder)), strict=True)
+    pairs = [pair for turn in rounds for pair in turn if pair is not None][:max_questions]
     examples = [
         Example(
-            f"s{n}", query, relevant=(Relevant((document.doc_id,)),) if labelled else None, tags=frozenset({"starter"})
+            f"s{n}",
+            query,
+            relevant=(Relevant((document.doc_id,)),) if is_labeled else None,
+            tags=frozenset({"starter"}),
         )
-        for n, (document, query) in enumerate(found, 1)
+        for n, (document, query) in enumerate(pairs, 1)
     ]
     return EvalSet("golden", tuple(examples))
 
 
-def _padded(document: Document) -> list[tuple[Document, str] | None]:
-    found: list[tuple[Document, str] | None] = [(document, query) for query in _questions(document)]
-    return (found + [None] * A_DOCUMENT)[:A_DOCUMENT]
+def _pad_questions(document: Document) -> list[tuple[Document, str] | None]:
+    pairs: list[tuple[Document, str] | None] = [(document, query) for query in _iter_questions(document)]
+    return (pairs + [None] * MAX_QUESTIONS_PER_DOCUMENT)[:MAX_QUESTIONS_PER_DOCUMENT]
 
 
-def _questions(document: Document) -> Iterator[str]:
-    for heading in dict.fromkeys(HEADING.findall(document.text)):
+def _iter_questions(document: Document) -> Iterator[str]:
+    for heading in dict.fromkeys(HEADING_PATTERN.findall(document.text)):
         words = heading.split()
-        if heading == document.title and len(words) < LEAST_WORDS:
+        if heading == document.title and len(words) < MIN_HEADING_WORDS:
             continue
         if heading.endswith("?"):
             yield heading
-        elif LEAST_WORDS <= len(words) <= MOST_WORDS:
+        elif MIN_HEADING_WORDS <= len(words) <= MAX_HEADING_WORDS:
             yield f"What do the documents say about {heading}?"

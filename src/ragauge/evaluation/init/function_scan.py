@@ -12,10 +12,10 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from ragauge.readers.aliases import names_of
+from ragauge.readers.aliases import list_field_names
 
 VERBS = ("answer", "ask", "query", "respond", "chat", "rag", "qa")  # words of a name: it answers
-STEPS = re.compile(  # words of a name: it is a step of a system
+STEP_WORDS = re.compile(  # words of a name: it is a step of a system
     r"(^|_)(embed\w*|encode|tokenize|split|chunk|load|index|ingest|normalize|clean|format|rewrite|expand|rerank|rank|"
     r"score|classify|detect|log|save|print|parse|validate|is|has|build|count|translate|hash|vector\w*)(_|$)"
 )
@@ -23,11 +23,21 @@ QUESTION_NAMES = ("question", "query", "q", "user_query", "user_question", "user
 INPUT_NAMES = (*QUESTION_NAMES, "prompt", "message", "text", "input")
 METHODS = ("query", "answer", "ask", "run", "invoke", "respond", "chat", "__call__", "retrieve")
 ADAPTED_METHODS = ("query", "__call__", "retrieve")  # `ragauge run` calls them itself
-NUMBERS = frozenset({"float", "ndarray", "Tensor", "bool", "int", "None", "Embedding", "Vector"})
+NUMBER_TYPES = frozenset({"float", "ndarray", "Tensor", "bool", "int", "None", "Embedding", "Vector"})
 MODEL_CALLS = ("create", "generate_content", "complete", "generate", "invoke", "ainvoke", "chat", "achat")
 ROUTES = ("post", "get", "put", "api_route", "route")
-ANSWER_KEYS = (*names_of("answer"), "text", "reply", "content", "message", "output_text", "completion")
-PASSAGE_KEYS = (*names_of("passages"), "chunks", "hits", "sources", "snippets", "results", "matches", "texts", "docs")
+ANSWER_KEYS = (*list_field_names("answer"), "text", "reply", "content", "message", "output_text", "completion")
+PASSAGE_KEYS = (
+    *list_field_names("passages"),
+    "chunks",
+    "hits",
+    "sources",
+    "snippets",
+    "results",
+    "matches",
+    "texts",
+    "docs",
+)
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 Classes = Mapping[str, ast.ClassDef]
 FRAMEWORKS = {
@@ -39,7 +49,7 @@ FRAMEWORKS = {
 }
 Kind = Literal["system", "retriever", "part", "maker", "writer", "type", "other", "unknown"]
 # what calling a class or function makes, by its name: the first that fits, with how surely it makes text (0, 1, 2)
-MADE_BY_NAME: dict[str, tuple[tuple[str, Kind, int], ...]] = {
+KINDS_BY_NAME: dict[str, tuple[tuple[str, Kind, int], ...]] = {
     "LangChain": (
         (r"(documents|qa|summarize)_chain$", "part", 2),  # takes documents that others find
         (r"[Cc]hain$|RetrievalQA$|[Aa]gent$|AgentExecutor$", "system", 2),
@@ -65,8 +75,16 @@ MADE_BY_NAME: dict[str, tuple[tuple[str, Kind, int], ...]] = {
         (r"", "part", 0),
     ),
 }
-FINDS = re.compile(r"[Rr]etriev|[Aa]gent|Engine")  # in a name: it finds documents
-SAME_KIND = ("with_", "bind", "add_", "set_", "configurable_", "pick", "map")  # methods of LangChain's that give a copy
+RETRIEVAL_WORDS = re.compile(r"[Rr]etriev|[Aa]gent|Engine")  # in a name: it finds documents
+COPY_METHOD_PREFIXES = (
+    "with_",
+    "bind",
+    "add_",
+    "set_",
+    "configurable_",
+    "pick",
+    "map",
+)  # methods of LangChain's that give a copy
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,9 +134,11 @@ def classify_call(origin: str) -> ExpressionValue:
     """
     framework, words = find_framework(origin), origin.split(".")
     name = next((word for word in reversed(words) if word[:1].isupper()), words[-1])
-    for pattern, kind, generates in MADE_BY_NAME.get(framework, ()):
+    for pattern, kind, generates in KINDS_BY_NAME.get(framework, ()):
         if re.search(pattern, name):
-            return ExpressionValue(kind, framework, generates, kind == "retriever" or bool(FINDS.search(name)))
+            return ExpressionValue(
+                kind, framework, generates, kind == "retriever" or bool(RETRIEVAL_WORDS.search(name))
+            )
     return ExpressionValue("other", framework)
 
 
@@ -134,10 +154,10 @@ def call_method(owner: ExpressionValue, name: str, arguments: list[ExpressionVal
         return ExpressionValue("system", "LangChain", 2, True)
     if name in ("pipe", "assign"):
         return join_parts([owner, *arguments])
-    return owner if name.startswith(SAME_KIND) else UNKNOWN
+    return owner if name.startswith(COPY_METHOD_PREFIXES) else UNKNOWN
 
 
-def hold_parts(value: ExpressionValue, parts: list[ExpressionValue]) -> ExpressionValue:
+def add_parts(value: ExpressionValue, parts: list[ExpressionValue]) -> ExpressionValue:
     """A value that was given others: it finds documents where one of them does."""
     if value.kind not in ("system", "part"):
         return value
@@ -219,7 +239,7 @@ def read_route(node: Function, module: str, classes: Classes) -> CallForm | None
     if method == "route" or len(arguments) != 1 or injected:
         return None
     name, annotation = arguments[0].arg, arguments[0].annotation
-    if not any(isinstance(part, ast.Name) and part.id == name for line in node.body for part in ast.walk(line)):
+    if not any(isinstance(child, ast.Name) and child.id == name for line in node.body for child in ast.walk(line)):
         return None
     value = "query" if name in INPUT_NAMES else ""
     if annotation is not None and (kind := ast.unparse(annotation)) != "str":
@@ -241,7 +261,7 @@ def read_function(node: Function, module: str, classes: Classes) -> CallForm | N
         module: of its file.
         classes: those of its file, by name: what it returns may be one of them.
     """
-    if STEPS.search(node.name) or not _takes_one(node.args, 0) or not _may_answer(node):
+    if STEP_WORDS.search(node.name) or not _takes_one_argument(node.args, 0) or not _may_answer(node):
         return None
     score, by_name = _score_name(node.name), 2 * _is_named(node.args, 0, INPUT_NAMES)
     if not by_name and not count_required(node.args, 0):
@@ -270,7 +290,7 @@ def read_class(node: ast.ClassDef, module: str, name: str = "") -> CallForm | No
     more = [key for key in methods if key[0] != "_" and _is_named(methods[key].args, 1, QUESTION_NAMES)]
     for key in dict.fromkeys([*(key for key in METHODS if key in methods), *more]):
         method = methods[key]
-        if STEPS.search(key) or not _takes_one(method.args, 1) or not _may_answer(method):
+        if STEP_WORDS.search(key) or not _takes_one_argument(method.args, 1) or not _may_answer(method):
             continue
         score = 2 * _is_named(method.args, 1, INPUT_NAMES) - 2 * (key == "retrieve" and "generate" not in methods)
         call = "" if key in ADAPTED_METHODS else f"{f'{module}.{name}' if name else 'instance'}.{key}(query)"
@@ -305,18 +325,21 @@ def locate_reply(node: Function, classes: Classes) -> str:
         classes: those of its file, by name: a reply may be one of them.
     """
     assigned: dict[str, ast.expr] = {}
-    for part in ast.walk(node):
-        match part:
+    for child in ast.walk(node):
+        match child:
             case ast.Assign(targets=[ast.Name(id=name)]):
-                assigned[name] = part.value
+                assigned[name] = child.value
     for value in list_returns(node):
         paths = dict(_list_paths(value, classes, assigned))
-        answer = _pick_path(paths, names_of("answer"), ANSWER_KEYS)
+        answer = _pick_path(paths, list_field_names("answer"), ANSWER_KEYS)
         if answer is None:
             continue
-        passages = _pick_path(paths, names_of("passages"), PASSAGE_KEYS)
-        chosen = [paths[path] for path in (answer, passages) if path is not None]
-        if all(len(keys) == 1 and keys[0] in (*names_of("answer"), *names_of("passages")) for keys in chosen):
+        passages = _pick_path(paths, list_field_names("passages"), PASSAGE_KEYS)
+        selected = [paths[path] for path in (answer, passages) if path is not None]
+        if all(
+            len(keys) == 1 and keys[0] in (*list_field_names("answer"), *list_field_names("passages"))
+            for keys in selected
+        ):
             return ""  # `ragauge run` reads it without help
         end = "" if passages is None else f', "passages": reply{passages}'
         return f'{{"answer": reply{answer}{end}}}'
@@ -338,7 +361,7 @@ def _list_paths(
                 if isinstance(literal, ast.Constant) and isinstance(literal.value, str):
                     inner += [(f"[{json.dumps(literal.value)}]", literal.value, value)]
         case ast.Call(func=ast.Name(id=name)) if name in classes and node.keywords:
-            inner = [(f".{part.arg}", part.arg, part.value) for part in node.keywords if part.arg]
+            inner = [(f".{keyword.arg}", keyword.arg, keyword.value) for keyword in node.keywords if keyword.arg]
         case ast.Constant():
             return
     for step, key, value in inner:
@@ -358,7 +381,7 @@ def _score_name(name: str) -> int:
     return 4 if name.removesuffix("_question") in VERBS else 2 * (not set(name.split("_")).isdisjoint(VERBS))
 
 
-def _takes_one(arguments: ast.arguments, n_skipped: int) -> bool:
+def _takes_one_argument(arguments: ast.arguments, n_skipped: int) -> bool:
     """Whether it can be called with one argument by place, less self."""
     positional = [*arguments.posonlyargs, *arguments.args][n_skipped:]
     return bool(positional) and count_required(arguments, n_skipped) <= 1 and None not in arguments.kw_defaults
@@ -373,25 +396,25 @@ def _is_named(arguments: ast.arguments, n_skipped: int, names: tuple[str, ...]) 
 def _may_answer(node: Function) -> bool:
     """Whether what a function is annotated to return may be an answer or passages."""
     words = set(re.findall(r"\w+", ast.unparse(node.returns))) if node.returns is not None else set()
-    return bool(words & {"str", "dict"}) or not words & NUMBERS
+    return bool(words & {"str", "dict"}) or not words & NUMBER_TYPES
 
 
 def _weigh_body(node: Function) -> int:
     """How much the body of a function says that it answers: what it calls, and the keys that it returns."""
-    calls = [part.func for part in ast.walk(node) if isinstance(part, ast.Call)]
+    calls = [child.func for child in ast.walk(node) if isinstance(child, ast.Call)]
     models = [call for call in calls if isinstance(call, ast.Attribute) and call.attr in MODEL_CALLS]
     evidence = 2 * any("embed" not in ast.unparse(model) for model in models)
     dictionaries = [value for value in list_returns(node) if isinstance(value, ast.Dict)]
     keys = {key.value for value in dictionaries for key in value.keys if isinstance(key, ast.Constant)}
-    if keys.isdisjoint(names_of("answer")):
+    if keys.isdisjoint(list_field_names("answer")):
         return evidence
-    return evidence + (2 if keys.isdisjoint(names_of("passages")) else 5)
+    return evidence + (2 if keys.isdisjoint(list_field_names("passages")) else 5)
 
 
 def _find_question_field(body: ast.ClassDef) -> str:
     """The field of a request's body that takes the question; "" where it needs others too."""
-    parts = [part for part in body.body if isinstance(part, ast.AnnAssign)]
-    fields = [ast.unparse(part.target) for part in parts]
-    required = [ast.unparse(part.target) for part in parts if part.value is None]
+    statements = [statement for statement in body.body if isinstance(statement, ast.AnnAssign)]
+    fields = [ast.unparse(statement.target) for statement in statements]
+    required = [ast.unparse(statement.target) for statement in statements if statement.value is None]
     field = next((name for name in INPUT_NAMES if name in fields), required[0] if len(required) == 1 else "")
     return field if set(required) <= {field} else ""

@@ -13,17 +13,17 @@ from typing import TYPE_CHECKING, Any
 
 from ragauge.core.errors import DataError, RagaugeError, UsageError
 from ragauge.verbs.evaluate_options import InitOptions
-from ragauge.verbs.sources import named
+from ragauge.verbs.sources import parse_names
 
 if TYPE_CHECKING:
     from ragauge.core.example import EvalSet
     from ragauge.evaluation.init.detection import Project
 
-CONFIG, SYSTEM, GOLDEN = "ragauge.yaml", "ragauge_system.py", "eval/golden.jsonl"
-SCHEMA, WORKFLOW, IGNORE = ".ragauge/ragauge.schema.json", ".github/workflows/ragauge.yml", ".gitignore"
-QUESTIONS = 20  # of a first set that is made from documents
-TABLES_READ = 10  # files that are tried as an eval set
-EXAMPLES = "eval/example_documents"
+CONFIG_PATH, SYSTEM_PATH, GOLDEN_PATH = "ragauge.yaml", "ragauge_system.py", "eval/golden.jsonl"
+SCHEMA_PATH, WORKFLOW_PATH, IGNORE_PATH = ".ragauge/ragauge.schema.json", ".github/workflows/ragauge.yml", ".gitignore"
+FIRST_SET_QUESTIONS = 20  # of a first set that is made from documents
+MAX_TABLES = 10  # files that are tried as an eval set
+EXAMPLES_FOLDER = "eval/example_documents"
 LABELS = ("relevant", "references", "answerable")
 
 
@@ -42,12 +42,12 @@ class SetSource:
     segments: tuple[str, ...] = ()
 
     @property
-    def options(self) -> tuple[str, ...]:
+    def command_options(self) -> tuple[str, ...]:
         """How commands are told of the columns."""
-        named = [word for ours, theirs in self.columns.items() for word in ("--map", f"{ours}={theirs}")]
-        return (*named, *(("--segments", ",".join(self.segments)) if self.segments else ()))
+        map_options = [word for ours, theirs in self.columns.items() for word in ("--map", f"{ours}={theirs}")]
+        return (*map_options, *(("--segments", ",".join(self.segments)) if self.segments else ()))
 
-    def read(self, path: Path) -> EvalSet:
+    def read_eval_set(self, path: Path) -> EvalSet:
         """A file as an eval set."""
         from ragauge.readers.source import read_set
 
@@ -55,7 +55,7 @@ class SetSource:
 
 
 @dataclass(frozen=True, slots=True)
-class Written:
+class WrittenFile:
     """One file.
 
     Attributes:
@@ -72,7 +72,7 @@ class Written:
 
 
 @dataclass(frozen=True, slots=True)
-class Begun:
+class InitResult:
     """What was found, and what was written.
 
     Attributes:
@@ -97,19 +97,19 @@ class Begun:
     eval_set: str
     n: int
     made_up: bool
-    written: tuple[Written, ...]
+    written: tuple[WrittenFile, ...]
     notes: tuple[str, ...] = ()
     asked: SetSource = SetSource()
 
     @property
     def command(self) -> str:
         """The command of the first evaluation."""
-        return f"ragauge run {shlex.join([self.target, self.eval_set, *self.asked.options])} --evaluate"
+        return f"ragauge run {shlex.join([self.target, self.eval_set, *self.asked.command_options])} --evaluate"
 
     @property
-    def in_git(self) -> bool:
+    def is_git_root(self) -> bool:
         """Whether it is the top folder of a git repository: elsewhere a workflow and a .gitignore have no place."""
-        return any(one.path == WORKFLOW for one in self.written)
+        return any(written_file.path == WORKFLOW_PATH for written_file in self.written)
 
     def to_dict(self) -> dict[str, Any]:
         """As JSON types."""
@@ -118,7 +118,7 @@ class Begun:
         return {**asdict(self), "command": self.command}
 
 
-def begin(wanted: InitOptions) -> Begun:
+def begin_project(options: InitOptions) -> InitResult:
     """Looks through a project and writes ragauge.yaml, a system adapter, a first eval set and a CI workflow.
 
     Nothing of the project is run. Files that are there are kept.
@@ -129,25 +129,30 @@ def begin(wanted: InitOptions) -> Begun:
     """
     from ragauge.evaluation.init import project_files as files
     from ragauge.evaluation.init.detection import scan_project
-    from ragauge.evaluation.init.project_files import needs_of
+    from ragauge.evaluation.init.project_files import find_needs
 
-    root = wanted.folder
+    root = options.folder
     if not root.is_dir():
         raise UsageError(f"{root}: no such folder. Run ragauge init in the folder of your project.")
     project = scan_project(root.absolute())
-    writing = _Writing(root, wanted.force)
-    target, example = _target(project, writing, wanted.system), False
+    writing = _ProjectWriter(root, options.force)
+    target, example = _resolve_target(project, writing, options.system), False
     if not target:
-        target, example = _example(writing), True
-    asked = SetSource(wanted.eval_set, wanted.columns or {}, named(wanted.segments))
-    questions, path, made_up = _questions(root, project, asked, target, writing)
-    counts = {"answers": len(questions), **{name: _having(questions, name) for name in LABELS}}
-    needs = needs_of(root, {} if target.startswith("reference:") else project.imports)
-    words = [target, path, *asked.options]
-    other = _settings(writing, files.config(counts, asked.options), files.workflow(words, needs), shlex.join(words))
+        target, example = _write_example(writing), True
+    set_source = SetSource(options.eval_set, options.columns or {}, parse_names(options.segments))
+    questions, path, made_up = _find_questions(root, project, set_source, target, writing)
+    counts = {"answers": len(questions), **{name: _count_labeled(questions, name) for name in LABELS}}
+    needs = find_needs(root, {} if target.startswith("reference:") else project.imports)
+    words = [target, path, *set_source.command_options]
+    other = _write_settings(
+        writing,
+        files.build_config(counts, set_source.command_options),
+        files.build_workflow(words, needs),
+        shlex.join(words),
+    )
     targets = tuple(candidate.target for candidate in project.candidates)
-    notes = tuple(note for note in (files.size(counts), needs.said, other) if note)
-    return Begun(
+    notes = tuple(note for note in (files.describe_size(counts), needs.said, other) if note)
+    return InitResult(
         str(root),
         project.frameworks,
         targets,
@@ -158,16 +163,16 @@ def begin(wanted: InitOptions) -> Begun:
         made_up,
         tuple(writing.files),
         notes,
-        asked,
+        set_source,
     )
 
 
-class _Writing:
+class _ProjectWriter:
     """Writes files of a project, and keeps what is there."""
 
     def __init__(self, root: Path, force: bool) -> None:
         self.root, self.force = root, force
-        self.files: list[Written] = []
+        self.files: list[WrittenFile] = []
 
     def text(self, path: str) -> str:
         """What a file says; "" where there is none, or it cannot be read."""
@@ -176,36 +181,36 @@ class _Writing:
         except (OSError, ValueError):
             return ""
 
-    def put(self, path: str, text: str, what: str, *, own: bool = False) -> None:
+    def write_file(self, path: str, text: str, what: str, *, is_generated: bool = False) -> None:
         """Writes a file, or leaves the one that is there. With `force` that one is moved aside where it differs.
 
         Args:
             path: of the file, relative to the project.
             text: of the file.
             what: it is for.
-            own: what is there is as it was written here, and is written anew in any case.
+            is_generated: what is there is as it was written here, and is written anew in any case.
         """
         backup = ""
-        with self._writable(path) as target:
-            kept = target.exists() and not (self.force or own)
-            if not kept:
-                if target.exists() and not own and self.text(path) != text:
-                    backup = _aside(target).relative_to(self.root).as_posix()
+        with self._guard_writable(path) as target:
+            is_kept = target.exists() and not (self.force or is_generated)
+            if not is_kept:
+                if target.exists() and not is_generated and self.text(path) != text:
+                    backup = _move_aside(target).relative_to(self.root).as_posix()
                 target.parent.mkdir(parents=True, exist_ok=True)
                 target.write_text(text, encoding="utf-8")
-        self.files.append(Written(path, what, kept, backup))
+        self.files.append(WrittenFile(path, what, is_kept, backup))
 
-    def add(self, path: str, line: str, but: Collection[str], what: str) -> None:
-        """Adds a line to a file, which is made where there is none; one of the lines `but` is as good."""
-        with self._writable(path) as target:
+    def add(self, path: str, line: str, equivalents: Collection[str], what: str) -> None:
+        """Adds a line to a file, which is made where there is none; one of the lines `equivalents` is as good."""
+        with self._guard_writable(path) as target:
             lines = target.read_text(encoding="utf-8").splitlines() if target.exists() else []
-            kept = not {line, *but}.isdisjoint(lines)
-            if not kept:
+            is_kept = not {line, *equivalents}.isdisjoint(lines)
+            if not is_kept:
                 target.write_text("\n".join([*lines, line]) + "\n", encoding="utf-8")
-        self.files.append(Written(path, what, kept))
+        self.files.append(WrittenFile(path, what, is_kept))
 
     @contextmanager
-    def _writable(self, path: str) -> Iterator[Path]:
+    def _guard_writable(self, path: str) -> Iterator[Path]:
         """The place of a file; where it cannot be written, an error that names it."""
         target = self.root / path
         try:
@@ -216,93 +221,99 @@ class _Writing:
             raise DataError(problem, source=str(target.absolute()), hint=hint) from None
 
 
-def _aside(path: Path) -> Path:
+def _move_aside(path: Path) -> Path:
     """Moves a file to a name beside it that no older backup has: NAME.bak, NAME.bak2, NAME.bak3, and so on."""
     names = (path.with_name(f"{path.name}.bak{n if n > 1 else ''}") for n in count(1))
     return path.rename(next(name for name in names if not name.exists()))
 
 
-def _target(project: Project, writing: _Writing, system: str = "") -> str:
+def _resolve_target(project: Project, writing: _ProjectWriter, system: str = "") -> str:
     """The system that is named, else the likeliest of the project, else the reference pipeline over its documents.
 
     Something of the project is asked through an adapter, whether it is named or found.
     """
     from ragauge.evaluation.init import project_files as files
 
-    candidates = [one for one in project.candidates if not system or system in one.names]
+    candidates = [candidate for candidate in project.candidates if not system or system in candidate.names]
     if candidates:
-        best, before = candidates[0], writing.text(SYSTEM)
-        adapter = files.system(best)
-        if not system or writing.force or before in ("", adapter):
-            writing.put(SYSTEM, adapter, f"asks {best.target} ({best.path} line {best.line})")
-            return f"{Path(SYSTEM).stem}:system"
-        writing.put(SYSTEM, adapter, f"asks something else than {best.target}: with --force it is written anew")
+        best, current = candidates[0], writing.text(SYSTEM_PATH)
+        adapter = files.build_adapter(best)
+        if not system or writing.force or current in ("", adapter):
+            writing.write_file(SYSTEM_PATH, adapter, f"asks {best.target} ({best.path} line {best.line})")
+            return f"{Path(SYSTEM_PATH).stem}:system"
+        writing.write_file(
+            SYSTEM_PATH, adapter, f"asks something else than {best.target}: with --force it is written anew"
+        )
     return system or (f"reference:{project.documents}" if project.documents else "")
 
 
-def _example(writing: _Writing) -> str:
+def _write_example(writing: _ProjectWriter) -> str:
     """A few documents to see everything run on, and the reference pipeline over them."""
     from ragauge.evaluation.init import project_files as files
 
-    for name, text in files.DOCUMENTS.items():
-        writing.put(f"{EXAMPLES}/{name}.md", text, "a document of the example")
-    return f"reference:{EXAMPLES}"
+    for name, text in files.EXAMPLE_DOCUMENTS.items():
+        writing.write_file(f"{EXAMPLES_FOLDER}/{name}.md", text, "a document of the example")
+    return f"reference:{EXAMPLES_FOLDER}"
 
 
-def _questions(
-    root: Path, project: Project, asked: SetSource, target: str, writing: _Writing
+def _find_questions(
+    root: Path, project: Project, set_source: SetSource, target: str, writing: _ProjectWriter
 ) -> tuple[EvalSet, str, bool]:
     """The eval set, its path, and whether it was made here."""
     from ragauge.evaluation.init import project_files as files
-    from ragauge.evaluation.init.detection import first_questions
+    from ragauge.evaluation.init.detection import build_first_questions
     from ragauge.readers.source import read_set
 
-    if asked.path:
-        return asked.read(root / asked.path), asked.path, False
+    if set_source.path:
+        return set_source.read_eval_set(root / set_source.path), set_source.path, False
     starters: tuple[EvalSet, str] | None = None
-    for path in project.tables[:TABLES_READ]:
-        eval_set, name = _read(path, asked), path.relative_to(root.absolute()).as_posix()
+    for path in project.tables[:MAX_TABLES]:
+        eval_set, name = _read_table(path, set_source), path.relative_to(root.absolute()).as_posix()
         if eval_set is not None and not all("starter" in example.tags for example in eval_set.examples):
             return eval_set, name, False
         starters = starters or (None if eval_set is None else (eval_set, name))
     if starters is not None:  # made up here before; the user's own, wherever they lie, come first
         return *starters, True
-    if asked.options:
-        raise UsageError(f"no file of questions is found that {' '.join(asked.options)} fits. Name it: --set FILE.")
+    if set_source.command_options:
+        raise UsageError(
+            f"no file of questions is found that {' '.join(set_source.command_options)} fits. Name it: --set FILE."
+        )
     made = None
     if project.documents:
         try:
-            made = first_questions(root / project.documents, QUESTIONS, labelled=target.startswith("reference:"))
+            made = build_first_questions(
+                root / project.documents, FIRST_SET_QUESTIONS, is_labeled=target.startswith("reference:")
+            )
         except DataError:  # documents that cannot be read make no questions
             made = None
     if made is not None and len(made):
         what = f"{len(made)} questions from the headings of {project.documents}: replace them"
-        writing.put(GOLDEN, _lines(made), what)
-        return read_set(root / GOLDEN), GOLDEN, True
-    rows = files.EXAMPLES if target == f"reference:{EXAMPLES}" else files.OPENERS
+        writing.write_file(GOLDEN_PATH, _format_lines(made), what)
+        return read_set(root / GOLDEN_PATH), GOLDEN_PATH, True
+    rows = files.EXAMPLE_ROWS if target == f"reference:{EXAMPLES_FOLDER}" else files.STARTER_ROWS
     text = "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
-    writing.put(GOLDEN, text, "first questions: replace them")
-    return read_set(root / GOLDEN), GOLDEN, True
+    writing.write_file(GOLDEN_PATH, text, "first questions: replace them")
+    return read_set(root / GOLDEN_PATH), GOLDEN_PATH, True
 
 
-def _read(path: Path, asked: SetSource) -> EvalSet | None:
+def _read_table(path: Path, set_source: SetSource) -> EvalSet | None:
     """A table as an eval set; None where it is none."""
     import warnings
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:
-            eval_set = asked.read(path)
+            eval_set = set_source.read_eval_set(path)
         except (RagaugeError, OSError, ValueError):
             return None
     return eval_set if len(eval_set) else None
 
 
-def _lines(made: EvalSet) -> str:
-    return "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in _rows(made))
+def _format_lines(made: EvalSet) -> str:
+    return "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in _iter_rows(made))
 
 
-def _rows(made: EvalSet) -> Iterator[dict[str, Any]]:
+def _iter_rows(made: EvalSet) -> Iterator[dict[str, Any]]:
     for example in made.examples:
         labels = {doc_id: 1 for group in example.relevant or () for doc_id in group.doc_ids}
         yield {
@@ -313,30 +324,37 @@ def _rows(made: EvalSet) -> Iterator[dict[str, Any]]:
         }
 
 
-def _having(questions: EvalSet, name: str) -> int:
+def _count_labeled(questions: EvalSet, name: str) -> int:
     """How many examples have a label."""
     return sum(getattr(example, name) not in (None, ()) for example in questions.examples)
 
 
-def _settings(writing: _Writing, config: str, workflow: str, command: str) -> str:
+def _write_settings(writing: _ProjectWriter, config: str, workflow: str, command: str) -> str:
     """Configuration, its schema for editors, the workflow, and what git is not to keep.
 
     Returns:
         Where a workflow that is kept asks something else than `command`, what to do about it; else "".
     """
-    from ragauge.core.config.file import json_schema
+    from ragauge.core.config.file import build_json_schema
     from ragauge.evaluation.init import project_files as files
 
-    writing.put(CONFIG, config, "what a change must not break")
-    writing.put(
-        SCHEMA, json.dumps(json_schema(), indent=2) + "\n", "lets editors check and complete ragauge.yaml", own=True
+    writing.write_file(CONFIG_PATH, config, "what a change must not break")
+    writing.write_file(
+        SCHEMA_PATH,
+        json.dumps(build_json_schema(), indent=2) + "\n",
+        "lets editors check and complete ragauge.yaml",
+        is_generated=True,
     )
     if (writing.root / ".git").exists():
-        there = writing.text(WORKFLOW)
-        asked = files.asked_in(there)
-        own = there.replace(asked, command) == workflow if asked else False  # nobody has changed it since
-        writing.put(WORKFLOW, workflow, "evaluates and gates every pull request", own=own)
-        writing.add(IGNORE, ".ragauge/", (".ragauge", "/.ragauge/", "/.ragauge"), "leaves the store out of git")
-        if asked and asked != command and not (own or writing.force):
-            return f"{WORKFLOW} is kept and asks {asked}: write {command} there, or ragauge init --force"
+        existing = writing.text(WORKFLOW_PATH)
+        existing_command = files.find_run_command(existing)
+        is_unchanged = (
+            existing.replace(existing_command, command) == workflow if existing_command else False
+        )  # nobody has changed it since
+        writing.write_file(WORKFLOW_PATH, workflow, "evaluates and gates every pull request", is_generated=is_unchanged)
+        writing.add(IGNORE_PATH, ".ragauge/", (".ragauge", "/.ragauge/", "/.ragauge"), "leaves the store out of git")
+        if existing_command and existing_command != command and not (is_unchanged or writing.force):
+            return (
+                f"{WORKFLOW_PATH} is kept and asks {existing_command}: write {command} there, or ragauge init --force"
+            )
     return ""

@@ -16,32 +16,32 @@ from pathlib import Path
 from shlex import join, quote
 from typing import TYPE_CHECKING, Any
 
-from ragauge.core.origin import requirement, source
-from ragauge.gating.decide import LEAST, USUAL, examples_for, points
-from ragauge.verbs.git import remote_commit
+from ragauge.core.origin import build_requirement, find_source
+from ragauge.gating.decide import MIN_EXAMPLES, USUAL_DROP_POINTS, find_n_examples, suggest_max_drop
+from ragauge.verbs.git import find_remote_commit
 
 if TYPE_CHECKING:
     from ragauge.evaluation.init.detection import Candidate
 
-FILES = (
+REQUIREMENT_FILES = (
     "requirements.txt",
     "requirements/base.txt",
     "requirements/main.txt",
     "requirements/prod.txt",
     "requirements/requirements.txt",
 )
-NAME = re.compile(r"\s*([A-Za-z0-9][A-Za-z0-9._-]*)")
-VARIABLE = "RAGAUGE"  # of a repository: what pip installs where only this machine has this ragauge
-IN_VARIABLE = f"${{{{ vars.{VARIABLE} }}}}"
-LISTED = "ragauge-needs.txt"  # in the runner's temporary folder
-FROM_PYPROJECT = (
+REQUIREMENT_NAME = re.compile(r"\s*([A-Za-z0-9][A-Za-z0-9._-]*)")
+VERSION_VARIABLE = "RAGAUGE"  # of a repository: what pip installs where only this machine has this ragauge
+VARIABLE_REFERENCE = f"${{{{ vars.{VERSION_VARIABLE} }}}}"
+NEEDS_FILE = "ragauge-needs.txt"  # in the runner's temporary folder
+PYPROJECT_COMMAND = (
     "python -c \"import tomllib; print(*tomllib.load(open('pyproject.toml', 'rb'))['project']['dependencies'], "
-    f'sep=\'\\n\')" > "$RUNNER_TEMP/{LISTED}"'
+    f'sep=\'\\n\')" > "$RUNNER_TEMP/{NEEDS_FILE}"'
 )
 
 
 @dataclass(frozen=True, slots=True)
-class Needs:
+class InstallNeeds:
     """What a workflow installs.
 
     Attributes:
@@ -65,64 +65,70 @@ class Needs:
         return f"what brings {names} is not known: it is not installed here"
 
 
-def needs_of(root: Path, imports: Mapping[str, str]) -> Needs:
+def find_needs(root: Path, imports: Mapping[str, str]) -> InstallNeeds:
     """What a project needs.
 
     Args:
         root: of the project.
         imports: dotted module from outside of the project and the standard library -> a file that imports it.
     """
-    for name in FILES:
+    for name in REQUIREMENT_FILES:
         if (root / name).is_file():
             lines = (root / name).read_text(encoding="utf-8", errors="replace").splitlines()
-            more, _ = _beside(imports, lines)
-            return Needs("", " ".join([f"-r {name}", *more]), name)
-    project = _pyproject(root / "pyproject.toml")
-    listed = project.get("project", {}).get("dependencies")
+            more, _ = _list_missing_requirements(imports, lines)
+            return InstallNeeds("", " ".join([f"-r {name}", *more]), name)
+    project = _read_pyproject(root / "pyproject.toml")
+    dependencies = project.get("project", {}).get("dependencies")
     if "build-system" in project or "poetry" in project.get("tool", {}) or (root / "setup.py").is_file():
-        more = _beside(imports, listed)[0] if isinstance(listed, list) else []
-        return Needs("", " ".join([".", *more]), "pyproject.toml" if project else "setup.py")
-    if isinstance(listed, list):
-        more, _ = _beside(imports, listed)
-        return Needs(FROM_PYPROJECT, " ".join([f'-r "$RUNNER_TEMP/{LISTED}"', *more]), "pyproject.toml")
-    more, unknown = _beside(imports, ())
-    return Needs("", " ".join(more), "", unknown)
+        more = _list_missing_requirements(imports, dependencies)[0] if isinstance(dependencies, list) else []
+        return InstallNeeds("", " ".join([".", *more]), "pyproject.toml" if project else "setup.py")
+    if isinstance(dependencies, list):
+        more, _ = _list_missing_requirements(imports, dependencies)
+        return InstallNeeds(PYPROJECT_COMMAND, " ".join([f'-r "$RUNNER_TEMP/{NEEDS_FILE}"', *more]), "pyproject.toml")
+    more, unknown = _list_missing_requirements(imports, ())
+    return InstallNeeds("", " ".join(more), "", unknown)
 
 
-def _pyproject(path: Path) -> dict[str, Any]:
+def _read_pyproject(path: Path) -> dict[str, Any]:
     try:
         return tomllib.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError):
         return {}
 
 
-def _beside(imports: Mapping[str, str], listed: Iterable[Any]) -> tuple[list[str], tuple[tuple[str, str], ...]]:
+def _list_missing_requirements(
+    imports: Mapping[str, str], requirements: Iterable[Any]
+) -> tuple[list[str], tuple[tuple[str, str], ...]]:
     """Requirements for imports that a list does not bring, and imports of which nothing here says what brings them."""
-    brought = _closure({_normal(name[1]) for line in listed if (name := NAME.match(str(line)))})
-    wanted: dict[str, str] = {}
+    brought = _resolve_closure(
+        {_normalize_name(name[1]) for line in requirements if (name := REQUIREMENT_NAME.match(str(line)))}
+    )
+    versions: dict[str, str] = {}
     unknown = []
     for module, path in imports.items():
-        distributions = _distributions(module)
-        if not distributions and not {_normal(module.partition(".")[0]), _normal(module)} & brought:
+        distributions = _find_distributions(module)
+        if not distributions and not {_normalize_name(module.partition(".")[0]), _normalize_name(module)} & brought:
             unknown.append((module, path))
-        if distributions and not {_normal(distribution) for distribution in distributions} & brought:
-            wanted[distributions[0]] = metadata.version(distributions[0])
-    brought_by_others = {name for other in wanted for name in _closure({_normal(other)}) - {_normal(other)}}
-    kept = sorted(name for name in wanted if _normal(name) not in brought_by_others)
-    return [quote(f"{name}=={wanted[name].partition('+')[0]}") for name in kept], tuple(unknown)
+        if distributions and not {_normalize_name(distribution) for distribution in distributions} & brought:
+            versions[distributions[0]] = metadata.version(distributions[0])
+    brought_by_others = {
+        name for other in versions for name in _resolve_closure({_normalize_name(other)}) - {_normalize_name(other)}
+    }
+    names = sorted(name for name in versions if _normalize_name(name) not in brought_by_others)
+    return [quote(f"{name}=={versions[name].partition('+')[0]}") for name in names], tuple(unknown)
 
 
 @cache
-def _installed() -> Mapping[str, list[str]]:
+def _map_distributions() -> Mapping[str, list[str]]:
     """Top-level package -> the distributions that bring something of it."""
     return metadata.packages_distributions()
 
 
-def _distributions(module: str) -> list[str]:
+def _find_distributions(module: str) -> list[str]:
     """The installed distributions that bring a module; where several share its package, those with this very module."""
     first = module.partition(".")[0]
     distributions = [
-        distribution for distribution in dict.fromkeys(_installed().get(first, ())) if distribution != "ragauge"
+        distribution for distribution in dict.fromkeys(_map_distributions().get(first, ())) if distribution != "ragauge"
     ]
     if len(distributions) <= 1:
         return distributions
@@ -132,28 +138,32 @@ def _distributions(module: str) -> list[str]:
     return exact or distributions
 
 
-def _closure(names: Collection[str]) -> frozenset[str]:
+def _resolve_closure(names: Collection[str]) -> frozenset[str]:
     """Distributions, and those that they need in turn, as far as they are installed."""
-    seen: set[str] = set()
-    left = list(names)
-    while left:
-        name = left.pop()
-        if name in seen:
+    visited: set[str] = set()
+    remaining = list(names)
+    while remaining:
+        name = remaining.pop()
+        if name in visited:
             continue
-        seen.add(name)
+        visited.add(name)
         try:
             requires = metadata.requires(name) or ()
         except metadata.PackageNotFoundError:
             continue
-        left += [_normal(match[1]) for line in requires if "extra ==" not in line and (match := NAME.match(line))]
-    return frozenset(seen)
+        remaining += [
+            _normalize_name(match[1])
+            for line in requires
+            if "extra ==" not in line and (match := REQUIREMENT_NAME.match(line))
+        ]
+    return frozenset(visited)
 
 
-def _normal(name: str) -> str:
+def _normalize_name(name: str) -> str:
     return re.sub(r"[-_.]+", "-", name).lower()
 
 
-SYSTEM = '''"""What `ragauge run` asks. Found by `ragauge init`; change the import to name another.
+SYSTEM_TEMPLATE = '''"""What `ragauge run` asks. Found by `ragauge init`; change the import to name another.
 
 It takes the question and returns text, or a dict such as {{"answer": …, "passages": [{{"doc_id": …, "text": …}}]}}.
 ragauge docs systems lists all that may be returned. Without passages, only the answer can be judged.
@@ -161,7 +171,8 @@ ragauge docs systems lists all that may be returned. Without passages, only the 
 {path}
 from {module} import {name} as system
 '''
-FACTORY = '''"""What `ragauge run` asks, made as the project makes it. Found by `ragauge init`; change it at will.
+FACTORY_TEMPLATE = '''\
+"""What `ragauge run` asks, made as the project makes it. Found by `ragauge init`; change it at will.
 
 What it may return: ragauge docs systems. Without passages, only the answer can be judged.
 """
@@ -170,7 +181,8 @@ import {module}
 
 system = {factory}
 '''
-CALL = '''"""What `ragauge run` asks: a function of the project, called in this process. Found by `ragauge init`.
+CALL_TEMPLATE = '''\
+"""What `ragauge run` asks: a function of the project, called in this process. Found by `ragauge init`.
 
 A route is called without its server. To ask the running service instead: ragauge run http://localhost:8000/PATH SET
 (ragauge docs systems).
@@ -183,13 +195,13 @@ import {module}
     """Answer and passages for a question."""
 {body}
 '''
-SOURCES = """
+SOURCES_TEMPLATE = """
 import sys
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent / "{root}"))
 """
-CONFIG = """# yaml-language-server: $schema=.ragauge/ragauge.schema.json
+CONFIG_TEMPLATE = """# yaml-language-server: $schema=.ragauge/ragauge.schema.json
 # What a change must not break. Drops are measured from a baseline, with intervals: see ragauge docs gates.
 {size}{columns}
 gate:
@@ -203,7 +215,7 @@ gate:
     # Once examples carry the tag "regression":
     # - {{tag: regression, must_pass: true}}
 """
-WORKFLOW = """name: ragauge
+WORKFLOW_TEMPLATE = """name: ragauge
 on: pull_request
 jobs:
   evaluate:
@@ -234,18 +246,18 @@ jobs:
         if: always()
         with: {{name: ragauge-report, path: report.html}}
 """
-ASKED = re.compile(r"^ +ragauge run (.+) --name change --evaluate -q$", re.MULTILINE)
-OPENERS = [  # what any system can be asked before its users' questions are there
+RUN_COMMAND = re.compile(r"^ +ragauge run (.+) --name change --evaluate -q$", re.MULTILINE)
+STARTER_ROWS = [  # what any system can be asked before its users' questions are there
     {"query_id": "s1", "query": "What can you help me with?", "tags": ["starter"]},
     {"query_id": "s2", "query": "Which topics do your documents cover?", "tags": ["starter"]},
     {"query_id": "s3", "query": "What should a new user know first?", "tags": ["starter"]},
 ]
-DOCUMENTS = {  # of an example for a folder in which there is nothing yet
+EXAMPLE_DOCUMENTS = {  # of an example for a folder in which there is nothing yet
     "returns": "# Returns\n\nA kettle can be returned within 30 days of delivery. The refund arrives within a week.\n",
     "delivery": "# Delivery\n\nParcels leave the warehouse within two working days. Islands wait for a week.\n",
     "care": "# Care\n\nDescale the kettle every three months. Never put it into the dishwasher.\n",
 }
-EXAMPLES = [
+EXAMPLE_ROWS = [
     {
         "query_id": "q1",
         "query": "Within how many days can a kettle be returned?",
@@ -278,7 +290,7 @@ EXAMPLES = [
         "tags": ["starter"],
     },
 ]
-DROPS = {  # what a rule needs -> the rule
+DROP_RULES = {  # what a rule needs -> the rule
     "relevant": "{{metric: recall@5, max_drop: {points} points}}",
     "answers": "{{metric: faithfulness, max_drop: {points} points}}",
     "references": "{{metric: answer_correctness, max_drop: {points} points, on_fail: warn}}",
@@ -286,56 +298,59 @@ DROPS = {  # what a rule needs -> the rule
 }
 
 
-def system(candidate: Candidate) -> str:
+def build_adapter(candidate: Candidate) -> str:
     """The adapter of something that was found."""
     module, _, name = candidate.target.partition(":")
-    path = SOURCES.format(root=candidate.root) if candidate.root else ""
+    path = SOURCES_TEMPLATE.format(root=candidate.root) if candidate.root else ""
     form = candidate.form
     if not form.call:
         if form.factory:
-            return FACTORY.format(path=path, module=module, factory=form.factory)
-        return SYSTEM.format(module=module, name=name, path=path)
+            return FACTORY_TEMPLATE.format(path=path, module=module, factory=form.factory)
+        return SYSTEM_TEMPLATE.format(module=module, name=name, path=path)
     is_async, call = ("async ", f"await {form.call}") if form.is_async else ("", form.call)
     lines = [f"reply = {call}", f"return {form.reply}"] if form.reply else [f"return {call}"]
     body = "\n".join(f"    {line}" for line in lines)
     instance = f"\ninstance = {form.factory}\n" if form.factory else ""
-    return CALL.format(module=module, path=path, instance=instance, is_async=is_async, body=body)
+    return CALL_TEMPLATE.format(module=module, path=path, instance=instance, is_async=is_async, body=body)
 
 
-def config(counts: Mapping[str, int], options: Sequence[str] = ()) -> str:
+def build_config(counts: Mapping[str, int], options: Sequence[str] = ()) -> str:
     """ragauge.yaml with the rules that so many examples can decide.
 
     Args:
         counts: key of DROPS -> to how many examples of the eval set its rule applies.
         options: with which commands read the eval set.
     """
-    enough = {key for key in DROPS if counts.get(key, 0) >= LEAST}
-    kept = [key for key in DROPS if key in (enough or {key for key, n in counts.items() if n})]
-    rules = [f"    - {DROPS[key].format(points=points(counts[key]))}" for key in kept]
+    enough = {key for key in DROP_RULES if counts.get(key, 0) >= MIN_EXAMPLES}
+    included = [key for key in DROP_RULES if key in (enough or {key for key, n in counts.items() if n})]
+    rules = [f"    - {DROP_RULES[key].format(points=suggest_max_drop(counts[key]))}" for key in included]
     rules += [
-        f"    # - {DROPS[key].format(points=USUAL)}     # {counts[key]} examples: from {LEAST} on"
-        for key in DROPS
-        if counts.get(key) and key not in kept
+        f"    # - {DROP_RULES[key].format(points=USUAL_DROP_POINTS)}     # {counts[key]} "
+        f"examples: from {MIN_EXAMPLES} on"
+        for key in DROP_RULES
+        if counts.get(key) and key not in included
     ]
     columns = f"\n# ragauge run and ragauge validate --set read its file with: {join(options)}" if options else ""
-    failed = max(2, -(-100 // max(LEAST, counts["answers"])))
-    return CONFIG.format(rules="\n".join(rules), failed=failed, size=f"# {size(counts)}", columns=columns)
-
-
-def size(counts: Mapping[str, int]) -> str:
-    """What the number of questions can decide, in a sentence."""
-    n = counts["answers"]
-    if n < LEAST:
-        return f"{n} questions decide nothing: every rule says not enough data before there are {LEAST}."
-    if points(n) == USUAL:
-        return f"{n:,} questions decide a drop of {USUAL} points."
-    return (
-        f"{n} questions decide a drop of {points(n)} points; {USUAL} points take about "
-        f"{examples_for(USUAL / 100)} (ragauge validate --set)."
+    failed = max(2, -(-100 // max(MIN_EXAMPLES, counts["answers"])))
+    return CONFIG_TEMPLATE.format(
+        rules="\n".join(rules), failed=failed, size=f"# {describe_size(counts)}", columns=columns
     )
 
 
-def workflow(words: Sequence[str], needs: Needs) -> str:
+def describe_size(counts: Mapping[str, int]) -> str:
+    """What the number of questions can decide, in a sentence."""
+    n = counts["answers"]
+    if n < MIN_EXAMPLES:
+        return f"{n} questions decide nothing: every rule says not enough data before there are {MIN_EXAMPLES}."
+    if suggest_max_drop(n) == USUAL_DROP_POINTS:
+        return f"{n:,} questions decide a drop of {USUAL_DROP_POINTS} points."
+    return (
+        f"{n} questions decide a drop of {suggest_max_drop(n)} points; {USUAL_DROP_POINTS} points take about "
+        f"{find_n_examples(USUAL_DROP_POINTS / 100)} (ragauge validate --set)."
+    )
+
+
+def build_workflow(words: Sequence[str], needs: InstallNeeds) -> str:
     """The workflow of a pull request.
 
     Args:
@@ -343,16 +358,16 @@ def workflow(words: Sequence[str], needs: Needs) -> str:
         needs: what is to be installed.
     """
     python = ".".join(map(str, sys.version_info[:2]))
-    return WORKFLOW.format(python=python, install=_install(needs), command=join(words))
+    return WORKFLOW_TEMPLATE.format(python=python, install=_build_install_step(needs), command=join(words))
 
 
-def asked_in(workflow: str) -> str:
-    """What a workflow asks, as `workflow` was given it; "" where it is none of these."""
-    match = ASKED.search(workflow)
+def find_run_command(workflow: str) -> str:
+    """What a workflow asks, as `build_workflow` was given it; "" where it is none of these."""
+    match = RUN_COMMAND.search(workflow)
     return match[1] if match is not None else ""
 
 
-def _install(needs: Needs) -> str:
+def _build_install_step(needs: InstallNeeds) -> str:
     """The step that installs, with what is not known as a comment."""
     origin = f"by {needs.source}" if needs.source else "as installed where ragauge init was run"
     lines = [f"      # what the system imports, {origin}"] if needs.install else []
@@ -360,21 +375,21 @@ def _install(needs: Needs) -> str:
         f"      # ADD what brings the module {module} (imported by {path}): it is not installed here"
         for module, path in needs.unknown
     ]
-    wanted = _published()
-    if not wanted:
+    package = _find_published()
+    if not package:
         lines.append(
-            f"      # ADD {VARIABLE} to the repository's variables: what pip installs, git+https://HOST/ragauge@TAG"
+            f"      # ADD {VERSION_VARIABLE} to the repository's variables: what pip installs, git+https://HOST/ragauge@TAG"
         )
-    command = f'pip install "{wanted or IN_VARIABLE}" {needs.install}'.rstrip()
+    command = f'pip install "{package or VARIABLE_REFERENCE}" {needs.install}'.rstrip()
     if needs.before:
         return "\n".join([*lines, "      - run: |", f"          {needs.before}", f"          {command}"])
     return "\n".join([*lines, f"      - run: {command}"])
 
 
-def _published() -> str:
+def _find_published() -> str:
     """What pip takes for this ragauge on another machine; "" where only this one has it."""
-    folder = source().removeprefix("file://")
+    folder = find_source().removeprefix("file://")
     if not Path(folder).exists():
-        return requirement()
-    address = remote_commit(folder)
+        return build_requirement()
+    address = find_remote_commit(folder)
     return f"ragauge @ {address}" if address else ""

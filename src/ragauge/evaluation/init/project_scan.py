@@ -24,12 +24,12 @@ from ragauge.evaluation.init.function_scan import (
     ExpressionValue,
     Function,
     add_component,
+    add_parts,
     call_method,
     classify_call,
     count_required,
     find_framework,
     find_route,
-    hold_parts,
     join_parts,
     list_returns,
     read_class,
@@ -149,16 +149,18 @@ def scan_project(folder: Path) -> Project:
     documents = largest.relative_to(folder).as_posix() if folders.count(largest) >= MIN_DOCUMENTS else ""
     uses = [name for file in files for name in set(map(find_framework, file.imports)) if name]
     frameworks = sorted(set(uses), key=lambda name: (-uses.count(name), name))
-    own = {part for file in files for part in (file.path.with_suffix("").parts[0], file.module.partition(".")[0])}
+    own_modules = {
+        module for file in files for module in (file.path.with_suffix("").parts[0], file.module.partition(".")[0])
+    }
     candidates: list[Candidate] = []
     for file in files:
         with suppress(RecursionError):  # of generated code
-            candidates += _scan_file(file, own) if file.module else ()
+            candidates += _scan_file(file, own_modules) if file.module else ()
     candidates.sort(key=lambda candidate: (-candidate.form.score, candidate.path, candidate.line))
     imports: dict[str, str] = {}
     for file in files:
         for name in sorted(file.imports):
-            if name.partition(".")[0] not in {*own, *sys.stdlib_module_names, "ragauge"}:
+            if name.partition(".")[0] not in {*own_modules, *sys.stdlib_module_names, "ragauge"}:
                 imports.setdefault(name, file.path.as_posix())
     return Project(tuple(frameworks), tuple(candidates), tuple(tables), documents, imports)
 
@@ -166,14 +168,14 @@ def scan_project(folder: Path) -> Project:
 def _list_files(folder: Path) -> Iterator[Path]:
     """Files that may matter, of the folder and those below, at most MAX_FILES."""
     n_left = MAX_FILES
-    for place, folders, names in os.walk(folder):
+    for parent, folders, names in os.walk(folder):
         folders[:] = sorted(
             name
             for name in folders
-            if not SKIPPED_FOLDERS.fullmatch(name) and not (Path(place) / name / "pyvenv.cfg").exists()
+            if not SKIPPED_FOLDERS.fullmatch(name) and not (Path(parent) / name / "pyvenv.cfg").exists()
         )
         for name in sorted(names):
-            path = Path(place) / name
+            path = Path(parent) / name
             in_tests = not TEST_FOLDERS.isdisjoint(path.relative_to(folder).parts[:-1])
             if path.suffix not in (TABLES if in_tests else (".py", *TABLES, *TEXTS)) or name.startswith("."):
                 continue
@@ -190,17 +192,19 @@ def _rank_table(path: Path, folder: Path) -> tuple[bool, int, int, str]:
     parts = path.relative_to(folder).parts
     has_word = any(word in path.name.lower() for word in TABLE_WORDS)
     first = parts[0].lower() if len(parts) > 1 else "."
-    place = TABLE_FOLDERS.index(first) if first in TABLE_FOLDERS else len(TABLE_FOLDERS)
-    return not has_word, place, len(parts), str(path)
+    rank = TABLE_FOLDERS.index(first) if first in TABLE_FOLDERS else len(TABLE_FOLDERS)
+    return not has_word, rank, len(parts), str(path)
 
 
-def _scan_file(file: PythonFile, own: Collection[str]) -> Iterator[Candidate]:
+def _scan_file(file: PythonFile, own_modules: Collection[str]) -> Iterator[Candidate]:
     """What of a file could be asked, less likely where another candidate is made of it."""
-    reader = ModuleReader(file.tree, own)
+    reader = ModuleReader(file.tree, own_modules)
     bonus = 2 * (not {"LangChain", "LlamaIndex", "Haystack"}.isdisjoint(map(find_framework, file.imports)))
     rows: list[tuple[str, CallForm, ast.stmt, set[str]]] = []  # with the names that it is made of
     for node in list_statements(file.tree.body):
-        names = {part.id for part in ast.walk(node) if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Load)}
+        names = {
+            child.id for child in ast.walk(node) if isinstance(child, ast.Name) and isinstance(child.ctx, ast.Load)
+        }
         name, form = _read_form(node, file.module, reader, is_framework=bonus > 0)
         if form is not None and not name.startswith("_"):
             rows.append((name, form, node, names - {name}))
@@ -263,8 +267,8 @@ class ModuleReader:
         classes: its own, by name.
     """
 
-    def __init__(self, tree: ast.Module, own: Collection[str]) -> None:
-        self._own = own
+    def __init__(self, tree: ast.Module, own_modules: Collection[str]) -> None:
+        self._own = own_modules
         self._definitions: dict[ast.stmt, ExpressionValue] = {}
         self.classes: Classes = {node.name: node for node in tree.body if isinstance(node, ast.ClassDef)}
         self.names: Names = ChainMap()
@@ -282,21 +286,23 @@ class ModuleReader:
         arguments = [*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs]
         names = self.names.new_child({argument.arg: UNKNOWN for argument in arguments})
         self._bind_names(node.body, names)
-        values = [self._read(value, names) for value in list_returns(node)]
-        known = [value for value in values if isinstance(value, ExpressionValue)]
-        return max(known, key=lambda value: (value.score, value.kind != "unknown"), default=UNKNOWN)
+        values = [self._read_expression(value, names) for value in list_returns(node)]
+        readable = [value for value in values if isinstance(value, ExpressionValue)]
+        return max(readable, key=lambda value: (value.score, value.kind != "unknown"), default=UNKNOWN)
 
     def _read_class(self, node: ast.ClassDef) -> ExpressionValue:
         for base in node.bases:
-            bound = self._read(base, self.names)
+            bound = self._read_expression(base, self.names)
             value = self.read_definition(bound) if isinstance(bound, ast.ClassDef) else UNKNOWN
             value = classify_call(bound) if isinstance(bound, str) else value
             if value.framework:
                 return value
-        if "haystack.component" not in [self._read(decorator, self.names) for decorator in node.decorator_list]:
+        if "haystack.component" not in [
+            self._read_expression(decorator, self.names) for decorator in node.decorator_list
+        ]:
             return UNKNOWN
-        words = {part.value for part in ast.walk(node) if isinstance(part, ast.Constant)}
-        words |= {part.arg or "" for part in ast.walk(node) if isinstance(part, ast.keyword)}
+        words = {child.value for child in ast.walk(node) if isinstance(child, ast.Constant)}
+        words |= {child.arg or "" for child in ast.walk(node) if isinstance(child, ast.keyword)}
         generates = 2 * (not words.isdisjoint({"replies", "answers"}))
         return ExpressionValue("part", "Haystack", generates, "documents" in words and "replies" not in words)
 
@@ -309,9 +315,9 @@ class ModuleReader:
                 case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.ClassDef():
                     names[node.name] = node
                 case ast.Assign(targets=[ast.Name(id=name)], value=value):
-                    names[name] = self._read(value, names)
+                    names[name] = self._read_expression(value, names)
                 case ast.AnnAssign(target=ast.Name(id=name), value=ast.expr() as value):
-                    names[name] = self._read(value, names)
+                    names[name] = self._read_expression(value, names)
                 case ast.Expr(
                     value=ast.Call(func=ast.Attribute(value=ast.Name(id=name), attr="add_component")) as call
                 ):
@@ -327,30 +333,30 @@ class ModuleReader:
         is_own = module.partition(".")[0] in self._own or (isinstance(node, ast.ImportFrom) and node.level > 0)
         return UNKNOWN if is_own else path
 
-    def _read(self, node: ast.expr, names: Names) -> Bound:
+    def _read_expression(self, node: ast.expr, names: Names) -> Bound:
         """What an expression stands for: a value, or a name that is not called yet."""
         match node:
             case ast.Name(id=name):
                 return names.get(name, UNKNOWN)
             case ast.Attribute(value=owner, attr=name):
-                bound = self._read(owner, names)
+                bound = self._read_expression(owner, names)
                 return f"{bound}.{name}" if isinstance(bound, str) else UNKNOWN
             case ast.Call():
                 return self._read_call(node, names)
             case ast.BinOp(op=ast.BitOr()):
                 return join_parts([self._read_part(part, names) for part in _split_pipe(node)])
             case ast.Await(value=inner):
-                return self._read(inner, names)
+                return self._read_expression(inner, names)
             case ast.Dict(values=values):
-                return hold_parts(ExpressionValue("part"), [self._read_part(value, names) for value in values])
+                return add_parts(ExpressionValue("part"), [self._read_part(value, names) for value in values])
         return UNKNOWN
 
     def _read_call(self, node: ast.Call, names: Names) -> ExpressionValue:
         method = node.func.attr if isinstance(node.func, ast.Attribute) else ""
-        bound = self._read(node.func.value if isinstance(node.func, ast.Attribute) else node.func, names)
+        bound = self._read_expression(node.func.value if isinstance(node.func, ast.Attribute) else node.func, names)
         arguments = self._read_arguments(node, names)
         if isinstance(bound, str):
-            return hold_parts(classify_call(f"{bound}.{method}".rstrip(".")), arguments)
+            return add_parts(classify_call(f"{bound}.{method}".rstrip(".")), arguments)
         if method:
             return call_method(bound if isinstance(bound, ExpressionValue) else UNKNOWN, method, arguments)
         return UNKNOWN if isinstance(bound, ExpressionValue) else self.read_definition(bound)
@@ -361,7 +367,7 @@ class ModuleReader:
 
     def _read_part(self, node: ast.expr, names: Names) -> ExpressionValue:
         """An operand or argument: what is unknown, such as a function, may be a model."""
-        bound = self._read(node, names)
+        bound = self._read_expression(node, names)
         if isinstance(node, ast.Lambda) or isinstance(bound, Function) or bound == UNKNOWN:
             return TYPE if isinstance(node, ast.Constant) else ExpressionValue(generates=1)
         if isinstance(bound, ExpressionValue):

@@ -17,10 +17,10 @@ def metrics(
     from ragauge.evaluation.metric_list import verb as catalogue
 
     if not name:
-        catalogue.bring_own()
+        catalogue.load_own_metrics()
     if as_json:
-        show_json(catalogue.one(name) if name else catalogue.listed())
+        show_json(catalogue.describe_metric(name) if name else catalogue.list_metrics())
     elif name:
-        show(catalogue.page(name))
+        show(catalogue.build_page(name))
     else:
-        show(catalogue.table())
+        show(catalogue.build_table())

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from ragauge.core.errors import UsageError
-from ragauge.dashboard.site import NoSuchPage, Site, asked_of
+from ragauge.dashboard.site import NoSuchPage, Site, parse_options
 from ragauge.evaluation.metric_list import verb as catalogue
 
 if TYPE_CHECKING:
@@ -49,30 +49,30 @@ class MetricPage:
 
     def html(self) -> str:
         """The page."""
-        needs = tuple(map(_needed, self.value["needs"].values()))
+        needs = tuple(map(_format_need, self.value["needs"].values()))
         return self.site.render("metric.html", "glossary", metric=self.value, written=self.written, needs=needs)
 
 
-def _needed(fact: str) -> str:
+def _format_need(fact: str) -> str:
     """A fact that a metric needs, and where it is from."""
     source, _, name = fact.partition(".")
     return f"{name.replace('_', ' ')} ({ORIGINS.get(source, f'asked of the judge as {source}')})"
 
 
-def page(site: Site, given: QueryParams) -> GlossaryPage:
+def build_page(site: Site, params: QueryParams) -> GlossaryPage:
     """All of them."""
-    asked_of(given, ())
-    return GlossaryPage(site, catalogue.listed())
+    parse_options(params, ())
+    return GlossaryPage(site, catalogue.list_metrics())
 
 
-def one(site: Site, given: QueryParams, metric: str) -> MetricPage:
+def build_metric_page(site: Site, params: QueryParams, metric: str) -> MetricPage:
     """The metric that an address names.
 
     Raises:
         NoSuchPage: no such metric; the nearest are in the text.
     """
-    asked_of(given, ())
+    parse_options(params, ())
     try:
-        return MetricPage(site, catalogue.one(metric), catalogue.written(metric))
+        return MetricPage(site, catalogue.describe_metric(metric), catalogue.parse_definition(metric))
     except UsageError as error:
         raise NoSuchPage(str(error)) from error

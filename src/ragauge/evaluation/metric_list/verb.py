@@ -6,8 +6,8 @@ from math import isfinite
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ragauge.metrics.catalogue import PRESETS, describe, entries, parse, register_object
-from ragauge.metrics.docstring import DocstringParts, parts
+from ragauge.metrics.catalogue import PRESETS, get_definition, list_entries, parse_metric, register_object
+from ragauge.metrics.docstring import DocstringParts, parse_docstring
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -15,38 +15,41 @@ if TYPE_CHECKING:
     from ragauge.metrics.base import Metric
 
 
-def bring_own() -> None:
+def load_own_metrics() -> None:
     """Finds the metrics of the user's own that ragauge.yaml names, and those that packages bring."""
-    from ragauge.core.config.config_loader import DEFAULT, read_config
-    from ragauge.core.object_lookup import is_named
+    from ragauge.core.config.config_loader import DEFAULT_FILE, read_config
+    from ragauge.core.object_lookup import is_object_path
     from ragauge.metrics.own import load_plug_ins
 
     load_plug_ins(register_object)
-    if not Path(DEFAULT).is_file():
+    if not Path(DEFAULT_FILE).is_file():
         return
     config = read_config().config
     names = [rule.metric for rule in config.gate.rules if rule.metric] if config.gate else []
     names += config.sweep.metrics if config.sweep else []
     if config.monitor:
-        names += [*config.monitor.metrics, *(name for one in config.monitor.schedules for name in one.metrics)]
+        names += [
+            *config.monitor.metrics,
+            *(name for schedule in config.monitor.schedules for name in schedule.metrics),
+        ]
     for name in names:
-        if is_named(name):
-            parse(name)
+        if is_object_path(name):
+            parse_metric(name)
 
 
-def listed() -> dict[str, Any]:
+def list_metrics() -> dict[str, Any]:
     """Every metric and preset as JSON types."""
-    return {"metrics": entries(), "presets": {name: list(parts) for name, parts in PRESETS.items()}}
+    return {"metrics": list_entries(), "presets": {name: list(metric_names) for name, metric_names in PRESETS.items()}}
 
 
-def one(name: str) -> dict[str, Any]:
+def describe_metric(name: str) -> dict[str, Any]:
     """One metric as JSON types: its printed name, sentence, formula and source.
 
     Raises:
         UnknownName: no such metric.
     """
-    metric = _defined(name)
-    sentence, formula, source = describe(metric)
+    metric = _find_metric(name)
+    sentence, formula, source = get_definition(metric)
     return {
         "name": str(metric),
         "sentence": sentence,
@@ -60,56 +63,64 @@ def one(name: str) -> dict[str, Any]:
     }
 
 
-def table() -> RenderableType:
+def build_table() -> RenderableType:
     """Every metric with what it measures and asks, then the presets."""
-    from ragauge.rendering.sections import ReportSection, ReportTable, columns
-    from ragauge.rendering.writers.terminal import terminal
+    from ragauge.rendering.sections import ReportSection, ReportTable, build_columns
+    from ragauge.rendering.writers.terminal import render_terminal
 
     rows = tuple(
-        (entry["example"], entry["measures"], ", ".join(entry["asks"]) or "–", describe(parse(entry["example"]))[0])
-        for entry in entries()
+        (
+            entry["example"],
+            entry["measures"],
+            ", ".join(entry["asks"]) or "–",
+            get_definition(parse_metric(entry["example"]))[0],
+        )
+        for entry in list_entries()
     )
-    presets = ReportTable(columns("preset", "metrics"), tuple((name, ", ".join(of)) for name, of in PRESETS.items()))
-    metrics = ReportTable(columns("metric", "measures", "asks", "what it says"), rows)
+    presets = ReportTable(
+        build_columns("preset", "metrics"),
+        tuple((name, ", ".join(metric_names)) for name, metric_names in PRESETS.items()),
+    )
+    metrics = ReportTable(build_columns("metric", "measures", "asks", "what it says"), rows)
     hint = ("One in full: ragauge metrics faithfulness",)
-    return terminal([ReportSection(table=metrics), ReportSection(table=presets, notes=hint)])
+    return render_terminal([ReportSection(table=metrics), ReportSection(table=presets, notes=hint)])
 
 
-def page(name: str) -> RenderableType:
+def build_page(name: str) -> RenderableType:
     """One metric's definition as written in its file."""
     from rich.console import Group
     from rich.text import Text
 
-    metric = _defined(name)
-    facts = one(name)
+    metric = _find_metric(name)
+    facts = describe_metric(name)
     low, high = metric.range
     about = f"measures {facts['measures']} · range {low:g} to {high:g} · better {facts['direction']}"
     asks = ", ".join(facts["needs"].values())
     head = Text(str(metric), style="bold"), Text(about, style="dim"), Text(f"needs {asks or 'nothing'}\n", style="dim")
-    return Group(*head, Text(definition(name)))
+    return Group(*head, Text(read_definition(name)))
 
 
-def definition(name: str) -> str:
+def read_definition(name: str) -> str:
     """One metric's documentation as written in its file: sentence, formula, symbols, undefined cases, source.
 
     Raises:
         UnknownName: no such metric.
     """
-    doc = type(_defined(name)).__doc__ or ""
+    doc = type(_find_metric(name)).__doc__ or ""
     return "\n".join(line.removeprefix("    ") for line in doc.splitlines())
 
 
-def written(name: str) -> DocstringParts:
+def parse_definition(name: str) -> DocstringParts:
     """The same in its parts.
 
     Raises:
         UnknownName: no such metric.
     """
-    return parts(type(_defined(name)))
+    return parse_docstring(type(_find_metric(name)))
 
 
-def _defined(name: str) -> Metric:
+def _find_metric(name: str) -> Metric:
     """A metric, or the row of comparisons that has a definition though nobody can ask for it."""
     from ragauge.comparison.comparability import FailedResponse
 
-    return FailedResponse() if name == FailedResponse.name() else parse(name)
+    return FailedResponse() if name == FailedResponse.name() else parse_metric(name)

@@ -11,12 +11,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 from ragauge.diagnosis.causes.cause_context import CauseContext
-from ragauge.metrics.facts import Facts, resolve
+from ragauge.metrics.facts import Facts, resolve_fact
 from ragauge.scores.arrays import ResponseIndex
-from ragauge.scores.estimates import clusters, estimate
+from ragauge.scores.estimates import estimate_response_mean, get_cluster_codes
 from ragauge.scores.gather import Visit
 from ragauge.scores.indicators import STARTING_POINTS
-from ragauge.scores.results.overview import Alignment, MeanEstimate, RankUse, hardly_relevant
+from ragauge.scores.results.overview import Alignment, MeanEstimate, RankUse, has_little_relevant
 from ragauge.stats.correlation import spearman_of_marks
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Use:
+class UsedPassages:
     """One response with the marks of its passages.
 
     Attributes:
@@ -44,12 +44,12 @@ class Use:
     used: tuple[bool, ...] | None
 
     @staticmethod
-    def of(visit: Visit) -> Use:
+    def of(visit: Visit) -> UsedPassages:
         """Reads the marks from the evidence."""
         facts = Facts(visit.example, visit.response, visit.evidence)
-        used = resolve("verify_answer.used", facts)
-        known = isinstance(used, tuple) and None not in used
-        return Use(visit.place, CauseContext(facts), used if known else None)
+        used = resolve_fact("verify_answer.used", facts)
+        is_known = isinstance(used, tuple) and None not in used
+        return UsedPassages(visit.place, CauseContext(facts), used if is_known else None)
 
     @property
     def answers(self) -> bool:
@@ -59,12 +59,12 @@ class Use:
         """
         if self.used is None or len(self.used) < MIN_RANKED or self.seen.answer is None or not self.seen.answer.claims:
             return False
-        return self.seen.is_answerable is not False and self.seen.refuse is False
+        return self.seen.is_answerable is not False and self.seen.is_refusal is False
 
 
 MIN_RANKED = 2  # passages: of one nothing tells whether ranking and generator agree
-USED, RELEVANT, KNOWN = 1, 2, 4  # bits of a passage's mark; KNOWN: whether it is relevant is known
-FLAG = STARTING_POINTS["ignored_top_ranked"].value
+USED, RELEVANT, RELEVANCE_KNOWN = 1, 2, 4  # bits of a passage's mark; KNOWN: whether it is relevant is known
+FLAG_SHARE = STARTING_POINTS["ignored_top_ranked"].value
 THIRDS = ("first", "middle", "last")
 
 
@@ -77,7 +77,7 @@ class AlignmentGatherer:
         self._answers = bytearray()
         self._marks = bytearray()
 
-    def add(self, use: Use) -> None:
+    def add(self, use: UsedPassages) -> None:
         """Takes in a response; one of which it is not known what it used is left out."""
         if use.used is None:
             return
@@ -85,29 +85,31 @@ class AlignmentGatherer:
         self._lengths.append(len(use.used))
         self._answers.append(use.answers)
         self._marks.extend(
-            USED * used + (0 if mark is None else KNOWN + RELEVANT * mark)
-            for used, mark in zip(use.used, relevance(use), strict=True)
+            USED * used + (0 if mark is None else RELEVANCE_KNOWN + RELEVANT * mark)
+            for used, mark in zip(use.used, list_relevance(use), strict=True)
         )
 
-    def used(self, places: Iterable[int]) -> dict[int, tuple[int, ...]]:
+    def used(self, indices: Iterable[int]) -> dict[int, tuple[int, ...]]:
         """Place -> ranks of the passages used, of those of these responses of which it is known."""
-        return {index: _ranked(marks, USED) for index, _, marks in self._of(places)}
+        return {index: _list_marked_ranks(marks, USED) for index, _, marks in self._select_marks(indices)}
 
-    def relevant(self, places: Iterable[int]) -> dict[int, tuple[int, ...]]:
+    def relevant(self, indices: Iterable[int]) -> dict[int, tuple[int, ...]]:
         """Place -> ranks of the passages known to be relevant, of those of these responses that count."""
-        return {index: _ranked(marks, RELEVANT) for index, counts, marks in self._of(places) if counts}
+        return {
+            index: _list_marked_ranks(marks, RELEVANT) for index, counts, marks in self._select_marks(indices) if counts
+        }
 
-    def handed(self, places: Iterable[int]) -> dict[int, int]:
+    def count_passages(self, indices: Iterable[int]) -> dict[int, int]:
         """Place -> passages handed on, of the same responses as `used`."""
-        return {index: len(marks) for index, _, marks in self._of(places)}
+        return {index: len(marks) for index, _, marks in self._select_marks(indices)}
 
-    def _of(self, places: Iterable[int]) -> Iterator[tuple[int, bool, bytearray]]:
+    def _select_marks(self, indices: Iterable[int]) -> Iterator[tuple[int, bool, bytearray]]:
         """Place, whether it counts, and marks of these responses."""
-        wanted, at = set(places), 0
+        requested, start = set(indices), 0
         for index, length, counts in zip(self._places, self._lengths, self._answers, strict=True):
-            if index in wanted:
-                yield index, bool(counts), self._marks[at : at + length]
-            at += length
+            if index in requested:
+                yield index, bool(counts), self._marks[start : start + length]
+            start += length
 
     def alignment(self, index: ResponseIndex, level: float = 0.95, scored: Marks | None = None) -> Alignment | None:
         """What was found; None where no response counts.
@@ -124,27 +126,27 @@ class AlignmentGatherer:
             counts &= scored[np.array(self._places, dtype=np.int32)]
         if not counts.any():
             return None
-        marked = self._passages(counts)
+        marked = self._collect_passages(counts)
         first = marked.rank == 1
         ignored = ~marked.used[first]
-        share = _rate(ignored, marked.place[first], index, level)
-        rho, interval = spearman_of_marks(marked.rank, marked.used, clusters(index)[marked.place], level)
-        best = _best(marked)
-        ranks, answers = tuple(_ranks(marked, best)), int(first.sum())
-        above = share.interval is not None and share.interval.low > FLAG
+        share = _estimate_rate(ignored, marked.place[first], index, level)
+        rho, interval = spearman_of_marks(marked.rank, marked.used, get_cluster_codes(index)[marked.place], level)
+        best = _find_best_ranks(marked)
+        ranks, answers = tuple(_count_rank_use(marked, best)), int(first.sum())
+        is_above = share.interval is not None and share.interval.low > FLAG_SHARE
         return Alignment(
             ranks=ranks,
             answers=answers,
             ignored_top=int(ignored.sum()),
             ignored_share=share,
-            flagged=above and not hardly_relevant(ranks, answers),
+            flagged=is_above and not has_little_relevant(ranks, answers),
             unused=int((best == 0).sum()),
             correlation=rho,
             correlation_interval=interval,
-            positions=dict(_positions(marked, index, level)),
+            positions=dict(_estimate_thirds(marked, index, level)),
         )
 
-    def _passages(self, counts: Marks) -> _Passages:
+    def _collect_passages(self, counts: Marks) -> _Passages:
         """The passages of the answers that count."""
         import numpy as np
 
@@ -159,37 +161,37 @@ class AlignmentGatherer:
             rank=np.arange(1, mark.size + 1, dtype=np.int32) - first,
             of=np.repeat(length, length),
             used=(mark & USED) > 0,
-            known=(mark & KNOWN) > 0,
+            known=(mark & RELEVANCE_KNOWN) > 0,
             relevant=(mark & RELEVANT) > 0,
         )
 
 
-def _ranked(marks: Iterable[int], bit: int) -> tuple[int, ...]:
+def _list_marked_ranks(marks: Iterable[int], bit: int) -> tuple[int, ...]:
     return tuple(rank for rank, mark in enumerate(marks, 1) if mark & bit)
 
 
-def third(rank: int, of: int) -> str:
+def find_third(rank: int, n_passages: int) -> str:
     """In which third of a context of several passages one lies, by its middle; "" for a context of one.
 
-    >>> [third(rank, 4) for rank in (1, 2, 3, 4)], third(1, 1)
+    >>> [find_third(rank, 4) for rank in (1, 2, 3, 4)], find_third(1, 1)
     (['first', 'middle', 'middle', 'last'], '')
     """
-    return THIRDS[3 * (2 * rank - 1) // (2 * of)] if of > 1 else ""
+    return THIRDS[3 * (2 * rank - 1) // (2 * n_passages)] if n_passages > 1 else ""
 
 
-def relevance(use: Use) -> list[bool | None]:
+def list_relevance(use: UsedPassages) -> list[bool | None]:
     """Per passage handed on, whether it is relevant: as the judge rated it, else as its document is labelled.
 
     With labels, a document that has none is not relevant. None where there is neither rating nor label.
     """
-    seen = use.seen
-    rated = seen.marks or {}
-    labelled = bool(seen.example.relevant or seen.spans)
-    gold = {doc_id for item in seen.relevant for doc_id in item.doc_ids}
+    context = use.seen
+    rated = context.relevance_by_passage or {}
+    is_labeled = bool(context.example.relevant or context.gold_spans)
+    gold = {doc_id for item in context.relevant for doc_id in item.doc_ids}
     verdicts: list[bool | None] = []
-    for n, passage in enumerate(seen.passages or (), 1):
+    for n, passage in enumerate(context.passages or (), 1):
         mark = rated.get(n)
-        verdicts.append(passage.doc_id in gold if mark is None and labelled else mark)
+        verdicts.append(passage.doc_id in gold if mark is None and is_labeled else mark)
     return verdicts
 
 
@@ -215,47 +217,52 @@ class _Passages(NamedTuple):
     relevant: Marks
 
 
-def _best(marked: _Passages) -> Codes:
+def _find_best_ranks(marked: _Passages) -> Codes:
     """The highest rank that each answer used; 0 where it used none."""
     import numpy as np
 
-    none = int(marked.rank.max()) + 1
-    best = np.minimum.reduceat(np.where(marked.used, marked.rank, none), marked.starts)
-    return np.where(best == none, 0, best)
+    unused_rank = int(marked.rank.max()) + 1
+    best_ranks = np.minimum.reduceat(np.where(marked.used, marked.rank, unused_rank), marked.starts)
+    return np.where(best_ranks == unused_rank, 0, best_ranks)
 
 
-def _ranks(marked: _Passages, best: Codes) -> Iterator[RankUse]:
+def _count_rank_use(marked: _Passages, best_ranks: Codes) -> Iterator[RankUse]:
     import numpy as np
 
-    most = int(marked.rank.max())
+    max_rank = int(marked.rank.max())
 
-    def count(of: Codes) -> list[int]:
-        return [int(n) for n in np.bincount(of, minlength=most + 1)]
+    def count_by_rank(ranks: Codes) -> list[int]:
+        return [int(n) for n in np.bincount(ranks, minlength=max_rank + 1)]
 
-    n, used, first = count(marked.rank), count(marked.rank[marked.used]), count(best)
-    known, relevant = count(marked.rank[marked.known]), count(marked.rank[marked.relevant])
-    both = count(marked.rank[marked.relevant & marked.used])
-    for rank in range(1, most + 1):
-        there = bool(known[rank])
+    n, used, first = count_by_rank(marked.rank), count_by_rank(marked.rank[marked.used]), count_by_rank(best_ranks)
+    n_known, relevant = count_by_rank(marked.rank[marked.known]), count_by_rank(marked.rank[marked.relevant])
+    both = count_by_rank(marked.rank[marked.relevant & marked.used])
+    for rank in range(1, max_rank + 1):
+        is_known = bool(n_known[rank])
         yield RankUse(
-            rank, n[rank], used[rank], first[rank], relevant[rank] if there else None, both[rank] if there else None
+            rank,
+            n[rank],
+            used[rank],
+            first[rank],
+            relevant[rank] if is_known else None,
+            both[rank] if is_known else None,
         )
 
 
-def _positions(marked: _Passages, index: ResponseIndex, level: float) -> Iterator[tuple[str, MeanEstimate]]:
+def _estimate_thirds(marked: _Passages, index: ResponseIndex, level: float) -> Iterator[tuple[str, MeanEstimate]]:
     """Thirds of the context, by where a passage's middle lies; a context of one passage has none.
 
     Of two passages one is first and one last; of four, two are in the middle.
     """
     middle = (2 * marked.rank - 1) / (2 * marked.of)
-    third = (3 * middle).astype(int)
+    third_index = (3 * middle).astype(int)
     for number, name in enumerate(THIRDS):
-        chosen = marked.relevant & (marked.of > 1) & (third == number)
-        yield name, _rate(marked.used[chosen], marked.place[chosen], index, level)
+        selected = marked.relevant & (marked.of > 1) & (third_index == number)
+        yield name, _estimate_rate(marked.used[selected], marked.place[selected], index, level)
 
 
-def _rate(
-    marks: npt.NDArray[np.bool_], places: npt.NDArray[np.int64], index: ResponseIndex, level: float
+def _estimate_rate(
+    marks: npt.NDArray[np.bool_], indices: npt.NDArray[np.int64], index: ResponseIndex, level: float
 ) -> MeanEstimate:
     """The share of what a judge marked."""
-    return estimate(marks.astype(float), places, index, kind="rate", level=level, sampled=True)
+    return estimate_response_mean(marks.astype(float), indices, index, kind="rate", level=level, sampled=True)

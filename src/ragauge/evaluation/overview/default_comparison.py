@@ -8,10 +8,10 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from ragauge.core.errors import UsageError
-from ragauge.verbs.sources import store_url
+from ragauge.verbs.sources import resolve_store_url
 
 if TYPE_CHECKING:
-    from ragauge.comparison.baselines.baseline_choice import Bases
+    from ragauge.comparison.baselines.baseline_choice import BaselineFinder
     from ragauge.core.response import Run
     from ragauge.evaluation.runs.run_rows import RunRow
     from ragauge.evaluation.runs.verb import OpenRun
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class HeldRun:
+class ComparedRun:
     """A run beside another one.
 
     Attributes:
@@ -37,7 +37,9 @@ class HeldRun:
     why: str
 
 
-def held_run(run: Run, judge: str | None = None, *, baseline: str = "", store: str | None = None) -> HeldRun:
+def compare_with_default(
+    run: Run, judge: str | None = None, *, baseline: str = "", store: str | None = None
+) -> ComparedRun:
     """A run beside the first other one that it can be compared with; alone where there is none.
 
     Args:
@@ -52,71 +54,78 @@ def held_run(run: Run, judge: str | None = None, *, baseline: str = "", store: s
     """
     from ragauge.store.store_access import open_store
 
-    with open_store(store_url(store)) as opened:
-        return held_in(opened, run, judge, baseline)
+    with open_store(resolve_store_url(store)) as opened_store:
+        return find_default_comparison(opened_store, run, judge, baseline)
 
 
-def open_base(which: str, *, store: str | None = None) -> OpenRun:
+def open_baseline_run(which: str, *, store: str | None = None) -> OpenRun:
     """The run that others are to be held against: by a baseline's name or tag, else by its id or name, or "latest".
 
     Raises:
         UnknownName: no such baseline or run; the nearest names and all baselines are in the text.
         UsageError: no name.
     """
-    from ragauge.comparison.baselines.baseline import baseline_run
+    from ragauge.comparison.baselines.baseline import find_baseline_run
     from ragauge.evaluation.runs.verb import OpenRun
     from ragauge.store.store_access import open_store
 
-    with open_store(store_url(store)) as opened:
-        found = baseline_run(which, opened)
-        if found is None:
+    with open_store(resolve_store_url(store)) as opened_store:
+        base_run = find_baseline_run(which, opened_store)
+        if base_run is None:
             raise UsageError("which run are the others held against? Name a baseline or a run, such as main.")
-        return OpenRun(found, opened.url)
+        return OpenRun(base_run, opened_store.url)
 
 
-def held_in(
-    store: Store, run: Run, judge: str | None = None, baseline: str = "", known: tuple[RunFacts, Bases] | None = None
-) -> HeldRun:
-    """As `held_run`, in a store that is open; `known` where what lists say of the run was read already."""
-    from ragauge.comparison.baselines.baseline import baseline_run
-    from ragauge.comparison.baselines.baseline_choice import Bases
-    from ragauge.evaluation.runs.run_rows import row_without_verdict
-    from ragauge.evaluation.scorecard.card_cache import compared, kept_card
-    from ragauge.evaluation.scorecard.cards import asked_for, judged, stored_card
+def find_default_comparison(
+    store: Store,
+    run: Run,
+    judge: str | None = None,
+    baseline: str = "",
+    run_facts: tuple[RunFacts, BaselineFinder] | None = None,
+) -> ComparedRun:
+    """As `compare_with_default`, in a store that is open.
 
-    facts, bases = known or (store.run_list.facts([run.run_id])[run.run_id], Bases(store))
-    row, evaluated = row_without_verdict(run, facts), False
+    `run_facts` is what lists show of the run, where it was read already.
+    """
+    from ragauge.comparison.baselines.baseline import find_baseline_run
+    from ragauge.comparison.baselines.baseline_choice import BaselineFinder
+    from ragauge.evaluation.runs.run_rows import build_row_without_verdict
+    from ragauge.evaluation.scorecard.card_cache import is_compared, read_cached_card
+    from ragauge.evaluation.scorecard.cards import load_card, resolve_judge, resolve_scored_judge
+
+    facts, bases = run_facts or (store.run_list.facts([run.run_id])[run.run_id], BaselineFinder(store))
+    row, evaluated = build_row_without_verdict(run, facts), False
     if baseline:
-        base = baseline_run(baseline, store)
-        return HeldRun(row, stored_card(store, run, judge, base), base, "")
-    judge_id = asked_for(store, run, judge)
+        base = find_baseline_run(baseline, store)
+        return ComparedRun(row, load_card(store, run, judge, base), base, "")
+    judge_id = resolve_judge(store, run, judge)
     for choice in bases.of(run, facts):
         other = store.runs.find(choice.run_id)
-        shown = kept_card(store, run, judge_id, other)
-        if shown is None:
+        card = read_cached_card(store, run, judge_id, other)
+        if card is None:
             if not evaluated:  # what is wrong with the run itself is told, not passed over
-                judged(store, run, judge)
+                resolve_scored_judge(store, run, judge)
                 evaluated = True
-            shown = _beside(store, run, judge_id, other)
-        if shown is not None and compared(shown.card):
-            return HeldRun(row, shown, other, choice.why)
-    return HeldRun(row, stored_card(store, run, judge), None, "")
+            card = _build_comparison_card(store, run, judge_id, other)
+        if card is not None and is_compared(card.card):
+            return ComparedRun(row, card, other, choice.why)
+    return ComparedRun(row, load_card(store, run, judge), None, "")
 
 
-def _beside(store: Store, run: Run, judge_id: str | None, base: Run) -> Scorecard | None:
+def _build_comparison_card(store: Store, run: Run, judge_id: str | None, base: Run) -> Scorecard | None:
     """The scorecard of a run beside another one, computed; None where they cannot be compared, which is kept too."""
-    from ragauge.evaluation.scorecard.card_cache import Incomparable
-    from ragauge.evaluation.scorecard.cards import stored_card
+    from ragauge.evaluation.scorecard.card_cache import IncomparablePair
+    from ragauge.evaluation.scorecard.cards import load_card
 
-    found = Incomparable(store, run, judge_id, base)
+    incomparable = IncomparablePair(store, run, judge_id, base)
     try:
-        return stored_card(store, run, judge_id, base)
+        return load_card(store, run, judge_id, base)
     except UsageError:  # it was judged otherwise, or has no example in common
-        found.keep()
+        incomparable.save_pair()
         return None
 
 
-def with_verdicts(rows: Sequence[RunRow], *, store: str | None = None, seconds: float | None = None) -> list[RunRow]:
+def add_verdicts(rows: Sequence[RunRow], *, store: str | None = None, seconds: float | None = None) -> list[RunRow]:
     """A list of runs, each with the verdict that its page says; what has none that holds is computed, and kept.
 
     Args:
@@ -127,18 +136,18 @@ def with_verdicts(rows: Sequence[RunRow], *, store: str | None = None, seconds: 
     from ragauge.store.store_access import open_store
 
     until = None if seconds is None else time.monotonic() + seconds
-    found: list[RunRow] = []
-    with open_store(store_url(store)) as opened:
+    updated: list[RunRow] = []
+    with open_store(resolve_store_url(store)) as opened_store:
         for row in rows:
-            told = bool(row.verdict) or row.state != "finished" or not row.means or not row.against
+            is_settled = bool(row.verdict) or row.state != "finished" or not row.means or not row.against
             late = until is not None and time.monotonic() > until
-            found.append(row if told or late else _with_verdict(opened, row))
-    return found
+            updated.append(row if is_settled or late else _add_verdict(opened_store, row))
+    return updated
 
 
-def _with_verdict(store: Store, row: RunRow) -> RunRow:
-    held = held_in(store, store.runs.find(row.run_id))
-    told = held.shown.card.baseline
-    if told is None or held.base is None:
+def _add_verdict(store: Store, row: RunRow) -> RunRow:
+    comparison = find_default_comparison(store, store.runs.find(row.run_id))
+    baseline = comparison.shown.card.baseline
+    if baseline is None or comparison.base is None:
         return replace(row, against="")  # it can be compared with none of them
-    return replace(row, verdict=told.verdict, baseline=held.base.name, against=held.base.run_id)
+    return replace(row, verdict=baseline.verdict, baseline=comparison.base.name, against=comparison.base.run_id)

@@ -9,18 +9,24 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from ragauge.core.verdict import OPEN_VERDICTS, Verdict
-from ragauge.evaluation.overview.alignment import AlignmentGatherer, Use
-from ragauge.evaluation.overview.bins import distributions
-from ragauge.evaluation.overview.run_counts import causes_by_segment
+from ragauge.evaluation.overview.alignment import AlignmentGatherer, UsedPassages
+from ragauge.evaluation.overview.bins import build_distributions
+from ragauge.evaluation.overview.run_counts import count_causes_by_segment
 from ragauge.evaluation.overview.stages import StageGatherer
-from ragauge.evaluation.overview.timings import TOTAL, LengthGatherer, SpendingGatherer, TimingGatherer, length_bands
+from ragauge.evaluation.overview.timings import (
+    TOTAL,
+    LengthGatherer,
+    SpendingGatherer,
+    TimingGatherer,
+    build_length_bands,
+)
 from ragauge.scores.categories import CategoryColumn
 from ragauge.scores.failures import FailedResponses
 from ragauge.scores.gather import Visit
-from ragauge.scores.quality import rank, worst_first
+from ragauge.scores.quality import build_sort_key, select_worst
 from ragauge.scores.results.overview import ListedResponse, Overview
-from ragauge.scores.segments import Segments, without_gaps
-from ragauge.scores.values import Values
+from ragauge.scores.segments import Segments, name_missing_values
+from ragauge.scores.values import MetricValues
 from ragauge.scores.verdicts import ResponseVerdicts
 
 if TYPE_CHECKING:
@@ -29,9 +35,9 @@ if TYPE_CHECKING:
 
     Floats = npt.NDArray[np.float64]
 
-FIRST_USE = "ignored_top_ranked"  # the metric that alignment must agree with
-MOST_LISTED = 1_000  # a page of more does not open at once
-MOST_QUERY = 200  # characters of a question
+ALIGNMENT_METRIC = "ignored_top_ranked"  # the metric that alignment must agree with
+MAX_LISTED = 1_000  # a page of more does not open at once
+MAX_QUERY_CHARS = 200  # characters of a question
 
 
 class ListedExtras(NamedTuple):
@@ -78,8 +84,8 @@ class ChosenResponse(NamedTuple):
     decided_by: str
 
 
-def choose(
-    verdicts: ResponseVerdicts, failed: FailedResponses, quality: Floats, most: int = MOST_LISTED
+def choose_responses(
+    verdicts: ResponseVerdicts, failed: FailedResponses, quality: Floats, max_n: int = MAX_LISTED
 ) -> tuple[ChosenResponse, ...]:
     """The responses to list: all failed ones, then the others; in each part the lowest quality first.
 
@@ -89,94 +95,98 @@ def choose(
         verdicts: of the responses.
         failed: the failed ones.
         quality: shape (responses,), NaN = none: such a failed response is the worst, another one the last.
-        most: how many at most.
+        max_n: how many at most.
     """
     import numpy as np
 
-    index, none = failed.index, np.isnan(quality)
-    order, order_of_others = np.where(none, -1.0, quality), np.where(none, 2.0, quality)
+    index, is_missing = failed.index, np.isnan(quality)
+    order, order_of_others = np.where(is_missing, -1.0, quality), np.where(is_missing, 2.0, quality)
     turns = sorted(
-        (turn, rank(index, row, order), row, cause)
+        (turn, build_sort_key(index, row, order), row, cause)
         for cause in failed.cause.values
-        for turn, row in enumerate(worst_first(index, failed.of_cause(cause).place, order, most))
+        for turn, row in enumerate(select_worst(index, failed.select_cause(cause).place, order, max_n))
     )
-    causes = {row: cause for _, _, row, cause in sorted(turns[:most], key=lambda turn: turn[1])}
+    causes = {row: cause for _, _, row, cause in sorted(turns[:max_n], key=lambda turn: turn[1])}
     others = np.ones(len(index), dtype=bool)
     others[failed.place] = False
-    rest = worst_first(index, np.flatnonzero(others), order_of_others, most - len(causes))
-    places, decided_by = [*causes, *rest], failed.decided_by(list(causes))
+    remaining = select_worst(index, np.flatnonzero(others), order_of_others, max_n - len(causes))
+    indices, decided_by = [*causes, *remaining], failed.decided_by(list(causes))
     return tuple(
         ChosenResponse(
-            at,
-            index.query_ids[index.query[at]],
-            int(index.repeat[at]),
-            causes.get(at, ""),
-            (verdict := verdicts.at(at)).verdict,
+            position,
+            index.query_ids[index.query[position]],
+            int(index.repeat[position]),
+            causes.get(position, ""),
+            (verdict := verdicts.at(position)).verdict,
             verdict.reason if verdict.verdict in OPEN_VERDICTS else "",
-            None if none[at] else float(quality[at]),
-            decided_by.get(at, ""),
+            None if is_missing[position] else float(quality[position]),
+            decided_by.get(position, ""),
         )
-        for at in map(int, places)
+        for position in map(int, indices)
     )
 
 
-def listed(
-    chosen: Sequence[ChosenResponse],
-    values: Values,
+def build_listed_responses(
+    selected: Sequence[ChosenResponse],
+    values: MetricValues,
     segments: Segments,
     questions: Mapping[int, str],
-    beside: ListedExtras,
+    extras: ListedExtras,
 ) -> tuple[ListedResponse, ...]:
     """A row a response, in the order chosen.
 
     Args:
-        chosen: as `choose` gives them.
+        selected: as `choose_responses` gives them.
         values: every metric's values.
         segments: the columns shown.
         questions: place -> question.
-        beside: what there is beside the scores.
+        extras: what there is beside the scores.
     """
     index = values.index
-    columns = segments.by_number(index.query_ids)
+    columns = segments.align_columns(index.query_ids)
     return tuple(
         ListedResponse(
             query_id=response.query_id,
             repeat=response.repeat,
-            query=cut(questions.get(response.place, "")),
+            query=shorten_query(questions.get(response.place, "")),
             verdict=response.verdict,
             cause=response.cause,
             decided_by=response.decided_by,
             quality=response.quality,
-            values=_numbers(values, beside.numbers, response.place),
-            segments=_labels(columns, int(index.query[response.place])),
-            used=beside.used.get(response.place),
-            relevant=beside.relevant.get(response.place),
-            handed=beside.handed.get(response.place, 0),
-            kept=beside.kept.get(response.place, {}),
-            timings=beside.timings.get(response.place, {}),
+            values=_select_numbers(values, extras.numbers, response.place),
+            segments=_select_labels(columns, int(index.query[response.place])),
+            used=extras.used.get(response.place),
+            relevant=extras.relevant.get(response.place),
+            handed=extras.handed.get(response.place, 0),
+            kept=extras.kept.get(response.place, {}),
+            timings=extras.timings.get(response.place, {}),
             reason=response.reason,
         )
-        for response in chosen
+        for response in selected
     )
 
 
-def cut(query: str, most: int = MOST_QUERY) -> str:
+def shorten_query(query: str, max_chars: int = MAX_QUERY_CHARS) -> str:
     """A question, cut when long.
 
-    >>> cut("How long is the warranty?", 8)
+    >>> shorten_query("How long is the warranty?", 8)
     'How long …'
     """
-    return query if len(query) <= most else f"{query[:most].rstrip()} …"
+    return query if len(query) <= max_chars else f"{query[:max_chars].rstrip()} …"
 
 
-def _labels(columns: Mapping[str, CategoryColumn[str | None]], query: int) -> dict[str, str]:
+def _select_labels(columns: Mapping[str, CategoryColumn[str | None]], query: int) -> dict[str, str]:
     labels = ((name, column[query]) for name, column in columns.items())
     return {name: value for name, value in labels if value is not None}
 
 
-def _numbers(values: Values, others: Mapping[str, Mapping[int, float]], index: int) -> dict[str, float]:
+def _select_numbers(values: MetricValues, others: Mapping[str, Mapping[int, float]], index: int) -> dict[str, float]:
     row = values.at(index)
-    extra = {name: of[index] for name, of in others.items() if name not in values and index in of}
+    extra = {
+        name: values_by_index[index]
+        for name, values_by_index in others.items()
+        if name not in values and index in values_by_index
+    }
     return row | extra
 
 
@@ -201,61 +211,63 @@ class OverviewGatherer:
 
     def add(self, visit: Visit) -> None:
         """Takes in a response."""
-        use = Use.of(visit)
+        use = UsedPassages.of(visit)
         self._alignment.add(use)
         self._stages.add(use)
         self._timings.add(visit)
         self._spending.add(visit)
         self._lengths.add(visit)
-        if visit.place < MOST_LISTED:
-            self.questions[visit.place] = cut(visit.example.query)
+        if visit.place < MAX_LISTED:
+            self.questions[visit.place] = shorten_query(visit.example.query)
 
     def overview(
         self,
-        values: Values,
-        chosen: Sequence[ChosenResponse],
+        values: MetricValues,
+        selected: Sequence[ChosenResponse],
         questions: Mapping[int, str],
         failed: FailedResponses,
         segments: Segments,
-        shown: Mapping[str, Mapping[str, object]],
+        shown_segments: Mapping[str, Mapping[str, object]],
         level: float = 0.95,
     ) -> Overview:
         """The overview.
 
         Args:
             values: every metric's values, after they were read.
-            chosen: the responses to list, as `listing.choose` gives them.
+            selected: the responses to list, as `listing.choose` gives them.
             questions: place -> question of those that are not among `questions` here.
             failed: the failed responses.
-            segments: tidy, with the columns of `shown`; None there is "(none)".
-            shown: the scorecard's segments: column -> value -> anything.
+            segments: tidy, with the columns of `shown_segments`; None there is "(none)".
+            shown_segments: the scorecard's segments: column -> value -> anything.
             level: of the intervals.
         """
         import numpy as np
 
-        index, places = values.index, [response.place for response in chosen]
+        index, indices = values.index, [response.place for response in selected]
         lengths = self._lengths.lengths(values)
         numbers = {
-            lengths.name: {index: float(lengths.of[index]) for index in places if np.isfinite(lengths.of[index])},
-            LATENCY: self._timings.of(TOTAL, places),
+            lengths.name: {index: float(lengths.of[index]) for index in indices if np.isfinite(lengths.of[index])},
+            LATENCY: self._timings.of(TOTAL, indices),
         }
-        beside = ListedExtras(
-            self._alignment.used(places),
-            self._alignment.relevant(places),
-            self._alignment.handed(places),
-            self._stages.kept(places),
-            self._timings.stages_of(places),
+        extras = ListedExtras(
+            self._alignment.used(indices),
+            self._alignment.relevant(indices),
+            self._alignment.count_passages(indices),
+            self._stages.find_kept_shares(indices),
+            self._timings.find_stage_times(indices),
             numbers,
         )
-        scored = np.isfinite(values.of(FIRST_USE)) if FIRST_USE in values else None
-        columns = Segments(segments.query_ids, {name: without_gaps(segments.columns[name]) for name in shown})
+        scored = np.isfinite(values.of(ALIGNMENT_METRIC)) if ALIGNMENT_METRIC in values else None
+        columns = Segments(
+            segments.query_ids, {name: name_missing_values(segments.columns[name]) for name in shown_segments}
+        )
         return Overview(
-            listed=listed(chosen, values, columns, self.questions | dict(questions), beside),
+            listed=build_listed_responses(selected, values, columns, self.questions | dict(questions), extras),
             listed_of=len(index),
-            causes_by_segment=causes_by_segment(failed, columns, shown),
-            distributions=distributions(values),
+            causes_by_segment=count_causes_by_segment(failed, columns, shown_segments),
+            distributions=build_distributions(values),
             alignment=self._alignment.alignment(index, level, scored),
-            lengths=length_bands(values, lengths, level),
+            lengths=build_length_bands(values, lengths, level),
             stages=self._stages.stages(index, level),
             timings=self._timings.timings(index),
             spending=self._spending.spending(),

@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from ragauge.scores.failures import EXCEPTION, FailedResponses, calls_failed
+from ragauge.scores.failures import EXCEPTION, FailedResponses, describe_failed_calls
 from ragauge.scores.gather import Visit
 from ragauge.scores.results.overview import Spending, Timing
 from ragauge.scores.segments import Segments
@@ -17,8 +17,8 @@ from ragauge.scores.segments import Segments
 CauseCounts = Mapping[str, Mapping[str, Mapping[str, int]]]
 
 
-def causes_by_segment(
-    failed: FailedResponses, segments: Segments, shown: Mapping[str, Mapping[str, object]]
+def count_causes_by_segment(
+    failed: FailedResponses, segments: Segments, shown_segments: Mapping[str, Mapping[str, object]]
 ) -> CauseCounts:
     """Column -> value -> cause -> failed examples, over the failed examples of a run.
 
@@ -28,29 +28,30 @@ def causes_by_segment(
     Args:
         failed: the failed responses.
         segments: tidy, of the same run.
-        shown: column -> value -> anything, as the scorecard shows segments: its columns and their order are kept.
+        shown_segments: column -> value -> anything, as the scorecard shows segments: its columns and their order
+            are kept.
 
     Returns:
         The values in the order shown, also those where nothing failed; the causes of each most frequent first.
     """
     import numpy as np
 
-    mine = failed.by_example()
-    columns = segments.by_number(mine.index.query_ids)
+    failed_examples = failed.by_example()
+    columns = segments.align_columns(failed_examples.index.query_ids)
     by_column: dict[str, dict[str, dict[str, int]]] = {}
-    for name, values in shown.items():
-        labels, cells = columns[name].take(mine.query), {value: dict[str, int]() for value in values}
+    for name, values in shown_segments.items():
+        labels, cells = columns[name].take(failed_examples.query), {value: dict[str, int]() for value in values}
         for number, value in enumerate(labels.values):
-            counts = mine.cause.take(np.flatnonzero(labels.codes == number)).counts()
-            pairs = sorted(zip(mine.cause.values, counts, strict=True), key=lambda pair: (-pair[1], pair[0]))
-            known = {cause: count for cause, count in pairs if count}
-            if value is not None and known:
-                cells.setdefault(value, {}).update(known)
+            counts = failed_examples.cause.take(np.flatnonzero(labels.codes == number)).counts()
+            pairs = sorted(zip(failed_examples.cause.values, counts, strict=True), key=lambda pair: (-pair[1], pair[0]))
+            nonzero_counts = {cause: count for cause, count in pairs if count}
+            if value is not None and nonzero_counts:
+                cells.setdefault(value, {}).update(nonzero_counts)
         by_column[name] = cells
     return by_column
 
 
-MOST_KINDS = 8  # of failure that are named
+MAX_KINDS = 8  # of failure that are named
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +98,7 @@ class RunCounts:
             return ""
         kind = next(iter(self.failed))
         error = self.such_as[kind][1] if kind in self.such_as else ""
-        return calls_failed(self.n_failed, self.responses, error if kind == EXCEPTION else f"{kind}: {error}")
+        return describe_failed_calls(self.n_failed, self.responses, error if kind == EXCEPTION else f"{kind}: {error}")
 
     def words(self) -> list[str]:
         """How many were answered, with retrieval alone, and failed; what none was is left out, unless nothing came.
@@ -105,15 +106,15 @@ class RunCounts:
         >>> RunCounts(3, 0, 3, 0, {}, {}).words(), RunCounts(2, 0, 0, 0, {"timeout": 2}, {}).words()
         (['3 with retrieval alone'], ['0 answered', '2 failed (timeout 2)'])
         """
-        parts = [f"{self.answered:,} answered"] if self.answered or not self.unanswered else []
+        phrases = [f"{self.answered:,} answered"] if self.answered or not self.unanswered else []
         if self.unanswered:
-            parts.append(f"{self.unanswered:,} with retrieval alone")
+            phrases.append(f"{self.unanswered:,} with retrieval alone")
         if self.blank:
-            parts.append(f"{self.blank:,} of them blank")
+            phrases.append(f"{self.blank:,} of them blank")
         if self.n_failed:
-            kinds = ", ".join(f"{kind} {n:,}" for kind, n in list(self.failed.items())[:MOST_KINDS])
-            parts.append(f"{self.n_failed:,} failed ({kinds})")
-        return parts
+            kinds = ", ".join(f"{kind} {n:,}" for kind, n in list(self.failed.items())[:MAX_KINDS])
+            phrases.append(f"{self.n_failed:,} failed ({kinds})")
+        return phrases
 
 
 class CountsGatherer:
@@ -130,7 +131,7 @@ class CountsGatherer:
         response = visit.response
         self._counts["responses"] += 1
         if response.error is not None:
-            kind = kind_of(response.error)
+            kind = find_error_kind(response.error)
             self._failed[kind] += 1
             self._such_as.setdefault(kind, (response.query_id, response.error.removeprefix(f"{kind}: ")))
             return
@@ -157,10 +158,10 @@ class CountsGatherer:
         )
 
 
-def kind_of(error: str) -> str:
+def find_error_kind(error: str) -> str:
     """The kind of a failure: the word before the colon; "error" where there is none.
 
-    >>> kind_of("timeout: no response within 30 s"), kind_of("something else went wrong")
+    >>> find_error_kind("timeout: no response within 30 s"), find_error_kind("something else went wrong")
     ('timeout', 'error')
     """
     kind, colon, _ = error.partition(":")

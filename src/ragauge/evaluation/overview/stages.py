@@ -7,13 +7,13 @@ from collections.abc import Iterable, Sequence
 
 from ragauge.core.example import Relevant
 from ragauge.core.response import Passage
-from ragauge.evaluation.overview.alignment import Use
+from ragauge.evaluation.overview.alignment import UsedPassages
 from ragauge.scores.arrays import ResponseIndex
-from ragauge.scores.estimates import estimate
+from ragauge.scores.estimates import estimate_response_mean
 from ragauge.scores.results.overview import Stage
 
 STAGES = ("candidates", "top n of the candidates", "handed on", "used")
-UNKNOWN = -1
+UNKNOWN_COUNT = -1
 
 
 class StageGatherer:
@@ -30,29 +30,29 @@ class StageGatherer:
         self._labelled = array("i")
         self._left = [array("i") for _ in STAGES]
 
-    def add(self, use: Use) -> None:
+    def add(self, use: UsedPassages) -> None:
         """Takes in a response; one without labels, and one of a failed system, is left out."""
-        seen = use.seen
-        if not seen.relevant or seen.response.error is not None:
+        context = use.seen
+        if not context.relevant or context.response.error is not None:
             return
-        candidates = _documents(seen.response.candidates)
-        handed = _documents(seen.passages)
+        candidates = _list_doc_ids(context.response.candidates)
+        handed = _list_doc_ids(context.passages)
         top = None if candidates is None or handed is None else candidates[: len(handed)]
         used = [doc_id for doc_id, mark in zip(handed or (), use.used or (), strict=False) if mark]
         self._places.append(use.place)
-        self._labelled.append(len(seen.relevant))
-        for left, documents in zip(
+        self._labelled.append(len(context.relevant))
+        for stage_counts, documents in zip(
             self._left, (candidates, top, handed, None if use.used is None else used), strict=True
         ):
-            left.append(UNKNOWN if documents is None else still_there(seen.relevant, documents))
+            stage_counts.append(UNKNOWN_COUNT if documents is None else count_retrieved(context.relevant, documents))
 
-    def kept(self, places: Iterable[int]) -> dict[int, dict[str, float]]:
+    def find_kept_shares(self, indices: Iterable[int]) -> dict[int, dict[str, float]]:
         """Place -> stage -> share of the labelled documents still there, of those of these responses with labels."""
-        wanted, by_index = set(places), {}
-        for index, labelled, *left in zip(self._places, self._labelled, *self._left, strict=True):
-            if index in wanted:
-                known = zip(STAGES, left, strict=True)
-                by_index[index] = {name: count / labelled for name, count in known if count != UNKNOWN}
+        requested, by_index = set(indices), {}
+        for index, labelled, *stage_counts in zip(self._places, self._labelled, *self._left, strict=True):
+            if index in requested:
+                counts_by_stage = zip(STAGES, stage_counts, strict=True)
+                by_index[index] = {name: count / labelled for name, count in counts_by_stage if count != UNKNOWN_COUNT}
         return by_index
 
     def stages(self, index: ResponseIndex, level: float = 0.95) -> tuple[Stage, ...]:
@@ -64,26 +64,30 @@ class StageGatherer:
         """
         import numpy as np
 
-        places, labelled = np.array(self._places, dtype=np.int64), np.array(self._labelled)
-        kept = []
-        for name, left in zip(STAGES, self._left, strict=True):
-            counts = np.array(left)
-            known = counts != UNKNOWN
-            if known.any():
-                shares = counts[known] / labelled[known]
-                kept.append(Stage(name, estimate(shares, places[known], index, bounds=(0.0, 1.0), level=level)))
-        return tuple(kept)
+        indices, labelled = np.array(self._places, dtype=np.int64), np.array(self._labelled)
+        stage_estimates = []
+        for name, stage_counts in zip(STAGES, self._left, strict=True):
+            counts = np.array(stage_counts)
+            is_known = counts != UNKNOWN_COUNT
+            if is_known.any():
+                shares = counts[is_known] / labelled[is_known]
+                stage_estimates.append(
+                    Stage(
+                        name, estimate_response_mean(shares, indices[is_known], index, bounds=(0.0, 1.0), level=level)
+                    )
+                )
+        return tuple(stage_estimates)
 
 
-def still_there(items: Iterable[Relevant], documents: Iterable[str]) -> int:
+def count_retrieved(items: Iterable[Relevant], documents: Iterable[str]) -> int:
     """How many labelled items have a member among the documents.
 
-    >>> still_there([Relevant(("a", "b")), Relevant(("c",))], ["b", "x"])
+    >>> count_retrieved([Relevant(("a", "b")), Relevant(("c",))], ["b", "x"])
     1
     """
-    there = set(documents)
-    return sum(not there.isdisjoint(item.doc_ids) for item in items)
+    doc_ids = set(documents)
+    return sum(not doc_ids.isdisjoint(item.doc_ids) for item in items)
 
 
-def _documents(passages: Sequence[Passage] | None) -> list[str] | None:
+def _list_doc_ids(passages: Sequence[Passage] | None) -> list[str] | None:
     return None if passages is None else [passage.doc_id for passage in passages]

@@ -10,14 +10,14 @@ from collections.abc import Iterable
 from math import fsum, isfinite
 from typing import TYPE_CHECKING, NamedTuple
 
-from ragauge.evaluation.overview.bins import FEW_VALUES, amount_bins, exact_bins
+from ragauge.evaluation.overview.bins import FEW_VALUES, build_amount_bins, build_exact_bins
 from ragauge.metrics.base import Metric
 from ragauge.scores.arrays import ResponseIndex
-from ragauge.scores.estimates import estimate
-from ragauge.scores.estimation import quantiles
+from ragauge.scores.estimates import estimate_response_mean
+from ragauge.scores.estimation import compute_quantiles
 from ragauge.scores.gather import Visit
 from ragauge.scores.results.overview import LengthBand, MeanEstimate, Spending, Timing
-from ragauge.scores.values import Values
+from ragauge.scores.values import MetricValues
 
 if TYPE_CHECKING:
     import numpy as np
@@ -40,27 +40,27 @@ class TimingGatherer:
         if not recorded:
             return
         for stage, milliseconds in recorded.items():
-            self._record(stage, visit.place, milliseconds)
+            self._add_time(stage, visit.place, milliseconds)
         if TOTAL not in recorded:
-            self._record(TOTAL, visit.place, sum(recorded.values()))
+            self._add_time(TOTAL, visit.place, sum(recorded.values()))
 
-    def _record(self, stage: str, index: int, milliseconds: float) -> None:
+    def _add_time(self, stage: str, index: int, milliseconds: float) -> None:
         if isfinite(milliseconds):
             self._places.setdefault(stage, array("i")).append(index)
             self._times.setdefault(stage, array("d")).append(milliseconds)
 
-    def of(self, stage: str, places: Iterable[int]) -> dict[int, float]:
+    def of(self, stage: str, indices: Iterable[int]) -> dict[int, float]:
         """Place -> milliseconds of a stage, of those of these responses that recorded it."""
-        wanted = set(places)
+        requested = set(indices)
         recorded = zip(self._places.get(stage, ()), self._times.get(stage, ()), strict=True)
-        return {index: milliseconds for index, milliseconds in recorded if index in wanted}
+        return {index: milliseconds for index, milliseconds in recorded if index in requested}
 
-    def stages_of(self, places: Iterable[int]) -> dict[int, dict[str, float]]:
+    def find_stage_times(self, indices: Iterable[int]) -> dict[int, dict[str, float]]:
         """Place -> stage -> milliseconds, of those of these responses that recorded any."""
         by_index: dict[int, dict[str, float]] = {}
-        wanted = set(places)
+        requested = set(indices)
         for stage in self._times:
-            for index, milliseconds in self.of(stage, wanted).items():
+            for index, milliseconds in self.of(stage, requested).items():
                 by_index.setdefault(index, {})[stage] = milliseconds
         return by_index
 
@@ -69,17 +69,19 @@ class TimingGatherer:
 
         Quantiles are interpolated between values; with weights, the least value that reaches the share.
         """
-        measured = [self._timing(stage, index) for stage in self._times]
+        measured = [self._build_timing(stage, index) for stage in self._times]
         return tuple(sorted(measured, key=lambda timing: (timing.stage != TOTAL, -timing.p50, timing.stage)))
 
-    def _timing(self, stage: str, index: ResponseIndex) -> Timing:
+    def _build_timing(self, stage: str, index: ResponseIndex) -> Timing:
         import numpy as np
 
         times = np.array(self._times[stage])
         weights = None if index.weight is None else index.weight[np.array(self._places[stage])]
-        p50, p95, p99 = quantiles(times, QUANTILES, weights if weights is not None and weights.sum() > 0 else None)
+        p50, p95, p99 = compute_quantiles(
+            times, QUANTILES, weights if weights is not None and weights.sum() > 0 else None
+        )
         different = np.unique(times, return_counts=True)
-        bins = exact_bins(*different) if different[0].size <= FEW_VALUES else amount_bins(*different)
+        bins = build_exact_bins(*different) if different[0].size <= FEW_VALUES else build_amount_bins(*different)
         return Timing(stage, int(times.size), p50, p95, p99, bins)
 
 
@@ -128,12 +130,12 @@ class LengthGatherer:
     def add(self, visit: Visit) -> None:
         """Takes in a response; one without the texts of its passages is left out."""
         response = visit.response
-        if response.error is not None or not response.texts_recorded:
+        if response.error is not None or not response.has_passage_texts:
             return
         self._places.append(visit.place)
         self._characters.append(sum(len(passage.text or "") for passage in response.passages or ()))
 
-    def lengths(self, values: Values) -> ContextLengths:
+    def lengths(self, values: MetricValues) -> ContextLengths:
         """The length of every context by place, NaN where not known, and what it is counted in."""
         import numpy as np
 
@@ -156,7 +158,9 @@ class ContextLengths(NamedTuple):
     of: npt.NDArray[np.float64]
 
 
-def length_bands(values: Values, known: ContextLengths, level: float = 0.95) -> tuple[LengthBand, ...]:
+def build_length_bands(
+    values: MetricValues, context_lengths: ContextLengths, level: float = 0.95
+) -> tuple[LengthBand, ...]:
     """Quarters of the responses by context length, the shortest first, each with the means of quality.
 
     Equal lengths stay together, so that quarters may differ in size, and fewer than four are left where many are
@@ -164,30 +168,32 @@ def length_bands(values: Values, known: ContextLengths, level: float = 0.95) -> 
 
     Args:
         values: every metric's values.
-        known: how long each context is.
+        context_lengths: how long each context is.
         level: of the intervals.
     """
     import numpy as np
 
-    shown = [metric for metric in values.metrics if metric.name() in QUALITY]
-    places = np.flatnonzero(np.isfinite(known.of))
-    if not places.size or not shown:
+    quality_metrics = [metric for metric in values.metrics if metric.name() in QUALITY]
+    indices = np.flatnonzero(np.isfinite(context_lengths.of))
+    if not indices.size or not quality_metrics:
         return ()
-    lengths, unit = known.of[places], known.name.removeprefix("context_")
-    ends = np.unique(np.quantile(lengths, QUARTERS, method="inverted_cdf"))
-    bands = np.searchsorted(ends, lengths, side="left")
+    lengths, unit = context_lengths.of[indices], context_lengths.name.removeprefix("context_")
+    bounds = np.unique(np.quantile(lengths, QUARTERS, method="inverted_cdf"))
+    bands = np.searchsorted(bounds, lengths, side="left")
     rows = []
     for band in np.unique(bands):
-        mine = bands == band
-        means = {str(metric): _mean(values, metric, places[mine], level) for metric in shown}
-        low, high = int(lengths[mine].min()), int(lengths[mine].max())
-        rows.append(LengthBand(low, high, int(mine.sum()), means, unit))
+        in_band = bands == band
+        means = {str(metric): _estimate_mean(values, metric, indices[in_band], level) for metric in quality_metrics}
+        low, high = int(lengths[in_band].min()), int(lengths[in_band].max())
+        rows.append(LengthBand(low, high, int(in_band.sum()), means, unit))
     return tuple(rows)
 
 
-def _mean(values: Values, metric: Metric, places: npt.NDArray[np.intp], level: float) -> MeanEstimate:
+def _estimate_mean(values: MetricValues, metric: Metric, indices: npt.NDArray[np.intp], level: float) -> MeanEstimate:
     import numpy as np
 
-    scores = values.of(str(metric))[places]
+    scores = values.of(str(metric))[indices]
     scored = np.isfinite(scores)
-    return estimate(scores[scored], places[scored], values.index, kind=metric.scale, bounds=metric.range, level=level)
+    return estimate_response_mean(
+        scores[scored], indices[scored], values.index, kind=metric.scale, bounds=metric.range, level=level
+    )

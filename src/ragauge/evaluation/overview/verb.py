@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from ragauge.comparison.baselines.baseline_choice import Bases
-from ragauge.evaluation.overview.default_comparison import held_in
-from ragauge.evaluation.runs.run_rows import RunRow, row_without_verdict
-from ragauge.verbs.sources import store_url
+from ragauge.comparison.baselines.baseline_choice import BaselineFinder
+from ragauge.evaluation.overview.default_comparison import find_default_comparison
+from ragauge.evaluation.runs.run_rows import RunRow, build_row_without_verdict
+from ragauge.verbs.sources import resolve_store_url
 from ragauge.verbs.summary_refresh import renew_means
 
 if TYPE_CHECKING:
@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from ragauge.store.run_list import RunFacts
     from ragauge.store.store_access import Store
 
-MOST_SETS = 6
-LOOKED_AT = 200  # runs, the newest
+MAX_SETS = 6
+MAX_SCANNED_RUNS = 200  # runs, the newest
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,8 +48,8 @@ class NewestRun:
         if not self.worst_segment:
             return {}
         column, value, cause = self.worst_segment
-        named = {"cause": cause} if cause else {}
-        return {f"segment.{column}": value, **named, "status": "failed", "sort": "quality"}
+        cause_filter = {"cause": cause} if cause else {}
+        return {f"segment.{column}": value, **cause_filter, "status": "failed", "sort": "quality"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +67,7 @@ class StoreOverview:
     runs: bool
 
 
-def overview(*, store: str | None = None) -> StoreOverview:
+def build_overview(*, store: str | None = None) -> StoreOverview:
     """The newest evaluated run of each set, each held against another, and runs in flight.
 
     A run is held against the baseline of its set, else what it was last evaluated against, else the run before it.
@@ -77,37 +77,37 @@ def overview(*, store: str | None = None) -> StoreOverview:
     """
     from ragauge.store.store_access import open_store
 
-    with open_store(store_url(store)) as opened:
-        renew_means(opened)
-        listed, bases = opened.runs.list(LOOKED_AT), Bases(opened)
-        facts = opened.run_list.facts([run.run_id for run in listed])
-        rows = [(run, row_without_verdict(run, facts[run.run_id])) for run in listed if run.run_id in facts]
+    with open_store(resolve_store_url(store)) as opened_store:
+        renew_means(opened_store)
+        newest_runs, bases = opened_store.runs.list(MAX_SCANNED_RUNS), BaselineFinder(opened_store)
+        facts = opened_store.run_list.facts([run.run_id for run in newest_runs])
+        rows = [(run, build_row_without_verdict(run, facts[run.run_id])) for run in newest_runs if run.run_id in facts]
         by_set: dict[tuple[str, str], tuple[Run, RunRow]] = {}  # traffic is of no set
         for run, row in rows:
             if row.headline and row.state == "finished":
                 by_set.setdefault((row.kind, row.set), (run, row))
-        chosen = [*by_set.values()][:MOST_SETS]
-        newest = tuple(_newest(opened, run, row, (facts[run.run_id], bases)) for run, row in chosen)
+        selected = [*by_set.values()][:MAX_SETS]
+        newest = tuple(_build_newest(opened_store, run, row, (facts[run.run_id], bases)) for run, row in selected)
     unfinished = tuple(row for _, row in rows if row.state in ("in flight", "stopped"))
     return StoreOverview(newest, unfinished, bool(rows))
 
 
-def _newest(store: Store, run: Run, row: RunRow, known: tuple[RunFacts, Bases]) -> NewestRun:
+def _build_newest(store: Store, run: Run, row: RunRow, run_facts: tuple[RunFacts, BaselineFinder]) -> NewestRun:
     """A run beside what it is held against."""
-    from ragauge.comparison.tables.words import against
+    from ragauge.comparison.tables.words import describe_against_baseline
     from ragauge.rendering.verdict_texts import first_thing, verdict
 
-    held = held_in(store, run, known=known)
-    card = held.shown.card
+    comparison = find_default_comparison(store, run, run_facts=run_facts)
+    card = comparison.shown.card
     first = card.findings[0] if card.findings else None
     column, _, value = first.segment.partition("=") if first is not None else ("", "", "")
     cause = first.cause if first is not None and first.cause in card.causes else ""
     return NewestRun(
         row,
-        held.base.run_id if held.base is not None else "",
-        held.why,
+        comparison.base.run_id if comparison.base is not None else "",
+        comparison.why,
         verdict(card),
-        against(card),
+        describe_against_baseline(card),
         first_thing(card),
         (column, value, cause) if column else (),
     )

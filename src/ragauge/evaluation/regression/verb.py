@@ -12,7 +12,7 @@ from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
 from ragauge.core.errors import RagaugeError, UsageError
-from ragauge.core.messages import command, speaking_of
+from ragauge.core.messages import format_command, name_store
 
 if TYPE_CHECKING:
     from ragauge.core.example import EvalSet
@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from ragauge.evaluation.scorecard.result import Scorecard
     from ragauge.scores.results.scorecard import ExampleView
 
-MOST_TEXT = 600  # characters of an answer that a failure prints
-PATIENCE = 24 * 3600.0  # seconds to wait for the process that evaluates
+MAX_TEXT_CHARS = 600  # characters of an answer that a failure prints
+LOCK_TIMEOUT_S = 24 * 3600.0  # seconds to wait for the process that evaluates
 
 
 class ExampleOpen(Exception):  # noqa: N818 - what happened
@@ -66,19 +66,23 @@ class RegressionInputs:
     concurrency: int = 4
 
     def __post_init__(self) -> None:
-        most = 1 if self.system is not None else 2
-        if not 1 <= len(self.sources) <= most:
-            takes = "one file with answers, or set and answers" if most == 2 else "the set alone beside a system"
+        max_sources = 1 if self.system is not None else 2
+        if not 1 <= len(self.sources) <= max_sources:
+            takes = "one file with answers, or set and answers" if max_sources == 2 else "the set alone beside a system"
             raise UsageError(f"ragauge takes {takes}; got {len(self.sources)} sources.")
 
     @property
     def key(self) -> str:
         """The same for the same wish in every process of a session."""
-        from ragauge.core.identity import digest
+        from ragauge.core.identity import hash_json
 
-        what = [_said(item) for item in self.sources], _said(self.system), _said(self.settings)
+        what = (
+            [_identify_item(item) for item in self.sources],
+            _identify_item(self.system),
+            _identify_item(self.settings),
+        )
         more = self.metrics, self.judge, self.name, dict(self.keep), dict(self.columns), self.segments
-        return digest(json.loads(json.dumps([what, more], default=str)))[:24]
+        return hash_json(json.loads(json.dumps([what, more], default=str)))[:24]
 
     def keys(self) -> list[tuple[str, int]]:
         """(query_id, repeat) of the examples, in the order of the source.
@@ -88,16 +92,16 @@ class RegressionInputs:
             UsageError: no example matches.
         """
         if self.system is not None:
-            query_ids = [(example.query_id, 0) for example in self.eval_set().examples if _kept(example, self.keep)]
+            query_ids = [(example.query_id, 0) for example in self.eval_set().examples if _is_kept(example, self.keep)]
         else:
             query_ids = [
                 (record.example.query_id, record.response.repeat if record.response else 0)
-                for record in self._records()
-                if _kept(record.example, self.keep)
+                for record in self._read_records()
+                if _is_kept(record.example, self.keep)
             ]
         if not query_ids:
-            asked = " and ".join(f"{column}={value}" for column, value in self.keep.items())
-            raise UsageError(f"no example of {_said(self.sources[0])} matches {asked or 'anything'}.")
+            conditions = " and ".join(f"{column}={value}" for column, value in self.keep.items())
+            raise UsageError(f"no example of {_identify_item(self.sources[0])} matches {conditions or 'anything'}.")
         return query_ids
 
     def eval_set(self) -> EvalSet:
@@ -110,11 +114,15 @@ class RegressionInputs:
             return source
         return read_set(source, columns=self.columns, segments=self.segments)
 
-    def _records(self) -> Iterator[Any]:
+    def _read_records(self) -> Iterator[Any]:
         from ragauge.readers import source
 
         more: dict[str, Any] = {"columns": self.columns, "segments": self.segments}
-        return source.joined(*self.sources, **more) if len(self.sources) == 2 else source.records(*self.sources, **more)
+        return (
+            source.read_joined(*self.sources, **more)
+            if len(self.sources) == 2
+            else source.read_source(*self.sources, **more)
+        )
 
 
 class TestedExample:
@@ -162,12 +170,12 @@ class TestedExample:
         Raises:
             UsageError: it was not evaluated, or could not be scored.
         """
-        score = self.view.scores[self._checked(metric)]
+        score = self.view.scores[self._require_score(metric)]
         if score.status == "failed":
             raise UsageError(f"{self.query_id}: {metric} could not be scored: {score.reason}")
         return score.value if score.status == "scored" else None
 
-    def check(self, wanted: Mapping[str, float] | None = None, /, **more: float) -> None:
+    def check(self, requirements: Mapping[str, float] | None = None, /, **more: float) -> None:
         """Holds the example to what is wanted of it.
 
         Without arguments it fails where the example failed; where that is unclear, or the example was not judged, the
@@ -177,7 +185,7 @@ class TestedExample:
         passed by; one that applies to none of the set is refused.
 
         Args:
-            wanted: printed name -> number, for names such as "recall@5".
+            requirements: printed name -> number, for names such as "recall@5".
             more: the same for plain names: faithfulness=0.8.
 
         Raises:
@@ -186,8 +194,8 @@ class TestedExample:
             UsageError: a metric that was not evaluated, or applies to no example: the check could never fail.
         """
         __tracebackhide__ = True
-        asked = {**(wanted or {}), **more}
-        if not asked:
+        bounds = {**(requirements or {}), **more}
+        if not bounds:
             if self.view.cause is not None:
                 raise ExampleFailed(self.facts())
             if self.view.reason:
@@ -195,24 +203,26 @@ class TestedExample:
 
                 raise ExampleOpen(f"{self.query_id}: {VERDICTS[self.view.verdict]}: {self.view.reason}")
             return
-        short = [problem for name, bound in asked.items() if (problem := self._short(name, bound))]
+        short = [problem for name, bound in bounds.items() if (problem := self._describe_shortfall(name, bound))]
         if short:
             raise ExampleFailed(self.facts("; ".join(short)))
-        unread = [name for name in asked if self.view.scores[self._checked(name)].status == "not_read"]
+        unread = [name for name in bounds if self.view.scores[self._require_score(name)].status == "not_read"]
         if unread:
-            reason = self.view.scores[self._checked(unread[0])].reason
+            reason = self.view.scores[self._require_score(unread[0])].reason
             raise ExampleOpen(f"{self.query_id}: {', '.join(unread)} not read: {reason}")
 
     def facts(self, failed: str = "") -> str:
         """Question, answer, cause with its facts, and the command that explains every number."""
         view, cause = self.view, self.view.cause
-        answer = "(none)" if self.answer is None else _cut(self.answer)
+        answer = "(none)" if self.answer is None else _shorten_text(self.answer)
         error = view.response.error
-        lines = [("question", _cut(self.query)), ("answer", answer)]
-        lines += [("error", _cut(error))] if error else []
+        lines = [("question", _shorten_text(self.query)), ("answer", answer)]
+        lines += [("error", _shorten_text(error))] if error else []
         if cause is not None:
             where = f" ({cause.component})" if cause.component else ""
-            lines.append(("cause", f"{self.cause}{where}: {_cut(cause.decided_by) or 'the facts decide nothing'}"))
+            lines.append(
+                ("cause", f"{self.cause}{where}: {_shorten_text(cause.decided_by) or 'the facts decide nothing'}")
+            )
             lines += [("fix", cause.fix)] if cause.fix else []
         lines.append(("explain", self.command))
         head = f"{self.query_id}: {failed or self.cause}" if failed or self.cause else self.query_id
@@ -222,14 +232,14 @@ class TestedExample:
     def command(self) -> str:
         """What to type to see every number of this example come about."""
         repeat = ["--repeat", str(self.view.response.repeat)] if self.view.response.repeat else []
-        with speaking_of(self._store):
-            return command("explain", self.card.run.run_id, self.query_id, *repeat)
+        with name_store(self._store):
+            return format_command("explain", self.card.run.run_id, self.query_id, *repeat)
 
-    def _short(self, name: str, bound: float) -> str:
+    def _describe_shortfall(self, name: str, bound: float) -> str:
         """What a metric falls short of; "" when it does not."""
-        from ragauge.metrics.catalogue import parse
+        from ragauge.metrics.catalogue import parse_metric
 
-        metric, score = parse(name), self.view.scores[self._checked(name)]
+        metric, score = parse_metric(name), self.view.scores[self._require_score(name)]
         if metric.direction == "neither":
             raise UsageError(f"{name}: neither high nor low is better, so nothing can be wanted of it. Use assert.")
         if self._whole and not self.card[str(metric)].scored and score.status != "failed":
@@ -244,10 +254,10 @@ class TestedExample:
             return ""
         return f"{name} is {score.value:.3g}, wanted at {'least' if above else 'most'} {bound:g}"
 
-    def _checked(self, name: str) -> str:
-        from ragauge.metrics.catalogue import parse
+    def _require_score(self, name: str) -> str:
+        from ragauge.metrics.catalogue import parse_metric
 
-        metric = str(parse(name))
+        metric = str(parse_metric(name))
         if metric not in self.view.scores:
             raise UsageError(f'{metric} was not evaluated. Add it: metrics="default,{metric}" beside the set.')
         return metric
@@ -256,7 +266,7 @@ class TestedExample:
         return f"<example {self.query_id} of run {self.card.run.run_id}>"
 
 
-class Evaluations:
+class SessionEvaluations:
     """Evaluates each wish once a session: in one process, the others wait and read what it stored.
 
     Args:
@@ -265,23 +275,23 @@ class Evaluations:
         shown: the store as commands in texts name it; "" where the default leads to it.
     """
 
-    def __init__(self, store: str, shared: Path | None = None, shown: str = "") -> None:
-        self.store, self._shared, self._shown = store, shared, shown
+    def __init__(self, store: str, shared: Path | None = None, store_name: str = "") -> None:
+        self.store, self._shared, self._shown = store, shared, store_name
         self._found: dict[str, Scorecard | RagaugeError] = {}
 
-    def card(self, asked: RegressionInputs, only: frozenset[str] | None = None) -> Scorecard:
+    def get_card(self, inputs: RegressionInputs, only: frozenset[str] | None = None) -> Scorecard:
         """The scorecard of a wish.
 
         Args:
-            asked: the wish.
+            inputs: the wish.
             only: of a system: ask these questions alone; None = all. Recorded answers are evaluated whole in any case.
         """
-        only = only if asked.system is not None else None
-        key = asked.key if only is None else f"{asked.key}-{_digest(sorted(only))}"
+        only = only if inputs.system is not None else None
+        key = inputs.key if only is None else f"{inputs.key}-{_hash_json(sorted(only))}"
         if key not in self._found:
             try:
-                with self._alone(key):
-                    self._found[key] = self._evaluated(asked, only, key)
+                with self._lock_key(key):
+                    self._found[key] = self._evaluate_inputs(inputs, only, key)
             except RagaugeError as error:  # said by every test, tried once
                 self._found[key] = error
         evaluated = self._found[key]
@@ -290,67 +300,67 @@ class Evaluations:
         return evaluated
 
     def example(
-        self, asked: RegressionInputs, query_id: str, repeat: int = 0, only: frozenset[str] | None = None
+        self, inputs: RegressionInputs, query_id: str, repeat: int = 0, only: frozenset[str] | None = None
     ) -> TestedExample:
         """One example of a wish, evaluated."""
         from ragauge.store.store_access import open_store
-        from ragauge.verbs.example_views import view_of
+        from ragauge.verbs.example_views import load_example_view
 
-        card = self.card(asked, only)
+        card = self.get_card(inputs, only)
         with open_store(self.store) as store:
-            view = view_of(store, card.run.run_id, query_id, repeat, card.card.judge.judge_id or None)
-        return TestedExample(card, view, self._shown, whole=only is None or asked.system is None)
+            view = load_example_view(store, card.run.run_id, query_id, repeat, card.card.judge.judge_id or None)
+        return TestedExample(card, view, self._shown, whole=only is None or inputs.system is None)
 
-    def _evaluated(self, asked: RegressionInputs, only: frozenset[str] | None, key: str) -> Scorecard:
+    def _evaluate_inputs(self, inputs: RegressionInputs, only: frozenset[str] | None, key: str) -> Scorecard:
         from ragauge.evaluation.verbs import evaluate
 
-        source: Any = asked.sources[-1]
-        more: dict[str, Any] = {"columns": asked.columns, "segments": asked.segments}
-        if asked.system is not None:
-            source, more = self._answered(asked, only, key), {}
-        elif len(asked.sources) == 2:
-            more["set"] = asked.sources[0]
-        if asked.system is None:
-            more |= {"name": asked.name, "filter": asked.keep}
-        return evaluate(source, metrics=asked.metrics, judge=asked.judge, store=self.store, **more)
+        source: Any = inputs.sources[-1]
+        more: dict[str, Any] = {"columns": inputs.columns, "segments": inputs.segments}
+        if inputs.system is not None:
+            source, more = self._run_system(inputs, only, key), {}
+        elif len(inputs.sources) == 2:
+            more["set"] = inputs.sources[0]
+        if inputs.system is None:
+            more |= {"name": inputs.name, "filter": inputs.keep}
+        return evaluate(source, metrics=inputs.metrics, judge=inputs.judge, store=self.store, **more)
 
-    def _answered(self, asked: RegressionInputs, only: frozenset[str] | None, key: str) -> str:
+    def _run_system(self, inputs: RegressionInputs, only: frozenset[str] | None, key: str) -> str:
         """The run that a system was asked for in this session; the first process asks, the others read its id."""
         from ragauge.evaluation.run.verb import run
 
-        note = None if self._shared is None else self._shared / f"{key}.run"
-        if note is not None and note.exists():
-            return note.read_text(encoding="utf-8")
-        whole = asked.eval_set()
-        kept = (example for example in whole.examples if _kept(example, asked.keep))
-        chosen = tuple(example for example in kept if only is None or example.query_id in only)
-        part = "" if len(chosen) == len(whole.examples) else f" ({len(chosen)} of {len(whole.examples)})"
+        run_file = None if self._shared is None else self._shared / f"{key}.run"
+        if run_file is not None and run_file.exists():
+            return run_file.read_text(encoding="utf-8")
+        eval_set = inputs.eval_set()
+        matching = (example for example in eval_set.examples if _is_kept(example, inputs.keep))
+        selected = tuple(example for example in matching if only is None or example.query_id in only)
+        suffix = "" if len(selected) == len(eval_set.examples) else f" ({len(selected)} of {len(eval_set.examples)})"
         made = run(
-            asked.system,
-            replace(whole, name=f"{whole.name}{part}", examples=chosen),
-            name=asked.name,
-            settings=asked.settings,
-            concurrency=asked.concurrency,
+            inputs.system,
+            replace(eval_set, name=f"{eval_set.name}{suffix}", examples=selected),
+            name=inputs.name,
+            settings=inputs.settings,
+            concurrency=inputs.concurrency,
             fresh=True,
             store=self.store,
         )
-        if note is not None:
-            note.write_text(made.run.run_id, encoding="utf-8")
+        if run_file is not None:
+            run_file.write_text(made.run.run_id, encoding="utf-8")
         return made.run.run_id
 
     @contextmanager
-    def _alone(self, key: str) -> Iterator[None]:
+    def _lock_key(self, key: str) -> Iterator[None]:
         """A block that one process of the session is in at a time; a killed one leaves it."""
         if self._shared is None:
             yield
             return
-        from ragauge.store.exclusive import alone
+        from ragauge.store.exclusive import lock_file
 
-        with alone(self._shared / f"{key}.lock", PATIENCE):
+        with lock_file(self._shared / f"{key}.lock", LOCK_TIMEOUT_S):
             yield
 
 
-def _kept(example: Any, keep: Mapping[str, str]) -> bool:
+def _is_kept(example: Any, keep: Mapping[str, str]) -> bool:
     return all(
         value in example.tags
         if column == "tag" and column not in example.segments
@@ -359,7 +369,7 @@ def _kept(example: Any, keep: Mapping[str, str]) -> bool:
     )
 
 
-def _said(item: Any) -> str:
+def _identify_item(item: Any) -> str:
     """What tells a source or system from another: the same in every process, where that can be.
 
     Objects, closures and tables are told apart by their identity: each process of a session evaluates its own.
@@ -369,25 +379,25 @@ def _said(item: Any) -> str:
     if item is None or isinstance(item, str | Path):
         return str(item or "")
     if isinstance(item, list | tuple | dict):
-        return _digest(item)
+        return _hash_json(item)
     if isinstance(item, EvalSet):
         return f"{item.name}@{item.version}"
     if isinstance(item, FunctionType) and not (item.__closure__ or item.__defaults__ or item.__kwdefaults__):
         code = item.__code__  # two lambdas have one name
         made = code.co_code.hex(), code.co_names, repr(code.co_consts)
-        return f"{item.__module__}:{item.__qualname__}:{code.co_firstlineno}:{_digest(made)}"
+        return f"{item.__module__}:{item.__qualname__}:{code.co_firstlineno}:{_hash_json(made)}"
     if isinstance(item, type):
         return f"{item.__module__}:{item.__qualname__}"
     return f"{type(item).__qualname__} of process {os.getpid()}, {id(item)}"
 
 
-def _digest(value: Any) -> str:
-    from ragauge.core.identity import digest
+def _hash_json(value: Any) -> str:
+    from ragauge.core.identity import hash_json
 
-    return digest(json.loads(json.dumps(value, default=str)))[:12]
+    return hash_json(json.loads(json.dumps(value, default=str)))[:12]
 
 
-def _cut(text: str) -> str:
-    from ragauge.rendering.words import line
+def _shorten_text(text: str) -> str:
+    from ragauge.rendering.words import to_line
 
-    return line(text, MOST_TEXT)
+    return to_line(text, MAX_TEXT_CHARS)

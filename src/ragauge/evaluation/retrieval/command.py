@@ -19,45 +19,50 @@ if TYPE_CHECKING:
     from ragauge.readers.trec import ScoreBits
 
 
-@options.grouped
-def retrieval(wanted: RetrievalOptions, as_json: Annotated[options.Json, options.Before("per_query")] = False) -> None:
+@options.spread_options
+def retrieval(
+    command_options: RetrievalOptions, as_json: Annotated[options.Json, options.PlacedBefore("per_query")] = False
+) -> None:
     """Measure a ranking against relevance labels, as trec_eval does."""
     from ragauge.evaluation.retrieval.compute import evaluate_retrieval
     from ragauge.readers.rankings import read_qrels, read_run
 
-    chosen = _chosen(options.names(wanted.metrics))
-    labels, results = read_qrels(wanted.qrels), read_run(wanted.run, cast("ScoreBits", wanted.score_bits))
-    report = evaluate_retrieval(labels, results, chosen, cast("Topics", wanted.topics))
+    selected = _select_metrics(options.parse_names(command_options.metrics))
+    labels, results = (
+        read_qrels(command_options.qrels),
+        read_run(command_options.run, cast("ScoreBits", command_options.score_bits)),
+    )
+    report = evaluate_retrieval(labels, results, selected, cast("Topics", command_options.topics))
     for warning in report.warnings:
         warn(warning)
     if as_json:
-        show_json(_json(report, wanted.per_query))
+        show_json(_build_json(report, command_options.per_query))
         return
-    if wanted.per_query:
-        sys.stdout.writelines(_lines(report))
-    show(_table(report))
+    if command_options.per_query:
+        sys.stdout.writelines(_iter_query_lines(report))
+    show(_build_table(report))
 
 
-def _chosen(asked: Sequence[str]) -> list[Metric]:
+def _select_metrics(names: Sequence[str]) -> list[Metric]:
     """The metrics asked for; of a preset, those that labels and a ranking suffice for."""
     from ragauge.evaluation.retrieval.compute import needs_ranking_only
-    from ragauge.metrics.catalogue import PRESETS, select
+    from ragauge.metrics.catalogue import PRESETS, select_metrics
 
-    chosen: dict[Metric, None] = {}
-    for name in asked:
-        metrics = select([name])
+    selected: dict[Metric, None] = {}
+    for name in names:
+        metrics = select_metrics([name])
         if name in PRESETS:
-            left = [str(metric) for metric in metrics if not needs_ranking_only(metric)]
+            skipped = [str(metric) for metric in metrics if not needs_ranking_only(metric)]
             metrics = [metric for metric in metrics if needs_ranking_only(metric)]
-            if left:
-                warn(f"{name}: left out, for labels and a ranking do not give what they need: {', '.join(left)}.")
-        chosen.update(dict.fromkeys(metrics))
-    if not chosen:
+            if skipped:
+                warn(f"{name}: left out, for labels and a ranking do not give what they need: {', '.join(skipped)}.")
+        selected.update(dict.fromkeys(metrics))
+    if not selected:
         raise UsageError(f"no metric to compute. Write -m {RetrievalOptions.metrics}.")
-    return list(chosen)
+    return list(selected)
 
 
-def _json(report: RetrievalReport, per_query: bool) -> dict[str, Any]:
+def _build_json(report: RetrievalReport, per_query: bool) -> dict[str, Any]:
     values: dict[str, Any] = {
         "topics": report.topics,
         "n": len(report.query_ids),
@@ -69,12 +74,12 @@ def _json(report: RetrievalReport, per_query: bool) -> dict[str, Any]:
     return values
 
 
-def _table(report: RetrievalReport) -> RenderableType:
+def _build_table(report: RetrievalReport) -> RenderableType:
     from ragauge.rendering.sections import ReportColumn, ReportSection, ReportTable
     from ragauge.rendering.words import ARROWS, counts
-    from ragauge.rendering.writers.terminal import terminal
+    from ragauge.rendering.writers.terminal import render_terminal
 
-    heads = (
+    headers = (
         ReportColumn("metric"),
         ReportColumn("mean", "number", tone="strong"),
         ReportColumn("95% interval"),
@@ -82,24 +87,26 @@ def _table(report: RetrievalReport) -> RenderableType:
     )
     rows = []
     for summary in report.summaries:
-        ends = summary.interval
-        interval = "" if ends is None else f"[{ends.low:.4f}, {ends.high:.4f}]"
-        rows.append((summary.metric + ARROWS[summary.direction], _four(summary.mean), interval, counts(summary)))
-    return terminal([ReportSection(table=ReportTable(heads, tuple(rows)))])
+        bounds = summary.interval
+        interval = "" if bounds is None else f"[{bounds.low:.4f}, {bounds.high:.4f}]"
+        rows.append(
+            (summary.metric + ARROWS[summary.direction], _format_value(summary.mean), interval, counts(summary))
+        )
+    return render_terminal([ReportSection(table=ReportTable(headers, tuple(rows)))])
 
 
-def _lines(report: RetrievalReport) -> Iterator[str]:
+def _iter_query_lines(report: RetrievalReport) -> Iterator[str]:
     """A line a query, its values in columns."""
-    from ragauge.rendering.words import safe
+    from ragauge.rendering.words import make_safe
 
-    ids = [safe(query_id) for query_id in report.query_ids]
+    ids = [make_safe(query_id) for query_id in report.query_ids]
     width = max(map(len, ids), default=0)
     widths = {name: max(len(name), 6) for name in report.values}
     yield "  ".join(["query".ljust(width), *(name.rjust(widths[name]) for name in widths)]) + "\n"
     for i, query_id in enumerate(ids):
-        cells = [_four(values[i]).rjust(widths[name]) for name, values in report.values.items()]
+        cells = [_format_value(values[i]).rjust(widths[name]) for name, values in report.values.items()]
         yield "  ".join([query_id.ljust(width), *cells]) + "\n"
 
 
-def _four(value: float | None) -> str:
+def _format_value(value: float | None) -> str:
     return "–" if value is None else f"{value:.4f}"

@@ -19,9 +19,9 @@ from ragauge.core import ranking
 from ragauge.core.errors import UsageError
 from ragauge.core.response import Passage
 from ragauge.core.score import Status
-from ragauge.metrics.base import Measured, Metric, NotApplicable, Ratio, Value
-from ragauge.metrics.retrieval.ranks import Rankings, rankings
-from ragauge.scores.estimation import ScoreSample, interval_of_mean
+from ragauge.metrics.base import Metric, MetricResult, NotApplicable, Ratio, Value
+from ragauge.metrics.retrieval.ranks import Rankings, compute_rankings
+from ragauge.scores.estimation import ScoreSample, compute_mean_interval
 from ragauge.scores.results.summary import Summary
 
 if TYPE_CHECKING:
@@ -30,11 +30,11 @@ if TYPE_CHECKING:
     from ragauge.core.ranking import Ranking
 
 
-SLICE = 2**15  # rows looked through at a time: their keys stay in the processor's cache
-ODD = 0x9E3779B1  # spreads the numbers of queries over 32 bits
+SLICE_ROWS = 2**15  # rows looked through at a time: their keys stay in the processor's cache
+ODD_MULTIPLIER = 0x9E3779B1  # spreads the numbers of queries over 32 bits
 
 
-def copies(run: pl.DataFrame, pieces: Any = None) -> pl.DataFrame:
+def find_copies(run: pl.DataFrame, pieces: Any = None) -> pl.DataFrame:
     """The rows that hold a document again, by query and rank; the first copy is none of them.
 
     Hashes tell that there are no copies, so that only rows with equal ones are compared.
@@ -45,45 +45,45 @@ def copies(run: pl.DataFrame, pieces: Any = None) -> pl.DataFrame:
     """
     import polars as pl
 
-    suspects = list(_anywhere(run) if pieces is None else _in_pieces(run["doc_id"], pieces))
+    suspects = list(_find_equal_anywhere(run) if pieces is None else _find_equal_in_queries(run["doc_id"], pieces))
     copied: pl.DataFrame = pl.concat([run[rows] for rows in suspects] or [run.clear()]).sort("query_id", "rank")
     return copied.filter(~pl.struct("query_id", "doc_id").is_first_distinct())
 
 
-def _in_pieces(doc: pl.Series, pieces: Any) -> Iterator[Any]:
+def _find_equal_in_queries(doc: pl.Series, pieces: Any) -> Iterator[Any]:
     """Numbers of the rows whose keys are equal, whole queries at a time."""
     import numpy as np
 
-    number = np.arange(len(pieces), dtype=np.uint32) * np.uint32(ODD)
+    number = np.arange(len(pieces), dtype=np.uint32) * np.uint32(ODD_MULTIPLIER)
     lengths = np.diff(pieces, append=len(doc))
-    first = np.unique(np.searchsorted(pieces, np.arange(0, len(doc), SLICE)))  # query that a slice begins with
+    first = np.unique(np.searchsorted(pieces, np.arange(0, len(doc), SLICE_ROWS)))  # query that a slice begins with
     for head, end in pairwise([*first[first < len(pieces)].tolist(), len(pieces)]):
         start, n = int(pieces[head]), int(lengths[head:end].sum())
         hashes = doc.slice(start, n).hash().to_numpy().astype(np.uint32)
-        rows = _equal(hashes ^ np.repeat(number[head:end], lengths[head:end]))
+        rows = _find_equal_keys(hashes ^ np.repeat(number[head:end], lengths[head:end]))
         if rows is not None:
             yield rows + start
 
 
-def _anywhere(run: pl.DataFrame) -> Iterator[Any]:
+def _find_equal_anywhere(run: pl.DataFrame) -> Iterator[Any]:
     """Numbers of the rows whose keys are equal, over the whole run."""
-    rows = _equal((run["query_id"].hash(1) ^ run["doc_id"].hash(2)).to_numpy())
+    rows = _find_equal_keys((run["query_id"].hash(1) ^ run["doc_id"].hash(2)).to_numpy())
     if rows is not None:
         yield rows
 
 
-def _equal(keys: Any) -> Any:
+def _find_equal_keys(keys: Any) -> Any:
     """Places of the keys that come more than once; None where all differ."""
     import numpy as np
 
     ordered = np.sort(keys)
-    twice = ordered[1:][ordered[1:] == ordered[:-1]]
-    return np.flatnonzero(np.isin(keys, twice)) if len(twice) else None
+    repeated = ordered[1:][ordered[1:] == ordered[:-1]]
+    return np.flatnonzero(np.isin(keys, repeated)) if len(repeated) else None
 
 
 Topics = Literal["all", "trec_eval"]
 RANKING, PASSAGES = "labels.ranking", "response.passages"
-LISTED = 3  # ids shown in a warning
+MAX_LISTED = 3  # ids shown in a warning
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,18 +144,20 @@ def evaluate_retrieval(
         raise UsageError(f"topics must be all or trec_eval, got {topics}.")
     for metric in metrics:
         if not needs_ranking_only(metric):
-            other = ", ".join(sorted(set(metric.needs.values()) - {RANKING, PASSAGES}))
-            raise UsageError(f"{metric} needs {other}, which labels and a ranking do not give. Use ragauge evaluate.")
-    ranked = rankings(qrels, run)
-    chosen = [i for i, n in enumerate(ranked.n_returned) if n or topics == "all"]
-    query_ids = tuple(ranked.query_ids[i] for i in chosen)
-    columns = _columns(metrics, ranked, query_ids, run, zero=topics == "trec_eval")
+            other_facts = ", ".join(sorted(set(metric.needs.values()) - {RANKING, PASSAGES}))
+            raise UsageError(
+                f"{metric} needs {other_facts}, which labels and a ranking do not give. Use ragauge evaluate."
+            )
+    ranked = compute_rankings(qrels, run)
+    topic_indices = [i for i, n in enumerate(ranked.n_returned) if n or topics == "all"]
+    query_ids = tuple(ranked.query_ids[i] for i in topic_indices)
+    columns = _build_columns(metrics, ranked, query_ids, run, zero=topics == "trec_eval")
     return RetrievalReport(
         topics=topics,
-        summaries=tuple(_summary(column, level) for column in columns),
+        summaries=tuple(_build_summary(column, level) for column in columns),
         query_ids=query_ids,
         values={str(column.metric): tuple(column.values) for column in columns},
-        warnings=tuple(_warnings(ranked, run, topics)),
+        warnings=tuple(_list_warnings(ranked, run, topics)),
     )
 
 
@@ -177,43 +179,43 @@ class _Column:
         elif self.zero and isinstance(result, NotApplicable):
             self.values.append(0.0)
         else:
-            self.add_measured(Measured.of(result))
+            self.add_measured(MetricResult.of(result))
 
-    def add_measured(self, measured: Measured) -> None:
+    def add_measured(self, measured: MetricResult) -> None:
         """A result with its status."""
         self.values.append(measured.value)
         if measured.value is None:
             self.without[measured.status, measured.reason] += 1
 
 
-def _columns(
+def _build_columns(
     metrics: Sequence[Metric], rankings: Rankings, query_ids: Sequence[str], run: pl.DataFrame, zero: bool
 ) -> list[_Column]:
     """Every metric's results. Rankings that are equal are measured once: with few labels a query, many are."""
     columns = [_Column(metric, zero) for metric in metrics]
-    kinds: dict[Ranking, int] = {}
-    kind = [kinds.setdefault(rankings[query_id], len(kinds)) for query_id in query_ids]
+    ranking_numbers: dict[Ranking, int] = {}
+    number_by_topic = [ranking_numbers.setdefault(rankings[query_id], len(ranking_numbers)) for query_id in query_ids]
     for column in columns:
         if PASSAGES in column.metric.needs.values():
-            _look(column, rankings, query_ids, run)
+            _measure_lists(column, rankings, query_ids, run)
             continue
-        results = [column.metric.value(ranking) for ranking in kinds]
-        for number in kind:
+        results = [column.metric.value(ranking) for ranking in ranking_numbers]
+        for number in number_by_topic:
             column.add(results[number])
     return columns
 
 
-def _look(column: _Column, rankings: Rankings, query_ids: Sequence[str], run: pl.DataFrame) -> None:
+def _measure_lists(column: _Column, rankings: Rankings, query_ids: Sequence[str], run: pl.DataFrame) -> None:
     """The results of a metric that looks at the lists themselves."""
     lists, needs = ResultLists(run), column.metric.needs
     for query_id in query_ids:
         ranking = rankings[query_id]
         facts = {RANKING: ranking, PASSAGES: lists.of(query_id, ranking.n_returned)}
         value = column.metric.value(**{argument: facts[fact] for argument, fact in needs.items()})
-        column.add_measured(Measured.of(value))
+        column.add_measured(MetricResult.of(value))
 
 
-def _summary(column: _Column, level: float) -> Summary:
+def _build_summary(column: _Column, level: float) -> Summary:
     metric = column.metric
     values = [value for value in column.values if value is not None]
     mean = fsum(values) / len(values) if values else None
@@ -233,23 +235,25 @@ def _summary(column: _Column, level: float) -> Summary:
         not_applicable=count["not_applicable"],
         failed=count["failed"],
         mean=mean,
-        interval=interval_of_mean(ScoreSample.of(metric, values), level),
+        interval=compute_mean_interval(ScoreSample.of(metric, values), level),
         low=mean,
         high=mean,
         reasons=dict(reasons.most_common()),
     )
 
 
-def _warnings(rankings: Rankings, run: pl.DataFrame, topics: Topics) -> Iterator[str]:
+def _list_warnings(rankings: Rankings, run: pl.DataFrame, topics: Topics) -> Iterator[str]:
     """What makes the numbers doubtful: ids that do not meet, queries without results or labels, repeated documents."""
     n_topics = len(rankings)
     absent = [query_id for query_id, n in zip(rankings.query_ids, rankings.n_returned, strict=True) if not n]
     matched = n_topics - len(absent)
     if absent:
         counted = "each counts as an empty retrieval" if topics == "all" else "they are left out"
-        yield f"{len(absent)} of {n_topics} labelled queries not in the run; {counted}: {_listed(absent)}."
+        yield f"{len(absent)} of {n_topics} labelled queries not in the run; {counted}: {_format_ids(absent)}."
     if rankings.unknown:
-        yield f"queries of the run without labels, not scored: {len(rankings.unknown)} ({_listed(rankings.unknown)})."
+        yield (
+            f"queries of the run without labels, not scored: {len(rankings.unknown)} ({_format_ids(rankings.unknown)})."
+        )
     if n_topics and 2 * matched < n_topics and rankings.unknown:
         yield (
             f"only {matched} of {n_topics} labelled queries are in the run. Do both files use the same query ids? "
@@ -258,18 +262,18 @@ def _warnings(rankings: Rankings, run: pl.DataFrame, topics: Topics) -> Iterator
     if matched and not rankings.n_judged_returned:
         doc_id = run["doc_id"][0]
         yield f"not one judged document is in the run. Do both files use the same document ids? The run has {doc_id!r}."
-    repeated = copies(run, rankings.pieces)
+    repeated = find_copies(run, rankings.pieces)
     if repeated.height:
         n, queries = repeated.height, repeated["query_id"].unique(maintain_order=True).to_list()
         yield (
-            f"results that repeat a document of the same query: {n} (queries {_listed(queries)}). A copy keeps its "
+            f"results that repeat a document of the same query: {n} (queries {_format_ids(queries)}). A copy keeps its "
             "place and earns nothing."
         )
 
 
-def _listed(ids: Sequence[str]) -> str:
-    more = f" and {len(ids) - LISTED} more" if len(ids) > LISTED else ""
-    return ", ".join(ids[:LISTED]) + more
+def _format_ids(ids: Sequence[str]) -> str:
+    more = f" and {len(ids) - MAX_LISTED} more" if len(ids) > MAX_LISTED else ""
+    return ", ".join(ids[:MAX_LISTED]) + more
 
 
 class ResultLists:
@@ -284,22 +288,22 @@ class ResultLists:
 
     def passages(self, query_id: str) -> tuple[Passage, ...]:
         """A query's results without text, best first."""
-        rows = self._table[self._places[query_id]].iter_rows() if query_id in self._places else ()
+        rows = self._sorted_table[self._rows_by_query[query_id]].iter_rows() if query_id in self._rows_by_query else ()
         return tuple(Passage(doc_id, doc_id, score=score) for _, doc_id, score in rows)
 
     @cached_property
-    def _table(self) -> pl.DataFrame:
+    def _sorted_table(self) -> pl.DataFrame:
         import polars as pl
 
         score = pl.col("score") if "score" in self._run.columns else pl.lit(None, pl.Float64).alias("score")
         return self._run.sort("query_id", "rank").select("query_id", "doc_id", score)
 
     @cached_property
-    def _places(self) -> dict[str, slice]:
-        starts = ranking.starts(self._table["query_id"])
-        names = self._table["query_id"].gather(starts).to_list()
-        ends = pairwise([*starts.tolist(), self._table.height])
-        return {name: slice(*bounds) for name, bounds in zip(names, ends, strict=True)}
+    def _rows_by_query(self) -> dict[str, slice]:
+        starts = ranking.find_query_starts(self._sorted_table["query_id"])
+        names = self._sorted_table["query_id"].gather(starts).to_list()
+        bound_pairs = pairwise([*starts.tolist(), self._sorted_table.height])
+        return {name: slice(*bounds) for name, bounds in zip(names, bound_pairs, strict=True)}
 
 
 class _List(Sequence[Passage]):
@@ -312,15 +316,15 @@ class _List(Sequence[Passage]):
         return self._n
 
     def __iter__(self) -> Iterator[Passage]:
-        return iter(self._passages)
+        return iter(self._loaded_passages)
 
     @overload
     def __getitem__(self, index: int) -> Passage: ...
     @overload
     def __getitem__(self, index: slice) -> Sequence[Passage]: ...
     def __getitem__(self, index: int | slice) -> Passage | Sequence[Passage]:
-        return self._passages[index]
+        return self._loaded_passages[index]
 
     @cached_property
-    def _passages(self) -> tuple[Passage, ...]:
+    def _loaded_passages(self) -> tuple[Passage, ...]:
         return self._lists.passages(self._query_id)

@@ -7,22 +7,22 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ragauge.comparison.baselines.baseline import baseline_run
+from ragauge.comparison.baselines.baseline import find_baseline_run
 from ragauge.core.errors import SystemFailed, UnknownName, UsageError
-from ragauge.core.messages import plural
+from ragauge.core.messages import format_count
 from ragauge.core.response import Run
-from ragauge.engine.waiting import waiting_turn
-from ragauge.evaluation.runs.costs import counts_of
+from ragauge.engine.waiting import wait_for_turn
+from ragauge.evaluation.runs.costs import count_responses
 from ragauge.evaluation.runs.verb import OpenRun
-from ragauge.verbs.coroutines import plain
+from ragauge.verbs.coroutines import make_sync
 from ragauge.verbs.evaluate_options import RunOptions
-from ragauge.verbs.option_specs import keywords
-from ragauge.verbs.sources import named, store_url
+from ragauge.verbs.option_specs import expand_options
+from ragauge.verbs.sources import parse_names, resolve_store_url
 
 if TYPE_CHECKING:
     from ragauge.core.example import EvalSet, Example
-    from ragauge.engine.collect import Collected
-    from ragauge.engine.system_caller import Asking
+    from ragauge.engine.collect import CollectionResult
+    from ragauge.engine.system_caller import SystemRequest
     from ragauge.engine.systems import System
     from ragauge.evaluation.overview.run_counts import RunCounts
     from ragauge.store.store_access import Store
@@ -38,7 +38,7 @@ class SystemRun(OpenRun):
         continued: it goes on with a run that was there.
     """
 
-    def __init__(self, run: Run, url: str, counts: RunCounts, collected: Collected, *, continued: bool) -> None:
+    def __init__(self, run: Run, url: str, counts: RunCounts, collected: CollectionResult, *, continued: bool) -> None:
         super().__init__(run, url)
         self.counts = counts
         self.asked, self.again = collected.asked, collected.again
@@ -61,11 +61,11 @@ class RunJob:
 
     system: System
     run: Run
-    askings: tuple[Asking, ...]
+    askings: tuple[SystemRequest, ...]
     continued: bool
 
 
-async def run_system(wanted: RunOptions) -> SystemRun:
+async def run_system(options: RunOptions) -> SystemRun:
     """Asks what is not answered yet, and returns the run.
 
     Raises:
@@ -75,127 +75,137 @@ async def run_system(wanted: RunOptions) -> SystemRun:
     from ragauge.store.store_access import open_store
     from ragauge.verbs.document_names import match_run_documents
 
-    with open_store(store_url(wanted.store)) as opened:
-        job = await begun(wanted, opened)
+    with open_store(resolve_store_url(options.store)) as opened_store:
+        job = await begin_run(options, opened_store)
         try:
-            async with waiting_turn(opened, job.run, "asked", wanted.warn or _silent) as waited:
+            async with wait_for_turn(opened_store, job.run, "asked", options.warn or _ignore_warning) as waited:
                 if waited:
-                    job = replace(job, askings=_left(job.askings, job.run, wanted, opened))
-                    opened.collecting.mark(job.run.run_id, "running", planned=job.run.planned)
-                collected = await _collected(job, wanted, opened)
+                    job = replace(job, askings=_list_remaining(job.askings, job.run, options, opened_store))
+                    opened_store.collecting.mark_state(job.run.run_id, "running", planned=job.run.planned)
+                collected = await _collect_responses(job, options, opened_store)
         finally:
             await job.system.close()
-        match_run_documents(opened, job.run.run_id, wanted.warn or _silent)
-        run = opened.runs.find(job.run.run_id)
-        return SystemRun(run, opened.url, counts_of(opened, run.run_id), collected, continued=job.continued)
+        match_run_documents(opened_store, job.run.run_id, options.warn or _ignore_warning)
+        run = opened_store.runs.find(job.run.run_id)
+        return SystemRun(
+            run, opened_store.url, count_responses(opened_store, run.run_id), collected, continued=job.continued
+        )
 
 
-async def _collected(job: RunJob, wanted: RunOptions, store: Store) -> Collected:
+async def _collect_responses(job: RunJob, options: RunOptions, store: Store) -> CollectionResult:
     """Asks what is left of a run, and says in the store how that ended."""
-    from ragauge.engine.collect import Pace, RunToFill, collect
+    from ragauge.engine.collect import Pace, RunToFill, collect_responses
 
     run_id, state = job.run.run_id, store.collecting
-    place = RunToFill(store, run_id, total=job.run.planned, again=wanted.retry_failed)
-    pace = Pace.of(wanted.concurrency, wanted.timeout)
+    target = RunToFill(store, run_id, total=job.run.planned, again=options.retry_failed)
+    pace = Pace.of(options.concurrency, options.timeout)
     try:
-        collected = await collect(job.system, job.askings, place, pace, progress=wanted.progress)
+        collected = await collect_responses(job.system, job.askings, target, pace, progress=options.progress)
     except BaseException as end:
-        if isinstance(end, SystemFailed) and not job.continued and not state.held(run_id):
+        if isinstance(end, SystemFailed) and not job.continued and not state.list_response_keys(run_id):
             store.runs.delete(run_id)  # there was nothing to keep
         else:
-            state.mark(run_id, "interrupted")
+            state.mark_state(run_id, "interrupted")
         raise
-    state.finish(run_id)
+    state.finish_run(run_id)
     return collected
 
 
-async def begun(wanted: RunOptions, store: Store) -> RunJob:
+async def begin_run(options: RunOptions, store: Store) -> RunJob:
     """The run, begun or found, and what it lacks. Everything that can be wrong with a system's name is said here."""
-    from ragauge.engine.collect import in_order
-    from ragauge.engine.system_caller import Asking
-    from ragauge.engine.systems import build_system, columns_of_set, handed
+    from ragauge.engine.collect import order_queries
+    from ragauge.engine.system_caller import SystemRequest
+    from ragauge.engine.systems import build_system, find_variant_passages, select_set_columns
 
-    warn = wanted.warn or _silent
-    columns = columns_of_set(wanted.system, wanted.columns or {})
-    eval_set = set_of(wanted.set, store, wanted.warn, columns, named(wanted.segments))
-    chosen = _chosen(eval_set, wanted.filter or {})
-    context = baseline_run(wanted.context_from, store)
-    system = build_system(wanted.system, wanted.settings, eval_set, wanted.columns or {})
-    system.check(wanted.of)
-    subset, other = replace(eval_set, examples=chosen), context.run_id if context is not None else ""
-    passages, left = handed(wanted.of, subset, store, corpus=wanted.corpus, run_id=other)
-    if left:
-        warn(left)
-    by_id = {example.query_id: example for example in chosen if passages is None or example.query_id in passages}
-    order = in_order(list(by_id), eval_set.version)[: wanted.limit]
-    run, continued = _run(wanted, store, system, eval_set, context, planned=len(order) * wanted.repeat)
+    warn = options.warn or _ignore_warning
+    columns = select_set_columns(options.system, options.columns or {})
+    eval_set = load_set(options.set, store, options.warn, columns, parse_names(options.segments))
+    selected = _select_examples(eval_set, options.filter or {})
+    context = find_baseline_run(options.context_from, store)
+    system = build_system(options.system, options.settings, eval_set, options.columns or {})
+    system.check_variant(options.of)
+    subset, other = replace(eval_set, examples=selected), context.run_id if context is not None else ""
+    passages, skip_note = find_variant_passages(options.of, subset, store, corpus=options.corpus, run_id=other)
+    if skip_note:
+        warn(skip_note)
+    by_id = {example.query_id: example for example in selected if passages is None or example.query_id in passages}
+    order = order_queries(list(by_id), eval_set.version)[: options.limit]
+    run, continued = _resolve_run(options, store, system, eval_set, context, planned=len(order) * options.repeat)
     askings = tuple(
-        Asking(by_id[query_id], repeat, None if passages is None else passages[query_id])
-        for repeat in range(wanted.repeat)
+        SystemRequest(by_id[query_id], repeat, None if passages is None else passages[query_id])
+        for repeat in range(options.repeat)
         for query_id in order
     )
     if continued:
-        askings, there = _left(askings, run, wanted, store), len(store.collecting.held(run.run_id))
+        askings, n_stored = (
+            _list_remaining(askings, run, options, store),
+            len(store.collecting.list_response_keys(run.run_id)),
+        )
         begun_at = run.created_at[:16].replace("T", " ")
-        held = plural(there, "response is", "responses are")
-        warn(f"going on with run {run.name} ({run.run_id}, begun {begun_at}): {held} there. --fresh starts another.")
+        stored_text = format_count(n_stored, "response is", "responses are")
+        warn(
+            f"going on with run {run.name} ({run.run_id}, begun {begun_at}): {stored_text} there. --fresh starts "
+            "another."
+        )
     return RunJob(system, run, askings, continued)
 
 
-def _left(askings: Sequence[Asking], run: Run, wanted: RunOptions, store: Store) -> tuple[Asking, ...]:
+def _list_remaining(
+    askings: Sequence[SystemRequest], run: Run, options: RunOptions, store: Store
+) -> tuple[SystemRequest, ...]:
     """Of some questions those without a response in the run, and those that failed where these are asked again."""
-    there = store.collecting.held(run.run_id)
-    if wanted.retry_failed:
-        there -= set(store.collecting.failed(run.run_id))
-    return tuple(asking for asking in askings if (asking.example.query_id, asking.repeat) not in there)
+    answered = store.collecting.list_response_keys(run.run_id)
+    if options.retry_failed:
+        answered -= set(store.collecting.failed(run.run_id))
+    return tuple(asking for asking in askings if (asking.example.query_id, asking.repeat) not in answered)
 
 
-def _run(
-    wanted: RunOptions, store: Store, system: System, eval_set: EvalSet, context: Run | None, planned: int
+def _resolve_run(
+    options: RunOptions, store: Store, system: System, eval_set: EvalSet, context: Run | None, planned: int
 ) -> tuple[Run, bool]:
     """The run to go on with, or a new one; and whether it was there."""
     from ragauge.verbs import git
 
     run = Run(
         "",
-        wanted.name or _name(wanted, system),
+        options.name or _derive_name(options, system),
         set_name=eval_set.name,
         set_version=eval_set.version,
         system=system.name,
-        config=_config(wanted, system, context),
-        variant=wanted.of,
-        git=git.state(),
+        config=_build_config(options, system, context),
+        variant=options.of,
+        git=git.find_commit(),
         planned=planned,
     )
-    unfinished = None if wanted.fresh else store.collecting.newest(run, unfinished=not wanted.retry_failed)
+    unfinished = None if options.fresh else store.collecting.newest(run, unfinished=not options.retry_failed)
     if unfinished is None:
-        if wanted.retry_failed:
+        if options.retry_failed:
             raise UsageError(f"there is no run of {system.name} on {eval_set.name} to retry. Leave out --retry-failed.")
-        return store.collecting.begin(run, eval_set), False
-    store.collecting.mark(unfinished.run_id, "running", planned=planned)
+        return store.collecting.begin_run(run, eval_set), False
+    store.collecting.mark_state(unfinished.run_id, "running", planned=planned)
     return replace(unfinished, planned=planned, state="running"), True
 
 
-def _config(wanted: RunOptions, system: System, context: Run | None) -> dict[str, Any]:
+def _build_config(options: RunOptions, system: System, context: Run | None) -> dict[str, Any]:
     """The settings for the record: all that tells one run from another, so that the same ones go on."""
-    repeat = wanted.repeat if wanted.repeat > 1 else None
-    selection = {"limit": wanted.limit, "filter": dict(wanted.filter or {}), "repeat": repeat}
-    asked = {name: value for name, value in selection.items() if value}
+    repeat = options.repeat if options.repeat > 1 else None
+    selection = {"limit": options.limit, "filter": dict(options.filter or {}), "repeat": repeat}
+    given_selection = {name: value for name, value in selection.items() if value}
     return {
         **system.config,
-        **({"selection": asked} if asked else {}),
+        **({"selection": given_selection} if given_selection else {}),
         **({"context_from": context.run_id} if context is not None else {}),
     }
 
 
-def _name(wanted: RunOptions, system: System) -> str:
+def _derive_name(options: RunOptions, system: System) -> str:
     """The system's name, a file's without its ending, and the variant."""
-    recorded = isinstance(wanted.system, str | Path) and Path(wanted.system).is_file()
+    recorded = isinstance(options.system, str | Path) and Path(options.system).is_file()
     name = Path(system.name).stem if recorded else system.name
-    return name if wanted.of == "own" else f"{name}-{wanted.of}"
+    return name if options.of == "own" else f"{name}-{options.of}"
 
 
-def set_of(
+def load_set(
     source: Any,
     store: Store,
     warn: Callable[[str], None] | None = None,
@@ -231,37 +241,37 @@ def set_of(
     return eval_set
 
 
-def _chosen(eval_set: EvalSet, keep: Mapping[str, str]) -> tuple[Example, ...]:
+def _select_examples(eval_set: EvalSet, keep: Mapping[str, str]) -> tuple[Example, ...]:
     """The examples that match every column; a column or value that no example has is an error."""
     for column, value in keep.items():
-        known = {value for example in eval_set.examples for value in _values(example, column)}
-        if not known:
+        valid_values = {value for example in eval_set.examples for value in _list_values(example, column)}
+        if not valid_values:
             columns = {name for example in eval_set.examples for name in example.segments} | {"tag"}
             raise UnknownName("segment", column, columns)
-        if value not in known:
-            raise UnknownName("tag" if column == "tag" else f"value of segment {column}", value, known)
+        if value not in valid_values:
+            raise UnknownName("tag" if column == "tag" else f"value of segment {column}", value, valid_values)
     examples = tuple(
         example
         for example in eval_set.examples
-        if all(value in _values(example, column) for column, value in keep.items())
+        if all(value in _list_values(example, column) for column, value in keep.items())
     )
     if not examples:
         raise UsageError(f"{eval_set.name}: no example matches {', '.join(f'{k}={v}' for k, v in keep.items())}.")
     return examples
 
 
-def _values(example: Example, column: str) -> Sequence[str]:
+def _list_values(example: Example, column: str) -> Sequence[str]:
     if column in example.segments:
         return [example.segments[column]]
     return sorted(example.tags) if column == "tag" else []
 
 
-def _silent(_: str) -> None:
+def _ignore_warning(_: str) -> None:
     """Says nothing."""
 
 
-@keywords(RunOptions)
-async def run_async(wanted: RunOptions) -> SystemRun:
+@expand_options(RunOptions)
+async def run_async(options: RunOptions) -> SystemRun:
     """Asks a system every question of a set and keeps what it returns; hand the result to `evaluate`.
 
     Responses are durable as they arrive: the same call continues a run that was stopped, and asks nothing twice.
@@ -293,7 +303,7 @@ async def run_async(wanted: RunOptions) -> SystemRun:
         UsageError: a system that cannot be had, or cannot do the variant: said before the first question.
         SystemFailed: nothing was answered, and the system is not there or does not let us in.
     """
-    return await run_system(wanted)
+    return await run_system(options)
 
 
-run = plain(run_async)
+run = make_sync(run_async)

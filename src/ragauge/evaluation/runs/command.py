@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ragauge.core.messages import plural
+from ragauge.core.messages import format_count
 from ragauge.verbs import command_options as options
 from ragauge.verbs.command_output import show as shown
 from ragauge.verbs.command_output import show_json
@@ -25,23 +25,23 @@ Tags = Annotated[list[str], typer.Argument(metavar="NAME...", help="Words such a
 
 
 @app.callback(invoke_without_command=True)
-@options.grouped
-def list_runs(context: typer.Context, wanted: RunsOptions, as_json: options.Json = False) -> None:
+@options.spread_options
+def list_runs(context: typer.Context, command_options: RunsOptions, as_json: options.Json = False) -> None:
     """List the stored runs, newest first; those of a study under --study."""
     if context.invoked_subcommand is not None:
         options.refuse_front_options(context, "ragauge runs tag RUN NAME --store …")
         return
-    from ragauge.evaluation.runs.verb import runs, runs_table
-    from ragauge.studies.verb import studies
+    from ragauge.evaluation.runs.verb import build_runs_table, runs
+    from ragauge.studies.verb import list_stored_studies
 
-    rows = runs(**vars(wanted))
+    rows = runs(**vars(command_options))
     if as_json:
         from ragauge.rendering.encoder import encode
 
         show_json(encode(rows))
         return
-    others = [] if rows else [study["name"] for study in studies(store=wanted.store)]
-    shown(runs_table(rows, study=wanted.study, studies=others))
+    others = [] if rows else [study["name"] for study in list_stored_studies(store=command_options.store)]
+    shown(build_runs_table(rows, study=command_options.study, studies=others))
 
 
 @app.command()
@@ -49,7 +49,7 @@ def tag(run: TaggedRun, names: Tags, store: options.Store = "", as_json: options
     """Give a run tags, by which lists are filtered: ragauge runs --filter tag=release."""
     from ragauge.evaluation.runs.tags import tag_run
 
-    _told(tag_run(run, *names, store=store or None), as_json=as_json)
+    _print_tags(tag_run(run, *names, store=store or None), as_json=as_json)
 
 
 @app.command()
@@ -57,10 +57,10 @@ def untag(run: TaggedRun, names: Tags, store: options.Store = "", as_json: optio
     """Take tags away from a run."""
     from ragauge.evaluation.runs.tags import untag_run
 
-    _told(untag_run(run, *names, store=store or None), as_json=as_json)
+    _print_tags(untag_run(run, *names, store=store or None), as_json=as_json)
 
 
-def _told(row: dict[str, Any], *, as_json: bool) -> None:
+def _print_tags(row: dict[str, Any], *, as_json: bool) -> None:
     if as_json:
         show_json(row)
         return
@@ -71,38 +71,38 @@ def _told(row: dict[str, Any], *, as_json: bool) -> None:
     )
 
 
-@options.grouped
-def show(wanted: ShowOptions, as_json: options.Json = False) -> None:
+@options.spread_options
+def show(command_options: ShowOptions, as_json: options.Json = False) -> None:
     """Show a run, or one example of it with every claim and what it rests on, or how its ranking is used."""
     from ragauge.evaluation.runs.verb import open_run
 
-    as_data, as_text = _view(open_run(wanted.run, store=wanted.store), wanted)
+    as_data, as_text = _build_view(open_run(command_options.run, store=command_options.store), command_options)
     show_json(as_data()) if as_json else shown(as_text())
 
 
-def _view(opened: OpenRun, wanted: ShowOptions) -> tuple[Callable[[], Any], Callable[[], Any]]:
+def _build_view(stored_run: OpenRun, command_options: ShowOptions) -> tuple[Callable[[], Any], Callable[[], Any]]:
     """What makes the JSON of a view, and what makes its text."""
     from ragauge.comparison.gaps import tables as lost
     from ragauge.diagnosis.examples import one_example
     from ragauge.evaluation.runs import run_cost
     from ragauge.evaluation.scorecard import alignment
     from ragauge.rendering.encoder import encode
-    from ragauge.rendering.writers.terminal import terminal
+    from ragauge.rendering.writers.terminal import render_terminal
 
-    match wanted.view:
+    match command_options.view:
         case "cost":
-            paid = opened.cost()
-            return partial(encode, paid), partial(terminal, run_cost.sections(paid))
+            paid = stored_run.cost()
+            return partial(encode, paid), partial(render_terminal, run_cost.build_sections(paid))
         case "gaps":
-            gaps = opened.gaps()
-            return partial(encode, gaps), partial(terminal, lost.sections(gaps))
+            gaps = stored_run.gaps()
+            return partial(encode, gaps), partial(render_terminal, lost.build_sections(gaps))
         case "alignment":
-            card = opened.scorecard(baseline=wanted.baseline).card
-            return partial(encode, card, "alignment"), partial(terminal, alignment.sections(card))
+            card = stored_run.scorecard(baseline=command_options.baseline).card
+            return partial(encode, card, "alignment"), partial(render_terminal, alignment.build_sections(card))
         case "example":
-            view = opened.example(wanted.example)
-            return partial(encode, view), partial(terminal, one_example.sections(view))
-    shown_run = opened.scorecard(baseline=wanted.baseline) if wanted.baseline else opened
+            view = stored_run.example(command_options.example)
+            return partial(encode, view), partial(render_terminal, one_example.build_sections(view))
+    shown_run = stored_run.scorecard(baseline=command_options.baseline) if command_options.baseline else stored_run
     return shown_run.to_dict, shown_run.to_terminal
 
 
@@ -114,11 +114,11 @@ def export(
     as_json: options.Json = False,
 ) -> None:
     """Write a run's responses (answers.jsonl) or its scores (scores.jsonl, with verdicts; .csv, .parquet)."""
-    from ragauge.evaluation.export.exports import content_of
+    from ragauge.evaluation.export.exports import derive_content
     from ragauge.evaluation.runs.verb import open_run
 
     count = open_run(run, store=store or None).export(output, content)
-    content = content or content_of(output)
-    typer.echo(f"wrote the {content} to {output} ({plural(count, 'line')})", err=True)
+    content = content or derive_content(output)
+    typer.echo(f"wrote the {content} to {output} ({format_count(count, 'line')})", err=True)
     if as_json:
         show_json({"path": str(output), "content": content, "lines": count})

@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from ragauge.core.messages import command
+from ragauge.core.messages import format_command
 from ragauge.core.response import Run
-from ragauge.scores.judge_usage import ExampleCost, JudgeCost, RunCost, UseGatherer, metric_costs
+from ragauge.scores.judge_usage import ExampleCost, JudgeCost, JudgeUseGatherer, RunCost, compute_metric_costs
 from ragauge.scores.results.judge_usage import AskedOf, JudgeSpread, JudgeUse
 
 if TYPE_CHECKING:
@@ -20,71 +20,76 @@ if TYPE_CHECKING:
     from ragauge.evaluation.overview.run_counts import RunCounts
     from ragauge.metrics.base import Metric
     from ragauge.scores.arrays import ResponseIndex
-    from ragauge.scores.gather import Claims
+    from ragauge.scores.gather import ClaimProfile
     from ragauge.scores.results.scorecard import JudgeNote
     from ragauge.stats.judge_error import JudgeMeanError
     from ragauge.store.store_access import Store
 
 
-def asked_of(store: Store, run_id: str, judge_id: str) -> tuple[AskedOf, ...]:
+def list_question_costs(store: Store, run_id: str, judge_id: str) -> tuple[AskedOf, ...]:
     """What a judge's questions about a run have cost, in the order of asking."""
     from ragauge.metrics.catalogue import QUESTIONS
 
     spent = store.calls.spent(run_id, judge_id)
     order = {question: n for n, question in enumerate(QUESTIONS)}
-    asked = [AskedOf(call.question, str(call.model), call.paid) for call in spent]
-    return tuple(sorted(asked, key=lambda question: (order.get(question.question, len(order)), question.model)))
+    costs = [AskedOf(call.question, str(call.model), call.paid) for call in spent]
+    return tuple(sorted(costs, key=lambda question: (order.get(question.question, len(order)), question.model)))
 
 
-def use_of(
-    store: Store, run: Run, judge_id: str | None, gathered: UseGatherer, metrics: Sequence[Metric], index: ResponseIndex
+def build_judge_use(
+    store: Store,
+    run: Run,
+    judge_id: str | None,
+    gathered: JudgeUseGatherer,
+    metrics: Sequence[Metric],
+    index: ResponseIndex,
 ) -> JudgeUse | None:
     """What judging took; None where nobody was asked."""
     if judge_id is None:
         return None
-    repeats = store.judges.repeats(run.run_id, judge_id)
+    repeats = store.judges.list_repeats(run.run_id, judge_id)
     return gathered.found(
-        asked_of(store, run.run_id, judge_id),
-        spreads(store, run.run_id, judge_id, metrics, index, repeats) if len(repeats) > 1 else (),
-        sum(_replies(store, judge_id, repeat, index) for repeat in repeats if repeat),
+        list_question_costs(store, run.run_id, judge_id),
+        compute_spreads(store, run.run_id, judge_id, metrics, index, repeats) if len(repeats) > 1 else (),
+        sum(_count_replies(store, judge_id, repeat, index) for repeat in repeats if repeat),
     )
 
 
-def _replies(store: Store, judge_id: str, repeat: int, index: ResponseIndex) -> int:
+def _count_replies(store: Store, judge_id: str, repeat: int, index: ResponseIndex) -> int:
     """How many replies the verdicts of one asking rest on."""
-    from ragauge.verbs.columns import AT_A_TIME
+    from ragauge.verbs.columns import BATCH_SIZE_RESPONSES
 
     count = 0
-    for start in range(0, len(index), AT_A_TIME):
-        numbers = index.number[start : start + AT_A_TIME].tolist()
-        for several in store.evidence.linked(numbers, judge_id, repeat).values():
+    for start in range(0, len(index), BATCH_SIZE_RESPONSES):
+        numbers = index.number[start : start + BATCH_SIZE_RESPONSES].tolist()
+        for several in store.evidence.load_linked(numbers, judge_id, repeat).values():
             count += sum(evidence.n_replies for evidence in several)
     return count
 
 
-def spreads(
+def compute_spreads(
     store: Store, run_id: str, judge_id: str, metrics: Sequence[Metric], index: ResponseIndex, repeats: Sequence[int]
 ) -> tuple[JudgeSpread, ...]:
     """How far the metrics' means lie apart between the askings of a judge."""
-    from ragauge.metrics.catalogue import questions
-    from ragauge.scores.agreement import spread
+    from ragauge.metrics.catalogue import list_questions
+    from ragauge.scores.agreement import measure_spread
     from ragauge.verbs.columns import StoredColumns
 
-    asked = [StoredColumns(store, run_id, judge_id, index, repeat) for repeat in repeats]
+    repeat_columns = [StoredColumns(store, run_id, judge_id, index, repeat) for repeat in repeats]
     of_metrics = []
     for metric in metrics:
-        columns = [columns.column(str(metric)) for columns in asked] if questions([metric]) else []
+        columns = [columns.column(str(metric)) for columns in repeat_columns] if list_questions([metric]) else []
         scored = [column for column in columns if column is not None]
         if len(scored) > 1:
-            of_metrics.append(spread(metric, scored))
+            of_metrics.append(measure_spread(metric, scored))
     return tuple(of_metrics)
 
 
-def note(
+def load_judge_note(
     store: Store,
     run: Run,
     judge_id: str | None,
-    claims: Claims,
+    claims: ClaimProfile,
     use: JudgeUse | None,
     errors: Mapping[str, JudgeMeanError],
 ) -> JudgeNote:
@@ -92,16 +97,18 @@ def note(
     from dataclasses import replace
     from statistics import fmean
 
-    from ragauge.engine.judges import JudgeProgress, note_of
+    from ragauge.engine.judges import JudgeProgress, build_judge_note
     from ragauge.scores.results.scorecard import ScaleSummary
 
     if judge_id is None:
-        return note_of(None)
-    versions = store.evidence.versions(run.run_id, judge_id)
-    found = note_of(judge_id, claims, JudgeProgress(store.judges.spec(judge_id) or "", versions, use, errors))
+        return build_judge_note(None)
+    versions = store.evidence.list_versions(run.run_id, judge_id)
+    judge_note = build_judge_note(
+        judge_id, claims, JudgeProgress(store.judges.find_spec(judge_id) or "", versions, use, errors)
+    )
     controls = store.controls.read(run.run_id, judge_id)
     if controls is None:
-        return found
+        return judge_note
     scales = tuple(
         ScaleSummary(
             *key,
@@ -116,48 +123,50 @@ def note(
         )
         for key, scale in sorted(controls.scales.items())
     )
-    return replace(found, controls=controls.known_no, scales=scales)
+    return replace(judge_note, controls=controls.known_no, scales=scales)
 
 
-def run_cost(store: Store, run: Run) -> RunCost:
+def compute_run_cost(store: Store, run: Run) -> RunCost:
     """Calls, tokens and cost of a run by judge, model, question, metric and example."""
-    judges = tuple(_judge_cost(store, run, judge) for judge in store.scores.judges(run.run_id))
-    known = {judge.judge_id for judge in judges}
+    judges = tuple(_compute_judge_cost(store, run, judge) for judge in store.scores.judges(run.run_id))
+    judge_ids = {judge.judge_id for judge in judges}
     others: dict[str, list[AskedOf]] = {}  # of judges that were stopped before they had scored anything
     for call in store.calls.spent(run.run_id):
-        if call.judge_id not in known:
+        if call.judge_id not in judge_ids:
             others.setdefault(call.judge_id, []).append(AskedOf(call.question, str(call.model), call.paid))
-    paid = store.calls.by_response(run.run_id)
+    paid = store.calls.sum_by_response(run.run_id)
     examples = [ExampleCost(query_id, repeat, spent) for (query_id, repeat), spent in paid.items()]
     examples.sort(key=lambda example: (-example.paid.cost, -example.paid.input_tokens - example.paid.output_tokens))
-    stopped = tuple(JudgeCost(judge_id, tuple(asked), ()) for judge_id, asked in others.items())
+    stopped = tuple(JudgeCost(judge_id, tuple(costs), ()) for judge_id, costs in others.items())
     return RunCost(run, (*judges, *stopped), tuple(examples))
 
 
-def _judge_cost(store: Store, run: Run, judge_id: str) -> JudgeCost:
-    from ragauge.metrics.catalogue import parse, questions
+def _compute_judge_cost(store: Store, run: Run, judge_id: str) -> JudgeCost:
+    from ragauge.metrics.catalogue import list_questions, parse_metric
 
-    asked = asked_of(store, run.run_id, judge_id)
-    needs = {name: questions([parse(name)]) for name in store.scores.metrics(run.run_id, judge_id)}
-    return JudgeCost(judge_id, asked, metric_costs({name: needed for name, needed in needs.items() if needed}, asked))
+    costs = list_question_costs(store, run.run_id, judge_id)
+    needs = {name: list_questions([parse_metric(name)]) for name in store.scores.metrics(run.run_id, judge_id)}
+    return JudgeCost(
+        judge_id, costs, compute_metric_costs({name: needed for name, needed in needs.items() if needed}, costs)
+    )
 
 
-def counts_of(store: Store, run_id: str) -> RunCounts:
+def count_responses(store: Store, run_id: str) -> RunCounts:
     """What the responses of a run are."""
     from ragauge.evaluation.overview.run_counts import CountsGatherer
     from ragauge.evaluation.overview.timings import SpendingGatherer, TimingGatherer
-    from ragauge.scores.gather import gather
-    from ragauge.verbs.columns import visits
+    from ragauge.scores.gather import run_gatherers
+    from ragauge.verbs.columns import iter_visits
 
-    index = store.runs.index(run_id, store.runs.order(run_id).numbers)
+    index = store.runs.index(run_id, store.runs.load_order(run_id).numbers)
     counts, timings, spending = CountsGatherer(), TimingGatherer(), SpendingGatherer()
-    gather(visits(store, None, index), (counts, timings, spending))
+    run_gatherers(iter_visits(store, None, index), (counts, timings, spending))
     return counts.counts(timings.timings(index), spending.spending())
 
 
-def broken(store: Store, run: Run) -> str:
+def describe_all_failed(store: Store, run: Run) -> str:
     """Where every call of a run failed: that, its error, and where to look; "" where one was answered."""
-    counts = counts_of(store, run.run_id)
+    counts = count_responses(store, run.run_id)
     if not counts.all_failed:
         return ""
-    return f"{counts.all_failed} Look there, and at: {command('show', run.name)}"
+    return f"{counts.all_failed} Look there, and at: {format_command('show', run.name)}"

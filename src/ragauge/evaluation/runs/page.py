@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Any
 
 from ragauge.comparison.baselines.verb import baselines
 from ragauge.core.errors import RagaugeError
-from ragauge.dashboard.site import Site, asked_of
-from ragauge.evaluation.overview.default_comparison import with_verdicts
-from ragauge.evaluation.overview.verb import StoreOverview, overview
+from ragauge.dashboard.site import Site, parse_options
+from ragauge.evaluation.overview.default_comparison import add_verdicts
+from ragauge.evaluation.overview.verb import StoreOverview, build_overview
 from ragauge.evaluation.runs.run_rows import RunRow
 from ragauge.evaluation.runs.verb import runs
 from ragauge.rendering.encoder import encode
-from ragauge.rendering.lists import ServedLinks, question
-from ragauge.rendering.verdict_texts import older_counts
+from ragauge.rendering.lists import ServedLinks, format_query
+from ragauge.rendering.verdict_texts import describe_older_counts
 
 if TYPE_CHECKING:
     from starlette.datastructures import QueryParams
@@ -24,8 +24,8 @@ LAYERS = ("retrieval", "generation", "end_to_end")
 ORDERS = ("newest", "oldest", "name")
 FILTERS = ("set", "version", "system", "name", "kind", "variant", "state", "tag")
 STATES = ("in flight", "stopped", "finished", "failed")
-LIMIT = 50
-PATIENCE = 0.1  # seconds for verdicts that nobody asked for before; the rest are made when the page is sent
+PAGE_SIZE = 50
+VERDICT_TIMEOUT_S = 0.1  # seconds for verdicts that nobody asked for before; the rest are made when the page is sent
 
 
 @dataclass(frozen=True)
@@ -47,14 +47,14 @@ class RunsPage:
     @property
     def value(self) -> list[RunRow]:
         """Every row with its verdict."""
-        return with_verdicts(self.rows, store=self.site.store)
+        return add_verdicts(self.rows, store=self.site.store)
 
     def html(self) -> str:
         """The page; verdicts that would take long are made while it is looked at, for the next time."""
-        rows = with_verdicts(self.rows, store=self.site.store, seconds=None if self.site.exported else PATIENCE)
-        named: dict[str, list[str]] = {}
+        rows = add_verdicts(self.rows, store=self.site.store, seconds=None if self.site.exported else VERDICT_TIMEOUT_S)
+        names_by_run: dict[str, list[str]] = {}
         for line in baselines(store=self.site.store):
-            named.setdefault(line["run_id"], []).append(line["name"])
+            names_by_run.setdefault(line["run_id"], []).append(line["name"])
         metrics = list(dict.fromkeys(name for row in rows for name in row.means))
         return self.site.render(
             "runs.html",
@@ -62,13 +62,13 @@ class RunsPage:
             rows=rows,
             links=ServedLinks(self.site.root, ""),
             asked=self.asked,
-            named=named,
+            named=names_by_run,
             layers=LAYERS,
             orders=ORDERS,
             metrics=metrics,
             states=STATES,
-            older=question({**self.asked, "after": self.after}) if self.after else "",
-            renew=older_counts((row.name, row.counts) for row in rows),
+            older=format_query({**self.asked, "after": self.after}) if self.after else "",
+            renew=describe_older_counts((row.name, row.counts) for row in rows),
             shown=[name for name in LAYERS if any(name in row.headline for row in rows)],
             filters=[key for key in self.asked if key not in ("sort", "after")],
         )
@@ -78,23 +78,23 @@ class RunsPage:
         if self.site.access.read_only or self.site.exported or not self.site.filling.acquire(blocking=False):
             return
         try:
-            with suppress(RagaugeError), self.site.served.reading():  # a run's own page says what is wrong with it
-                with_verdicts(self.rows, store=self.site.store)
+            with suppress(RagaugeError), self.site.served.open_page():  # a run's own page says what is wrong with it
+                add_verdicts(self.rows, store=self.site.store)
         finally:
             self.site.filling.release()
 
 
-def _found(site: Site, asked: dict[str, str], limit: int | None) -> list[RunRow]:
+def _list_rows(site: Site, options: dict[str, str], limit: int | None) -> list[RunRow]:
     return runs(
         limit=limit,
-        after=asked.get("after", ""),
-        sort=asked.get("sort", ORDERS[0]),
-        filter={name: value for name, value in asked.items() if name not in ("sort", "after")} or None,
+        after=options.get("after", ""),
+        sort=options.get("sort", ORDERS[0]),
+        filter={name: value for name, value in options.items() if name not in ("sort", "after")} or None,
         store=site.store,
     )
 
 
-def table(site: Site, given: QueryParams) -> tuple[list[str], list[dict[str, Any]]]:
+def build_table(site: Site, params: QueryParams) -> tuple[list[str], list[dict[str, Any]]]:
     """Every row of the list that an address asks for, whatever its page: columns, one a metric among them, and rows."""
     rows = [
         {
@@ -112,27 +112,28 @@ def table(site: Site, given: QueryParams) -> tuple[list[str], list[dict[str, Any
             **({} if row.counts is None else encode(row.counts)),
             **row.means,
         }
-        for row in with_verdicts(
-            _found(site, {key: value for key, value in _asked(given).items() if key != "after"}, None), store=site.store
+        for row in add_verdicts(
+            _list_rows(site, {key: value for key, value in _parse_options(params).items() if key != "after"}, None),
+            store=site.store,
         )
     ]
     return list(dict.fromkeys(name for row in rows for name in row)), rows
 
 
-def _asked(given: QueryParams) -> dict[str, str]:
-    return asked_of(given, ("sort", "after", *FILTERS), ("metric.",))
+def _parse_options(params: QueryParams) -> dict[str, str]:
+    return parse_options(params, ("sort", "after", *FILTERS), ("metric.",))
 
 
-def page(site: Site, given: QueryParams) -> RunsPage:
+def build_page(site: Site, params: QueryParams) -> RunsPage:
     """The page that an address asks for.
 
     Raises:
         UnknownName: no such order, filter or value.
     """
-    asked = _asked(given)
-    found = _found(site, asked, LIMIT + 1)
-    shown = found[:LIMIT]
-    return RunsPage(site, asked, shown, shown[-1].run_id if len(found) > LIMIT else "")
+    options = _parse_options(params)
+    rows = _list_rows(site, options, PAGE_SIZE + 1)
+    visible_rows = rows[:PAGE_SIZE]
+    return RunsPage(site, options, visible_rows, visible_rows[-1].run_id if len(rows) > PAGE_SIZE else "")
 
 
 @dataclass(frozen=True)
@@ -152,7 +153,7 @@ class OverviewPage:
         return self.site.render("overview.html", "", found=self.value)
 
 
-def first(site: Site, given: QueryParams) -> OverviewPage:
+def build_overview_page(site: Site, params: QueryParams) -> OverviewPage:
     """The first page."""
-    asked_of(given, ())
-    return OverviewPage(site, overview(store=site.store))
+    parse_options(params, ())
+    return OverviewPage(site, build_overview(store=site.store))

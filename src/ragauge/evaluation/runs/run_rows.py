@@ -7,9 +7,9 @@ from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING
 
-from ragauge.comparison.baselines.baseline_choice import Bases, kept_verdict
+from ragauge.comparison.baselines.baseline_choice import BaselineFinder, find_cached_verdict
 from ragauge.core.verdict import NOT_COUNTED, VerdictCounts
-from ragauge.store.run_list import MeanValue, RunFacts, still_since
+from ragauge.store.run_list import MeanValue, RunFacts, compute_stale_time
 from ragauge.verbs.summary_refresh import renew_means
 
 if TYPE_CHECKING:
@@ -84,56 +84,59 @@ class RunRow:
     counts: VerdictCounts | None
 
 
-def run_rows(store: Store, wanted: RunsOptions) -> list[RunRow]:
+def list_run_rows(store: Store, options: RunsOptions) -> list[RunRow]:
     """A page of runs, in a number of statements that no number of runs raises."""
-    study = store.studies.read(wanted.study) if wanted.study else None
+    study = store.studies.read(options.study) if options.study else None
     renew_means(store)  # before anything is sorted or filtered by them
-    sort = wanted.sort.removeprefix("-")
+    sort = options.sort.removeprefix("-")
     runs = store.runs.list(
-        wanted.limit,
-        study=wanted.study or None,
-        after=wanted.after,
+        options.limit,
+        study=options.study or None,
+        after=options.after,
         sort=sort,
-        highest=sort != wanted.sort,
-        filter=wanted.filter,
+        highest=sort != options.sort,
+        filter=options.filter,
     )
-    if not runs and wanted.filter:
-        store.run_list.refuse_unknown(wanted.filter)
-    rows = _rows(store, runs)
-    return rows if study is None else [_of_trial(store, study, row) for row in rows]
+    if not runs and options.filter:
+        store.run_list.check_filter(options.filter)
+    rows = _build_rows(store, runs)
+    return rows if study is None else [_build_trial_row(store, study, row) for row in rows]
 
 
-def row_of(store: Store, run: Run) -> RunRow:
+def build_run_row(store: Store, run: Run) -> RunRow:
     """One run as lists show it."""
-    (row,) = _rows(store, [run])
+    (row,) = _build_rows(store, [run])
     return row
 
 
-def _state_of(run: Run, facts: RunFacts) -> str:
+def _derive_state(run: Run, facts: RunFacts) -> str:
     """In flight, stopped, finished or failed."""
-    moved, done = facts.evaluation, run.state == "finished"
-    if run.state == "running" or (done and moved is not None and moved.done < moved.planned):
-        heartbeat = moved.heartbeat if done and moved is not None else run.heartbeat
-        return "in flight" if heartbeat >= still_since() else "stopped"
+    moved, is_finished = facts.evaluation, run.state == "finished"
+    if run.state == "running" or (is_finished and moved is not None and moved.done < moved.planned):
+        heartbeat = moved.heartbeat if is_finished and moved is not None else run.heartbeat
+        return "in flight" if heartbeat >= compute_stale_time() else "stopped"
     return "stopped" if run.state == "interrupted" else run.state
 
 
-def _rows(store: Store, runs: Sequence[Run]) -> list[RunRow]:
-    ids, bases = [run.run_id for run in runs], Bases(store)
+def _build_rows(store: Store, runs: Sequence[Run]) -> list[RunRow]:
+    ids, bases = [run.run_id for run in runs], BaselineFinder(store)
     facts, verdicts = store.run_list.facts(ids), store.cards.verdicts(ids)
-    meant = {run.run_id: bases.of(run, facts[run.run_id]) for run in runs if run.run_id in facts}
-    told = {one: kept_verdict(meant[one], facts[one], verdicts.get(one, {})) for one in meant}
-    names = store.run_list.names([base for verdict, base in told.values() if verdict])
+    choices_by_run = {run.run_id: bases.of(run, facts[run.run_id]) for run in runs if run.run_id in facts}
+    verdicts_by_run = {
+        run_id: find_cached_verdict(choices_by_run[run_id], facts[run_id], verdicts.get(run_id, {}))
+        for run_id in choices_by_run
+    }
+    names = store.run_list.names([base for verdict, base in verdicts_by_run.values() if verdict])
     rows = []
     for run in runs:
-        if (one := run.run_id) in meant:
-            verdict, base = told[one]
-            row = row_without_verdict(run, facts[one])
+        if (run_id := run.run_id) in choices_by_run:
+            verdict, base = verdicts_by_run[run_id]
+            row = build_row_without_verdict(run, facts[run_id])
             rows.append(replace(row, verdict=verdict, baseline=names.get(base, ""), against=base))
     return rows
 
 
-def row_without_verdict(run: Run, facts: RunFacts) -> RunRow:
+def build_row_without_verdict(run: Run, facts: RunFacts) -> RunRow:
     """A run as lists show it, where nothing is asked of its verdict."""
     from ragauge.rendering.words import first_of_layers
 
@@ -151,14 +154,14 @@ def row_without_verdict(run: Run, facts: RunFacts) -> RunRow:
         run.git,
         facts.tags,
         facts.study,
-        _state_of(run, facts),
+        _derive_state(run, facts),
         run.heartbeat,
         run.done,
         run.planned,
         evaluated,
         to_evaluate,
         facts.judges,
-        {one.metric: one.mean for one in facts.means},
+        {mean.metric: mean.mean for mean in facts.means},
         dict(first_of_layers(facts.means)),
         "",
         "",
@@ -169,17 +172,17 @@ def row_without_verdict(run: Run, facts: RunFacts) -> RunRow:
     )
 
 
-def _of_trial(store: Store, study: Study, row: RunRow) -> RunRow:
+def _build_trial_row(store: Store, study: Study, row: RunRow) -> RunRow:
     """A trial's row: it is scored without a scorecard, and what the study's trials are held to comes first."""
     import polars as pl
 
-    from ragauge.studies.kinds import kind_of
+    from ragauge.studies.kinds import find_study_kind
 
     judges = row.judges or ((str(study.fixed["judge"]),) if study.fixed.get("judge") else ())
-    scores = store.scores.frame(row.run_id, next(iter(judges), None))
+    scores = store.scores.load_frame(row.run_id, next(iter(judges), None))
     means = scores.group_by("metric", maintain_order=True).agg(pl.col("value").drop_nans().mean())
     by_metric = dict(means.iter_rows())
-    patterns = (str(study.fixed.get("objective", "")), *kind_of(study.kind).decides)
+    patterns = (str(study.fixed.get("objective", "")), *find_study_kind(study.kind).decides)
     first: Sequence[str] = [name for pattern in patterns for name in by_metric if fnmatchcase(name, pattern)]
     ordered = {name: by_metric[name] for name in dict.fromkeys([*first, *by_metric])}
     return replace(row, judges=judges, means={**ordered, **row.means})

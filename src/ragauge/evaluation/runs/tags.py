@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ragauge.comparison.baselines.verb import chosen_run
+from ragauge.comparison.baselines.verb import resolve_run
 from ragauge.core.errors import UsageError
-from ragauge.verbs.sources import store_url
+from ragauge.verbs.sources import resolve_store_url
 
-MOST = 60  # characters of a tag
+MAX_TAG_CHARS = 60  # characters of a tag
 
 
 def tag_run(run: Any, *tags: str, store: str | None = None) -> dict[str, Any]:
@@ -27,7 +27,7 @@ def tag_run(run: Any, *tags: str, store: str | None = None) -> dict[str, Any]:
         UnknownName: no such run.
         UsageError: no tag, or one that is empty or cannot be printed.
     """
-    return _changed(run, tags, store, away=False)
+    return _change_tags(run, tags, store, away=False)
 
 
 def untag_run(run: Any, *tags: str, store: str | None = None) -> dict[str, Any]:
@@ -37,27 +37,32 @@ def untag_run(run: Any, *tags: str, store: str | None = None) -> dict[str, Any]:
         UnknownName: no such run, or it has no such tag.
         UsageError: no tag.
     """
-    return _changed(run, tags, store, away=True)
+    return _change_tags(run, tags, store, away=True)
 
 
-def _changed(run: Any, tags: Sequence[str], store: str | None, *, away: bool) -> dict[str, Any]:
+def _change_tags(run: Any, tags: Sequence[str], store: str | None, *, away: bool) -> dict[str, Any]:
     from ragauge.store.store_access import open_store
 
-    words = [tag.strip() if away else _checked(tag) for tag in tags]
+    words = [tag.strip() if away else _validate_tag(tag) for tag in tags]
     if not words:
         raise UsageError("which tag? Name one or more: ragauge runs tag latest release")
-    with open_store(store_url(store)) as opened:
-        chosen = chosen_run(run, opened)
-        (opened.run_log.untag if away else opened.run_log.tag)(chosen.run_id, words)
-        return {"run_id": chosen.run_id, "name": chosen.name, "tags": opened.run_log.tags(chosen.run_id)}
+    with open_store(resolve_store_url(store)) as opened_store:
+        resolved_run = resolve_run(run, opened_store)
+        (opened_store.run_log.remove_tags if away else opened_store.run_log.tag)(resolved_run.run_id, words)
+        return {
+            "run_id": resolved_run.run_id,
+            "name": resolved_run.name,
+            "tags": opened_store.run_log.tags(resolved_run.run_id),
+        }
 
 
-def _checked(tag: str) -> str:
+def _validate_tag(tag: str) -> str:
     """A word that a tag can be."""
     word = tag.strip()
-    if not word or not word.isprintable() or "," in word or len(word) > MOST:
-        got = tag if len(tag) <= MOST else f"{tag[:20]}… of {len(tag):,} characters"
+    if not word or not word.isprintable() or "," in word or len(word) > MAX_TAG_CHARS:
+        got = tag if len(tag) <= MAX_TAG_CHARS else f"{tag[:20]}… of {len(tag):,} characters"
         raise UsageError(
-            f"a tag is a word of at most {MOST} printable characters without a comma, got {got!r}. Write release."
+            f"a tag is a word of at most {MAX_TAG_CHARS} printable characters without a comma, got {got!r}. Write "
+            "release."
         )
     return word

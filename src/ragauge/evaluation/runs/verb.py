@@ -9,18 +9,18 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ragauge.core.errors import UsageError
-from ragauge.core.identity import plain
+from ragauge.core.identity import to_json_value
 from ragauge.core.response import Run
-from ragauge.verbs.arguments import path_of, text_of
-from ragauge.verbs.option_specs import keywords
+from ragauge.verbs.arguments import validate_path, validate_text
+from ragauge.verbs.option_specs import expand_options
 from ragauge.verbs.options import RunsOptions
-from ragauge.verbs.sources import named, run_of, store_url
+from ragauge.verbs.sources import find_run, parse_names, resolve_store_url
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-    from ragauge.diagnosis.examples.example_views import ExamplePage, ExamplePlace, ExampleRow, ListedExamples
-    from ragauge.evaluation.runs.run_progress import Paces, RunProgress
+    from ragauge.diagnosis.examples.example_views import ExamplePageOptions, ExamplePosition, ExampleRow, ListedExamples
+    from ragauge.evaluation.runs.run_progress import RunPaces, RunProgress
     from ragauge.evaluation.runs.run_rows import RunRow
     from ragauge.evaluation.scorecard.result import Scorecard
     from ragauge.scores.judge_usage import RunCost
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from ragauge.store.store_access import Store
     from ragauge.verbs.example_views import JudgeReply
 
-TRIAL_MEANS = 6  # of a study's trials that are listed
+MAX_TRIAL_MEANS = 6  # of a study's trials that are listed
 
 
 class OpenRun:
@@ -47,7 +47,7 @@ class OpenRun:
         self.url = url
 
     @contextmanager
-    def _store(self) -> Iterator[Store]:
+    def _open_store(self) -> Iterator[Store]:
         from ragauge.store.store_access import open_store
 
         with open_store(self.url) as store:
@@ -55,21 +55,21 @@ class OpenRun:
 
     def row(self) -> RunRow:
         """The run as lists show it, as it is now."""
-        from ragauge.evaluation.runs.run_rows import row_of
+        from ragauge.evaluation.runs.run_rows import build_run_row
 
-        with self._store() as store:
-            return row_of(store, store.runs.find(self.run.run_id))
+        with self._open_store() as store:
+            return build_run_row(store, store.runs.find(self.run.run_id))
 
-    def progress(self, paces: Paces) -> RunProgress:
+    def progress(self, paces: RunPaces) -> RunProgress:
         """How far it is now, with the time left by the pace at which it was seen to move, and its means so far."""
-        from ragauge.evaluation.runs.run_progress import run_progress
+        from ragauge.evaluation.runs.run_progress import build_run_progress
 
-        with self._store() as store:
-            return run_progress(store, store.runs.find(self.run.run_id), paces)
+        with self._open_store() as store:
+            return build_run_progress(store, store.runs.find(self.run.run_id), paces)
 
     def judges(self) -> list[str]:
         """Who judged it, the last one first."""
-        with self._store() as store:
+        with self._open_store() as store:
             return [judge for judge in store.scores.judges(self.run.run_id) if judge]
 
     def scorecard(self, judge: str | None = None, *, baseline: Any = None) -> Scorecard:
@@ -82,18 +82,18 @@ class OpenRun:
         Raises:
             UsageError: the run has not been evaluated, or not by this judge; or the baseline was judged otherwise.
         """
-        from ragauge.comparison.baselines.baseline import baseline_run
-        from ragauge.evaluation.scorecard.cards import stored_card
+        from ragauge.comparison.baselines.baseline import find_baseline_run
+        from ragauge.evaluation.scorecard.cards import load_card
 
-        with self._store() as store:
-            return stored_card(store, self.run, judge, baseline_run(baseline, store))
+        with self._open_store() as store:
+            return load_card(store, self.run, judge, find_baseline_run(baseline, store))
 
     def cost(self) -> RunCost:
         """What judging it has cost: calls, tokens and US dollars by judge, model, question, metric and example."""
-        from ragauge.evaluation.runs.costs import run_cost
+        from ragauge.evaluation.runs.costs import compute_run_cost
 
-        with self._store() as store:
-            return run_cost(store, self.run)
+        with self._open_store() as store:
+            return compute_run_cost(store, self.run)
 
     def example(self, query_id: str, repeat: int = 0, *, judge: str | None = None) -> ExampleView:
         """One example with its response, evidence, scores and cause.
@@ -106,11 +106,11 @@ class OpenRun:
         Raises:
             UnknownName: no such example or judge; the nearest ids are in the text.
         """
-        from ragauge.verbs.example_views import view_of
+        from ragauge.verbs.example_views import load_example_view
 
-        query_id = text_of(query_id, "the query_id", "q1")
-        with self._store() as store:
-            return view_of(store, self.run.run_id, query_id, repeat, self._judge(store, judge))
+        query_id = validate_text(query_id, "the query_id", "q1")
+        with self._open_store() as store:
+            return load_example_view(store, self.run.run_id, query_id, repeat, self._resolve_judge(store, judge))
 
     def examples(
         self,
@@ -141,52 +141,58 @@ class OpenRun:
                 nearest names are in the text.
             UsageError: a limit below 1, or no metric of a preset was scored.
         """
-        from ragauge.diagnosis.examples.example_views import ExamplePage, examples_of
+        from ragauge.diagnosis.examples.example_views import ExamplePageOptions, list_examples
 
-        wanted = ExamplePage(limit=limit, after=after, sort=sort, filter=filter, metrics=metrics)
-        with self._store() as store:
-            return examples_of(store, self.run, self._judge(store, judge), wanted)
+        options = ExamplePageOptions(limit=limit, after=after, sort=sort, filter=filter, metrics=metrics)
+        with self._open_store() as store:
+            return list_examples(store, self.run, self._resolve_judge(store, judge), options)
 
-    def listed(self, wanted: ExamplePage, judge: str | None = None) -> ListedExamples:
+    def listed(self, options: ExamplePageOptions, judge: str | None = None) -> ListedExamples:
         """A page of `examples` with how many there are, and what they can be filtered and sorted by.
 
         Raises:
             UnknownName: as `examples` does.
         """
-        from ragauge.diagnosis.examples.example_views import listed_examples
+        from ragauge.diagnosis.examples.example_views import build_example_list
 
-        with self._store() as store:
-            return listed_examples(store, self.run, self._judge(store, judge), wanted)
+        with self._open_store() as store:
+            return build_example_list(store, self.run, self._resolve_judge(store, judge), options)
 
-    def place(self, query_id: str, repeat: int, wanted: ExamplePage, judge: str | None = None) -> ExamplePlace | None:
+    def place(
+        self, query_id: str, repeat: int, options: ExamplePageOptions, judge: str | None = None
+    ) -> ExamplePosition | None:
         """Where an example stands in a list, and what stands beside it; None where the list does not hold it.
 
         Raises:
             UnknownName: as `examples` does.
         """
-        from ragauge.diagnosis.examples.example_views import place_in
+        from ragauge.diagnosis.examples.example_views import find_place
 
-        with self._store() as store:
-            return place_in(store, self.run, self._judge(store, judge), (query_id, repeat), wanted)
+        with self._open_store() as store:
+            return find_place(store, self.run, self._resolve_judge(store, judge), (query_id, repeat), options)
 
-    def _judge(self, store: Store, judge: str | None) -> str | None:
+    def _resolve_judge(self, store: Store, judge: str | None) -> str | None:
         """Whose verdicts; None where nobody judged and none was asked for."""
-        from ragauge.evaluation.scorecard.cards import judged
+        from ragauge.evaluation.scorecard.cards import resolve_scored_judge
 
-        return judged(store, self.run, judge) if judge is not None or store.scores.judges(self.run.run_id) else None
+        return (
+            resolve_scored_judge(store, self.run, judge)
+            if judge is not None or store.scores.judges(self.run.run_id)
+            else None
+        )
 
     def replies(self, view: ExampleView) -> tuple[JudgeReply, ...]:
         """What models replied for one example, as `example` gives it; () where no model was asked."""
-        from ragauge.verbs.example_views import replies_of
+        from ragauge.verbs.example_views import load_replies
 
-        with self._store() as store:
-            return replies_of(store, view)
+        with self._open_store() as store:
+            return load_replies(store, view)
 
     def explain_view(self, view: ExampleView) -> ExampleExplained:
         """How the numbers of one example came about, as `example` gives it."""
         from ragauge.diagnosis.explain.verb import explain_view
 
-        with self._store() as store:
+        with self._open_store() as store:
             return explain_view(store, self.run, view)
 
     def question_in_runs(
@@ -206,13 +212,13 @@ class OpenRun:
             UnknownName: no such question or metric, or no run of the id in `after`; the nearest are in the text.
             UsageError: a limit below 1.
         """
-        from ragauge.metrics.catalogue import select
+        from ragauge.metrics.catalogue import select_metrics
 
         if limit is not None and limit < 1:
             raise UsageError(f"question_in_runs: limit must be at least 1, got {limit}. None lists all.")
-        names = [str(metric) for metric in select(chosen)] if (chosen := named(metrics)) else []
-        query_id = text_of(query_id, "the query_id", "q1")
-        with self._store() as store:
+        names = [str(metric) for metric in select_metrics(requested)] if (requested := parse_names(metrics)) else []
+        query_id = validate_text(query_id, "the query_id", "q1")
+        with self._open_store() as store:
             return store.question_runs.read(self.run.run_id, query_id, names, limit=limit, after=after)
 
     def explain(
@@ -228,11 +234,11 @@ class OpenRun:
         Raises:
             UsageError: the run has not been evaluated, or the baseline otherwise.
         """
-        from ragauge.comparison.baselines.baseline import baseline_run
+        from ragauge.comparison.baselines.baseline import find_baseline_run
         from ragauge.diagnosis.explain.verb import explain_run
 
-        with self._store() as store:
-            return explain_run(store, self.run, named(metrics), judge, baseline_run(baseline, store))
+        with self._open_store() as store:
+            return explain_run(store, self.run, parse_names(metrics), judge, find_baseline_run(baseline, store))
 
     def explain_example(
         self, query_id: str, metrics: str | Sequence[object] = (), *, repeat: int = 0, judge: str | None = None
@@ -244,9 +250,9 @@ class OpenRun:
         """
         from ragauge.diagnosis.explain.verb import explain_example
 
-        with self._store() as store:
-            query_id = text_of(query_id, "the query_id", "q1")
-            return explain_example(store, self.run, query_id, named(metrics), repeat, judge)
+        with self._open_store() as store:
+            query_id = validate_text(query_id, "the query_id", "q1")
+            return explain_example(store, self.run, query_id, parse_names(metrics), repeat, judge)
 
     def gaps(self, metrics: str | Sequence[object] = (), *, judge: str | None = None) -> Gaps:
         """What is lost to retrieval and to generation, and what the model knew by itself.
@@ -259,11 +265,11 @@ class OpenRun:
             UsageError: the run has not been evaluated, or there is no evaluated run of the same system and set on the
                 labelled passages or without passages; the commands that make them are in the text.
         """
-        from ragauge.comparison.gaps.gap_queries import gaps_of_run
-        from ragauge.evaluation.scorecard.cards import judged
+        from ragauge.comparison.gaps.gap_queries import compute_gaps
+        from ragauge.evaluation.scorecard.cards import resolve_scored_judge
 
-        with self._store() as store:
-            return gaps_of_run(store, self.run, judged(store, self.run, judge), named(metrics))
+        with self._open_store() as store:
+            return compute_gaps(store, self.run, resolve_scored_judge(store, self.run, judge), parse_names(metrics))
 
     def export(self, path: str | Path, content: str = "") -> int:
         """Writes responses, or scores; with no content given scores where the name says so, or is .csv or .parquet.
@@ -276,20 +282,20 @@ class OpenRun:
         """
         from ragauge.evaluation.export import exports
 
-        with self._store() as store:
-            return exports.export(store, self.run, path_of(path, "scores.csv"), content)
+        with self._open_store() as store:
+            return exports.export_run(store, self.run, validate_path(path, "scores.csv"), content)
 
     def delete(self) -> dict[str, int]:
         """Removes the run and what no other run uses, replies too; returns what went, and how many replies stay."""
-        with self._store() as store:
+        with self._open_store() as store:
             return store.runs.delete(self.run.run_id, replies=True)
 
     def to_dict(self) -> dict[str, Any]:
         """The run as JSON types, with the names of its judges."""
-        fields: dict[str, Any] = {"run_id": self.run.run_id, "name": self.run.name, **plain(self.run)}
-        with self._store() as store:
-            fields["responses"] = store.runs.size(self.run.run_id)
-            fields["without_response"] = store.runs.absent(self.run.run_id)
+        fields: dict[str, Any] = {"run_id": self.run.run_id, "name": self.run.name, **to_json_value(self.run)}
+        with self._open_store() as store:
+            fields["responses"] = store.runs.count_responses(self.run.run_id)
+            fields["without_response"] = store.runs.count_absent(self.run.run_id)
         return fields | {"judges": self.judges()}
 
     def to_terminal(self) -> RenderableType:
@@ -314,13 +320,13 @@ def open_run(which: str = "latest", *, store: str | None = None) -> OpenRun:
     """
     from ragauge.store.store_access import open_store
 
-    which = text_of(which, "the run", "latest")
-    url = store_url(store)
-    with open_store(url) as opened:
-        return OpenRun(run_of(which, opened), opened.url)
+    which = validate_text(which, "the run", "latest")
+    url = resolve_store_url(store)
+    with open_store(url) as opened_store:
+        return OpenRun(find_run(which, opened_store), opened_store.url)
 
 
-def oldest_run(names: Sequence[str], *, store: str | None = None) -> OpenRun:
+def find_oldest_run(names: Sequence[str], *, store: str | None = None) -> OpenRun:
     """The stored run among some that was kept first.
 
     Args:
@@ -332,14 +338,14 @@ def oldest_run(names: Sequence[str], *, store: str | None = None) -> OpenRun:
     """
     from ragauge.store.store_access import open_store
 
-    url = store_url(store)
-    with open_store(url) as opened:
-        found = {run.run_id: run for run in (run_of(name, opened) for name in names)}
-        return OpenRun(found[opened.run_list.oldest([*found])], opened.url)
+    url = resolve_store_url(store)
+    with open_store(url) as opened_store:
+        runs_by_id = {run.run_id: run for run in (find_run(name, opened_store) for name in names)}
+        return OpenRun(runs_by_id[opened_store.run_list.find_oldest([*runs_by_id])], opened_store.url)
 
 
-@keywords(RunsOptions)
-def runs(wanted: RunsOptions) -> list[RunRow]:
+@expand_options(RunsOptions)
+def runs(options: RunsOptions) -> list[RunRow]:
     """The stored runs, a page at a time, each with its last means, state, tags and what it has cost.
 
     Options:
@@ -356,14 +362,14 @@ def runs(wanted: RunsOptions) -> list[RunRow]:
         UnknownName: no such study, order, filter or metric, no run has the value, or the id in `after`.
         UsageError: a limit below 1, or a bound that is no number.
     """
-    from ragauge.evaluation.runs.run_rows import run_rows
+    from ragauge.evaluation.runs.run_rows import list_run_rows
     from ragauge.store.store_access import open_store
 
-    with open_store(store_url(wanted.store)) as opened:
-        return run_rows(opened, wanted)
+    with open_store(resolve_store_url(options.store)) as opened_store:
+        return list_run_rows(opened_store, options)
 
 
-def runs_table(rows: Sequence[RunRow], *, study: str = "", studies: Sequence[str] = ()) -> RenderableType:
+def build_runs_table(rows: Sequence[RunRow], *, study: str = "", studies: Sequence[str] = ()) -> RenderableType:
     """The list for a terminal: name, id, age and a few means.
 
     Args:
@@ -371,33 +377,45 @@ def runs_table(rows: Sequence[RunRow], *, study: str = "", studies: Sequence[str
         study: whose trials they are, "" for other runs: of trials the means are shown that all of them have first.
         studies: stored studies, to be named where there is no run.
     """
-    from ragauge.core.messages import number
-    from ragauge.rendering.sections import ReportSection, ReportTable, columns
-    from ragauge.rendering.verdict_texts import count_words, older_counts
-    from ragauge.rendering.words import safe
-    from ragauge.rendering.writers.terminal import terminal
+    from ragauge.core.messages import format_value
+    from ragauge.rendering.sections import ReportSection, ReportTable, build_columns
+    from ragauge.rendering.verdict_texts import count_words, describe_older_counts
+    from ragauge.rendering.words import make_safe
+    from ragauge.rendering.writers.terminal import render_terminal
 
     if not rows:
-        told = f"The study {study} has no trial with a run."
+        message = f"The study {study} has no trial with a run."
         if not study and studies:
-            told = f"No runs but the trials of studies. List them with: ragauge runs --study {studies[0]}"
+            message = f"No runs but the trials of studies. List them with: ragauge runs --study {studies[0]}"
         elif not study:
-            told = "No runs yet. Start with: ragauge evaluate FILE, or ragauge demo."
-        return terminal([ReportSection(lead=(safe(told),))])
-    shown: tuple[str, ...] = ("recall@5", "context_recall", "faithfulness", "answer_correctness")
+            message = "No runs yet. Start with: ragauge evaluate FILE, or ragauge demo."
+        return render_terminal([ReportSection(lead=(make_safe(message),))])
+    shown_metrics: tuple[str, ...] = ("recall@5", "context_recall", "faithfulness", "answer_correctness")
     if study:
-        held = [name for name, mean in rows[0].means.items() if mean is not None]
-        shown = tuple(name for name in held if all(name in row.means for row in rows))[:TRIAL_MEANS]
+        scored_names = [name for name, mean in rows[0].means.items() if mean is not None]
+        shown_metrics = tuple(name for name in scored_names if all(name in row.means for row in rows))[:MAX_TRIAL_MEANS]
     tagged, counted = any(row.tags for row in rows), any(row.counts for row in rows)
     cells = []
     for row in rows:
-        there = f"{row.responses:,}" + (f" of {row.planned:,}, {row.state}" if row.state != "finished" else "")
-        counts, tags = [count_words(row.counts) or "–"] * counted, [safe(", ".join(row.tags))] * tagged
+        response_text = f"{row.responses:,}" + (f" of {row.planned:,}, {row.state}" if row.state != "finished" else "")
+        counts, tags = [count_words(row.counts) or "–"] * counted, [make_safe(", ".join(row.tags))] * tagged
         when = row.created_at[:16].replace("T", " ")
-        cells.append((safe(row.name), *counts, row.run_id, when, *tags, there, *map(number, map(row.means.get, shown))))
+        cells.append(
+            (
+                make_safe(row.name),
+                *counts,
+                row.run_id,
+                when,
+                *tags,
+                response_text,
+                *map(format_value, map(row.means.get, shown_metrics)),
+            )
+        )
     texts = [*["examples"] * counted, "run", "created", *["tags"] * tagged]
-    name, *heads = columns("name", *texts, numbers=("responses", *shown))
-    first = len(heads) - len(shown)
-    heads = [replace(head, whole=head.head == "run", room=n if n > first else 0) for n, head in enumerate(heads, 1)]
-    table = ReportTable((replace(name, fold=True), *heads), tuple(cells))
-    return terminal([ReportSection(table=table, notes=older_counts((row.name, row.counts) for row in rows))])
+    name, *headers = build_columns("name", *texts, numbers=("responses", *shown_metrics))
+    first = len(headers) - len(shown_metrics)
+    headers = [replace(head, whole=head.head == "run", room=n if n > first else 0) for n, head in enumerate(headers, 1)]
+    table = ReportTable((replace(name, fold=True), *headers), tuple(cells))
+    return render_terminal(
+        [ReportSection(table=table, notes=describe_older_counts((row.name, row.counts) for row in rows))]
+    )

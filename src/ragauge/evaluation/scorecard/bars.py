@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
-from ragauge.core.messages import number, signed, valued
-from ragauge.metrics.catalogue import parse
+from ragauge.core.messages import format_metric_value, format_signed, format_value
+from ragauge.metrics.catalogue import parse_metric
 from ragauge.rendering.lists import Anchors
 from ragauge.rendering.sections import Bar
-from ragauge.rendering.words import difference, line, relative
-from ragauge.scores.indicators import words
+from ragauge.rendering.words import difference, format_relative_change, to_line
+from ragauge.scores.indicators import describe_reading
 from ragauge.scores.results.change import MetricChange
 from ragauge.scores.results.scorecard import Finding, Reading, ScorecardData
 from ragauge.stats.weighted import Interval
@@ -32,7 +32,7 @@ POINTS_CAPTION = (
 
 
 @dataclass(frozen=True, slots=True)
-class ReadingBar:
+class IndicatorBar:
     """One reading of a finding: its bar, and the numbers in words."""
 
     metric: str
@@ -42,10 +42,10 @@ class ReadingBar:
 
 
 @dataclass(frozen=True, slots=True)
-class Readings:
+class IndicatorBars:
     """The readings of a finding that share a line, and what the line shows."""
 
-    rows: tuple[ReadingBar, ...]
+    rows: tuple[IndicatorBar, ...]
     caption: str
 
 
@@ -85,48 +85,60 @@ class ChangeBars:
     amounts: bool
 
 
-def readings(finding: Finding, link: Callable[[str], str]) -> Iterator[Readings]:
+def build_indicator_bars(finding: Finding, link: Callable[[str], str]) -> Iterator[IndicatorBars]:
     """The readings of a finding by what they were held against: a point on 0 to 1, or no difference."""
-    points = [read for read in finding.readings if read.difference is None]
+    points = [indicator for indicator in finding.readings if indicator.difference is None]
     if points:
-        rows = tuple(_read(point, _on_unit(point), link) for point in points)
-        yield Readings(rows, POINTS_CAPTION)
-    shares = [read for read in finding.readings if read.difference is not None and not _is_amount(read.metric)]
+        rows = tuple(_build_indicator_bar(point, _build_unit_bar(point), link) for point in points)
+        yield IndicatorBars(rows, POINTS_CAPTION)
+    shares = [
+        indicator
+        for indicator in finding.readings
+        if indicator.difference is not None and not _is_amount(indicator.metric)
+    ]
     if shares:
-        most = scale(share.interval for share in shares)
+        scale_end = compute_scale_end(share.interval for share in shares)
         rows = tuple(
-            _read(share, _around(share.difference or 0.0, share.interval, most, _hue(share)), link) for share in shares
+            _build_indicator_bar(
+                share, _build_centered_bar(share.difference or 0.0, share.interval, scale_end, _choose_hue(share)), link
+            )
+            for share in shares
         )
-        yield Readings(rows, f"Difference on a line from −{most:g} to +{most:g}; the upright mark is no difference.")
-    for read in finding.readings:
-        if read.difference is not None and _is_amount(read.metric):
-            most = 1.1 * max(abs(read.interval.low), abs(read.interval.high))
-            bar = _around(read.difference, read.interval, most, _hue(read))
-            ends = number(most, "amount")
-            yield Readings((_read(read, bar, link),), f"Difference on a line from −{ends} to +{ends}.")
+        yield IndicatorBars(
+            rows, f"Difference on a line from −{scale_end:g} to +{scale_end:g}; the upright mark is no difference."
+        )
+    for indicator in finding.readings:
+        if indicator.difference is not None and _is_amount(indicator.metric):
+            scale_end = 1.1 * max(abs(indicator.interval.low), abs(indicator.interval.high))
+            bar = _build_centered_bar(indicator.difference, indicator.interval, scale_end, _choose_hue(indicator))
+            limit_text = format_value(scale_end, "amount")
+            yield IndicatorBars(
+                (_build_indicator_bar(indicator, bar, link),),
+                f"Difference on a line from −{limit_text} to +{limit_text}.",
+            )
 
 
-def _read(reading: Reading, bar: Bar, link: Callable[[str], str]) -> ReadingBar:
+def _build_indicator_bar(reading: Reading, bar: Bar, link: Callable[[str], str]) -> IndicatorBar:
     name = reading.metric
-    return ReadingBar(name, words(reading).removeprefix(name).lstrip(" ,"), bar, link(name))
+    return IndicatorBar(name, describe_reading(reading).removeprefix(name).lstrip(" ,"), bar, link(name))
 
 
-def _on_unit(reading: Reading) -> Bar:
-    bad = reading.level == ("low" if parse(reading.metric).direction == "higher" else "high")
+def _build_unit_bar(reading: Reading) -> Bar:
+    bad = reading.level == ("low" if parse_metric(reading.metric).direction == "higher" else "high")
     return Bar(reading.interval.low, reading.mean, reading.interval.high, reading.point, "worse" if bad else "")
 
 
-def _around(middle: float, interval: Interval, most: float, hue: str, wide: Interval | None = None) -> Bar:
+def _build_centered_bar(middle: float, interval: Interval, end: float, hue: str, wide: Interval | None = None) -> Bar:
     """Around 0 in the middle of a line from −most to most."""
 
-    def at(value: float) -> float:
-        return 0.5 + value / (2 * most) if most else 0.5
+    def to_position(value: float) -> float:
+        return 0.5 + value / (2 * end) if end else 0.5
 
-    behind = None if wide is None else (at(wide.low), at(wide.high))
-    return Bar(at(interval.low), at(middle), at(interval.high), 0.5, hue, behind)
+    behind = None if wide is None else (to_position(wide.low), to_position(wide.high))
+    return Bar(to_position(interval.low), to_position(middle), to_position(interval.high), 0.5, hue, behind)
 
 
-def _hue(reading: Reading) -> str:
+def _choose_hue(reading: Reading) -> str:
     if reading.interval.low <= 0 <= reading.interval.high:
         return ""
     return {
@@ -134,24 +146,24 @@ def _hue(reading: Reading) -> str:
         ("higher", False): "worse",
         ("lower", True): "worse",
         ("lower", False): "better",
-    }.get((parse(reading.metric).direction, reading.interval.low > 0), "")
+    }.get((parse_metric(reading.metric).direction, reading.interval.low > 0), "")
 
 
 def _is_amount(metric: str) -> bool:
-    return parse(metric).scale == "amount"
+    return parse_metric(metric).scale == "amount"
 
 
-def scale(intervals: Iterable[Interval]) -> float:
+def compute_scale_end(intervals: Iterable[Interval]) -> float:
     """The end of a line from −end to end that holds all of these intervals of differences of shares.
 
-    >>> scale([Interval(-0.12, 0.03, "t"), Interval(0.0, 0.01, "t")])
+    >>> compute_scale_end([Interval(-0.12, 0.03, "t"), Interval(0.0, 0.01, "t")])
     0.2
     """
-    most = max((max(abs(interval.low), abs(interval.high)) for interval in intervals), default=0.0)
-    return next((end for end in SCALES if most <= end), most)
+    greatest = max((max(abs(interval.low), abs(interval.high)) for interval in intervals), default=0.0)
+    return next((end for end in SCALES if greatest <= end), greatest)
 
 
-def changes(card: ScorecardData, anchors: Anchors, link: Callable[[str], str]) -> ChangeBars | None:
+def build_change_bars(card: ScorecardData, anchors: Anchors, link: Callable[[str], str]) -> ChangeBars | None:
     """The changes by verdict, what got worse first; None without a baseline.
 
     A difference of shares is drawn as it is, one of an amount as its share of the baseline's mean.
@@ -159,50 +171,53 @@ def changes(card: ScorecardData, anchors: Anchors, link: Callable[[str], str]) -
     if card.baseline is None:
         return None
     kinds = {summary.metric: summary.kind for summary in card.summaries}
-    drawn, wide = (
-        {change.metric: _drawn(change, interval, kinds.get(change.metric, "mean")) for change, interval in several}
+    sampled_intervals, judged_intervals = (
+        {
+            change.metric: _scale_interval(change, interval, kinds.get(change.metric, "mean"))
+            for change, interval in several
+        }
         for several in (
             [(change, change.difference.interval) for change in card.baseline.metrics],
             [(change, change.difference.judged) for change in card.baseline.metrics],
         )
     )
-    ends = {
-        amount: scale(
+    scale_ends = {
+        amount: compute_scale_end(
             interval
-            for name, of in drawn.items()
-            for interval in (of, wide[name])
+            for name, sampled in sampled_intervals.items()
+            for interval in (sampled, judged_intervals[name])
             if interval and (kinds.get(name) == "amount") == amount
         )
         for amount in (False, True)
     }
     groups = []
     for verdict, (sign, title) in VERDICTS.items():
-        mine = []
+        change_rows = []
         for change in card.baseline.metrics:
             if change.verdict == verdict:
-                kind, drawn_interval = kinds.get(change.metric, "mean"), drawn[change.metric]
+                kind, drawn_interval = kinds.get(change.metric, "mean"), sampled_intervals[change.metric]
                 hue = verdict if verdict in ("worse", "better") else ""
-                middle = (change.difference.mean or 0.0) / _size(change, kind)
-                far = wide[change.metric]
+                middle = (change.difference.mean or 0.0) / _compute_unit(change, kind)
+                far = judged_intervals[change.metric]
                 bar = (
                     None
                     if drawn_interval is None
-                    else _around(middle, drawn_interval, ends[kind == "amount"], hue, far)
+                    else _build_centered_bar(middle, drawn_interval, scale_ends[kind == "amount"], hue, far)
                 )
-                mine.append(_row(change, kind, bar, anchors, link))
-        if mine:
-            groups.append(ChangeGroup(verdict, sign, title, tuple(mine)))
-    amounts = any(interval and kinds.get(name) == "amount" for name, interval in drawn.items())
-    return ChangeBars(tuple(groups), ends[False], ends[True], amounts)
+                change_rows.append(_build_change_row(change, kind, bar, anchors, link))
+        if change_rows:
+            groups.append(ChangeGroup(verdict, sign, title, tuple(change_rows)))
+    amounts = any(interval and kinds.get(name) == "amount" for name, interval in sampled_intervals.items())
+    return ChangeBars(tuple(groups), scale_ends[False], scale_ends[True], amounts)
 
 
-def _size(change: MetricChange, kind: str) -> float:
+def _compute_unit(change: MetricChange, kind: str) -> float:
     """What a difference is drawn in: the baseline's mean for an amount."""
     return (abs(change.base or 0.0) or 1.0) if kind == "amount" else 1.0
 
 
-def _drawn(change: MetricChange, interval: Interval | None, kind: str) -> Interval | None:
-    size = _size(change, kind)
+def _scale_interval(change: MetricChange, interval: Interval | None, kind: str) -> Interval | None:
+    size = _compute_unit(change, kind)
     return (
         None
         if interval is None
@@ -210,19 +225,21 @@ def _drawn(change: MetricChange, interval: Interval | None, kind: str) -> Interv
     )
 
 
-def _row(change: MetricChange, kind: str, bar: Bar | None, anchors: Anchors, link: Callable[[str], str]) -> ChangeRow:
+def _build_change_row(
+    change: MetricChange, kind: str, bar: Bar | None, anchors: Anchors, link: Callable[[str], str]
+) -> ChangeRow:
     where_words, where_link = "", ""
     if change.where is not None:
-        inside, outside = (signed(value, kind) for value in (change.where.inside, change.where.outside))
-        where_words = f"{line(change.where.segment)} ({inside}, elsewhere {outside})"
+        inside, outside = (format_signed(value, kind) for value in (change.where.inside, change.where.outside))
+        where_words = f"{to_line(change.where.segment)} ({inside}, elsewhere {outside})"
         column, _, value = change.where.segment.partition("=")
         where_link = anchors.link("seg", column, value)
-    part = f", {relative(change)}" if kind == "amount" and change.base else ""
+    relative_text = f", {format_relative_change(change)}" if kind == "amount" and change.base else ""
     return ChangeRow(
         change,
-        valued(change.base, change.metric, kind),
-        valued(change.new, change.metric, kind),
-        difference(change, kind) + part,
+        format_metric_value(change.base, change.metric, kind),
+        format_metric_value(change.new, change.metric, kind),
+        difference(change, kind) + relative_text,
         bar,
         anchors.link("def", change.metric),
         anchors.link("moved", change.metric) or link(change.metric),

@@ -13,127 +13,127 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ragauge.comparison.baselines.baseline import RunPair
-from ragauge.comparison.gaps.gap_queries import gaps_beside
-from ragauge.comparison.history.verb import SetFamily, family_of, history_until
+from ragauge.comparison.gaps.gap_queries import compute_card_gaps
+from ragauge.comparison.history.verb import SetFamily, build_report_history, find_set_family
 from ragauge.core.errors import UsageError
-from ragauge.core.messages import command, plural
+from ragauge.core.messages import format_command, format_count
 from ragauge.core.response import Run
-from ragauge.diagnosis.confirm.experiment_results import confirmed_of
-from ragauge.evaluation.runs.costs import broken
-from ragauge.evaluation.scorecard.card_cache import CardKeeper, kept_card
-from ragauge.evaluation.scorecard.completeness import complete_numbers
-from ragauge.evaluation.scorecard.failed_share import corrected_failures
+from ragauge.diagnosis.confirm.experiment_results import load_experiments
+from ragauge.evaluation.runs.costs import describe_all_failed
+from ragauge.evaluation.scorecard.card_cache import CardCache, read_cached_card
+from ragauge.evaluation.scorecard.completeness import find_complete
+from ragauge.evaluation.scorecard.failed_share import compute_corrected_failures
 from ragauge.evaluation.scorecard.result import Scorecard
 from ragauge.scores.results.scorecard import Summary
 from ragauge.verbs.columns import (
     StoredColumns,
-    causes_of,
-    failed_of,
-    passages_cut,
-    questions_at,
-    stored_verdicts,
-    visits,
+    describe_cut_passages,
+    iter_visits,
+    load_causes,
+    load_failures,
+    load_questions,
+    load_verdicts,
 )
-from ragauge.verbs.example_views import ShownScores, view_of
-from ragauge.verbs.judge_lookup import judge_named
-from ragauge.verbs.summary_refresh import card_metrics
+from ragauge.verbs.example_views import ScoreTables, load_example_view
+from ragauge.verbs.judge_lookup import resolve_judge_id
+from ragauge.verbs.summary_refresh import list_card_metrics
 
 if TYPE_CHECKING:
     from ragauge.core.verdict import VerdictCounts
     from ragauge.evaluation.overview.response_list import OverviewGatherer
-    from ragauge.evaluation.scorecard.compute import Tables
+    from ragauge.evaluation.scorecard.compute import ScorecardTables
     from ragauge.metrics.base import Metric
     from ragauge.scores.arrays import ResponseIndex
     from ragauge.scores.failures import FailedResponses
-    from ragauge.scores.gather import ClaimsSeen
+    from ragauge.scores.gather import ClaimCounter
     from ragauge.scores.id_match import IdGatherer
-    from ragauge.scores.judge_usage import UseGatherer
+    from ragauge.scores.judge_usage import JudgeUseGatherer
     from ragauge.scores.results.judge_usage import JudgeUse
     from ragauge.scores.results.overview import Overview
     from ragauge.scores.results.scorecard import ScorecardData as Card
-    from ragauge.scores.values import Values
+    from ragauge.scores.values import MetricValues
     from ragauge.scores.verdicts import ResponseVerdicts
     from ragauge.store.store_access import Store
 
-MOST_WORST = 20
+MAX_WORST_EXAMPLES = 20
 
 
-def stored_card(store: Store, run: Run, judge: str | None, baseline: Run | None = None) -> Scorecard:
+def load_card(store: Store, run: Run, judge: str | None, baseline: Run | None = None) -> Scorecard:
     """The scorecard of everything that was computed for a run by one judge.
 
     Raises:
         UsageError: the run has not been evaluated, or its baseline otherwise.
         UnknownName: no judge of this run has such an id.
     """
-    from ragauge.metrics.catalogue import parse
+    from ragauge.metrics.catalogue import parse_metric
 
-    if (kept := kept_card(store, run, asked_for(store, run, judge), baseline)) is not None:
-        return kept
-    judge_id = judged(store, run, judge)
-    metrics = [parse(name) for name in card_metrics(store, run.run_id, judge_id)]
-    return card_of(store, run, metrics, judge_id, baseline=baseline)
+    if (cached := read_cached_card(store, run, resolve_judge(store, run, judge), baseline)) is not None:
+        return cached
+    judge_id = resolve_scored_judge(store, run, judge)
+    metrics = [parse_metric(name) for name in list_card_metrics(store, run.run_id, judge_id)]
+    return build_card(store, run, metrics, judge_id, baseline=baseline)
 
 
-def judged(store: Store, run: Run, judge: str | None) -> str | None:
+def resolve_scored_judge(store: Store, run: Run, judge: str | None) -> str | None:
     """The judge that is meant by its spec, its id or how that begins, or the last one; None = nobody judged.
 
     Raises:
         UnknownName: no judge of this run has such an id.
         UsageError: the run has not been evaluated.
     """
-    judge_id = asked_for(store, run, judge)
-    if not store.scores.any(run.run_id, judge_id):
-        if said := broken(store, run):
-            raise UsageError(f"run {run.name} has not been evaluated, and there is nothing to evaluate: {said}")
-        if under_way := in_flight(store, run):
+    judge_id = resolve_judge(store, run, judge)
+    if not store.scores.has_any(run.run_id, judge_id):
+        if problem := describe_all_failed(store, run):
+            raise UsageError(f"run {run.name} has not been evaluated, and there is nothing to evaluate: {problem}")
+        if under_way := describe_progress(store, run):
             raise UsageError(f"run {run.name} has no scores yet: {under_way}")
         if run.state != "finished" and run.done < run.planned:
             raise UsageError(
                 f"run {run.name} has not been evaluated: {run.done:,} of {run.planned:,} questions are answered. "
                 "Nothing asks the others now: give its `ragauge run` once more, which asks the rest alone; then: "
-                + command("evaluate", store.runs.word(run))
+                + format_command("evaluate", store.runs.word(run))
             )
-        how = command("evaluate", store.runs.word(run))
+        how = format_command("evaluate", store.runs.word(run))
         raise UsageError(f"run {run.name} has not been evaluated. Do it with: {how}")
     return judge_id
 
 
-def in_flight(store: Store, run: Run) -> str:
+def describe_progress(store: Store, run: Run) -> str:
     """How far a run is whose questions are asked, or that is evaluated, at this moment; "" where nothing is under way.
 
     As long as something is, nobody is advised to evaluate: it happens, or the answers are not there yet.
     """
-    from ragauge.store.run_list import still_since
+    from ragauge.store.run_list import compute_stale_time
 
-    if run.state == "running" and run.heartbeat >= still_since():
+    if run.state == "running" and run.heartbeat >= compute_stale_time():
         return f"it is in flight, {run.done:,} of {run.planned:,} questions are answered. Wait until all are."
     moved = store.evaluations.read(run.run_id)
-    if moved is None or moved.done >= moved.planned or moved.heartbeat < still_since():
+    if moved is None or moved.done >= moved.planned or moved.heartbeat < compute_stale_time():
         return ""
     return f"it is being evaluated, {moved.done:,} of {moved.planned:,} responses so far. Wait until all are."
 
 
-def measure_command(store: Store, run: Run, metric: str) -> str:
+def build_measure_command(store: Store, run: Run, metric: str) -> str:
     """The command that measures a metric on a run."""
-    from ragauge.metrics.catalogue import parse, typed_name
+    from ragauge.metrics.catalogue import format_typed_name, parse_metric
     from ragauge.metrics.own_class import ColumnMetric
 
-    parsed = parse(metric)
+    parsed = parse_metric(metric)
     if isinstance(parsed, ColumnMetric):
-        return command("evaluate", "FILE", "--scores", parsed.declared.more["column"])
-    return command("evaluate", store.runs.word(run), "-m", typed_name(parsed))
+        return format_command("evaluate", "FILE", "--scores", parsed.declared.more["column"])
+    return format_command("evaluate", store.runs.word(run), "-m", format_typed_name(parsed))
 
 
-def unmeasured(store: Store, run: Run, metric: str, judge_id: str | None) -> UsageError:
+def build_unmeasured_error(store: Store, run: Run, metric: str, judge_id: str | None) -> UsageError:
     """That a run has no scores of a metric by this judge, with the command that measures it."""
     judge = f" by {judge_id}" if judge_id else ""
-    if under_way := in_flight(store, run):
+    if under_way := describe_progress(store, run):
         return UsageError(f"{metric} has no scores in {run.name}{judge} yet: {under_way}")
-    again = measure_command(store, run, metric)
+    again = build_measure_command(store, run, metric)
     return UsageError(f"{metric} was not measured in {run.name}{judge}. Measure it with: {again}")
 
 
-def asked_for(store: Store, run: Run, judge: str | None) -> str | None:
+def resolve_judge(store: Store, run: Run, judge: str | None) -> str | None:
     """The judge that is meant by its spec, its id or how that begins, or the last one; None = nobody judged.
 
     Raises:
@@ -143,8 +143,8 @@ def asked_for(store: Store, run: Run, judge: str | None) -> str | None:
     judges = store.scores.judges(run.run_id)
     if judge is None:
         return judges[0] if judges else None
-    nobody = f"Nobody judged it. Do it with: {command('evaluate', run.name, '--judge', str(judge))}"
-    return judge_named(store, judge, judges, "this run", nobody)
+    nobody = f"Nobody judged it. Do it with: {format_command('evaluate', run.name, '--judge', str(judge))}"
+    return resolve_judge_id(store, judge, judges, "this run", nobody)
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,7 +164,7 @@ class CardScope:
     took: Mapping[str, Any] = field(default_factory=dict)
 
 
-def card_of(
+def build_card(
     store: Store,
     run: Run,
     metrics: Sequence[Metric],
@@ -183,53 +183,55 @@ def card_of(
         baseline: the run to hold it against.
     """
     from ragauge.diagnosis.findings.label_advice import advise_labels
-    from ragauge.evaluation.runs.costs import note, use_of
-    from ragauge.evaluation.scorecard.compute import EvaluatedRun, ExampleOutcomes, build
+    from ragauge.evaluation.runs.costs import build_judge_use, load_judge_note
+    from ragauge.evaluation.scorecard.compute import EvaluatedRun, ExampleOutcomes, build_scorecard
     from ragauge.scores.quality import pick_worst
 
-    keep, family = scope.keep, family_of(store, run)
-    keeper = CardKeeper(store, run, judge_id, baseline, family)
-    numbers, done = _evaluated(store, run, metrics, judge_id, keep, whole=scope.whole)
-    shown = ShownScores(store.url, run.run_id, judge_id, tuple(str(metric) for metric in metrics), numbers)
+    keep, family = scope.keep, find_set_family(store, run)
+    keeper = CardCache(store, run, judge_id, baseline, family)
+    numbers, n_scored = _select_numbers(store, run, metrics, judge_id, keep, whole=scope.whole)
+    shown_scores = ScoreTables(store.url, run.run_id, judge_id, tuple(str(metric) for metric in metrics), numbers)
     index = store.runs.index(run.run_id, numbers)
-    held = RunPair(store, run, baseline, metrics, judge_id, index, keep)
-    found = _read(store, run, judge_id, metrics, index, held)
-    failed = failed_of(store, run.run_id, judge_id, index)
-    worst = pick_worst(failed, found.tables.quality.values(), MOST_WORST)
-    use = use_of(store, run, judge_id, found.use, metrics, index)
-    total = store.runs.size(run.run_id) if scope.total is None else scope.total
-    warnings = (*_warnings(store, run), *held.warnings)
-    evaluated = EvaluatedRun(run, metrics, len(index.query_ids), max(0, total - done), warnings, scope.took)
-    verdicts = found.tables.known.verdicts(stored_verdicts(store, run.run_id, judge_id, index), failed, judge_id)
-    built = build(
+    run_pair = RunPair(store, run, baseline, metrics, judge_id, index, keep)
+    gathered = _gather_data(store, run, judge_id, metrics, index, run_pair)
+    failed = load_failures(store, run.run_id, judge_id, index)
+    worst = pick_worst(failed, gathered.tables.quality.values(), MAX_WORST_EXAMPLES)
+    use = build_judge_use(store, run, judge_id, gathered.use, metrics, index)
+    total = store.runs.count_responses(run.run_id) if scope.total is None else scope.total
+    warnings = (*_list_warnings(store, run), *run_pair.warnings)
+    evaluated = EvaluatedRun(run, metrics, len(index.query_ids), max(0, total - n_scored), warnings, scope.took)
+    verdicts = gathered.tables.known.verdicts(load_verdicts(store, run.run_id, judge_id, index), failed, judge_id)
+    built = build_scorecard(
         evaluated,
-        note(store, run, judge_id, found.claims.claims, use, found.tables.errors),
-        found.tables,
+        load_judge_note(store, run, judge_id, gathered.claims.claims, use, gathered.tables.errors),
+        gathered.tables,
         ExampleOutcomes(verdicts, failed),
-        worst=[view_of(store, run.run_id, *one, judge_id, verdicts.of_response(*one)) for one in worst],
-        matches=[one.found() for one in found.matches],
-        against=held.against(),
+        worst=[
+            load_example_view(store, run.run_id, *entry, judge_id, verdicts.find_verdict(*entry)) for entry in worst
+        ],
+        matches=[entry.found() for entry in gathered.matches],
+        against=run_pair.against(),
     )
     if not keep:
-        _keep_summaries(store, run, judge_id, built.summaries, verdicts.count())
-    explained = replace(built, use=_with_reason(use, built))
-    beside = _with_other_runs(store, explained, judge_id, (metrics, index, keep), family)
-    labels = "" if store.draws.of_run(run.run_id) else advise_labels(built)
-    card = replace(beside, overview=_overview(store, found, verdicts, failed, built), label_first=labels)
-    card = replace(card, failed_share=corrected_failures(store, run.run_id, judge_id, verdicts))
+        _save_summaries(store, run, judge_id, built.summaries, verdicts.count())
+    explained = replace(built, use=_add_reason(use, built))
+    with_runs = _add_other_runs(store, explained, judge_id, (metrics, index, keep), family)
+    labels = "" if store.draws.list_for_run(run.run_id) else advise_labels(built)
+    card = replace(with_runs, overview=_build_overview(store, gathered, verdicts, failed, built), label_first=labels)
+    card = replace(card, failed_share=compute_corrected_failures(store, run.run_id, judge_id, verdicts))
     if not keep:
-        keeper.keep(card, numbers)
-    return Scorecard(card, shown)
+        keeper.save_card(card, numbers)
+    return Scorecard(card, shown_scores)
 
 
-def _with_reason(use: JudgeUse | None, card: Card) -> JudgeUse | None:
+def _add_reason(use: JudgeUse | None, card: Card) -> JudgeUse | None:
     """What was asked of the judge, with the commonest reason why verdicts are missing."""
-    from ragauge.scores.judge_usage import commonest_reason
+    from ragauge.scores.judge_usage import find_commonest_reason
 
-    return use if use is None or not use.lacking else replace(use, reason=commonest_reason(card.summaries))
+    return use if use is None or not use.lacking else replace(use, reason=find_commonest_reason(card.summaries))
 
 
-def _with_other_runs(
+def _add_other_runs(
     store: Store,
     card: Card,
     judge_id: str | None,
@@ -238,120 +240,129 @@ def _with_other_runs(
 ) -> Card:
     """The card with what other runs say: those before it, those on other passages, and experiments."""
     metrics, index, keep = scope
-    tried = bool(store.runs.confirming(card.run.run_id))
+    has_experiments = bool(store.runs.list_confirming(card.run.run_id))
     return replace(
         card,
-        history=history_until(store, card.run, judge_id, family),
-        gaps=gaps_beside(store, card.run, judge_id, metrics, keep),
+        history=build_report_history(store, card.run, judge_id, family),
+        gaps=compute_card_gaps(store, card.run, judge_id, metrics, keep),
         # the frame holds every text, so it is read where there are experiments
-        confirmed=confirmed_of(store, card.run, judge_id, causes_of(store, card.run.run_id, judge_id, index))
-        if tried
+        confirmed=load_experiments(store, card.run, judge_id, load_causes(store, card.run.run_id, judge_id, index))
+        if has_experiments
         else None,
     )
 
 
-class _Gathered(NamedTuple):
+class _GatheredData(NamedTuple):
     """What the two passes gathered."""
 
     matches: tuple[IdGatherer, ...]
-    claims: ClaimsSeen
-    use: UseGatherer
+    claims: ClaimCounter
+    use: JudgeUseGatherer
     beyond: OverviewGatherer
-    tables: Tables
-    values: Values
+    tables: ScorecardTables
+    values: MetricValues
 
 
-def _read(
-    store: Store, run: Run, judge_id: str | None, metrics: Sequence[Metric], index: ResponseIndex, held: RunPair
-) -> _Gathered:
+def _gather_data(
+    store: Store, run: Run, judge_id: str | None, metrics: Sequence[Metric], index: ResponseIndex, run_pair: RunPair
+) -> _GatheredData:
     """The two passes."""
-    from ragauge.engine.judge_error import judge_errors
-    from ragauge.engine.judges import middle_band
+    from ragauge.engine.judge_error import find_judge_errors
+    from ragauge.engine.judges import find_uncertain_band
     from ragauge.evaluation.overview.response_list import OverviewGatherer
-    from ragauge.evaluation.scorecard.compute import Tables, read_metrics
-    from ragauge.scores.gather import ClaimsSeen, gather
+    from ragauge.evaluation.scorecard.compute import ScorecardTables, read_metrics
+    from ragauge.scores.gather import ClaimCounter, run_gatherers
     from ragauge.scores.id_match import IdGatherer
-    from ragauge.scores.judge_usage import UseGatherer
-    from ragauge.scores.segments import SegmentRows
-    from ragauge.scores.values import Values
+    from ragauge.scores.judge_usage import JudgeUseGatherer
+    from ragauge.scores.segments import SegmentCollector
+    from ragauge.scores.values import MetricValues
 
-    segments, claims = SegmentRows(), ClaimsSeen(middle_band(judge_id))
+    segments, claims = SegmentCollector(), ClaimCounter(find_uncertain_band(judge_id))
     matches = (IdGatherer("document"), IdGatherer("chunk"))
-    use = UseGatherer(hybrid=(judge_id or "").startswith("hybrid:"))
-    beyond, values = OverviewGatherer(), Values(index)
-    gather(visits(store, judge_id, index), (segments, *matches, claims, use, beyond))
-    tables = Tables(index, segments.segments(index.query_ids), errors=judge_errors(judge_id, store, (run.run_id,)))
-    if held.readers:
-        held.within(tables.segments.frame())
+    use = JudgeUseGatherer(hybrid=(judge_id or "").startswith("hybrid:"))
+    beyond, values = OverviewGatherer(), MetricValues(index)
+    run_gatherers(iter_visits(store, judge_id, index), (segments, *matches, claims, use, beyond))
+    tables = ScorecardTables(
+        index, segments.segments(index.query_ids), errors=find_judge_errors(judge_id, store, (run.run_id,))
+    )
+    if run_pair.readers:
+        run_pair.set_segments(tables.segments.to_frame())
     names = [str(metric) for metric in metrics]
     columns = StoredColumns(store, run.run_id, judge_id, index, ahead=names).labelled()
-    read_metrics(columns, metrics, (tables, values, *held.readers))
-    return _Gathered(matches, claims, use, beyond, tables, values)
+    read_metrics(columns, metrics, (tables, values, *run_pair.readers))
+    return _GatheredData(matches, claims, use, beyond, tables, values)
 
 
-def _overview(
-    store: Store, found: _Gathered, verdicts: ResponseVerdicts, failed: FailedResponses, card: Card
+def _build_overview(
+    store: Store, gathered: _GatheredData, verdicts: ResponseVerdicts, failed: FailedResponses, card: Card
 ) -> Overview:
     """What was gathered beyond means; the questions of listed responses that were not kept are read again."""
-    from ragauge.evaluation.overview.response_list import choose
+    from ragauge.evaluation.overview.response_list import choose_responses
 
-    index, tables = found.values.index, found.tables
-    chosen = choose(verdicts, failed, tables.quality.values())
-    absent = [one.place for one in chosen if one.place not in found.beyond.questions]
-    questions = questions_at(store, index, absent)
-    return found.beyond.overview(found.values, chosen, questions, failed, tables.segments, card.segments, card.level)
+    index, tables = gathered.values.index, gathered.tables
+    selected = choose_responses(verdicts, failed, tables.quality.values())
+    absent = [response.place for response in selected if response.place not in gathered.beyond.questions]
+    questions = load_questions(store, index, absent)
+    return gathered.beyond.overview(
+        gathered.values, selected, questions, failed, tables.segments, card.segments, card.level
+    )
 
 
-def _evaluated(
+def _select_numbers(
     store: Store, run: Run, metrics: Sequence[Metric], judge_id: str | None, keep: Mapping[str, str], *, whole: bool
 ) -> tuple[array[int], int]:
     """Numbers of the responses to show, and how many responses have a score of every metric."""
     names = [str(metric) for metric in metrics]
-    complete = complete_numbers(store, run, judge_id, names)
-    shown = complete if whole else store.scores.evaluated(run.run_id, judge_id, names)
+    complete = find_complete(store, run, judge_id, names)
+    numbers = complete if whole else store.scores.evaluated(run.run_id, judge_id, names)
     if keep:
-        kept = set(store.runs.order(run.run_id, keep).numbers)
-        complete, shown = (array("q", (n for n in found if n in kept)) for found in (complete, shown))
-    return shown, len(complete)
+        matching = set(store.runs.load_order(run.run_id, keep).numbers)
+        complete, numbers = (array("q", (n for n in candidates if n in matching)) for candidates in (complete, numbers))
+    return numbers, len(complete)
 
 
-def _keep_summaries(
+def _save_summaries(
     store: Store, run: Run, judge_id: str | None, summaries: Sequence[Summary], counts: VerdictCounts
 ) -> None:
     """Keeps the summaries beside those of metrics that were computed before; all of them stand in the new order."""
-    known = {summary.metric: summary for summary in store.summaries.read(run.run_id, judge_id)}
+    stored = {summary.metric: summary for summary in store.summaries.read(run.run_id, judge_id)}
     new = {summary.metric: summary for summary in summaries}
-    kept = new if known.keys() <= new.keys() else known | new
-    store.summaries.write(run.run_id, judge_id, list(kept.values()), counts=counts)
+    merged = new if stored.keys() <= new.keys() else stored | new
+    store.summaries.write(run.run_id, judge_id, list(merged.values()), counts=counts)
 
 
-def _warnings(store: Store, run: Run) -> list[str]:
-    from ragauge.core.label import BY_KIND, WHICH_NOT_SAID
-    from ragauge.diagnosis.findings.label_advice import draw_command
-    from ragauge.engine.people import people_scores
-    from ragauge.scores.estimation import LEAST_LABELS
+def _list_warnings(store: Store, run: Run) -> list[str]:
+    from ragauge.core.label import UNKNOWN_KIND_NOTE, UNSUPPORTED_KIND_METRICS
+    from ragauge.diagnosis.findings.label_advice import build_draw_command
+    from ragauge.engine.people import load_people_scores
+    from ragauge.scores.estimation import MIN_LABELS
 
-    absent, found = store.runs.absent(run.run_id), []
-    for people in people_scores(store, run.run_id):
+    absent, warnings = store.runs.count_absent(run.run_id), []
+    for people in load_people_scores(store, run.run_id):
         if people.unclear:
-            kinds = " and ".join(name for name in BY_KIND if name in people.values)
-            left = f"left out of {kinds}" if kinds else "neither is corrected. Import fixed labels with a later `at`"
-            of = plural(len(people.labelled), "labelled answer")
-            found.append(f"Labels of {len(people.unclear):,} of {of} say {WHICH_NOT_SAID}: {left}.")
-        if len(people.labelled) >= LEAST_LABELS:
+            kinds = " and ".join(name for name in UNSUPPORTED_KIND_METRICS if name in people.values)
+            left_out = (
+                f"left out of {kinds}" if kinds else "neither is corrected. Import fixed labels with a later `at`"
+            )
+            total = format_count(len(people.labelled), "labelled answer")
+            warnings.append(f"Labels of {len(people.unclear):,} of {total} say {UNKNOWN_KIND_NOTE}: {left_out}.")
+        if len(people.labelled) >= MIN_LABELS:
             continue
-        of = plural(people.drawn, "drawn answer")
-        size, lack = store.runs.size(run.run_id), LEAST_LABELS - people.drawn
-        more = f" Draw more first: {draw_command(run.name, lack, people.question)}" if lack > 0 else ""
-        if size < LEAST_LABELS:
+        total = format_count(people.drawn, "drawn answer")
+        size, lack = store.runs.count_responses(run.run_id), MIN_LABELS - people.drawn
+        more = f" Draw more first: {build_draw_command(run.name, lack, people.question)}" if lack > 0 else ""
+        if size < MIN_LABELS:
             more = f" The run has {size:,}: its labels decide verdicts."
-        found.append(
-            f"People labelled {len(people.labelled):,} of {of}; from {LEAST_LABELS} on, labels correct the means.{more}"
+        warnings.append(
+            f"People labelled {len(people.labelled):,} of {total}; from {MIN_LABELS} on, labels correct the "
+            f"means.{more}"
         )
-    if cut := passages_cut(store, run.run_id):
-        found.append(cut)
+    if cut := describe_cut_passages(store, run.run_id):
+        warnings.append(cut)
     if absent:
-        found.append(f"{plural(absent, 'example has', 'examples have')} no response in the run: empty retrieval.")
+        warnings.append(
+            f"{format_count(absent, 'example has', 'examples have')} no response in the run: empty retrieval."
+        )
     if run.state != "finished" and run.done < run.planned:
-        found.append(f"The run is not complete: {run.done:,} of {run.planned:,} responses, a random sample of them.")
-    return found
+        warnings.append(f"The run is not complete: {run.done:,} of {run.planned:,} responses, a random sample of them.")
+    return warnings

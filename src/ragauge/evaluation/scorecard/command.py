@@ -11,10 +11,10 @@ from ragauge.verbs.command_output import show, show_json
 from ragauge.verbs.options import ReportOptions
 
 
-@options.grouped
+@options.spread_options
 def report(
-    wanted: ReportOptions,
-    outputs: Annotated[options.Outputs, options.Before("judge")] = None,
+    command_options: ReportOptions,
+    outputs: Annotated[options.Outputs, options.PlacedBefore("judge")] = None,
     as_json: options.Json = False,
 ) -> None:
     """Write or print the report of an evaluated run. Nothing is judged again."""
@@ -22,8 +22,10 @@ def report(
     from ragauge.verbs import files
 
     for path in outputs or ():
-        files.check(path)
-    card = open_run(wanted.run, store=wanted.store).scorecard(wanted.judge, baseline=wanted.baseline)
+        files.validate_report_path(path)
+    card = open_run(command_options.run, store=command_options.store).scorecard(
+        command_options.judge, baseline=command_options.baseline
+    )
     for path in outputs or ():
         typer.echo(f"wrote {card.save(path)}", err=True)
     if as_json:

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from ragauge.store.store_access import Store
 
 
-def complete_numbers(store: Store, run: Run, judge_id: str | None, names: Sequence[str]) -> array[int]:
+def find_complete(store: Store, run: Run, judge_id: str | None, names: Sequence[str]) -> array[int]:
     """Numbers of the responses with a score of every metric, ascending.
 
     Of traffic, one that was not drawn for the judge is complete with those that ask nobody.
@@ -22,12 +22,12 @@ def complete_numbers(store: Store, run: Run, judge_id: str | None, names: Sequen
         judge_id: who judged; None = nobody.
         names: printed names of the metrics.
     """
-    from ragauge.metrics.catalogue import parse, questions
+    from ragauge.metrics.catalogue import list_questions, parse_metric
 
-    found = store.scores.evaluated(run.run_id, judge_id, names, least=len(names))
-    left_out = store.collecting.not_drawn(run.run_id) if run.kind == "traffic" else set()
-    free = [name for name in names if not questions([parse(name)])]
+    complete = store.scores.evaluated(run.run_id, judge_id, names, min_metrics=len(names))
+    left_out = store.collecting.list_unsampled(run.run_id) if run.kind == "traffic" else set()
+    free = [name for name in names if not list_questions([parse_metric(name)])]
     if not left_out or not free or len(free) == len(names):
-        return found
-    more = store.scores.evaluated(run.run_id, judge_id, free, least=len(free))
-    return array("q", sorted({*found, *left_out.intersection(more)}))
+        return complete
+    more = store.scores.evaluated(run.run_id, judge_id, free, min_metrics=len(free))
+    return array("q", sorted({*complete, *left_out.intersection(more)}))

@@ -6,16 +6,16 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
-from ragauge.core.messages import number
+from ragauge.core.messages import format_value
 from ragauge.diagnosis.findings.cause_texts import find_words
 from ragauge.rendering.charts import estimates, failures, spread
 from ragauge.rendering.charts.estimates import Point
-from ragauge.rendering.lists import Anchors, distributions, span, total_time
-from ragauge.rendering.words import UNNAMED, estimate, headline, line, share
+from ragauge.rendering.lists import Anchors, find_total_time, format_bin, select_distributions
+from ragauge.rendering.words import UNNAMED, estimate, select_headline_metrics, share, to_line
 from ragauge.scores.results.overview import Bin, Distribution, LengthBand
 from ragauge.scores.results.scorecard import ScorecardData
 
-MOST_COLUMNS = 6  # segment columns drawn
+MAX_COLUMNS = 6  # segment columns drawn
 SHORT_STAGES = {"top n of the candidates": "top candidates"}
 
 
@@ -51,7 +51,7 @@ class Figure:
 
 
 @dataclass(frozen=True, slots=True)
-class Meaning:
+class CauseMeaning:
     """A cause in plain words, with the number of its colour."""
 
     place: int
@@ -59,23 +59,23 @@ class Meaning:
     means: str
 
 
-def cause_link(anchors: Anchors, card: ScorecardData) -> Callable[[str], str]:
+def make_cause_link(anchors: Anchors, card: ScorecardData) -> Callable[[str], str]:
     """Where a cause leads: its listed examples, else the first one shown in full, else its finding."""
     first: dict[str, tuple[str, str, int]] = {}
     for view in card.worst:
         if view.cause is not None:
             first.setdefault(view.cause.name, ("ex", view.example.query_id, view.response.repeat))
 
-    def link(cause: str) -> str:
-        shown = anchors.link(*first[cause]) if cause in first else ""
-        return anchors.link("cause", cause) or shown or anchors.link("finding", cause)
+    def find_link(cause: str) -> str:
+        example_link = anchors.link(*first[cause]) if cause in first else ""
+        return anchors.link("cause", cause) or example_link or anchors.link("finding", cause)
 
-    return link
+    return find_link
 
 
-def pareto(card: ScorecardData, anchors: Anchors) -> Figure | None:
+def build_pareto(card: ScorecardData, anchors: Anchors) -> Figure | None:
     """Failed examples by cause with the cumulative share; None when nothing failed."""
-    bars = failures.bars(card, cause_link(anchors, card))
+    bars = failures.build_cause_bars(card, make_cause_link(anchors, card))
     if not bars:
         return None
     head = ("cause", "failed", "share", "cumulative", *(("baseline",) if card.baseline else ()))
@@ -90,70 +90,73 @@ def pareto(card: ScorecardData, anchors: Anchors) -> Figure | None:
         for bar in bars
     )
     caption = "Bars count the failed examples of each cause; the line adds them up."
-    if len(bars) > failures.MOST_CAUSES:
-        caption += f" Drawn are {failures.MOST_CAUSES} of {len(bars)} causes."
-    return Figure("All failures", failures.pareto(bars, card.failed_examples), head, rows, caption)
+    if len(bars) > failures.MAX_CAUSES:
+        caption += f" Drawn are {failures.MAX_CAUSES} of {len(bars)} causes."
+    return Figure("All failures", failures.draw_pareto(bars, card.failed_examples), head, rows, caption)
 
 
-def by_segment(card: ScorecardData, anchors: Anchors) -> Iterator[Figure]:
+def build_segment_figures(card: ScorecardData, anchors: Anchors) -> Iterator[Figure]:
     """Failed examples by cause within each value of a segment column."""
-    colours = failures.coloured(card)
-    for column, values in list(card.overview.causes_by_segment.items())[:MOST_COLUMNS]:
+    colors = failures.number_colors(card)
+    for column, values in list(card.overview.causes_by_segment.items())[:MAX_COLUMNS]:
 
-        def link(value: str, cause: str, column: str = column) -> str:
+        def find_link(value: str, cause: str, column: str = column) -> str:
             return anchors.link("seg-c", column, value, cause) or anchors.link("seg", column, value)
 
-        svg = failures.by_segment(values, colours, link)
+        svg = failures.draw_by_segment(values, colors, find_link)
         if not svg:
             continue
         rows = tuple(
             (
-                Cell(line(value), anchors.link("seg", column, value)),
-                Cell(cause or UNNAMED, link(value, cause)),
+                Cell(to_line(value), anchors.link("seg", column, value)),
+                Cell(cause or UNNAMED, find_link(value, cause)),
                 Cell(f"{count:,}"),
             )
             for value, causes in values.items()
             for cause, count in causes.items()
             if count
         )
-        cut = len(values) > failures.MOST_VALUES
-        caption = f"Drawn are {failures.MOST_VALUES} of {len(values)} values." if cut else ""
-        yield Figure(f"By {line(column)}", svg, (line(column), "cause", "failed"), rows, caption)
+        cut = len(values) > failures.MAX_VALUES
+        caption = f"Drawn are {failures.MAX_VALUES} of {len(values)} values." if cut else ""
+        yield Figure(f"By {to_line(column)}", svg, (to_line(column), "cause", "failed"), rows, caption)
 
 
-def legend(card: ScorecardData) -> list[Meaning]:
+def build_legend(card: ScorecardData) -> list[CauseMeaning]:
     """Every cause with its colour and what it means; causes beyond the colours that there are share the last one."""
     return [
-        Meaning(number, cause or UNNAMED, known.headline if (known := find_words(cause)) else "")
-        for cause, number in failures.coloured(card).items()
+        CauseMeaning(number, cause or UNNAMED, cause_words.headline if (cause_words := find_words(cause)) else "")
+        for cause, number in failures.number_colors(card).items()
     ]
 
 
-def spreads(card: ScorecardData, anchors: Anchors) -> Iterator[Figure]:
+def build_histograms(card: ScorecardData, anchors: Anchors) -> Iterator[Figure]:
     """One small histogram a metric."""
-    for shown in distributions(card):
-        yield _histogram(shown, partial(anchors.link, "bin", shown.metric), anchors.link("def", shown.metric))
+    for distribution in select_distributions(card):
+        yield _build_histogram(
+            distribution, partial(anchors.link, "bin", distribution.metric), anchors.link("def", distribution.metric)
+        )
 
 
-def _histogram(shown: Distribution, link: Callable[[int], str], leads: str = "") -> Figure:
-    first, last = shown.bins[0], shown.bins[-1]
+def _build_histogram(distribution: Distribution, link: Callable[[int], str], leads: str = "") -> Figure:
+    first, last = distribution.bins[0], distribution.bins[-1]
     rows = tuple(
-        (Cell(span(part, shown.kind), link(number)), Cell(f"{part.count:,}")) for number, part in enumerate(shown.bins)
+        (Cell(format_bin(score_bin, distribution.kind), link(number)), Cell(f"{score_bin.count:,}"))
+        for number, score_bin in enumerate(distribution.bins)
     )
-    many = sum(part.count for part in shown.bins)
-    low, high = (0.0, 1.0) if spread.on_unit(shown.bins, shown.kind) else (first.low, last.high)
+    many = sum(score_bin.count for score_bin in distribution.bins)
+    low, high = (0.0, 1.0) if spread.is_on_unit(distribution.bins, distribution.kind) else (first.low, last.high)
     return Figure(
-        shown.metric,
-        spread.histogram(shown.bins, shown.kind, link),
+        distribution.metric,
+        spread.draw_histogram(distribution.bins, distribution.kind, link),
         ("score", "examples"),
         rows,
         f"{many:,} scored",
-        (number(low, shown.kind), number(high, shown.kind)),
+        (format_value(low, distribution.kind), format_value(high, distribution.kind)),
         leads,
     )
 
 
-def ranks(card: ScorecardData, anchors: Anchors) -> Figure | None:
+def build_rank_figure(card: ScorecardData, anchors: Anchors) -> Figure | None:
     """In how many answers the passage of each rank was used."""
     alignment = card.overview.alignment
     if alignment is None or not alignment.ranks:
@@ -171,13 +174,13 @@ def ranks(card: ScorecardData, anchors: Anchors) -> Figure | None:
         for rank, link, leads in zip(alignment.ranks, links, relevant, strict=True)
     )
     head = ("rank", "answers", "used", "first one used", "used where relevant")
-    known = any(rank.relevant for rank in alignment.ranks)
+    has_relevance = any(rank.relevant for rank in alignment.ranks)
     caption = "Bar: share of the answers that use the passage at this rank."
-    caption += " Diamond: the same, where that passage is relevant." if known else ""
-    return Figure("Use by rank", estimates.ranks(alignment, links, relevant), head, rows, caption)
+    caption += " Diamond: the same, where that passage is relevant." if has_relevance else ""
+    return Figure("Use by rank", estimates.draw_rank_use(alignment, links, relevant), head, rows, caption)
 
 
-def positions(card: ScorecardData, anchors: Anchors) -> Figure | None:
+def build_position_figure(card: ScorecardData, anchors: Anchors) -> Figure | None:
     """Use of relevant passages by where in the context they stand; a mark leads to the examples that have one there."""
     alignment = card.overview.alignment
     points = [
@@ -185,10 +188,12 @@ def positions(card: ScorecardData, anchors: Anchors) -> Figure | None:
         for name, estimate in (alignment.positions if alignment else {}).items()
     ]
     caption = "Of the relevant passages in each third of the context, the share that the answer used."
-    return _points("Effect of position", points, "share used", caption, ("third", "share used", "passages"))
+    return _build_points_figure(
+        "Effect of position", points, "share used", caption, ("third", "share used", "passages")
+    )
 
 
-def stages(card: ScorecardData, anchors: Anchors) -> Figure | None:
+def build_stage_figure(card: ScorecardData, anchors: Anchors) -> Figure | None:
     """How much of the labelled evidence is left after each stage; a bar leads to the examples that lost it there."""
     points = [
         Point(SHORT_STAGES.get(stage.name, stage.name), stage.recall, anchors.link("stage", stage.name))
@@ -199,32 +204,32 @@ def stages(card: ScorecardData, anchors: Anchors) -> Figure | None:
         "on), in what the generator was handed, in what the answer uses."
     )
     head = ("stage", "recall", "examples")
-    figure = _points("Evidence through the stages", points, "recall", caption, head, bars=True)
+    figure = _build_points_figure("Evidence through the stages", points, "recall", caption, head, bars=True)
     if figure is None or not any(point.link for point in points):
         return figure
     return replace(figure, caption=f"{caption} A bar leads to the examples that lost evidence there.")
 
 
-def lengths(card: ScorecardData, anchors: Anchors) -> Iterator[Figure]:
+def build_length_figures(card: ScorecardData, anchors: Anchors) -> Iterator[Figure]:
     """Means by context length, a figure each headline metric."""
     bands = card.overview.lengths
-    names = [name for name in headline(card.summaries, 6) if any(name in band.means for band in bands)]
+    names = [name for name in select_headline_metrics(card.summaries, 6) if any(name in band.means for band in bands)]
     for name in names[:4]:
         points = [
-            Point(f"{_range(band)} {band.unit}", band.means[name], anchors.link("length", "", number))
+            Point(f"{_format_range(band)} {band.unit}", band.means[name], anchors.link("length", "", number))
             for number, band in enumerate(bands)
             if name in band.means
         ]
-        figure = _points(f"{name} by length", points, name, "", ("context", name, "examples"))
+        figure = _build_points_figure(f"{name} by length", points, name, "", ("context", name, "examples"))
         if figure is not None:
             yield replace(figure, link=anchors.link("def", name))
 
 
-def _range(band: LengthBand) -> str:
+def _format_range(band: LengthBand) -> str:
     return f"{band.low:,}–{band.high:,}" if band.low != band.high else f"{band.low:,}"
 
 
-def times(card: ScorecardData, anchors: Anchors) -> Figure | None:
+def build_timing_figure(card: ScorecardData, anchors: Anchors) -> Figure | None:
     """Latency by stage; the median leads to all examples, the slowest first, each line to those in its range."""
     timings = card.overview.timings
     if not timings:
@@ -232,41 +237,41 @@ def times(card: ScorecardData, anchors: Anchors) -> Figure | None:
     links = []
     for t in timings:
         every = anchors.link("taken", t.stage)
-        middle, tail = (anchors.link("taken-part", t.stage, part) or every for part in (1, 0))
+        middle, tail = (anchors.link("taken-part", t.stage, group_index) or every for group_index in (1, 0))
         links.append((every, middle, tail))
     rows = tuple(
         (
-            Cell(line(t.stage), every),
-            Cell(number(t.p50, "amount")),
-            Cell(number(t.p95, "amount"), middle),
-            Cell(number(t.p99, "amount"), tail),
+            Cell(to_line(t.stage), every),
+            Cell(format_value(t.p50, "amount")),
+            Cell(format_value(t.p95, "amount"), middle),
+            Cell(format_value(t.p99, "amount"), tail),
             Cell(f"{t.n:,}"),
         )
         for t, (every, middle, tail) in zip(timings, links, strict=True)
     )
     caption = "Dot: median, half of the answers take longer. Thick line: to p95, 5% take longer. Thin: to p99, 1%."
     head = ("stage", "p50 ms", "p95 ms", "p99 ms", "n")
-    return Figure("Latency by stage", estimates.times(timings, links), head, rows, caption)
+    return Figure("Latency by stage", estimates.draw_timings(timings, links), head, rows, caption)
 
 
-def total(card: ScorecardData, anchors: Anchors) -> Figure | None:
+def build_total_time_figure(card: ScorecardData, anchors: Anchors) -> Figure | None:
     """How the latency of whole answers lies."""
-    timing = total_time(card)
+    timing = find_total_time(card)
     if timing is None:
         return None
     bins: Sequence[Bin] = timing.bins
-    shown = Distribution("Total latency, milliseconds", "amount", tuple(bins))
-    return _histogram(shown, partial(anchors.link, "time", ""))
+    distribution = Distribution("Total latency, milliseconds", "amount", tuple(bins))
+    return _build_histogram(distribution, partial(anchors.link, "time", ""))
 
 
-def _points(
+def _build_points_figure(
     title: str, points: Sequence[Point], axis: str, caption: str, head: tuple[str, ...], *, bars: bool = False
 ) -> Figure | None:
-    svg = estimates.points(points, axis, bars=bars)
+    svg = estimates.draw_estimates(points, axis, bars=bars)
     if not svg:
         return None
     rows = tuple(
-        (Cell(line(point.name), point.link), Cell(estimate(point.found)), Cell(f"{point.found.n:,}"))
+        (Cell(to_line(point.name), point.link), Cell(estimate(point.found)), Cell(f"{point.found.n:,}"))
         for point in points
     )
     return Figure(title, svg, head, rows, caption)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from ragauge.comparison.gaps import losses
 from ragauge.comparison.tables import page_parts as comparison_page
 from ragauge.comparison.tables import words as comparing
-from ragauge.core.messages import plural, valued
+from ragauge.core.messages import format_count, format_metric_value, format_signed, format_value
 from ragauge.diagnosis.causes.missing_facts import describe_missing
 from ragauge.diagnosis.confirm import tables as confirmed
 from ragauge.diagnosis.examples import tables as examples
@@ -23,19 +23,19 @@ from ragauge.evaluation.scorecard import tables as scorecard
 from ragauge.rendering import verdict_texts as verdict_words
 from ragauge.rendering import words
 from ragauge.rendering.lists import Anchors
-from ragauge.rendering.sections import LinkResolver, ReportSection, plain
+from ragauge.rendering.sections import LinkResolver, ReportSection, to_plain_text
 from ragauge.rendering.writers.html import (
-    bar_html,
-    breakable,
-    command_html,
-    lengths_html,
-    linked,
-    percent,
-    sections_html,
-    table_html,
+    format_percent,
+    make_breakable,
+    render_bar,
+    render_command,
+    render_length_bars,
+    render_link,
+    render_sections,
+    render_table,
 )
-from ragauge.scores.indicators import words as reading
-from ragauge.scores.results.comparison import Compared
+from ragauge.scores.indicators import describe_reading as reading
+from ragauge.scores.results.comparison import BaselineComparison
 from ragauge.scores.results.scorecard import ScorecardData
 
 if TYPE_CHECKING:
@@ -44,31 +44,66 @@ if TYPE_CHECKING:
 STYLE = "report/style.css"
 
 
-def plainly(value: Any) -> Any:
+def clean_value(value: Any) -> Any:
     """Text without control characters; markup of our own stays as it is."""
-    return words.safe(value) if type(value) is str else value
+    return words.make_safe(value) if type(value) is str else value
 
 
-def tight(formula: str) -> str:
+def tighten_formula(formula: str) -> str:
     """A formula without the blanks that line it up with others.
 
-    >>> tight("a      = b")
+    >>> tighten_formula("a      = b")
     'a = b'
     """
     return re.sub(" {2,}=", " =", formula)
 
 
-def closed_up(text: str) -> str:
+def remove_empty_lines(text: str) -> str:
     r"""Text of a passage without empty lines, so that more of it is seen.
 
-    >>> closed_up("# Title\n\n \nText.\n")
+    >>> remove_empty_lines("# Title\n\n \nText.\n")
     '# Title\nText.\n'
     """
     return re.sub(r"\n\s*\n", "\n", text)
 
 
+# functions that templates call by their names
+WORDS = [
+    "interval",
+    "with_error",
+    "between",
+    "estimate",
+    "counts",
+    "opened",
+    "difference",
+    "share",
+    "by_layer",
+    "left_out",
+    "first_of_layers",
+    "ignored",
+    "correlation",
+    "confidence",
+    "pareto_line",
+    "rectified_means",
+    "known_no",
+    "unreadable",
+]
+VERDICT_WORDS = [
+    "verdict",
+    "first_thing",
+    "label_first",
+    "outcomes",
+    "verdict_pair",
+    "older_rule",
+    "settled_by",
+    "open_counts",
+    "count_words",
+    "labels_decide",
+]
+
+
 @cache
-def environment() -> Environment:
+def get_environment() -> Environment:
     """Where the templates of all pages are rendered: everything that comes from data is escaped."""
     from jinja2 import Environment, PackageLoader, StrictUndefined
 
@@ -78,55 +113,25 @@ def environment() -> Environment:
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
-        finalize=plainly,
+        finalize=clean_value,
     )
-    made.filters.update(line=words.line, breakable=breakable, as_command=command_html, tight=tight, closed_up=closed_up)
+    made.filters.update(
+        line=words.to_line,
+        breakable=make_breakable,
+        as_command=render_command,
+        tight=tighten_formula,
+        closed_up=remove_empty_lines,
+    )
     made.globals.update(
-        {
-            name: getattr(words, name)
-            for name in (
-                "number",
-                "interval",
-                "with_error",
-                "between",
-                "estimate",
-                "counts",
-                "opened",
-                "signed",
-                "difference",
-                "share",
-                "by_layer",
-                "left_out",
-                "first_of_layers",
-                "ignored",
-                "correlation",
-                "confidence",
-                "pareto_line",
-                "rectified_means",
-                "known_no",
-                "unreadable",
-            )
-        },
-        **{
-            name: getattr(verdict_words, name)
-            for name in (
-                "verdict",
-                "first_thing",
-                "label_first",
-                "outcomes",
-                "verdict_pair",
-                "older_rule",
-                "settled_by",
-                "open_counts",
-                "count_words",
-                "labels_decide",
-            )
-        },
-        against=comparing.against,
-        compared=comparing.matched,
-        plural=plural,
-        opened_findings=page.OPENED,
-        percent=percent,
+        {name: getattr(words, name) for name in WORDS},
+        **{name: getattr(verdict_words, name) for name in VERDICT_WORDS},
+        number=format_value,
+        signed=format_signed,
+        against=comparing.describe_against_baseline,
+        compared=comparing.describe_matched,
+        plural=format_count,
+        opened_findings=page.N_OPEN_FINDINGS,
+        percent=format_percent,
         describe_missing=describe_missing,
         arrows=dict(words.ARROWS),
         layer_names=dict(words.LAYERS),
@@ -137,44 +142,44 @@ def environment() -> Environment:
         verdicts=dict(verdict_words.VERDICTS),
         signs=dict(examples.MARKS),
         stated_words=dict(examples.STATED_WORDS),
-        experiments_say=confirmed.experiments_say,
-        confirmed_share=confirmed.confirmed_share,
-        meaning_of_experiments=confirmed.MEANING,
+        experiments_say=confirmed.describe_experiments,
+        confirmed_share=confirmed.format_confirmed_share,
+        meaning_of_experiments=confirmed.COLUMNS_NOTE,
         experiment_verdicts=dict(confirmed.EXPERIMENT_VERDICTS),
-        heads_of_losses=losses.HEADS,
-        meaning_of_losses=losses.MEANING,
-        whose=alignment.whose,
-        change_class=page.change_class,
-        pairs=page.pairs,
-        spoken=page.spoken,
-        found_in_answer=examples.found_in_answer,
-        found_of_reference=examples.found_of_reference,
-        scored=examples.scored,
-        valued=valued,
-        track=scorecard.track,
-        table=table_html,
-        bar=bar_html,
-        lengths=lengths_html,
-        linked=linked,
+        heads_of_losses=losses.HEADERS,
+        meaning_of_losses=losses.COLUMNS_NOTE,
+        whose=alignment.explain_disagreement,
+        change_class=page.get_change_class,
+        pairs=page.format_values,
+        spoken=page.format_named_values,
+        found_in_answer=examples.describe_supported_claims,
+        found_of_reference=examples.describe_found_claims,
+        scored=examples.format_score,
+        valued=format_metric_value,
+        track=scorecard.build_score_bar,
+        table=render_table,
+        bar=render_bar,
+        lengths=render_length_bars,
+        linked=render_link,
     )
     return made
 
 
 @cache
-def style_sheet() -> tuple[str, str]:
+def read_style_sheet() -> tuple[str, str]:
     """The style sheet and the hash by which the page's policy lets it through, and no other."""
-    text = environment().get_template(STYLE).render().strip()
+    text = get_environment().get_template(STYLE).render().strip()
     digest = base64.b64encode(hashlib.sha256(f"\n{text}\n".encode()).digest()).decode()
     return f"\n{text}\n", f"sha256-{digest}"
 
 
-def sections_page(
-    found: Iterable[ReportSection], title: str = "", about: str = "", what: str = "result", *, framed: bool = False
+def render_sections_page(
+    sections: Iterable[ReportSection], title: str = "", about: str = "", what: str = "result", *, framed: bool = False
 ) -> str:
     """A page of sections, one below the other, with their headings as its contents.
 
     Args:
-        found: what it shows; the lead and warnings of the first stand at its head.
+        sections: what it shows; the lead and warnings of the first stand at its head.
         title: its name; "" = the first section's heading, which then heads nothing else.
         about: what stands below the title.
         what: what a reader who skips the contents comes to.
@@ -182,12 +187,12 @@ def sections_page(
     """
     from markupsafe import Markup
 
-    style, digest = style_sheet()
+    style, digest = read_style_sheet()
     return (
-        environment()
+        get_environment()
         .get_template("sections.html")
         .render(
-            **sections_values(found, Anchors(), title, about, what),
+            **build_sections_context(sections, Anchors(), title, about, what),
             framed=framed,
             digest=digest,
             style=Markup(style),  # noqa: S704 - our own file
@@ -195,32 +200,32 @@ def sections_page(
     )
 
 
-def sections_values(
-    found: Iterable[ReportSection], links: LinkResolver, title: str = "", about: str = "", what: str = "result"
+def build_sections_context(
+    sections: Iterable[ReportSection], links: LinkResolver, title: str = "", about: str = "", what: str = "result"
 ) -> dict[str, Any]:
-    """What the template of such a page shows, whatever frame it stands in; see `sections_page`.
+    """What the template of such a page shows, whatever frame it stands in; see `render_sections_page`.
 
     Args:
-        found: what it shows.
+        sections: what it shows.
         links: where its phrases lead.
         title: its name.
         about: what stands below the title.
         what: what a reader who skips the contents comes to.
     """
-    first, *rest = found
-    title, heading = title or plain(first.heading), first.heading if title else ""
+    first, *remaining = sections
+    title, heading = title or to_plain_text(first.heading), first.heading if title else ""
     head = ReportSection(lead=first.lead, warnings=first.warnings)
     first = replace(first, heading=heading, lead=(), warnings=())
-    parts: list[tuple[str, list[ReportSection]]] = []
-    for one in (first, *rest):
-        if one.heading or not parts:
-            parts.append((plain(one.heading), []))
-        parts[-1][1].append(replace(one, top=False))
-    shown = [(name, body) for name, mine in parts if (body := sections_html(mine, links, 1))]
-    return {"title": title, "about": about, "what": what, "head": sections_html([head], links, 1), "parts": shown}
+    groups: list[tuple[str, list[ReportSection]]] = []
+    for section in (first, *remaining):
+        if section.heading or not groups:
+            groups.append((to_plain_text(section.heading), []))
+        groups[-1][1].append(replace(section, top=False))
+    rendered = [(name, body) for name, group in groups if (body := render_sections(group, links, 1))]
+    return {"title": title, "about": about, "what": what, "head": render_sections([head], links, 1), "parts": rendered}
 
 
-def html(card: ScorecardData, *, framed: bool = False) -> str:
+def render_report(card: ScorecardData, *, framed: bool = False) -> str:
     """The whole page. Everything that comes from data is escaped; only our own charts and style are markup.
 
     Args:
@@ -230,29 +235,24 @@ def html(card: ScorecardData, *, framed: bool = False) -> str:
     """
     from markupsafe import Markup
 
-    style, digest = style_sheet()
+    style, digest = read_style_sheet()
     return (
-        environment()
+        get_environment()
         .get_template("report.html")
-        .render(
-            **page.context(card),
-            framed=framed,
-            style=Markup(style),  # noqa: S704 - our own file
-            digest=digest,
-        )
+        .render(**page.build_context(card), framed=framed, style=Markup(style), digest=digest)  # noqa: S704 - our own file
     )
 
 
-def comparison_html(compared: Compared, *, framed: bool = False) -> str:
+def render_comparison(compared: BaselineComparison, *, framed: bool = False) -> str:
     """The page of a comparison, likewise."""
     from markupsafe import Markup
 
-    style, digest = style_sheet()
+    style, digest = read_style_sheet()
     return (
-        environment()
+        get_environment()
         .get_template("compare.html")
         .render(
-            **comparison_values(comparison_page.context(compared)),
+            **build_comparison_context(comparison_page.build_context(compared)),
             framed=framed,
             style=Markup(style),  # noqa: S704 - our own file
             digest=digest,
@@ -260,6 +260,6 @@ def comparison_html(compared: Compared, *, framed: bool = False) -> str:
     )
 
 
-def comparison_values(values: dict[str, Any]) -> dict[str, Any]:
+def build_comparison_context(values: dict[str, Any]) -> dict[str, Any]:
     """What the templates of a comparison use beside what was found."""
-    return {**values, "say": comparing, "reading": reading, "most_values": comparison_page.MOST_VALUES}
+    return {**values, "say": comparing, "reading": reading, "most_values": comparison_page.MAX_TABLE_ROWS}

@@ -5,27 +5,27 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from ragauge.comparison.baselines.verb import baselines, stands_for
-from ragauge.comparison.history.tables import since_before
-from ragauge.comparison.tables.words import against
+from ragauge.comparison.baselines.verb import baselines, list_baseline_names
+from ragauge.comparison.history.tables import build_change_sections
+from ragauge.comparison.tables.words import describe_against_baseline
 from ragauge.core.errors import UnknownName, UsageError
-from ragauge.core.messages import plural
-from ragauge.dashboard.site import Site, asked_of
-from ragauge.evaluation.overview.default_comparison import held_run
+from ragauge.core.messages import format_count
+from ragauge.dashboard.site import Site, parse_options
+from ragauge.evaluation.overview.default_comparison import compare_with_default
 from ragauge.evaluation.runs.run_progress import RunProgress
 from ragauge.evaluation.runs.run_rows import RunRow
 from ragauge.evaluation.runs.verb import OpenRun
 from ragauge.evaluation.scorecard import page_parts as report
 from ragauge.evaluation.scorecard.result import Scorecard
-from ragauge.labels.label.label_session import label_draws
+from ragauge.labels.label.label_session import list_draws
 from ragauge.rendering.verdict_texts import verdict
-from ragauge.rendering.writers.html import sections_html
+from ragauge.rendering.writers.html import render_sections
 
 if TYPE_CHECKING:
     from starlette.datastructures import QueryParams
 
 KEYS = ("judge", "baseline")
-DID = ("tag", "untag", "note", "baseline", "remove-baseline")  # what a form of this page did
+FORM_ACTIONS = ("tag", "untag", "note", "baseline", "remove-baseline")  # what a form of this page did
 UNFINISHED = ("in flight", "stopped")  # states of which a page says how far the run is
 
 
@@ -60,15 +60,15 @@ class ReportPage:
         """The page."""
         live = self.run.progress(self.site.paces) if self.row.state in UNFINISHED else None
         if self.card.kept_as is None or live is not None:
-            return self._made(live)
+            return self._render_page(live)
         made_of = (self.card.kept_as, self.why, self.done, *sorted(self.asked.items()), repr(self.row))
-        return self.site.kept(("run", *made_of), lambda: self._made(None))
+        return self.site.get_or_render(("run", *made_of), lambda: self._render_page(None))
 
-    def _made(self, live: RunProgress | None) -> str:
-        kept = {"judge": self.asked["judge"]} if "judge" in self.asked else {}
+    def _render_page(self, live: RunProgress | None) -> str:
+        link_options = {"judge": self.asked["judge"]} if "judge" in self.asked else {}
         card = self.card.card
-        links = self.site.links(self.run, kept)
-        values = report.context(card, links)
+        links = self.site.build_links(self.run, link_options)
+        values = report.build_context(card, links)
         return self.site.render(
             "run.html",
             "runs",
@@ -76,12 +76,12 @@ class ReportPage:
             now=verdict(card),
             now_of=card.run.name,
             manage=self.row,
-            changed_since=sections_html(since_before(card.history), links, 3),
-            told=against(card),
+            changed_since=render_sections(build_change_sections(card.history), links, 3),
+            told=describe_against_baseline(card),
             why=self.why,
             live=live,
             shown_of=card.n,
-            **_managed(self.site, self.run, self.done),
+            **_build_management(self.site, self.run, self.done),
             held=card.baseline.base.run_id if card.baseline is not None else "",
         )
 
@@ -118,28 +118,28 @@ class FactsPage:
             why=self.why,
             manage=row,
             live=row.state in UNFINISHED,
-            **_managed(self.site, self.run, self.done),
+            **_build_management(self.site, self.run, self.done),
         )
 
 
-def _managed(site: Site, run: OpenRun, done: str) -> dict[str, Any]:
+def _build_management(site: Site, run: OpenRun, done_text: str) -> dict[str, Any]:
     """What the forms of a run's page say beside the run: what was just done, its baselines, and its draws."""
-    draws = () if site.exported or site.access.read_only else label_draws(run.run.run_id, store=site.store)
-    drawn = [f"draw {one.draw} ({plural(sum(one.labelled.values()), 'label')})" for one in draws]
-    return {"done": done, "stands_for": stands_for(run, site.store), "drawn": drawn}
+    draws = () if site.exported or site.access.read_only else list_draws(run.run.run_id, store=site.store)
+    draw_texts = [f"draw {draw.draw} ({format_count(sum(draw.labelled.values()), 'label')})" for draw in draws]
+    return {"done": done_text, "stands_for": list_baseline_names(run, site.store), "drawn": draw_texts}
 
 
-def _done(site: Site, run: OpenRun, asked: dict[str, str]) -> str:
+def _describe_done(site: Site, run: OpenRun, options: dict[str, str]) -> str:
     """What the form that led here did, as far as it is so now; its keys are taken out of what is asked for.
 
     Raises:
         UnknownName: nothing that a form does.
     """
-    did, what = asked.pop("did", ""), asked.pop("what", "")
+    did, what = options.pop("did", ""), options.pop("what", "")
     if not did:
         return ""
-    if did not in DID:
-        raise UnknownName("action", did, DID)
+    if did not in FORM_ACTIONS:
+        raise UnknownName("action", did, FORM_ACTIONS)
     row = run.row()
     if did == "note":
         return "The note is kept." if row.note else "The run has no note now."
@@ -147,11 +147,11 @@ def _done(site: Site, run: OpenRun, asked: dict[str, str]) -> str:
         so = (what in row.tags) == (did == "tag")
         return "" if not so else f"Tagged {what}." if did == "tag" else f"The tag {what} is taken away."
     if did == "remove-baseline":
-        return "" if what in stands_for(run, site.store) else f"{what} is no baseline any more."
-    now, before = ([*baselines(name=what, history=True, store=site.store), None, None])[:2]
-    if now is None or now["run_id"] != row.run_id:
+        return "" if what in list_baseline_names(run, site.store) else f"{what} is no baseline any more."
+    current, previous = ([*baselines(name=what, history=True, store=site.store), None, None])[:2]
+    if current is None or current["run_id"] != row.run_id:
         return ""
-    was = "" if before is None or not before["run_id"] else f"; it was {before['run']}"
+    was = "" if previous is None or not previous["run_id"] else f"; it was {previous['run']}"
     return f"{what} is {row.name} now{was}."
 
 
@@ -172,32 +172,34 @@ class StatePage:
         return self.site.render("state.html", "runs", row=self.value)
 
 
-def state(site: Site, given: QueryParams, run: str) -> StatePage:
+def build_state_page(site: Site, params: QueryParams, run: str) -> StatePage:
     """How far the run of an address is.
 
     Raises:
         NoSuchPage: no such run.
     """
-    asked_of(given, ())
+    parse_options(params, ())
     return StatePage(site, site.run(run).progress(site.paces))
 
 
-def page(site: Site, given: QueryParams, run: str) -> ReportPage | FactsPage:
+def build_page(site: Site, params: QueryParams, run: str) -> ReportPage | FactsPage:
     """The page that an address asks for.
 
     Raises:
         NoSuchPage: no such run.
         UsageError: no such judge or baseline, or a baseline that was judged otherwise.
     """
-    asked = asked_of(given, (*KEYS, "did", "what"))
-    found = site.run(run)
-    done = _done(site, found, asked)
+    options = parse_options(params, (*KEYS, "did", "what"))
+    opened_run = site.run(run)
+    done_text = _describe_done(site, opened_run, options)
     try:
-        held = held_run(found.run, asked.get("judge"), baseline=asked.get("baseline", ""), store=site.store)
+        comparison = compare_with_default(
+            opened_run.run, options.get("judge"), baseline=options.get("baseline", ""), store=site.store
+        )
     except UnknownName:
         raise
     except UsageError as error:
-        if asked:
+        if options:
             raise
-        return FactsPage(site, found, str(error), done)
-    return ReportPage(site, found, held.shown, held.why, asked, held.row, done)
+        return FactsPage(site, opened_run, str(error), done_text)
+    return ReportPage(site, opened_run, comparison.shown, comparison.why, options, comparison.row, done_text)

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from ragauge.store.store_access import Store
 
 
-class ServedPages:
+class PageCache:
     """What the pages of a server read their store by.
 
     Args:
@@ -28,18 +28,18 @@ class ServedPages:
 
         if not self._watched:
             with open_store(self._url) as store:
-                self._watched = store.monitors.any()
+                self._watched = store.monitors.has_any()
         return self._watched
 
-    def reading(self) -> AbstractContextManager[None]:
+    def open_page(self) -> AbstractContextManager[None]:
         """A block that makes one page.
 
         Raises:
             StoreError: the store cannot be opened.
         """
-        return self._store.reading()
+        return self._store.serve_store()
 
-    def remembered(self, key: Hashable, make: Callable[[], str]) -> str:
+    def get_or_build(self, key: Hashable, make: Callable[[], str]) -> str:
         """A text that was made before under this key; made now where it was not.
 
         Args:
@@ -49,10 +49,10 @@ class ServedPages:
         from ragauge.store.store_access import open_store
 
         with open_store(self._url) as store:
-            return store.remembered(key, make)
+            return store.get_or_make(key, make)
 
 
-class KeptCharts:
+class ChartCache:
     """The charts that a store keeps; where it is gone meanwhile, none, and none is kept.
 
     Args:
@@ -64,21 +64,21 @@ class KeptCharts:
 
     def read(self, digests: Iterable[bytes]) -> Mapping[bytes, str]:
         """Digest -> SVG, of those that are kept."""
-        with self._store() as store:
+        with self._open_store() as store:
             return store.charts.read(digests) if store is not None else {}
 
-    def keep(self, drawn: Mapping[bytes, str]) -> None:
+    def save(self, charts: Mapping[bytes, str]) -> None:
         """Keeps charts by their digests."""
-        with self._store() as store:
+        with self._open_store() as store:
             if store is not None:
-                store.charts.keep(drawn)
+                store.charts.save(charts)
 
     @contextmanager
-    def _store(self) -> Iterator[Store | None]:
-        from ragauge.store.sqlite import stamp
+    def _open_store(self) -> Iterator[Store | None]:
+        from ragauge.store.sqlite import read_stamp
         from ragauge.store.store_access import open_store
 
-        if stamp(self._url) is None:
+        if read_stamp(self._url) is None:
             yield None
             return
         with open_store(self._url) as store:

@@ -12,7 +12,7 @@ from ragauge.core.errors import UnknownName, UsageError
 from ragauge.core.response import Run
 from ragauge.scores.results.scorecard import ExampleView, Finding, Summary
 from ragauge.scores.results.scorecard import ScorecardData as Card
-from ragauge.verbs.arguments import path_of
+from ragauge.verbs.arguments import validate_path
 from ragauge.verbs.result_base import PageResult
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
 
     from ragauge.rendering.sections import ReportSection
-    from ragauge.verbs.example_views import ShownScores
+    from ragauge.verbs.example_views import ScoreTables
 
 
 class Scorecard(PageResult):
@@ -36,9 +36,9 @@ class Scorecard(PageResult):
 
     _what: ClassVar = "scorecard"
 
-    def __init__(self, card: Card, shown: ShownScores, kept_as: Hashable = None) -> None:
+    def __init__(self, card: Card, score_tables: ScoreTables, kept_as: Hashable = None) -> None:
         self.card, self.kept_as = card, kept_as
-        self._shown = shown
+        self._shown = score_tables
 
     @property
     def _value(self) -> Card:
@@ -88,12 +88,12 @@ class Scorecard(PageResult):
 
     def __getitem__(self, metric: str) -> Summary:
         """One metric's summary, by its printed name or any other that it is asked for by."""
-        from ragauge.metrics.catalogue import parse
+        from ragauge.metrics.catalogue import parse_metric
 
         summaries, name = self.summaries, metric
         if name not in summaries:
             with suppress(UsageError):  # no metric at all: said below, with the nearest of this card
-                name = str(parse(metric))
+                name = str(parse_metric(metric))
         if name not in summaries:
             raise UnknownName("metric of this scorecard", metric, summaries)
         return summaries[name]
@@ -114,9 +114,9 @@ class Scorecard(PageResult):
         Raises:
             UnknownName: no such example; the nearest ids are in the text.
         """
-        from ragauge.verbs.result_base import chosen, plain_example
+        from ragauge.verbs.result_base import build_plain_example, find_view
 
-        return plain_example(chosen(self.examples(), query_id, repeat))
+        return build_plain_example(find_view(self.examples(), query_id, repeat))
 
     def to_polars(self, *, wide: bool = False) -> pl.DataFrame:
         """Every score, a row each: query_id, repeat, metric, status, value, numerator, denominator, bounds, reason.
@@ -129,7 +129,7 @@ class Scorecard(PageResult):
             wide: one row an answer instead: query_id, repeat, query, the value of each declared segment, then that of
                 each metric, null where it has none; why not stands in the long table.
         """
-        return self._shown.wide() if wide else self._shown.scores()
+        return self._shown.load_wide() if wide else self._shown.scores()
 
     def to_pandas(self, *, wide: bool = False) -> pd.DataFrame:
         """The same as a pandas frame; needs the extra `pandas`."""
@@ -147,23 +147,23 @@ class Scorecard(PageResult):
             }
         )
 
-    def _sections(self, report: Path | None = None) -> Iterable[ReportSection]:
-        from ragauge.evaluation.scorecard.tables import sections
+    def _build_sections(self, report: Path | None = None) -> Iterable[ReportSection]:
+        from ragauge.evaluation.scorecard.tables import build_sections
 
-        return sections(self.card, report)
+        return build_sections(self.card, report)
 
-    def _page(self, *, framed: bool) -> str:
-        from ragauge.evaluation.scorecard.html import html
-        from ragauge.evaluation.scorecard.page_cache import KeptCharts
-        from ragauge.rendering.charts.svg import with_kept_charts
+    def _build_page(self, *, framed: bool) -> str:
+        from ragauge.evaluation.scorecard.html import render_report
+        from ragauge.evaluation.scorecard.page_cache import ChartCache
+        from ragauge.rendering.charts.svg import render_with_cache
 
-        return with_kept_charts(KeptCharts(self.url), lambda: html(self.card, framed=framed))
+        return render_with_cache(ChartCache(self.url), lambda: render_report(self.card, framed=framed))
 
     def to_terminal(self, report: Path | None = None) -> RenderableType:
         """What the command line prints; it ends with the path of the full report, or how to write one."""
-        from ragauge.rendering.writers.terminal import terminal
+        from ragauge.rendering.writers.terminal import render_terminal
 
-        return terminal(self._sections(report))
+        return render_terminal(self._build_sections(report))
 
     def save(self, path: str | Path) -> Path:
         """Writes a report whose form its ending names: .html, .md, .json; .jsonl, .csv, .parquet for the scores.
@@ -171,6 +171,6 @@ class Scorecard(PageResult):
         Raises:
             UsageError: another ending.
         """
-        from ragauge.verbs.files import save
+        from ragauge.verbs.files import save_report
 
-        return save(self, path_of(path, self._file))
+        return save_report(self, validate_path(path, self._file))

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ragauge.rendering.words import line
+from ragauge.rendering.words import to_line
 from ragauge.scores.results.scorecard import ScorecardData
-from ragauge.scores.segments import FEWEST, OTHER
+from ragauge.scores.segments import MIN_SEGMENT_EXAMPLES, OTHER
 
 TOO_FEW = "too few"
 
 
 @dataclass(frozen=True, slots=True)
-class Sizes:
+class SegmentSizes:
     """The named values of one segment column, most examples first.
 
     Attributes:
@@ -30,26 +30,26 @@ class Sizes:
     @property
     def words(self) -> str:
         """In one line: type: lookup 40, howto 38; too few: odd 4, rare 3 (together as (other))."""
-        parts = [_listed(self.enough)] if self.enough else []
+        phrases = [_format_values(self.enough)] if self.enough else []
         if self.few:
-            parts.append(f"{TOO_FEW}: {_listed(self.few)}{f' (together as {OTHER})' if self.together else ''}")
-        return f"{line(self.column)}: {'; '.join(parts)}"
+            phrases.append(f"{TOO_FEW}: {_format_values(self.few)}{f' (together as {OTHER})' if self.together else ''}")
+        return f"{to_line(self.column)}: {'; '.join(phrases)}"
 
 
-def sizes(card: ScorecardData) -> list[Sizes]:
+def list_sizes(card: ScorecardData) -> list[SegmentSizes]:
     """One a declared column, in the order of the columns."""
     counted = []
     for column, values in card.named.items():
         order = sorted(values.items(), key=lambda item: (-item[1], item[0]))
-        enough, few = ([item for item in order if (item[1] < FEWEST) is small] for small in (False, True))
-        counted.append(Sizes(column, tuple(enough), tuple(few), OTHER in card.segments.get(column, {})))
+        enough, few = ([item for item in order if (item[1] < MIN_SEGMENT_EXAMPLES) is small] for small in (False, True))
+        counted.append(SegmentSizes(column, tuple(enough), tuple(few), OTHER in card.segments.get(column, {})))
     return counted
 
 
-def counted(n: int) -> str:
+def format_size(n: int) -> str:
     """A number of examples of one value, marked where it is too small."""
-    return f"{n:,} {TOO_FEW}" if n < FEWEST else f"{n:,}"
+    return f"{n:,} {TOO_FEW}" if n < MIN_SEGMENT_EXAMPLES else f"{n:,}"
 
 
-def _listed(values: tuple[tuple[str, int], ...]) -> str:
-    return ", ".join(f"{line(value)} {n:,}" for value, n in values)
+def _format_values(values: tuple[tuple[str, int], ...]) -> str:
+    return ", ".join(f"{to_line(value)} {n:,}" for value, n in values)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from ragauge.core.messages import number
-from ragauge.rendering.words import clearly_worse, interval
+from ragauge.core.messages import format_value
+from ragauge.rendering.words import interval, is_clearly_worse
 from ragauge.scores.results.scorecard import ScorecardData, Summary
 
 
@@ -42,7 +42,7 @@ class WorstSegment:
     cells: tuple[tuple[str, str, bool], ...]
 
 
-def ranked(card: ScorecardData, column: str, names: Sequence[str]) -> list[SegmentValue]:
+def rank_values(card: ScorecardData, column: str, names: Sequence[str]) -> list[SegmentValue]:
     """The values of a column of which anything is known, that where the largest share failed first.
 
     Where as many failed, that which lies farther on the bad side of the mean over all examples comes first. Those that
@@ -51,27 +51,27 @@ def ranked(card: ScorecardData, column: str, names: Sequence[str]) -> list[Segme
     failed = card.overview.causes_by_segment.get(column)
     values = []
     for name, summaries in card.segments[column].items():
-        mine = {summary.metric: summary for summary in summaries}
-        lost = None if failed is None else sum(failed.get(name, {}).values())
-        value = SegmentValue(name, max((summary.n for summary in summaries), default=0), lost, mine)
-        if value.n and (value.has_mean(names) or lost):
+        summaries_by_metric = {summary.metric: summary for summary in summaries}
+        n_failed = None if failed is None else sum(failed.get(name, {}).values())
+        value = SegmentValue(name, max((summary.n for summary in summaries), default=0), n_failed, summaries_by_metric)
+        if value.n and (value.has_mean(names) or n_failed):
             values.append(value)
     return sorted(values, key=lambda value: (not value.has_mean(names), -(value.failed or 0) / value.n))
 
 
-def worst_segments(card: ScorecardData, names: Sequence[str]) -> list[WorstSegment]:
+def list_worst_segments(card: ScorecardData, names: Sequence[str]) -> list[WorstSegment]:
     """The worst value of every segment column, with the metrics named; a column without any mean has none."""
-    whole = {summary.metric: summary for summary in card.summaries}
+    overall = {summary.metric: summary for summary in card.summaries}
     worst = []
     for column in card.segments:
-        value = next(iter(ranked(card, column, names)), None)
+        value = next(iter(rank_values(card, column, names)), None)
         if value is not None and value.has_mean(names):
-            cells = tuple(_cell(value.summaries.get(name), whole[name]) for name in names)
+            cells = tuple(_build_cell(value.summaries.get(name), overall[name]) for name in names)
             worst.append(WorstSegment(column, value.name, value.n, value.failed, cells))
     return worst
 
 
-def _cell(mine: Summary | None, whole: Summary) -> tuple[str, str, bool]:
-    if mine is None or mine.mean is None:
+def _build_cell(summary: Summary | None, overall: Summary) -> tuple[str, str, bool]:
+    if summary is None or summary.mean is None:
         return "–", "", False
-    return number(mine.mean, mine.kind), interval(mine), clearly_worse(mine, whole)
+    return format_value(summary.mean, summary.kind), interval(summary), is_clearly_worse(summary, overall)

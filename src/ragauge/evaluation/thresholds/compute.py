@@ -8,7 +8,12 @@ from math import ceil, erfc, floor, sqrt
 from typing import TYPE_CHECKING, Literal
 
 from ragauge.core.errors import UsageError
-from ragauge.scores.estimation import ScoreSample, interval_of_mean, interval_of_quantile, interval_of_rate
+from ragauge.scores.estimation import (
+    ScoreSample,
+    compute_mean_interval,
+    compute_quantile_interval,
+    compute_rate_interval,
+)
 from ragauge.scores.indicators import StartingPoint
 from ragauge.stats.correlation import spearman_of_marks
 from ragauge.stats.weighted import Interval
@@ -21,11 +26,11 @@ if TYPE_CHECKING:
     Codes = npt.NDArray[np.int64]
 
 Verdict = Literal["serves", "none does", "not enough data"]
-LEAST = 20  # responses with score and outcome, below which nothing is said
-A_LEVEL = 30  # responses that a level should have
+MIN_RESPONSES = 20  # responses with score and outcome, below which nothing is said
+RESPONSES_PER_LEVEL = 30  # responses that a level should have
 FEW_VALUES = 6  # different values up to which each is a level
-MOST_LEVELS = 10
-MOST_NEEDED = 100_000
+MAX_LEVELS = 10
+MAX_NEEDED = 100_000
 SHARES = (0.5, 0.75, 0.9, 0.95)
 
 
@@ -106,7 +111,7 @@ class Reached:
     interval: Interval | None
 
 
-def by_outcome(
+def compute_by_outcome(
     values: Floats,
     good: Sequence[bool],
     direction: str,
@@ -146,14 +151,14 @@ def by_outcome(
     if direction == "neither":
         raise UsageError("this metric has no better side, so no level of it can serve.")
     y = np.asarray(good, dtype=float)
-    share = _Shares(y, weights, clusters)
-    places = _places(values, direction)
-    confidence = max(0.95, 1 - 0.1 / (int(places.max()) + 1)) if values.size else 0.95
-    levels = tuple(_levels(values, places, share, target, confidence))
-    rho, rho_interval, p_value = _trend(values if direction == "higher" else -values, y, weights, clusters)
-    rate, interval = share.of(np.ones(values.size, dtype=bool)) if values.size else (None, None)
-    verdict, level = _verdict(levels, values.size, target)
-    end = None if level is None else level.low if direction == "higher" else level.high
+    shares = _Shares(y, weights, clusters)
+    level_indices = _assign_levels(values, direction)
+    confidence = max(0.95, 1 - 0.1 / (int(level_indices.max()) + 1)) if values.size else 0.95
+    levels = tuple(_build_levels(values, level_indices, shares, target, confidence))
+    rho, rho_interval, p_value = _compute_trend(values if direction == "higher" else -values, y, weights, clusters)
+    rate, interval = shares.of(np.ones(values.size, dtype=bool)) if values.size else (None, None)
+    verdict, level = _decide_verdict(levels, values.size, target)
+    bound = None if level is None else level.low if direction == "higher" else level.high
     return ByOutcome(
         target,
         int(values.size),
@@ -163,11 +168,11 @@ def by_outcome(
         rho,
         rho_interval,
         p_value,
-        _trend_word(rho_interval),
+        _describe_trend(rho_interval),
         verdict,
-        end,
+        bound,
         confidence,
-        _needed(levels, target, confidence) if verdict == "not enough data" else None,
+        _estimate_needed(levels, target, confidence) if verdict == "not enough data" else None,
     )
 
 
@@ -184,74 +189,78 @@ class _Shares:
         y = self._y[rows]
         weights = None if self._weights is None else self._weights[rows]
         clusters = None if self._clusters is None else self._clusters[rows]
-        interval = interval_of_mean(ScoreSample(y, "rate", weights=weights, clusters=clusters), confidence)
+        interval = compute_mean_interval(ScoreSample(y, "rate", weights=weights, clusters=clusters), confidence)
         return float(np.average(y, weights=weights)), interval
 
 
-def _levels(values: Floats, places: Codes, share: _Shares, target: float, confidence: float) -> list[ScoreLevel]:
+def _build_levels(
+    values: Floats, level_indices: Codes, share: _Shares, target: float, confidence: float
+) -> list[ScoreLevel]:
     """The levels, the worst first, from their places: 0 for the worst."""
     levels: list[ScoreLevel] = []
-    below = False  # a level seen from the best one down lies clearly below the target
-    for index in range(int(places.max()), -1, -1) if places.size else ():
-        mine, on = places == index, places >= index
-        rate, interval = share.of(mine)
-        from_rate, from_interval = share.of(on, confidence)
-        below = below or (interval is not None and interval.high < target)
-        serves = from_interval is not None and from_interval.low >= target and not below
-        low, high = float(values[mine].min()), float(values[mine].max())
+    is_below = False  # a level seen from the best one down lies clearly below the target
+    for index in range(int(level_indices.max()), -1, -1) if level_indices.size else ():
+        at_level, from_level = level_indices == index, level_indices >= index
+        rate, interval = share.of(at_level)
+        from_rate, from_interval = share.of(from_level, confidence)
+        is_below = is_below or (interval is not None and interval.high < target)
+        serves = from_interval is not None and from_interval.low >= target and not is_below
+        low, high = float(values[at_level].min()), float(values[at_level].max())
         levels.append(
-            ScoreLevel(low, high, int(mine.sum()), rate, interval, int(on.sum()), from_rate, from_interval, serves)
+            ScoreLevel(
+                low, high, int(at_level.sum()), rate, interval, int(from_level.sum()), from_rate, from_interval, serves
+            )
         )
     return levels[::-1]
 
 
-def _places(values: Floats, direction: str) -> Codes:
+def _assign_levels(values: Floats, direction: str) -> Codes:
     """Which level each value is in, 0 = the worst; equal values are in one, and none is empty."""
     import numpy as np
 
-    _, codes = np.unique(_groups(values), return_inverse=True)
-    places = np.asarray(codes, dtype=np.int64)
-    return places if direction == "higher" or not places.size else places.max() - places
+    _, codes = np.unique(_group_values(values), return_inverse=True)
+    level_indices = np.asarray(codes, dtype=np.int64)
+    return level_indices if direction == "higher" or not level_indices.size else level_indices.max() - level_indices
 
 
-def _groups(values: Floats) -> Codes:
+def _group_values(values: Floats) -> Codes:
     """Number of each value's level, ascending with the value; equal values are in one."""
     import numpy as np
 
     different, codes = np.unique(values, return_inverse=True)
     if different.size <= FEW_VALUES:
         return np.asarray(codes, dtype=np.int64)
-    count = max(2, min(MOST_LEVELS, values.size // A_LEVEL))
+    count = max(2, min(MAX_LEVELS, values.size // RESPONSES_PER_LEVEL))
     edges = np.unique(np.quantile(values, np.arange(1, count) / count, method="higher"))
     return np.asarray(np.searchsorted(edges, values, side="right"), dtype=np.int64)
 
 
-def _verdict(levels: Sequence[ScoreLevel], n: int, target: float) -> tuple[Verdict, ScoreLevel | None]:
-    if n < LEAST:
+def _decide_verdict(levels: Sequence[ScoreLevel], n: int, target: float) -> tuple[Verdict, ScoreLevel | None]:
+    if n < MIN_RESPONSES:
         return "not enough data", None
     serving = next((level for level in levels if level.serves), None)
     if serving is not None:
         return "serves", serving
-    ends = [level.from_interval for level in levels]
-    none = all(end is not None and end.high < target for end in ends)
-    return "none does" if none else "not enough data", None
+    intervals = [level.from_interval for level in levels]
+    none_serves = all(end is not None and end.high < target for end in intervals)
+    return "none does" if none_serves else "not enough data", None
 
 
-def _needed(levels: Sequence[ScoreLevel], target: float, confidence: float) -> int | None:
+def _estimate_needed(levels: Sequence[ScoreLevel], target: float, confidence: float) -> int | None:
     """Responses at which the level nearest to serving would serve, were its share to stay."""
     hopeful = [level for level in levels if level.from_rate > target]
     if not hopeful:
         return None
     rate = max(hopeful, key=lambda level: level.from_interval.low if level.from_interval else 0.0).from_rate
-    low, high = 1, MOST_NEEDED
+    low, high = 1, MAX_NEEDED
     while low < high:
         middle = (low + high) // 2
-        interval = interval_of_rate(rate * middle, middle, confidence)
+        interval = compute_rate_interval(rate * middle, middle, confidence)
         low, high = (low, middle) if interval is not None and interval.low >= target else (middle + 1, high)
-    return low if low < MOST_NEEDED else None
+    return low if low < MAX_NEEDED else None
 
 
-def _trend(
+def _compute_trend(
     values: Floats, y: Floats, weights: Floats | None, clusters: Codes | None
 ) -> tuple[float | None, Interval | None, float | None]:
     """Spearman's correlation of score and outcome, its interval, and the p-value of none."""
@@ -266,13 +275,13 @@ def _trend(
     return rho, interval, erfc(abs(rho) * sqrt(values.size - 1) / sqrt(2))
 
 
-def _trend_word(interval: Interval | None) -> str:
+def _describe_trend(interval: Interval | None) -> str:
     if interval is None or interval.low <= 0 <= interval.high:
         return "no trend seen"
     return "rises" if interval.low > 0 else "falls"
 
 
-def reached(values: Floats, direction: str, shares: Sequence[float] = SHARES) -> tuple[Reached, ...]:
+def compute_reached(values: Floats, direction: str, shares: Sequence[float] = SHARES) -> tuple[Reached, ...]:
     """What shares of the examples reach: for each share the best score that at least so many reach.
 
     For metrics that should be high it is the (1 − share) quantile, for those that should be low the share quantile,
@@ -292,7 +301,7 @@ def reached(values: Floats, direction: str, shares: Sequence[float] = SHARES) ->
             index, q = floor(x.size * (1 - share) + 1e-9), 1 - share
         else:
             index, q = ceil(x.size * share - 1e-9) - 1, share
-        reached_shares.append(Reached(share, float(x[index]), interval_of_quantile(x, q)))
+        reached_shares.append(Reached(share, float(x[index]), compute_quantile_interval(x, q)))
     return tuple(reached_shares)
 
 

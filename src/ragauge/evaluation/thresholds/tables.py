@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ragauge.core.messages import number, plural
+from ragauge.core.messages import format_count, format_value
 from ragauge.evaluation.thresholds.compute import ByOutcome, ScoreLevel, Thresholds
-from ragauge.rendering.sections import Phrase, ReportColumn, ReportSection, ReportTable, columns
-from ragauge.rendering.words import between, line
-from ragauge.scores.indicators import STARTING, StartingPoint
+from ragauge.rendering.sections import Phrase, ReportColumn, ReportSection, ReportTable, build_columns
+from ragauge.rendering.words import between, to_line
+from ragauge.scores.indicators import STARTING_LABEL, StartingPoint
 from ragauge.stats.judge_error import WITH_ERROR
 
 # metrics that count alike over different units: what is known of one says nothing of the other
@@ -16,49 +16,58 @@ OTHER_SCALE = {
     "context_precision": "context_precision:unit=sentence",
     "context_precision:unit=sentence": "context_precision",
 }
-TRACK = 16  # characters from 0 to 1
+TRACK_CHARS = 16  # characters from 0 to 1
 DESCRIPTION = "This describes what the run does; it is no target: nothing here tells which level is good enough."
 
 
-def sections(thresholds: Thresholds) -> Iterator[ReportSection]:
+def build_sections(thresholds: Thresholds) -> Iterator[ReportSection]:
     """The levels with their shares and what follows, or what the run reaches."""
     by = f" · judged by {thresholds.judge_id}" if thresholds.judge_id else ""
-    about = f"run {line(thresholds.run)} ({thresholds.run_id}){by}"
-    notes = (starting(thresholds, thresholds.starting_point),) if thresholds.starting_point is not None else ()
+    about = f"run {to_line(thresholds.run)} ({thresholds.run_id}){by}"
+    notes = (
+        (describe_starting_point(thresholds, thresholds.starting_point),)
+        if thresholds.starting_point is not None
+        else ()
+    )
     shares = thresholds.by_outcome
     if shares is None:
-        yield _reached(thresholds, about, notes)
+        yield _build_reached_section(thresholds, about, notes)
         return
-    after = _trend(thresholds, shares), Phrase(conclusion(thresholds, shares), "strong")
-    levels = _levels(thresholds, shares) if shares.levels else None
-    yield ReportSection(thresholds.metric, about, (_about(thresholds, shares),), levels, after, notes)
+    after = _describe_trend(thresholds, shares), Phrase(describe_conclusion(thresholds, shares), "strong")
+    levels = _build_level_table(thresholds, shares) if shares.levels else None
+    yield ReportSection(thresholds.metric, about, (_describe_outcome(thresholds, shares),), levels, after, notes)
 
 
-def starting(thresholds: Thresholds, point: StartingPoint) -> str:
+def describe_starting_point(thresholds: Thresholds, point: StartingPoint) -> str:
     """The starting point of the metric, and that it is one of this scale alone."""
     way = "at least" if thresholds.direction == "higher" else "at most"
-    source = f"{STARTING.capitalize()} where nothing else is known ({point.source})"
-    words = f"{source}: {way} {number(point.value)}, no target."
+    source = f"{STARTING_LABEL.capitalize()} where nothing else is known ({point.source})"
+    words = f"{source}: {way} {format_value(point.value)}, no target."
     other = OTHER_SCALE.get(thresholds.metric)
     return f"{words} That of {other} is another: it counts on another scale." if other else words
 
 
-def _about(thresholds: Thresholds, shares: ByOutcome) -> str:
+def _describe_outcome(thresholds: Thresholds, shares: ByOutcome) -> str:
     without = f"; {thresholds.without_outcome:,} without this outcome left out" if thresholds.without_outcome else ""
-    others = f" Other outcomes: {', '.join(map(line, thresholds.others))} (--outcome)." if thresholds.others else ""
-    rate = "" if shares.rate is None else f" {number(shares.rate)} {between(shares.interval)} of them turned out well."
+    others = f" Other outcomes: {', '.join(map(to_line, thresholds.others))} (--outcome)." if thresholds.others else ""
+    rate = (
+        ""
+        if shares.rate is None
+        else f" {format_value(shares.rate)} {between(shares.interval)} of them turned out well."
+    )
     outcome = (
-        f"Outcome {line(thresholds.outcome)} (good: {line(thresholds.good)}): {plural(shares.n, 'response')}{without}."
+        f"Outcome {to_line(thresholds.outcome)} (good: {to_line(thresholds.good)}): "
+        f"{format_count(shares.n, 'response')}{without}."
     )
     return f"{outcome}{rate}{others}"
 
 
-def _levels(thresholds: Thresholds, shares: ByOutcome) -> ReportTable:
-    heads = (
+def _build_level_table(thresholds: Thresholds, shares: ByOutcome) -> ReportTable:
+    headers = (
         ReportColumn("score", whole=True),
         ReportColumn("n", "number"),
         ReportColumn("turned out well", whole=True),
-        ReportColumn(f"0 {'·' * (TRACK - 4)} 1", "bar", whole=True),
+        ReportColumn(f"0 {'·' * (TRACK_CHARS - 4)} 1", "bar", whole=True),
         ReportColumn(f"from here on ({shares.confidence:.0%})", whole=True),
         ReportColumn(""),
     )
@@ -67,42 +76,51 @@ def _levels(thresholds: Thresholds, shares: ByOutcome) -> ReportTable:
         served = shares.level is not None and level.serves
         first = served and shares.level in (level.low, level.high)
         rate, from_rate = (
-            f"{number(rate)} {between(ends)}".strip()
-            for rate, ends in ((level.rate, level.interval), (level.from_rate, level.from_interval))
+            f"{format_value(rate)} {between(interval)}".strip()
+            for rate, interval in ((level.rate, level.interval), (level.from_rate, level.from_interval))
         )
         mark = Phrase("◀" if first else "✓" if served else "", "good" if served else "")
-        rows.append((_span(level, thresholds.kind), f"{level.n:,}", rate, track(level, shares.target), from_rate, mark))
-    return ReportTable(heads, tuple(rows))
+        rows.append(
+            (
+                _format_range(level, thresholds.kind),
+                f"{level.n:,}",
+                rate,
+                draw_track(level, shares.target),
+                from_rate,
+                mark,
+            )
+        )
+    return ReportTable(headers, tuple(rows))
 
 
-def _span(level: ScoreLevel, kind: str) -> str:
-    low, high = number(level.low, kind), number(level.high, kind)
+def _format_range(level: ScoreLevel, kind: str) -> str:
+    low, high = format_value(level.low, kind), format_value(level.high, kind)
     return low if low == high else f"{low} – {high}"
 
 
-def track(level: ScoreLevel, target: float) -> str:
+def draw_track(level: ScoreLevel, target: float) -> str:
     """The share on a line from 0 to 1: its interval, the share itself, and the target.
 
-    >>> track(ScoreLevel(0, 0, 4, 0.5, None, 4, 0.5, None, False), 1.0)
+    >>> draw_track(ScoreLevel(0, 0, 4, 0.5, None, 4, 0.5, None, False), 1.0)
     '        ●      ┆'
     """
-    cells = [" "] * TRACK
+    cells = [" "] * TRACK_CHARS
     if level.interval is not None:
-        for index in range(_place(level.interval.low), _place(level.interval.high) + 1):
+        for index in range(_find_cell(level.interval.low), _find_cell(level.interval.high) + 1):
             cells[index] = "─"
-    cells[_place(target)] = "┆"
-    cells[_place(level.rate)] = "●"
+    cells[_find_cell(target)] = "┆"
+    cells[_find_cell(level.rate)] = "●"
     return "".join(cells)
 
 
-def _place(value: float) -> int:
-    return min(TRACK - 1, max(0, int(value * TRACK)))
+def _find_cell(value: float) -> int:
+    return min(TRACK_CHARS - 1, max(0, int(value * TRACK_CHARS)))
 
 
-def _trend(thresholds: Thresholds, shares: ByOutcome) -> str:
+def _describe_trend(thresholds: Thresholds, shares: ByOutcome) -> str:
     if shares.correlation is None:
-        alike = {0.0: "No response turned out well", 1.0: "No response turned out badly"}
-        return f"{alike.get(shares.rate or 0.0, 'All scores are alike')}: there is no trend to test."
+        trivial_outcomes = {0.0: "No response turned out well", 1.0: "No response turned out badly"}
+        return f"{trivial_outcomes.get(shares.rate or 0.0, 'All scores are alike')}: there is no trend to test."
     p_value = "" if shares.correlation_interval else ", too few for an interval"
     if shares.p_value is not None and shares.correlation_interval:
         p_value = ", p < 0.001" if shares.p_value < 0.001 else f", p = {shares.p_value:.3f}"
@@ -112,55 +130,66 @@ def _trend(thresholds: Thresholds, shares: ByOutcome) -> str:
         "this outcome",
         "no trend seen": f"No trend of the outcome with {thresholds.metric} is seen",
     }[shares.trend]
-    ends = f" {between(shares.correlation_interval)}" if shares.correlation_interval else ""
-    return f"{words}: rank correlation {number(shares.correlation)}{ends}{p_value}.".replace("-", "−")
+    interval_text = f" {between(shares.correlation_interval)}" if shares.correlation_interval else ""
+    return f"{words}: rank correlation {format_value(shares.correlation)}{interval_text}{p_value}.".replace("-", "−")
 
 
-def conclusion(thresholds: Thresholds, shares: ByOutcome) -> str:
+def describe_conclusion(thresholds: Thresholds, shares: ByOutcome) -> str:
     """The level that serves, that none does, or that there is too little to say."""
-    wanted = f"{shares.target:.0%}"
+    target_text = f"{shares.target:.0%}"
     if shares.verdict == "serves":
         first = next(level for level in shares.levels if level.serves)
-        level, side = (
-            number(shares.level, thresholds.kind),
+        level, bound = (
+            format_value(shares.level, thresholds.kind),
             "at least" if thresholds.direction == "higher" else "at most",
         )
         every = " Every level seen does." if first is shares.levels[0] else ""
         return (
-            f"Serves: {thresholds.metric} of {side} {level}. From there on {number(first.from_rate)} "
-            f"{between(first.from_interval)} of {first.from_n:,} turned out well; the interval reaches {wanted}.{every}"
+            f"Serves: {thresholds.metric} of {bound} {level}. From there on {format_value(first.from_rate)} "
+            f"{between(first.from_interval)} of {first.from_n:,} turned out well; the interval reaches "
+            f"{target_text}.{every}"
             " It is a level for single answers, not for a run's mean."
         )
     if shares.verdict == "none does":
         best = shares.levels[-1]
         return (
-            f"None does: even at the best level {number(best.from_rate)} {between(best.from_interval)} turned out well,"
-            f" and from every level on the whole interval lies below {wanted}."
+            f"None does: even at the best level {format_value(best.from_rate)} {between(best.from_interval)} turned "
+            "out well,"
+            f" and from every level on the whole interval lies below {target_text}."
         )
     more = (
-        f" About {plural(shares.needed, 'response')} from the nearest level on would do, were their share to stay."
+        f" About {format_count(shares.needed, 'response')} from the nearest level on would do, were their share to "
+        "stay."
         if shares.needed is not None
         else ""
     )
-    return f"Not enough data to say which level reaches {wanted}: {plural(shares.n, 'response')} with an outcome.{more}"
+    return (
+        f"Not enough data to say which level reaches {target_text}: {format_count(shares.n, 'response')} with an "
+        f"outcome.{more}"
+    )
 
 
-def _reached(thresholds: Thresholds, about: str, notes: tuple[str, ...]) -> ReportSection:
+def _build_reached_section(thresholds: Thresholds, about: str, notes: tuple[str, ...]) -> ReportSection:
     if not thresholds.reached:
         return ReportSection(thresholds.metric, about, ("No example has a score.",), notes=notes)
-    side = {"higher": "score at least", "lower": "score at most", "neither": "score at most"}[thresholds.direction]
-    heads = *columns(numbers=("share of the examples", side)), ReportColumn("95 % interval of that score")
+    bound_header = {"higher": "score at least", "lower": "score at most", "neither": "score at most"}[
+        thresholds.direction
+    ]
+    headers = (
+        *build_columns(numbers=("share of the examples", bound_header)),
+        ReportColumn("95 % interval of that score"),
+    )
     rows = tuple(
         (
             f"{share.share:.0%}",
-            number(share.value, thresholds.kind),
+            format_value(share.value, thresholds.kind),
             between(share.interval, thresholds.kind) or "too few examples",
         )
         for share in thresholds.reached
     )
-    mean = f"{number(thresholds.mean, thresholds.kind)} {between(thresholds.interval, thresholds.kind)}".strip()
+    mean = f"{format_value(thresholds.mean, thresholds.kind)} {between(thresholds.interval, thresholds.kind)}".strip()
     if thresholds.judged is not None:
         mean += f"{WITH_ERROR} {between(thresholds.judged, thresholds.kind)}"
-    lead = f"No outcome is recorded with the responses. {plural(thresholds.n, 'example')}, mean {mean}."
+    lead = f"No outcome is recorded with the responses. {format_count(thresholds.n, 'example')}, mean {mean}."
     after = (Phrase(DESCRIPTION, "strong"),)
-    return ReportSection(thresholds.metric, about, (lead,), ReportTable(heads, rows), after, notes)
+    return ReportSection(thresholds.metric, about, (lead,), ReportTable(headers, rows), after, notes)

@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
-from ragauge.comparison.baselines.baseline import baseline_run
-from ragauge.comparison.baselines.verb import USUAL, resolve, usual_name
+from ragauge.comparison.baselines.baseline import find_baseline_run
+from ragauge.comparison.baselines.verb import DEFAULT_BASELINE, find_default_name, resolve_baseline
 from ragauge.core.errors import UnknownName, UsageError
-from ragauge.verbs.columns import StoredColumns, visits
-from ragauge.verbs.option_specs import keywords
+from ragauge.verbs.columns import StoredColumns, iter_visits
+from ragauge.verbs.option_specs import expand_options
 from ragauge.verbs.options import ThresholdsOptions
-from ragauge.verbs.result_base import Found
-from ragauge.verbs.sources import know_own_metrics, run_of
+from ragauge.verbs.result_base import ValueResult
+from ragauge.verbs.sources import find_run, load_store_metrics
 
 if TYPE_CHECKING:
-    from ragauge.core.outcomes import Value
+    from ragauge.core.outcomes import OutcomeValue
     from ragauge.core.response import Run
     from ragauge.evaluation.thresholds.compute import Thresholds
     from ragauge.metrics.base import Metric
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from ragauge.store.store_access import Store
 
 
-class ThresholdsResult(Found):
+class ThresholdsResult(ValueResult):
     """Which level of a metric serves, in every form."""
 
     found: Thresholds
@@ -39,14 +39,14 @@ class ThresholdsResult(Found):
         """The score from which on answers turn out well often enough; None where there is none."""
         return self.found.by_outcome.level if self.found.by_outcome is not None else None
 
-    def _sections(self) -> Iterable[ReportSection]:
-        from ragauge.evaluation.thresholds.tables import sections
+    def _build_sections(self) -> Iterable[ReportSection]:
+        from ragauge.evaluation.thresholds.tables import build_sections
 
-        return sections(self.found)
+        return build_sections(self.found)
 
 
-@keywords(ThresholdsOptions)
-def thresholds(wanted: ThresholdsOptions) -> ThresholdsResult:
+@expand_options(ThresholdsOptions)
+def thresholds(options: ThresholdsOptions) -> ThresholdsResult:
     """From which level of a metric on answers turn out well often enough; without outcomes, what the run reaches.
 
     Where responses carry an outcome (solved, thumbs, click), the share that turned out well by level of the metric,
@@ -67,47 +67,47 @@ def thresholds(wanted: ThresholdsOptions) -> ThresholdsResult:
         UnknownName: no such metric, run, outcome or judge.
         UsageError: the metric was not evaluated, or values of an outcome that need to be explained.
     """
-    from ragauge.metrics.catalogue import parse
+    from ragauge.metrics.catalogue import parse_metric
     from ragauge.store.store_access import open_store
 
-    url = know_own_metrics(wanted.store or getattr(wanted.run, "url", None))
-    metric = parse(wanted.metric)
-    if not 0 < wanted.target < 1:
-        raise UsageError(f"target must lie between 0 and 1, got {wanted.target:g}. Write 0.8 for 80 %.")
-    with open_store(url) as opened:
-        run = baseline_run(wanted.run, opened) or _usual_run(opened)
-        return ThresholdsResult(_read(opened, run, metric, wanted))
+    url = load_store_metrics(options.store or getattr(options.run, "url", None))
+    metric = parse_metric(options.metric)
+    if not 0 < options.target < 1:
+        raise UsageError(f"target must lie between 0 and 1, got {options.target:g}. Write 0.8 for 80 %.")
+    with open_store(url) as opened_store:
+        run = find_baseline_run(options.run, opened_store) or _find_default_run(opened_store)
+        return ThresholdsResult(_build_thresholds(opened_store, run, metric, options))
 
 
-def _usual_run(store: Store) -> Run:
+def _find_default_run(store: Store) -> Run:
     """The baseline of this branch, else main, else the latest run."""
     try:
-        names = dict.fromkeys((usual_name(), USUAL))
+        names = dict.fromkeys((find_default_name(), DEFAULT_BASELINE))
     except UsageError:  # a checkout without a branch
-        names = {USUAL: None}
-    baseline = next((run_id for name in names if (run_id := resolve(name, store)) is not None), None)
-    return run_of(baseline or "latest", store)
+        names = {DEFAULT_BASELINE: None}
+    baseline = next((run_id for name in names if (run_id := resolve_baseline(name, store)) is not None), None)
+    return find_run(baseline or "latest", store)
 
 
-def _read(store: Store, run: Run, metric: Metric, wanted: ThresholdsOptions) -> Thresholds:
-    from ragauge.engine.judge_error import judge_errors
-    from ragauge.evaluation.scorecard.cards import judged, measure_command
-    from ragauge.evaluation.thresholds.compute import Thresholds, reached
-    from ragauge.scores.arrays import SCORED, by_example
-    from ragauge.scores.indicators import point_of
-    from ragauge.scores.summarize import summary
+def _build_thresholds(store: Store, run: Run, metric: Metric, options: ThresholdsOptions) -> Thresholds:
+    from ragauge.engine.judge_error import find_judge_errors
+    from ragauge.evaluation.scorecard.cards import build_measure_command, resolve_scored_judge
+    from ragauge.evaluation.thresholds.compute import Thresholds, compute_reached
+    from ragauge.scores.arrays import SCORED, merge_repeats
+    from ragauge.scores.indicators import find_starting_point
+    from ragauge.scores.summarize import summarize_metric
 
-    judge_id = judged(store, run, wanted.judge)
-    known = store.scores.metrics(run.run_id, judge_id)
-    if str(metric) not in known:
-        how = f"Evaluate it: {measure_command(store, run, str(metric))}"
-        raise UnknownName("metric evaluated on this run", str(metric), known, how)
+    judge_id = resolve_scored_judge(store, run, options.judge)
+    valid_names = store.scores.metrics(run.run_id, judge_id)
+    if str(metric) not in valid_names:
+        how = f"Evaluate it: {build_measure_command(store, run, str(metric))}"
+        raise UnknownName("metric evaluated on this run", str(metric), valid_names, how)
     index = store.runs.index(run.run_id, store.scores.evaluated(run.run_id, judge_id, [str(metric)]))
     columns = StoredColumns(store, run.run_id, judge_id, index).column(str(metric))
-    examples = None if columns is None else by_example(columns)
-    mean = summary(metric, examples, error=judge_errors(judge_id, store, (run.run_id,)).get(str(metric)))
+    examples = None if columns is None else merge_repeats(columns)
+    mean = summarize_metric(metric, examples, error=find_judge_errors(judge_id, store, (run.run_id,)).get(str(metric)))
     values = None if examples is None else examples.value[examples.status == SCORED]
-    name, others, good, without, outcome = _outcome(store, index, columns, metric, wanted)
+    name, others, good, without, outcome = _build_outcome(store, index, columns, metric, options)
     return Thresholds(
         run.name,
         run.run_id,
@@ -118,50 +118,50 @@ def _read(store: Store, run: Run, metric: Metric, wanted: ThresholdsOptions) -> 
         mean.scored,
         mean.mean,
         mean.interval,
-        () if values is None else reached(values, metric.direction),
+        () if values is None else compute_reached(values, metric.direction),
         name,
         good,
         others,
         without,
         outcome,
         mean.judged,
-        point_of(str(metric)),
+        find_starting_point(str(metric)),
     )
 
 
-def _outcome(
-    store: Store, index: ResponseIndex, columns: Columns | None, metric: Metric, wanted: ThresholdsOptions
+def _build_outcome(
+    store: Store, index: ResponseIndex, columns: Columns | None, metric: Metric, options: ThresholdsOptions
 ) -> tuple[str, tuple[str, ...], str, int, Any]:
     """Which outcome, the others, what is good, scored responses without it, and the shares by level."""
     import numpy as np
 
-    from ragauge.core.outcomes import chosen, marks
-    from ragauge.evaluation.thresholds.compute import by_outcome
+    from ragauge.core.outcomes import choose_outcome, mark_values
+    from ragauge.evaluation.thresholds.compute import compute_by_outcome
     from ragauge.scores.arrays import SCORED
 
-    recorded = _recorded(store, index)
-    name, others = chosen(recorded, wanted.outcome)
+    recorded = _load_outcomes(store, index)
+    name, others = choose_outcome(recorded, options.outcome)
     if not name or columns is None:
         return "", (), "", 0, None
     if metric.direction == "neither":
         raise UsageError(f"of {metric} neither high nor low is better, so no level of it can serve.")
-    values: list[Value | None] = [outcomes.get(name) for outcomes in recorded]
-    good_at, good = marks(values, name, wanted.good)
+    values: list[OutcomeValue | None] = [outcomes.get(name) for outcomes in recorded]
+    good_at, good = mark_values(values, name, options.good)
     scored = columns.take(np.flatnonzero(columns.status == SCORED))
     has = np.asarray([good_at[index] is not None for index in scored.place], dtype=bool)
-    kept = scored.take(np.flatnonzero(has))
-    clusters = kept.cluster if kept.cluster is not None else kept.query if index.repeated else None
-    outcome = by_outcome(
-        kept.value,
-        [bool(good_at[index]) for index in kept.place],
+    selected = scored.take(np.flatnonzero(has))
+    clusters = selected.cluster if selected.cluster is not None else selected.query if index.repeated else None
+    outcome = compute_by_outcome(
+        selected.value,
+        [bool(good_at[index]) for index in selected.place],
         metric.direction,
-        target=wanted.target,
-        weights=kept.weight,
+        target=options.target,
+        weights=selected.weight,
         clusters=clusters,
     )
     return name, others, good, int((~has).sum()), outcome
 
 
-def _recorded(store: Store, index: ResponseIndex) -> list[dict[str, Value]]:
+def _load_outcomes(store: Store, index: ResponseIndex) -> list[dict[str, OutcomeValue]]:
     """The outcomes of every response, in the order of the index."""
-    return [dict(visit.response.outcome) for visit in visits(store, None, index)]
+    return [dict(visit.response.outcome) for visit in iter_visits(store, None, index)]

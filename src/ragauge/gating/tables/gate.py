@@ -8,49 +8,61 @@ from ragauge.gating.result import Check, CheckExample, Gated, Verdict
 from ragauge.gating.tables import gate_failures as failures
 from ragauge.gating.tables import gate_texts as words
 from ragauge.rendering.sections import Phrase, ReportColumn, ReportSection, ReportTable, Tone, Wording
-from ragauge.rendering.words import safe
+from ragauge.rendering.words import make_safe
 from ragauge.rendering.writers import markdown as writer
 
 TONES: Mapping[Verdict, Tone] = {"pass": "good", "fail": "bad", "not_enough_data": "unsure"}
 SIGNS: Mapping[Verdict, str] = {"pass": "✅", "fail": "❌", "not_enough_data": "❔"}  # in Markdown
 
 
-def sections(gated: Gated) -> Iterator[ReportSection]:
+def build_sections(outcome: Gated) -> Iterator[ReportSection]:
     """For a terminal: the verdict, every rule, what decided, and what to do."""
-    heading = Phrase(words.title(gated), TONES[gated.verdict]), Phrase(f": {words.about(gated)}", "strong")
-    yield ReportSection(heading, notes=(" · ".join(words.facts(gated)),))
-    yield from _broken(gated)
-    yield _rules(gated, words.MARKS)
-    told: set[tuple[CheckExample, ...]] = {()}
-    if why := [part for check in (*words.stopping(gated), *words.warned(gated)) for part in _why(check, told)]:
-        yield ReportSection("Why", after=tuple(why))
-    for warning in words.minded(gated):
+    heading = (
+        Phrase(words.format_title(outcome), TONES[outcome.verdict]),
+        Phrase(f": {words.describe_runs(outcome)}", "strong"),
+    )
+    yield ReportSection(heading, notes=(" · ".join(words.list_facts(outcome)),))
+    yield from _build_broken_sections(outcome)
+    yield _build_rules_section(outcome, words.MARKS)
+    shown_examples: set[tuple[CheckExample, ...]] = {()}
+    if reasons := [
+        sentence
+        for check in (*words.list_stopping(outcome), *words.list_warnings(outcome))
+        for sentence in _explain_check(check, shown_examples)
+    ]:
+        yield ReportSection("Why", after=tuple(reasons))
+    for warning in words.list_caveats(outcome):
         yield ReportSection(lead=(Phrase(warning, "unsure"),))
-    if advice := words.what_next(gated):
+    if advice := words.advise_next(outcome):
         yield ReportSection(lead=((Phrase("What to do: ", "title"), advice),))
 
 
-def markdown(gated: Gated) -> str:
+def format_markdown(outcome: Gated) -> str:
     """For a pull request: the verdict, what decided it, what to do, every rule, and what the verdict rests on."""
-    return writer.markdown("", _requested(gated), 2)
+    return writer.render_markdown("", _build_summary_sections(outcome), 2)
 
 
-def _requested(gated: Gated) -> Iterator[ReportSection]:
-    yield ReportSection(f"{SIGNS[gated.verdict]} {words.title(gated)}: {words.about(gated)}", top=True)
-    yield from _broken(gated)
-    why = *map(words.said, words.stopping(gated)), *(f"warns: {words.said(check)}" for check in words.warned(gated))
-    yield ReportSection(lead=why, notes=tuple(filter(None, (words.what_next(gated),))))
-    yield _rules(gated, SIGNS)
-    rests = f"{' · '.join(words.facts(gated))}. {' '.join(words.bounded(gated))}"
-    yield ReportSection(warnings=tuple(words.minded(gated)), notes=(rests.strip(),))
+def _build_summary_sections(outcome: Gated) -> Iterator[ReportSection]:
+    yield ReportSection(
+        f"{SIGNS[outcome.verdict]} {words.format_title(outcome)}: {words.describe_runs(outcome)}", top=True
+    )
+    yield from _build_broken_sections(outcome)
+    reasons = (
+        *map(words.describe_check, words.list_stopping(outcome)),
+        *(f"warns: {words.describe_check(check)}" for check in words.list_warnings(outcome)),
+    )
+    yield ReportSection(lead=reasons, notes=tuple(filter(None, (words.advise_next(outcome),))))
+    yield _build_rules_section(outcome, SIGNS)
+    rests = f"{' · '.join(words.list_facts(outcome))}. {' '.join(words.describe_alpha_bounds(outcome))}"
+    yield ReportSection(warnings=tuple(words.list_caveats(outcome)), notes=(rests.strip(),))
 
 
-def _broken(gated: Gated) -> Iterator[ReportSection]:
-    yield from (ReportSection(lead=(Phrase(broken, "bad"),)) for broken in failures.lead(gated))
+def _build_broken_sections(outcome: Gated) -> Iterator[ReportSection]:
+    yield from (ReportSection(lead=(Phrase(broken, "bad"),)) for broken in failures.build_lead(outcome))
 
 
-def _rules(gated: Gated, signs: Mapping[Verdict, str]) -> ReportSection:
-    heads = (
+def _build_rules_section(outcome: Gated, signs: Mapping[Verdict, str]) -> ReportSection:
+    headers = (
         ReportColumn("", whole=True),
         ReportColumn("verdict", whole=True, joins="after"),
         ReportColumn("rule", fold=True),
@@ -60,31 +72,35 @@ def _rules(gated: Gated, signs: Mapping[Verdict, str]) -> ReportSection:
         ReportColumn("n", "number"),
     )
     rows = []
-    for check in words.shown(gated):
+    for check in words.select_visible(outcome):
         tone = TONES[check.verdict]
-        asked = check.asks if check.segment is None else f"↳ in {words.where(check)}"
+        rule_text = check.asks if check.segment is None else f"↳ in {words.format_scope(check)}"
         verdict = words.VERDICTS[check.verdict] if signs is words.MARKS else check.verdict.replace("_", " ")
         verdict_words = Phrase(verdict, tone), " (warns)" if check.on_fail == "warn" else ""
         rows.append(
             (
                 Phrase(signs[check.verdict], "" if signs is SIGNS else tone),
                 verdict_words,
-                safe(asked),
-                words.change(check),
-                words.estimate(check),
-                words.limit(check),
-                words.counted(check),
+                make_safe(rule_text),
+                words.format_change(check),
+                words.format_estimate(check),
+                words.format_limit(check),
+                words.format_example_count(check),
             )
         )
-    rest = words.left_out(gated)
-    return ReportSection(table=ReportTable(heads, tuple(rows), tight=True), notes=(rest,) if rest else ())
+    left_out_text = words.describe_left_out(outcome)
+    return ReportSection(
+        table=ReportTable(headers, tuple(rows), tight=True), notes=(left_out_text,) if left_out_text else ()
+    )
 
 
-def _why(check: Check, told: set[tuple[CheckExample, ...]]) -> Iterator[Wording]:
-    head = safe(check.asks) if check.segment is None else f"{safe(check.asks)}, in {words.where(check)}"
+def _explain_check(check: Check, shown_examples: set[tuple[CheckExample, ...]]) -> Iterator[Wording]:
+    head = (
+        make_safe(check.asks) if check.segment is None else f"{make_safe(check.asks)}, in {words.format_scope(check)}"
+    )
     warns = " (warns, does not stop the gate)" if check.on_fail == "warn" else ""
     yield Phrase(f"{words.MARKS[check.verdict]} {head}{warns}", TONES[check.verdict])
-    yield f"  {words.reason(check)}"
-    if check.examples not in told and check.kind != "must_pass":
-        told.add(check.examples)
-        yield Phrase(f"  lost most: {words.listed(check.examples)}", "faint")
+    yield f"  {words.explain_verdict(check)}"
+    if check.examples not in shown_examples and check.kind != "must_pass":
+        shown_examples.add(check.examples)
+        yield Phrase(f"  lost most: {words.format_examples(check.examples)}", "faint")

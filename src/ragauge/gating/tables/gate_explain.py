@@ -4,129 +4,150 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ragauge.core.messages import plural
-from ragauge.gating.decide import NEAR
+from ragauge.core.messages import format_count
+from ragauge.gating.decide import TOLERANCE
 from ragauge.gating.result import Check, Gated
 from ragauge.gating.tables import gate_texts as words
-from ragauge.rendering.words import safe
+from ragauge.rendering.words import make_safe
 
 SYMBOLS = {True: ("≥", "<"), False: ("≤", ">")}  # allowed, beyond
-COLUMN = 46
+COLUMN_CHARS = 46
 
 
-def explain(gated: Gated) -> str:
+def format_explanation(outcome: Gated) -> str:
     """How each verdict came about, and that of the gate."""
-    lines = [f"{words.title(gated)}: {words.about(gated)}", ""]
+    lines = [f"{words.format_title(outcome)}: {words.describe_runs(outcome)}", ""]
     last = None
-    for check in gated.checks:
+    for check in outcome.checks:
         if (check.rule, check.asks) != last:
-            at = f"{safe(gated.source)} line {check.line}" if check.line is not None else safe(gated.source)
+            location = (
+                f"{make_safe(outcome.source)} line {check.line}"
+                if check.line is not None
+                else make_safe(outcome.source)
+            )
             rule = f"rule {check.rule}" if check.rule else "max_failed"
-            lines += [f"{rule} ({at}): {safe(check.asks)}"]
+            lines += [f"{rule} ({location}): {make_safe(check.asks)}"]
             last = (check.rule, check.asks)
-        lines += [f"  {line}" for line in _check(check)]
+        lines += [f"  {line}" for line in _explain_check(check)]
         lines.append("")
-    lines += words.bounded(gated)
-    if gated.families:
+    lines += words.describe_alpha_bounds(outcome)
+    if outcome.families:
         lines.append("A check passes by its 90 % interval (one-sided alpha = 0.05); every rule must pass.")
-    lines += words.minded(gated)
-    return "\n".join([*lines, _whole(gated)]) + "\n"
+    lines += words.list_caveats(outcome)
+    return "\n".join([*lines, _describe_verdict(outcome)]) + "\n"
 
 
-def _whole(gated: Gated) -> str:
-    stops = words.stopping(gated)
+def _describe_verdict(outcome: Gated) -> str:
+    stops = words.list_stopping(outcome)
     if not stops:
         return "The gate passes: no check stops it. Exit code 0."
-    named = ", ".join(dict.fromkeys(f"{check.metric or check.kind} ({words.where(check)})" for check in stops))
-    state = "fail" if gated.verdict == "fail" else "have not enough data"
-    return f"The gate: {words.VERDICTS[gated.verdict]}, since these {state}: {named}. Exit code {gated.exit_code}."
+    check_names = ", ".join(
+        dict.fromkeys(f"{check.metric or check.kind} ({words.format_scope(check)})" for check in stops)
+    )
+    state = "fail" if outcome.verdict == "fail" else "have not enough data"
+    return (
+        f"The gate: {words.VERDICTS[outcome.verdict]}, since these {state}: {check_names}. Exit code "
+        f"{outcome.exit_code}."
+    )
 
 
-def _check(check: Check) -> Iterator[str]:
+def _explain_check(check: Check) -> Iterator[str]:
     if check.kind not in words.LIMITS:
-        yield from _plain(check)
+        yield from _explain_without_limit(check)
         return
-    yield f"{words.where(check)}: {words.VERDICTS[check.verdict]}"
+    yield f"{words.format_scope(check)}: {words.VERDICTS[check.verdict]}"
     if check.estimate is None:
-        yield f"  {words.reason(check)}"
+        yield f"  {words.explain_verdict(check)}"
         return
-    yield from (f"  {line}" for line in _estimate(check))
+    yield from (f"  {line}" for line in _explain_estimate(check))
     if check.failed and check.reach is not None:
-        least, most = (words.valued(end, check) for end in check.reach)
-        yield "  " + _line(f"with {check.failed} failed scores wherever they may lie", f"{least} to {most}")
-    yield from (f"  {line}" for line in _decision(check))
+        lowest, highest = (words.format_with_unit(end, check) for end in check.reach)
+        yield "  " + _format_line(f"with {check.failed} failed scores wherever they may lie", f"{lowest} to {highest}")
+    yield from (f"  {line}" for line in _explain_decision(check))
 
 
-def _estimate(check: Check) -> Iterator[str]:
+def _explain_estimate(check: Check) -> Iterator[str]:
     if check.kind == "max_drop" and check.rectified:
-        what = f"label-corrected difference, {plural(check.n, 'labeled pair')}"
-        yield _line(what, f"d = {words.valued(check.estimate, check)}")
-        yield _line("limit", words.valued(check.limit, check))
+        what = f"label-corrected difference, {format_count(check.n, 'labeled pair')}"
+        yield _format_line(what, f"d = {words.format_with_unit(check.estimate, check)}")
+        yield _format_line("limit", words.format_with_unit(check.limit, check))
         return
     if check.kind == "max_drop":
-        before, now = words.mean(check.base, check), words.mean(check.new, check)
-        there = plural(check.n, "pair") if check.n_base is None else plural(check.n_base, "example")
-        here = "" if check.n_base is None else f", {plural(check.n, 'other example')}"
-        yield _line(f"mean of the baseline, {there}", f"b = {before}")
-        yield _line(f"mean of this run{here}", f"x = {now}")
-        yield _line("difference", f"d = x − b = {now} − {before} = {words.valued(check.estimate, check)}")
+        previous, current = words.format_mean(check.base, check), words.format_mean(check.new, check)
+        baseline_count = (
+            format_count(check.n, "pair") if check.n_base is None else format_count(check.n_base, "example")
+        )
+        other_count = "" if check.n_base is None else f", {format_count(check.n, 'other example')}"
+        yield _format_line(f"mean of the baseline, {baseline_count}", f"b = {previous}")
+        yield _format_line(f"mean of this run{other_count}", f"x = {current}")
+        yield _format_line(
+            "difference", f"d = x − b = {current} − {previous} = {words.format_with_unit(check.estimate, check)}"
+        )
         sign = "−" if check.higher else "+"
-        value = words.valued(check.limit, check)
+        value = words.format_with_unit(check.limit, check)
         if check.relative:
-            yield _line("limit", f"{sign}{100 * check.amount:g} % of b = {sign}{check.amount:g} · {before} = {value}")
+            yield _format_line(
+                "limit", f"{sign}{100 * check.amount:g} % of b = {sign}{check.amount:g} · {previous} = {value}"
+            )
         else:
-            yield _line("limit", value)
+            yield _format_line("limit", value)
         return
     name = "mean" if check.statistic == "mean" else check.statistic
-    yield _line(f"{name} of {plural(check.n, 'example')}", f"x = {words.valued(check.estimate, check)}")
-    yield _line("limit", words.valued(check.limit, check))
+    yield _format_line(
+        f"{name} of {format_count(check.n, 'example')}", f"x = {words.format_with_unit(check.estimate, check)}"
+    )
+    yield _format_line("limit", words.format_with_unit(check.limit, check))
 
 
-def _decision(check: Check) -> Iterator[str]:
+def _explain_decision(check: Check) -> Iterator[str]:
     if check.because in ("few", "itself", "unanswered"):
-        yield words.reason(check)
+        yield words.explain_verdict(check)
         return
     if check.decide == "point":
-        yield _asked(check, f"passes when the estimate is {SYMBOLS[check.higher][0]} the limit", check.estimate)
+        yield _compare_with_limit(
+            check, f"passes when the estimate is {SYMBOLS[check.higher][0]} the limit", check.estimate
+        )
         if check.because != "point":
-            yield words.reason(check)
+            yield words.explain_verdict(check)
         return
     if check.because == "unchanged":
-        yield f"passes: {words.reason(check)}"
+        yield f"passes: {words.explain_verdict(check)}"
         return
     if check.interval is not None:
         far = check.interval.low if check.higher else check.interval.high
-        yield _line(f"90 % interval ({check.interval.method})", words.ends(check.interval, check))
-        yield _asked(check, "passes when the whole of it meets the limit", far)
+        yield _format_line(f"90 % interval ({check.interval.method})", words.format_interval(check.interval, check))
+        yield _compare_with_limit(check, "passes when the whole of it meets the limit", far)
     if check.fail_interval is not None and check.alpha is not None:
         near = check.fail_interval.high if check.higher else check.fail_interval.low
-        name = f"{words.level(check.fail_interval)} interval, alpha = {check.alpha:.2g} of the family"
-        yield _line(name, words.ends(check.fail_interval, check))
-        yield _asked(check, "fails when the whole of it is beyond the limit", near, beyond=True)
+        name = f"{words.format_level(check.fail_interval)} interval, alpha = {check.alpha:.2g} of the family"
+        yield _format_line(name, words.format_interval(check.fail_interval, check))
+        yield _compare_with_limit(check, "fails when the whole of it is beyond the limit", near, beyond=True)
     if check.because not in ("interval",):
-        yield words.reason(check)
+        yield words.explain_verdict(check)
 
 
-def _asked(check: Check, name: str, value: float | None, *, beyond: bool = False) -> str:
+def _compare_with_limit(check: Check, name: str, value: float | None, *, beyond: bool = False) -> str:
     """A comparison with the limit and its answer, as the decision makes it: rounding does not count."""
     limit = check.limit or 0.0
     share = value or 0.0
-    lies = share < limit - NEAR if check.higher else share > limit + NEAR
+    is_beyond = share < limit - TOLERANCE if check.higher else share > limit + TOLERANCE
     allowed, outside = SYMBOLS[check.higher]
     symbol = outside if beyond else allowed
-    shown = f"{words.valued(value, check)} {symbol} {words.valued(check.limit, check)}"
-    return _line(name, f"{shown}? {'yes' if lies is beyond else 'no'}")
+    comparison = f"{words.format_with_unit(value, check)} {symbol} {words.format_with_unit(check.limit, check)}"
+    return _format_line(name, f"{comparison}? {'yes' if is_beyond is beyond else 'no'}")
 
 
-def _plain(check: Check) -> Iterator[str]:
+def _explain_without_limit(check: Check) -> Iterator[str]:
     if check.kind == "max_failed" and check.n:
         share = 100 * (check.estimate or 0.0)
-        met = "yes" if check.verdict == "pass" else "no"  # with examples, nothing but the share decides
-        yield _line("examples with failed calls", f"{check.failed} of {check.n} = {share:.1f} %")
-        yield _line("passes when at most the share allowed", f"{share:.1f} % ≤ {100 * check.amount:g} %? {met}")
+        answer = "yes" if check.verdict == "pass" else "no"  # with examples, nothing but the share decides
+        yield _format_line("examples with failed calls", f"{check.failed} of {check.n} = {share:.1f} %")
+        yield _format_line(
+            "passes when at most the share allowed", f"{share:.1f} % ≤ {100 * check.amount:g} %? {answer}"
+        )
         return
-    yield f"{words.VERDICTS[check.verdict]}: {words.reason(check)}"
+    yield f"{words.VERDICTS[check.verdict]}: {words.explain_verdict(check)}"
 
 
-def _line(name: str, value: str) -> str:
-    return f"{name:<{COLUMN}} {value}"
+def _format_line(name: str, value: str) -> str:
+    return f"{name:<{COLUMN_CHARS}} {value}"

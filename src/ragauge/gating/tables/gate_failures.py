@@ -4,100 +4,107 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from ragauge.core.messages import command, plural
-from ragauge.gating.result import Check, Gated, Lost
-from ragauge.rendering.words import safe
+from ragauge.core.messages import format_command, format_count
+from ragauge.gating.result import Check, FailureCounts, Gated
+from ragauge.rendering.words import make_safe
 
 RECORDED = "recorded"  # the system of a run that came from a file and names none
 
 
-def lead(gated: Gated) -> list[str]:
+def build_lead(outcome: Gated) -> list[str]:
     """What stands before every rule: that every call failed, with the error, and where to look."""
-    return [safe(gated.broken)] if gated.broken else []
+    return [make_safe(outcome.broken)] if outcome.broken else []
 
 
-def share(check: Check) -> str:
+def describe_failed_share(check: Check) -> str:
     """How many examples have failed calls, and whose."""
-    whose = "" if check.lost is None else f" ({_counted(check.lost)})"
+    whose = "" if check.lost is None else f" ({_format_lost(check.lost)})"
     return f"{check.failed} of {check.n} examples have failed calls{whose}"
 
 
-def scores(check: Check) -> str:
+def describe_failed_scores(check: Check) -> str:
     """How many scores failed, and whose calls these were."""
-    lost = check.lost
-    if lost is not None and lost.unjudged == check.failed:
-        return f"{plural(check.failed, 'example was', 'examples were')} never judged"
-    what = "scores are missing" if lost is not None and lost.unjudged else "scores failed"
-    return f"{check.failed} {what}" + ("" if lost is None else f" ({_counted(lost)})")
+    lost_calls = check.lost
+    if lost_calls is not None and lost_calls.unjudged == check.failed:
+        return f"{format_count(check.failed, 'example was', 'examples were')} never judged"
+    what = "scores are missing" if lost_calls is not None and lost_calls.unjudged else "scores failed"
+    return f"{check.failed} {what}" + ("" if lost_calls is None else f" ({_format_lost(lost_calls)})")
 
 
-def unanswered(check: Check) -> str:
+def describe_unanswered(check: Check) -> str:
     """That too few calls were answered for a rule on what a call takes, and whose calls failed."""
-    lost = check.lost or Lost()
+    lost_calls = check.lost or FailureCounts()
     n_base = check.n if check.n_base is None else check.n_base
-    sides = (("", lost.system, check.n), (" of the baseline", lost.baseline, n_base))
-    those = [f"{failed} of {plural(n, 'call')}{whose} failed" for whose, failed, n in sides if failed]
+    groups = (("", lost_calls.system, check.n), (" of the baseline", lost_calls.baseline, n_base))
+    those = [f"{failed} of {format_count(n, 'call')}{whose} failed" for whose, failed, n in groups if failed]
     return (
         f"{' and '.join(those)}: fewer than min_n, which is {check.min_n}, were answered, and what failed calls took "
         "says nothing of answers."
     )
 
 
-def unread(check: Check) -> str:
+def describe_unreadable(check: Check) -> str:
     """That the judge cannot read the texts that a check is about."""
-    of = plural(check.n + check.not_read, "example")
-    return f"the judge cannot read {check.metric} on {check.not_read} of {of}: {safe(check.why)}."
+    total_text = format_count(check.n + check.not_read, "example")
+    return f"the judge cannot read {check.metric} on {check.not_read} of {total_text}: {make_safe(check.why)}."
 
 
-def _counted(lost: Lost) -> str:
+def _format_lost(lost_calls: FailureCounts) -> str:
     """Whose calls failed, each with its count where there are several.
 
-    >>> _counted(Lost(system=17)), _counted(Lost(system=2, judge=3)), _counted(Lost(judge=1, baseline=4))
+    >>> (_format_lost(FailureCounts(system=17)), _format_lost(FailureCounts(system=2, judge=3)),
+    ...     _format_lost(FailureCounts(judge=1, baseline=4)))
     ('the system gave no response', '2 no response of the system, 3 a judge call', '1 a judge call, 4 in the baseline')
     """
-    if not (lost.judge or lost.baseline or lost.unjudged):
+    if not (lost_calls.judge or lost_calls.baseline or lost_calls.unjudged):
         return "the system gave no response"
-    if not (lost.system or lost.baseline or lost.unjudged):
+    if not (lost_calls.system or lost_calls.baseline or lost_calls.unjudged):
         return "judge calls failed"
     kinds = {
-        "no response of the system": lost.system,
-        "a judge call": lost.judge,
-        "in the baseline": lost.baseline,
-        "never judged": lost.unjudged,
+        "no response of the system": lost_calls.system,
+        "a judge call": lost_calls.judge,
+        "in the baseline": lost_calls.baseline,
+        "never judged": lost_calls.unjudged,
     }
     return ", ".join(f"{count} {name}" for name, count in kinds.items() if count)
 
 
-def remedies(gated: Gated, checks: Sequence[Check]) -> Iterator[str]:
+def list_remedies(outcome: Gated, checks: Sequence[Check]) -> Iterator[str]:
     """What brings the scores back that these checks miss, a sentence for each whose calls failed."""
     failing = [
         check
         for check in checks
         if check.because == "unanswered" or (check.failed and (check.because in ("failed", "share") or check.unknown))
     ]
-    known = [check.lost for check in failing if check.lost is not None]
-    if any(lost.system for lost in known):
-        yield _answer_again(gated)
-    if any(lost.judge for lost in known):
-        again = command("evaluate", safe(gated.run.name), "--retry-failed")
+    all_lost = [check.lost for check in failing if check.lost is not None]
+    if any(lost_calls.system for lost_calls in all_lost):
+        yield _advise_rerun(outcome)
+    if any(lost_calls.judge for lost_calls in all_lost):
+        again = format_command("evaluate", make_safe(outcome.run.name), "--retry-failed")
         yield f"Failed judge calls are tried again, with the judge and metrics of before, by: {again}."
-    if any(lost.unjudged for lost in known):
-        again = command("evaluate", safe(gated.run.name))
+    if any(lost_calls.unjudged for lost_calls in all_lost):
+        again = format_command("evaluate", make_safe(outcome.run.name))
         yield f"Examples that were never judged are judged by: {again}, with the judge and metrics of before."
     if any(check.because == "not_read" for check in checks):
-        again = command("evaluate", safe(gated.run.name), "--judge", "openai:MODEL")
-        labels = command("label", "draw", safe(gated.run.name), "-o", "page.html")
+        again = format_command("evaluate", make_safe(outcome.run.name), "--judge", "openai:MODEL")
+        labels = format_command("label", "draw", make_safe(outcome.run.name), "-o", "page.html")
         yield f"A model judge reads such texts: {again}; or label answers yourself: {labels}."
-    if gated.base is not None and any(lost.baseline for lost in known):
-        yield f"What failed in the baseline, and why: {command('show', safe(gated.base.name))}; the same helps there."
+    if outcome.base is not None and any(lost_calls.baseline for lost_calls in all_lost):
+        yield (
+            f"What failed in the baseline, and why: {format_command('show', make_safe(outcome.base.name))}; the same "
+            "helps there."
+        )
 
 
-def _answer_again(gated: Gated) -> str:
-    run = gated.run
+def _advise_rerun(outcome: Gated) -> str:
+    run = outcome.run
     head = "Where the system gave no response, judging again changes nothing: mend the system"
     if run.kind == "traffic":
         return f"{head}; traffic that was answered badly stays so."
     if run.system == RECORDED:
         return f"{head}, record its responses anew and evaluate the new file."
-    anew = f"repeat its ragauge run with --retry-failed and then {command('evaluate', safe(run.name))} as before"
+    anew = (
+        f"repeat its ragauge run with --retry-failed and then {format_command('evaluate', make_safe(run.name))} as "
+        "before"
+    )
     return f"{head}, {anew}; of responses from a file, record new ones and evaluate that file."

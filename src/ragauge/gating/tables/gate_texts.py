@@ -6,13 +6,13 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from math import isinf
 
-from ragauge.core.messages import UNITS, command, plural, three_digits
-from ragauge.diagnosis.findings.label_advice import advise_draw
-from ragauge.gating.examples import none_yet
+from ragauge.core.messages import UNITS, format_command, format_count, format_three_digits
+from ragauge.diagnosis.findings.label_advice import advise_label_draw
+from ragauge.gating.examples import describe_untagged
 from ragauge.gating.result import Check, CheckExample, Gated, Verdict
 from ragauge.gating.tables import gate_failures as failures
 from ragauge.gating.tables import unpaired_samples as unpaired
-from ragauge.rendering.words import safe
+from ragauge.rendering.words import make_safe
 from ragauge.stats.weighted import Interval
 
 TITLES: Mapping[Verdict, str] = {
@@ -22,116 +22,116 @@ TITLES: Mapping[Verdict, str] = {
 }
 VERDICTS: Mapping[Verdict, str] = {"pass": "pass", "fail": "FAIL", "not_enough_data": "not enough data"}
 MARKS: Mapping[Verdict, str] = {"pass": "✓", "fail": "✗", "not_enough_data": "?"}
-WHOLE = "whole run"
-MOST_NAMED = 50  # segments that are too small for a check
+WHOLE_RUN = "whole run"
+MAX_NAMED = 50  # segments that are too small for a check
 
 
-def figure(value: float | None, scale: str = "mean") -> str:
+def format_figure(value: float | None, scale: str = "mean") -> str:
     """A number of a gate: three decimals for scores, since limits are small; three digits or more for amounts.
 
-    >>> figure(0.0244), figure(2150.4, "amount"), figure(0.00042, "amount"), figure(None)
+    >>> format_figure(0.0244), format_figure(2150.4, "amount"), format_figure(0.00042, "amount"), format_figure(None)
     ('0.024', '2,150', '0.00042', '–')
     """
     if value is None:
         return "–"
     if isinf(value):
         return "∞" if value > 0 else "−∞"
-    shown = (
+    text = (
         f"{abs(value):.3f}"
         if scale != "amount"
         else f"{abs(value):,.0f}"
         if abs(value) >= 100
-        else (three_digits(abs(value)))
+        else (format_three_digits(abs(value)))
     )
-    return f"−{shown}" if value < 0 and any(digit in shown for digit in "123456789") else shown
+    return f"−{text}" if value < 0 and any(digit in text for digit in "123456789") else text
 
 
-def signed(value: float | None, scale: str = "mean") -> str:
+def format_signed(value: float | None, scale: str = "mean") -> str:
     """A difference with its sign.
 
-    >>> signed(0.011), signed(-0.0244), signed(0.0)
+    >>> format_signed(0.011), format_signed(-0.0244), format_signed(0.0)
     ('+0.011', '−0.024', '0.000')
     """
-    shown = figure(value, scale)
-    rose = value is not None and value > 0 and any(digit in shown for digit in "123456789")
-    return f"+{shown}" if rose else shown
+    text = format_figure(value, scale)
+    rose = value is not None and value > 0 and any(digit in text for digit in "123456789")
+    return f"+{text}" if rose else text
 
 
-def where(check: Check) -> str:
+def format_scope(check: Check) -> str:
     """The whole run, or the segment."""
-    return WHOLE if check.segment is None else f"{safe(check.segment[0])}={safe(check.segment[1])}"
+    return WHOLE_RUN if check.segment is None else f"{make_safe(check.segment[0])}={make_safe(check.segment[1])}"
 
 
-def level(interval: Interval) -> str:
+def format_level(interval: Interval) -> str:
     """An interval's level: 90 %, 99.2 %.
 
-    >>> level(Interval(0, 1, "t", 0.9)), level(Interval(0, 1, "t", 0.99167))
+    >>> format_level(Interval(0, 1, "t", 0.9)), format_level(Interval(0, 1, "t", 0.99167))
     ('90 %', '99.2 %')
     """
     share = f"{100 * interval.level:.2f}" if interval.level > 0.999 else f"{100 * interval.level:.1f}"
     return f"{share.removesuffix('.0')} %"
 
 
-def ends(interval: Interval | None, check: Check) -> str:
+def format_interval(interval: Interval | None, check: Check) -> str:
     """An interval in brackets; of a difference with signs."""
     if interval is None:
         return "no interval"
-    write = signed if check.kind == "max_drop" else figure
+    write = format_signed if check.kind == "max_drop" else format_figure
     return f"[{write(interval.low, check.scale)}, {write(interval.high, check.scale)}]"
 
 
-def limit(check: Check) -> str:
+def format_limit(check: Check) -> str:
     """What the estimate is held against: at least −0.024, at most 2,000."""
     if check.kind == "must_pass":
         return "all"
     if check.kind == "max_failed":
         return f"at most {100 * check.amount:g} %"
-    return f"at {'least' if check.higher else 'most'} {valued(check.limit, check)}"
+    return f"at {'least' if check.higher else 'most'} {format_with_unit(check.limit, check)}"
 
 
-def estimate(check: Check) -> str:
+def format_estimate(check: Check) -> str:
     """The estimate with its 90 % interval; where no score changed, that, since no interval decided."""
     if check.kind == "must_pass":
         return f"{len(check.examples)} of {check.n} failed" if check.examples else f"0 of {check.n} failed"
     if check.kind == "max_failed":
         return f"{check.failed} of {check.n}"
-    shown = valued(check.estimate, check)
+    text = format_with_unit(check.estimate, check)
     if check.because == "itself":
         return "nothing compared"
     if check.because == "unchanged":
-        return f"{shown}, no score changed"
-    return f"{shown} {ends(check.interval, check)}" if check.interval is not None else shown
+        return f"{text}, no score changed"
+    return f"{text} {format_interval(check.interval, check)}" if check.interval is not None else text
 
 
-def valued(value: float | None, check: Check) -> str:
+def format_with_unit(value: float | None, check: Check) -> str:
     """A number with the unit of the metric; of a difference with its sign."""
-    return _with_unit((signed if check.kind == "max_drop" else figure)(value, check.scale), check)
+    return _add_unit((format_signed if check.kind == "max_drop" else format_figure)(value, check.scale), check)
 
 
-def mean(value: float | None, check: Check) -> str:
+def format_mean(value: float | None, check: Check) -> str:
     """The mean of one run, with the unit of the metric."""
-    return _with_unit(figure(value, check.scale), check)
+    return _add_unit(format_figure(value, check.scale), check)
 
 
-def _with_unit(shown: str, check: Check) -> str:
+def _add_unit(text: str, check: Check) -> str:
     """A number as written, with the unit of the metric between its sign and itself, and behind it."""
-    before, after = UNITS.get(check.metric.partition(":")[0], ("", ""))
-    sign = shown[0] if shown[:1] in ("+", "−") else ""
+    prefix, suffix = UNITS.get(check.metric.partition(":")[0], ("", ""))
+    sign = text[0] if text[:1] in ("+", "−") else ""
     return (
-        shown
-        if not any(digit in shown for digit in "0123456789")
-        else (f"{sign}{before}{shown.removeprefix(sign)}{after}")
+        text
+        if not any(digit in text for digit in "0123456789")
+        else (f"{sign}{prefix}{text.removeprefix(sign)}{suffix}")
     )
 
 
-def change(check: Check) -> str:
+def format_change(check: Check) -> str:
     """Baseline → run; of a level nothing."""
     if check.base is None or check.kind != "max_drop":
         return ""
-    return f"{figure(check.base, check.scale)} → {figure(check.new, check.scale)}"
+    return f"{format_figure(check.base, check.scale)} → {format_figure(check.new, check.scale)}"
 
 
-def counted(check: Check) -> str:
+def format_example_count(check: Check) -> str:
     """How many examples: 240, or 236 + 4 failed, or 40 + 200 not judged; of two samples 240 vs 310."""
     n = f"{check.n:,}" if check.n_base is None else f"{check.n:,} vs {check.n_base:,}"
     if not check.failed or check.kind not in LIMITS:
@@ -143,7 +143,7 @@ def counted(check: Check) -> str:
 
 LIMITS, SETTLED_ELSEWHERE = ("max_drop", "min", "max"), ("failed", "examples", "itself", "not_read", "unanswered")
 # what settles a check that the judge's error leaves open: more examples do not
-SETTLED = {
+SETTLE_ADVICE = {
     "level": "More examples do not settle it. A rule of max_drop does with far less, since one judge errs alike on "
     "both runs; else labels of your own, which narrow this interval (ragauge judge check FILE), another judge, a rule "
     "on labels such as recall, or decide: point, which takes the judge's mean as it is.",
@@ -152,194 +152,212 @@ SETTLED = {
 }
 
 
-def reason(check: Check) -> str:
+def explain_verdict(check: Check) -> str:
     """Why the verdict is what it is, in a sentence."""
     if check.kind == "must_pass":
-        return _examples(check)
+        return _describe_examples(check)
     if check.kind == "max_failed":
-        return f"{failures.share(check)}; {limit(check)} may." if check.n else "no example is evaluated."
+        return (
+            f"{failures.describe_failed_share(check)}; {format_limit(check)} may."
+            if check.n
+            else "no example is evaluated."
+        )
     drop = "unpaired difference" if check.unpaired else "difference"
     what = drop if check.kind == "max_drop" else "mean" if check.statistic == "mean" else check.statistic
-    held = f"the limit ({limit(check)})"
+    limit_text = f"the limit ({format_limit(check)})"
     match check.because:
         case "not_read" | "unanswered":
-            return failures.unread(check) if check.because == "not_read" else failures.unanswered(check)
+            return (
+                failures.describe_unreadable(check)
+                if check.because == "not_read"
+                else failures.describe_unanswered(check)
+            )
         case "few":
-            return unpaired.few(check) if check.unpaired else _few(check)
+            return unpaired.describe_too_few(check) if check.unpaired else _explain_too_few(check)
         case "nothing" if check.n > 1 and check.statistic == "mean":
             if check.scale == "amount" and not check.estimate:
                 return f"all {check.n} values are 0: nothing tells how far others lie. decide: point needs no interval."
             return f"{check.n} examples of one cluster are one observation: no interval of this {what}."
         case "nothing" if check.n:
-            return f"{plural(check.n, 'example is', 'examples are')} too few for an interval of this {what}."
+            return f"{format_count(check.n, 'example is', 'examples are')} too few for an interval of this {what}."
         case "nothing":
             return "no example has a value."
         case "failed":
-            return f"{failures.scores(check)}, and what they might have been decides."
+            return f"{failures.describe_failed_scores(check)}, and what they might have been decides."
         case "itself":
             return "the baseline is this run itself: nothing is compared."
         case "unchanged":
             return f"the same score on every one of {check.n} examples in both runs."
         case "corrected":
             return (
-                f"worse by the 90 % interval {ends(check.interval, check)}, but not by "
-                f"{ends(check.fail_interval, check)}, the interval that allows for so many checks."
+                f"worse by the 90 % interval {format_interval(check.interval, check)}, but not by "
+                f"{format_interval(check.fail_interval, check)}, the interval that allows for so many checks."
             )
         case "unsupported":
             few = "too few examples, or clusters, differ"
             return f"the interval says worse, but {few} for a test that assumes less to agree."
         case "judge":
             return (
-                f"by sampling alone, {ends(check.sampled, check)}, it would be decided, but including judge error the "
-                f"interval of the {what} is {ends(check.interval, check)} and reaches to both sides of {held}: this "
-                f"judge cannot tell. {SETTLED['max_drop' if check.kind == 'max_drop' else 'level']}"
+                f"by sampling alone, {format_interval(check.sampled, check)}, it would be decided, but including "
+                "judge error the "
+                f"interval of the {what} is {format_interval(check.interval, check)} and reaches to both sides of "
+                f"{limit_text}: this "
+                f"judge cannot tell. {SETTLE_ADVICE['max_drop' if check.kind == 'max_drop' else 'level']}"
             )
         case "point":
-            side = "meets" if check.verdict == "pass" else "is beyond"
-            return f"the {what} {valued(check.estimate, check)} {side} {held}."
+            point_relation = "meets" if check.verdict == "pass" else "is beyond"
+            return f"the {what} {format_with_unit(check.estimate, check)} {point_relation} {limit_text}."
     found_at = check.fail_interval if check.verdict == "fail" else check.interval
-    lies = {"pass": "meets", "fail": "lies beyond", "not_enough_data": "reaches to both sides of"}[check.verdict]
-    whole = "the whole " if check.verdict != "not_enough_data" else "the "
-    at = "" if found_at is None else f"{level(found_at)} "
-    return f"{whole}{at}interval of the {what}, {ends(found_at, check)}, {lies} {held}."
+    relation = {"pass": "meets", "fail": "lies beyond", "not_enough_data": "reaches to both sides of"}[check.verdict]
+    article = "the whole " if check.verdict != "not_enough_data" else "the "
+    level_text = "" if found_at is None else f"{format_level(found_at)} "
+    return f"{article}{level_text}interval of the {what}, {format_interval(found_at, check)}, {relation} {limit_text}."
 
 
-def _few(check: Check) -> str:
+def _explain_too_few(check: Check) -> str:
     """That there are too few examples, and where the metric does not apply to the others, why."""
     if check.rectified:
         both = " in both runs" if check.kind == "max_drop" else ""
-        return f"{plural(check.n, 'example is', 'examples are')} labelled by people{both}, fewer than {check.min_n}."
+        return (
+            f"{format_count(check.n, 'example is', 'examples are')} labelled by people{both}, fewer than {check.min_n}."
+        )
     short = f"fewer than min_n, which is {check.min_n}"
     if not check.inapplicable:
-        return f"{plural(check.n + check.failed, 'example is', 'examples are')} {short}."
+        return f"{format_count(check.n + check.failed, 'example is', 'examples are')} {short}."
     every = check.applies + check.inapplicable
     if not check.applies:
-        return f"{check.metric} applies to none of {plural(every, 'example')}: {safe(check.why)}."
-    those = f"{check.applies} of {plural(every, 'example')}"
-    return f"{check.metric} applies to {those}, {short}. Not to the others: {safe(check.why)}."
+        return f"{check.metric} applies to none of {format_count(every, 'example')}: {make_safe(check.why)}."
+    those = f"{check.applies} of {format_count(every, 'example')}"
+    return f"{check.metric} applies to {those}, {short}. Not to the others: {make_safe(check.why)}."
 
 
-def _examples(check: Check) -> str:
+def _describe_examples(check: Check) -> str:
     if check.examples:
-        return f"{len(check.examples)} of {check.n} failed: {listed(check.examples)}."
+        return f"{len(check.examples)} of {check.n} failed: {format_examples(check.examples)}."
     if check.unknown:
-        return f"{len(check.unknown)} of {check.n} unclear or not judged: {listed(check.unknown)}."
-    return f"all {check.n} passed." if check.n else f"{none_yet(safe(check.tag))}: nothing has to pass."
+        return f"{len(check.unknown)} of {check.n} unclear or not judged: {format_examples(check.unknown)}."
+    return f"all {check.n} passed." if check.n else f"{describe_untagged(make_safe(check.tag))}: nothing has to pass."
 
 
-def listed(examples: Sequence[CheckExample], most: int = 5) -> str:
+def format_examples(examples: Sequence[CheckExample], max_n: int = 5) -> str:
     """Examples by id with what is known about them."""
-    shown = [f"{safe(example.query_id)}{_known(example)}" for example in examples[:most]]
-    more = len(examples) - most
-    return ", ".join([*shown, *([f"and {more} more"] if more > 0 else [])])
+    texts = [f"{make_safe(example.query_id)}{_format_scores(example)}" for example in examples[:max_n]]
+    more = len(examples) - max_n
+    return ", ".join([*texts, *([f"and {more} more"] if more > 0 else [])])
 
 
-def _known(example: CheckExample) -> str:
+def _format_scores(example: CheckExample) -> str:
     if example.new is not None and example.base is not None:
-        return f" ({figure(example.base)} → {figure(example.new)})"
+        return f" ({format_figure(example.base)} → {format_figure(example.new)})"
     if example.new is not None:
-        return f" ({figure(example.new)})"
-    return f" ({safe(example.why)})" if example.why else ""
+        return f" ({format_figure(example.new)})"
+    return f" ({make_safe(example.why)})" if example.why else ""
 
 
-def said(check: Check) -> str:
+def describe_check(check: Check) -> str:
     """A check in one line: what is asked, where, and why the verdict."""
-    place_words = "" if check.segment is None else f" in {where(check)}"
-    numbers = f" {change(check)}, {estimate(check)}:" if change(check) else ""
-    return f"{check.asks}{place_words}:{numbers} {reason(check)}"
+    place_words = "" if check.segment is None else f" in {format_scope(check)}"
+    numbers = f" {format_change(check)}, {format_estimate(check)}:" if format_change(check) else ""
+    return f"{check.asks}{place_words}:{numbers} {explain_verdict(check)}"
 
 
-def title(gated: Gated) -> str:
+def format_title(outcome: Gated) -> str:
     """The verdict as a heading, with the warnings that a pass has."""
-    warnings = len(warned(gated)) if gated.verdict == "pass" else 0
-    return TITLES[gated.verdict] + (f" with {plural(warnings, 'warning')}" if warnings else "")
+    warnings = len(list_warnings(outcome)) if outcome.verdict == "pass" else 0
+    return TITLES[outcome.verdict] + (f" with {format_count(warnings, 'warning')}" if warnings else "")
 
 
-def about(gated: Gated) -> str:
+def describe_runs(outcome: Gated) -> str:
     """Which runs were held against each other."""
-    against = f" against {safe(gated.base.name)}" if gated.base is not None else ""
-    return f"{safe(gated.run.name)}{against}"
+    against = f" against {make_safe(outcome.base.name)}" if outcome.base is not None else ""
+    return f"{make_safe(outcome.run.name)}{against}"
 
 
-def facts(gated: Gated) -> list[str]:
+def list_facts(outcome: Gated) -> list[str]:
     """What the verdict rests on: checks, rules, examples, clusters, judge."""
-    words = [tally(gated), f"rules in {safe(gated.source)}"]
-    words += [unpaired.about(gated)] if gated.matched is not None else []
-    words += [f"{plural(gated.clusters, 'cluster')} of examples"] if gated.clusters else []
-    return words + ([f"judged by {safe(gated.judge_id)}"] if gated.judge_id else [])
+    words = [format_tally(outcome), f"rules in {make_safe(outcome.source)}"]
+    words += [unpaired.describe_compared(outcome)] if outcome.matched is not None else []
+    words += [f"{format_count(outcome.clusters, 'cluster')} of examples"] if outcome.clusters else []
+    return words + ([f"judged by {make_safe(outcome.judge_id)}"] if outcome.judge_id else [])
 
 
-def minded(gated: Gated) -> list[str]:
+def list_caveats(outcome: Gated) -> list[str]:
     """What the reader must know: that differences are unpaired, and the gate's warnings."""
-    note = unpaired.note(gated)
-    return [*([note] if note else []), *(safe(warning) for warning in gated.warnings)]
+    note = unpaired.describe_unpaired(outcome)
+    return [*([note] if note else []), *(make_safe(warning) for warning in outcome.warnings)]
 
 
-def tally(gated: Gated) -> str:
+def format_tally(outcome: Gated) -> str:
     """How many checks came out how."""
-    counts = Counter(check.verdict for check in gated.checks)
-    shown: dict[Verdict, str] = {"fail": "failed", "not_enough_data": "not enough data", "pass": "passed"}
-    parts = [f"{counts[verdict]} {name}" for verdict, name in shown.items() if counts[verdict]]
-    return f"{len(gated.checks)} checks: {', '.join(parts)}"
+    counts = Counter(check.verdict for check in outcome.checks)
+    verdict_words: dict[Verdict, str] = {"fail": "failed", "not_enough_data": "not enough data", "pass": "passed"}
+    phrases = [f"{counts[verdict]} {name}" for verdict, name in verdict_words.items() if counts[verdict]]
+    return f"{len(outcome.checks)} checks: {', '.join(phrases)}"
 
 
-def stopping(gated: Gated) -> list[Check]:
+def list_stopping(outcome: Gated) -> list[Check]:
     """The checks that decided the verdict: those that fail, or those without enough data."""
-    if gated.verdict == "pass":
+    if outcome.verdict == "pass":
         return []
-    return [check for check in gated.checks if check.stops and check.verdict == gated.verdict]
+    return [check for check in outcome.checks if check.stops and check.verdict == outcome.verdict]
 
 
-def warned(gated: Gated) -> list[Check]:
+def list_warnings(outcome: Gated) -> list[Check]:
     """Failed checks that do not stop the gate."""
-    return [check for check in gated.checks if check.verdict == "fail" and not check.stops]
+    return [check for check in outcome.checks if check.verdict == "fail" and not check.stops]
 
 
-def summary(gated: Gated) -> str:
+def format_summary(outcome: Gated) -> str:
     """The verdict with what decided it, one line a check."""
-    lines = [f"{title(gated)}: {about(gated)}.", *failures.lead(gated)]
-    lines += [note] if (note := unpaired.note(gated)) else []
-    lines += [said(check) for check in gated.checks if check.kind == "must_pass" and not check.n]
-    for check in stopping(gated):
-        lost = f" Lost most: {listed(check.examples)}." if check.examples and check.kind != "must_pass" else ""
-        lines.append(f"- {said(check)}{lost}")
-    if advice := what_next(gated):
+    lines = [f"{format_title(outcome)}: {describe_runs(outcome)}.", *failures.build_lead(outcome)]
+    lines += [note] if (note := unpaired.describe_unpaired(outcome)) else []
+    lines += [describe_check(check) for check in outcome.checks if check.kind == "must_pass" and not check.n]
+    for check in list_stopping(outcome):
+        lost_text = (
+            f" Lost most: {format_examples(check.examples)}." if check.examples and check.kind != "must_pass" else ""
+        )
+        lines.append(f"- {describe_check(check)}{lost_text}")
+    if advice := advise_next(outcome):
         lines.append(advice)
     return "\n".join(lines)
 
 
-def what_next(gated: Gated) -> str:
+def advise_next(outcome: Gated) -> str:
     """What to do about the verdict; "" where nothing is to be done."""
-    stopped = stopping(gated)
-    again = list(failures.remedies(gated, stopped))
-    if gated.verdict == "fail" and not gated.broken:
-        run, base = gated.run, gated.base
-        name, other = safe(run.name), "" if base is None else safe(base.name)
+    stopped = list_stopping(outcome)
+    again = list(failures.list_remedies(outcome, stopped))
+    if outcome.verdict == "fail" and not outcome.broken:
+        run, base = outcome.run, outcome.base
+        name, other = make_safe(run.name), "" if base is None else make_safe(base.name)
         if name == other and base is not None:  # by their names they could not be told apart
             name, other = run.run_id, base.run_id
-        look = ("compare", other, name) if other else ("show", name)
-        return " ".join([f"Which examples, and why: {command(*look)}; the arithmetic: --explain.", *again])
-    return " ".join([*again, *([] if gated.broken else _more_data(stopped, safe(gated.run.name), gated.run.done))])
+        arguments = ("compare", other, name) if other else ("show", name)
+        return " ".join([f"Which examples, and why: {format_command(*arguments)}; the arithmetic: --explain.", *again])
+    return " ".join(
+        [*again, *([] if outcome.broken else _advise_more_data(stopped, make_safe(outcome.run.name), outcome.run.done))]
+    )
 
 
-def _more_data(stopped: Sequence[Check], run_name: str, n: int) -> Iterator[str]:
+def _advise_more_data(stopped: Sequence[Check], run_name: str, n: int) -> Iterator[str]:
     """What helps checks that have not enough data for another reason than failed calls."""
     unlabelled = {check.metric: check for check in stopped if check.because == "few" and check.inapplicable}
     for name, check in unlabelled.items():
-        needs = command("metrics", safe(name))
-        yield f"Label or record what {safe(name)} needs (see {needs}, ragauge docs data), or drop rule {check.rule}."
-    if any(check.kind == "must_pass" and _unexplained(check) for check in stopped):
+        needs = format_command("metrics", make_safe(name))
+        yield (
+            f"Label or record what {make_safe(name)} needs (see {needs}, ragauge docs data), or drop rule {check.rule}."
+        )
+    if any(check.kind == "must_pass" and _is_unexplained(check) for check in stopped):
         yield "An example without a value cannot pass: label or evaluate what is named, or take its tag off."
     if any(check.because == "itself" for check in stopped):
         yield "A run is no baseline of itself: change something, run and evaluate again, and gate that run."
-    rest = [check for check in stopped if check.because not in SETTLED_ELSEWHERE and not check.inapplicable]
-    if not rest:
+    remaining = [check for check in stopped if check.because not in SETTLED_ELSEWHERE and not check.inapplicable]
+    if not remaining:
         return
-    if any(check.because == "few" and check.rectified for check in rest):
-        yield advise_draw(run_name, n)
-    elif {check.because for check in rest} == {"few"}:
+    if any(check.because == "few" and check.rectified for check in remaining):
+        yield advise_label_draw(run_name, n)
+    elif {check.because for check in remaining} == {"few"}:
         yield "More examples; or a smaller min_n, if so few are meant to decide. See ragauge docs gates."
-    elif any(check.kind == "max_drop" and check.amount == 0 for check in rest):
+    elif any(check.kind == "max_drop" and check.amount == 0 for check in remaining):
         yield (
             "max_drop: 0 passes only what is shown to be better. Allow a small drop (max_drop: 2 points), "
             "or look at the estimate alone (decide: point)."
@@ -348,55 +366,56 @@ def _more_data(stopped: Sequence[Check], run_name: str, n: int) -> Iterator[str]
         yield "More examples narrow the interval; a larger limit, or decide: point, asks for less: ragauge docs gates."
 
 
-def _unexplained(check: Check) -> bool:
+def _is_unexplained(check: Check) -> bool:
     """Whether an example is not known for another reason than failed calls."""
-    lost = check.lost
-    return lost is None or len(check.unknown) > lost.system + lost.judge + lost.unjudged
+    lost_calls = check.lost
+    return lost_calls is None or len(check.unknown) > lost_calls.system + lost_calls.judge + lost_calls.unjudged
 
 
-def shown(gated: Gated) -> list[Check]:
+def select_visible(outcome: Gated) -> list[Check]:
     """The checks worth a line: the whole run, and segments that fail or might be worse."""
     alarming = ("corrected", "unsupported")
     return [
         check
-        for check in gated.checks
+        for check in outcome.checks
         if check.segment is None or check.stops or check.verdict == "fail" or check.because in alarming
     ]
 
 
-def left_out(gated: Gated) -> str:
+def describe_left_out(outcome: Gated) -> str:
     """What is said of the segments that have no line of their own; "" where every check has one."""
-    kept = {id(check) for check in shown(gated)}
-    rest = [check for check in gated.checks if id(check) not in kept]
-    passed = sum(check.verdict == "pass" for check in rest)
-    unknown = [check for check in rest if check.verdict != "pass"]
-    parts = [f"{passed} pass"] if passed else []
-    parts += [f"{len(unknown)} not enough data, which does not stop the gate"] if unknown else []
-    others = f"Other segments: {', '.join(parts)}." if parts else ""
-    return " ".join(part for part in (others, _too_few(gated, unknown)) if part)
+    visible_ids = {id(check) for check in select_visible(outcome)}
+    remaining = [check for check in outcome.checks if id(check) not in visible_ids]
+    passed = sum(check.verdict == "pass" for check in remaining)
+    unknown = [check for check in remaining if check.verdict != "pass"]
+    counts = [f"{passed} pass"] if passed else []
+    counts += [f"{len(unknown)} not enough data, which does not stop the gate"] if unknown else []
+    others = f"Other segments: {', '.join(counts)}." if counts else ""
+    return " ".join(sentence for sentence in (others, _describe_too_few(outcome, unknown)) if sentence)
 
 
-def _too_few(gated: Gated, checks: Sequence[Check]) -> str:
+def _describe_too_few(outcome: Gated, checks: Sequence[Check]) -> str:
     """The segments that are too small for a check, each with its examples."""
     few = [check for check in checks if check.because == "few"]
-    counts = dict.fromkeys((where(check), counted(check)) for check in few)
-    twice = {place for place, n in Counter(place for place, _ in counts).items() if n > 1}  # by metric another count
-    parts = list(
+    counts = dict.fromkeys((format_scope(check), format_example_count(check)) for check in few)
+    twice = {scope for scope, n in Counter(scope for scope, _ in counts).items() if n > 1}  # by metric another count
+    phrases = list(
         dict.fromkeys(
-            f"{where(check)} {counted(check)}{f' of {check.metric}' if where(check) in twice else ''} "
+            f"{format_scope(check)} "
+            f"{format_example_count(check)}{f' of {check.metric}' if format_scope(check) in twice else ''} "
             f"(min_n {check.min_n})"
             for check in few
         )
     )
-    parts += [f"{safe(column)}={safe(value)} {n}" for column, value, n in gated.few]
-    more = f" and {len(parts) - MOST_NAMED} more (all are in the JSON)" if len(parts) > MOST_NAMED else ""
-    return f"Too few examples for a check of their own: {', '.join(parts[:MOST_NAMED])}{more}." if parts else ""
+    phrases += [f"{make_safe(column)}={make_safe(value)} {n}" for column, value, n in outcome.few]
+    more = f" and {len(phrases) - MAX_NAMED} more (all are in the JSON)" if len(phrases) > MAX_NAMED else ""
+    return f"Too few examples for a check of their own: {', '.join(phrases[:MAX_NAMED])}{more}." if phrases else ""
 
 
-def bounded(gated: Gated) -> list[str]:
+def describe_alpha_bounds(outcome: Gated) -> list[str]:
     """How false alarms are bounded, a sentence a family."""
     words = []
-    for family in gated.families:
+    for family in outcome.families:
         n = family.whole + family.segments
         if n == 1:
             words.append(

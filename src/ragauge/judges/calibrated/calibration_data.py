@@ -8,18 +8,23 @@ from dataclasses import dataclass, field
 
 from ragauge.core.errors import NotEnoughData
 from ragauge.core.facts import AnswerFacts
-from ragauge.core.human_labels import TWO, Labelled
-from ragauge.judges.calibrated.file import Base, CalibrationFile, LearnedFrom, Model
-from ragauge.judges.calibrated.judge import text_key
-from ragauge.judges.calibrated.label_groups import marks_of, together
-from ragauge.judges.calibrated.lexical_features import MeasuredPassages, log_odds, trained_names, weakest
-from ragauge.judges.inputs import inputs_of_row
-from ragauge.judges.judge import Judge, asks_models
-from ragauge.scores.annotators import majority, on
+from ragauge.core.human_labels import TWO_LABELS, LabeledAnswer
+from ragauge.judges.calibrated.file import CalibrationBase, CalibrationFile, LearnedFrom, Model
+from ragauge.judges.calibrated.judge import build_text_key
+from ragauge.judges.calibrated.label_groups import compute_row_marks, group_rows
+from ragauge.judges.calibrated.lexical_features import (
+    MeasuredPassages,
+    compute_log_odds,
+    find_weakest_claim,
+    list_trained_names,
+)
+from ragauge.judges.inputs import build_row_inputs
+from ragauge.judges.judge import Judge, can_ask_models
+from ragauge.scores.annotators import find_majority, map_to_scale
 from ragauge.scores.calibration import CalibrationGain, LearnedFromLabels
-from ragauge.stats.calibration import Calibrated, LabelledOdds, folds_of
+from ragauge.stats.calibration import CalibrationChoice, LabeledOdds, assign_folds
 
-LEAST, LEAST_RARER = 50, 10  # labels, and of those the ones of the rarer kind
+MIN_LABELS, MIN_RARER_LABELS = 50, 10  # labels, and of those the ones of the rarer kind
 SPLIT = "people are split"
 NO_CLAIM = "the judge finds nothing to check"
 NO_VERDICT = "the judge has no verdict"
@@ -31,9 +36,9 @@ class TrainingItem:
     """One labelled part.
 
     Attributes:
-        key: of its text, as of `text_key`.
-        marks: what its text is recognised by, see `marks_of`.
-        group: alike for items that must not be parted, see `together`: the key of their first text.
+        key: of its text, as of `build_text_key`.
+        marks: what its text is recognised by, see `compute_row_marks`.
+        group: alike for items that must not be parted, see `group_rows`: the key of their first text.
         p: the base's probability of the weakest claim in it.
         features: of all claims in it, in the order of FEATURE_NAMES.
         supported: what most people say.
@@ -63,23 +68,27 @@ class TrainingItems:
         return "answer" if 2 * several > len(self.items) else "sentence"
 
 
-def training_items(rows: Sequence[Labelled], facts: Sequence[AnswerFacts | None]) -> TrainingItems:
+def build_training_items(rows: Sequence[LabeledAnswer], facts: Sequence[AnswerFacts | None]) -> TrainingItems:
     """The labelled parts of some rows.
 
     Args:
         rows: what people said.
         facts: what the base found of each row's answer; None = it failed.
     """
-    keys = [text_key(inputs_of_row(row)) for row in rows]
-    groups = [keys[place] for place in together(rows)]
-    known = [(key, tuple(marks_of(row)), group) for row, key, group in zip(rows, keys, groups, strict=True)]
-    found = [one for row, its, said in zip(rows, known, facts, strict=True) for one in _of_row(row, its, said)]
-    items = tuple(one for one in found if isinstance(one, TrainingItem))
-    return TrainingItems(items, dict(Counter(one for one in found if isinstance(one, str))))
+    keys = [build_text_key(build_row_inputs(row)) for row in rows]
+    groups = [keys[index] for index in group_rows(rows)]
+    row_keys = [(key, tuple(compute_row_marks(row)), group) for row, key, group in zip(rows, keys, groups, strict=True)]
+    results = [
+        result
+        for row, its, answer_facts in zip(rows, row_keys, facts, strict=True)
+        for result in _build_row_items(row, its, answer_facts)
+    ]
+    items = tuple(result for result in results if isinstance(result, TrainingItem))
+    return TrainingItems(items, dict(Counter(result for result in results if isinstance(result, str))))
 
 
-def _of_row(
-    row: Labelled, known: tuple[str, tuple[str, ...], str], facts: AnswerFacts | None
+def _build_row_items(
+    row: LabeledAnswer, row_key: tuple[str, tuple[str, ...], str], facts: AnswerFacts | None
 ) -> Iterator[TrainingItem | str]:
     """An item a part, or why there is none; known: key, marks and group of the row."""
     if facts is None or not row.passages:
@@ -87,9 +96,9 @@ def _of_row(
         return
     measured = MeasuredPassages(row.passages, [claim.text or "" for claim in facts.claims])
     for part in row.parts:
-        said = majority([on(label, TWO) for label in part.labels])
+        majority_label = find_majority([map_to_scale(label, TWO_LABELS) for label in part.labels])
         claims = [claim for claim in facts.claims if claim.start < part.end and claim.end > part.start]
-        if not said:
+        if not majority_label:
             yield SPLIT
         elif not claims:
             yield NO_CLAIM
@@ -98,27 +107,33 @@ def _of_row(
         else:
             sentences = {claim.within or (claim.start, claim.end) for claim in claims}
             yield TrainingItem(
-                *known, weakest(claims).chance, measured.features(claims), said == TWO[0], len(sentences)
+                *row_key,
+                find_weakest_claim(claims).chance,
+                measured.compute_features(claims),
+                majority_label == TWO_LABELS[0],
+                len(sentences),
             )
 
 
-def refuse_few(rows: Sequence[Labelled]) -> None:
+def check_label_counts(rows: Sequence[LabeledAnswer]) -> None:
     """Refuses before a judge is asked where even verdicts on all parts would leave too few labels.
 
     Raises:
         NotEnoughData: fewer than 50 labels, or fewer than 10 of the rarer kind.
     """
-    said = [
-        (majority([on(label, TWO) for label in part.labels]) or SPLIT) if row.passages else NO_PASSAGES
+    outcomes = [
+        (find_majority([map_to_scale(label, TWO_LABELS) for label in part.labels]) or SPLIT)
+        if row.passages
+        else NO_PASSAGES
         for row in rows
         for part in row.parts
     ]
-    counts = Counter(said)
-    right, wrong = (counts.pop(label, 0) for label in TWO)
-    _refuse_few(right, right + wrong, counts)
+    counts = Counter(outcomes)
+    right, wrong = (counts.pop(label, 0) for label in TWO_LABELS)
+    _check_counts(right, right + wrong, counts)
 
 
-def _refuse_few(right: int, labels: int, without: Mapping[str, int]) -> None:
+def _check_counts(right: int, labels: int, without: Mapping[str, int]) -> None:
     """Refuses too few labels.
 
     Args:
@@ -126,15 +141,16 @@ def _refuse_few(right: int, labels: int, without: Mapping[str, int]) -> None:
         labels: all that can be learned from.
         without: why others cannot -> how many.
     """
-    if labels < LEAST or min(right, labels - right) < LEAST_RARER:
-        lost = "".join(f"; {count} left out: {why}" for why, count in without.items())
+    if labels < MIN_LABELS or min(right, labels - right) < MIN_RARER_LABELS:
+        left_out = "".join(f"; {count} left out: {reason}" for reason, count in without.items())
         raise NotEnoughData(
-            f"calibrating takes at least {LEAST} labels, {LEAST_RARER} of the rarer kind; there are {labels}, "
-            f"{right} supported and {labels - right} not{lost}. Label more: ragauge label draw latest -o page.html"
+            f"calibrating takes at least {MIN_LABELS} labels, {MIN_RARER_LABELS} of the rarer kind; there are "
+            f"{labels}, "
+            f"{right} supported and {labels - right} not{left_out}. Label more: ragauge label draw latest -o page.html"
         )
 
 
-def labelled_odds(found: TrainingItems, judge: Judge) -> LabelledOdds:
+def build_labeled_odds(training: TrainingItems, judge: Judge) -> LabeledOdds:
     """The items as arrays, in folds that no group is divided by.
 
     Raises:
@@ -142,30 +158,30 @@ def labelled_odds(found: TrainingItems, judge: Judge) -> LabelledOdds:
     """
     import numpy as np
 
-    items = found.items
-    _refuse_few(sum(item.supported for item in items), len(items), found.without)
+    items = training.items
+    _check_counts(sum(item.supported for item in items), len(items), training.without)
     groups = [item.group for item in items]
-    places = {group: n for n, group in enumerate(dict.fromkeys(groups))}
-    labels, folds = np.array([float(item.supported) for item in items]), np.array(folds_of(groups))
+    group_numbers = {group: n for n, group in enumerate(dict.fromkeys(groups))}
+    labels, folds = np.array([float(item.supported) for item in items]), np.array(assign_folds(groups))
     if any(np.unique(labels[folds != fold]).size < 2 for fold in np.unique(folds)):
         raise NotEnoughData(
             "the labels of one kind are all of one answer or question, or of one to which others are joined by the "
             "same question, or passages and answer. Label answers to more questions."
         )
-    kept = len(trained_names(asks_models=asks_models(judge)))
-    return LabelledOdds(
+    n_features = len(list_trained_names(asks_models=can_ask_models(judge)))
+    return LabeledOdds(
         np.array([item.p for item in items]),
-        np.array([log_odds(item.p) for item in items]),
-        np.array([item.features[:kept] for item in items]),
+        np.array([compute_log_odds(item.p) for item in items]),
+        np.array([item.features[:n_features] for item in items]),
         labels,
         folds,
-        np.array([places[group] for group in groups]),
+        np.array([group_numbers[group] for group in groups]),
     )
 
 
-def file_of(
-    found: TrainingItems,
-    calibrated: Calibrated,
+def build_calibration_file(
+    training: TrainingItems,
+    calibrated: CalibrationChoice,
     base: Judge,
     spec: str,
     learned: LearnedFromLabels,
@@ -174,20 +190,20 @@ def file_of(
     """The file of a judge.
 
     Args:
-        found: what was learned from.
+        training: what was learned from.
         calibrated: what was learned.
         base: the judge that is calibrated.
         spec: the text that it is built from.
         learned: what the file says of the labels.
         gain: what it says of before and after.
     """
-    names = trained_names(asks_models=asks_models(base))
+    names = list_trained_names(asks_models=can_ask_models(base))
     folds: dict[str, set[int]] = {}
-    for item, fold in zip(found.items, folds_of([item.group for item in found.items]), strict=True):
+    for item, fold in zip(training.items, assign_folds([item.group for item in training.items]), strict=True):
         for mark in item.marks:
             folds.setdefault(mark, set()).add(fold)
     return CalibrationFile(
-        base=Base(spec=spec, judge_id=base.judge_id),
+        base=CalibrationBase(spec=spec, judge_id=base.judge_id),
         by="answer" if learned.by == "answer" else "sentence",
         learned_from=LearnedFrom(
             labels=learned.labels,
@@ -198,7 +214,7 @@ def file_of(
         ),
         chosen=calibrated.chosen,
         model=Model.of(calibrated.model, names),
-        folds=tuple(Model.of(one, names) for one in calibrated.folds),
+        folds=tuple(Model.of(model, names) for model in calibrated.folds),
         marks={mark: fold for mark, (fold, *others) in sorted(folds.items()) if not others},
-        figures=gain.figures(),
+        figures=gain.to_dict(),
     )

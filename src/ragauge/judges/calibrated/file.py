@@ -10,33 +10,33 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import BaseModel, ConfigDict, Field, FiniteFloat, NonNegativeInt, ValidationError, model_validator
 
 from ragauge.core.errors import DataError
-from ragauge.core.identity import digest
-from ragauge.core.values import described
+from ragauge.core.identity import hash_json
+from ragauge.core.values import describe_value
 from ragauge.judges.calibrated.lexical_features import FEATURE_NAMES, GENERATION
 from ragauge.stats.calibration import Recalibration
 
 FORMAT: Literal["ragauge calibrated judge"] = "ragauge calibrated judge"
 VERSION: Literal[1] = 1
-AGAIN = "Make one with: ragauge judge calibrate latest -o judge.json"
-KEY = 16  # hex digits of a text's key: enough to tell the texts of a file apart
+RECALIBRATE_HINT = "Make one with: ragauge judge calibrate latest -o judge.json"
+KEY_HEX_DIGITS = 16  # hex digits of a text's key: enough to tell the texts of a file apart
 
 Name = Annotated[str, Field(min_length=1)]
 
 
-class Strict(BaseModel):
+class StrictModel(BaseModel):
     """Nothing is coerced, and no key is unknown."""
 
     model_config = ConfigDict(strict=True, extra="forbid", frozen=True)
 
 
-class Base(Strict):
+class CalibrationBase(StrictModel):
     """The judge that is asked: the text that it is built from, and its id when it was calibrated."""
 
     spec: Name
     judge_id: Name
 
 
-class LearnedFrom(Strict):
+class LearnedFrom(StrictModel):
     """The labels: how many, how many of them say supported, of how many answers, by which instructions, from where."""
 
     labels: NonNegativeInt
@@ -46,7 +46,7 @@ class LearnedFrom(Strict):
     source: str
 
 
-class Model(Strict):
+class Model(StrictModel):
     """A `Recalibration` whose weights have the names of their features."""
 
     shift: FiniteFloat
@@ -54,25 +54,25 @@ class Model(Strict):
     weights: dict[str, FiniteFloat]
 
     @model_validator(mode="after")
-    def _known(self) -> Self:
+    def _check_features(self) -> Self:
         unknown = [name for name in self.weights if name not in FEATURE_NAMES]
         if unknown:
             raise ValueError(f"no feature {unknown[0]!r}; known: {', '.join(FEATURE_NAMES[:3])} and others")
         return self
 
     @classmethod
-    def of(cls, found: Recalibration, names: tuple[str, ...]) -> Model:
+    def of(cls, recalibration: Recalibration, names: tuple[str, ...]) -> Model:
         """A model with the names of its features; without weights where none counts."""
-        named = dict(zip(names, found.weights, strict=True)) if found.weights else {}
-        return cls(shift=found.shift, slope=found.slope, weights=named)
+        weights_by_name = dict(zip(names, recalibration.weights, strict=True)) if recalibration.weights else {}
+        return cls(shift=recalibration.shift, slope=recalibration.slope, weights=weights_by_name)
 
-    def recalibration(self) -> Recalibration:
+    def to_recalibration(self) -> Recalibration:
         """The same with weights in the order of all features."""
         weights = tuple(self.weights.get(name, 0.0) for name in FEATURE_NAMES) if self.weights else ()
         return Recalibration(self.shift, self.slope, weights)
 
 
-class CalibrationFile(Strict):
+class CalibrationFile(StrictModel):
     """What a calibrated judge knows.
 
     Attributes:
@@ -93,7 +93,7 @@ class CalibrationFile(Strict):
     format: Literal["ragauge calibrated judge"] = FORMAT
     version: Literal[1] = VERSION
     generation: int = GENERATION
-    base: Base
+    base: CalibrationBase
     by: Literal["sentence", "answer"]
     learned_from: LearnedFrom
     chosen: Name
@@ -104,19 +104,19 @@ class CalibrationFile(Strict):
     figures: dict[str, FiniteFloat | None]
 
     @model_validator(mode="after")
-    def _folds_there(self) -> Self:
-        for name, places in (("marks", self.marks), ("trained_on", self.trained_on)):
-            if (most := max(places.values(), default=-1)) >= len(self.folds):
-                raise ValueError(f"{name} names fold {most}, and there are {len(self.folds)}, from 0")
+    def _check_folds(self) -> Self:
+        for name, fold_by_mark in (("marks", self.marks), ("trained_on", self.trained_on)):
+            if (highest := max(fold_by_mark.values(), default=-1)) >= len(self.folds):
+                raise ValueError(f"{name} names fold {highest}, and there are {len(self.folds)}, from 0")
         return self
 
     def text(self) -> str:
         """The file as JSON, the same for the same content."""
         return json.dumps(self.model_dump(mode="json"), indent=1, sort_keys=True, ensure_ascii=False) + "\n"
 
-    def hash(self) -> str:
+    def compute_hash(self) -> str:
         """A short hash of all that is in it, however it is laid out; of an older file, the same as ever."""
-        return digest(self.model_dump(mode="json", exclude=None if self.marks else {"marks"}))[:8]
+        return hash_json(self.model_dump(mode="json", exclude=None if self.marks else {"marks"}))[:8]
 
 
 def read_calibration(path: Path) -> CalibrationFile:
@@ -129,34 +129,38 @@ def read_calibration(path: Path) -> CalibrationFile:
     try:
         value = json.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
-        raise DataError("there is no such file.", source=name, hint=AGAIN) from None
+        raise DataError("there is no such file.", source=name, hint=RECALIBRATE_HINT) from None
     except (OSError, UnicodeDecodeError) as error:
-        raise DataError(f"cannot be read: {error}.", source=name, hint=AGAIN) from None
+        raise DataError(f"cannot be read: {error}.", source=name, hint=RECALIBRATE_HINT) from None
     except (ValueError, RecursionError) as error:
-        raise DataError(f"is not JSON: {error}.", source=name, hint=AGAIN) from None
-    found = value.get("format") if isinstance(value, Mapping) else None
-    if found != FORMAT:
-        told = "has no field 'format'" if found is None else f"has the format {described(found)}"
-        raise DataError(f"{told}, expected {FORMAT!r}: it is no file of a judge.", source=name, hint=AGAIN)
+        raise DataError(f"is not JSON: {error}.", source=name, hint=RECALIBRATE_HINT) from None
+    format_name = value.get("format") if isinstance(value, Mapping) else None
+    if format_name != FORMAT:
+        message = "has no field 'format'" if format_name is None else f"has the format {describe_value(format_name)}"
+        raise DataError(
+            f"{message}, expected {FORMAT!r}: it is no file of a judge.", source=name, hint=RECALIBRATE_HINT
+        )
     if value.get("version") != VERSION:
-        told = f"is of version {described(value.get('version'))}, this ragauge reads version {VERSION}."
-        raise DataError(told, source=name, hint=f"Update ragauge, or calibrate again. {AGAIN}")
+        message = f"is of version {describe_value(value.get('version'))}, this ragauge reads version {VERSION}."
+        raise DataError(message, source=name, hint=f"Update ragauge, or calibrate again. {RECALIBRATE_HINT}")
     try:
-        read = CalibrationFile.model_validate_json(json.dumps(value))
+        file = CalibrationFile.model_validate_json(json.dumps(value))
     except ValidationError as error:
-        raise DataError(_first(error), source=name, hint=f"It was changed by hand or cut off. {AGAIN}") from None
-    if read.generation != GENERATION:
-        told = f"was made by generation {read.generation} of the features, this ragauge has generation {GENERATION}."
-        raise DataError(told, source=name, hint=f"Calibrate again. {AGAIN}")
-    return read
+        raise DataError(
+            _describe_first_error(error), source=name, hint=f"It was changed by hand or cut off. {RECALIBRATE_HINT}"
+        ) from None
+    if file.generation != GENERATION:
+        message = f"was made by generation {file.generation} of the features, this ragauge has generation {GENERATION}."
+        raise DataError(message, source=name, hint=f"Calibrate again. {RECALIBRATE_HINT}")
+    return file
 
 
-def _first(error: ValidationError) -> str:
+def _describe_first_error(error: ValidationError) -> str:
     """The first mistake: where, expected, got."""
     first: Any = error.errors(include_url=False)[0]
-    where = ".".join(map(str, first["loc"]))
+    location = ".".join(map(str, first["loc"]))
     if first["type"] == "missing":
-        return f"{where} is missing."
-    told = str(first.get("ctx", {}).get("error") or first["msg"][0].lower() + first["msg"][1:])
-    got = "" if first["type"] == "value_error" else f", got {described(first['input'])}"
-    return f"{where}: {told}{got}." if where else f"{told}{got}."
+        return f"{location} is missing."
+    message = str(first.get("ctx", {}).get("error") or first["msg"][0].lower() + first["msg"][1:])
+    got = "" if first["type"] == "value_error" else f", got {describe_value(first['input'])}"
+    return f"{location}: {message}{got}." if location else f"{message}{got}."

@@ -11,34 +11,41 @@ from dataclasses import dataclass, replace
 from ragauge.core.ask import Ask, ModelName
 from ragauge.core.errors import DataError
 from ragauge.core.facts import AnswerFacts, Claim
-from ragauge.core.label import label_key
-from ragauge.judges.calibrated.file import KEY, CalibrationFile
-from ragauge.judges.calibrated.lexical_features import MeasuredPassages, log_odds, probability, weakest
-from ragauge.judges.calibrated.training_overlap import Recognised
+from ragauge.core.label import build_label_key
+from ragauge.judges.calibrated.file import KEY_HEX_DIGITS, CalibrationFile
+from ragauge.judges.calibrated.lexical_features import (
+    MeasuredPassages,
+    compute_log_odds,
+    compute_probability,
+    find_weakest_claim,
+)
+from ragauge.judges.calibrated.training_overlap import TrainingOverlap
 from ragauge.judges.inputs import Inputs, VerifyAnswer
-from ragauge.judges.judge import Asking, AsksModels, Judge, asks_models, in_other_words
-from ragauge.judges.local.judge import SHARPER
+from ragauge.judges.judge import AskGenerator, AsksModels, Judge, can_ask_models, reword_judge
+from ragauge.judges.local.judge import SHARPEN_NOTE
 from ragauge.scores.calibration import describe_weakness, is_constant
 from ragauge.scores.results.scorecard import JudgeNote
 from ragauge.stats.calibration import Recalibration
 
 PREFIX = "calibrated:"
-SUPPORTED = 0.5  # from this probability on a claim is called supported
+MIN_SUPPORTED_P = 0.5  # from this probability on a claim is called supported
 NO_VERDICT = "calibrated, this judge gives every claim nearly the same probability"
 
 
-def text_key(inputs: VerifyAnswer) -> str:
+def build_text_key(inputs: VerifyAnswer) -> str:
     """The key of a labelled text, and in older files of a judge: of question, passages and answer, as of labels."""
-    return label_key("support", inputs.query, inputs.passages or (), inputs.answer, history=inputs.history)[:KEY]
+    return build_label_key("support", inputs.query, inputs.passages or (), inputs.answer, history=inputs.history)[
+        :KEY_HEX_DIGITS
+    ]
 
 
-def grouped(claims: Sequence[Claim]) -> list[list[Claim]]:
+def group_claims(claims: Sequence[Claim]) -> list[list[Claim]]:
     """The claims with a verdict, those of one sentence together, in order."""
-    found: dict[tuple[int, int], list[Claim]] = {}
+    groups: dict[tuple[int, int], list[Claim]] = {}
     for claim in claims:
         if claim.label is not None and claim.text:
-            found.setdefault(claim.within or (claim.start, claim.end), []).append(claim)
-    return list(found.values())
+            groups.setdefault(claim.within or (claim.start, claim.end), []).append(claim)
+    return list(groups.values())
 
 
 @dataclass(frozen=True)
@@ -49,7 +56,7 @@ class CalibratedJudge:
     is that all of it holds, which does not follow from those of its claims.
 
     A text that trained the file is judged by the model that was fitted without it, so that wherever its labels are
-    used, its probability is one that they did not fit; see `Recognised`. All other questions are the base's.
+    used, its probability is one that they did not fit; see `TrainingOverlap`. All other questions are the base's.
 
     Args:
         base: who is asked.
@@ -63,7 +70,7 @@ class CalibratedJudge:
     def judge_id(self) -> str:
         """Such as "calibrated:openai:gpt-5-mini#5b0c1f7e", the hash over the whole file, which names the base."""
         main, _, _ = self.base.judge_id.partition("#")
-        return f"{PREFIX}{main}#{self.file.hash()}"
+        return f"{PREFIX}{main}#{self.file.compute_hash()}"
 
     @property
     def n_controls(self) -> int | None:
@@ -78,7 +85,7 @@ class CalibratedJudge:
         """Whether the base can answer the question at all."""
         return self.base.answers(question)
 
-    def ask(self, inputs: Inputs, judge_repeat: int = 0) -> Asking:
+    def ask(self, inputs: Inputs, judge_repeat: int = 0) -> AskGenerator:
         """The base's asks; the facts are the base's but for the support of an answer's claims."""
         facts = yield from self.base.ask(inputs, judge_repeat)
         if not isinstance(inputs, VerifyAnswer) or not isinstance(facts, AnswerFacts) or not inputs.passages:
@@ -97,32 +104,32 @@ class CalibratedJudge:
             open_claims = (Claim(c.n, c.text, c.start, c.end, "failed", reason=NO_VERDICT) for c in facts.claims)
             return replace(facts, claims=tuple(open_claims))
         measured = MeasuredPassages(inputs.passages, [claim.text or "" for claim in facts.claims])
-        recognised = self._recognised(inputs)
+        overlap = self._find_overlap(inputs)
         if self.file.by == "answer":
-            model = self._model(recognised.fold(0, len(inputs.answer)))
-            return replace(facts, claims=(whole(inputs.answer, facts.claims, model, measured),))
+            model = self._select_model(overlap.find_fold(0, len(inputs.answer)))
+            return replace(facts, claims=(build_whole_claim(inputs.answer, facts.claims, model, measured),))
         moved: dict[int, Claim] = {}
-        for claims in grouped(facts.claims):
-            features = measured.features(claims)
-            model = self._model(recognised.fold(*(claims[0].within or (claims[0].start, claims[0].end))))
-            moved |= {claim.n: recalibrated(claim, model, features) for claim in claims}
+        for claims in group_claims(facts.claims):
+            features = measured.compute_features(claims)
+            model = self._select_model(overlap.find_fold(*(claims[0].within or (claims[0].start, claims[0].end))))
+            moved |= {claim.n: recalibrate_claim(claim, model, features) for claim in claims}
         return replace(facts, claims=tuple(moved.get(claim.n, claim) for claim in facts.claims))
 
     def trained_on(self, inputs: VerifyAnswer) -> bool:
         """Whether the file was learned from a text, or from a sentence of it beside the same passages."""
-        return self._recognised(inputs).fold(0, len(inputs.answer)) is not None
+        return self._find_overlap(inputs).find_fold(0, len(inputs.answer)) is not None
 
     def reworded(self, templates: Mapping[str, str]) -> CalibratedJudge | None:
         """The same judge whose base is asked by other templates; None where it cannot be."""
-        worded = in_other_words(self.base, templates)
+        worded = reword_judge(self.base, templates)
         return None if worded is None else replace(self, base=worded)
 
-    def _recognised(self, inputs: VerifyAnswer) -> Recognised:
-        before = self.file.trained_on.get(text_key(inputs))
-        return Recognised(self.file.marks, inputs.passages or (), inputs.answer, before)
+    def _find_overlap(self, inputs: VerifyAnswer) -> TrainingOverlap:
+        answer_fold = self.file.trained_on.get(build_text_key(inputs))
+        return TrainingOverlap(self.file.marks, inputs.passages or (), inputs.answer, answer_fold)
 
-    def _model(self, fold: int | None) -> Recalibration:
-        return (self.file.model if fold is None else self.file.folds[fold]).recalibration()
+    def _select_model(self, fold: int | None) -> Recalibration:
+        return (self.file.model if fold is None else self.file.folds[fold]).to_recalibration()
 
 
 @dataclass(frozen=True)
@@ -137,34 +144,34 @@ class CalibratedModelJudge(CalibratedJudge):
 
     def embedder_of(self, ask: Ask) -> ModelName | None:
         """Who answers an embed ask; None = the embedded embedder."""
-        finds = getattr(self.base, "embedder_of", None)
-        found: ModelName | None = None if finds is None else finds(ask)
-        return found
+        find_embedder = getattr(self.base, "embedder_of", None)
+        embedder: ModelName | None = None if find_embedder is None else find_embedder(ask)
+        return embedder
 
     def models(self) -> Sequence[ModelName]:
         """Every model that may be asked."""
         return self.base.models()
 
 
-def recalibrated(claim: Claim, model: Recalibration, features: Sequence[float]) -> Claim:
+def recalibrate_claim(claim: Claim, model: Recalibration, features: Sequence[float]) -> Claim:
     """A claim with its new probability, and the verdict that follows from it; as it was where nothing moves.
 
     A claim that becomes supported is so by the passage that the base looked at.
     """
-    z = log_odds(claim.chance)
-    moved = model.moved(z, features)
-    if moved == 0:
+    z = compute_log_odds(claim.chance)
+    shift = model.compute_shift(z, features)
+    if shift == 0:
         return claim
-    p = probability(z + moved)
-    if (p >= SUPPORTED) == bool(claim.supporting):
+    p = compute_probability(z + shift)
+    if (p >= MIN_SUPPORTED_P) == bool(claim.supporting):
         return replace(claim, p=p)
-    if p < SUPPORTED:
+    if p < MIN_SUPPORTED_P:
         return replace(claim, p=p, supporting=(), joint=False, strength=None)
-    at = claim.window.passage if claim.window is not None else min(claim.contradicting, default=1)
-    return replace(claim, p=p, supporting=(at,), joint=False, contradicting=(), strength="direct")
+    passage = claim.window.passage if claim.window is not None else min(claim.contradicting, default=1)
+    return replace(claim, p=p, supporting=(passage,), joint=False, contradicting=(), strength="direct")
 
 
-def whole(answer: str, claims: Sequence[Claim], model: Recalibration, measured: MeasuredPassages) -> Claim:
+def build_whole_claim(answer: str, claims: Sequence[Claim], model: Recalibration, measured: MeasuredPassages) -> Claim:
     """An answer as one claim: how likely all of it holds, from where its weakest claim stands.
 
     Args:
@@ -173,29 +180,33 @@ def whole(answer: str, claims: Sequence[Claim], model: Recalibration, measured: 
         model: what was learned from labels of whole answers.
         measured: the passages.
     """
-    one = Claim(1, answer.strip(), 0, len(answer))
+    whole_claim = Claim(1, answer.strip(), 0, len(answer))
     lacking = next((claim for claim in claims if claim.label is None or not claim.text), None)
     if lacking is not None:
-        return replace(one, status="failed", reason=lacking.reason or "no verdict on one of its claims")
-    least = weakest(claims)
-    moved = recalibrated(least, model, measured.features(claims))
-    found = replace(
-        one,
-        p=moved.p,
-        window=least.window,
-        reason=least.reason or f"its weakest claim: {least.text}",
+        return replace(whole_claim, status="failed", reason=lacking.reason or "no verdict on one of its claims")
+    weakest_claim = find_weakest_claim(claims)
+    moved_claim = recalibrate_claim(weakest_claim, model, measured.compute_features(claims))
+    answer_claim = replace(
+        whole_claim,
+        p=moved_claim.p,
+        window=weakest_claim.window,
+        reason=weakest_claim.reason or f"its weakest claim: {weakest_claim.text}",
         contradicting=tuple(sorted({n for claim in claims for n in claim.contradicting})),
     )
-    if not moved.supporting:
-        return found
-    numbers = tuple(sorted({n for claim in (*claims, moved) for n in claim.supporting}))
+    if not moved_claim.supporting:
+        return answer_claim
+    numbers = tuple(sorted({n for claim in (*claims, moved_claim) for n in claim.supporting}))
     implied = any(claim.strength == "implied" for claim in claims)
     return replace(
-        found, supporting=numbers, joint=len(numbers) > 1, contradicting=(), strength="implied" if implied else "direct"
+        answer_claim,
+        supporting=numbers,
+        joint=len(numbers) > 1,
+        contradicting=(),
+        strength="implied" if implied else "direct",
     )
 
 
-def calibrated(file: CalibrationFile, base: Judge, source: str) -> CalibratedJudge:
+def build_calibrated_judge(file: CalibrationFile, base: Judge, source: str) -> CalibratedJudge:
     """The judge of a file and its base.
 
     Args:
@@ -212,16 +223,16 @@ def calibrated(file: CalibrationFile, base: Judge, source: str) -> CalibratedJud
             source=source,
             hint="What was learned does not hold for another base. Calibrate again: ragauge judge calibrate.",
         )
-    return CalibratedModelJudge(base, file) if asks_models(base) else CalibratedJudge(base, file)
+    return CalibratedModelJudge(base, file) if can_ask_models(base) else CalibratedJudge(base, file)
 
 
-FITTED = (
+CROSS_FITTED_NOTE = (
     "Texts that it learned from are judged by a model that was fitted without their labels (cross-fitted): checks and "
     "label-corrected means by these labels use no probability that they fitted."
 )
 
 
-def judge_note(judge_id: str, file: CalibrationFile | None, base: JudgeNote) -> JudgeNote:
+def build_judge_note(judge_id: str, file: CalibrationFile | None, base: JudgeNote) -> JudgeNote:
     """What is to be said of a calibrated judge.
 
     Args:
@@ -229,22 +240,24 @@ def judge_note(judge_id: str, file: CalibrationFile | None, base: JudgeNote) -> 
         file: what it was made from; None where that is not there any more.
         base: what is said of the judge that it asks.
     """
-    limits = tuple(limit for limit in base.limits if limit != SHARPER)
+    limits = tuple(limit for limit in base.limits if limit != SHARPEN_NOTE)
     weak = "" if file is None else describe_weakness(file.figures)
     limits = (weak, *limits) if weak else limits
     if file is None:
         what = "Calibrated by people's labels; the file that says by which is not there any more."
-        return replace(base, judge_id=judge_id, what=f"{what} {base.what}", limits=(*limits, FITTED), observed="")
+        return replace(
+            base, judge_id=judge_id, what=f"{what} {base.what}", limits=(*limits, CROSS_FITTED_NOTE), observed=""
+        )
     learned, figures = file.learned_from, file.figures
     by = f", guideline {learned.guideline}" if learned.guideline else ""
     what = (
         f"Calibrated by {learned.labels:,} labels of {learned.answers:,} answers ({learned.source}{by}): "
         f"{file.chosen}. Underneath: {base.what}"
     )
-    told = [
+    changes = [
         f"{name} {figures[f'{key}_before']:.3f} before, {figures[f'{key}_after']:.3f} after"
         for name, key in (("Brier score", "brier"), ("AUROC", "auroc"))
         if figures.get(f"{key}_before") is not None and figures.get(f"{key}_after") is not None
     ]
-    observed = f"On these labels, cross-fitted: {'; '.join(told)}." if told else ""
-    return replace(base, judge_id=judge_id, what=what, limits=(*limits, FITTED), observed=observed)
+    observed = f"On these labels, cross-fitted: {'; '.join(changes)}." if changes else ""
+    return replace(base, judge_id=judge_id, what=what, limits=(*limits, CROSS_FITTED_NOTE), observed=observed)

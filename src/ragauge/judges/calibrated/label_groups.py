@@ -5,20 +5,23 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
-from ragauge.core.human_labels import Labelled
-from ragauge.judges.calibrated.training_overlap import like, marks
-from ragauge.text.sentences import split
+from ragauge.core.human_labels import LabeledAnswer
+from ragauge.judges.calibrated.training_overlap import compute_marks, normalize_for_match
+from ragauge.text.sentences import split_sentences
 
-OFTEN, SHARE = 10, 0.1  # in more texts than both: an instruction, such as "Summarize this.", or a phrase
+COMMON_ROWS, COMMON_SHARE = 10, 0.1  # in more texts than both: an instruction, such as "Summarize this.", or a phrase
 
 
-def marks_of(row: Labelled) -> list[str]:
+def compute_row_marks(row: LabeledAnswer) -> list[str]:
     """What a labelled text is recognised by: of its whole answer, then of its sentences and labelled parts."""
-    parts = (row.answer[part.start : part.end] for part in row.parts)
-    return marks(row.passages, [row.answer, *dict.fromkeys([*(one.text for one in split(row.answer)), *parts])])
+    part_texts = (row.answer[part.start : part.end] for part in row.parts)
+    return compute_marks(
+        row.passages,
+        [row.answer, *dict.fromkeys([*(sentence.text for sentence in split_sentences(row.answer)), *part_texts])],
+    )
 
 
-def together(rows: Sequence[Labelled]) -> list[int]:
+def group_rows(rows: Sequence[LabeledAnswer]) -> list[int]:
     """The group of each row, a number that the rows of one group share: the place of its first row.
 
     Rows belong together that share passages and answer, passages and a sentence or labelled part, or the question, and
@@ -29,25 +32,25 @@ def together(rows: Sequence[Labelled]) -> list[int]:
     Args:
         rows: what people labelled.
     """
-    often = max(OFTEN, SHARE * len(rows))
-    wholes, others = [], []
+    max_count = max(COMMON_ROWS, COMMON_SHARE * len(rows))
+    answer_marks, others = [], []
     for row in rows:
-        whole, *rest = marks_of(row)
-        wholes.append(whole)
+        answer_mark, *part_marks = compute_row_marks(row)
+        answer_marks.append(answer_mark)
         # beside the whole, which always joins; a question cannot be mistaken for the hash of a mark
-        others.append({*rest, *([f"? {like(row.query)}"] if row.query.strip() else [])})
+        others.append({*part_marks, *([f"? {normalize_for_match(row.query)}"] if row.query.strip() else [])})
     counts = Counter(key for keys in others for key in keys)
     parents = list(range(len(rows)))
 
-    def first(n: int) -> int:
+    def find_root(n: int) -> int:
         while parents[n] != n:
             parents[n] = parents[parents[n]]
             n = parents[n]
         return n
 
-    seen: dict[str, int] = {}
+    first_rows: dict[str, int] = {}
     for n, keys in enumerate(others):
-        for key in (wholes[n], *(key for key in keys if counts[key] <= often)):
-            one, other = sorted((first(n), first(seen.setdefault(key, n))))
-            parents[other] = one
-    return [first(n) for n in range(len(rows))]
+        for key in (answer_marks[n], *(key for key in keys if counts[key] <= max_count)):
+            root, other = sorted((find_root(n), find_root(first_rows.setdefault(key, n))))
+            parents[other] = root
+    return [find_root(n) for n in range(len(rows))]

@@ -22,7 +22,7 @@ from ragauge.core.facts import (
     Claim,
     CoverFacts,
     CriteriaFacts,
-    FactsOf,
+    JudgeFacts,
     Rating,
     ReferenceClaim,
     ReferenceFacts,
@@ -32,56 +32,56 @@ from ragauge.core.facts import (
 )
 from ragauge.core.human_labels import SEVERITY
 from ragauge.judges.inputs import Inputs, VerifyAnswer
-from ragauge.text.sentences import split
+from ragauge.text.sentences import split_sentences
 
-ADDRESSES: tuple[Address, ...] = ("fully", "partly", "no")
+ADDRESS_LEVELS: tuple[Address, ...] = ("fully", "partly", "no")
 
 
-class Decided(NamedTuple):
+class VoteResult(NamedTuple):
     """What the votes come to: yes or no, None where they decide nothing; and the probability of yes."""
 
     yes: bool | None
     p: float | None = None
 
 
-def most(votes: Sequence[bool | None]) -> Decided:
+def decide_majority(votes: Sequence[bool | None]) -> VoteResult:
     """What more than half say, those whose vote is missing counted; p = share of yes of the votes that are there."""
-    said = [vote for vote in votes if vote is not None]
-    yes, no = sum(said), len(said) - sum(said)
+    cast_votes = [vote for vote in votes if vote is not None]
+    yes, no = sum(cast_votes), len(cast_votes) - sum(cast_votes)
     if 2 * max(yes, no) <= len(votes):
-        return Decided(None)
-    return Decided(yes > no, yes / len(said))
+        return VoteResult(None)
+    return VoteResult(yes > no, yes / len(cast_votes))
 
 
-def merge_facts(inputs: Inputs, found: Sequence[FactsOf], missing: int) -> FactsOf:
+def merge_facts(inputs: Inputs, member_facts: Sequence[JudgeFacts], missing: int) -> JudgeFacts:
     """The facts of a jury.
 
     Args:
         inputs: what was asked about.
-        found: of each member that answered, in the members' order; all are of one type.
+        member_facts: of each member that answered, in the members' order; all are of one type.
         missing: members that failed.
     """
-    first = found[0]
-    count = _Counting(tuple(found), missing)
+    first = member_facts[0]
+    members = _MemberFacts(tuple(member_facts), missing)
     match first:
         case AnswerFacts() if isinstance(inputs, VerifyAnswer):
-            return _answer(inputs, count)
+            return _merge_answer(inputs, members)
         case ReferenceFacts():
-            return _reference(count)
+            return _merge_reference(members)
         case RelevanceFacts():
-            return _ratings(first, count)
+            return _merge_ratings(first, members)
         case AgreementFacts():
-            return _agreement(first, count)
+            return _merge_agreement(first, members)
         case CoverFacts():
-            return CoverFacts(tuple(most(count.column("met", n)).yes for n in range(len(first.met))))
+            return CoverFacts(tuple(decide_majority(members.column("met", n)).yes for n in range(len(first.met))))
         case CriteriaFacts():
-            return CriteriaFacts(tuple(_criterion(n, count) for n in range(len(first.verdicts))))
+            return CriteriaFacts(tuple(_merge_criterion(n, members) for n in range(len(first.verdicts))))
         case _:
             return first  # vectors, not verdicts: those of the first member
 
 
 @dataclass(frozen=True, slots=True)
-class _Counting:
+class _MemberFacts:
     """The members' facts, and how many members failed."""
 
     found: tuple[Any, ...]
@@ -89,9 +89,9 @@ class _Counting:
 
     def column(self, name: str, n: int) -> list[bool | None]:
         """What each member says at one place of a list of its facts, None of those that failed."""
-        return self.all_of([getattr(one, name)[n] for one in self.found])
+        return self.add_missing_votes([getattr(member_facts, name)[n] for member_facts in self.found])
 
-    def all_of(self, votes: Sequence[bool | None]) -> list[bool | None]:
+    def add_missing_votes(self, votes: Sequence[bool | None]) -> list[bool | None]:
         """The votes of those that answered, with None for those that failed."""
         return [*votes, *(None for _ in range(self.missing))]
 
@@ -105,146 +105,172 @@ class _JurySentence(NamedTuple):
     claims: dict[int, list[Claim]]
 
 
-def _answer(inputs: VerifyAnswer, count: _Counting) -> AnswerFacts:
+def _merge_answer(inputs: VerifyAnswer, members: _MemberFacts) -> AnswerFacts:
     claims: list[Claim] = []
-    for sentence in _sentences(inputs.answer, count.found):
-        if 2 * sum(not mine for mine in sentence.claims.values()) > len(sentence.claims):
+    for sentence in _group_by_sentence(inputs.answer, members.found):
+        if 2 * sum(not member_claims for member_claims in sentence.claims.values()) > len(sentence.claims):
             continue  # most find nothing to check in it
-        plain = Claim(len(claims) + 1, sentence.text, sentence.start, sentence.end)
-        known = inputs.passages is not None
-        claims.append(_judged(plain, sentence, count) if known else plain)
+        blank_claim = Claim(len(claims) + 1, sentence.text, sentence.start, sentence.end)
+        has_passages = inputs.passages is not None
+        claims.append(_judge_sentence(blank_claim, sentence, members) if has_passages else blank_claim)
     return replace(
-        _whole(count),
+        _merge_whole_answer(members),
         claims=tuple(claims),
         support_asked=inputs.passages is not None,
-        parts=max(one.parts for one in count.found),
+        parts=max(facts.parts for facts in members.found),
     )
 
 
-def _sentences(answer: str, found: Sequence[AnswerFacts]) -> list[_JurySentence]:
+def _group_by_sentence(answer: str, member_facts: Sequence[AnswerFacts]) -> list[_JurySentence]:
     """Each sentence with the claims that begin in it; what begins before the first is the first's."""
-    cut = split(answer)
-    starts = [one.start for one in cut]
-    sentences = [_JurySentence(one.text, one.start, one.end, {n: [] for n in range(len(found))}) for one in cut]
-    for n, facts in enumerate(found):
+    split_answer = split_sentences(answer)
+    starts = [sentence.start for sentence in split_answer]
+    sentences = [
+        _JurySentence(sentence.text, sentence.start, sentence.end, {n: [] for n in range(len(member_facts))})
+        for sentence in split_answer
+    ]
+    for n, facts in enumerate(member_facts):
         for claim in facts.claims if sentences else ():
             sentences[max(0, bisect_right(starts, claim.start) - 1)].claims[n].append(claim)
     return sentences
 
 
-def _judged(plain: Claim, sentence: _JurySentence, count: _Counting) -> Claim:
+def _judge_sentence(blank_claim: Claim, sentence: _JurySentence, members: _MemberFacts) -> Claim:
     """The claim that a sentence is, with the jury's verdict; passages are those that its side names."""
-    said = {place: _worst(mine) for place, mine in sentence.claims.items() if mine}
-    yes, p = most(count.all_of([None if label is None else label == "supported" for label in said.values()]))
-    tally = f"{sum(label == 'supported' for label in said.values())} of {len(said)} members say supported"
+    labels = {
+        index: _find_worst_label(member_claims) for index, member_claims in sentence.claims.items() if member_claims
+    }
+    yes, p = decide_majority(
+        members.add_missing_votes([None if label is None else label == "supported" for label in labels.values()])
+    )
+    tally = f"{sum(label == 'supported' for label in labels.values())} of {len(labels)} members say supported"
     if yes is None:
-        return replace(plain, status="failed", reason=f"the jury decides nothing: {tally}")
-    sides = {place: label for place, label in said.items() if label is not None and (label == "supported") == yes}
-    mine = [claim for place in sides for claim in sentence.claims[place]]
-    one = replace(plain, p=p, window=_window(mine), reason="" if len({*said.values()}) == 1 else tally)
+        return replace(blank_claim, status="failed", reason=f"the jury decides nothing: {tally}")
+    majority_labels = {
+        index: label for index, label in labels.items() if label is not None and (label == "supported") == yes
+    }
+    member_claims = [claim for index in majority_labels for claim in sentence.claims[index]]
+    judged_claim = replace(
+        blank_claim, p=p, window=_find_window(member_claims), reason="" if len({*labels.values()}) == 1 else tally
+    )
     if not yes:
-        against = Counter(sides.values())["contradicted"] * 2 > len(sides)
-        named = _named(
+        against = Counter(majority_labels.values())["contradicted"] * 2 > len(majority_labels)
+        named_passages = _select_passages(
             [
-                _passages(sentence.claims[place], "contradicting")
-                for place, label in sides.items()
+                _collect_passages(sentence.claims[index], "contradicting")
+                for index, label in majority_labels.items()
                 if label == "contradicted"
             ]
         )
-        return replace(one, contradicting=named if against else ())
-    passages = _named([_passages(sentence.claims[place], "supporting") for place in sides])
-    direct = _more([all(claim.strength == "direct" for claim in sentence.claims[place]) for place in sides])
-    joint = len(passages) > 1 and _more([any(claim.joint for claim in sentence.claims[place]) for place in sides])
-    return replace(one, supporting=passages, joint=joint, strength="direct" if direct else "implied")
+        return replace(judged_claim, contradicting=named_passages if against else ())
+    passages = _select_passages([_collect_passages(sentence.claims[index], "supporting") for index in majority_labels])
+    direct = _is_majority(
+        [all(claim.strength == "direct" for claim in sentence.claims[index]) for index in majority_labels]
+    )
+    joint = len(passages) > 1 and _is_majority(
+        [any(claim.joint for claim in sentence.claims[index]) for index in majority_labels]
+    )
+    return replace(judged_claim, supporting=passages, joint=joint, strength="direct" if direct else "implied")
 
 
-def _worst(claims: Sequence[Claim]) -> SupportLabel | None:
+def _find_worst_label(claims: Sequence[Claim]) -> SupportLabel | None:
     """What a member says of a sentence: its worst claim; None where one without verdict might be worse."""
     labels = [claim.label for claim in claims]
-    known = [label for label in labels if label is not None]
-    worst = min(known, key=lambda label: SEVERITY[label], default=None)
-    return None if len(known) < len(labels) and worst in (None, "supported") else worst
+    known_labels = [label for label in labels if label is not None]
+    worst = min(known_labels, key=lambda label: SEVERITY[label], default=None)
+    return None if len(known_labels) < len(labels) and worst in (None, "supported") else worst
 
 
-def _passages(claims: Sequence[Claim], side: str) -> set[int]:
+def _collect_passages(claims: Sequence[Claim], field_name: str) -> set[int]:
     """The passages that a member names for a sentence."""
-    return {passage for claim in claims for passage in getattr(claim, side)}
+    return {passage for claim in claims for passage in getattr(claim, field_name)}
 
 
-def _named(sets: Sequence[set[int]]) -> tuple[int, ...]:
+def _select_passages(passage_sets: Sequence[set[int]]) -> tuple[int, ...]:
     """Passages that more than half of the members name; where there is none, those that any names."""
-    counted = Counter(passage for one in sets for passage in one)
-    chosen = [passage for passage, times in counted.items() if 2 * times > len(sets)]
-    return tuple(sorted(chosen or counted))
+    counted = Counter(passage for numbers in passage_sets for passage in numbers)
+    selected = [passage for passage, times in counted.items() if 2 * times > len(passage_sets)]
+    return tuple(sorted(selected or counted))
 
 
-def _window(claims: Sequence[Claim]) -> Window | None:
+def _find_window(claims: Sequence[Claim]) -> Window | None:
     return next((claim.window for claim in claims if claim.window is not None), None)
 
 
-def _more(which: Sequence[bool]) -> bool:
+def _is_majority(which: Sequence[bool]) -> bool:
     return 2 * sum(which) > len(which)
 
 
-def _whole(count: _Counting) -> AnswerFacts:
+def _merge_whole_answer(members: _MemberFacts) -> AnswerFacts:
     """What is said of the whole answer, by those who were asked for it."""
-    asked = [one for one in count.found if not one.claims_only]
-    able = [one for one in asked if not one.unread]
-    refuse = most(count.all_of([one.refuse for one in able])).yes if able else None
-    votes = Counter(one.address for one in asked if one.address is not None)
+    asked_members = [facts for facts in members.found if not facts.claims_only]
+    able = [facts for facts in asked_members if not facts.unread]
+    refuse = decide_majority(members.add_missing_votes([facts.refuse for facts in able])).yes if able else None
+    votes = Counter(facts.address for facts in asked_members if facts.address is not None)
     (first, lead), *others = votes.most_common() or [(None, 0)]
     second = others[0][1] if others else 0
-    address = first if lead - second > len(asked) - votes.total() + count.missing else None
-    shares = tuple(votes[name] / votes.total() for name in ADDRESSES) if votes and address is not None else None
+    address = first if lead - second > len(asked_members) - votes.total() + members.missing else None
+    shares = tuple(votes[name] / votes.total() for name in ADDRESS_LEVELS) if votes and address is not None else None
     p = None if shares is None else (shares[0], shares[1], shares[2])
-    unread = asked[0].unread if asked and not able else ""
-    return AnswerFacts((), address, refuse, address_p=p, unread=unread, unasked=() if asked else CLAIMS_ONLY)
+    unread = asked_members[0].unread if asked_members and not able else ""
+    return AnswerFacts((), address, refuse, address_p=p, unread=unread, unasked=() if asked_members else CLAIMS_ONLY)
 
 
-def _reference(count: _Counting) -> ReferenceFacts:
+def _merge_reference(members: _MemberFacts) -> ReferenceFacts:
     claims = []
-    for n, one in enumerate(count.found[0].claims):
-        given = {place: facts.claims[n].supporting for place, facts in enumerate(count.found)}
-        votes = {place: None if found is None else bool(found) for place, found in given.items()}
-        yes, p = most(count.all_of(list(votes.values())))
-        named = _named([set(given[place] or ()) for place, vote in votes.items() if vote]) if yes else ()
-        claims.append(ReferenceClaim(one.n, one.text, None if yes is None else named, p))
-    return ReferenceFacts(tuple(claims), max(one.parts for one in count.found))
+    for n, claim in enumerate(members.found[0].claims):
+        supporting_by_member = {index: facts.claims[n].supporting for index, facts in enumerate(members.found)}
+        votes = {
+            index: None if supporting is None else bool(supporting)
+            for index, supporting in supporting_by_member.items()
+        }
+        yes, p = decide_majority(members.add_missing_votes(list(votes.values())))
+        passages = (
+            _select_passages([set(supporting_by_member[index] or ()) for index, vote in votes.items() if vote])
+            if yes
+            else ()
+        )
+        claims.append(ReferenceClaim(claim.n, claim.text, None if yes is None else passages, p))
+    return ReferenceFacts(tuple(claims), max(claim.parts for claim in members.found))
 
 
-def _ratings(first: RelevanceFacts, count: _Counting) -> RelevanceFacts:
-    known = [{(one.passage, one.sentence): one.relevant for one in facts.ratings} for facts in count.found]
+def _merge_ratings(first: RelevanceFacts, members: _MemberFacts) -> RelevanceFacts:
+    relevances = [
+        {(rating.passage, rating.sentence): rating.relevant for rating in facts.ratings} for facts in members.found
+    ]
     ratings = []
-    for one in first.ratings:
-        at = one.passage, one.sentence
-        yes, p = most(count.all_of([mine.get(at) for mine in known]))
-        ratings.append(Rating(one.passage, yes, one.sentence, p))
+    for rating in first.ratings:
+        key = rating.passage, rating.sentence
+        yes, p = decide_majority(members.add_missing_votes([relevance.get(key) for relevance in relevances]))
+        ratings.append(Rating(rating.passage, yes, rating.sentence, p))
     return RelevanceFacts(tuple(ratings), first.unit)
 
 
-def _criterion(n: int, count: _Counting) -> CriterionVerdict:
+def _merge_criterion(n: int, members: _MemberFacts) -> CriterionVerdict:
     """What more than half say, those whose vote is missing counted; the reason is that of the first of them."""
-    said: list[CriterionVerdict] = [facts.verdicts[n] for facts in count.found]
-    votes = Counter((one.met, one.level) for one in said if one.met is not None)
-    chosen, lead = next(iter(votes.most_common(1)), ((None, None), 0))
-    if 2 * lead > len(said) + count.missing:
-        return next(one for one in said if (one.met, one.level) == chosen)
-    no_verdict = next((one.reason for one in said if one.met is None), "")
-    tally = f"the jury decides nothing: {lead} of {len(said) + count.missing} members agree"
-    return replace(said[0], met=None, level=None, reason=f"{tally}; {no_verdict}" if no_verdict else tally)
+    verdicts: list[CriterionVerdict] = [facts.verdicts[n] for facts in members.found]
+    votes = Counter((verdict.met, verdict.level) for verdict in verdicts if verdict.met is not None)
+    selected, lead = next(iter(votes.most_common(1)), ((None, None), 0))
+    if 2 * lead > len(verdicts) + members.missing:
+        return next(verdict for verdict in verdicts if (verdict.met, verdict.level) == selected)
+    no_verdict = next((verdict.reason for verdict in verdicts if verdict.met is None), "")
+    tally = f"the jury decides nothing: {lead} of {len(verdicts) + members.missing} members agree"
+    return replace(verdicts[0], met=None, level=None, reason=f"{tally}; {no_verdict}" if no_verdict else tally)
 
 
-def _agreement(first: AgreementFacts, count: _Counting) -> AgreementFacts:
+def _merge_agreement(first: AgreementFacts, members: _MemberFacts) -> AgreementFacts:
     answer: list[Agreement | None] = []
     answer_p = []
     for n in range(len(first.answer)):
-        said = [facts.answer[n] for facts in count.found]
-        yes, p = most(count.all_of([None if one is None else one == "agrees" for one in said]))
-        others = [one == "contradicts" for one in said if one not in (None, "agrees")]
-        no: Agreement = "contradicts" if _more(others) else "absent"
+        verdicts = [facts.answer[n] for facts in members.found]
+        yes, p = decide_majority(
+            members.add_missing_votes([None if verdict is None else verdict == "agrees" for verdict in verdicts])
+        )
+        others = [verdict == "contradicts" for verdict in verdicts if verdict not in (None, "agrees")]
+        no: Agreement = "contradicts" if _is_majority(others) else "absent"
         answer.append("agrees" if yes else None if yes is None else no)
         answer_p.append(p)
-    stated = [most(count.column("reference", n)) for n in range(len(first.reference))]
+    stated = [decide_majority(members.column("reference", n)) for n in range(len(first.reference))]
     return AgreementFacts(
-        tuple(answer), tuple(one.yes for one in stated), tuple(answer_p), tuple(one.p for one in stated)
+        tuple(answer), tuple(verdict.yes for verdict in stated), tuple(answer_p), tuple(verdict.p for verdict in stated)
     )

@@ -11,9 +11,9 @@ from difflib import SequenceMatcher
 from functools import lru_cache
 from typing import Literal, NamedTuple
 
-from ragauge.judges.local.english import opposed
+from ragauge.judges.local.english import find_opposed
 from ragauge.judges.local.items import Item
-from ragauge.judges.local.measures import alike, same_amount, same_day
+from ragauge.judges.local.measures import is_same_amount, is_same_day, is_same_dimension
 from ragauge.text.word_files import read_words
 
 WORDS = read_words(__file__, "names")
@@ -23,52 +23,57 @@ for _line in WORDS["nicknames"].replace("\n", " ").split("|"):
     _names = frozenset(_line.split())
     for _name in _names:
         NICKNAMES[_name] = NICKNAMES.get(_name, frozenset()) | _names
-MISSPELLED = 0.8  # likeness from which on two words are two spellings of one
-SHORTEST = 4  # letters of a name that another may begin with
+MIN_SPELLING_RATIO = 0.8  # likeness from which on two words are two spellings of one
+MIN_NAME_LETTERS = 4  # letters of a name that another may begin with
 
 
 @lru_cache(maxsize=2_048)
-def same_name(one: tuple[str, ...], other: tuple[str, ...]) -> bool:
+def is_same_name(name: tuple[str, ...], other: tuple[str, ...]) -> bool:
     """Whether two names, each as its folded words, may be of one thing.
 
     One may be a part of the other, its initials, a nickname, an inflected form or another spelling.
 
-    >>> same_name(("barack", "obama"), ("obama",)), same_name(("bbc",), ("british", "broadcasting", "corporation"))
+    >>> (is_same_name(("barack", "obama"), ("obama",)),
+    ...     is_same_name(("bbc",), ("british", "broadcasting", "corporation")))
     (True, True)
-    >>> same_name(("john", "smith"), ("mary", "smith")), same_name(("j", "smith"), ("john", "smith"))
+    >>> is_same_name(("john", "smith"), ("mary", "smith")), is_same_name(("j", "smith"), ("john", "smith"))
     (False, True)
     """
-    if "".join(one) == "".join(other):
+    if "".join(name) == "".join(other):
         return True
-    mine = [word for word in one if word not in other]
-    its = [word for word in other if word not in one]
-    if not mine or not its:
+    own_words = [word for word in name if word not in other]
+    other_words = [word for word in other if word not in name]
+    if not own_words or not other_words:
         return True
-    if _initials(one) == "".join(other) or _initials(other) == "".join(one):
+    if _join_initials(name) == "".join(other) or _join_initials(other) == "".join(name):
         return True
-    if _initials(mine) == "".join(its) or _initials(its) == "".join(mine):
+    if _join_initials(own_words) == "".join(other_words) or _join_initials(other_words) == "".join(own_words):
         return True
-    shorter, longer = sorted((mine, its), key=len)
-    shared = len(mine) < len(one)
-    return all(any(_alike(word, there, shared=shared) for there in longer) for word in shorter)
+    shorter, longer = sorted((own_words, other_words), key=len)
+    shared = len(own_words) < len(name)
+    return all(any(_is_same_word(word, candidate, shared=shared) for candidate in longer) for word in shorter)
 
 
-def _initials(words: Sequence[str]) -> str:
+def _join_initials(words: Sequence[str]) -> str:
     return "".join(word[0] for word in words)
 
 
-def _alike(one: str, other: str, *, shared: bool) -> bool:
+def _is_same_word(word: str, other: str, *, shared: bool) -> bool:
     """Whether two words may be one; an initial counts where the names share another word."""
-    if other in NICKNAMES.get(one, ()):
+    if other in NICKNAMES.get(word, ()):
         return True
-    shorter, longer = sorted((one, other), key=len)
-    if ((shared and len(shorter) == 1) or len(shorter) >= SHORTEST) and longer.startswith(shorter):
+    shorter, longer = sorted((word, other), key=len)
+    if ((shared and len(shorter) == 1) or len(shorter) >= MIN_NAME_LETTERS) and longer.startswith(shorter):
         return True
-    if len(shorter) >= SHORTEST and len(longer) - len(shorter) >= SHORTEST - 1 and longer.endswith(shorter):
+    if (
+        len(shorter) >= MIN_NAME_LETTERS
+        and len(longer) - len(shorter) >= MIN_NAME_LETTERS - 1
+        and longer.endswith(shorter)
+    ):
         return True  # the head of a compound: Frist, Rückgabefrist
-    if shorter.isdigit() or len(shorter) < SHORTEST or one[0] != other[0]:
+    if shorter.isdigit() or len(shorter) < MIN_NAME_LETTERS or word[0] != other[0]:
         return False
-    return SequenceMatcher(None, one, other, autojunk=False).ratio() >= MISSPELLED
+    return SequenceMatcher(None, word, other, autojunk=False).ratio() >= MIN_SPELLING_RATIO
 
 
 # "label": numbers that tell things of a kind apart, so that the two sentences speak of two things
@@ -76,11 +81,11 @@ Relation = Literal["same", "name", "number", "unit", "date", "antonym", "quantif
 Worth = tuple[float, Relation]
 
 # what a pair is worth, and what an item costs that has no partner
-CONTENT, FUNCTION, SLOT = 2.0, 0.5, 2.5
-RIVALS = 1.0
-UNMATCHED = (0.1, 0.6)  # of the claim: function word, content
-SKIPPED = (0.06, 0.3)  # of the passage
-FEWEST_DIGITS = 3  # of a number that may stand where a year does
+CONTENT_WORTH, FUNCTION_WORTH, SLOT_WORTH = 2.0, 0.5, 2.5
+RIVALS_WORTH = 1.0
+UNMATCHED_COSTS = (0.1, 0.6)  # of the claim: function word, content
+SKIPPED_COSTS = (0.06, 0.3)  # of the passage
+MIN_DIGITS = 3  # of a number that may stand where a year does
 SPAN = re.compile(r"\d\s?(?:-|–|to|and)\s?\d{1,2}\b(?!-)")  # of days: both ends count
 
 
@@ -92,7 +97,7 @@ class AlignedPair(NamedTuple):
     relation: Relation
 
 
-def align(claim: Sequence[Item], passage: Sequence[Item]) -> list[AlignedPair]:
+def align_items(claim: Sequence[Item], passage: Sequence[Item]) -> list[AlignedPair]:
     """The best pairs in order: equal items, and in equal surroundings items of which one excludes the other.
 
     The sum of the worth of the pairs, less the cost of what has none, is the greatest that can be had (dynamic
@@ -101,120 +106,122 @@ def align(claim: Sequence[Item], passage: Sequence[Item]) -> list[AlignedPair]:
     """
     shorter = min(len(claim), len(passage))
     start = 0
-    while start < shorter and _identical(claim[start], passage[start]):
+    while start < shorter and _is_identical(claim[start], passage[start]):
         start += 1
     end = 0
-    while end < shorter - start and _identical(claim[-1 - end], passage[-1 - end]):
+    while end < shorter - start and _is_identical(claim[-1 - end], passage[-1 - end]):
         end += 1
     middle = claim[start : len(claim) - end], passage[start : len(passage) - end]
-    pairs = [AlignedPair(at, at, "same") for at in range(start)]
+    pairs = [AlignedPair(index, index, "same") for index in range(start)]
     if all(middle):
-        inner = _aligned(*middle, free_start=start == 0, free_end=end == 0)
+        inner = _align_middle(*middle, free_start=start == 0, free_end=end == 0)
         pairs += [AlignedPair(pair.claim + start, pair.passage + start, pair.relation) for pair in inner]
     tail = zip(range(len(claim) - end, len(claim)), range(len(passage) - end, len(passage)), strict=True)
-    return pairs + [AlignedPair(mine, its, "same") for mine, its in tail]
+    return pairs + [AlignedPair(claim_index, passage_index, "same") for claim_index, passage_index in tail]
 
 
-def _identical(one: Item, other: Item) -> bool:
-    return one.key == other.key and one.kind == other.kind and one.measure == other.measure
+def _is_identical(item: Item, other: Item) -> bool:
+    return item.key == other.key and item.kind == other.kind and item.measure == other.measure
 
 
-def _aligned(claim: Sequence[Item], passage: Sequence[Item], *, free_start: bool, free_end: bool) -> list[AlignedPair]:
-    table = _relations(claim, passage)
+def _align_middle(
+    claim: Sequence[Item], passage: Sequence[Item], *, free_start: bool, free_end: bool
+) -> list[AlignedPair]:
+    table = _build_relations(claim, passage)
     width = len(passage)
-    skipped = [SKIPPED[word.content] for word in passage]
-    before = [0.0]
+    skipped = [SKIPPED_COSTS[word.content] for word in passage]
+    previous_row = [0.0]
     for cost in skipped:
-        before.append(0.0 if free_start else before[-1] - cost)
+        previous_row.append(0.0 if free_start else previous_row[-1] - cost)
     moves: list[bytearray] = []  # per cell: 1 the claim's item alone, 2 the passage's item alone, 3 a pair
-    for wanted, relations in zip(claim, table, strict=True):
-        unmatched = UNMATCHED[wanted.content]
-        left = before[0] - unmatched
+    for item, relations in zip(claim, table, strict=True):
+        unmatched = UNMATCHED_COSTS[item.content]
+        left = previous_row[0] - unmatched
         row = [left]
         move = bytearray(width + 1)
         move[0] = 1
-        for at in range(width):
-            best, step = before[at + 1] - unmatched, 1
-            if left - skipped[at] > best:
-                best, step = left - skipped[at], 2
-            worth = relations.get(at)
-            if worth is not None and before[at] + worth[0] >= best:
-                best, step = before[at] + worth[0], 3
+        for column in range(width):
+            best, step = previous_row[column + 1] - unmatched, 1
+            if left - skipped[column] > best:
+                best, step = left - skipped[column], 2
+            worth = relations.get(column)
+            if worth is not None and previous_row[column] + worth[0] >= best:
+                best, step = previous_row[column] + worth[0], 3
             row.append(best)
-            move[at + 1] = step
+            move[column + 1] = step
             left = best
         moves.append(move)
-        before = row
-    return _traced(moves, table, max(range(width + 1), key=before.__getitem__) if free_end else width)
+        previous_row = row
+    return _trace_pairs(moves, table, max(range(width + 1), key=previous_row.__getitem__) if free_end else width)
 
 
-def _traced(moves: Sequence[bytearray], table: Sequence[dict[int, Worth]], at: int) -> list[AlignedPair]:
+def _trace_pairs(moves: Sequence[bytearray], table: Sequence[dict[int, Worth]], column: int) -> list[AlignedPair]:
     pairs = []
     row = len(moves)
-    while row and at:
-        step = moves[row - 1][at]
+    while row and column:
+        step = moves[row - 1][column]
         if step == 3:
-            pairs.append(AlignedPair(row - 1, at - 1, table[row - 1][at - 1][1]))
+            pairs.append(AlignedPair(row - 1, column - 1, table[row - 1][column - 1][1]))
         row -= step != 2
-        at -= step != 1
+        column -= step != 1
     return pairs[::-1]
 
 
-def _relations(claim: Sequence[Item], passage: Sequence[Item]) -> list[dict[int, Worth]]:
+def _build_relations(claim: Sequence[Item], passage: Sequence[Item]) -> list[dict[int, Worth]]:
     """Per item of the claim: the passage's items that it may stand beside, what that is worth, and how they relate."""
-    places: dict[str, list[int]] = {}
+    indices_by_key: dict[str, list[int]] = {}
     slots: list[int] = []
-    for at, word in enumerate(passage):
+    for index, word in enumerate(passage):
         for key in word.keys:
-            places.setdefault(key, []).append(at)
+            indices_by_key.setdefault(key, []).append(index)
         if word.kind != "word" or word.capital:
-            slots.append(at)
+            slots.append(index)
     table = []
-    for wanted in claim:
+    for item in claim:
         worths: dict[int, Worth] = {}
-        worth = (CONTENT if wanted.content else FUNCTION) if wanted.kind == "word" else SLOT
-        for key in wanted.keys:
-            worths.update(dict.fromkeys(places.get(key, ()), (worth, "same")))
-        if wanted.kind == "word":
-            for key, kind in opposed(wanted.key).items():
-                for at in places.get(key, ()):
-                    worths.setdefault(at, (RIVALS, kind))
-        if wanted.kind != "word" or wanted.capital:
-            for at in slots:
-                if at not in worths and (relation := related(wanted, passage[at])):
-                    worths[at] = (SLOT if relation == "same" else RIVALS), relation
+        worth = (CONTENT_WORTH if item.content else FUNCTION_WORTH) if item.kind == "word" else SLOT_WORTH
+        for key in item.keys:
+            worths.update(dict.fromkeys(indices_by_key.get(key, ()), (worth, "same")))
+        if item.kind == "word":
+            for key, kind in find_opposed(item.key).items():
+                for index in indices_by_key.get(key, ()):
+                    worths.setdefault(index, (RIVALS_WORTH, kind))
+        if item.kind != "word" or item.capital:
+            for index in slots:
+                if index not in worths and (relation := find_relation(item, passage[index])):
+                    worths[index] = (SLOT_WORTH if relation == "same" else RIVALS_WORTH), relation
         table.append(worths)
     return table
 
 
-def related(one: Item, other: Item) -> Relation | None:
+def find_relation(item: Item, other: Item) -> Relation | None:
     """How a name, number or date of the claim relates to one of the passage; None where they are of different kinds."""
-    if one.measure and other.measure:
-        if same_amount(one.measure, other.measure):
+    if item.measure and other.measure:
+        if is_same_amount(item.measure, other.measure):
             return "same"
-        if one.label or other.label:
+        if item.label or other.label:
             return "label"
-        units = {one.measure.unit, other.measure.unit} - {""}
-        if len(units) > 1 and not {*one.measure.values}.isdisjoint(other.measure.values):
+        units = {item.measure.unit, other.measure.unit} - {""}
+        if len(units) > 1 and not {*item.measure.values}.isdisjoint(other.measure.values):
             return "unit"
-        return "number" if alike(one.measure, other.measure) else None
-    if {one.kind, other.kind} == {"date", "number"}:
-        return _year(one, other) if one.kind == "date" else _year(other, one)
-    if one.kind == other.kind == "date":
-        spans = SPAN.search(one.text) is not None and SPAN.search(other.text) is not None
-        same = set(one.parts) == set(other.parts) if spans else same_day(one.parts, other.parts)
+        return "number" if is_same_dimension(item.measure, other.measure) else None
+    if {item.kind, other.kind} == {"date", "number"}:
+        return _relate_year(item, other) if item.kind == "date" else _relate_year(other, item)
+    if item.kind == other.kind == "date":
+        spans = SPAN.search(item.text) is not None and SPAN.search(other.text) is not None
+        same = set(item.parts) == set(other.parts) if spans else is_same_day(item.parts, other.parts)
         return "same" if same else "date"
-    if not {one.kind, other.kind} <= {"name", "word"} or not one.parts or not other.parts:
+    if not {item.kind, other.kind} <= {"name", "word"} or not item.parts or not other.parts:
         return None
-    if same_name(one.parts, other.parts):
+    if is_same_name(item.parts, other.parts):
         return "same"
-    return "name" if one.kind == other.kind == "name" else None
+    return "name" if item.kind == other.kind == "name" else None
 
 
-def _year(date: Item, number: Item) -> Relation | None:
+def _relate_year(date: Item, number: Item) -> Relation | None:
     """How a bare year relates to a number that may be one, as its place alone tells: "in 1844", "between 1790 and"."""
     year, figure, measure = date.key, number.figure, number.measure
-    if not (year.isdigit() and figure.isdigit()) or len(figure) < FEWEST_DIGITS or measure is None or measure.unit:
+    if not (year.isdigit() and figure.isdigit()) or len(figure) < MIN_DIGITS or measure is None or measure.unit:
         return None
     if year == figure:
         return "same"

@@ -9,21 +9,23 @@ from functools import lru_cache
 from math import log
 from typing import NamedTuple
 
-from ragauge.judges.local.index import STOPS, units_of
-from ragauge.text.tables import Table, TableCell, years
+from ragauge.judges.local.index import STOP_UNITS, split_units
+from ragauge.text.tables import Table, TableCell, find_years
 from ragauge.text.word_files import read_patterns, read_sets
 
-LONGEST = 1_000  # characters of a question or claim that are looked at
-COVERED = 0.6  # share of a row's label, by weight, that names it
-ALIKE = 0.15  # scores as near as this are ties
-MISSED = 0.8  # what a word of a label counts that is not named, against one that is
-LIGHTLY = 0.3  # what a number, or "total" or "net", in a label counts where it is not named, against a word
+MAX_TEXT_CHARS = 1_000  # characters of a question or claim that are looked at
+MIN_COVERED = 0.6  # share of a row's label, by weight, that names it
+TIE_MARGIN = 0.15  # scores as near as this are ties
+MISSED_WEIGHT = 0.8  # what a word of a label counts that is not named, against one that is
+LIGHT_WEIGHT = 0.3  # what a number, or "total" or "net", in a label counts where it is not named, against a word
 FORMS = read_patterns(__file__, "cells")
-PLAIN, SHARED = read_sets(__file__, "cells", "nothing shares")  # of no column of its own; asking for a share
-LIGHT = frozenset(["total", "net"])
-SECTION = 0.6  # what a word of a row's section counts, against one of its label
-MOST_LINES = 12  # rows, and groups of columns, that are looked at
-KEPT = frozenset(["other", "not", "non", "befor", "after", "under", "over", "before"])  # tell one row from another
+PLAIN_WORDS, SHARE_WORDS = read_sets(__file__, "cells", "nothing shares")  # of no column of its own; asking for a share
+LIGHT_WORDS = frozenset(["total", "net"])
+SECTION_WEIGHT = 0.6  # what a word of a row's section counts, against one of its label
+MAX_LINES = 12  # rows, and groups of columns, that are looked at
+KEPT_STOPS = frozenset(
+    ["other", "not", "non", "befor", "after", "under", "over", "before"]
+)  # tell one row from another
 
 
 class NamedInClaim(NamedTuple):
@@ -51,7 +53,7 @@ class TableLine(NamedTuple):
     entries: tuple[LineCell, ...]  # in the table's order
 
 
-class Linked(NamedTuple):
+class LinkedLines(NamedTuple):
     """The part of a table that a question speaks of."""
 
     best: tuple[TableLine, ...]  # lines of what is named best; several where nothing tells them apart
@@ -63,49 +65,59 @@ class Linked(NamedTuple):
 
 
 @lru_cache(maxsize=256)
-def asked(text: str) -> NamedInClaim:
+def parse_named(text: str) -> NamedInClaim:
     """Reads a question or claim."""
-    text = text[:LONGEST]
-    named_years = tuple(dict.fromkeys(years(text)))
+    text = text[:MAX_TEXT_CHARS]
+    named_years = tuple(dict.fromkeys(find_years(text)))
     spans = len(named_years) > 1 and FORMS["from_to"].search(text) is not None
-    return NamedInClaim(_content(text), named_years, spans, _months(text))
+    return NamedInClaim(_list_content(text), named_years, spans, _find_months(text))
 
 
-def _months(text: str) -> frozenset[str]:
+def _find_months(text: str) -> frozenset[str]:
     return frozenset(match[0].lower() for match in FORMS["month"].finditer(text))
 
 
 @lru_cache(maxsize=256)
-def link(table: Table, ask: NamedInClaim) -> Linked | None:
+def link_table(table: Table, ask: NamedInClaim) -> LinkedLines | None:
     """The lines of a table that are spoken of; None where none is."""
-    groups = _groups(table, ask)
-    rows = _scores(table.labels, ask.words, table.sections)
-    lines = {row: _row_lines(table, row, groups, ask) for row in range(len(table.labels))}
-    kept = _best(rows, _dated(lines, ask))
-    if not kept:
-        return _columns(table, ask)
-    shown = tuple(_merged(table, [line for row in kept[:MOST_LINES] for line in lines[row]]))
-    order = [(row, column) for row, column in _named(rows, ask.words) if lines[row]]
-    named = tuple(TableLine(row, column, line.header, line.entries) for row, column in order for line in lines[row][:1])
-    there = {entry.year for line in shown for entry in line.entries} | {None}
-    dated = set(ask.years) <= there or not there - {None}
-    headers = [_content(line.header) for line in lines[kept[0]]]
+    groups = _group_columns(table, ask)
+    rows = _score_labels(table.labels, ask.words, table.sections)
+    lines = {row: _build_row_lines(table, row, groups, ask) for row in range(len(table.labels))}
+    best_rows = _select_best(rows, _select_dated_rows(lines, ask))
+    if not best_rows:
+        return _link_columns(table, ask)
+    best_lines = tuple(_merge_rows(table, [line for row in best_rows[:MAX_LINES] for line in lines[row]]))
+    order = [(row, column) for row, column in _find_named(rows, ask.words) if lines[row]]
+    named_lines = tuple(
+        TableLine(row, column, line.header, line.entries) for row, column in order for line in lines[row][:1]
+    )
+    present_years = {entry.year for line in best_lines for entry in line.entries} | {None}
+    dated = set(ask.years) <= present_years or not present_years - {None}
+    headers = [_list_content(line.header) for line in lines[best_rows[0]]]
     common = set.intersection(*map(set, headers)) if len(headers) > 1 else set()
-    own = _scores([" ".join(word for word in header if word not in common) for header in headers], ask.words)
-    sides = tuple(lines[kept[0]][n]._replace(place=column) for n, column in _named(own, ask.words))
-    return Linked(shown, named, sides, max(rows[row].covered for row in kept), dated) if shown else None
+    header_scores = _score_labels(
+        [" ".join(word for word in header if word not in common) for header in headers], ask.words
+    )
+    header_lines = tuple(
+        lines[best_rows[0]][n]._replace(place=column) for n, column in _find_named(header_scores, ask.words)
+    )
+    return (
+        LinkedLines(best_lines, named_lines, header_lines, max(rows[row].covered for row in best_rows), dated)
+        if best_lines
+        else None
+    )
 
 
-def _merged(table: Table, lines: Sequence[TableLine]) -> Iterator[TableLine]:
+def _merge_rows(table: Table, lines: Sequence[TableLine]) -> Iterator[TableLine]:
     """Rows of one name that stand under one year each as one line."""
-    alike: dict[tuple[str, str], list[TableLine]] = {}
+    groups: dict[tuple[str, str], list[TableLine]] = {}
     for line in lines:
-        alike.setdefault((_kind(table.labels[line.row or 0]), line.header), []).append(line)
-    for same in alike.values():
+        groups.setdefault((_strip_dates(table.labels[line.row or 0]), line.header), []).append(line)
+    for same in groups.values():
         entries = tuple(entry for line in same for entry in line.entries)
         dates = {entry.year for entry in entries}
-        whole = None not in dates and len(dates) == len(entries)
-        yield from [same[0]._replace(entries=entries)] if whole else same
+        is_series = None not in dates and len(dates) == len(entries)
+        yield from [same[0]._replace(entries=entries)] if is_series else same
 
 
 class _Score(NamedTuple):
@@ -114,140 +126,158 @@ class _Score(NamedTuple):
     hits: frozenset[str]
 
 
-def _scores(labels: Sequence[str], words: Sequence[str], sections: Sequence[str] = ()) -> list[_Score]:
+def _score_labels(labels: Sequence[str], words: Sequence[str], sections: Sequence[str] = ()) -> list[_Score]:
     """How well each label is named: its words that are, by how rare they are among the labels, less half the others."""
-    own = [_content(FORMS["round"].sub(" ", label)) or _content(label) for label in labels]
-    full = [_content(label) for label in labels]
-    above = [set(_content(section)) - set(row) for section, row in zip(sections or [""] * len(own), full, strict=True)]
+    label_words = [_list_content(FORMS["round"].sub(" ", label)) or _list_content(label) for label in labels]
+    full = [_list_content(label) for label in labels]
+    above = [
+        set(_list_content(section)) - set(row)
+        for section, row in zip(sections or [""] * len(label_words), full, strict=True)
+    ]
     often = Counter(word for row, over in zip(full, above, strict=True) for word in {*row, *over})
     weight = {word: log(1 + len(labels) / count) for word, count in often.items()}
-    named = frozenset(words)
+    named_words = frozenset(words)
     scores = []
-    for n, row in enumerate(own):
-        hits = frozenset(full[n]) & named
+    for n, row in enumerate(label_words):
+        hits = frozenset(full[n]) & named_words
         hit = sum(weight[word] for word in hits)
-        missed = sum(weight[word] * (LIGHTLY if word.isdigit() or word in LIGHT else 1) for word in set(row) - named)
-        over = SECTION * sum(weight[word] for word in above[n] & named) if hits else 0.0
-        scores.append(_Score(hit - MISSED * missed + over, hit / (hit + missed) if hit else 0.0, hits))
+        missed = sum(
+            weight[word] * (LIGHT_WEIGHT if word.isdigit() or word in LIGHT_WORDS else 1)
+            for word in set(row) - named_words
+        )
+        over = SECTION_WEIGHT * sum(weight[word] for word in above[n] & named_words) if hits else 0.0
+        scores.append(_Score(hit - MISSED_WEIGHT * missed + over, hit / (hit + missed) if hit else 0.0, hits))
     return scores
 
 
 @lru_cache(maxsize=256)
-def _content(label: str) -> tuple[str, ...]:
-    return tuple(unit for unit in units_of(FORMS["glued"].sub("", label), "words") if unit not in STOPS or unit in KEPT)
+def _list_content(label: str) -> tuple[str, ...]:
+    return tuple(
+        unit
+        for unit in split_units(FORMS["glued"].sub("", label), "words")
+        if unit not in STOP_UNITS or unit in KEPT_STOPS
+    )
 
 
-def _best(scores: Sequence[_Score], among: Iterable[int] | None = None) -> list[int]:
+def _select_best(scores: Sequence[_Score], among: Iterable[int] | None = None) -> list[int]:
     able = [n for n in (range(len(scores)) if among is None else among) if scores[n].hits]
     if not able:
         return []
     top = max(scores[n].value for n in able)
-    return [n for n in able if scores[n].value >= top - ALIKE]
+    return [n for n in able if scores[n].value >= top - TIE_MARGIN]
 
 
-def _dated(lines: Mapping[int, Sequence[TableLine]], ask: NamedInClaim) -> list[int]:
+def _select_dated_rows(lines: Mapping[int, Sequence[TableLine]], ask: NamedInClaim) -> list[int]:
     """Rows with numbers, and where any has one of a year that is asked for only those, and those without years."""
-    filled = [row for row, own in lines.items() if own]
+    filled = [row for row, own_lines in lines.items() if own_lines]
     dates = {row: {entry.year for line in lines[row] for entry in line.entries} - {None} for row in filled}
     if not any(dates[row] & set(ask.years) for row in filled):
         return filled
     return [row for row in filled if not dates[row] or dates[row] & set(ask.years)]
 
 
-def _named(scores: Sequence[_Score], words: Sequence[str]) -> list[tuple[int, int]]:
+def _find_named(scores: Sequence[_Score], words: Sequence[str]) -> list[tuple[int, int]]:
     """Rows that are named by words of their own, in the order of the words, and where they stand."""
     taken: set[int] = set()
     pairs = []
-    order = sorted((n for n, score in enumerate(scores) if score.covered >= COVERED), key=lambda n: -scores[n].value)
-    for n in order[: 2 * MOST_LINES]:
+    order = sorted(
+        (n for n, score in enumerate(scores) if score.covered >= MIN_COVERED), key=lambda n: -scores[n].value
+    )
+    for n in order[: 2 * MAX_LINES]:
         free = [index for index, word in enumerate(words) if word in scores[n].hits and index not in taken]
         if {words[index] for index in free} != scores[n].hits:
             continue
         rare = next(index for index in free if free.count(index))
-        own = _nearest(free, words, rare)
-        taken |= own
-        pairs.append((n, min(own)))
+        indices = _select_nearest(free, words, rare)
+        taken |= indices
+        pairs.append((n, min(indices)))
     return sorted(pairs, key=lambda pair: pair[1])
 
 
-def _nearest(free: Sequence[int], words: Sequence[str], first: int) -> set[int]:
+def _select_nearest(free: Sequence[int], words: Sequence[str], first: int) -> set[int]:
     """One place for each word, close together: of several that are named alike, the closest to the words named once."""
     once = [index for index in free if sum(words[other] == words[index] for other in free) == 1]
     middle = sum(once) / len(once) if once else first
-    chosen: dict[str, int] = {}
+    index_by_word: dict[str, int] = {}
     for nearest in sorted(free, key=lambda index: (abs(index - middle), -index)):
-        chosen.setdefault(words[nearest], nearest)
-    return set(chosen.values())
+        index_by_word.setdefault(words[nearest], nearest)
+    return set(index_by_word.values())
 
 
-def _groups(table: Table, ask: NamedInClaim) -> list[tuple[str, list[int]]]:
+def _group_columns(table: Table, ask: NamedInClaim) -> list[tuple[str, list[int]]]:
     """Columns that say the same but for the year, those named best first, and only those where any is named."""
     groups: dict[str, list[int]] = {}
     for column, header in enumerate(table.headers[1:], 1):
-        groups.setdefault(_kind(header), []).append(column)
+        groups.setdefault(_strip_dates(header), []).append(column)
     kinds = list(groups)
-    common = set.intersection(*(set(_content(kind)) for kind in kinds)) if len(kinds) > 1 else set()
-    scores = _scores([" ".join(word for word in _content(kind) if word not in common) for kind in kinds], ask.words)
-    shares = {n for n, kind in enumerate(kinds) if FORMS["share"].search(kind) and SHARED.isdisjoint(ask.words)}
-    best = [n for n in _best(scores) if n not in shares] or [n for n in range(len(kinds)) if n not in shares]
+    common = set.intersection(*(set(_list_content(kind)) for kind in kinds)) if len(kinds) > 1 else set()
+    scores = _score_labels(
+        [" ".join(word for word in _list_content(kind) if word not in common) for kind in kinds], ask.words
+    )
+    shares = {n for n, kind in enumerate(kinds) if FORMS["share"].search(kind) and SHARE_WORDS.isdisjoint(ask.words)}
+    best = [n for n in _select_best(scores) if n not in shares] or [n for n in range(len(kinds)) if n not in shares]
     best = best or list(range(len(kinds)))
-    own = [n for n, _ in _named(scores, ask.words) if n not in best and n not in shares]
-    chosen = {*best, *own}
-    rest = (n for n in range(len(kinds)) if n not in chosen and n not in shares)
-    order = [*best, *own, *(n for n in rest if PLAIN.issuperset(_content(kinds[n])))]
-    return [(kinds[n], groups[kinds[n]]) for n in order[:MOST_LINES]]
+    named_kinds = [n for n, _ in _find_named(scores, ask.words) if n not in best and n not in shares]
+    selected = {*best, *named_kinds}
+    remaining = (n for n in range(len(kinds)) if n not in selected and n not in shares)
+    order = [*best, *named_kinds, *(n for n in remaining if PLAIN_WORDS.issuperset(_list_content(kinds[n])))]
+    return [(kinds[n], groups[kinds[n]]) for n in order[:MAX_LINES]]
 
 
 @lru_cache(maxsize=256)
-def _kind(header: str) -> str:
+def _strip_dates(header: str) -> str:
     """A header without its years and dates."""
     bare = FORMS["dates"].sub(" ", FORMS["days"].sub(" ", header))
     return " ".join(re.sub(r"[^\w%$€£¥₹]", " ", bare).split()).lower()
 
 
-def _row_lines(table: Table, row: int, groups: Sequence[tuple[str, list[int]]], ask: NamedInClaim) -> list[TableLine]:
-    cells = {cell.column: cell for cell in _by_row(table).get(row, ())}
-    above, own = years(table.sections[row]), years(table.labels[row])
+def _build_row_lines(
+    table: Table, row: int, groups: Sequence[tuple[str, list[int]]], ask: NamedInClaim
+) -> list[TableLine]:
+    cells = {cell.column: cell for cell in _group_by_row(table).get(row, ())}
+    section_years, label_years = find_years(table.sections[row]), find_years(table.labels[row])
     lines = []
     for kind, columns in groups:
         entries = []
         for column in columns:
             if column in cells:
-                dates = above or years(table.headers[column]) or own
+                dates = section_years or find_years(table.headers[column]) or label_years
                 entries.append(LineCell(cells[column], dates[-1] if dates else None))
         if ask.months and len({entry.year for entry in entries}) < len(entries):  # of several of one year, by months
-            asked_for = [entry for entry in entries if _months(table.headers[entry.cell.column]) & ask.months]
+            asked_for = [entry for entry in entries if _find_months(table.headers[entry.cell.column]) & ask.months]
             entries = asked_for or entries
         if entries:
             lines.append(TableLine(row, 0, kind, tuple(entries)))
     return lines
 
 
-def _columns(table: Table, ask: NamedInClaim) -> Linked | None:
+def _link_columns(table: Table, ask: NamedInClaim) -> LinkedLines | None:
     """Where the rows are years and the columns are what is measured."""
-    scores = _scores([_kind(header) for header in table.headers], ask.words)
-    rows = {n: years(label)[-1:] for n, label in enumerate(table.labels)}
+    scores = _score_labels([_strip_dates(header) for header in table.headers], ask.words)
+    rows = {n: find_years(label)[-1:] for n, label in enumerate(table.labels)}
     if len(rows) > 1 and not any(rows.values()):
         return None  # rows of other things, and which is meant is not said
-    shown = [_column_line(table, column, 0, rows) for column in _best(scores)[:MOST_LINES]]
-    order = _named(scores, ask.words)
-    named = tuple(_column_line(table, column, position, rows) for column, position in order)
-    shown = [line for line in shown if line.entries]
-    if not shown:
+    lines = [_build_column_line(table, column, 0, rows) for column in _select_best(scores)[:MAX_LINES]]
+    order = _find_named(scores, ask.words)
+    named_lines = tuple(_build_column_line(table, column, position, rows) for column, position in order)
+    lines = [line for line in lines if line.entries]
+    if not lines:
         return None
-    there = {entry.year for line in shown for entry in line.entries}
-    covered = max(scores[column].covered for column in _best(scores))
-    return Linked(tuple(shown), named, (), covered, set(ask.years) <= there or not there - {None})
+    present_years = {entry.year for line in lines for entry in line.entries}
+    covered = max(scores[column].covered for column in _select_best(scores))
+    return LinkedLines(
+        tuple(lines), named_lines, (), covered, set(ask.years) <= present_years or not present_years - {None}
+    )
 
 
-def _column_line(table: Table, column: int, position: int, rows: dict[int, list[int]]) -> TableLine:
+def _build_column_line(table: Table, column: int, position: int, rows: dict[int, list[int]]) -> TableLine:
     cells = [cell for cell in table.cells if cell.column == column]
     entries = tuple(LineCell(cell, rows[cell.row][0] if rows[cell.row] else None) for cell in cells)
-    return TableLine(None, position, _kind(table.headers[column]), entries)
+    return TableLine(None, position, _strip_dates(table.headers[column]), entries)
 
 
 @lru_cache(maxsize=256)
-def _by_row(table: Table) -> dict[int, tuple[TableCell, ...]]:
+def _group_by_row(table: Table) -> dict[int, tuple[TableCell, ...]]:
     by_row: dict[int, list[TableCell]] = {}
     for cell in table.cells:
         by_row.setdefault(cell.row, []).append(cell)

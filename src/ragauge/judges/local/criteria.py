@@ -17,35 +17,43 @@ from ragauge.core.ask import Reply
 from ragauge.core.criterion import CriterionVerdict
 from ragauge.core.facts import CoverFacts, CriteriaFacts
 from ragauge.judges.inputs import CoverAspects, CoverCriteria, MeetCriteria
-from ragauge.judges.judge import Asking
-from ragauge.judges.local.answer_type import carries, wanted_kind
-from ragauge.judges.local.index import Mode, mode_of
+from ragauge.judges.judge import AskGenerator
+from ragauge.judges.local.answer_type import find_answer_kind, has_answer_kind
+from ragauge.judges.local.index import Mode, detect_mode
 from ragauge.judges.local.refusals import is_refusal
-from ragauge.judges.local.relevance import PreparedQuestion, chosen, embed, language_of
-from ragauge.judges.local.short_answers import AnswerClaim, ReferencePart, plain_units, readings
-from ragauge.judges.local.statements import bare, statements
-from ragauge.judges.similarity import cosine_scale, standard_table
-from ragauge.text.language import guess
-from ragauge.text.patterns import ADDRESS, BRACKETED, BULLET, MARKDOWN, matches
-from ragauge.text.sentences import split
-from ragauge.text.specifics import DATE, EXACT, NAME, NUMBER, PERCENT, Kind, find
-from ragauge.text.tokens import answer_tokens
+from ragauge.judges.local.relevance import PreparedQuestion, build_embed_ask, detect_language, select_scorer
+from ragauge.judges.local.short_answers import AnswerClaim, ReferencePart, list_plain_units, list_readings
+from ragauge.judges.local.statements import find_statements, strip_marks
+from ragauge.judges.similarity import compute_standard_table, find_scale
+from ragauge.text.language import guess_language
+from ragauge.text.patterns import ADDRESS, BRACKETED_CITATION, BULLET, MARKDOWN, matches_pattern
+from ragauge.text.sentences import split_sentences
+from ragauge.text.specifics import (
+    DATE_KINDS,
+    EXACT_KINDS,
+    NAME_KINDS,
+    NUMBER_KINDS,
+    PERCENT_KINDS,
+    Kind,
+    find_specifics,
+)
+from ragauge.text.tokens import split_answer_tokens
 from ragauge.text.word_files import read_patterns, read_words
 
 ASPECTS_VERSION, CRITERIA_VERSION = 1, 2
-LONGEST = 500  # characters of a criterion that are read
-MOST_SENTENCES = 200  # of an answer that are looked at
+MAX_CRITERION_CHARS = 500  # characters of a criterion that are read
+MAX_SENTENCES = 200  # of an answer that are looked at
 
 WORDS, FORMS = read_words(__file__, "criteria"), read_patterns(__file__, "criteria")
-LANGUAGES, SPELLED = (
+LANGUAGES, NUMBER_WORDS = (
     dict(entry.split() for entry in WORDS[kind].replace("\n", ",").split(",") if entry.strip())
     for kind in ("languages", "numbers")
 )
 MONEY = frozenset("$€£¥₹₩₽") | {"CHF", "cents"}
 
-COUNTED: Mapping[str, Callable[[str], int]] = {
+UNIT_COUNTERS: Mapping[str, Callable[[str], int]] = {
     "word": lambda text: len(FORMS["word"].findall(text)),
-    "sentence": lambda text: sum(FORMS["word"].search(sentence.text) is not None for sentence in split(text)),
+    "sentence": lambda text: sum(FORMS["word"].search(sentence.text) is not None for sentence in split_sentences(text)),
     "character": lambda text: len(text.strip()),
     "letter": lambda text: sum(map(str.isalpha, text)),
     "paragraph": lambda text: sum(bool(block.strip()) for block in re.split(r"\n\s*\n", text)),
@@ -61,97 +69,97 @@ LIMITS: Mapping[str, Callable[[int], tuple[int, float]]] = {  # in the order in 
 }
 
 
-def holds(text: str, kinds: Collection[Kind]) -> bool:
+def has_specific(text: str, kinds: Collection[Kind]) -> bool:
     """Whether a text has a specific of one of these kinds."""
-    return bool(find(text, kinds))
+    return bool(find_specifics(text, kinds))
 
 
-def names_money(text: str) -> bool:
+def has_money(text: str) -> bool:
     """Whether a text names an amount of money."""
-    return any(mark.unit in MONEY for mark in find(text, NUMBER))
+    return any(mark.unit in MONEY for mark in find_specifics(text, NUMBER_KINDS))
 
 
 # of kinds that no single pattern shows
 CHECKS: Mapping[str, Callable[[str], bool]] = {
-    "cites": lambda text: any(sign.search(text) for sign in (BRACKETED, ADDRESS, FORMS["sign_cites"])),
+    "cites": lambda text: any(sign.search(text) for sign in (BRACKETED_CITATION, ADDRESS, FORMS["sign_cites"])),
     "link": lambda text: ADDRESS.search(text) is not None,
-    "bullets": lambda text: COUNTED["bullet"](text) > 0,
+    "bullets": lambda text: UNIT_COUNTERS["bullet"](text) > 0,
     "markdown": lambda text: MARKDOWN.search(text) is not None,
-    "number": lambda text: holds(text, EXACT),
-    "percentage": lambda text: holds(text, PERCENT),
-    "date": lambda text: holds(text, DATE),
-    "price": names_money,
-    "json": lambda text: matches("json_block", text),
+    "number": lambda text: has_specific(text, EXACT_KINDS),
+    "percentage": lambda text: has_specific(text, PERCENT_KINDS),
+    "date": lambda text: has_specific(text, DATE_KINDS),
+    "price": has_money,
+    "json": lambda text: matches_pattern("json_block", text),
 }
 
 
 _KINDS: dict[str, Callable[[str], bool]] = {
-    "money": lambda text: names_money(text) or holds(text, PERCENT),
-    "date": lambda text: holds(text, DATE) or FORMS["day"].search(text) is not None,
+    "money": lambda text: has_money(text) or has_specific(text, PERCENT_KINDS),
+    "date": lambda text: has_specific(text, DATE_KINDS) or FORMS["day"].search(text) is not None,
     "year": lambda text: FORMS["sign_year"].search(text) is not None,
-    "amount": lambda text: holds(text, EXACT),
-    "name": lambda text: holds(text, NAME),
+    "amount": lambda text: has_specific(text, EXACT_KINDS),
+    "name": lambda text: has_specific(text, NAME_KINDS),
 }
-KINDS = {unit: _KINDS[kind] for kind, nouns in WORDS["kinds"].items() for unit in plain_units(nouns)}
+KINDS = {unit: _KINDS[kind] for kind, nouns in WORDS["kinds"].items() for unit in list_plain_units(nouns)}
 
 
-def checked(criterion: str, answer: str) -> bool | None:
+def check_exactly(criterion: str, answer: str) -> bool | None:
     """Whether the answer meets a criterion that can be checked exactly; None where it is no such criterion.
 
-    >>> checked("is at most 5 words", "It costs 49 euros."), checked("is polite", "Thanks!")
+    >>> check_exactly("is at most 5 words", "It costs 49 euros."), check_exactly("is polite", "Thanks!")
     (True, None)
     """
-    for check in (_length, _literal, _kind):
+    for check in (_check_length, _check_literal, _check_kind):
         outcome = check(criterion, answer)
         if outcome is not None:
             return outcome
-    return declines(answer) if FORMS["declines"].match(criterion) else None
+    return has_refusal(answer) if FORMS["declines"].match(criterion) else None
 
 
-def declines(answer: str) -> bool:
+def has_refusal(answer: str) -> bool:
     """Whether an answer declines, wholly or in some sentence."""
-    spoken = statements(answer)
+    spoken = find_statements(answer)
     return spoken.refuses or spoken.declined or is_refusal(answer)
 
 
-def _length(criterion: str, answer: str) -> bool | None:
+def _check_length(criterion: str, answer: str) -> bool | None:
     both = FORMS["between"].fullmatch(criterion)
     if both is not None:
-        return _number(both[1]) <= COUNTED[both[3].lower()](answer) <= _number(both[2])
+        return _parse_number(both[1]) <= UNIT_COUNTERS[both[3].lower()](answer) <= _parse_number(both[2])
     for name, bounds in LIMITS.items():
         match = FORMS[name].fullmatch(criterion)
         if match is not None:
             number, unit = [group for group in match.groups() if group is not None][:2]
-            low, high = bounds(_number(number))
-            return low <= COUNTED[unit.lower()](answer) <= high
+            low, high = bounds(_parse_number(number))
+            return low <= UNIT_COUNTERS[unit.lower()](answer) <= high
     return None
 
 
-def _number(text: str) -> int:
-    return int(SPELLED.get(text.lower(), text.replace(",", "")))
+def _parse_number(text: str) -> int:
+    return int(NUMBER_WORDS.get(text.lower(), text.replace(",", "")))
 
 
-def _literal(criterion: str, answer: str) -> bool | None:
+def _check_literal(criterion: str, answer: str) -> bool | None:
     """The criterion quotes words that have to stand in the answer, at its start or at its end."""
     match = FORMS["literal"].fullmatch(criterion)
     if match is None or not FORMS["literal_verb"].fullmatch(criterion[: match.start(2) - 1].strip()):
         return None
-    wanted, given = answer_tokens(match[2]), answer_tokens(answer)
-    where = (match[1] or "").lower()[:1]
-    if not wanted:
+    quoted_tokens, answer_words = split_answer_tokens(match[2]), split_answer_tokens(answer)
+    position = (match[1] or "").lower()[:1]
+    if not quoted_tokens:
         return match[2] in answer
-    if where in ("s", "b", "o"):
-        return given[: len(wanted)] == wanted
-    if where in ("e", "c"):
-        return given[-len(wanted) :] == wanted
-    return f" {' '.join(wanted)} " in f" {' '.join(given)} "
+    if position in ("s", "b", "o"):
+        return answer_words[: len(quoted_tokens)] == quoted_tokens
+    if position in ("e", "c"):
+        return answer_words[-len(quoted_tokens) :] == quoted_tokens
+    return f" {' '.join(quoted_tokens)} " in f" {' '.join(answer_words)} "
 
 
-def _kind(criterion: str, answer: str) -> bool | None:
+def _check_kind(criterion: str, answer: str) -> bool | None:
     match = FORMS["language"].fullmatch(criterion)
-    named = LANGUAGES.get(match[1].lower()) if match is not None else None
-    if named is not None and (code := guess(answer)) != "und":
-        return bool(code == named)
+    language_code = LANGUAGES.get(match[1].lower()) if match is not None else None
+    if language_code is not None and (code := guess_language(answer)) != "und":
+        return bool(code == language_code)
     for name, form in FORMS.items():
         head, _, kind = name.partition("_")
         if head == "kind" and form.fullmatch(criterion):
@@ -164,40 +172,47 @@ class PreparedAnswer:
 
     def __init__(self, answer: str) -> None:
         self.answer = answer
-        self.said = [AnswerClaim(bare(sentence.text)) for sentence in split(answer)[:MOST_SENTENCES]]
+        self.said = [AnswerClaim(strip_marks(sentence.text)) for sentence in split_sentences(answer)[:MAX_SENTENCES]]
 
-    def meets(self, criterion: str) -> bool | None:
+    def check_criterion(self, criterion: str) -> bool | None:
         """Whether the answer meets a criterion; None where that takes reading."""
-        core = FORMS["subject"].sub("", criterion[:LONGEST].strip()).strip(" .")
+        core = FORMS["subject"].sub("", criterion[:MAX_CRITERION_CHARS].strip()).strip(" .")
         neither = FORMS["neither"].search(core)
         if neither is not None:
             head = core[: neither.start()]
-            return _every([self.meets(f"does not {head} {part}") for part in (neither[1], core[neither.end() :])])
-        parts = _conjuncts(core)
-        if len(parts) > 1:
-            return _every([self.meets(part) for part in parts])
+            return _combine_verdicts(
+                [
+                    self.check_criterion(f"does not {head} {conjunct}")
+                    for conjunct in (neither[1], core[neither.end() :])
+                ]
+            )
+        conjuncts = _split_conjuncts(core)
+        if len(conjuncts) > 1:
+            return _combine_verdicts([self.check_criterion(conjunct) for conjunct in conjuncts])
         denied = FORMS["denied"].match(core)
         if denied is None:
-            return self._does(core)
-        rest = core[denied.end() :]
-        done = self._does(f"mentions {rest}" if denied["noun"] and not FORMS["mention"].match(rest) else rest)
-        return None if done is None else not done
+            return self._check_core(core)
+        predicate = core[denied.end() :]
+        outcome = self._check_core(
+            f"mentions {predicate}" if denied["noun"] and not FORMS["mention"].match(predicate) else predicate
+        )
+        return None if outcome is None else not outcome
 
-    def _does(self, core: str) -> bool | None:
+    def _check_core(self, core: str) -> bool | None:
         """Of a criterion without its subject and denial."""
-        exact = checked(core, self.answer)
+        exact = check_exactly(core, self.answer)
         mention = FORMS["mention"].match(core)
         if exact is not None or mention is None:
             return exact
         content = FORMS["manner"].sub("", core[mention.end() :].strip(" .,"))
         if FORMS["told"].match(content):
             return None
-        accepted = readings(content)
-        if any(all(any(_names(claim, part) for claim in self.said) for part in each) for each in accepted):
+        accepted = list_readings(content)
+        if any(all(any(_names_part(claim, part) for claim in self.said) for part in each) for each in accepted):
             return True
-        return None if any(map(self._partly, accepted)) else False
+        return None if any(map(self._is_partly_met, accepted)) else False
 
-    def _partly(self, parts: Sequence[ReferencePart]) -> bool:
+    def _is_partly_met(self, parts: Sequence[ReferencePart]) -> bool:
         """Whether something of it is there and no number is missing: the rest may be there in other words."""
         numbers = list(chain.from_iterable(part.numbers for part in parts))
         if numbers:
@@ -208,7 +223,7 @@ class PreparedAnswer:
         )
 
 
-def _names(claim: AnswerClaim, part: ReferencePart) -> bool:
+def _names_part(claim: AnswerClaim, part: ReferencePart) -> bool:
     """Whether a sentence names a part, or has a thing of the kind that a noun of it stands for."""
     kinds = [KINDS[word] for word in part.words if word in KINDS]
     return claim.says(part) or (
@@ -219,97 +234,106 @@ def _names(claim: AnswerClaim, part: ReferencePart) -> bool:
     )
 
 
-def _every(verdicts: Sequence[bool | None]) -> bool | None:
+def _combine_verdicts(verdicts: Sequence[bool | None]) -> bool | None:
     """Whether all hold; one that fails decides, one without a verdict leaves it open."""
     return False if False in verdicts else None if None in verdicts else True
 
 
-def _conjuncts(core: str) -> list[str]:
+def _split_conjuncts(core: str) -> list[str]:
     """Criteria joined by "and", where each begins with what the answer does."""
-    parts, start = [], 0
-    for cut in FORMS["joined"].finditer(core) if checked(core, "") is None else ():
-        rest = core[cut.end() :]
-        if FORMS["mention"].match(rest) or FORMS["denied"].match(rest) or checked(rest, "") is not None:
-            parts.append(core[start : cut.start()])
+    conjuncts, start = [], 0
+    for cut in FORMS["joined"].finditer(core) if check_exactly(core, "") is None else ():
+        remaining = core[cut.end() :]
+        if (
+            FORMS["mention"].match(remaining)
+            or FORMS["denied"].match(remaining)
+            or check_exactly(remaining, "") is not None
+        ):
+            conjuncts.append(core[start : cut.start()])
             start = cut.end()
-    return [*parts, core[start:]]
+    return [*conjuncts, core[start:]]
 
 
-MOST_COMPARED = 200  # of an answer that are compared with each aspect
-NEAR = 0.35  # relevance that will do where the kind of thing asked for is there
-SHARED = 2  # words that two aspects of one thing have in common
+MAX_COMPARED_SENTENCES = 200  # of an answer that are compared with each aspect
+MIN_RELEVANCE = 0.35  # relevance that will do where the kind of thing asked for is there
+MIN_SHARED_WORDS = 2  # words that two aspects of one thing have in common
 
 
-def cover_aspects(inputs: CoverAspects, judge_repeat: int = 0) -> Asking:
+def cover_aspects(inputs: CoverAspects, judge_repeat: int = 0) -> AskGenerator:
     """An aspect is met when some sentence of the answer is about it; a refusal meets none.
 
     About: relevant, as by rate_passages, with the kind of thing that the aspect asks for ("how long": an amount), and
     not about another aspect that differs in a word ("the price of plan B" beside "the price of plan A").
     """
-    spoken = statements(inputs.answer)
+    spoken = find_statements(inputs.answer)
     if not spoken.claims:
         return CoverFacts((False,) * len(inputs.aspects))
-    texts = [bare(sentence.text) for sentence in spoken.claims[:MOST_COMPARED]]
-    (reply,) = yield [embed("cover_aspects", ASPECTS_VERSION, (*inputs.aspects, *texts), judge_repeat)]
-    table = _about(inputs.aspects, texts, reply, mode_of((inputs.query, inputs.answer)))
+    texts = [strip_marks(sentence.text) for sentence in spoken.claims[:MAX_COMPARED_SENTENCES]]
+    (reply,) = yield [build_embed_ask("cover_aspects", ASPECTS_VERSION, (*inputs.aspects, *texts), judge_repeat)]
+    table = _build_about_table(inputs.aspects, texts, reply, detect_mode((inputs.query, inputs.answer)))
     return CoverFacts(tuple(map(any, table)))
 
 
-def cover_criteria(inputs: CoverCriteria, judge_repeat: int = 0) -> Asking:  # noqa: ARG001 - every question has it
+def cover_criteria(inputs: CoverCriteria, judge_repeat: int = 0) -> AskGenerator:  # noqa: ARG001 - every question has it
     """Each criterion by what it asks for; one that takes reading, such as "is polite", has no verdict."""
     yield from ()
-    return CoverFacts(tuple(map(PreparedAnswer(inputs.answer).meets, inputs.criteria)))
+    return CoverFacts(tuple(map(PreparedAnswer(inputs.answer).check_criterion, inputs.criteria)))
 
 
-CHECKED = "checked exactly, in the answer's own words"
-TAKES_READING = "the local judge checks what can be checked exactly; this takes reading: --judge PROVIDER:MODEL"
+CHECKED_REASON = "checked exactly, in the answer's own words"
+READING_REASON = "the local judge checks what can be checked exactly; this takes reading: --judge PROVIDER:MODEL"
 
 
-def meet_criteria(inputs: MeetCriteria, judge_repeat: int = 0) -> Asking:  # noqa: ARG001 - every question has it
+def meet_criteria(inputs: MeetCriteria, judge_repeat: int = 0) -> AskGenerator:  # noqa: ARG001 - every question has it
     """Statements about the answer, as `cover_criteria` has them; levels, and what takes reading, have no verdict."""
     yield from ()
     answer = PreparedAnswer(inputs.answer or "")
     verdicts = []
     for criterion in inputs.criteria:
         checkable = "answer" in criterion.sees and not criterion.levels
-        met = answer.meets(criterion.text) if checkable else None
-        verdicts.append(CriterionVerdict.of(criterion, met, TAKES_READING if met is None else CHECKED))
+        is_met = answer.check_criterion(criterion.text) if checkable else None
+        verdicts.append(CriterionVerdict.of(criterion, is_met, READING_REASON if is_met is None else CHECKED_REASON))
     return CriteriaFacts(tuple(verdicts))
 
 
-def _about(aspects: Sequence[str], texts: Sequence[str], reply: Reply, mode: Mode) -> list[list[bool]]:
+def _build_about_table(aspects: Sequence[str], texts: Sequence[str], reply: Reply, mode: Mode) -> list[list[bool]]:
     """Of every aspect, which texts are about it."""
-    scale = cosine_scale(language_of(" ".join(aspects), " ".join(texts)))
-    table = standard_table(reply, len(aspects), [scale] * len(texts))
+    scale = find_scale(detect_language(" ".join(aspects), " ".join(texts)))
+    table = compute_standard_table(reply, len(aspects), [scale] * len(texts))
     rows = []
     for n, (aspect, angles) in enumerate(zip(aspects, table, strict=True)):
-        asked = PreparedQuestion(aspect, mode)
-        rivals = _rivals(aspect, [*aspects[:n], *aspects[n + 1 :]])
-        kind = None if FORMS["when_to"].match(aspect) else wanted_kind(aspect)
-        kinds = [KINDS[unit] for unit in plain_units(aspect) if unit in KINDS]
+        question = PreparedQuestion(aspect, mode)
+        rivals = _find_rivals(aspect, [*aspects[:n], *aspects[n + 1 :]])
+        kind = None if FORMS["when_to"].match(aspect) else find_answer_kind(aspect)
+        kinds = [KINDS[unit] for unit in list_plain_units(aspect) if unit in KINDS]
         row = []
         for text, angle in zip(texts, angles, strict=True):
-            judge = chosen("relevance", angle, mode)
-            enough = NEAR if kinds or kind is not None else judge.threshold
-            near = bool(asked.distinct) and judge.p(asked.features(text, angle)) >= enough
-            there = near and carries(kind, text) and all(has(text) for has in kinds)
-            in_text = _words(text)
-            row.append(there and not any(not left & in_text and right & in_text for left, right in rivals))
+            judge = select_scorer("relevance", angle, mode)
+            enough = MIN_RELEVANCE if kinds or kind is not None else judge.threshold
+            near = bool(question.distinct) and judge.p(question.compute_features(text, angle)) >= enough
+            has_kind = near and has_answer_kind(kind, text) and all(has(text) for has in kinds)
+            in_text = _list_content_words(text)
+            row.append(has_kind and not any(not left & in_text and right & in_text for left, right in rivals))
         rows.append(row)
     return rows
 
 
-def _rivals(aspect: str, others: Sequence[str]) -> list[tuple[frozenset[str], frozenset[str]]]:
+def _find_rivals(aspect: str, others: Sequence[str]) -> list[tuple[frozenset[str], frozenset[str]]]:
     """Of the other aspects that qualify the same thing otherwise: what only this one has, and what only they have."""
-    own, qualifiers = _words(aspect), []
+    own_words, qualifiers = _list_content_words(aspect), []
     head, of, _ = aspect.partition(" of ")  # the price of plan A
     for other in others:
-        mine, theirs = own - _words(other), _words(other) - own
-        if mine and theirs and len(own & _words(other)) >= SHARED and not (of and _words(head) & mine):
-            qualifiers.append((mine, theirs))
+        own_only, other_only = own_words - _list_content_words(other), _list_content_words(other) - own_words
+        if (
+            own_only
+            and other_only
+            and len(own_words & _list_content_words(other)) >= MIN_SHARED_WORDS
+            and not (of and _list_content_words(head) & own_only)
+        ):
+            qualifiers.append((own_only, other_only))
     return qualifiers
 
 
-def _words(text: str) -> frozenset[str]:
+def _list_content_words(text: str) -> frozenset[str]:
     """Words with content, and single capitals: plan A."""
-    return frozenset(plain_units(text)) | frozenset(FORMS["capital"].findall(text))
+    return frozenset(list_plain_units(text)) | frozenset(FORMS["capital"].findall(text))

@@ -16,7 +16,7 @@ from functools import lru_cache
 from itertools import permutations
 from typing import Literal, cast
 
-from ragauge.text.tokens import ENGLISH, stem
+from ragauge.text.tokens import ENGLISH, stem_word
 from ragauge.text.word_files import read_words
 
 WORDS = read_words(__file__, "english")
@@ -28,104 +28,109 @@ IRREGULAR: dict[str, str] = {
     for form in entry.split()[1:]
 }
 FUNCTION_WORDS = ENGLISH | {"not", "never", "none", "nobody", "nothing", "nowhere", "hardly", "scarcely"}
-SHORTENED = {"ca": "can", "wo": "will", "sha": "shall", "ai": "be"}  # before n't
+CONTRACTED_FORMS = {"ca": "can", "wo": "will", "sha": "shall", "ai": "be"}  # before n't
 
 
 @lru_cache(maxsize=8_192)
-def base(word: str) -> str:
+def find_base_form(word: str) -> str:
     """The stem of a folded word, of its base form where the verb is irregular; a function word stays as it is.
 
-    >>> base("went") == base("goes") == base("go"), base("was"), base("countries")
+    >>> (find_base_form("went") == find_base_form("goes") == find_base_form("go"), find_base_form("was"),
+    ...     find_base_form("countries"))
     (True, 'be', 'country')
     """
     if word.startswith("un") and word[2:] in IRREGULAR:  # unknown, unwritten
-        return "un" + base(word[2:])
-    plain = IRREGULAR.get(word, word)
-    if plain in FUNCTION_WORDS:
-        return plain
-    stemmed = stem(plain)
+        return "un" + find_base_form(word[2:])
+    base_form = IRREGULAR.get(word, word)
+    if base_form in FUNCTION_WORDS:
+        return base_form
+    stemmed = stem_word(base_form)
     return stemmed + "e" if stemmed in FUNCTION_WORDS else stemmed  # "noted" is no form of "not"
 
 
 Opposition = Literal["antonym", "quantifier", "comparative", "date", "number", "unit"]
 
 NEGATIONS = frozenset(WORDS["negations"].split())
-HEDGES = frozenset(map(base, WORDS["hedges"].split()))
+HEDGES = frozenset(map(find_base_form, WORDS["hedges"].split()))
 PHRASES = {
     phrase: "" if meaning == "-" else meaning
     for meaning, phrases in WORDS["phrases"].items()
     for phrase in phrases.split(", ")
 }
-STRENGTH = {
-    base(word): n
+STRENGTHS = {
+    find_base_form(word): n
     for n, line in enumerate(WORDS["strengths"].strip().replace("\n", "|").split("|"))
     for word in line.split()
 }
-OVERSTATED = ((2, 3, 4, 5), (0, 3, 4, 5), (0,), (0, 1), (0, 1, 2), (0, 1, 2, 3, 4))  # by no, few, some … all
+OVERSTATED_STRENGTHS = ((2, 3, 4, 5), (0, 3, 4, 5), (0,), (0, 1), (0, 1, 2), (0, 1, 2, 3, 4))  # by no, few, some … all
 MONTHS = WORDS["months"].split()
 PREFIXES = ("un", "in", "im", "il", "ir", "dis", "non")
-FEWEST_LETTERS = 4  # of a word that such a prefix turns round
+MIN_PREFIXED_LETTERS = 4  # of a word that such a prefix turns round
 POSITIVE_BOUND, NEGATIVE_BOUND = ">", "<"
 
 
-def _table() -> dict[str, dict[str, Opposition]]:
+def _build_oppositions() -> dict[str, dict[str, Opposition]]:
     table: dict[str, dict[str, Opposition]] = {}
 
-    def oppose(first: str, last: str, kind: Opposition) -> None:
+    def add_opposition(first: str, last: str, kind: Opposition) -> None:
         table.setdefault(first, {})[last] = kind
         table.setdefault(last, {})[first] = kind
 
-    oppose(POSITIVE_BOUND, NEGATIVE_BOUND, "comparative")
+    add_opposition(POSITIVE_BOUND, NEGATIVE_BOUND, "comparative")
     pairs: tuple[tuple[Opposition, str], ...] = (("comparative", WORDS["comparative"]), ("antonym", WORDS["antonyms"]))
     for kind, words in pairs:
         for pair in words.split():
             first, last = pair.split("/")
-            oppose(base(first), base(last), kind)
+            add_opposition(find_base_form(first), find_base_form(last), kind)
     for entry in WORDS["exclusive"].split("|"):
-        name, *own = entry.split()
-        for first, last in permutations(map(base, own), 2):
-            oppose(first, last, cast("Opposition", name))
+        name, *members = entry.split()
+        for first, last in permutations(map(find_base_form, members), 2):
+            add_opposition(first, last, cast("Opposition", name))
     return table
 
 
-OPPOSED = _table()
+OPPOSITIONS = _build_oppositions()
 
 
 @lru_cache(maxsize=4_096)
-def opposed(claim: str) -> Mapping[str, Opposition]:
+def find_opposed(claim: str) -> Mapping[str, Opposition]:
     """The words of a passage that the claim's word excludes, and how; all as `forms.base` gives them.
 
     A quantifier excludes a weaker one that it overstates ("all" for "some"), not one that implies it.
 
-    >>> opposed(base("rise"))[base("fall")], opposed("all")["some"], "all" in opposed("some")
+    >>> (find_opposed(find_base_form("rise"))[find_base_form("fall")], find_opposed("all")["some"],
+    ...     "all" in find_opposed("some"))
     ('antonym', 'quantifier', False)
-    >>> opposed(base("possible"))[base("impossible")]
+    >>> find_opposed(find_base_form("possible"))[find_base_form("impossible")]
     'antonym'
     """
     oppositions: dict[str, Opposition] = {}
-    if claim in STRENGTH:
+    if claim in STRENGTHS:
         oppositions = {
-            word: "quantifier" for word, strength in STRENGTH.items() if strength in OVERSTATED[STRENGTH[claim]]
+            word: "quantifier"
+            for word, strength in STRENGTHS.items()
+            if strength in OVERSTATED_STRENGTHS[STRENGTHS[claim]]
         }
-    if len(claim) >= FEWEST_LETTERS:
+    if len(claim) >= MIN_PREFIXED_LETTERS:
         for prefix in PREFIXES:
             oppositions[prefix + claim] = "antonym"
-            if claim.startswith(prefix) and len(claim) >= len(prefix) + FEWEST_LETTERS:
+            if claim.startswith(prefix) and len(claim) >= len(prefix) + MIN_PREFIXED_LETTERS:
                 oppositions[claim.removeprefix(prefix)] = "antonym"
-    return oppositions | OPPOSED.get(claim, {})
+    return oppositions | OPPOSITIONS.get(claim, {})
 
 
 SENSES: dict[str, str] = {
-    base(word): f"={entry.split()[0]}"
+    find_base_form(word): f"={entry.split()[0]}"
     for entry in WORDS["groups"].strip().replace("\n", "|").split("|")
     for word in entry.split()
 }
 
 
-def sense_of(key: str) -> str:
+def find_sense(key: str) -> str:
     """What words of one meaning share; "" where no other is known. The word as `forms.base` gives it.
 
-    >>> sense_of(base("bought")) == sense_of(base("purchases")), sense_of(base("harbour"))
+    >>> (find_sense(find_base_form("bought")) == find_sense(find_base_form("purchases")),
+    ...     find_sense(find_base_form("harbour")))
     (True, '')
     """
     return SENSES.get(key, "")

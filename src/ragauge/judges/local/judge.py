@@ -19,10 +19,10 @@ from typing import Any
 from ragauge.core.errors import JudgeError
 from ragauge.judges import similarity
 from ragauge.judges.inputs import Inputs
-from ragauge.judges.judge import Asking
+from ragauge.judges.judge import AskGenerator
 from ragauge.judges.local import agree, criteria, relevance, verify_answer, verify_reference
-from ragauge.judges.local.weights import EVIDENCE_FILE, fingerprint, stored
-from ragauge.scores.gather import Claims
+from ragauge.judges.local.weights import EVIDENCE_FILE, compute_fingerprint, read_weights
+from ragauge.scores.gather import ClaimProfile
 from ragauge.scores.results.scorecard import JudgeNote
 from ragauge.stats.judge_error import JudgeMeanError
 from ragauge.stats.judge_scale import SourceScale
@@ -30,7 +30,7 @@ from ragauge.text.specifics import ClaimKind
 
 GENERATION = 8  # raised when the code that scores changes a verdict
 
-ASKED: Mapping[str, tuple[int, Callable[[Any, int], Asking]]] = {
+QUESTIONS: Mapping[str, tuple[int, Callable[[Any, int], AskGenerator]]] = {
     "verify_answer": (verify_answer.VERSION, verify_answer.verify_answer),
     "verify_reference": (verify_reference.VERSION, verify_reference.verify_reference),
     "rate_passages": (relevance.VERSION, relevance.rate_passages),
@@ -40,7 +40,7 @@ ASKED: Mapping[str, tuple[int, Callable[[Any, int], Asking]]] = {
     "cover_aspects": (criteria.ASPECTS_VERSION, criteria.cover_aspects),
     "cover_criteria": (criteria.CRITERIA_VERSION, criteria.cover_criteria),
     "meet_criteria": (criteria.CRITERIA_VERSION, criteria.meet_criteria),
-    "similarity": (similarity.VERSION, similarity.similarity),
+    "similarity": (similarity.VERSION, similarity.measure_similarity),
 }
 
 
@@ -59,24 +59,24 @@ class LocalJudge:
     @property
     def judge_id(self) -> str:
         """Such as "local:overlap-1-3f9a0c21": generation of the code and hash of the weights."""
-        return f"local:overlap-{GENERATION}-{fingerprint()}"
+        return f"local:overlap-{GENERATION}-{compute_fingerprint()}"
 
     def version(self, question: str) -> int:
         """Version of the question as this judge asks it; 0 for one that it does not answer."""
-        return ASKED[question][0] if question in ASKED else 0
+        return QUESTIONS[question][0] if question in QUESTIONS else 0
 
     def answers(self, question: str) -> bool:
         """Whether this judge can answer the question at all."""
-        return question in ASKED
+        return question in QUESTIONS
 
-    def ask(self, inputs: Inputs, judge_repeat: int = 0) -> Asking:
+    def ask(self, inputs: Inputs, judge_repeat: int = 0) -> AskGenerator:
         """A generator that yields at most one list of one embed ask and returns the facts."""
-        if inputs.question not in ASKED:
+        if inputs.question not in QUESTIONS:
             raise JudgeError(f"the local judge does not answer {inputs.question}; use a model judge.")
-        return ASKED[inputs.question][1](inputs, judge_repeat)
+        return QUESTIONS[inputs.question][1](inputs, judge_repeat)
 
 
-WHAT = (
+DESCRIPTION = (
     "The local judge compares words: a logistic regression over lexical features of each claim and the passage that "
     "holds most of it, trained on human labels, offline and without a key."
 )
@@ -91,48 +91,51 @@ LIMITS = (
     "How often it is right about a claim was measured against people's labels in English. In other languages it was "
     "measured whether it tells texts that belong together from others; it compares pieces of words, numbers and dates.",
 )
-SHARPER = (
+SHARPEN_NOTE = (
     "It sorts claims, it does not settle them: read its scores as a range. What sharpens it: a model judge for the "
     "middle band (--judge hybrid:openai:MODEL), or 50 labels of your own and more: ragauge judge calibrate fits its "
     "probabilities to your data, ragauge judge check says how often it is right there."
 )
 
 
-def middle() -> tuple[float, float]:
+def read_middle_band() -> tuple[float, float]:
     """The middle band of p: below it a claim is likely unsupported, above it likely supported."""
-    low, high = stored()["bands"]
+    low, high = read_weights()["bands"]
     return float(low), float(high)
 
 
-def judge_note(judge_id: str, claims: Claims) -> JudgeNote:
+def build_judge_note(judge_id: str, claims: ClaimProfile) -> JudgeNote:
     """What is to be said of this judge beside every score of it."""
-    low, high = middle()
-    rows = stored()["held_out"]["overlap_words"]
+    low, high = read_middle_band()
+    rows = read_weights()["held_out"]["overlap_words"]
     mean = rows["sources"]["mean"]
     observed = (
         f"On human labels of sources it was not trained on: AUROC {mean['auroc']:.2f}, balanced accuracy "
-        f"{mean['balanced_accuracy']:.2f}. Of claims with p below {low:g}, {_rate(rows['ends'][0])} were supported. "
-        f"Of claims with p above {high:g}, {_rate(rows['ends'][-1])} were supported."
+        f"{mean['balanced_accuracy']:.2f}. Of claims with p below {low:g}, {_format_rate(rows['ends'][0])} were "
+        "supported. "
+        f"Of claims with p above {high:g}, {_format_rate(rows['ends'][-1])} were supported."
     )
-    return JudgeNote(judge_id, WHAT, (*unseen(claims.reference), *LIMITS, SHARPER), claims.uncertain, observed)
+    return JudgeNote(
+        judge_id, DESCRIPTION, (*describe_unseen(claims.reference), *LIMITS, SHARPEN_NOTE), claims.uncertain, observed
+    )
 
 
-KINDS: Mapping[ClaimKind, str] = {"amount": "amounts", "phrase": "short phrases", "sentence": "sentences"}
-LEAST_SHARE, SEEN_WELL = 0.05, 0.95  # kinds that are rarer, or nearly always found, need no word
+KIND_NAMES: Mapping[ClaimKind, str] = {"amount": "amounts", "phrase": "short phrases", "sentence": "sentences"}
+MIN_SHARE, MIN_SEEN_RATE = 0.05, 0.95  # kinds that are rarer, or nearly always found, need no word
 
 
-def unseen(reference: Mapping[ClaimKind, float]) -> list[str]:
+def describe_unseen(reference: Mapping[ClaimKind, float]) -> list[str]:
     """How many of the reference claims are of a kind that this judge often does not find, and how often it does."""
-    rates = stored(EVIDENCE_FILE)["found"]
+    rates = read_weights(EVIDENCE_FILE)["found"]
     return [
-        f"{share:.0%} of the reference claims are {KINDS[kind]}: of such this judge finds {rates[kind]:.0%} where "
+        f"{share:.0%} of the reference claims are {KIND_NAMES[kind]}: of such this judge finds {rates[kind]:.0%} where "
         "their evidence is there (measured on public sets)."
         for kind, share in reference.items()
-        if share >= LEAST_SHARE and rates[kind] < SEEN_WELL
+        if share >= MIN_SHARE and rates[kind] < MIN_SEEN_RATE
     ]
 
 
-def _rate(row: Mapping[str, Any]) -> str:
+def _format_rate(row: Mapping[str, Any]) -> str:
     """A rate with its range over the sources."""
     if row["supported"] is None:
         return "none seen"
@@ -141,14 +144,14 @@ def _rate(row: Mapping[str, Any]) -> str:
     return f"{row['supported']:.0%} ({row['least']:.0%} to {row['greatest']:.0%} by source)"
 
 
-FILE = Path(__file__).parent / "judge_error.json"
+ERROR_FILE = Path(__file__).parent / "judge_error.json"
 
 
 @cache
-def errors() -> Mapping[str, JudgeMeanError]:
+def read_mean_errors() -> Mapping[str, JudgeMeanError]:
     """Printed name of a metric -> how far its mean errs."""
-    stored_errors = json.loads(FILE.read_text(encoding="utf-8"))
+    stored_errors = json.loads(ERROR_FILE.read_text(encoding="utf-8"))
     for metric in stored_errors["metrics"].values():
-        metric |= {part: tuple(metric[part]) for part in ("edges", "shifts", "spreads")}
+        metric |= {key: tuple(metric[key]) for key in ("edges", "shifts", "spreads")}
         metric["scales"] = tuple(SourceScale(*scale) for scale in metric["scales"])
     return {name: JudgeMeanError(**metric) for name, metric in stored_errors["metrics"].items()}

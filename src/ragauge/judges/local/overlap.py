@@ -8,12 +8,12 @@ from math import log1p
 from operator import or_
 from typing import NamedTuple
 
-from ragauge.judges.local.index import KIN, Indexed, Mode, carries_content, units_of
+from ragauge.judges.local.index import KIN_CHARS, IndexedText, Mode, has_content, split_units
 
-LONGEST_CLAIM = 256  # units looked at: bounds the work on an endless sentence
-LONGEST_WINDOW = 512  # units compared in order
-MOST_EVIDENCE = 20_000  # units: the longest that was measured
-NARROW = 3  # segments of the window that decides
+MAX_CLAIM_UNITS = 256  # units looked at: bounds the work on an endless sentence
+MAX_WINDOW_UNITS = 512  # units compared in order
+MAX_EVIDENCE_UNITS = 20_000  # units: the longest that was measured
+NARROW_SEGMENTS = 3  # segments of the window that decides
 
 # in the order of the coefficients; what each is stands in docs/local-judge.md
 FEATURES = (
@@ -47,7 +47,15 @@ class PreparedClaim(NamedTuple):
     pairs: Runs  # its pairs of neighbouring units with content likewise
 
 
-MASKS = ("found", "three", "five", "kin", "bigrams", "trigrams", "pairs")  # what several hold together is the union
+MASK_FIELDS = (
+    "found",
+    "three",
+    "five",
+    "kin",
+    "bigrams",
+    "trigrams",
+    "pairs",
+)  # what several hold together is the union
 
 
 class Overlap(NamedTuple):
@@ -70,102 +78,104 @@ class Overlap(NamedTuple):
 
 
 @lru_cache(maxsize=512)
-def wanted(claim: str, mode: Mode) -> PreparedClaim:
+def prepare_claim(claim: str, mode: Mode) -> PreparedClaim:
     """The claim, ready for comparison; one that is all function words counts them as its content."""
-    units = units_of(claim, mode)[:LONGEST_CLAIM]
-    content = tuple(unit for unit in units if carries_content(unit, mode)) or units
-    runs = _numbered(units, 2), _numbered(units, 3), _numbered(content, 2)
+    units = split_units(claim, mode)[:MAX_CLAIM_UNITS]
+    content = tuple(unit for unit in units if has_content(unit, mode)) or units
+    runs = _number_runs(units, 2), _number_runs(units, 3), _number_runs(content, 2)
     return PreparedClaim(units, content, tuple(dict.fromkeys(content)), *runs)
 
 
-def overlap(claim: PreparedClaim, passage: Indexed, number: int) -> Overlap:
+def compute_overlap(claim: PreparedClaim, passage: IndexedText, number: int) -> Overlap:
     """What a passage holds of a claim: in all, in its best segment, and in its best windows."""
-    held: dict[int, int] = {}
+    masks: dict[int, int] = {}
     hits = 0
     for bit, unit in enumerate(claim.distinct):
         where = passage.places.get(unit)
         if where:
             hits |= 1 << bit
             for segment in where:
-                held[segment] = held.get(segment, 0) | 1 << bit
+                masks[segment] = masks.get(segment, 0) | 1 << bit
     if not hits:
         return Overlap(number, size=passage.size)
-    one = three = five = at = 0
-    for segment in sorted(held):
-        mask = held[segment]
-        one = max(one, mask, key=int.bit_count)
-        mask |= held.get(segment + 1, 0) | held.get(segment + 2, 0)
+    best_single = three = five = best_start = 0
+    for segment in sorted(masks):
+        mask = masks[segment]
+        best_single = max(best_single, mask, key=int.bit_count)
+        mask |= masks.get(segment + 1, 0) | masks.get(segment + 2, 0)
         if mask.bit_count() > three.bit_count():
-            three, at = mask, segment
-        mask |= held.get(segment + 3, 0) | held.get(segment + 4, 0)
+            three, best_start = mask, segment
+        mask |= masks.get(segment + 3, 0) | masks.get(segment + 4, 0)
         if mask.bit_count() > five.bit_count():
             five = mask
-    window = [u for segment in passage.segments[at : at + NARROW] for u in segment.units][:LONGEST_WINDOW]
-    known = frozenset(claim.content)
-    plain = [unit for unit in window if unit in known]
-    first, last = _trimmed(held, at, three)
+    window = [u for segment in passage.segments[best_start : best_start + NARROW_SEGMENTS] for u in segment.units][
+        :MAX_WINDOW_UNITS
+    ]
+    content_units = frozenset(claim.content)
+    content_window = [unit for unit in window if unit in content_units]
+    first, last = _trim_window(masks, best_start, three)
     return Overlap(
         passage=number,
         start=passage.segments[first].start,
         end=passage.segments[last].end,
         found=hits,
-        one=one,
+        one=best_single,
         three=three,
         five=five,
-        kin=_kin(claim, passage, held, three),
-        rouge_l=_common(claim.units, window),
-        rouge_l_content=_common(claim.content, plain),
-        bigrams=_held(claim.bigrams, window),
-        trigrams=_held(claim.trigrams, window),
-        pairs=_held(claim.pairs, plain),
+        kin=_compute_kin(claim, passage, masks, three),
+        rouge_l=_compute_rouge_l(claim.units, window),
+        rouge_l_content=_compute_rouge_l(claim.content, content_window),
+        bigrams=_find_held_runs(claim.bigrams, window),
+        trigrams=_find_held_runs(claim.trigrams, window),
+        pairs=_find_held_runs(claim.pairs, content_window),
         size=passage.size,
     )
 
 
-def _kin(claim: PreparedClaim, passage: Indexed, held: Mapping[int, int], three: int) -> int:
+def _compute_kin(claim: PreparedClaim, passage: IndexedText, masks: Mapping[int, int], three: int) -> int:
     """Units of the window of three that holds most, where a word of the same family counts too."""
-    wide = dict(held)
+    wide = dict(masks)
     for bit, unit in enumerate(claim.distinct):
         if not three >> bit & 1:
-            for segment in passage.kin.get(unit[:KIN], ()):
+            for segment in passage.kin.get(unit[:KIN_CHARS], ()):
                 wide[segment] = wide.get(segment, 0) | 1 << bit
-    if len(wide) == len(held) and wide == held:
+    if len(wide) == len(masks) and wide == masks:
         return three
     return max((mask | wide.get(n + 1, 0) | wide.get(n + 2, 0) for n, mask in wide.items()), key=int.bit_count)
 
 
-def _trimmed(held: Mapping[int, int], at: int, mask: int) -> tuple[int, int]:
+def _trim_window(masks: Mapping[int, int], start: int, mask: int) -> tuple[int, int]:
     """First and last of the fewest neighbouring segments that hold as much as the whole window."""
-    for length in range(1, NARROW):
-        for first in range(at, at + NARROW + 1 - length):
-            part = 0
+    for length in range(1, NARROW_SEGMENTS):
+        for first in range(start, start + NARROW_SEGMENTS + 1 - length):
+            union = 0
             for segment in range(first, first + length):
-                part |= held.get(segment, 0)
-            if part == mask:
+                union |= masks.get(segment, 0)
+            if union == mask:
                 return first, first + length - 1
-    return at, at + NARROW - 1
+    return start, start + NARROW_SEGMENTS - 1
 
 
-def _common(claim: Sequence[str], window: Sequence[str]) -> float:
+def _compute_rouge_l(claim: Sequence[str], window: Sequence[str]) -> float:
     """Longest common subsequence as a share of the claim (ROUGE-L precision), by bit-parallel addition."""
-    places: dict[str, int] = {}
+    masks: dict[str, int] = {}
     for bit, unit in enumerate(claim):
-        places[unit] = places.get(unit, 0) | 1 << bit
+        masks[unit] = masks.get(unit, 0) | 1 << bit
     full = row = (1 << len(claim)) - 1
     for unit in window:
-        match = row & places.get(unit, 0)
+        match = row & masks.get(unit, 0)
         if match:
             row = ((row + match) | (row - match)) & full
     return 1 - row.bit_count() / len(claim)
 
 
-def _numbered(units: Sequence[str], n: int) -> Runs:
+def _number_runs(units: Sequence[str], n: int) -> Runs:
     """The distinct runs of n units, numbered from 0; fewer than n units are one run."""
     n = min(n, len(units))
-    return {run: at for at, run in enumerate(dict.fromkeys(zip(*(units[k:] for k in range(n)), strict=False)))}
+    return {run: index for index, run in enumerate(dict.fromkeys(zip(*(units[k:] for k in range(n)), strict=False)))}
 
 
-def _held(runs: Runs, window: Sequence[str]) -> int:
+def _find_held_runs(runs: Runs, window: Sequence[str]) -> int:
     """Those of the runs that the window holds."""
     n = len(next(iter(runs), ()))
     mask = 0
@@ -174,25 +184,27 @@ def _held(runs: Runs, window: Sequence[str]) -> int:
     return mask
 
 
-def together(claim: PreparedClaim, overlaps: Sequence[Overlap]) -> Overlap:
+def merge_overlaps(claim: PreparedClaim, overlaps: Sequence[Overlap]) -> Overlap:
     """What several passages hold of a claim together, as if the window of each were a part of one.
 
     What one window adds to the best one's common subsequence is the content that the best one lacks: no order is
     asked for between passages.
     """
     best = max(overlaps, key=lambda pair: (pair.three.bit_count(), pair.rouge_l))
-    every = {name: reduce(or_, (getattr(pair, name) for pair in overlaps)) for name in MASKS}
+    every = {name: reduce(or_, (getattr(pair, name) for pair in overlaps)) for name in MASK_FIELDS}
     added = every["three"].bit_count() - best.three.bit_count()
     return best._replace(
         **every,
-        one=max((part.one for part in overlaps), key=int.bit_count),
+        one=max((passage_overlap.one for passage_overlap in overlaps), key=int.bit_count),
         rouge_l=min(1.0, best.rouge_l + added / (len(claim.units) or 1)),
         rouge_l_content=min(1.0, best.rouge_l_content + added / (len(claim.content) or 1)),
-        size=sum(part.size for part in overlaps),
+        size=sum(passage_overlap.size for passage_overlap in overlaps),
     )
 
 
-def features(claim: PreparedClaim, overlap: Overlap, numbers_missing: int, names_missing: float) -> tuple[float, ...]:
+def compute_features(
+    claim: PreparedClaim, overlap: Overlap, numbers_missing: int, names_missing: float
+) -> tuple[float, ...]:
     """The features of a claim against a passage, or against several taken together, in the order of FEATURES.
 
     `numbers_missing` counts its numbers, dates and percentages that stand nowhere in them; `names_missing` is a share.
@@ -209,5 +221,5 @@ def features(claim: PreparedClaim, overlap: Overlap, numbers_missing: int, names
         float(numbers_missing > 0),
         names_missing,
         log1p(len(claim.units)),
-        log1p(min(MOST_EVIDENCE, overlap.size)),
+        log1p(min(MAX_EVIDENCE_UNITS, overlap.size)),
     )

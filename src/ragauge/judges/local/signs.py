@@ -12,87 +12,92 @@ import unicodedata
 from functools import lru_cache
 
 from ragauge.judges.local.english import NEGATIONS
-from ragauge.text.names import codes, stands
-from ragauge.text.tokens import words
+from ragauge.text.names import find_codes, has_code
+from ragauge.text.tokens import split_words
 from ragauge.text.word_files import read_patterns, read_words
 
 WORDS, FORMS = read_words(__file__, "signs"), read_patterns(__file__, "signs")
 
-LONGEST = 20_000  # characters of a passage that are looked at
+MAX_PASSAGE_CHARS = 20_000  # characters of a passage that are looked at
 _SAME = str.maketrans({"−": "-", "–": "-", "‐": "-", "≤": "<=", "≥": ">="})
 
 
-def signs(text: str) -> tuple[str, ...]:
+def find_signs(text: str) -> tuple[str, ...]:
     """The signs of a text with what they belong to, without spaces, and its identifiers of code.
 
-    >>> signs("if x < 3 and it is -5 degrees, C++ says 3-5"), signs("from 3 - 5 pm (see section 2 - notes)")
+    >>> find_signs("if x < 3 and it is -5 degrees, C++ says 3-5"), find_signs("from 3 - 5 pm (see section 2 - notes)")
     (('<3', '-5', 'C++'), ())
-    >>> signs("use --no-cache")
+    >>> find_signs("use --no-cache")
     ('--no-cache',)
     """
     if text.isalnum():
         return ()
     written = (match[0].replace(" ", "").rstrip(".,") for match in FORMS["sign"].finditer(text.translate(_SAME)))
-    return tuple(dict.fromkeys((*written, *codes(text))))
+    return tuple(dict.fromkeys((*written, *find_codes(text))))
 
 
-def held(wanted: tuple[str, ...], text: str) -> bool:
+def has_signs(required: tuple[str, ...], text: str) -> bool:
     """Whether a text holds every one of these signs.
 
-    >>> held(("<3",), "while x < 3"), held(("<3",), "while x > 3"), held(("-5",), "at minus 5 degrees")
+    >>> has_signs(("<3",), "while x < 3"), has_signs(("<3",), "while x > 3"), has_signs(("-5",), "at minus 5 degrees")
     (True, False, True)
     """
-    there = {*signs(text[:LONGEST]), *signs(FORMS["minus"].sub("-", text[:LONGEST]))}
-    return all(sign in there or (sign in codes(sign) and stands(sign, text[:LONGEST])) for sign in wanted)
+    present = {*find_signs(text[:MAX_PASSAGE_CHARS]), *find_signs(FORMS["minus"].sub("-", text[:MAX_PASSAGE_CHARS]))}
+    return all(
+        sign in present or (sign in find_codes(sign) and has_code(sign, text[:MAX_PASSAGE_CHARS])) for sign in required
+    )
 
 
-LONGEST_SIGN = 4  # characters of a sign
-SHORTEST = 3  # letters of a name that is no sign alone, as "dot" in "dot product"
-BEFORE = 3  # words before a mention that may negate it
-LOOKED_AT = 4_000  # characters of an answer
+MAX_SIGN_CHARS = 4  # characters of a sign
+MIN_NAME_CHARS = 3  # letters of a name that is no sign alone, as "dot" in "dot product"
+NEGATION_REACH_WORDS = 3  # words before a mention that may negate it
+MAX_ANSWER_CHARS = 4_000  # characters of an answer
 
-NAMES: dict[str, tuple[str, ...]] = {sign: tuple(names.split(", ")) for sign, names in WORDS["names"].items()}
-SIGN_OF = {name: sign for sign, names in NAMES.items() for name in names}
-AROUND = "`'\"“”‘’«» \t\n"
-PROSE = frozenset("-/&.,:;!?+=|*\"'()<>[]")  # what prose uses alone: only quoted or in brackets are they meant
+NAMES_BY_SIGN: dict[str, tuple[str, ...]] = {sign: tuple(names.split(", ")) for sign, names in WORDS["names"].items()}
+SIGN_BY_NAME = {name: sign for sign, names in NAMES_BY_SIGN.items() for name in names}
+SURROUNDING_CHARS = "`'\"“”‘’«» \t\n"
+PROSE_SIGNS = frozenset("-/&.,:;!?+=|*\"'()<>[]")  # what prose uses alone: only quoted or in brackets are they meant
 
 
 @lru_cache(maxsize=1_024)
-def sign_of(text: str) -> str:
+def find_sign(text: str) -> str:
     """The sign that a text is or names as a whole; "" where it is anything else.
 
-    >>> sign_of("`;`"), sign_of("A semicolon."), sign_of("The pipe character (|)"), sign_of("Use a comma")
+    >>> find_sign("`;`"), find_sign("A semicolon."), find_sign("The pipe character (|)"), find_sign("Use a comma")
     (';', ';', '|', ',')
-    >>> sign_of("two signs"), sign_of("N/A")
+    >>> find_sign("two signs"), find_sign("N/A")
     ('', '')
     """
     opening = FORMS["lead"].sub("", " ".join(text.split()))
     marked = opening.rstrip(".") if len(opening) > 1 and opening[0] == "`" else opening
-    for form in (marked.strip(AROUND), marked.strip("`"), opening):
-        if 0 < len(form) <= LONGEST_SIGN and all(unicodedata.category(char)[0] in "PS" for char in form):
+    for form in (marked.strip(SURROUNDING_CHARS), marked.strip("`"), opening):
+        if 0 < len(form) <= MAX_SIGN_CHARS and all(unicodedata.category(char)[0] in "PS" for char in form):
             return form
-    name = FORMS["aside"].sub("", marked).strip(AROUND + ".").casefold()
-    return SIGN_OF.get(name) or SIGN_OF.get(FORMS["article"].sub("", FORMS["article"].sub("", name)), "")
+    name = FORMS["aside"].sub("", marked).strip(SURROUNDING_CHARS + ".").casefold()
+    return SIGN_BY_NAME.get(name) or SIGN_BY_NAME.get(FORMS["article"].sub("", FORMS["article"].sub("", name)), "")
 
 
-def says(sign: str, text: str) -> bool:
+def has_sign(sign: str, text: str) -> bool:
     """Whether a text, as it is written, has a sign or names it, and does not deny that.
 
-    >>> says(";", "It ends with `;`."), says(";", "A semicolon does."), says(";", "A comma, not a semicolon.")
+    >>> (has_sign(";", "It ends with `;`."), has_sign(";", "A semicolon does."),
+    ...     has_sign(";", "A comma, not a semicolon."))
     (True, True, False)
-    >>> says("-", "A line - or two"), says("#", "They start with #.")
+    >>> has_sign("-", "A line - or two"), has_sign("#", "They start with #.")
     (False, True)
     """
-    places = (match.start() for match in _pattern(sign).finditer(text[:LOOKED_AT]))
-    return any(NEGATIONS.isdisjoint(words(text[max(0, at - 40) : at])[-BEFORE:]) for at in places)
+    starts = (match.start() for match in _compile_pattern(sign).finditer(text[:MAX_ANSWER_CHARS]))
+    return any(
+        NEGATIONS.isdisjoint(split_words(text[max(0, start - 40) : start])[-NEGATION_REACH_WORDS:]) for start in starts
+    )
 
 
 @lru_cache(maxsize=256)
-def _pattern(sign: str) -> re.Pattern[str]:
-    plain = re.escape(sign)
-    forms = [rf"(?<!`)`{{1,2}} ?{plain} ?`{{1,2}}(?!`)", rf"[\"'“‘«(]{plain}[\"'”’»)]", rf"\A\W?{plain}\W?\Z"]
-    if sign not in PROSE:
-        forms.append(rf"(?:(?<=\s)|\A){plain}(?=[\s.,;:!?)]|\Z)")
-    names = [name for name in NAMES.get(sign, ()) if len(name) > SHORTEST]
+def _compile_pattern(sign: str) -> re.Pattern[str]:
+    escaped = re.escape(sign)
+    forms = [rf"(?<!`)`{{1,2}} ?{escaped} ?`{{1,2}}(?!`)", rf"[\"'“‘«(]{escaped}[\"'”’»)]", rf"\A\W?{escaped}\W?\Z"]
+    if sign not in PROSE_SIGNS:
+        forms.append(rf"(?:(?<=\s)|\A){escaped}(?=[\s.,;:!?)]|\Z)")
+    names = [name for name in NAMES_BY_SIGN.get(sign, ()) if len(name) > MIN_NAME_CHARS]
     forms += [rf"(?<![\w-]){re.escape(name)}s?(?![\w-])" for name in names]
     return re.compile("|".join(forms), re.IGNORECASE)

@@ -11,15 +11,15 @@ from math import log10
 from typing import NamedTuple
 
 from ragauge.core.facts import Strength
-from ragauge.judges.local.cells import LineCell, Linked, NamedInClaim, TableLine, asked
-from ragauge.judges.local.derived_numbers import FORMS, Result, results
-from ragauge.judges.local.items import items
-from ragauge.judges.local.measures import Amount, amounts, value
+from ragauge.judges.local.cells import LineCell, LinkedLines, NamedInClaim, TableLine, parse_named
+from ragauge.judges.local.derived_numbers import FORMS, DerivedResult, derive_results
+from ragauge.judges.local.items import list_items
+from ragauge.judges.local.measures import Amount, find_amounts, parse_value
 from ragauge.text.numerals import UNITS
 from ragauge.text.tables import Table, TableCell
 
 
-def first(line: TableLine, query: str, ask: NamedInClaim) -> LineCell | None:
+def find_extreme(line: TableLine, query: str, ask: NamedInClaim) -> LineCell | None:
     """The entry that a question such as "In which year was it highest?" asks for; None where it asks for none.
 
     Losses and the like are ranked by their size; where signs differ, by value.
@@ -28,7 +28,7 @@ def first(line: TableLine, query: str, ask: NamedInClaim) -> LineCell | None:
     limited = FORMS["above"].search(query) or FORMS["below"].search(query)
     if not FORMS["which"].search(query) or bool(high) == bool(low) or limited:
         return None
-    entries = _dated(line, ask)
+    entries = _select_dated(line, ask)
     if len(entries) < 2 or len({entry.year for entry in entries}) < len(entries):
         return None
     sizes = {id(entry): entry.cell.value for entry in entries}
@@ -38,7 +38,7 @@ def first(line: TableLine, query: str, ask: NamedInClaim) -> LineCell | None:
     return None if sizes[id(order[0])] == sizes[id(order[1])] else order[0]
 
 
-def count(line: TableLine, query: str, ask: NamedInClaim, limit: float | None) -> int | None:
+def count_years(line: TableLine, query: str, ask: NamedInClaim, limit: float | None) -> int | None:
     """In how many years the line is above or below the limit of the question; None where it asks for no such thing.
 
     `limit` is in the table's scale; None = the question has none.
@@ -46,19 +46,19 @@ def count(line: TableLine, query: str, ask: NamedInClaim, limit: float | None) -
     above, below = FORMS["above"].search(query), FORMS["below"].search(query)
     if not FORMS["many"].search(query) or bool(above) == bool(below) or limit is None:
         return None
-    entries = _dated(line, ask)
+    entries = _select_dated(line, ask)
     return sum(e.cell.value > limit if above else e.cell.value < limit for e in entries) if entries else None
 
 
-def _dated(line: TableLine, ask: NamedInClaim) -> list[LineCell]:
+def _select_dated(line: TableLine, ask: NamedInClaim) -> list[LineCell]:
     several = ask.years if len(ask.years) > 1 else ()
     return [entry for entry in line.entries if entry.year is not None and (not several or entry.year in several)]
 
 
-EVERY = -1  # not one thing that is named, but any
+ANY_NAMED = -1  # not one thing that is named, but any
 
 
-class Met(NamedTuple):
+class AmountMatch(NamedTuple):
     """How an amount is borne out: characters [start, end) of a passage, and how it is reckoned from them."""
 
     passage: int
@@ -75,16 +75,16 @@ class PassageTable(NamedTuple):
     passage: int  # its number
     table: Table  # as read
     scales: tuple[int, ...]  # powers of ten that its numbers may be meant in
-    told: bool  # whether its passage tells the scale; else any multiplier may be meant, and that is not sure
+    scale_known: bool  # whether its passage tells the scale; else any multiplier may be meant, and that is not sure
 
-    def holds(self, amount: Amount, value: float, cell: TableCell, *, percent: bool) -> bool | None:
+    def is_cell_value(self, amount: Amount, value: float, cell: TableCell, *, percent: bool) -> bool | None:
         """Whether an amount is a number as this cell has it: True, None where it is if the scale is right, else False.
 
         An amount per share is not in millions. What the head of the column or row says of unit and scale holds.
         """
-        unit, shift = unit_in_head(self.table.heads[cell.column])
+        unit, shift = find_unit_in_head(self.table.heads[cell.column])
         if not unit and shift is None:
-            unit, shift = unit_in_head(self.table.labels[cell.row])
+            unit, shift = find_unit_in_head(self.table.labels[cell.row])
         measured = None if percent else amount.is_measured(value * 10.0 ** (shift or 0), unit)
         if measured is not None:
             return measured
@@ -93,7 +93,7 @@ class PassageTable(NamedTuple):
             return amount.is_value(value, shift, percent=percent)
         if any(amount.is_value(value, scale, percent=percent) for scale in scales):
             return True
-        if self.told or not amount.is_value(value, None, percent=percent):
+        if self.scale_known or not amount.is_value(value, None, percent=percent):
             return False
         return None if amount.shift else True
 
@@ -102,110 +102,121 @@ class TablePart(NamedTuple):
     """The part of a table that a claim speaks of."""
 
     own: PassageTable  # the table
-    part: Linked  # its lines
+    part: LinkedLines  # its lines
     ask: NamedInClaim  # what is named
     query: str  # the question
     text: str  # question and claim
 
-    def met(self, amount: Amount, ask: NamedInClaim, nth: int | None) -> Met | None:
+    def met(self, amount: Amount, ask: NamedInClaim, nth: int | None) -> AmountMatch | None:
         """How an amount is met; None where it is not.
 
         `ask` is what is named for it; `nth` which of several things named it is of, None = of the one named best.
         """
-        return self._stated(amount, ask, nth) or self._implied(amount, ask)
+        return self._match_stated(amount, ask, nth) or self._match_implied(amount, ask)
 
-    def _stated(self, amount: Amount, ask: NamedInClaim, nth: int | None) -> Met | None:
+    def _match_stated(self, amount: Amount, ask: NamedInClaim, nth: int | None) -> AmountMatch | None:
         if ask.years and not self.part.dated:
             return None
-        for line in _lines(self.part, nth):
-            name = label(self.own.table, line)
-            if _asks_more(self.query if nth != EVERY else _asking(self.text, amount), name, percent=amount.percent):
+        for line in _select_lines(self.part, nth):
+            name = format_line_label(self.own.table, line)
+            if _needs_operation(
+                self.query if nth != ANY_NAMED else _extract_claim(self.text, amount), name, percent=amount.percent
+            ):
                 continue
             for entry in line.entries:
                 cell = entry.cell
                 loss = amount.written >= 0 > cell.value and FORMS["losses"].search(f"{name} {self.text}")
                 each = [amount, amount.flipped()] if loss else [amount]
-                held = [self.own.holds(sign, cell.value, cell, percent=cell.percent) for sign in each]
+                outcomes = [self.own.is_cell_value(sign, cell.value, cell, percent=cell.percent) for sign in each]
                 in_time = entry.year is None or not ask.years or entry.year in ask.years
                 between = not in_time and ask.spans and min(ask.years) < (entry.year or 0) < max(ask.years)
-                if (in_time or between) and held != [False] * len(held):
-                    return Met(self.own.passage, cell.start, cell.end, "direct", sure=True in held)
+                if (in_time or between) and outcomes != [False] * len(outcomes):
+                    return AmountMatch(self.own.passage, cell.start, cell.end, "direct", sure=True in outcomes)
         return None
 
-    def _implied(self, amount: Amount, ask: NamedInClaim) -> Met | None:
-        for result in results(self.part, ask, self.text):
+    def _match_implied(self, amount: Amount, ask: NamedInClaim) -> AmountMatch | None:
+        for result in derive_results(self.part, ask, self.text):
             cell = result.entries[0].cell
-            each = signs(amount, result, self.text)
+            each = list_sign_readings(amount, result, self.text)
             if result.pure:
-                held: list[bool | None] = [sign.is_value(result.value, 0, percent=result.percent) for sign in each]
+                outcomes: list[bool | None] = [sign.is_value(result.value, 0, percent=result.percent) for sign in each]
             else:
-                held = [self.own.holds(sign, result.value, cell, percent=result.percent) for sign in each]
-            if held != [False] * len(held):
+                outcomes = [self.own.is_cell_value(sign, result.value, cell, percent=result.percent) for sign in each]
+            if outcomes != [False] * len(outcomes):
                 cells = sorted((entry.cell for entry in result.entries), key=lambda cell: cell.start)
                 reason = f"{result.formula} = {amount.specific.text}, passage {self.own.passage}"
-                return Met(self.own.passage, cells[0].start, cells[-1].end, "implied", reason, True in held)
+                return AmountMatch(self.own.passage, cells[0].start, cells[-1].end, "implied", reason, True in outcomes)
         return None
 
 
 @lru_cache(maxsize=1_024)
-def unit_in_head(head: str) -> tuple[str, int | None]:
+def find_unit_in_head(head: str) -> tuple[str, int | None]:
     """The unit that the head of a column or row says, and its power of ten; "" and None where it says none.
 
-    >>> unit_in_head("Length [km]"), unit_in_head("Revenue (USD m)"), unit_in_head("Duration in minutes")
+    >>> find_unit_in_head("Length [km]"), find_unit_in_head("Revenue (USD m)"), find_unit_in_head("Duration in minutes")
     (('km', None), ('$', 6), ('minutes', None))
     """
     for match in FORMS["unit"].finditer(head):
         spelled = FORMS["unit_zeros"].sub(" thousand", next(filter(None, match.groups())))
-        piece = " ".join(FORMS["unit_of"].sub(" ", spelled).split())
-        for text in (f"1 {piece}", FORMS["unit_opening"].sub(r"\g<0>1 ", piece, count=1).replace("  ", " ")):
-            numbers = [item for item in items(text) if item.measure]
+        unit_text = " ".join(FORMS["unit_of"].sub(" ", spelled).split())
+        for text in (f"1 {unit_text}", FORMS["unit_opening"].sub(r"\g<0>1 ", unit_text, count=1).replace("  ", " ")):
+            numbers = [item for item in list_items(text) if item.measure]
             if len(numbers) == 1 and (measure := numbers[0].measure):
-                rest = f"{text[: numbers[0].start]} {text[numbers[0].end :]}".split()
-                units = {measure.unit, *(UNITS.get(word.strip(".,").lower(), word) for word in rest)} - {""}
-                if len(units) < 2 and units.isdisjoint(rest):
-                    return "".join(units), round(log10(value(measure.values[0]) or 1.0)) or None
+                remaining = f"{text[: numbers[0].start]} {text[numbers[0].end :]}".split()
+                units = {measure.unit, *(UNITS.get(word.strip(".,").lower(), word) for word in remaining)} - {""}
+                if len(units) < 2 and units.isdisjoint(remaining):
+                    return "".join(units), round(log10(parse_value(measure.values[0]) or 1.0)) or None
     return "", None
 
 
-def ranked(
-    own: PassageTable, part: Linked, ask: NamedInClaim, query: str, told: Sequence[int], numbers: Sequence[Amount]
-) -> Iterator[tuple[Met, bool]]:
+def match_ranking(
+    passage_table: PassageTable,
+    linked: LinkedLines,
+    ask: NamedInClaim,
+    query: str,
+    claim_years: Sequence[int],
+    numbers: Sequence[Amount],
+) -> Iterator[tuple[AmountMatch, bool]]:
     """Where a question asks for a year, or a count of years, by a comparison: the cells, and whether it is this one.
 
-    `told` are the years of the claim, `numbers` its amounts.
+    `claim_years` are the years of the claim, `numbers` its amounts.
     """
     if not (FORMS["which"].search(query) or FORMS["many"].search(query)):
         return
-    line = part.best[0]
-    top = first(line, query, ask) if len(told) == 1 and not numbers else None
-    many = [count(line, query, ask, limit) for limit in _limits(own, query)] if len(numbers) == 1 else []
+    line = linked.best[0]
+    top = find_extreme(line, query, ask) if len(claim_years) == 1 and not numbers else None
+    many = (
+        [count_years(line, query, ask, limit) for limit in _list_limits(passage_table, query)]
+        if len(numbers) == 1
+        else []
+    )
     counted = [each for each in many if each is not None]
     if top is None and not counted:
         return
-    shown = ", ".join(f"{entry.year}: {entry.cell.value:,g}" for entry in line.entries if entry.year)
+    years_text = ", ".join(f"{entry.year}: {entry.cell.value:,g}" for entry in line.entries if entry.year)
     cells = [entry.cell for entry in line.entries]
-    right = top.year == told[0] if top is not None else numbers[0].written in counted
-    yield Met(own.passage, cells[0].start, cells[-1].end, "implied", shown), right
+    right = top.year == claim_years[0] if top is not None else numbers[0].written in counted
+    yield AmountMatch(passage_table.passage, cells[0].start, cells[-1].end, "implied", years_text), right
 
 
-def _limits(own: PassageTable, query: str) -> list[float]:
+def _list_limits(passage_table: PassageTable, query: str) -> list[float]:
     """The question's one amount, in each scale that the table may have."""
-    limits = amounts(query)
+    limits = find_amounts(query)
     if len(limits) != 1:
         return []
     amount = limits[0]
     if not amount.shift:
         return [amount.written]
-    read = [amount.written * 10.0 ** (amount.shift - scale) for scale in own.scales]
-    return read if own.told else [amount.written, *read]
+    read = [amount.written * 10.0 ** (amount.shift - scale) for scale in passage_table.scales]
+    return read if passage_table.scale_known else [amount.written, *read]
 
 
-def label(table: Table, line: TableLine) -> str:
+def format_line_label(table: Table, line: TableLine) -> str:
     """What names a line: the row, under its section, or the column."""
     return line.header if line.row is None else f"{table.sections[line.row]} {table.labels[line.row]}".strip()
 
 
-def signs(amount: Amount, result: Result, text: str) -> list[Amount]:
+def list_sign_readings(amount: Amount, result: DerivedResult, text: str) -> list[Amount]:
     """The readings of an amount's sign: "fell by 5" is −5 unless it is said to rise as well."""
     claim = text.rpartition("\n")[2]
     if FORMS["falling"].search(claim) and not FORMS["rising"].search(claim):
@@ -213,25 +224,25 @@ def signs(amount: Amount, result: Result, text: str) -> list[Amount]:
     return [amount, amount.flipped()] if result.signs else [amount]
 
 
-def _lines(part: Linked, nth: int | None) -> Sequence[TableLine]:
+def _select_lines(linked: LinkedLines, nth: int | None) -> Sequence[TableLine]:
     if nth is None:
-        return part.best
-    if nth == EVERY:
-        return (*part.best, *part.named)
-    return [each[nth] for each in (part.named, part.sides) if nth < len(each) > 1]
+        return linked.best
+    if nth == ANY_NAMED:
+        return (*linked.best, *linked.named)
+    return [each[nth] for each in (linked.named, linked.sides) if nth < len(each) > 1]
 
 
-def _asks_more(text: str, label: str, *, percent: bool) -> bool:
+def _needs_operation(text: str, label: str, *, percent: bool) -> bool:
     """Whether a question or claim speaks of what only an operation gives, and the row is not that itself."""
     summed = FORMS["all"].search(text) and not FORMS["all"].search(label)
-    if len(asked(text).years) > 1 and summed and not FORMS["each"].search(text):
+    if len(parse_named(text).years) > 1 and summed and not FORMS["each"].search(text):
         return True
     asking = (FORMS["change"], FORMS["mean"]) if percent else (FORMS["change"], FORMS["mean"], FORMS["part"])
     return any(words.search(text) and not words.search(label) for words in asking)
 
 
-def _asking(text: str, amount: Amount) -> str:
+def _extract_claim(text: str, amount: Amount) -> str:
     """What a statement says an amount is: "the change was 5"; nothing where it says that something changed to it."""
     claim = text.rpartition("\n")[2]
     start = claim.find(amount.specific.text)
-    return "" if FORMS["to"].search(claim[:start]) or len(amounts(claim)) > 1 else claim
+    return "" if FORMS["to"].search(claim[:start]) or len(find_amounts(claim)) > 1 else claim

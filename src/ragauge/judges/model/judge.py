@@ -13,10 +13,10 @@ from typing import Any
 from ragauge.core.ask import Ask, ModelName, Reply
 from ragauge.core.example import Turn
 from ragauge.core.human_labels import AnswerPair, Preference
-from ragauge.core.identity import digest, plain
+from ragauge.core.identity import hash_json, to_json_value
 from ragauge.judges import similarity
 from ragauge.judges.inputs import Inputs
-from ragauge.judges.judge import Asking
+from ragauge.judges.judge import AskGenerator
 from ragauge.judges.model import (
     agree,
     cover,
@@ -28,11 +28,11 @@ from ragauge.judges.model import (
     verify_answer,
     verify_reference,
 )
-from ragauge.judges.model.prompt_blocks import HANDED, Prompt, worded
-from ragauge.judges.model.question_spec import ModelSpec, QuestionSpec, any_of, read_spec
+from ragauge.judges.model.prompt_blocks import GIVEN_PREFIX, Prompt, read_templates
+from ragauge.judges.model.question_spec import ModelSpec, QuestionSpec, build_union, parse_spec
 from ragauge.scores.results.scorecard import JudgeNote
 
-ASKED: Mapping[str, tuple[int, Callable[[Any, QuestionSpec], Asking]]] = {
+ASKED: Mapping[str, tuple[int, Callable[[Any, QuestionSpec], AskGenerator]]] = {
     "verify_answer": (verify_answer.VERSION, verify_answer.verify_answer),
     "verify_reference": (verify_reference.VERSION, verify_reference.verify_reference),
     "rate_passages": (rate_passages.VERSION, rate_passages.rate_passages),
@@ -43,37 +43,37 @@ ASKED: Mapping[str, tuple[int, Callable[[Any, QuestionSpec], Asking]]] = {
     "cover_criteria": (cover.VERSION, cover.cover_criteria),
     "meet_criteria": (meet_criteria.VERSION, meet_criteria.meet_criteria),
     "guess_questions": (guess_questions.VERSION, guess_questions.guess_questions),
-    "similarity": (similarity.VERSION, lambda inputs, asked: similarity.similarity(inputs, asked.judge_repeat)),
+    "similarity": (similarity.VERSION, lambda inputs, asked: similarity.measure_similarity(inputs, asked.judge_repeat)),
 }
 PROMPTS: Mapping[str, Prompt] = {
     question.name: question
     for question in (
-        verify_answer.CHECKING,
-        verify_answer.LISTING,
-        verify_reference.CHECKING,
-        rate_passages.RATING,
-        rate_passages.RATING_SENTENCES,
-        rate_passages.RATING_ANSWER,
-        agree.COMPARING,
-        cover.ASPECTS,
-        cover.CRITERIA,
-        meet_criteria.CHECKING,
-        guess_questions.GUESSING,
-        prepare.PREPARING,
+        verify_answer.CHECK_PROMPT,
+        verify_answer.LIST_PROMPT,
+        verify_reference.CHECK_PROMPT,
+        rate_passages.PASSAGES_PROMPT,
+        rate_passages.SENTENCES_PROMPT,
+        rate_passages.ANSWER_PROMPT,
+        agree.AGREE_PROMPT,
+        cover.ASPECTS_PROMPT,
+        cover.CRITERIA_PROMPT,
+        meet_criteria.CHECK_PROMPT,
+        guess_questions.GUESS_PROMPT,
+        prepare.PREPARE_PROMPT,
         prefer.PREFERENCE,
     )
 }
 # how replies may look to all questions that see passages
-FAMILY = any_of(
-    verify_answer.CHECKED,
+FAMILY = build_union(
+    verify_answer.CHECK_SCHEMA,
     verify_reference.SCHEMA,
-    rate_passages.RATED,
-    rate_passages.RATED_SENTENCES,
+    rate_passages.PASSAGES_SCHEMA,
+    rate_passages.SENTENCES_SCHEMA,
     *meet_criteria.SCHEMAS,
 )
 # questions that may have a model of their own; vectors are the embedder's
-NAMED = (*(name for name in ASKED if name != "similarity"), "prepare")
-EMBEDDED_BY = ("guess_questions", "similarity")  # questions whose vectors the judge's embedder makes
+MODEL_QUESTIONS = (*(name for name in ASKED if name != "similarity"), "prepare")
+EMBEDDER_QUESTIONS = ("guess_questions", "similarity")  # questions whose vectors the judge's embedder makes
 
 
 class ModelJudge:
@@ -93,9 +93,9 @@ class ModelJudge:
             UsageError: it names none.
             DataError: its file of prompts cannot be used.
         """
-        spec = read_spec(text, NAMED)
+        spec = parse_spec(text, MODEL_QUESTIONS)
         if spec.prompts:
-            spec = replace(spec, settings=replace(spec.settings, wording=worded(spec.prompts, PROMPTS)))
+            spec = replace(spec, settings=replace(spec.settings, wording=read_templates(spec.prompts, PROMPTS)))
         return ModelJudge(spec)
 
     @cached_property
@@ -103,10 +103,13 @@ class ModelJudge:
         """Such as "openai:gpt-5-mini#1f3a9c0e": the main model, and a hash over all that changes a verdict."""
         spec = self.spec  # who holds the key is no part of a verdict
         default = replace(spec.default, key_env="")
-        own = {key: replace(name, key_env="") for key, name in spec.own.items()}
-        embedder = "" if spec.embedder is None else plain(replace(spec.embedder, key_env=""))
-        everything = plain(replace(spec, prompts="", own=own)) | {"default": plain(default), "embedder": embedder}
-        return f"{self.spec.default.provider}:{self.spec.default.model}#{digest(everything)[:8]}"
+        own_models = {key: replace(name, key_env="") for key, name in spec.own.items()}
+        embedder = "" if spec.embedder is None else to_json_value(replace(spec.embedder, key_env=""))
+        everything = to_json_value(replace(spec, prompts="", own=own_models)) | {
+            "default": to_json_value(default),
+            "embedder": embedder,
+        }
+        return f"{self.spec.default.provider}:{self.spec.default.model}#{hash_json(everything)[:8]}"
 
     def version(self, question: str) -> int:
         """Version of the question as this judge asks it: of prompt, schema and reading; 0 for an unknown one."""
@@ -116,7 +119,7 @@ class ModelJudge:
         """Whether this judge can answer the question at all."""
         return question in ASKED
 
-    def ask(self, inputs: Inputs, judge_repeat: int = 0) -> Asking:
+    def ask(self, inputs: Inputs, judge_repeat: int = 0) -> AskGenerator:
         """A generator that yields lists of chat asks (and embed asks for guess_questions), and returns the facts."""
         return ASKED[inputs.question][1](inputs, self.asked(inputs.question, judge_repeat))
 
@@ -130,7 +133,7 @@ class ModelJudge:
 
     def embedder_of(self, ask: Ask) -> ModelName | None:
         """Who answers an embed ask; None = the embedded embedder."""
-        return self.spec.embedder if ask.question in EMBEDDED_BY else None
+        return self.spec.embedder if ask.question in EMBEDDER_QUESTIONS else None
 
     def models(self) -> tuple[ModelName, ...]:
         """Every model that may be asked, the embedder included."""
@@ -146,29 +149,29 @@ class ModelJudge:
         if self.spec.prompts:
             return None
         for name, template in templates.items():
-            PROMPTS[name].check(template)
+            PROMPTS[name].check_template(template)
         return ModelJudge(replace(self.spec, settings=replace(self.spec.settings, wording=templates)))
 
     def prepare(
         self, query: str, reference: str, history: Sequence[Turn] = ()
-    ) -> Generator[list[Ask], list[Reply], prepare.Prepared]:
+    ) -> Generator[list[Ask], list[Reply], prepare.PreparationResult]:
         """The generator of `prepare`: claims of a reference and aspects of a question."""
         return prepare.prepare(query, reference, QuestionSpec("prepare", prepare.VERSION, self.spec.settings), history)
 
 
-STEERED = (
+STEERED_LIMIT = (
     "A language model can be steered by the text that it judges, and is biased: towards long, fluent and familiar "
     "answers, and towards answers of its own kind."
 )
-VARIES = "Its verdicts vary between askings; evaluating with --judge-repeats 3 says how far."
-LIMITS = (STEERED, VARIES)
+VARIES_LIMIT = "Its verdicts vary between askings; evaluating with --judge-repeats 3 says how far."
+LIMITS = (STEERED_LIMIT, VARIES_LIMIT)
 MODES: Mapping[bool, str] = {
     False: "all claims of an answer in one call (mode fused)",
     True: "each claim in a call of its own (mode per_claim)",
 }
 
 
-def judge_note(judge_id: str, spec: str, versions: Mapping[str, tuple[int, ...]]) -> JudgeNote:
+def build_judge_note(judge_id: str, spec: str, versions: Mapping[str, tuple[int, ...]]) -> JudgeNote:
     """What is to be said of a model judge.
 
     Args:
@@ -176,26 +179,26 @@ def judge_note(judge_id: str, spec: str, versions: Mapping[str, tuple[int, ...]]
         spec: the text that it is built from; "" where it is not known.
         versions: question -> the versions in which it was asked.
     """
-    asked = ", ".join(
+    questions = ", ".join(
         f"{question} {'/'.join(map(str, versions_asked))}" for question, versions_asked in versions.items()
     )
-    parts = [who(judge_id, spec), f"Questions, with their versions: {asked}." if asked else ""]
-    return JudgeNote(judge_id, " ".join(part for part in parts if part), LIMITS)
+    sentences = [describe_models(judge_id, spec), f"Questions, with their versions: {questions}." if questions else ""]
+    return JudgeNote(judge_id, " ".join(sentence for sentence in sentences if sentence), LIMITS)
 
 
-def who(judge_id: str, spec: str) -> str:
+def describe_models(judge_id: str, spec: str) -> str:
     """One or two sentences: which models answer, at which place, and how they are asked; never a key."""
     if not spec:
         return f"A language model judges: {judge_id.partition('#')[0]}."
-    read: ModelSpec = read_spec(spec, NAMED)
-    own = "".join(f", {question} to {model}" for question, model in read.own.items())
-    if read.embedder is not None:
-        own += f", vectors to {read.embedder}"
-    settings = ", ".join(f"{name} {value:g}" for name, value in read.settings.params.items()) or "no temperature set"
-    worded = f" Its questions are worded by {_source(read.prompts)}." if read.prompts else ""
-    checks = f"It checks {MODES[read.settings.per_claim]}, {settings}."
-    return f"A language model judges: {read.default}{own}. {checks}{worded}"
+    parsed: ModelSpec = parse_spec(spec, MODEL_QUESTIONS)
+    own_text = "".join(f", {question} to {model}" for question, model in parsed.own.items())
+    if parsed.embedder is not None:
+        own_text += f", vectors to {parsed.embedder}"
+    settings = ", ".join(f"{name} {value:g}" for name, value in parsed.settings.params.items()) or "no temperature set"
+    wording = f" Its questions are worded by {_describe_source(parsed.prompts)}." if parsed.prompts else ""
+    checks = f"It checks {MODES[parsed.settings.per_claim]}, {settings}."
+    return f"A language model judges: {parsed.default}{own_text}. {checks}{wording}"
 
 
-def _source(prompts: str) -> str:
-    return "templates handed over in Python" if prompts.startswith(HANDED) else prompts
+def _describe_source(prompts: str) -> str:
+    return "templates handed over in Python" if prompts.startswith(GIVEN_PREFIX) else prompts

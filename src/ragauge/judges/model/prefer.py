@@ -6,11 +6,11 @@ from collections.abc import Generator, Mapping
 from typing import Any
 
 from ragauge.core.ask import Ask, Reply
-from ragauge.core.human_labels import AnswerPair, Better, Preference
+from ragauge.core.human_labels import AnswerPair, BetterAnswer, Preference
 from ragauge.judges.model.prompt_blocks import Block, Prompt
-from ragauge.judges.model.question_spec import QuestionSpec, an_object, one_of
-from ragauge.judges.model.reply_parser import word
-from ragauge.judges.model.verdicts import NO_VERDICT, ask_retry, interleave
+from ragauge.judges.model.question_spec import QuestionSpec, build_enum, build_object
+from ragauge.judges.model.reply_parser import parse_word
+from ragauge.judges.model.verdicts import NO_VERDICT_REASON, ask_retry, interleave
 
 VERSION = 2
 PREFERENCE = Prompt(
@@ -21,30 +21,32 @@ counts is whether an answer is right, complete and to the point; its place, leng
     "Give better: first for answer [A1], second for answer [A2], or same.",
     ("question", "answers"),
 )
-WORDS: Mapping[str, Better] = {"first": 1, "second": 2, "same": 0}
-SCHEMA = an_object(better=one_of(*WORDS))
-TURNED: Mapping[Better | None, Better | None] = {None: None, 0: 0, 1: 2, 2: 1}
+BETTER_WORDS: Mapping[str, BetterAnswer] = {"first": 1, "second": 2, "same": 0}
+SCHEMA = build_object(better=build_enum(*BETTER_WORDS))
+SWAPPED_BETTER: Mapping[BetterAnswer | None, BetterAnswer | None] = {None: None, 0: 0, 1: 2, 2: 1}
 
 
-def prefer(pair: AnswerPair, asked: QuestionSpec) -> Generator[list[Ask], list[Reply], Preference]:
+def prefer(pair: AnswerPair, question_spec: QuestionSpec) -> Generator[list[Ask], list[Reply], Preference]:
     """Two calls, side by side; a reply without a verdict is asked for again once."""
     first, second = pair.answers
-    (shown, why), (swapped, swapped_why) = yield from interleave(
-        [_preferred(pair.query, order, asked) for order in ((first, second), (second, first))]
+    (shown_better, shown_reason), (swapped_better, swapped_reason) = yield from interleave(
+        [_ask_preference(pair.query, order, question_spec) for order in ((first, second), (second, first))]
     )
-    return Preference(shown, TURNED[swapped], why or swapped_why)
+    return Preference(shown_better, SWAPPED_BETTER[swapped_better], shown_reason or swapped_reason)
 
 
-def _preferred(
-    query: str, answers: tuple[str, str], asked: QuestionSpec
-) -> Generator[list[Ask], list[Reply], tuple[Better | None, str]]:
+def _ask_preference(
+    query: str, answers: tuple[str, str], question_spec: QuestionSpec
+) -> Generator[list[Ask], list[Reply], tuple[BetterAnswer | None, str]]:
     """The verdict on two answers in this order; None, and why, where there is none."""
-    shown = Block("answers", [(f"A{n}", answer) for n, answer in enumerate(answers, 1)])
-    worded = asked.worded(PREFERENCE, Block.of("question", query), shown)
-    better, reason = yield from ask_retry(asked, worded, SCHEMA, _better, lambda verdict: verdict is not None)
-    return better[-1], reason or NO_VERDICT if better[-1] is None else ""
+    answers_block = Block("answers", [(f"A{n}", answer) for n, answer in enumerate(answers, 1)])
+    worded = question_spec.build_texts(PREFERENCE, Block.of("question", query), answers_block)
+    better, reason = yield from ask_retry(
+        question_spec, worded, SCHEMA, _parse_better, lambda verdict: verdict is not None
+    )
+    return better[-1], reason or NO_VERDICT_REASON if better[-1] is None else ""
 
 
-def _better(value: Mapping[str, Any]) -> Better | None:
-    better = word(value.get("better"), WORDS)
-    return None if better is None else WORDS[better]
+def _parse_better(value: Mapping[str, Any]) -> BetterAnswer | None:
+    better = parse_word(value.get("better"), BETTER_WORDS)
+    return None if better is None else BETTER_WORDS[better]

@@ -21,8 +21,8 @@ from typing import Any
 
 from ragauge.core.ask import Ask, ModelName
 from ragauge.core.errors import UnknownName, UsageError
-from ragauge.core.providers import ALIASES, EMBEDDERS, PROVIDERS, provider_of
-from ragauge.judges.model.prompt_blocks import Block, Numbered, Prompt, Worded, numbered
+from ragauge.core.providers import ALIASES, EMBEDDERS, PROVIDERS, find_provider
+from ragauge.judges.model.prompt_blocks import Block, NumberedSentence, Prompt, RequestTexts, number_sentences
 
 Schema = Mapping[str, Any]
 
@@ -32,27 +32,27 @@ YES_NO: Schema = {"type": "boolean"}
 TEXTS: Schema = {"type": "array", "items": TEXT}
 
 
-def one_of(*words: str) -> Schema:
+def build_enum(*words: str) -> Schema:
     """One of some words."""
     return {"type": "string", "enum": list(words)}
 
 
-def an_object(**fields: Schema) -> Schema:
+def build_object(**fields: Schema) -> Schema:
     """An object with these fields."""
     return {"type": "object", "properties": fields, "required": list(fields), "additionalProperties": False}
 
 
-def any_of(*forms: Schema) -> Schema:
+def build_union(*forms: Schema) -> Schema:
     """An object whose only field, reply, is one of several objects."""
-    return an_object(reply={"anyOf": list(forms)})
+    return build_object(reply={"anyOf": list(forms)})
 
 
-def a_list(**fields: Schema) -> Schema:
+def build_list(**fields: Schema) -> Schema:
     """A list of objects with these fields."""
-    return {"type": "array", "items": an_object(**fields)}
+    return {"type": "array", "items": build_object(**fields)}
 
 
-PACK = 24_000  # characters of passages in one call, about 6,000 tokens
+PACK_CHARS = 24_000  # characters of passages in one call, about 6,000 tokens
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,26 +63,29 @@ class PassageBatch:
         sentences: number ("2.1") -> sentence.
     """
 
-    sentences: dict[str, Numbered]
+    sentences: dict[str, NumberedSentence]
 
     @property
     def block(self) -> Block:
         """The sentences as they are sent."""
-        return Block("passages", [(number, one.sentence.text) for number, one in self.sentences.items()])
+        return Block(
+            "passages",
+            [(number, numbered_sentence.sentence.text) for number, numbered_sentence in self.sentences.items()],
+        )
 
 
 @lru_cache(maxsize=16)
-def passage_batches(passages: tuple[str, ...], size: int = PACK) -> tuple[PassageBatch, ...]:
+def batch_passages(passages: tuple[str, ...], size: int = PACK_CHARS) -> tuple[PassageBatch, ...]:
     """The passages in packs of at most `size` characters, cut between passages, and inside one that is longer.
 
     A single sentence longer than that goes out whole in a pack of its own. No passages give no pack. Kept, since
     several questions about a response see the same passages.
     """
     filled: list[PassageBatch] = []
-    current: dict[str, Numbered] = {}
+    current: dict[str, NumberedSentence] = {}
     used = 0
     lengths = [len(text) for text in passages]
-    for sentence in numbered(passages):
+    for sentence in number_sentences(passages):
         cost = len(sentence.sentence.text)
         begins = sentence.sentence.n == 1 and used + min(lengths[sentence.passage - 1], size) > size
         if current and (begins or used + cost > size):
@@ -107,7 +110,7 @@ class Settings:
     """
 
     per_claim: bool = False
-    pack: int = PACK
+    pack: int = PACK_CHARS
     params: Mapping[str, Any] = field(default_factory=lambda: {"temperature": 0.0})
     wording: Mapping[str, str] = field(default_factory=dict)
 
@@ -122,11 +125,11 @@ class QuestionSpec:
     judge_repeat: int = 0
     family: Schema | None = None  # of all questions that see passages
 
-    def worded(self, prompt: Prompt, *blocks: Block) -> Worded:
+    def build_texts(self, prompt: Prompt, *blocks: Block) -> RequestTexts:
         """The texts of a request, in our wording or the user's own."""
-        return prompt.messages(blocks, self.settings.wording.get(prompt.name))
+        return prompt.build_messages(blocks, self.settings.wording.get(prompt.name))
 
-    def chat(self, worded: Worded, schema: Mapping[str, Any], attempt: int = 1, only: str = "") -> Ask:
+    def build_chat_ask(self, worded: RequestTexts, schema: Mapping[str, Any], attempt: int = 1, only: str = "") -> Ask:
         """One request to the model; `only` stands at the end of its texts."""
         return Ask(
             "chat",
@@ -142,23 +145,30 @@ class QuestionSpec:
         )
 
 
-EMBED, EMBEDDED = "embed", "local"  # the key that names an embedder, and the one in the package
-PROMPTS = "prompts"  # the key that names a file of own wording
-SETTINGS = {"mode": "fused", "temperature": "0", "pack": str(PACK)}  # and what they are where nothing is said
-LEAST_PACK = 1_000
+EMBED_KEY, LOCAL_EMBEDDER = "embed", "local"  # the key that names an embedder, and the one in the package
+PROMPTS_KEY = "prompts"  # the key that names a file of own wording
+DEFAULT_SETTINGS = {
+    "mode": "fused",
+    "temperature": "0",
+    "pack": str(PACK_CHARS),
+}  # and what they are where nothing is said
+MIN_PACK_CHARS = 1_000
 EFFORTS = ("none", "minimal", "low", "medium", "high", "xhigh", "max")
 # further parameters of a call, sent where they are given: how each is read, and what it must be
 PARAMETERS: Mapping[str, tuple[Callable[[str], Any], str]] = {
-    "max_tokens": (lambda text: _within(int(text), 1), "a number of at least 1"),
+    "max_tokens": (lambda text: _check_bounds(int(text), 1), "a number of at least 1"),
     "reasoning_effort": (lambda text: EFFORTS[EFFORTS.index(text)], f"one of {', '.join(EFFORTS)}"),
     "seed": (int, "a whole number"),
-    "top_p": (lambda text: _within(float(text), 0, 1), "a number between 0 and 1"),
+    "top_p": (lambda text: _check_bounds(float(text), 0, 1), "a number between 0 and 1"),
 }
-KEY_ENV, HEADER = "key_env", "header."  # what belongs to an endpoint: the variable of its key, and what it is sent
-VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+KEY_ENV, HEADER_PREFIX = (
+    "key_env",
+    "header.",
+)  # what belongs to an endpoint: the variable of its key, and what it is sent
+VARIABLE_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 HEADER_NAME = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+")
 SECRET_NAME = re.compile(r"auth|key|token|secret|password|cookie", re.I)  # a header that is so called holds one
-SECRET = re.compile(r"//[^/]*@|\?(?!api-version=[\w.-]+$)")  # user and password, or a query
+SECRET_IN_URL = re.compile(r"//[^/]*@|\?(?!api-version=[\w.-]+$)")  # user and password, or a query
 AZURE_TAIL = re.compile(
     r"(?:/openai)?/deployments/([^/]+)(?:/chat/completions|/responses)?$|/openai(?:/responses)?$|(?<=/openai/v1)/.*$"
 )
@@ -187,7 +197,7 @@ class ModelSpec:
         return self.own.get(question, self.default)
 
 
-def read_spec(text: str, questions: tuple[str, ...]) -> ModelSpec:
+def parse_spec(text: str, questions: tuple[str, ...]) -> ModelSpec:
     """A spec from its text. A file of prompts is named, not read.
 
     Args:
@@ -198,56 +208,56 @@ def read_spec(text: str, questions: tuple[str, ...]) -> ModelSpec:
         UnknownName: no such provider or key.
         UsageError: a part that cannot be read, with what to write.
 
-    >>> str(read_spec("openai-chat:qwen2.5:7b@http://localhost:11434/v1/", ()).default)
+    >>> str(parse_spec("openai-chat:qwen2.5:7b@http://localhost:11434/v1/", ()).default)
     'openai-chat:qwen2.5:7b@http://localhost:11434/v1'
     """
-    head, *rest = [part.strip() for part in text.split(",")]
-    default = _name(head)  # first: it refuses a key in a URL, and so none is repeated below
-    own: dict[str, ModelName] = {}
+    head, *settings = [setting.strip() for setting in text.split(",")]
+    default = _parse_model_name(head)  # first: it refuses a key in a URL, and so none is repeated below
+    own_models: dict[str, ModelName] = {}
     values: dict[str, str] = {}
-    ends: dict[str, dict[str, str]] = {}  # whose endpoint -> what belongs to it
-    keys = (*questions, *SETTINGS, *PARAMETERS, EMBED, PROMPTS)
-    for part in rest:
-        key, equals, value = part.partition("=")
-        owner = next((name for name in (*questions, EMBED) if key.startswith(f"{name}.")), "")
-        place = key.removeprefix(f"{owner}.") if owner else key
-        if place != KEY_ENV and not place.startswith(HEADER) and key not in keys:
-            raise UnknownName("setting of a judge", key, [*keys, KEY_ENV, f"{HEADER}NAME"])
+    access_by_owner: dict[str, dict[str, str]] = {}  # whose endpoint -> what belongs to it
+    keys = (*questions, *DEFAULT_SETTINGS, *PARAMETERS, EMBED_KEY, PROMPTS_KEY)
+    for setting in settings:
+        key, equals, value = setting.partition("=")
+        owner = next((name for name in (*questions, EMBED_KEY) if key.startswith(f"{name}.")), "")
+        access_key = key.removeprefix(f"{owner}.") if owner else key
+        if access_key != KEY_ENV and not access_key.startswith(HEADER_PREFIX) and key not in keys:
+            raise UnknownName("setting of a judge", key, [*keys, KEY_ENV, f"{HEADER_PREFIX}NAME"])
         if not equals or not value:
             usual = {
-                EMBED: EMBEDDED,
-                PROMPTS: "prompts.yaml",
+                EMBED_KEY: LOCAL_EMBEDDER,
+                PROMPTS_KEY: "prompts.yaml",
                 "max_tokens": "1000",
                 "reasoning_effort": "low",
                 "seed": "7",
                 "top_p": "0.9",
                 **dict.fromkeys(questions, head),
-                **SETTINGS,
+                **DEFAULT_SETTINGS,
             }.get(key, "VARIABLE")
             hint = f"Write {key}={usual}, or leave it out."
-            raise UsageError(f"--judge {head},…: expected key=value, got {part!r}. {hint}")
+            raise UsageError(f"--judge {head},…: expected key=value, got {setting!r}. {hint}")
         if key in questions:
-            own[key] = _name(value)
+            own_models[key] = _parse_model_name(value)
         elif key in keys:
             values[key] = value
         else:
-            ends.setdefault(owner, {})[place] = value
-    embedder = _embedder(values.get(EMBED, EMBEDDED))
+            access_by_owner.setdefault(owner, {})[access_key] = value
+    embedder = _parse_embedder(values.get(EMBED_KEY, LOCAL_EMBEDDER))
 
-    def placed(owner: str, name: ModelName) -> ModelName:
-        same = _parts(name.url)[0] == _parts(default.url)[0]
-        return _with_access(name, {**(ends.get("", {}) if same else {}), **ends.get(owner, {})})
+    def with_access(owner: str, name: ModelName) -> ModelName:
+        same = _split_url(name.url)[0] == _split_url(default.url)[0]
+        return _add_access(name, {**(access_by_owner.get("", {}) if same else {}), **access_by_owner.get(owner, {})})
 
     return ModelSpec(
-        placed("", default),
-        {key: placed(key, name) for key, name in own.items()},
-        _settings(values),
-        embedder and placed(EMBED, embedder),
-        values.get(PROMPTS, ""),
+        with_access("", default),
+        {key: with_access(key, name) for key, name in own_models.items()},
+        _parse_settings(values),
+        embedder and with_access(EMBED_KEY, embedder),
+        values.get(PROMPTS_KEY, ""),
     )
 
 
-def read_model(text: str) -> ModelName:
+def parse_model_name(text: str) -> ModelName:
     """A model from `provider:model[@base URL][,key_env=NAME][,header.NAME=VALUE]`.
 
     Without a URL, the variable that the provider's client reads names it. The place is part of the name however it was
@@ -257,77 +267,85 @@ def read_model(text: str) -> ModelName:
         UnknownName: no such provider or setting.
         UsageError: no model is named, or the URL is none or holds a key.
     """
-    head, *rest = [part.strip() for part in text.split(",")]
-    name, options = _name(head), {key: value for key, _, value in (part.partition("=") for part in rest)}
+    head, *settings = [setting.strip() for setting in text.split(",")]
+    name, options = (
+        _parse_model_name(head),
+        {key: value for key, _, value in (setting.partition("=") for setting in settings)},
+    )
     for key in options:
-        if key != KEY_ENV and not key.startswith(HEADER):
-            raise UnknownName("setting of a model", key, [KEY_ENV, f"{HEADER}NAME"])
-    return _with_access(name, options)
+        if key != KEY_ENV and not key.startswith(HEADER_PREFIX):
+            raise UnknownName("setting of a model", key, [KEY_ENV, f"{HEADER_PREFIX}NAME"])
+    return _add_access(name, options)
 
 
-def _name(text: str) -> ModelName:
-    given, _, rest = text.partition(":")
-    provider = provider_of(text)
+def _parse_model_name(text: str) -> ModelName:
+    prefix, _, body = text.partition(":")
+    provider = find_provider(text)
     if provider is None:
-        raise UnknownName("provider", given, [*PROVIDERS, *ALIASES], "A model is written provider:model.")
-    at = max(rest.find("@http://"), rest.find("@https://"))
-    model, endpoint = (rest, "") if at < 0 else (rest[:at], rest[at + 1 :])
+        raise UnknownName("provider", prefix, [*PROVIDERS, *ALIASES], "A model is written provider:model.")
+    url_index = max(body.find("@http://"), body.find("@https://"))
+    model, endpoint = (body, "") if url_index < 0 else (body[:url_index], body[url_index + 1 :])
     if not model:
-        raise UsageError(f"{text!r} names no model. Write {given}:NAME, as the provider spells it.")
-    return ModelName(provider, model, _endpoint(provider, model, endpoint))
+        raise UsageError(f"{text!r} names no model. Write {prefix}:NAME, as the provider spells it.")
+    return ModelName(provider, model, _normalize_endpoint(provider, model, endpoint))
 
 
-def _with_access(name: ModelName, options: Mapping[str, str]) -> ModelName:
+def _add_access(name: ModelName, options: Mapping[str, str]) -> ModelName:
     """A model with the variable of its endpoint's key, and with what is sent to that endpoint beside the text."""
     key_env = options.get(KEY_ENV, "")
-    if KEY_ENV in options and not VARIABLE.fullmatch(key_env):
+    if KEY_ENV in options and not VARIABLE_NAME.fullmatch(key_env):
         raise UsageError(f"{KEY_ENV} names the variable of the environment that holds the key: {KEY_ENV}=MY_KEY.")
-    headers = {key.removeprefix(HEADER): value for key, value in options.items() if key.startswith(HEADER)}
+    headers = {
+        key.removeprefix(HEADER_PREFIX): value for key, value in options.items() if key.startswith(HEADER_PREFIX)
+    }
     for header, value in headers.items():
         if not HEADER_NAME.fullmatch(header):
-            raise UsageError(f"{HEADER}{header}: no name of a header. Write {HEADER}X-Name=value.")
+            raise UsageError(f"{HEADER_PREFIX}{header}: no name of a header. Write {HEADER_PREFIX}X-Name=value.")
         if SECRET_NAME.search(header) and "$" not in value:
             raise UsageError(
-                f"{HEADER}{header} may hold a secret, and a judge's text is stored and shown. Put it into a variable "
-                f"of the environment: {HEADER}{header}=$NAME."
+                f"{HEADER_PREFIX}{header} may hold a secret, and a judge's text is stored and shown. Put it into a "
+                "variable "
+                f"of the environment: {HEADER_PREFIX}{header}=$NAME."
             )
     return replace(name, key_env=key_env, headers=tuple(sorted(headers.items())))
 
 
-def _embedder(text: str) -> ModelName | None:
-    if text == EMBEDDED:
+def _parse_embedder(text: str) -> ModelName | None:
+    if text == LOCAL_EMBEDDER:
         return None
     provider = text.partition(":")[0]
     if provider not in EMBEDDERS:
         hint = "An embedder is written embed=openai:MODEL[@base URL]; embed=local is the one in the package."
         raise UnknownName("provider of embeddings", provider, EMBEDDERS, hint)
-    return _name(text)
+    return _parse_model_name(text)
 
 
-def _endpoint(provider: str, model: str, url: str) -> str:
-    place = PROVIDERS[provider]
-    given = url
-    url = url or (os.environ.get(place.variable, "").strip() if place.variable else "")
-    if SECRET.search(url) or ("?" in url and not provider.startswith("azure")):
+def _normalize_endpoint(provider: str, model: str, url: str) -> str:
+    provider_entry = PROVIDERS[provider]
+    own_url = url
+    url = url or (os.environ.get(provider_entry.variable, "").strip() if provider_entry.variable else "")
+    if SECRET_IN_URL.search(url) or ("?" in url and not provider.startswith("azure")):
         raise UsageError(
             "a judge's base URL must hold no key and no query: it is stored and shown. Put the key into the "
             "environment and name the variable, such as key_env=MY_KEY; ?api-version= is for azure:DEPLOYMENT@URL."
         )
     url = url.partition("#")[0].rstrip("/")
     if provider.startswith("azure") and url:
-        url = _azure(url, model if given else "")
-    elif place.keyless and url and not _parts(url)[1]:  # as its server is known, without the path of its API
-        url += _parts(place.official)[1]
-    return "" if url == place.official else url
+        url = _normalize_azure_url(url, model if own_url else "")
+    elif (
+        provider_entry.keyless and url and not _split_url(url)[1]
+    ):  # as its server is known, without the path of its API
+        url += _split_url(provider_entry.official)[1]
+    return "" if url == provider_entry.official else url
 
 
-def _parts(url: str) -> tuple[str, str]:
+def _split_url(url: str) -> tuple[str, str]:
     """Scheme and host of a URL, and its path; ("", "") of what is none."""
     match = re.match(r"(\w+://[^/?#]*)([^?#]*)", url)
     return (match[1].lower(), match[2].rstrip("/")) if match else ("", "")
 
 
-def _azure(url: str, deployment: str) -> str:
+def _normalize_azure_url(url: str, deployment: str) -> str:
     """Azure's address as its portal gives it, without what the client adds; with the version of the API."""
     base, _, query = url.partition("?")
     tail = AZURE_TAIL.search(base.rstrip("/"))
@@ -342,8 +360,8 @@ def _azure(url: str, deployment: str) -> str:
     return f"{base}?{query}" if query else base
 
 
-def _settings(values: Mapping[str, str]) -> Settings:
-    values = {**SETTINGS, **values}
+def _parse_settings(values: Mapping[str, str]) -> Settings:
+    values = {**DEFAULT_SETTINGS, **values}
     mode = values["mode"]
     if mode not in ("fused", "per_claim"):
         raise UnknownName("mode of a judge", mode, ("fused", "per_claim"))
@@ -356,8 +374,8 @@ def _settings(values: Mapping[str, str]) -> Settings:
             "a judge's temperature is a number or none, its pack a number of characters; "
             f"got temperature={temperature}, pack={values['pack']}."
         ) from None
-    if pack < LEAST_PACK:
-        raise UsageError(f"a judge's pack must be at least {LEAST_PACK:,} characters, got {pack:,}.")
+    if pack < MIN_PACK_CHARS:
+        raise UsageError(f"a judge's pack must be at least {MIN_PACK_CHARS:,} characters, got {pack:,}.")
     for key, (read, expected) in PARAMETERS.items():
         if key in values:
             try:
@@ -367,7 +385,7 @@ def _settings(values: Mapping[str, str]) -> Settings:
     return Settings(mode == "per_claim", pack, params)
 
 
-def _within(value: float, least: float, most: float = float("inf")) -> float:
-    if not least <= value <= most:
+def _check_bounds(value: float, min_value: float, max_value: float = float("inf")) -> float:
+    if not min_value <= value <= max_value:
         raise ValueError(value)
     return value

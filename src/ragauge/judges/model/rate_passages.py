@@ -7,35 +7,35 @@ from collections.abc import Generator, Iterable, Sequence
 from ragauge.core.ask import Ask, Reply
 from ragauge.core.facts import Rating, RelevanceFacts
 from ragauge.judges.inputs import RateAnswer, RatePassages, RateSentences
-from ragauge.judges.judge import Asking
-from ragauge.judges.model.prompt_blocks import Block, Numbered, Prompt, Worded, earlier_turns
+from ragauge.judges.judge import AskGenerator
+from ragauge.judges.model.prompt_blocks import Block, NumberedSentence, Prompt, RequestTexts, build_turn_blocks
 from ragauge.judges.model.question_spec import (
     INTEGER,
     TEXT,
     YES_NO,
     QuestionSpec,
     Schema,
-    a_list,
-    an_object,
-    passage_batches,
+    batch_passages,
+    build_list,
+    build_object,
 )
-from ragauge.judges.model.reply_parser import yes
-from ragauge.judges.model.verdicts import Listing, ask_each, interleave
+from ragauge.judges.model.reply_parser import parse_bool
+from ragauge.judges.model.verdicts import VerdictList, ask_each, interleave
 
 VERSION = 2
-RATED = an_object(passages=a_list(n=INTEGER, relevant=YES_NO))
-RATED_SENTENCES = an_object(sentences=a_list(n=TEXT, relevant=YES_NO))
-RATED_ANSWER = an_object(sentences=a_list(n=INTEGER, relevant=YES_NO))
-PLACES = "Passage P1 is sentences [1.1], [1.2], …, P2 is [2.1], [2.2], …, and so on."
-RATING = Prompt(
+PASSAGES_SCHEMA = build_object(passages=build_list(n=INTEGER, relevant=YES_NO))
+SENTENCES_SCHEMA = build_object(sentences=build_list(n=TEXT, relevant=YES_NO))
+ANSWER_SCHEMA = build_object(sentences=build_list(n=INTEGER, relevant=YES_NO))
+NUMBERING_NOTE = "Passage P1 is sentences [1.1], [1.2], …, P2 is [2.1], [2.2], …, and so on."
+PASSAGES_PROMPT = Prompt(
     "rate_passages",
-    f"""Rate the passages for the question. {PLACES}
+    f"""Rate the passages for the question. {NUMBERING_NOTE}
 For every passage P1, P2, …: relevant = true if it holds anything that helps to answer the question, false if it \
 does not, however close its topic. Give every passage's number n.""",
-    f"{PLACES} For every passage P1, P2, … give its number n and relevant: true or false.",
+    f"{NUMBERING_NOTE} For every passage P1, P2, … give its number n and relevant: true or false.",
     ("question", "passages"),
 )
-RATING_SENTENCES = Prompt(
+SENTENCES_PROMPT = Prompt(
     "rate_sentences",
     """Rate the sentences of the passages for the question.
 For every sentence [1.1], [1.2], …: relevant = true if what it says helps to answer the question, false if not. Read \
@@ -43,7 +43,7 @@ each in its passage. Give every sentence's number n, such as "2.1".""",
     'For every sentence [1.1], [1.2], … give its number n, such as "2.1", and relevant: true or false.',
     ("question", "passages"),
 )
-RATING_ANSWER = Prompt(
+ANSWER_PROMPT = Prompt(
     "rate_answer",
     """Rate the sentences of the answer.
 For every sentence [S1], [S2], …: relevant = true if it answers the question, or is needed to understand what does; \
@@ -54,15 +54,20 @@ matter. Read each in the whole answer. Give every sentence's number n.""",
 )
 
 
-def rate_passages(inputs: RatePassages, asked: QuestionSpec) -> Asking:
+def rate_passages(inputs: RatePassages, question_spec: QuestionSpec) -> AskGenerator:
     """A passage that goes out in several packs is relevant when one of its parts is; a blank one never is."""
-    parts = passage_batches(inputs.passages, asked.settings.pack)
-    listings = [_listing("passages", "P", _parts_of(pack.sentences.values())) for pack in parts]
-    question = [*earlier_turns(inputs.history), Block.of("question", inputs.query)]
+    batches = batch_passages(inputs.passages, question_spec.settings.pack)
+    listings = [_build_verdict_list("passages", "P", _join_by_passage(pack.sentences.values())) for pack in batches]
+    question = [*build_turn_blocks(inputs.history), Block.of("question", inputs.query)]
     rated = yield from interleave(
         [
-            _rated(asked.worded(RATING, *question, pack.block), RATED, listing, asked)
-            for pack, listing in zip(parts, listings, strict=True)
+            _ask_ratings(
+                question_spec.build_texts(PASSAGES_PROMPT, *question, pack.block),
+                PASSAGES_SCHEMA,
+                listing,
+                question_spec,
+            )
+            for pack, listing in zip(batches, listings, strict=True)
         ]
     )
     ratings = []
@@ -73,25 +78,27 @@ def rate_passages(inputs: RatePassages, asked: QuestionSpec) -> Asking:
     return RelevanceFacts(tuple(ratings))
 
 
-def rate_sentences(inputs: RateSentences | RateAnswer, asked: QuestionSpec) -> Asking:
+def rate_sentences(inputs: RateSentences | RateAnswer, question_spec: QuestionSpec) -> AskGenerator:
     """Sentences of passages have the numbers that all questions show them by; those of an answer S1, S2, …."""
     of_answer = isinstance(inputs, RateAnswer)
-    question = [*earlier_turns(inputs.history), Block.of("question", inputs.query)]
-    prompt, schema = (RATING_ANSWER, RATED_ANSWER) if of_answer else (RATING_SENTENCES, RATED_SENTENCES)
-    parts = passage_batches(inputs.passages, asked.settings.pack)
+    question = [*build_turn_blocks(inputs.history), Block.of("question", inputs.query)]
+    prompt, schema = (ANSWER_PROMPT, ANSWER_SCHEMA) if of_answer else (SENTENCES_PROMPT, SENTENCES_SCHEMA)
+    batches = batch_passages(inputs.passages, question_spec.settings.pack)
     ratings, asking = [], []
-    for pack in parts:
-        texts = {n: one.sentence.text for n, one in enumerate(pack.sentences.values(), 1)}
-        listing = _listing("sentences", "S" if of_answer else "", texts, () if of_answer else [*pack.sentences])
-        worded = asked.worded(prompt, *question, listing.block() if of_answer else pack.block)
-        asking.append(_rated(worded, schema, listing, asked))
-    for pack, verdicts in zip(parts, (yield from interleave(asking)), strict=True):
-        for n, one in enumerate(pack.sentences.values(), 1):
-            ratings.append(Rating(one.passage, verdicts.get(n), one.sentence.n))
+    for pack in batches:
+        texts = {n: numbered_sentence.sentence.text for n, numbered_sentence in enumerate(pack.sentences.values(), 1)}
+        listing = _build_verdict_list(
+            "sentences", "S" if of_answer else "", texts, () if of_answer else [*pack.sentences]
+        )
+        worded = question_spec.build_texts(prompt, *question, listing.build_block() if of_answer else pack.block)
+        asking.append(_ask_ratings(worded, schema, listing, question_spec))
+    for pack, verdicts in zip(batches, (yield from interleave(asking)), strict=True):
+        for n, numbered_sentence in enumerate(pack.sentences.values(), 1):
+            ratings.append(Rating(numbered_sentence.passage, verdicts.get(n), numbered_sentence.sentence.n))
     return RelevanceFacts(tuple(ratings), "sentence")
 
 
-def _parts_of(sentences: Iterable[Numbered]) -> dict[int, str]:
+def _join_by_passage(sentences: Iterable[NumberedSentence]) -> dict[int, str]:
     """Passage number -> the text of its sentences in one pack."""
     by_passage: dict[int, list[str]] = {}
     for sentence in sentences:
@@ -99,11 +106,13 @@ def _parts_of(sentences: Iterable[Numbered]) -> dict[int, str]:
     return {passage: " ".join(texts) for passage, texts in by_passage.items()}
 
 
-def _listing(name: str, letter: str, texts: dict[int, str], sentences: Sequence[str] = ()) -> Listing[bool]:
-    return Listing(name, letter, texts, lambda item: yes(item.get("relevant")), sentences=sentences)
+def _build_verdict_list(
+    name: str, letter: str, texts: dict[int, str], sentences: Sequence[str] = ()
+) -> VerdictList[bool]:
+    return VerdictList(name, letter, texts, lambda item: parse_bool(item.get("relevant")), sentences=sentences)
 
 
-def _rated(
-    worded: Worded, schema: Schema, listing: Listing[bool], asked: QuestionSpec
+def _ask_ratings(
+    worded: RequestTexts, schema: Schema, listing: VerdictList[bool], question_spec: QuestionSpec
 ) -> Generator[list[Ask], list[Reply], dict[int, bool]]:
-    return (yield from ask_each(asked, worded, schema, listing)).of(listing)
+    return (yield from ask_each(question_spec, worded, schema, listing)).of(listing)

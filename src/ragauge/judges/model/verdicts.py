@@ -8,19 +8,19 @@ from dataclasses import dataclass
 from typing import Any, Generic, NamedTuple, TypeVar
 
 from ragauge.core.ask import Ask, Reply
-from ragauge.judges.model.prompt_blocks import Block, Worded
+from ragauge.judges.model.prompt_blocks import Block, RequestTexts
 from ragauge.judges.model.question_spec import QuestionSpec, Schema
-from ragauge.judges.model.reply_parser import objects, sentence_number, structured, whole_number
+from ragauge.judges.model.reply_parser import list_objects, parse_sentence_number, parse_structured, parse_whole_number
 
 T = TypeVar("T")
 log = logging.getLogger("ragauge.judges")
-NO_VERDICT = "no verdict, asked twice"
-UNNAMED = "the judge said supported or contradicted but named no sentence that shows it, asked twice"
-NAME_IT = '\nGive the numbers of the sentences that show it, such as "2.1"; else it is absent.'
+NO_VERDICT_REASON = "no verdict, asked twice"
+UNNAMED_REASON = "the judge said supported or contradicted but named no sentence that shows it, asked twice"
+NAME_REMINDER = '\nGive the numbers of the sentences that show it, such as "2.1"; else it is absent.'
 
 
 @dataclass(frozen=True, slots=True)
-class Listing(Generic[T]):
+class VerdictList(Generic[T]):
     """Texts that each want a verdict: [C1] in the prompt, {"n": 1, …} in a list of the reply.
 
     Attributes:
@@ -41,29 +41,31 @@ class Listing(Generic[T]):
     sentences: Sequence[str] = ()
     unnamed: Callable[[Mapping[str, Any]], int] = lambda _: 0
 
-    def block(self, name: str = "") -> Block:
+    def build_block(self, name: str = "") -> Block:
         """The numbered texts as they are sent."""
-        return Block(name or self.name, list(zip(self.places, self.texts.values(), strict=True)))
+        return Block(name or self.name, list(zip(self.numbers, self.texts.values(), strict=True)))
 
     @property
-    def places(self) -> list[str]:
+    def numbers(self) -> list[str]:
         """Letter and number of every text."""
         return list(self.sentences) or [f"{self.letter}{n}" for n in self.texts]
 
-    def read(self, value: Mapping[str, Any], wanted: Collection[str], unnamed: dict[str, int]) -> dict[str, T]:
+    def read_verdicts(
+        self, value: Mapping[str, Any], requested: Collection[str], unnamed: dict[str, int]
+    ) -> dict[str, T]:
         """Verdicts by place. Places not wanted are dropped; one that comes twice with two verdicts has none.
 
         Args:
             value: a reply's object.
-            wanted: places.
+            requested: places.
             unnamed: is filled: place -> how many of its verdicts name no sentence.
         """
         verdicts: dict[str, T] = {}
         torn: set[str] = set()
-        for item in objects(value.get(self.name)):
+        for item in list_objects(value.get(self.name)):
             n, verdict = item.get("n"), self.verdict(item)
-            number = sentence_number(n) if self.sentences else f"{self.letter}{whole_number(n)}"
-            if number not in wanted:
+            number = parse_sentence_number(n) if self.sentences else f"{self.letter}{parse_whole_number(n)}"
+            if number not in requested:
                 log.info("A verdict on %s is dropped: it was not asked for.", number)
                 continue
             unnamed[number] = self.unnamed(item)
@@ -73,7 +75,7 @@ class Listing(Generic[T]):
         return {number: verdict for number, verdict in verdicts.items() if number not in torn}
 
 
-class VerdictsRead(NamedTuple):
+class ParsedVerdicts(NamedTuple):
     """What was read.
 
     Attributes:
@@ -90,15 +92,15 @@ class VerdictsRead(NamedTuple):
     texts: tuple[str, ...]
     unnamed: int = 0
 
-    def of(self, listing: Listing[T]) -> dict[int, T]:
+    def of(self, listing: VerdictList[T]) -> dict[int, T]:
         """The verdicts of one listing, by number."""
-        places = zip(listing.texts, listing.places, strict=True)
-        return {n: self.by_place[number] for n, number in places if number in self.by_place}
+        numbered = zip(listing.texts, listing.numbers, strict=True)
+        return {n: self.by_place[number] for n, number in numbered if number in self.by_place}
 
 
 def ask_each(
-    asked: QuestionSpec, worded: Worded, schema: Schema, *listings: Listing[Any]
-) -> Generator[list[Ask], list[Reply], VerdictsRead]:
+    question_spec: QuestionSpec, worded: RequestTexts, schema: Schema, *listings: VerdictList[Any]
+) -> Generator[list[Ask], list[Reply], ParsedVerdicts]:
     """Asks for a verdict on every text, and once more for those that are missing.
 
     A few that are missing are asked for one by one; all of them together, or in halves where the reply was cut off.
@@ -106,77 +108,79 @@ def ask_each(
     Nothing is asked again where the call itself failed or was filtered.
 
     Args:
-        asked: which question.
+        question_spec: which question.
         worded: everything to judge, which holds the listings' texts, and what to do with it.
         schema: of the reply.
         listings: what wants verdicts.
     """
-    settles = {number: listing.settles for listing in listings for number in listing.places}
+    settles = {number: listing.settles for listing in listings for number in listing.numbers}
     everything = list(settles)
     verdicts: dict[str, Any] = {}
     values: list[Mapping[str, Any]] = []
-    said: list[str] = []
+    texts: list[str] = []
     unnamed: dict[str, int] = {}
     reasons: list[str] = []
 
-    def ask(wanted: Sequence[str], attempt: int) -> Ask:
-        only = "" if len(wanted) == len(everything) else f"\nOnly {', '.join(wanted)}."
-        return asked.chat(worded, schema, attempt, (NAME_IT if any(map(unnamed.get, wanted)) else "") + only)
+    def build_ask(requested: Sequence[str], attempt: int) -> Ask:
+        only = "" if len(requested) == len(everything) else f"\nOnly {', '.join(requested)}."
+        return question_spec.build_chat_ask(
+            worded, schema, attempt, (NAME_REMINDER if any(map(unnamed.get, requested)) else "") + only
+        )
 
-    def left(reply: Reply, wanted: Sequence[str]) -> list[str]:
+    def take_reply(reply: Reply, requested: Sequence[str]) -> list[str]:
         """Takes in a reply; returns what still wants a verdict."""
-        values.append(structured(reply, schema) or {})
-        said.append(reply.text)
-        unnamed.update(dict.fromkeys(wanted, 0))
+        values.append(parse_structured(reply, schema) or {})
+        texts.append(reply.text)
+        unnamed.update(dict.fromkeys(requested, 0))
         for listing in listings:
-            verdicts.update(listing.read(values[-1], frozenset(wanted), unnamed))
-        missing = [number for number in wanted if number not in verdicts or not settles[number](verdicts[number])]
+            verdicts.update(listing.read_verdicts(values[-1], frozenset(requested), unnamed))
+        missing = [number for number in requested if number not in verdicts or not settles[number](verdicts[number])]
         if missing:
-            reasons.append(reply.reason or (UNNAMED if any(map(unnamed.get, missing)) else NO_VERDICT))
+            reasons.append(reply.reason or (UNNAMED_REASON if any(map(unnamed.get, missing)) else NO_VERDICT_REASON))
         return missing
 
-    (first,) = yield [ask(everything, 1)]
-    missing = left(first, everything)
+    (first,) = yield [build_ask(everything, 1)]
+    missing = take_reply(first, everything)
     count = sum(unnamed.values())
-    if not missing or hopeless(first):
+    if not missing or is_hopeless(first):
         reason = first.reason or "the call failed" if missing else ""
-        return VerdictsRead(verdicts, reason, tuple(values), tuple(said), count)
-    parts = _parts(missing, everything=missing == everything and not count, cut_off=first.finish == "length")
+        return ParsedVerdicts(verdicts, reason, tuple(values), tuple(texts), count)
+    groups = _split_missing(missing, everything=missing == everything and not count, cut_off=first.finish == "length")
     reasons.clear()
-    for part, reply in zip(parts, (yield [ask(part, 2) for part in parts]), strict=True):
-        left(reply, part)
-    return VerdictsRead(verdicts, next(iter(reasons), ""), tuple(values), tuple(said), count)
+    for group, reply in zip(groups, (yield [build_ask(group, 2) for group in groups]), strict=True):
+        take_reply(reply, group)
+    return ParsedVerdicts(verdicts, next(iter(reasons), ""), tuple(values), tuple(texts), count)
 
 
 def ask_retry(
-    asked: QuestionSpec,
-    worded: Worded,
+    question_spec: QuestionSpec,
+    worded: RequestTexts,
     schema: Schema,
-    read: Callable[[Mapping[str, Any]], T],
-    enough: Callable[[T], bool],
+    parse: Callable[[Mapping[str, Any]], T],
+    is_enough: Callable[[T], bool],
 ) -> Generator[list[Ask], list[Reply], tuple[list[T], str]]:
     """Asks for one thing, and once more where the reply is not enough and another might be.
 
     Args:
-        asked: which question.
+        question_spec: which question.
         worded: what to do, and what to do it with.
         schema: of the reply.
-        read: what an object says; {} where a reply has none.
-        enough: whether that will do.
+        parse: what an object says; {} where a reply has none.
+        is_enough: whether that will do.
 
     Returns:
         What each reply says, and what the last call says of itself where it failed.
     """
     replies: list[T] = []
     for attempt in (1, 2):
-        (reply,) = yield [asked.chat(worded, schema, attempt)]
-        replies.append(read(structured(reply, schema) or {}))
-        if enough(replies[-1]) or hopeless(reply):
+        (reply,) = yield [question_spec.build_chat_ask(worded, schema, attempt)]
+        replies.append(parse(parse_structured(reply, schema) or {}))
+        if is_enough(replies[-1]) or is_hopeless(reply):
             break
     return replies, reply.reason
 
 
-def hopeless(reply: Reply) -> bool:
+def is_hopeless(reply: Reply) -> bool:
     """Whether asking again would change nothing: the provider filters it, or does not answer however often it is asked.
 
     A reply that was cut off may be shorter the next time.
@@ -184,7 +188,7 @@ def hopeless(reply: Reply) -> bool:
     return reply.finish == "content_filter" or (reply.status == "failed" and reply.finish != "length")
 
 
-def _parts(missing: Sequence[str], *, everything: bool, cut_off: bool) -> list[Sequence[str]]:
+def _split_missing(missing: Sequence[str], *, everything: bool, cut_off: bool) -> list[Sequence[str]]:
     if not everything:
         return [[number] for number in missing]
     if cut_off and len(missing) > 1:
@@ -200,18 +204,18 @@ def interleave(
     waiting: dict[int, list[Ask]] = {}
     results: dict[int, T] = {}
     for index, generator in enumerate(generators):
-        _advance(index, generator, None, waiting, results)
+        _advance_generator(index, generator, None, waiting, results)
     while waiting:
         turn = list(waiting.items())
         replies = yield [ask for _, asks in turn for ask in asks]
-        waiting, at = {}, 0
+        waiting, start = {}, 0
         for index, asks in turn:
-            _advance(index, generators[index], replies[at : at + len(asks)], waiting, results)
-            at += len(asks)
+            _advance_generator(index, generators[index], replies[start : start + len(asks)], waiting, results)
+            start += len(asks)
     return [results[index] for index in range(len(generators))]
 
 
-def _advance(
+def _advance_generator(
     index: int,
     generator: Generator[list[Ask], list[Reply], T],
     replies: list[Reply] | None,

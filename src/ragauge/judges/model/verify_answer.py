@@ -8,8 +8,8 @@ from typing import Any
 
 from ragauge.core.facts import Address, AnswerFacts, Claim
 from ragauge.judges.inputs import VerifyAnswer
-from ragauge.judges.judge import Asking
-from ragauge.judges.model.prompt_blocks import Block, Prompt, earlier_turns
+from ragauge.judges.judge import AskGenerator
+from ragauge.judges.model.prompt_blocks import Block, Prompt, build_turn_blocks
 from ragauge.judges.model.question_spec import (
     INTEGER,
     TEXT,
@@ -17,57 +17,66 @@ from ragauge.judges.model.question_spec import (
     PassageBatch,
     QuestionSpec,
     Schema,
-    a_list,
-    an_object,
-    one_of,
-    passage_batches,
+    batch_passages,
+    build_enum,
+    build_list,
+    build_object,
 )
-from ragauge.judges.model.reply_parser import objects, word, written, yes
-from ragauge.judges.model.verdicts import Listing, ask_each
-from ragauge.judges.model.verify_reference import FIELDS, FORM, RULES, Support, check, judged, support_of, unnamed_in
-from ragauge.text.sentences import Sentence, split
+from ragauge.judges.model.reply_parser import list_objects, parse_bool, parse_text, parse_word
+from ragauge.judges.model.verdicts import VerdictList, ask_each
+from ragauge.judges.model.verify_reference import (
+    FIELDS,
+    FORM,
+    RULES_TASK,
+    Support,
+    apply_supports,
+    check_claims,
+    count_unnamed,
+    parse_support,
+)
+from ragauge.text.sentences import Sentence, split_sentences
 
 VERSION = 3
-ADDRESSES: Mapping[str, Address] = {"fully": "fully", "partly": "partly", "no": "no"}
-CLAIMS = """For every answer sentence [S1], [S2], … list its claims: short statements that can be checked by \
+ADDRESS_LEVELS: Mapping[str, Address] = {"fully": "fully", "partly": "partly", "no": "no"}
+CLAIMS_TASK = """For every answer sentence [S1], [S2], … list its claims: short statements that can be checked by \
 themselves (names instead of pronouns, one fact each, nothing added). A sentence that states nothing to check \
 (greeting, question, pointer, refusal) gets an empty list."""
-WHOLE = """Of the whole answer: addresses = fully, partly or no: does it answer the question, right or wrong? \
+WHOLE_TASK = """Of the whole answer: addresses = fully, partly or no: does it answer the question, right or wrong? \
 refuses = true if it declines to answer or says that the information is not there."""
 LISTED_FORM = """For every answer sentence [S1], [S2], … give its number n and the list of its claims, each a text; an \
 empty list where it has none."""
 WHOLE_FORM = "Of the whole answer: addresses: fully, partly or no; refuses: true or false."
-ECHOES = (
+ECHO_NOTE = (
     "Claims take the names that they need from there. What only repeats the user's earlier words is no claim, unless "
     "the passages say otherwise."
 )
-CHECKING = Prompt(
+CHECK_PROMPT = Prompt(
     "verify_answer",
     f"""Check the answer against the passages.
-{CLAIMS}
-{RULES}
-{WHOLE}""",
+{CLAIMS_TASK}
+{RULES_TASK}
+{WHOLE_TASK}""",
     f"{LISTED_FORM} For each claim give\n{FORM}\n{WHOLE_FORM}",
     ("question", "passages", "answer"),
-    ECHOES,
+    ECHO_NOTE,
 )
-LISTING = Prompt(
+LIST_PROMPT = Prompt(
     "list_claims",
     f"""List the claims of the answer.
-{CLAIMS}
-{WHOLE}""",
+{CLAIMS_TASK}
+{WHOLE_TASK}""",
     f"{LISTED_FORM}\n{WHOLE_FORM}",
     ("question", "answer"),
-    ECHOES,
+    ECHO_NOTE,
 )
 
 
-def _schema(**claim: Schema) -> Schema:
-    sentences = a_list(n=INTEGER, claims=a_list(text=TEXT, **claim))
-    return an_object(sentences=sentences, addresses=one_of(*ADDRESSES), refuses=YES_NO)
+def _build_schema(**claim: Schema) -> Schema:
+    sentences = build_list(n=INTEGER, claims=build_list(text=TEXT, **claim))
+    return build_object(sentences=sentences, addresses=build_enum(*ADDRESS_LEVELS), refuses=YES_NO)
 
 
-LISTED, CHECKED = _schema(), _schema(**FIELDS)
+LIST_SCHEMA, CHECK_SCHEMA = _build_schema(), _build_schema(**FIELDS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +92,7 @@ class SentenceVerdicts:
         return not self.lost and all(support is not None for _, support in self.claims)
 
 
-def verify_answer(inputs: VerifyAnswer, asked: QuestionSpec) -> Asking:
+def verify_answer(inputs: VerifyAnswer, question_spec: QuestionSpec) -> AskGenerator:
     """Sentences are numbered by us; each comes back with its claims or none, each claim with its verdict.
 
     A sentence that is missing, or has a claim without a verdict, is asked about again alone. What then still lacks a
@@ -91,59 +100,67 @@ def verify_answer(inputs: VerifyAnswer, asked: QuestionSpec) -> Asking:
     first pack are asked about with the claims that the first pack gave. Without passages support is not asked.
     """
     recorded = inputs.passages is not None
-    sentences = {sentence.n: sentence for sentence in split(inputs.answer)}
+    sentences = {sentence.n: sentence for sentence in split_sentences(inputs.answer)}
     if not sentences:
         return AnswerFacts((), "no", False, support_asked=recorded)
-    parts = passage_batches(inputs.passages or (), asked.settings.pack)
-    fused = parts[0] if parts and not asked.settings.per_claim else None
-    listing = Listing(
+    batches = batch_passages(inputs.passages or (), question_spec.settings.pack)
+    fused = batches[0] if batches and not question_spec.settings.per_claim else None
+    listing = VerdictList(
         "sentences",
         "S",
         {n: sentence.text for n, sentence in sentences.items()},
-        lambda item: _said(item, fused),
+        lambda item: _parse_sentence(item, fused),
         settles=lambda verdicts: verdicts.whole,
-        unnamed=lambda item: _unnamed(item, fused),
+        unnamed=lambda item: _count_unnamed(item, fused),
     )
     passages = [] if fused is None else [fused.block]
-    prompt, schema = (LISTING, LISTED) if fused is None else (CHECKING, CHECKED)
-    turns = earlier_turns(inputs.history)
-    worded = asked.worded(prompt, *turns, Block.of("question", inputs.query), *passages, listing.block("answer"))
-    replies = yield from ask_each(asked, worded, schema, listing)
-    address, refuse = _whole(replies.values)
-    plain = list(_plain(sentences, replies.of(listing), replies.reason))
-    texts = [claim.text or "" for claim, _ in plain if claim.text]
-    later = yield from check(inputs.query, texts, parts if fused is None else parts[1:], asked, inputs.history)
+    prompt, schema = (LIST_PROMPT, LIST_SCHEMA) if fused is None else (CHECK_PROMPT, CHECK_SCHEMA)
+    turns = build_turn_blocks(inputs.history)
+    worded = question_spec.build_texts(
+        prompt, *turns, Block.of("question", inputs.query), *passages, listing.build_block("answer")
+    )
+    replies = yield from ask_each(question_spec, worded, schema, listing)
+    address, refuse = _parse_whole_answer(replies.values)
+    numbered_claims = list(_number_claims(sentences, replies.of(listing), replies.reason))
+    texts = [claim.text or "" for claim, _ in numbered_claims if claim.text]
+    later = yield from check_claims(
+        inputs.query, texts, batches if fused is None else batches[1:], question_spec, inputs.history
+    )
     verdicts = iter(later.supports)
     claims = tuple(
         claim
-        if claim.text is None or not parts
-        else judged(claim, [*first, *next(verdicts)], parts, replies.reason if None in first else later.reason)
-        for claim, support in plain
+        if claim.text is None or not batches
+        else apply_supports(
+            claim, [*first, *next(verdicts)], batches, replies.reason if None in first else later.reason
+        )
+        for claim, support in numbered_claims
         for first in [[] if fused is None else [support]]
     )
     unnamed = replies.unnamed + later.unnamed
-    return AnswerFacts(claims, address, refuse, support_asked=recorded, parts=max(1, len(parts)), unnamed=unnamed)
+    return AnswerFacts(claims, address, refuse, support_asked=recorded, parts=max(1, len(batches)), unnamed=unnamed)
 
 
-def _said(item: Mapping[str, Any], pack: PassageBatch | None) -> SentenceVerdicts | None:
+def _parse_sentence(item: Mapping[str, Any], pack: PassageBatch | None) -> SentenceVerdicts | None:
     """The claims of one sentence in a reply; without a pack, support is not asked of it."""
     claims = item.get("claims")
     if not isinstance(claims, list):
         return None
     read = tuple(
-        (text, Support() if pack is None else support_of(claim, pack.sentences))
-        for claim in objects(claims)
-        if (text := written(claim.get("text")))
+        (text, Support() if pack is None else parse_support(claim, pack.sentences))
+        for claim in list_objects(claims)
+        if (text := parse_text(claim.get("text")))
     )
     return SentenceVerdicts(read, lost=len(read) < len(claims))
 
 
-def _unnamed(item: Mapping[str, Any], pack: PassageBatch | None) -> int:
+def _count_unnamed(item: Mapping[str, Any], pack: PassageBatch | None) -> int:
     """How many claims of a sentence have a verdict that names no sentence of the passages, and should."""
-    return 0 if pack is None else sum(unnamed_in(claim, pack.sentences) for claim in objects(item.get("claims")))
+    return (
+        0 if pack is None else sum(count_unnamed(claim, pack.sentences) for claim in list_objects(item.get("claims")))
+    )
 
 
-def _plain(
+def _number_claims(
     sentences: Mapping[int, Sentence], verdicts: Mapping[int, SentenceVerdicts], reason: str
 ) -> Iterator[tuple[Claim, Support | None]]:
     """The claims in order, numbered, each with the first call's verdict; text None = the sentence's are unknown."""
@@ -158,9 +175,9 @@ def _plain(
             yield Claim(n, None, sentence.start, sentence.end, status="failed", reason=reason or "no verdict"), None
 
 
-def _whole(values: Sequence[Mapping[str, Any]]) -> tuple[Address | None, bool | None]:
+def _parse_whole_answer(values: Sequence[Mapping[str, Any]]) -> tuple[Address | None, bool | None]:
     """What the replies say of the whole answer: each from the first that says it."""
-    addresses = (word(value.get("addresses"), ADDRESSES) for value in values)
-    refuses = (yes(value.get("refuses")) for value in values)
-    address = next((ADDRESSES[address_read] for address_read in addresses if address_read is not None), None)
+    addresses = (parse_word(value.get("addresses"), ADDRESS_LEVELS) for value in values)
+    refuses = (parse_bool(value.get("refuses")) for value in values)
+    address = next((ADDRESS_LEVELS[address_read] for address_read in addresses if address_read is not None), None)
     return address, next((refusal for refusal in refuses if refusal is not None), None)

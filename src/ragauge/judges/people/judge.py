@@ -9,34 +9,34 @@ from dataclasses import replace
 from ragauge.core.errors import JudgeError
 from ragauge.core.facts import Address, AnswerFacts, Claim, Rating, RelevanceFacts
 from ragauge.core.label import (
-    BY_KIND,
-    BY_PEOPLE,
+    ANNOTATOR_JUDGE_PREFIX,
     NO_CLAIM,
     NOT_SUPPORTED,
-    SCORE,
-    TOLD,
+    QUESTION_BY_METRIC,
+    SCORE_PREFIX,
+    UNSUPPORTED_KIND_METRICS,
     UNSURE,
     Label,
     Part,
-    label_key,
-    last_said,
+    build_label_key,
+    select_latest_labels,
 )
 from ragauge.judges.inputs import Inputs, RatePassages, VerifyAnswer
-from ragauge.judges.judge import Asking
+from ragauge.judges.judge import AskGenerator
 from ragauge.scores.results.scorecard import JudgeNote
-from ragauge.text.sentences import split
+from ragauge.text.sentences import split_sentences
 
-PREFIX = BY_PEOPLE
+PREFIX = ANNOTATOR_JUDGE_PREFIX
 NO_GUIDELINE = "none"  # how instructions that are not known are called in a spec
-NOT_LABELLED = "nobody labelled it"
+NOT_LABELED = "nobody labelled it"
 SPLIT = "people are split"
-FEW_UNCLEAR = 10  # labels that say which kind for each that does not, from which the kinds can be told
+MIN_KNOWN_PER_UNCLEAR = 10  # labels that say which kind for each that does not, from which the kinds can be told
 # a judge's question -> those of labels that tell of it
-QUESTIONS: Mapping[str, tuple[str, ...]] = {
+LABEL_QUESTIONS: Mapping[str, tuple[str, ...]] = {
     "verify_answer": ("support", "address", "refuse"),
     "rate_passages": ("relevance",),
 }
-ADDRESS: Mapping[str, Address] = {"fully": "fully", "partly": "partly", "no": "no"}
+ADDRESS_LEVELS: Mapping[str, Address] = {"fully": "fully", "partly": "partly", "no": "no"}
 
 
 class PeopleJudge:
@@ -64,13 +64,15 @@ class PeopleJudge:
     def __init__(self, labels: Iterable[Label], guideline: str, digest: str) -> None:
         self.guideline, self._digest = guideline, digest
         self._by_key: dict[str, list[Label]] = {}
-        counted = last_said(list(labels))
+        counted = select_latest_labels(list(labels))
         for label in counted:
             self._by_key.setdefault(label.key, []).append(label)
-        said = Counter(label.value for label in counted if label.question == "support")
-        which = sum(said[kind] for kind in BY_KIND)
-        self.support, self.which_not_said = said.total(), said[NOT_SUPPORTED]
-        self._kinds = not self.which_not_said or self.which_not_said <= min(which, max(1, which // FEW_UNCLEAR))
+        counts = Counter(label.value for label in counted if label.question == "support")
+        n_with_kind = sum(counts[kind] for kind in UNSUPPORTED_KIND_METRICS)
+        self.support, self.which_not_said = counts.total(), counts[NOT_SUPPORTED]
+        self._kinds = not self.which_not_said or self.which_not_said <= min(
+            n_with_kind, max(1, n_with_kind // MIN_KNOWN_PER_UNCLEAR)
+        )
         self._asked = {label.question for label in counted}
 
     @property
@@ -84,137 +86,143 @@ class PeopleJudge:
 
     def answers(self, question: str) -> bool:
         """Whether people were asked what tells of it."""
-        return not self._asked.isdisjoint(QUESTIONS.get(question, ()))
+        return not self._asked.isdisjoint(LABEL_QUESTIONS.get(question, ()))
 
-    def told(self) -> tuple[str, ...]:
+    def list_metrics(self) -> tuple[str, ...]:
         """Printed names of the metrics that labels tell of; none that needs to know which passage."""
-        by_labels = (name for name, question in TOLD.items() if question in self._asked)
-        scored = sorted(one.removeprefix(SCORE) for one in self._asked if one.startswith(SCORE))
-        found = [name for name in by_labels if self._kinds or name not in BY_KIND]
-        return tuple(dict.fromkeys([*found, *scored]))
+        by_labels = (name for name, question in QUESTION_BY_METRIC.items() if question in self._asked)
+        scored = sorted(
+            asked_question.removeprefix(SCORE_PREFIX)
+            for asked_question in self._asked
+            if asked_question.startswith(SCORE_PREFIX)
+        )
+        names = [name for name in by_labels if self._kinds or name not in UNSUPPORTED_KIND_METRICS]
+        return tuple(dict.fromkeys([*names, *scored]))
 
-    def tells(self, metric: str) -> bool:
+    def has_metric(self, metric: str) -> bool:
         """Whether labels tell of a metric, by its printed name."""
-        return metric in self.told()
+        return metric in self.list_metrics()
 
     def scores(self, metric: str) -> bool:
         """Whether people gave a metric scores of their own, by its printed name."""
-        return SCORE + metric in self._asked
+        return SCORE_PREFIX + metric in self._asked
 
     def labels(self, key: str) -> Sequence[Label]:
         """What counts of the labels of what has this key."""
         return self._by_key.get(key, ())
 
-    def knows(self, inputs: Inputs) -> bool:
+    def has_labels(self, inputs: Inputs) -> bool:
         """Whether people labelled what a question sees."""
-        return any(key in self._by_key for key in _keys(inputs))
+        return any(key in self._by_key for key in _build_label_keys(inputs))
 
-    def ask(self, inputs: Inputs, judge_repeat: int = 0) -> Asking:  # noqa: ARG002 - people are not asked again
+    def ask(self, inputs: Inputs, judge_repeat: int = 0) -> AskGenerator:  # noqa: ARG002 - people are not asked again
         """The facts that labels give; nothing is asked."""
         yield from ()
-        found = [self.labels(key) for key in _keys(inputs)]
+        label_lists = [self.labels(key) for key in _build_label_keys(inputs)]
         if isinstance(inputs, VerifyAnswer):
-            return _answer(inputs, *found)
+            return _build_answer_facts(inputs, *label_lists)
         if isinstance(inputs, RatePassages):
-            return RelevanceFacts(_ratings(inputs, *found))
+            return RelevanceFacts(_build_ratings(inputs, *label_lists))
         raise JudgeError(f"people were not asked {inputs.question}. They label support, relevance, address and refuse.")
 
 
-def _keys(inputs: Inputs) -> tuple[str, ...]:
+def _build_label_keys(inputs: Inputs) -> tuple[str, ...]:
     """The key of each of the labels' questions that tell of a question's inputs, in the order of QUESTIONS."""
     if not isinstance(inputs, VerifyAnswer | RatePassages):
         return ()
     answer = inputs.answer if isinstance(inputs, VerifyAnswer) else ""
-    asked = QUESTIONS[inputs.question]
-    seen = inputs.query, inputs.passages or (), answer
-    return tuple(label_key(question, *seen, history=inputs.history) for question in asked)
+    questions = LABEL_QUESTIONS[inputs.question]
+    texts = inputs.query, inputs.passages or (), answer
+    return tuple(build_label_key(question, *texts, history=inputs.history) for question in questions)
 
 
-def votes(labels: Iterable[Label]) -> dict[Part, list[str]]:
+def collect_votes(labels: Iterable[Label]) -> dict[Part, list[str]]:
     """Part -> what each annotator said of it; who could not tell has no vote."""
-    found: dict[Part, list[str]] = {}
+    votes_by_part: dict[Part, list[str]] = {}
     for label in labels:
-        found.setdefault(label.part, []).extend([] if label.value == UNSURE else [label.value])
-    return found
+        votes_by_part.setdefault(label.part, []).extend([] if label.value == UNSURE else [label.value])
+    return votes_by_part
 
 
-def decided(said: Sequence[str]) -> str:
+def find_majority(values: Sequence[str]) -> str:
     """What most said; "" for a tie, or where nobody could tell.
 
-    >>> decided(["supported", "supported", "contradicted"]), decided(["supported", "contradicted"])
+    >>> find_majority(["supported", "supported", "contradicted"]), find_majority(["supported", "contradicted"])
     ('supported', '')
     """
-    first, *others = Counter(said).most_common(2) or [("", 0)]
+    first, *others = Counter(values).most_common(2) or [("", 0)]
     return "" if others and others[0][1] == first[1] else first[0]
 
 
-def unclear(labels: Iterable[Label]) -> bool:
+def is_unclear(labels: Iterable[Label]) -> bool:
     """Whether most say of a part that it is not supported, and not of which kind."""
-    return any(decided(said) == NOT_SUPPORTED for said in votes(labels).values())
+    return any(find_majority(values) == NOT_SUPPORTED for values in collect_votes(labels).values())
 
 
-def said_of_whole(labels: Iterable[Label]) -> str:
+def find_answer_majority(labels: Iterable[Label]) -> str:
     """What most said of the whole answer; "" for a tie, or where nobody did or could tell."""
-    return decided(votes(labels).get(None, ()))
+    return find_majority(collect_votes(labels).get(None, ()))
 
 
-def _answer(
+def _build_answer_facts(
     inputs: VerifyAnswer, support: Sequence[Label], address: Sequence[Label], refuse: Sequence[Label]
 ) -> AnswerFacts:
     """What people said of one answer; its support counts as not asked where nobody labelled any of it."""
-    addressed, declines = ADDRESS.get(said_of_whole(address)), said_of_whole(refuse)
+    addressed, declines = ADDRESS_LEVELS.get(find_answer_majority(address)), find_answer_majority(refuse)
     refused = None if not declines else declines == "yes"
     if refused is None and not refuse and addressed in ("fully", "partly"):
         refused = False
-    claims = _claims(inputs, support) if support else _sentences(inputs)
+    claims = _build_claims(inputs, support) if support else _build_sentence_claims(inputs)
     unasked = tuple(name for name, labels in (("address", address), ("refuse", refuse)) if not labels)
     return AnswerFacts(claims, addressed, refused, bool(support), unasked=unasked)
 
 
-def _sentences(inputs: VerifyAnswer) -> tuple[Claim, ...]:
+def _build_sentence_claims(inputs: VerifyAnswer) -> tuple[Claim, ...]:
     """The sentences as claims of which nothing was asked; without passages no claim of theirs may count as made up."""
-    made = (Claim(n, one.text, one.start, one.end) for n, one in enumerate(split(inputs.answer), 1))
-    return tuple(made if inputs.passages else (replace(one, status="failed", reason=NOT_LABELLED) for one in made))
+    made = (Claim(n, item.text, item.start, item.end) for n, item in enumerate(split_sentences(inputs.answer), 1))
+    return tuple(made if inputs.passages else (replace(item, status="failed", reason=NOT_LABELED) for item in made))
 
 
-def _claims(inputs: VerifyAnswer, labels: Sequence[Label]) -> tuple[Claim, ...]:
+def _build_claims(inputs: VerifyAnswer, labels: Sequence[Label]) -> tuple[Claim, ...]:
     """A claim a labelled part, and one without verdict for each sentence that no part touches."""
-    found = votes(labels)
-    spans = {part: said for part, said in found.items() if isinstance(part, tuple)}
-    if not spans and None in found:  # labelled as a whole
-        spans = {(0, len(inputs.answer)): found[None]}
-    open_ones = [
-        (one.start, one.end)
-        for one in split(inputs.answer)
-        if not any(start < one.end and end > one.start for start, end in spans)
+    votes_by_part = collect_votes(labels)
+    spans = {part: values for part, values in votes_by_part.items() if isinstance(part, tuple)}
+    if not spans and None in votes_by_part:  # labelled as a whole
+        spans = {(0, len(inputs.answer)): votes_by_part[None]}
+    unlabeled_spans = [
+        (sentence.start, sentence.end)
+        for sentence in split_sentences(inputs.answer)
+        if not any(start < sentence.end and end > sentence.start for start, end in spans)
     ]
     claims: list[Claim] = []
-    for start, end in sorted([*spans, *open_ones]):
-        value = decided(spans[start, end]) if (start, end) in spans else NOT_LABELLED
+    for start, end in sorted([*spans, *unlabeled_spans]):
+        value = find_majority(spans[start, end]) if (start, end) in spans else NOT_LABELED
         if value != NO_CLAIM:
-            claims.append(_claim(len(claims) + 1, inputs, (start, end), value))
+            claims.append(_build_claim(len(claims) + 1, inputs, (start, end), value))
     return tuple(claims)
 
 
-def _claim(n: int, inputs: VerifyAnswer, span: tuple[int, int], value: str) -> Claim:
+def _build_claim(n: int, inputs: VerifyAnswer, span: tuple[int, int], value: str) -> Claim:
     """One claim; supported by all passages together, contradicted by no one of them that is known."""
     text, numbers = inputs.answer[span[0] : span[1]].strip(), tuple(range(1, len(inputs.passages or ()) + 1))
-    if value in ("", NOT_LABELLED):
+    if value in ("", NOT_LABELED):
         return Claim(n, text, *span, status="failed", reason=value or SPLIT)
     if value == "supported":
         return Claim(n, text, *span, supporting=numbers, joint=len(numbers) > 1, strength="direct", p=1.0)
-    why = NOT_SUPPORTED if value == NOT_SUPPORTED else ""
-    return Claim(n, text, *span, contradicting=numbers if value == "contradicted" else (), p=0.0, reason=why)
+    reason = NOT_SUPPORTED if value == NOT_SUPPORTED else ""
+    return Claim(n, text, *span, contradicting=numbers if value == "contradicted" else (), p=0.0, reason=reason)
 
 
-def _ratings(inputs: RatePassages, labels: Sequence[Label]) -> tuple[Rating, ...]:
-    found = {part: decided(said) for part, said in votes(labels).items()}
-    verdicts = ((n, found.get(n, "")) for n in range(1, len(inputs.passages) + 1))
-    return tuple(Rating(n, said == "relevant" if said else None) for n, said in verdicts)
+def _build_ratings(inputs: RatePassages, labels: Sequence[Label]) -> tuple[Rating, ...]:
+    majorities = {part: find_majority(value) for part, value in collect_votes(labels).items()}
+    verdicts = ((n, majorities.get(n, "")) for n in range(1, len(inputs.passages) + 1))
+    return tuple(Rating(n, value == "relevant" if value else None) for n, value in verdicts)
 
 
-def judge_note(judge_id: str) -> JudgeNote:
+def build_judge_note(judge_id: str) -> JudgeNote:
     """What is to be said of people as a judge."""
     guideline = judge_id.removeprefix(PREFIX).partition("#")[0]
-    told = "instructions that are not known" if guideline == NO_GUIDELINE else f"the guideline {guideline}"
-    return JudgeNote(judge_id, f"People labelled, by {told}; of several annotators most decide, a tie has no verdict.")
+    guideline_text = "instructions that are not known" if guideline == NO_GUIDELINE else f"the guideline {guideline}"
+    return JudgeNote(
+        judge_id, f"People labelled, by {guideline_text}; of several annotators most decide, a tie has no verdict."
+    )

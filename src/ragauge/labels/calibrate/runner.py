@@ -8,23 +8,28 @@ from typing import NamedTuple
 from ragauge.core.errors import Interrupted, JudgeError, UsageError
 from ragauge.core.facts import AnswerFacts
 from ragauge.engine.caller import CallCounts
-from ragauge.engine.judge_facts import asked_facts
+from ragauge.engine.judge_facts import ask_facts
 from ragauge.engine.judges import build_judge
-from ragauge.engine.models import Calling
-from ragauge.engine.session import Progressed, Session
-from ragauge.judges.calibrated.calibration_data import file_of, labelled_odds, refuse_few, training_items
+from ragauge.engine.models import CallOptions
+from ragauge.engine.session import ProgressCallback, Session
+from ragauge.judges.calibrated.calibration_data import (
+    build_calibration_file,
+    build_labeled_odds,
+    build_training_items,
+    check_label_counts,
+)
 from ragauge.judges.calibrated.file import CalibrationFile
-from ragauge.judges.calibrated.judge import CalibratedJudge, calibrated
-from ragauge.judges.inputs import inputs_of_row
+from ragauge.judges.calibrated.judge import CalibratedJudge, build_calibrated_judge
+from ragauge.judges.inputs import build_row_inputs
 from ragauge.judges.judge import Judge
-from ragauge.labels.check.runner import LabelledRows
-from ragauge.scores.calibration import JudgeCalibration, LearnedFromLabels, gained
-from ragauge.scores.label_scores import QUESTION, example_of, scores_of, text_of, told_by
+from ragauge.labels.check.runner import LabeledRows
+from ragauge.scores.calibration import JudgeCalibration, LearnedFromLabels, compute_gain
+from ragauge.scores.label_scores import QUESTION, find_labeled_metrics, hash_example, hash_row_text, score_row
 from ragauge.stats.calibration import calibrate
 from ragauge.store.judges import LabelFile, TextScore
 from ragauge.store.store_access import Store
 
-NOT_A_BASE = ("calibrated:", "people")
+NON_BASE_PREFIXES = ("calibrated:", "people")
 
 
 class BaseJudge(NamedTuple):
@@ -34,13 +39,13 @@ class BaseJudge(NamedTuple):
     judge: Judge
 
 
-def base_of(spec: str) -> BaseJudge:
+def build_base(spec: str) -> BaseJudge:
     """The judge that is to be calibrated.
 
     Raises:
         UsageError: a judge that is calibrated already, people, or none.
     """
-    if spec == "none" or spec.startswith(NOT_A_BASE):
+    if spec == "none" or spec.startswith(NON_BASE_PREFIXES):
         raise UsageError(
             f"--judge {spec}: calibrated is a judge that gives verdicts of its own. Name local, openai:MODEL or "
             "hybrid:openai:MODEL."
@@ -48,8 +53,12 @@ def base_of(spec: str) -> BaseJudge:
     return BaseJudge(spec, build_judge(spec))
 
 
-async def learn(
-    source: LabelledRows, base: BaseJudge, store: Store, calling: Calling | None, progress: Progressed | None = None
+async def learn_calibration(
+    source: LabeledRows,
+    base: BaseJudge,
+    store: Store,
+    calling: CallOptions | None,
+    progress: ProgressCallback | None = None,
 ) -> tuple[CalibrationFile, JudgeCalibration]:
     """Asks the base about every labelled text and fits what it says to the labels.
 
@@ -68,42 +77,44 @@ async def learn(
         JudgeError: a model cannot be asked at all.
         Interrupted: what may be spent was spent before all texts were judged.
     """
-    refuse_few(source.rows)
-    todo = [partial(asked_facts, base.judge, inputs_of_row(row)) for row in source.rows]
+    check_label_counts(source.rows)
+    todo = [partial(ask_facts, base.judge, build_row_inputs(row)) for row in source.rows]
     async with Session(store, calling, progress) as session:
-        found = await session.drive(base.judge, todo)
+        facts_by_row = await session.drive_all(base.judge, todo)
         counts = session.counts
     if session.stopped:
-        raise Interrupted(f"{session.stopped} {len(found):,} of {len(source.rows):,} texts are judged, and kept.")
-    facts = [one.facts if isinstance(one.facts, AnswerFacts) else None for _, one in sorted(found.items())]
+        raise Interrupted(
+            f"{session.stopped} {len(facts_by_row):,} of {len(source.rows):,} texts are judged, and kept."
+        )
+    facts = [asked.facts if isinstance(asked.facts, AnswerFacts) else None for _, asked in sorted(facts_by_row.items())]
     if facts and not any(facts):
-        raise JudgeError(f"{base.spec} judged none of {len(facts):,} texts: {found[0].reason or 'no verdict'}.")
-    file, found_gain = _learned(source, base, facts, counts)
-    _store_scores(store, source, calibrated(file, base.judge, source.name), facts)
+        raise JudgeError(f"{base.spec} judged none of {len(facts):,} texts: {facts_by_row[0].reason or 'no verdict'}.")
+    file, found_gain = _fit_calibration(source, base, facts, counts)
+    _store_scores(store, source, build_calibrated_judge(file, base.judge, source.name), facts)
     return file, found_gain
 
 
-def _store_scores(store: Store, source: LabelledRows, judge: CalibratedJudge, facts: list[AnswerFacts | None]) -> None:
+def _store_scores(store: Store, source: LabeledRows, judge: CalibratedJudge, facts: list[AnswerFacts | None]) -> None:
     """Stores people's and the calibrated judge's scores of the labelled texts, as a check by these labels does."""
-    metrics, scores = told_by(source.rows), []
-    for row, found in zip(source.rows, facts, strict=True):
-        inputs = inputs_of_row(row)
-        moved = None if found is None else judge.recalibrate(inputs, found)
+    metrics, scores = find_labeled_metrics(source.rows), []
+    for row, answer_facts in zip(source.rows, facts, strict=True):
+        inputs = build_row_inputs(row)
+        recalibrated = None if answer_facts is None else judge.recalibrate(inputs, answer_facts)
         scores += [
-            TextScore(one.metric, text_of(row), example_of(row), one.people, one.judge, one.labels)
-            for one in scores_of(row, moved, metrics)
+            TextScore(score.metric, hash_row_text(row), hash_example(row), score.people, score.judge, score.labels)
+            for score in score_row(row, recalibrated, metrics)
         ]
     file = LabelFile(judge.judge_id, QUESTION, judge.version(QUESTION), source.digest, source.name)
     if scores:
-        store.checks.keep(file, scores)
+        store.checks.save_scores(file, scores)
 
 
-def _learned(
-    source: LabelledRows, base: BaseJudge, facts: list[AnswerFacts | None], counts: CallCounts | None
+def _fit_calibration(
+    source: LabeledRows, base: BaseJudge, facts: list[AnswerFacts | None], counts: CallCounts | None
 ) -> tuple[CalibrationFile, JudgeCalibration]:
-    training = training_items(source.rows, facts)
-    odds = labelled_odds(training, base.judge)
-    found, labels = calibrate(odds), len(training.items)
+    training = build_training_items(source.rows, facts)
+    odds = build_labeled_odds(training, base.judge)
+    calibration, labels = calibrate(odds), len(training.items)
     learned = LearnedFromLabels(
         source.name,
         source.guideline,
@@ -113,10 +124,10 @@ def _learned(
         len({item.key for item in training.items}),
         training.without,
     )
-    gain = gained(odds, found)
-    file = file_of(training, found, base.judge, base.spec, learned, gain)
-    judge_id = calibrated(file, base.judge, source.name).judge_id
-    calls = {} if counts is None else counts.plain()
+    gain = compute_gain(odds, calibration)
+    file = build_calibration_file(training, calibration, base.judge, base.spec, learned, gain)
+    judge_id = build_calibrated_judge(file, base.judge, source.name).judge_id
+    calls = {} if counts is None else counts.to_json()
     return file, JudgeCalibration(
-        base.spec, base.judge.judge_id, judge_id, "", learned, found.chosen, found.tried, gain, calls
+        base.spec, base.judge.judge_id, judge_id, "", learned, calibration.chosen, calibration.tried, gain, calls
     )

@@ -7,13 +7,13 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ragauge.labels.check.verb import rows_of
-from ragauge.verbs.coroutines import plain
+from ragauge.labels.check.verb import load_rows
+from ragauge.verbs.coroutines import make_sync
 from ragauge.verbs.evaluate_options import CalibrateJudgeOptions
-from ragauge.verbs.files import check, write_text
-from ragauge.verbs.option_specs import keywords
-from ragauge.verbs.result_base import Found, PageResult
-from ragauge.verbs.sources import store_url
+from ragauge.verbs.files import validate_report_path, write_text
+from ragauge.verbs.option_specs import expand_options
+from ragauge.verbs.result_base import PageResult, ValueResult
+from ragauge.verbs.sources import resolve_store_url
 
 if TYPE_CHECKING:
     from ragauge.labels.calibrate.runner import BaseJudge
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from ragauge.scores.calibration import JudgeCalibration
 
 
-class CalibrationResult(Found, PageResult):
+class CalibrationResult(ValueResult, PageResult):
     """What calibrating a judge is worth, in every form."""
 
     _what = "calibration of a judge"
@@ -32,27 +32,27 @@ class CalibrationResult(Found, PageResult):
         """What `evaluate` takes as its judge."""
         return f"calibrated:{self.found.path}"
 
-    def _sections(self) -> Iterable[ReportSection]:
-        from ragauge.labels.calibrate.tables import sections
+    def _build_sections(self) -> Iterable[ReportSection]:
+        from ragauge.labels.calibrate.tables import build_sections
 
-        return sections(self.found)
+        return build_sections(self.found)
 
 
-def base_of(wanted: CalibrateJudgeOptions) -> BaseJudge:
+def resolve_base_judge(options: CalibrateJudgeOptions) -> BaseJudge:
     """The judge that is to be calibrated.
 
     Raises:
         UsageError: none, people, or one that is calibrated already.
         UnknownName: no such judge.
     """
-    from ragauge.engine.judges import given_judge
-    from ragauge.labels.calibrate.runner import base_of as built
+    from ragauge.engine.judges import resolve_judge_spec
+    from ragauge.labels.calibrate.runner import build_base as built
 
-    return built(given_judge(wanted.judge, wanted.judge_name, wanted.prompts))
+    return built(resolve_judge_spec(options.judge, options.judge_name, options.prompts))
 
 
-@keywords(CalibrateJudgeOptions)
-async def calibrate_judge_async(wanted: CalibrateJudgeOptions) -> CalibrationResult:
+@expand_options(CalibrateJudgeOptions)
+async def calibrate_judge_async(options: CalibrateJudgeOptions) -> CalibrationResult:
     """Fits a judge's probabilities to people's labels, and writes the file of the calibrated judge.
 
     It is used as `judge="calibrated:judge.json"`. The judge stays as it is unless labels that a fit did not see say
@@ -82,35 +82,35 @@ async def calibrate_judge_async(wanted: CalibrateJudgeOptions) -> CalibrationRes
         UsageError: a judge that cannot be calibrated, or a path that cannot be written.
         Interrupted: what may be spent was spent before all texts were judged.
     """
-    return await calibrate_labelled(wanted)
+    return await calibrate_from_labels(options)
 
 
-calibrate_judge = plain(calibrate_judge_async)
+calibrate_judge = make_sync(calibrate_judge_async)
 
 
-async def calibrate_labelled(wanted: CalibrateJudgeOptions) -> CalibrationResult:
+async def calibrate_from_labels(options: CalibrateJudgeOptions) -> CalibrationResult:
     """What `calibrate_judge` does, with its options."""
-    from ragauge.labels.calibrate.runner import learn
+    from ragauge.labels.calibrate.runner import learn_calibration
     from ragauge.store.store_access import open_store
 
-    path = Path(wanted.output)
-    check(path, (".json",))
-    base = base_of(wanted)
-    calling = wanted.of(base.judge)
-    source = rows_of(wanted)
-    with open_store(store_url(wanted.store)) as opened:
-        file, found = await learn(source, base, opened, calling, wanted.progress)
-        run = opened.runs.find(source.run_id).name if source.run_id else ""
+    path = Path(options.output)
+    validate_report_path(path, (".json",))
+    base = resolve_base_judge(options)
+    calling = options.of(base.judge)
+    source = load_rows(options)
+    with open_store(resolve_store_url(options.store)) as opened_store:
+        file, calibration = await learn_calibration(source, base, opened_store, calling, options.progress)
+        run = opened_store.runs.find(source.run_id).name if source.run_id else ""
     write_text(path, file.text())
-    return CalibrationResult(replace(found, path=str(path), run=run))
+    return CalibrationResult(replace(calibration, path=str(path), run=run))
 
 
-def expect(wanted: CalibrateJudgeOptions) -> dict[str, Any]:
+def estimate_calibration(options: CalibrateJudgeOptions) -> dict[str, Any]:
     """What calibrating would ask and cost, as JSON types; nothing is asked or written."""
-    from ragauge.labels.check.runner import Way, expected
+    from ragauge.labels.check.runner import JudgeMode, estimate_by_mode
     from ragauge.store.store_access import open_store
 
-    base, rows = base_of(wanted), rows_of(wanted).rows
-    with open_store(store_url(wanted.store)) as opened:
-        estimate = expected(rows, [Way(base.spec, "", base.judge)], opened)[base.spec]
-    return {"rows": len(rows), "parts": sum(len(row.parts) for row in rows), **estimate.plain()}
+    base, rows = resolve_base_judge(options), load_rows(options).rows
+    with open_store(resolve_store_url(options.store)) as opened_store:
+        estimate = estimate_by_mode(rows, [JudgeMode(base.spec, "", base.judge)], opened_store)[base.spec]
+    return {"rows": len(rows), "parts": sum(len(row.parts) for row in rows), **estimate.to_json()}

@@ -7,13 +7,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from ragauge.scores.estimation import interval_of_gap
+from ragauge.scores.estimation import compute_gap_interval
 
 if TYPE_CHECKING:
     from ragauge.scores.verdict_pairs import PairedCases
     from ragauge.stats.weighted import Interval
 
-FEWEST = 10  # verdicts of a family below which nothing is said of it
+MIN_FAMILY_VERDICTS = 10  # verdicts of a family below which nothing is said of it
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -40,26 +40,34 @@ class FamilyGap:
 
     def at(self, level: float) -> Interval | None:
         """The interval of the value, by Bonferroni over the families that it was chosen from."""
-        return interval_of_gap(self.pairs.samples(), self.others.samples(), 1 - (1 - level) / self.chosen)
+        return compute_gap_interval(
+            self.pairs.build_samples(), self.others.build_samples(), 1 - (1 - level) / self.chosen
+        )
 
 
-def family_gap(families: Sequence[str], pairs: PairedCases[Any], own: str = "") -> FamilyGap | None:
-    """The family that is favoured most, or `own`, against all others; None where there are no two of 10 verdicts.
+def find_family_gap(families: Sequence[str], pairs: PairedCases[Any], judge_family: str = "") -> FamilyGap | None:
+    """The family that is favored most, or `judge_family`, against all others.
+
+    None where no two families have 10 verdicts.
 
     Args:
         families: of each case; "" = not known, which is left out.
         pairs: judge's and people's verdicts, case by case.
-        own: the family that is looked at; "" = the one with the greatest gap.
+        judge_family: the family that is looked at; "" = the one with the greatest gap.
     """
     counts = Counter(name for name in families if name)
-    names = sorted(name for name, count in counts.items() if FEWEST <= count <= counts.total() - FEWEST)
-    if not names or (own and own not in names):
+    names = sorted(
+        name for name, count in counts.items() if MIN_FAMILY_VERDICTS <= count <= counts.total() - MIN_FAMILY_VERDICTS
+    )
+    if not names or (judge_family and judge_family not in names):
         return None
 
-    def gap(name: str) -> FamilyGap:
-        mine = [place for place, one in enumerate(families) if one == name]
-        others = [place for place, one in enumerate(families) if one and one != name]
+    def build_gap(name: str) -> FamilyGap:
+        family_indices = [index for index, family in enumerate(families) if family == name]
+        others = [index for index, family in enumerate(families) if family and family != name]
         # of two the gap of one is that of the other turned round: nothing was chosen
-        return FamilyGap(name, pairs.among(mine), pairs.among(others), 1 if own or len(counts) < 3 else len(names))
+        return FamilyGap(
+            name, pairs.among(family_indices), pairs.among(others), 1 if judge_family or len(counts) < 3 else len(names)
+        )
 
-    return gap(own) if own else max(map(gap, names), key=lambda one: one.value)
+    return build_gap(judge_family) if judge_family else max(map(build_gap, names), key=lambda family: family.value)

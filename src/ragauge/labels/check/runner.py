@@ -11,27 +11,27 @@ from types import TracebackType
 from typing import NamedTuple, Self
 
 from ragauge.core.ask import Ask, Reply
-from ragauge.core.facts import AnswerFacts, FactsOf
-from ragauge.core.human_labels import Labelled
+from ragauge.core.facts import AnswerFacts, JudgeFacts
+from ragauge.core.human_labels import LabeledAnswer
 from ragauge.engine.caller import CallCounts
-from ragauge.engine.estimate import CostEstimate, estimate_askings, members_of
-from ragauge.engine.judge_facts import NOT_ASKED, AskedFacts, asked_facts
-from ragauge.engine.judges import CALIBRATED, build_judge
-from ragauge.engine.models import Calling
-from ragauge.engine.session import Progressed, Session
-from ragauge.judges.inputs import VerifyAnswer, inputs_of_row
-from ragauge.judges.judge import Judge, asks_models
-from ragauge.scores.judge_check import JudgeAnswers, Took, verdicts_of
-from ragauge.scores.label_scores import QUESTION, example_of, scores_of, text_of, told_by
+from ragauge.engine.estimate import CostEstimate, estimate_asks, list_members
+from ragauge.engine.judge_facts import NOT_ASKED, FactsOutcome, ask_facts
+from ragauge.engine.judges import CALIBRATED_PREFIX, build_judge
+from ragauge.engine.models import CallOptions
+from ragauge.engine.session import ProgressCallback, Session
+from ragauge.judges.inputs import VerifyAnswer, build_row_inputs
+from ragauge.judges.judge import Judge, can_ask_models
+from ragauge.scores.judge_check import JudgeAnswers, VerdictCost, list_part_verdicts
+from ragauge.scores.label_scores import QUESTION, find_labeled_metrics, hash_example, hash_row_text, score_row
 from ragauge.store.judges import LabelFile, TextScore
 from ragauge.store.store_access import Store
 
-MODES = ("fused", "per_claim")
-TOGETHER, WAIT = 64, 0.25  # texts in one transaction, and seconds between two, at the most
+JUDGE_MODES = ("fused", "per_claim")
+BATCH_SIZE_TEXTS, MAX_WRITE_INTERVAL_S = 64, 0.25  # texts in one transaction, and seconds between two, at the most
 
 
 @dataclass(frozen=True, slots=True)
-class Way:
+class JudgeMode:
     """One judge in one way of asking."""
 
     name: str
@@ -47,49 +47,51 @@ class CheckOutcome(NamedTuple):
     calling: CallCounts | None
 
 
-def ways(specs: Sequence[str], modes: Sequence[str] = MODES) -> tuple[Way, ...]:
+def list_judge_modes(specs: Sequence[str], modes: Sequence[str] = JUDGE_MODES) -> tuple[JudgeMode, ...]:
     """The judges of some specs; a language model in each mode, unless its spec names one.
 
     Raises:
         UnknownName: no such judge, provider or setting.
         UsageError: a spec that cannot be read.
     """
-    found: dict[str, Way] = {}
+    modes_by_judge: dict[str, JudgeMode] = {}
     for spec in specs:
         judge = build_judge(spec)
         # a jury's members are asked as their specs say, a calibrated judge as its file does
-        if not asks_models(judge) or members_of(judge) != (judge,) or spec.startswith(CALIBRATED):
-            found.setdefault(judge.judge_id, Way(spec, "", judge))
+        if not can_ask_models(judge) or list_members(judge) != (judge,) or spec.startswith(CALIBRATED_PREFIX):
+            modes_by_judge.setdefault(judge.judge_id, JudgeMode(spec, "", judge))
             continue
-        named = next((part.partition("=")[2] for part in spec.split(",")[1:] if part.startswith("mode=")), "")
-        for mode in (named,) if named else modes:
-            one = judge if named or mode == "fused" else build_judge(f"{spec},mode={mode}")
-            found.setdefault(one.judge_id, Way(spec, mode, one))
-    return tuple(found.values())
+        mode_name = next((option.partition("=")[2] for option in spec.split(",")[1:] if option.startswith("mode=")), "")
+        for mode in (mode_name,) if mode_name else modes:
+            mode_judge = judge if mode_name or mode == "fused" else build_judge(f"{spec},mode={mode}")
+            modes_by_judge.setdefault(mode_judge.judge_id, JudgeMode(spec, mode, mode_judge))
+    return tuple(modes_by_judge.values())
 
 
-def expected(rows: Sequence[Labelled], asked: Sequence[Way], store: Store) -> dict[str, CostEstimate]:
+def estimate_by_mode(
+    rows: Sequence[LabeledAnswer], judge_modes: Sequence[JudgeMode], store: Store
+) -> dict[str, CostEstimate]:
     """What checking would ask of models, by judge and mode: first calls that no stored reply answers."""
-    return {f"{way.name} {way.mode}".strip(): _expected(rows, way.judge, store) for way in asked}
+    return {f"{way.name} {way.mode}".strip(): _estimate_judge(rows, way.judge, store) for way in judge_modes}
 
 
-def _expected(rows: Sequence[Labelled], judge: Judge, store: Store) -> CostEstimate:
+def _estimate_judge(rows: Sequence[LabeledAnswer], judge: Judge, store: Store) -> CostEstimate:
     """Of one judge: the calls of all members of a jury."""
-    whole = CostEstimate()
-    for member in members_of(judge):
-        if asks_models(member):
-            whole.join(estimate_askings(member, (member.ask(_inputs(row)) for row in rows), store))
-    return whole
+    total = CostEstimate()
+    for member in list_members(judge):
+        if can_ask_models(member):
+            total.add_estimate(estimate_asks(member, (member.ask(_build_inputs(row)) for row in rows), store))
+    return total
 
 
-class LabelledRows(NamedTuple):
+class LabeledRows(NamedTuple):
     """Rows of a labelled file to ask about, each text once, and the file: its name, and a hash of all it says.
 
     repeated: how many rows are left out, since a later one labels the same text. guideline: hash of the instructions
     that the labels of a run follow, all of them; "" = not known. run_id: of that run; "" = it is a file.
     """
 
-    rows: Sequence[Labelled]
+    rows: Sequence[LabeledAnswer]
     name: str
     digest: bytes
     repeated: int = 0
@@ -97,18 +99,18 @@ class LabelledRows(NamedTuple):
     run_id: str = ""
 
 
-def cross_fitted(judge: Judge, rows: Sequence[Labelled]) -> int:
+def count_cross_fitted(judge: Judge, rows: Sequence[LabeledAnswer]) -> int:
     """How many of the rows a judge was calibrated by; on each of them it answers as it is without its labels."""
-    trained: Callable[[VerifyAnswer], bool] | None = getattr(judge, "trained_on", None)
-    return 0 if trained is None else sum(trained(_inputs(row)) for row in rows)
+    is_trained_on: Callable[[VerifyAnswer], bool] | None = getattr(judge, "trained_on", None)
+    return 0 if is_trained_on is None else sum(is_trained_on(_build_inputs(row)) for row in rows)
 
 
-async def check(
-    source: LabelledRows,
-    asked: Sequence[Way],
+async def check_labels(
+    source: LabeledRows,
+    judge_modes: Sequence[JudgeMode],
     store: Store,
-    calling: Calling | None,
-    progress: Progressed | None = None,
+    calling: CallOptions | None,
+    progress: ProgressCallback | None = None,
 ) -> CheckOutcome:
     """What every judge says of every row, one judge after another; replies and scores are durable as they arrive.
 
@@ -117,7 +119,7 @@ async def check(
 
     Args:
         source: the labelled file.
-        asked: the judges.
+        judge_modes: the judges.
         store: where replies are kept: the same again pays nothing.
         calling: how models are called; None where no judge asks one.
         progress: called as rows are done, and every second.
@@ -126,41 +128,43 @@ async def check(
         JudgeError: a model cannot be asked at all.
     """
     order = random.Random(0).sample(range(len(source.rows)), len(source.rows))  # noqa: S311 - an order
-    said = []
+    answers = []
     async with Session(store, calling, progress) as session:
-        for way in asked:
-            with _Keeping(store, way.judge, source) as keeping:
-                todo = [partial(_kept, way.judge, source.rows[n], keeping) for n in order]
-                found = await session.drive(way.judge, todo)
-            said.append(_said(source.rows, way, {order[place]: row for place, row in found.items()}))
-    return CheckOutcome(tuple(said), session.stopped, session.counts)
+        for way in judge_modes:
+            with _ScoreWriter(store, way.judge, source) as writer:
+                todo = [partial(_ask_and_save, way.judge, source.rows[n], writer) for n in order]
+                facts_by_place = await session.drive_all(way.judge, todo)
+            answers.append(
+                _build_answers(source.rows, way, {order[index]: row for index, row in facts_by_place.items()})
+            )
+    return CheckOutcome(tuple(answers), session.stopped, session.counts)
 
 
-class _Keeping:
+class _ScoreWriter:
     """Keeps what a judge says of labelled texts, soon after it says it; used as a context manager, all of it."""
 
-    def __init__(self, store: Store, judge: Judge, source: LabelledRows) -> None:
-        self._store, self._metrics = store, told_by(source.rows)
+    def __init__(self, store: Store, judge: Judge, source: LabeledRows) -> None:
+        self._store, self._metrics = store, find_labeled_metrics(source.rows)
         version = judge.version(QUESTION)
         self._file = LabelFile(judge.judge_id, QUESTION, version, source.digest, source.name)
         self._waiting: list[TextScore] = []
         self._written = time.monotonic()
 
-    def add(self, row: Labelled, facts: FactsOf | None) -> None:
+    def add(self, row: LabeledAnswer, facts: JudgeFacts | None) -> None:
         """Takes in what the judge found of a row."""
         if not isinstance(facts, AnswerFacts):
             return
-        item, example = text_of(row), example_of(row)
+        item, example = hash_row_text(row), hash_example(row)
         self._waiting += [
-            TextScore(one.metric, item, example, one.people, one.judge, one.labels)
-            for one in scores_of(row, facts, self._metrics)
+            TextScore(score.metric, item, example, score.people, score.judge, score.labels)
+            for score in score_row(row, facts, self._metrics)
         ]
-        if len(self._waiting) >= TOGETHER or time.monotonic() - self._written >= WAIT:
-            self._write()
+        if len(self._waiting) >= BATCH_SIZE_TEXTS or time.monotonic() - self._written >= MAX_WRITE_INTERVAL_S:
+            self._write_scores()
 
-    def _write(self) -> None:
+    def _write_scores(self) -> None:
         if self._waiting:
-            self._store.checks.keep(self._file, self._waiting)
+            self._store.checks.save_scores(self._file, self._waiting)
         self._waiting, self._written = [], time.monotonic()
 
     def __enter__(self) -> Self:
@@ -169,36 +173,40 @@ class _Keeping:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self._write()
+        self._write_scores()
 
 
-def _kept(judge: Judge, row: Labelled, keeping: _Keeping) -> Generator[list[Ask], list[Reply], AskedFacts]:
+def _ask_and_save(
+    judge: Judge, row: LabeledAnswer, writer: _ScoreWriter
+) -> Generator[list[Ask], list[Reply], FactsOutcome]:
     """A judge's question about a row, kept when it is answered."""
-    found = yield from asked_facts(judge, _inputs(row))
-    keeping.add(row, found.facts)
-    return found
+    asked_result = yield from ask_facts(judge, _build_inputs(row))
+    writer.add(row, asked_result.facts)
+    return asked_result
 
 
-def _said(rows: Sequence[Labelled], way: Way, found: Mapping[int, AskedFacts]) -> JudgeAnswers:
-    every = [found.get(n, NOT_ASKED) for n in range(len(rows))]
+def _build_answers(
+    rows: Sequence[LabeledAnswer], way: JudgeMode, facts_by_row: Mapping[int, FactsOutcome]
+) -> JudgeAnswers:
+    all_facts = [facts_by_row.get(n, NOT_ASKED) for n in range(len(rows))]
     verdicts = tuple(
-        verdicts_of(row, one.facts if isinstance(one.facts, AnswerFacts) else None, one.reason)
-        for row, one in zip(rows, every, strict=True)
+        list_part_verdicts(row, row_facts.facts if isinstance(row_facts.facts, AnswerFacts) else None, row_facts.reason)
+        for row, row_facts in zip(rows, all_facts, strict=True)
     )
-    return JudgeAnswers(way.name, way.mode, way.judge.judge_id, verdicts, _took(every))
+    return JudgeAnswers(way.name, way.mode, way.judge.judge_id, verdicts, _sum_usage(all_facts))
 
 
-def _inputs(row: Labelled) -> VerifyAnswer:
-    return inputs_of_row(row)
+def _build_inputs(row: LabeledAnswer) -> VerifyAnswer:
+    return build_row_inputs(row)
 
 
-def _took(found: Sequence[AskedFacts]) -> Took:
-    every = [reply for one in found for reply in one.replies]
-    used = [reply.usage for reply in every if reply.usage is not None]
-    costs = [reply.cost for reply in every]
-    return Took(
-        len(every),
-        sum(one.input_tokens for one in used),
-        sum(one.output_tokens for one in used),
+def _sum_usage(results: Sequence[FactsOutcome]) -> VerdictCost:
+    replies = [reply for asked_result in results for reply in asked_result.replies]
+    used = [reply.usage for reply in replies if reply.usage is not None]
+    costs = [reply.cost for reply in replies]
+    return VerdictCost(
+        len(replies),
+        sum(asked_result.input_tokens for asked_result in used),
+        sum(asked_result.output_tokens for asked_result in used),
         None if None in costs else sum(cost for cost in costs if cost is not None),
     )

@@ -8,106 +8,115 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ragauge.core.errors import UsageError
-from ragauge.labels.label.verb import guideline_named
-from ragauge.verbs.coroutines import plain
-from ragauge.verbs.evaluate_options import CheckJudgeOptions, LabelledOptions
-from ragauge.verbs.option_specs import keywords
-from ragauge.verbs.sources import is_there, named, run_or_file, store_url
+from ragauge.labels.label.verb import resolve_guideline
+from ragauge.verbs.coroutines import make_sync
+from ragauge.verbs.evaluate_options import CheckJudgeOptions, LabeledOptions
+from ragauge.verbs.option_specs import expand_options
+from ragauge.verbs.sources import find_run_or_explain, is_existing_path, parse_names, resolve_store_url
 
 if TYPE_CHECKING:
-    from ragauge.core.human_labels import Labelled
-    from ragauge.labels.check.runner import LabelledRows, Way
+    from ragauge.core.human_labels import LabeledAnswer
+    from ragauge.labels.check.runner import JudgeMode, LabeledRows
     from ragauge.readers.label_rows import LabelOptions
     from ragauge.scores.judge_check import JudgeCheck
 
-REFERENCE = "local"
+REFERENCE_JUDGE = "local"
 MODES = ("fused", "per_claim")
 
 
-def rows_of(wanted: LabelledOptions, reading: LabelOptions | None = None) -> LabelledRows:
+def load_rows(options: LabeledOptions, label_options: LabelOptions | None = None) -> LabeledRows:
     """The labelled rows, and the file that they come from.
 
     Args:
-        wanted: where they are.
-        reading: what else is read of a file.
+        options: where they are.
+        label_options: what else is read of a file.
 
     Raises:
         DataError: a file that cannot be read, with line, field and the nearest name.
     """
-    from ragauge.labels.check.runner import LabelledRows
-    from ragauge.scores.label_scores import file_of, once
+    from ragauge.labels.check.runner import LabeledRows
+    from ragauge.scores.label_scores import deduplicate_rows, hash_file
 
-    every, name, guideline, run_id = _labelled(wanted, reading)
-    rows = once(every)
-    whole = LabelledRows(rows, name, file_of(rows, name), len(every) - len(rows), guideline, run_id)
-    if wanted.limit is None or wanted.limit >= len(rows):
-        return whole
-    if wanted.limit < 1:
-        raise UsageError(f"limit must be at least 1, got {wanted.limit}.")
-    drawn = sorted(random.Random(0).sample(range(len(rows)), wanted.limit))  # noqa: S311 - a draw
-    return whole._replace(rows=[rows[n] for n in drawn])
+    labeled_rows, name, guideline, run_id = _read_labeled(options, label_options)
+    rows = deduplicate_rows(labeled_rows)
+    all_rows = LabeledRows(rows, name, hash_file(rows, name), len(labeled_rows) - len(rows), guideline, run_id)
+    if options.limit is None or options.limit >= len(rows):
+        return all_rows
+    if options.limit < 1:
+        raise UsageError(f"limit must be at least 1, got {options.limit}.")
+    sampled = sorted(random.Random(0).sample(range(len(rows)), options.limit))  # noqa: S311 - a draw
+    return all_rows._replace(rows=[rows[n] for n in sampled])
 
 
-def _labelled(wanted: LabelledOptions, reading: LabelOptions | None) -> tuple[list[Labelled], str, str, str]:
+def _read_labeled(
+    options: LabeledOptions, label_options: LabelOptions | None
+) -> tuple[list[LabeledAnswer], str, str, str]:
     """Rows of a file or table, or what people labelled of a stored run; what they are called; a guideline; the run."""
-    from ragauge.engine.people import guideline_of_run, labelled_rows
-    from ragauge.readers.label_rows import LabelOptions, read_labelled
+    from ragauge.engine.people import find_run_guideline, list_labeled_rows
+    from ragauge.readers.label_rows import LabelOptions, read_labeled_answers
     from ragauge.store.store_access import open_store
 
-    source = wanted.source
+    source = options.source
     if source is None:
         raise UsageError("name a file of labels, or a run that people labelled: ragauge judge check FILE.")
-    if isinstance(source, str) and not is_there(source):
-        with open_store(store_url(wanted.store)) as opened:
-            run = run_or_file(source, opened)
-            if reading is not None and reading.verdicts:
+    if isinstance(source, str) and not is_existing_path(source):
+        with open_store(resolve_store_url(options.store)) as opened_store:
+            run = find_run_or_explain(source, opened_store)
+            if label_options is not None and label_options.verdicts:
                 raise UsageError("--verdict names columns of a file of labels, and a run has none. Give the file.")
-            guideline = guideline_named(wanted.guideline)[0] or guideline_of_run(opened, run.run_id)
-            return labelled_rows(opened, run.run_id, guideline), f"labels of {run.name}", guideline, run.run_id
-    if wanted.guideline:
+            guideline = resolve_guideline(options.guideline)[0] or find_run_guideline(opened_store, run.run_id)
+            return (
+                list_labeled_rows(opened_store, run.run_id, guideline),
+                f"labels of {run.name}",
+                guideline,
+                run.run_id,
+            )
+    if options.guideline:
         raise UsageError("guideline chooses among labels of a run; a file is of one. Leave it out.")
-    right = wanted.supported
-    words = named(right if isinstance(right, str) else tuple(right))
-    options = replace(reading or LabelOptions(), columns=wanted.columns or {}, supported=words)
+    right = options.supported
+    words = parse_names(right if isinstance(right, str) else tuple(right))
+    read_options = replace(label_options or LabelOptions(), columns=options.columns or {}, supported=words)
     name = Path(source).name if isinstance(source, str | Path) else "a table"
-    return list(read_labelled(source, options)), name, "", ""
+    return list(read_labeled_answers(source, read_options)), name, "", ""
 
 
-def _reading(wanted: CheckJudgeOptions) -> LabelOptions:
+def _build_label_options(options: CheckJudgeOptions) -> LabelOptions:
     """What a check reads of a file beside texts and labels."""
     from ragauge.readers.label_rows import LabelOptions
 
-    return LabelOptions(segments=named(wanted.segments), verdicts=named(wanted.verdict), texts=asks(wanted))
+    return LabelOptions(
+        segments=parse_names(options.segments), verdicts=parse_names(options.verdict), texts=needs_judges(options)
+    )
 
 
-def asks(wanted: CheckJudgeOptions) -> bool:
+def needs_judges(options: CheckJudgeOptions) -> bool:
     """Whether judges are asked: where verdicts come from the file only those that are named."""
-    return bool(wanted.judge) or not named(wanted.verdict)
+    return bool(options.judge) or not parse_names(options.verdict)
 
 
-def ways_of(wanted: CheckJudgeOptions) -> tuple[Way, ...]:
+def build_ways(options: CheckJudgeOptions) -> tuple[JudgeMode, ...]:
     """The judges, each in its ways of being asked; the local one last, () where verdicts come from the file alone.
 
     Raises:
         UnknownName: no such judge, provider, setting or mode.
     """
     from ragauge.core.errors import UnknownName
-    from ragauge.engine.judges import given_judge
-    from ragauge.labels.check.runner import ways
+    from ragauge.engine.judges import resolve_judge_spec
+    from ragauge.labels.check.runner import list_judge_modes
 
-    modes = named(wanted.modes)
+    modes = parse_names(options.modes)
     for mode in modes:
         if mode not in MODES:
             raise UnknownName("mode of a judge", mode, MODES)
-    if not asks(wanted):
+    if not needs_judges(options):
         return ()
-    judges = wanted.judge if isinstance(wanted.judge, list | tuple) else (wanted.judge,)
-    specs = (given_judge(judge, wanted.judge_name, wanted.prompts) for judge in judges)
-    return ways((*specs, REFERENCE), modes or MODES)
+    judges = options.judge if isinstance(options.judge, list | tuple) else (options.judge,)
+    specs = (resolve_judge_spec(judge, options.judge_name, options.prompts) for judge in judges)
+    return list_judge_modes((*specs, REFERENCE_JUDGE), modes or MODES)
 
 
-@keywords(CheckJudgeOptions)
-async def check_judge_async(wanted: CheckJudgeOptions) -> JudgeCheck:
+@expand_options(CheckJudgeOptions)
+async def check_judge_async(options: CheckJudgeOptions) -> JudgeCheck:
     """How far a judge agrees with people; how far it is off is kept, and from then on in the intervals of its scores.
 
     Options:
@@ -134,13 +143,13 @@ async def check_judge_async(wanted: CheckJudgeOptions) -> JudgeCheck:
         DataError: a file that cannot be read.
         UsageError: an unknown judge or setting, with the nearest.
     """
-    return await check_labelled(wanted)
+    return await check_against_labels(options)
 
 
-check_judge = plain(check_judge_async)
+check_judge = make_sync(check_judge_async)
 
 
-async def check_labelled(wanted: CheckJudgeOptions) -> JudgeCheck:
+async def check_against_labels(options: CheckJudgeOptions) -> JudgeCheck:
     """Asks the judges about every row and compares with what people said.
 
     What models said is kept in the store, and how far each judge is off, which intervals of its scores then include.
@@ -150,117 +159,119 @@ async def check_labelled(wanted: CheckJudgeOptions) -> JudgeCheck:
         JudgeError: a model cannot be asked at all.
         RagaugeError: a bound on cost, and a model whose price is unknown.
     """
-    from ragauge.engine.judge_error import judge_errors
-    from ragauge.labels.check.file_verdicts import recorded_answers
-    from ragauge.labels.check.runner import check, cross_fitted
+    from ragauge.engine.judge_error import find_judge_errors
+    from ragauge.labels.check.file_verdicts import read_recorded_answers
+    from ragauge.labels.check.runner import check_labels, count_cross_fitted
     from ragauge.labels.history.verb import log_check
-    from ragauge.scores.judge_check import report
+    from ragauge.scores.judge_check import build_report
     from ragauge.store.store_access import open_store
-    from ragauge.verbs.summary_refresh import renew_judged
+    from ragauge.verbs.summary_refresh import renew_judge_means
 
-    asked = ways_of(wanted)
-    calling = wanted.of(*(way.judge for way in asked))
-    source = rows_of(wanted, _reading(wanted))
-    with open_store(store_url(wanted.store)) as opened:
-        outcome = await check(source, asked, opened, calling, wanted.progress)
+    judge_ways = build_ways(options)
+    calling = options.of(*(way.judge for way in judge_ways))
+    source = load_rows(options, _build_label_options(options))
+    with open_store(resolve_store_url(options.store)) as opened_store:
+        outcome = await check_labels(source, judge_ways, opened_store, calling, options.progress)
         runs = (source.run_id,) if source.run_id else ()
-        errors = {way.judge.judge_id: judge_errors(way.judge.judge_id, opened, runs) for way in asked}
-        calls = {} if outcome.calling is None else outcome.calling.plain()
-        elsewhere = recorded_answers(source.rows, named(wanted.verdict))
-        fitted = {way.judge.judge_id: cross_fitted(way.judge, source.rows) for way in asked}
-        told = report(source.rows, (*outcome.said, *elsewhere), outcome.stopped, calls)
-        renew_judged(opened, errors)
+        errors = {way.judge.judge_id: find_judge_errors(way.judge.judge_id, opened_store, runs) for way in judge_ways}
+        calls = {} if outcome.calling is None else outcome.calling.to_json()
+        elsewhere = read_recorded_answers(source.rows, parse_names(options.verdict))
+        fitted = {way.judge.judge_id: count_cross_fitted(way.judge, source.rows) for way in judge_ways}
+        judge_report = build_report(source.rows, (*outcome.said, *elsewhere), outcome.stopped, calls)
+        renew_judge_means(opened_store, errors)
         if not outcome.stopped:
-            log_check(told, source, opened)
+            log_check(judge_report, source, opened_store)
     return replace(
-        told, errors=errors, repeated=source.repeated, cross_fitted={name: n for name, n in fitted.items() if n}
+        judge_report, errors=errors, repeated=source.repeated, cross_fitted={name: n for name, n in fitted.items() if n}
     )
 
 
-def hold(found: JudgeCheck, least: float, *, given: bool) -> None:
+def require_kappa(judge_check: JudgeCheck, min_kappa: float, *, is_named: bool) -> None:
     """Holds judges to a least kappa, by supported or not.
 
     Args:
-        found: the check.
-        least: Cohen's kappa, in (0, 1).
-        given: judges were named: the local one, which comes along, is not held to it.
+        judge_check: the check.
+        min_kappa: Cohen's kappa, in (0, 1).
+        is_named: judges were named: the local one, which comes along, is not held to it.
 
     Raises:
         GateFailed: of a judge the whole interval lies below.
         NotEnoughData: of a judge the interval holds it, or kappa is not defined.
     """
     from ragauge.core.errors import GateFailed, NotEnoughData
-    from ragauge.rendering.json_values import judge_name
+    from ragauge.rendering.json_values import format_judge_name
 
-    if not 0 < least < 1:
-        raise UsageError(f"--min-kappa must lie between 0 and 1, got {least:g}. 0.6 is substantial agreement.")
+    if not 0 < min_kappa < 1:
+        raise UsageError(f"--min-kappa must lie between 0 and 1, got {min_kappa:g}. 0.6 is substantial agreement.")
     below, astride = [], []
-    for one in found.judges:
-        if given and one.said.name == REFERENCE:
+    for judge_result in judge_check.judges:
+        if is_named and judge_result.said.name == REFERENCE_JUDGE:
             continue
-        ends = one.supported.kappa.interval
-        if ends is not None and ends.high < least:
-            below.append(f"{judge_name(one)} [{ends.low:.2f}, {ends.high:.2f}]")
-        elif ends is None or ends.low < least:
-            said = one.supported.kappa.reason if ends is None else f"[{ends.low:.2f}, {ends.high:.2f}]"
-            astride.append(f"{judge_name(one)} {said}")
+        bounds = judge_result.supported.kappa.interval
+        if bounds is not None and bounds.high < min_kappa:
+            below.append(f"{format_judge_name(judge_result)} [{bounds.low:.2f}, {bounds.high:.2f}]")
+        elif bounds is None or bounds.low < min_kappa:
+            detail = judge_result.supported.kappa.reason if bounds is None else f"[{bounds.low:.2f}, {bounds.high:.2f}]"
+            astride.append(f"{format_judge_name(judge_result)} {detail}")
     if below:
-        raise GateFailed(f"kappa is below {least:g}: {', '.join(below)}. Look at what differs, or take another judge.")
+        raise GateFailed(
+            f"kappa is below {min_kappa:g}: {', '.join(below)}. Look at what differs, or take another judge."
+        )
     if astride:
-        raise NotEnoughData(f"whether kappa reaches {least:g} is open: {', '.join(astride)}. Label more.")
+        raise NotEnoughData(f"whether kappa reaches {min_kappa:g} is open: {', '.join(astride)}. Label more.")
 
 
-def forget(wanted: CheckJudgeOptions) -> int:
+def delete_checks(options: CheckJudgeOptions) -> int:
     """Removes what was kept of a file, for every judge; returns how many checks of it there were.
 
     Texts of which another file that was checked says the same stay, as that file's. Replies of models stay too: the
     same check again costs nothing.
     """
-    from ragauge.labels.history.compute import part_keys
-    from ragauge.scores.label_scores import text_of
+    from ragauge.labels.history.compute import hash_parts
+    from ragauge.scores.label_scores import hash_row_text
     from ragauge.store.store_access import open_store
-    from ragauge.verbs.summary_refresh import renew_judged
+    from ragauge.verbs.summary_refresh import renew_judge_means
 
-    source = rows_of(wanted, _reading(wanted))
-    keyed = [(text_of(row), set(part_keys(row))) for row in source.rows]
-    with open_store(store_url(wanted.store)) as opened:
+    source = load_rows(options, _build_label_options(options))
+    keyed = [(hash_row_text(row), set(hash_parts(row))) for row in source.rows]
+    with open_store(resolve_store_url(options.store)) as opened_store:
         others = [
-            (one.judge_id, one.file, {part.part for part in one.parts})
-            for one in opened.check_log.list()
-            if one.file != source.digest
+            (record.judge_id, record.file, {part.part for part in record.parts})
+            for record in opened_store.check_log.list()
+            if record.file != source.digest
         ]
         shared = [(judge, file, [item for item, keys in keyed if keys <= parts]) for judge, file, parts in others]
-        judges = {one.judge_id for one in opened.checks.files() if one.digest == source.digest}
-        count = opened.checks.forget(source.digest, shared)
-        renew_judged(opened, judges)
+        judges = {record.judge_id for record in opened_store.checks.files() if record.digest == source.digest}
+        count = opened_store.checks.delete_file(source.digest, shared)
+        renew_judge_means(opened_store, judges)
         return count
 
 
-def expect(wanted: CheckJudgeOptions) -> dict[str, Any]:
+def estimate_check(options: CheckJudgeOptions) -> dict[str, Any]:
     """What checking would ask and cost, by judge, as JSON types; nothing is asked or written."""
-    from ragauge.labels.check.runner import expected
+    from ragauge.labels.check.runner import estimate_by_mode
     from ragauge.store.store_access import open_store
 
-    asked, rows = ways_of(wanted), rows_of(wanted, _reading(wanted)).rows
-    with open_store(store_url(wanted.store)) as opened:
-        estimates = expected(rows, asked, opened)
-    judges = {name: estimate.plain() for name, estimate in estimates.items()}
+    judge_ways, rows = build_ways(options), load_rows(options, _build_label_options(options)).rows
+    with open_store(resolve_store_url(options.store)) as opened_store:
+        estimates = estimate_by_mode(rows, judge_ways, opened_store)
+    judges = {name: estimate.to_json() for name, estimate in estimates.items()}
     return {"rows": len(rows), "parts": sum(len(row.parts) for row in rows), "judges": judges}
 
 
-def save(check: JudgeCheck, path: Path) -> Path:
+def save_check(check: JudgeCheck, path: Path) -> Path:
     """Writes a report by the ending of its name: .md or .json, or .jsonl with every part on which a judge differs."""
-    from ragauge.labels.check.tables import lines, markdown
-    from ragauge.rendering.encoder import json_text
+    from ragauge.labels.check.tables import format_json_lines, format_markdown
+    from ragauge.rendering.encoder import format_json
     from ragauge.verbs.files import make_folder
 
     make_folder(path)
-    texts = {".md": markdown, ".json": json_text, ".jsonl": lines}
+    texts = {".md": format_markdown, ".json": format_json, ".jsonl": format_json_lines}
     path.write_text(texts[path.suffix.lower()](check), encoding="utf-8")
     return path
 
 
-def check_output(path: Path) -> None:
+def validate_output(path: Path) -> None:
     """Refuses a name that says no format, before anything is asked."""
     if path.suffix.lower() not in (".md", ".json", ".jsonl"):
         raise UsageError(f"-o {path}: expected a file that ends in .md, .json or .jsonl (the parts that differ).")

@@ -6,12 +6,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from ragauge.core.human_labels import GradedItem
-from ragauge.scores.agreement import AgreementFigure, Basis, kappa, share_alike
-from ragauge.scores.annotators import alphas_of
+from ragauge.scores.agreement import AgreementFigure, Basis, compute_equal_share, compute_kappa
+from ragauge.scores.annotators import compute_unit_alphas
 from ragauge.stats.krippendorff import Scale
 
 SCALES: tuple[Scale, ...] = ("nominal", "ordinal", "interval")
-ALL_FEWEST = 2  # pairs of a segment's value that are reported on their own
+MIN_SEGMENT_PAIRS = 2  # pairs of a segment's value that are reported on their own
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,62 +74,73 @@ class GradeCheck:
     weighted: bool = False
 
 
-def grade_check(rows: Sequence[GradedItem], columns: Sequence[str] = ()) -> GradeCheck:
+def build_grade_check(rows: Sequence[GradedItem], columns: Sequence[str] = ()) -> GradeCheck:
     """How far people agree on grades, and judges with them; every annotator's grade counts on its own.
 
     Args:
         rows: what people graded, with the grades of judges in the order of `columns`.
         columns: what the judges are called.
     """
-    scale = sorted({one for row in rows for one in (*row.grades, *row.verdicts) if one is not None})
+    scale = sorted({entry for row in rows for entry in (*row.grades, *row.verdicts) if entry is not None})
     weights = [row.weight for row in rows]
     basis = Basis(None, weights if len(set(weights)) > 1 else None)
     people = [list(row.grades) for row in rows]
-    several = sum(len(one) > 1 for one in people)
-    among = [[(a, b) for n, a in enumerate(one) for m, b in enumerate(one) if n != m] for one in people]
-    given = [grade for one in people for grade in one]
+    several = sum(len(entry) > 1 for entry in people)
+    among = [[(a, b) for n, a in enumerate(entry) for m, b in enumerate(entry) if n != m] for entry in people]
+    all_grades = [grade for entry in people for grade in entry]
     return GradeCheck(
         len(rows),
-        {grade: given.count(grade) for grade in sorted(set(given))},
+        {grade: all_grades.count(grade) for grade in sorted(set(all_grades))},
         several,
-        alphas_of(people, SCALES, basis.weights) if several else {},
-        _agreed(among, scale, basis) if several else None,
-        tuple(_judge(rows, at, name, scale, basis) for at, name in enumerate(columns)),
+        compute_unit_alphas(people, SCALES, basis.weights) if several else {},
+        _compute_agreement(among, scale, basis) if several else None,
+        tuple(_check_judge(rows, index, name, scale, basis) for index, name in enumerate(columns)),
         basis.weights is not None,
     )
 
 
-def _judge(rows: Sequence[GradedItem], at: int, name: str, scale: Sequence[float], basis: Basis) -> GradingJudge:
-    said = [row.verdicts[at] for row in rows]
+def _check_judge(
+    rows: Sequence[GradedItem], index: int, name: str, scale: Sequence[float], basis: Basis
+) -> GradingJudge:
+    verdicts = [row.verdicts[index] for row in rows]
     pairs: list[list[tuple[float, float]]] = [
-        [] if one is None else [(grade, one) for grade in row.grades] for row, one in zip(rows, said, strict=True)
+        [] if verdict is None else [(grade, verdict) for grade in row.grades]
+        for row, verdict in zip(rows, verdicts, strict=True)
     ]
     segments = {}
     for column in dict.fromkeys(column for row in rows for column in row.segments):
-        places: dict[str, list[int]] = {}
+        indices_by_value: dict[str, list[int]] = {}
         for n, row in enumerate(rows):
             if column in row.segments and pairs[n]:
-                places.setdefault(row.segments[column], []).append(n)
+                indices_by_value.setdefault(row.segments[column], []).append(n)
         segments[column] = {
-            value: _agreed([pairs[n] for n in mine], scale, basis.at(mine))
-            for value, mine in sorted(places.items())
-            if len(mine) >= ALL_FEWEST
+            value: _compute_agreement([pairs[n] for n in indices], scale, basis.at(indices))
+            for value, indices in sorted(indices_by_value.items())
+            if len(indices) >= MIN_SEGMENT_PAIRS
         }
-    units = [[*row.grades, *([] if one is None else [one])] for row, one in zip(rows, said, strict=True)]
+    units = [
+        [*row.grades, *([] if verdict is None else [verdict])] for row, verdict in zip(rows, verdicts, strict=True)
+    ]
     return GradingJudge(
-        name, _agreed(pairs, scale, basis), alphas_of(units, SCALES, basis.weights), segments, said.count(None)
+        name,
+        _compute_agreement(pairs, scale, basis),
+        compute_unit_alphas(units, SCALES, basis.weights),
+        segments,
+        verdicts.count(None),
     )
 
 
-def _agreed(pairs: Sequence[Sequence[tuple[float, float]]], scale: Sequence[float], basis: Basis) -> GradeAgreement:
+def _compute_agreement(
+    pairs: Sequence[Sequence[tuple[float, float]]], scale: Sequence[float], basis: Basis
+) -> GradeAgreement:
     """Agreement over pairs of grades, listed by item."""
-    place = {grade: n for n, grade in enumerate(scale)}
-    every = [(place[a], place[b], n) for n, mine in enumerate(pairs) for a, b in mine]
-    first, second, items = ([one[k] for one in every] for k in range(3))
+    rank = {grade: n for n, grade in enumerate(scale)}
+    every = [(rank[a], rank[b], n) for n, item_pairs in enumerate(pairs) for a, b in item_pairs]
+    first, second, items = ([pair[k] for pair in every] for k in range(3))
     weights = None if basis.weights is None else [basis.weights[n] for n in items]
     return GradeAgreement(
         len(every),
         len(set(items)),
-        share_alike(first, second, items, weights),
-        kappa(first, second, len(scale), items, weights, in_order=True),
+        compute_equal_share(first, second, items, weights),
+        compute_kappa(first, second, len(scale), items, weights, in_order=True),
     )

@@ -5,53 +5,59 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from ragauge.core.messages import plural
-from ragauge.labels.check.tables import PEOPLE, figure
-from ragauge.rendering.sections import ReportSection, ReportTable, columns
-from ragauge.rendering.words import line, safe
+from ragauge.core.messages import format_count
+from ragauge.labels.check.tables import PEOPLE, format_figure
+from ragauge.rendering.sections import ReportSection, ReportTable, build_columns
+from ragauge.rendering.words import make_safe, to_line
 
 if TYPE_CHECKING:
     from ragauge.labels.grades.compute import GradeAgreement, GradeCheck
 
-HEADS = ("", "pairs", "the same grade", "weighted kappa")
-SAYS = (
+HEADERS = ("", "pairs", "the same grade", "weighted kappa")
+NOTE = (
     "Each annotator's grade of an item makes a pair with the judge's. weighted kappa: agreement beyond chance, where a "
     "grade that is farther off counts as less (linear, by places on the scale). Krippendorff's alpha: grades are equal "
     "or not (nominal), lie so many places apart (ordinal), or differ by an amount (interval)."
 )
 
 
-def sections(check: GradeCheck) -> Iterator[ReportSection]:
+def build_sections(check: GradeCheck) -> Iterator[ReportSection]:
     """What was graded, how far all agree, and segments."""
     grades = ", ".join(f"{count:,} × {grade:g}" for grade, count in check.grades.items())
-    lead = [f"{plural(check.items, 'item')}, {check.several:,} with several annotators. Grades of people: {grades}"]
+    lead = [
+        f"{format_count(check.items, 'item')}, {check.several:,} with several annotators. Grades of people: {grades}"
+    ]
     if check.weighted:
         lead.append("weights of the rows count in every share and agreement; counts are of pairs")
-    lead += [f"{safe(one.name)}: no grade of {plural(one.without, 'item')}" for one in check.judges if one.without]
+    lead += [
+        f"{make_safe(judge.name)}: no grade of {format_count(judge.without, 'item')}"
+        for judge in check.judges
+        if judge.without
+    ]
     yield ReportSection(lead=tuple(lead))
-    rows = [(safe(judge.name), *_cells(judge.agreement)) for judge in check.judges]
-    rows += [(PEOPLE, *_cells(check.ceiling))] if check.ceiling is not None else []
+    rows = [(make_safe(judge.name), *_format_agreement(judge.agreement)) for judge in check.judges]
+    rows += [(PEOPLE, *_format_agreement(check.ceiling))] if check.ceiling is not None else []
     if rows:
-        yield ReportSection("Agreement with people", table=_table(rows))
+        yield ReportSection("Agreement with people", table=_build_table(rows))
     alphas = [("people", check.alphas)] if check.alphas else []
-    alphas += [(f"people and {safe(judge.name)}", judge.alphas) for judge in check.judges]
+    alphas += [(f"people and {make_safe(judge.name)}", judge.alphas) for judge in check.judges]
     if alphas:
         scales = tuple(alphas[0][1])
-        table = tuple((name, *(figure(mine[scale]) for scale in scales)) for name, mine in alphas)
-        yield ReportSection("Krippendorff's alpha", table=ReportTable(columns("", numbers=scales), table))
+        table = tuple((name, *(format_figure(values[scale]) for scale in scales)) for name, values in alphas)
+        yield ReportSection("Krippendorff's alpha", table=ReportTable(build_columns("", numbers=scales), table))
     for column in dict.fromkeys(column for judge in check.judges for column in judge.segments):
-        parts = tuple(
-            (f"{line(value, 40)}: {safe(judge.name)}", *_cells(found))
+        segment_rows = tuple(
+            (f"{to_line(value, 40)}: {make_safe(judge.name)}", *_format_agreement(agreement))
             for judge in check.judges
-            for value, found in judge.segments.get(column, {}).items()
+            for value, agreement in judge.segments.get(column, {}).items()
         )
-        yield ReportSection(f"By {safe(column)}", table=_table(parts))
-    yield ReportSection(notes=(SAYS,))
+        yield ReportSection(f"By {make_safe(column)}", table=_build_table(segment_rows))
+    yield ReportSection(notes=(NOTE,))
 
 
-def _table(rows: Sequence[tuple[str, ...]]) -> ReportTable:
-    return ReportTable(columns(HEADS[0], numbers=HEADS[1:]), tuple(rows))
+def _build_table(rows: Sequence[tuple[str, ...]]) -> ReportTable:
+    return ReportTable(build_columns(HEADERS[0], numbers=HEADERS[1:]), tuple(rows))
 
 
-def _cells(found: GradeAgreement) -> tuple[str, ...]:
-    return f"{found.n:,}", figure(found.same), figure(found.weighted_kappa)
+def _format_agreement(agreement: GradeAgreement) -> tuple[str, ...]:
+    return f"{agreement.n:,}", format_figure(agreement.same), format_figure(agreement.weighted_kappa)

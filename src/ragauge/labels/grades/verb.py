@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from ragauge.core.errors import UsageError
 from ragauge.verbs.result_base import PageResult
-from ragauge.verbs.sources import is_there, named
+from ragauge.verbs.sources import is_existing_path, parse_names
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -34,10 +34,10 @@ class GradesResult(PageResult):
     def _value(self) -> GradeCheck:
         return self.check
 
-    def _sections(self) -> Iterable[ReportSection]:
-        from ragauge.labels.grades.tables import sections
+    def _build_sections(self) -> Iterable[ReportSection]:
+        from ragauge.labels.grades.tables import build_sections
 
-        return sections(self.check)
+        return build_sections(self.check)
 
 
 def check_grades(
@@ -60,11 +60,11 @@ def check_grades(
     Raises:
         DataError: a file that cannot be read, or holds no number where a grade is meant, with its line.
     """
-    from ragauge.labels.grades.compute import grade_check
+    from ragauge.labels.grades.compute import build_grade_check
     from ragauge.readers.grade_rows import GradeOptions, read_grades
 
-    if source is None or (isinstance(source, str | Path) and not is_there(str(source))):
+    if source is None or (isinstance(source, str | Path) and not is_existing_path(str(source))):
         raise UsageError(f"{source}: no such file. Grades stand in a file of rows: a label, or a list of labels.")
-    judges = named(verdict)
-    rows = list(read_grades(source, GradeOptions(columns or {}, judges, named(segments))))
-    return GradesResult(grade_check(rows, judges))
+    judges = parse_names(verdict)
+    rows = list(read_grades(source, GradeOptions(columns or {}, judges, parse_names(segments))))
+    return GradesResult(build_grade_check(rows, judges))

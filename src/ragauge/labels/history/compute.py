@@ -6,17 +6,17 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from ragauge.core.human_labels import CheckedPart, CheckRecord, Labelled
-from ragauge.core.identity import digest
-from ragauge.scores.agreement import LEVEL, AgreementFigure, gain, mean_one, share_alike
-from ragauge.scores.estimation import ScoreSample, interval_of_difference
-from ragauge.scores.judge_check import RECORDED, CheckedJudge
-from ragauge.scores.label_scores import example_of
+from ragauge.core.human_labels import CheckedPart, CheckRecord, LabeledAnswer
+from ragauge.core.identity import hash_json
+from ragauge.scores.agreement import LEVEL, AgreementFigure, compare_correctness, compute_equal_share, normalize_weights
+from ragauge.scores.estimation import ScoreSample, compute_difference_interval
+from ragauge.scores.judge_check import RECORDED_PREFIX, CheckedJudge
+from ragauge.scores.label_scores import hash_example
 from ragauge.stats.weighted import Interval
 
-LEAST_SAME = 30  # parts of both checks that are compared one by one; with fewer, all of both as two samples
+MIN_SHARED_PARTS = 30  # parts of both checks that are compared one by one; with fewer, all of both as two samples
 NO_CHANGE = AgreementFigure(None)
-SHORT = 16  # hex digits of a part's hash: none is alike by chance among billions
+PART_HASH_DIGITS = 16  # hex digits of a part's hash: none is alike by chance among billions
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +59,9 @@ class CheckStep:
         return self.change.interval is not None and self.change.interval.high < 0
 
 
-def record_of(name: str, checked: CheckedJudge, rows: Sequence[Labelled], file: tuple[bytes, str]) -> CheckRecord:
+def build_record(
+    name: str, checked: CheckedJudge, rows: Sequence[LabeledAnswer], file: tuple[bytes, str]
+) -> CheckRecord:
     """What is kept of a judge's check.
 
     Args:
@@ -71,74 +73,82 @@ def record_of(name: str, checked: CheckedJudge, rows: Sequence[Labelled], file: 
     parts = []
     for (n, m), right in checked.right.items():
         row = rows[n]
-        parts.append(CheckedPart(part_keys(row)[m], example_of(row).hex()[:SHORT], right, row.weight))
+        parts.append(CheckedPart(hash_parts(row)[m], hash_example(row).hex()[:PART_HASH_DIGITS], right, row.weight))
     kappa = checked.supported.kappa
-    ends = kappa.interval
-    known = None if kappa.value is None or ends is None else (kappa.value, ends.low, ends.high)
-    return CheckRecord(name, checked.said.judge_id, *file, known, tuple(parts))
+    kappa_interval = kappa.interval
+    kappa_bounds = (
+        None
+        if kappa.value is None or kappa_interval is None
+        else (kappa.value, kappa_interval.low, kappa_interval.high)
+    )
+    return CheckRecord(name, checked.said.judge_id, *file, kappa_bounds, tuple(parts))
 
 
-def part_keys(row: Labelled) -> list[str]:
+def hash_parts(row: LabeledAnswer) -> list[str]:
     """A hash of each part of a row, of all that is seen, and of what people say of it."""
     text = [row.query, list(row.passages), row.answer or row.query_id]
-    return [digest([text, part.start, part.end, sorted(part.labels)])[:SHORT] for part in row.parts]
+    return [hash_json([text, part.start, part.end, sorted(part.labels)])[:PART_HASH_DIGITS] for part in row.parts]
 
 
-def steps(records: Iterable[CheckRecord], kept: Collection[tuple[str, bytes]] | None = None) -> tuple[CheckStep, ...]:
+def build_steps(
+    records: Iterable[CheckRecord], saved_checks: Collection[tuple[str, bytes]] | None = None
+) -> tuple[CheckStep, ...]:
     """Every check beside the one before of the same name, judges in the order of their first check.
 
     Args:
         records: in the order in which they ended.
-        kept: judge id and file of every check whose labels are still kept; None = not asked.
+        saved_checks: judge id and file of every check whose labels are still kept; None = not asked.
     """
     by_name: dict[str, list[CheckRecord]] = {}
     for record in records:
         by_name.setdefault(record.name, []).append(record)
     return tuple(
-        replace(_step(record, before), forgotten=_forgotten(record, kept))
-        for mine in by_name.values()
-        for before, record in zip([None, *mine[:-1]], mine, strict=True)
+        replace(_build_step(record, previous), forgotten=_is_forgotten(record, saved_checks))
+        for judge_records in by_name.values()
+        for previous, record in zip([None, *judge_records[:-1]], judge_records, strict=True)
     )
 
 
-def _forgotten(record: CheckRecord, kept: Collection[tuple[str, bytes]] | None) -> bool:
+def _is_forgotten(record: CheckRecord, saved_checks: Collection[tuple[str, bytes]] | None) -> bool:
     """Whether labels of a check were kept and are no more; of recorded verdicts none are ever kept."""
-    if kept is None or not record.parts or record.judge_id.startswith(RECORDED):
+    if saved_checks is None or not record.parts or record.judge_id.startswith(RECORDED_PREFIX):
         return False
-    return (record.judge_id, record.file) not in kept
+    return (record.judge_id, record.file) not in saved_checks
 
 
-def _step(record: CheckRecord, before: CheckRecord | None) -> CheckStep:
+def _build_step(record: CheckRecord, previous: CheckRecord | None) -> CheckStep:
     kappa = AgreementFigure(None)
     if record.kappa is not None:
         value, low, high = record.kappa
         kappa = AgreementFigure(value, Interval(low, high, "Fleiss-Cohen-Everitt", LEVEL))
     parts = record.parts
-    right, groups, weights = _columns(parts)
-    accuracy = share_alike(right, [1.0] * len(parts), groups, weights)
+    right, groups, weights = _split_columns(parts)
+    accuracy = compute_equal_share(right, [1.0] * len(parts), groups, weights)
     first = record.name, record.judge_id, record.at, record.file_name, len(parts), accuracy, kappa
-    if before is None:
+    if previous is None:
         return CheckStep(*first)
-    changed = before.judge_id != record.judge_id
-    then = {part.part: part for part in before.parts}
-    same = [part for part in parts if part.part in then]
-    if len(same) >= LEAST_SAME:
-        right, groups, weights = _columns(same)
-        change = gain(right, [float(then[part.part].right) for part in same], groups, weights)
-        return CheckStep(*first, len(same), "same", change, changed, _reweighted(parts, before.parts))
-    return CheckStep(*first, len(parts), "other", _apart(parts, before.parts), changed)
+    changed = previous.judge_id != record.judge_id
+    previous_parts = {part.part: part for part in previous.parts}
+    same = [part for part in parts if part.part in previous_parts]
+    if len(same) >= MIN_SHARED_PARTS:
+        right, groups, weights = _split_columns(same)
+        change = compare_correctness(right, [float(previous_parts[part.part].right) for part in same], groups, weights)
+        return CheckStep(*first, len(same), "same", change, changed, _is_reweighted(parts, previous.parts))
+    return CheckStep(*first, len(parts), "other", _compare_samples(parts, previous.parts), changed)
 
 
-def _reweighted(new: Sequence[CheckedPart], base: Sequence[CheckedPart]) -> bool:
+def _is_reweighted(new: Sequence[CheckedPart], base: Sequence[CheckedPart]) -> bool:
     """Whether the same parts are right, and their weights, as shares, are others."""
-    sides = []
+    part_lists = []
     for parts in (new, base):
-        total = sum(one.weight for one in parts)
-        sides.append(sorted((one.part, one.right, round(one.weight / total, 12)) for one in parts))
-    return sides[0] != sides[1] and [one[:2] for one in sides[0]] == [one[:2] for one in sides[1]]
+        total = sum(part.weight for part in parts)
+        part_lists.append(sorted((part.part, part.right, round(part.weight / total, 12)) for part in parts))
+    return part_lists[0] != part_lists[1] and [part[:2] for part in part_lists[0]] == [
+        part[:2] for part in part_lists[1]
+    ]
 
 
-def _columns(parts: Sequence[CheckedPart]) -> tuple[list[float], list[str] | None, list[float] | None]:
+def _split_columns(parts: Sequence[CheckedPart]) -> tuple[list[float], list[str] | None, list[float] | None]:
     """Whether each is right, what it depends on, and its weight; None where all are independent, or alike."""
     groups, weights = [part.group for part in parts], [part.weight for part in parts]
     return (
@@ -148,14 +158,16 @@ def _columns(parts: Sequence[CheckedPart]) -> tuple[list[float], list[str] | Non
     )
 
 
-def _apart(new: Sequence[CheckedPart], base: Sequence[CheckedPart]) -> AgreementFigure:
+def _compare_samples(new: Sequence[CheckedPart], base: Sequence[CheckedPart]) -> AgreementFigure:
     """Accuracy of one sample of parts less that of another."""
     if not new or not base:
         return AgreementFigure(None, reason="nothing to compare")
     samples, means = [], []
-    for side in (new, base):
-        right, groups, weights = _columns(side)
-        w = mean_one(weights, len(side))
+    for sample_parts in (new, base):
+        right, groups, weights = _split_columns(sample_parts)
+        w = normalize_weights(weights, len(sample_parts))
         samples.append(ScoreSample(right, "rate", weights=None if weights is None else w, clusters=groups))
         means.append(float((w * right).mean()))
-    return AgreementFigure(means[0] - means[1], interval_of_difference(samples[0], samples[1], LEVEL, paired=False))
+    return AgreementFigure(
+        means[0] - means[1], compute_difference_interval(samples[0], samples[1], LEVEL, paired=False)
+    )

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from ragauge.labels.check.tables import figure
+from ragauge.labels.check.tables import format_figure
 from ragauge.rendering.sections import Phrase, ReportColumn, ReportSection, ReportTable, TableCell
-from ragauge.rendering.words import line
+from ragauge.rendering.words import to_line
 
 if TYPE_CHECKING:
     from ragauge.labels.history.compute import CheckStep
 
-HEADS = (
+HEADERS = (
     ReportColumn("checked", whole=True),
     ReportColumn("labels", room=1),
     ReportColumn("n", "number", whole=True),
@@ -21,8 +21,8 @@ HEADS = (
     ReportColumn("change", "number", whole=True),
     ReportColumn("on"),
 )
-NOTHING = "No judge was checked yet. ragauge judge check FILE --judge JUDGE checks one, and keeps what it finds."
-SAYS = (
+NO_CHECK_NOTE = "No judge was checked yet. ragauge judge check FILE --judge JUDGE checks one, and keeps what it finds."
+FIGURES_NOTE = (
     "accuracy and kappa are by supported or not. change: accuracy less that of the check before, on the parts that "
     "both have with the same labels, by the weights of this check (where only weights changed it is 0, though "
     "accuracies differ), else of all parts of both as two samples, which other texts can change too. A judge fell "
@@ -30,37 +30,37 @@ SAYS = (
 )
 
 
-def sections(steps: Sequence[CheckStep]) -> Iterator[ReportSection]:
+def build_sections(steps: Sequence[CheckStep]) -> Iterator[ReportSection]:
     """What fell, then a table a judge, oldest check first."""
     if not steps:
-        yield ReportSection(lead=(NOTHING,))
+        yield ReportSection(lead=(NO_CHECK_NOTE,))
         return
     fell = [step for step in steps if step.fell]
-    yield ReportSection(lead=tuple((Phrase(_fell(step), "bad"),) for step in fell) or ("No judge fell.",))
+    yield ReportSection(lead=tuple((Phrase(_describe_fall(step), "bad"),) for step in fell) or ("No judge fell.",))
     for name in dict.fromkeys(step.name for step in steps):
-        mine = tuple(_row(step) for step in steps if step.name == name)
-        yield ReportSection(line(name), table=ReportTable(HEADS, mine))
-    yield ReportSection(notes=(SAYS,))
+        rows = tuple(_build_row(step) for step in steps if step.name == name)
+        yield ReportSection(to_line(name), table=ReportTable(HEADERS, rows))
+    yield ReportSection(notes=(FIGURES_NOTE,))
 
 
-def _row(step: CheckStep) -> tuple[TableCell, ...]:
-    changed = figure(step.change, "+") if step.pairs else "first check"
+def _build_row(step: CheckStep) -> tuple[TableCell, ...]:
+    changed = format_figure(step.change, "+") if step.pairs else "first check"
     on = f"{step.compared:,} same parts" if step.pairs == "same" else "other parts" if step.pairs else ""
     on += ", only weights changed" if step.reweighted else ""
     on += ", another id" if step.judge_changed else ""
     on = ", ".join(filter(None, [on, "forgotten" if step.forgotten else ""]))
     return (
         step.at[:16].replace("T", " "),
-        line(step.file, 30),
+        to_line(step.file, 30),
         f"{step.n:,}",
-        figure(step.accuracy),
-        figure(step.kappa),
+        format_figure(step.accuracy),
+        format_figure(step.kappa),
         Phrase(changed, "bad" if step.fell else ""),
         on,
     )
 
 
-def _fell(step: CheckStep) -> str:
+def _describe_fall(step: CheckStep) -> str:
     on = f"{step.compared:,} same parts" if step.pairs == "same" else "other parts than before"
     id_ = "; its id is another than before" if step.judge_changed else ""
-    return f"{line(step.name)} fell at {step.at[:10]}: accuracy {figure(step.change, '+')} on {on}{id_}."
+    return f"{to_line(step.name)} fell at {step.at[:10]}: accuracy {format_figure(step.change, '+')} on {on}{id_}."

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 
 from ragauge.core.errors import UnknownName
 from ragauge.verbs.result_base import PageResult
-from ragauge.verbs.sources import store_url
+from ragauge.verbs.sources import resolve_store_url
 
 if TYPE_CHECKING:
-    from ragauge.labels.check.runner import LabelledRows
+    from ragauge.labels.check.runner import LabeledRows
     from ragauge.labels.history.compute import CheckStep
     from ragauge.rendering.sections import ReportSection
     from ragauge.scores.judge_check import JudgeCheck
@@ -39,10 +39,10 @@ class JudgeHistory(PageResult):
     def _value(self) -> dict[str, tuple[CheckStep, ...]]:
         return {"checks": self.steps}
 
-    def _sections(self) -> Iterable[ReportSection]:
-        from ragauge.labels.history.tables import sections
+    def _build_sections(self) -> Iterable[ReportSection]:
+        from ragauge.labels.history.tables import build_sections
 
-        return sections(self.steps)
+        return build_sections(self.steps)
 
 
 def judge_history(judge: str | Sequence[str] = (), *, store: str | None = None) -> JudgeHistory:
@@ -58,31 +58,35 @@ def judge_history(judge: str | Sequence[str] = (), *, store: str | None = None) 
     Raises:
         UnknownName: no check of such a judge.
     """
-    from ragauge.labels.history.compute import steps
+    from ragauge.labels.history.compute import build_steps
     from ragauge.store.store_access import open_store
 
-    with open_store(store_url(store)) as opened:
-        records = opened.check_log.list()
-        kept = {(file.judge_id, file.digest) for file in opened.checks.files()}
-    wanted = (judge,) if isinstance(judge, str) and judge else tuple(judge)
+    with open_store(resolve_store_url(store)) as opened_store:
+        records = opened_store.check_log.list()
+        current_files = {(file.judge_id, file.digest) for file in opened_store.checks.files()}
+    requested = (judge,) if isinstance(judge, str) and judge else tuple(judge)
     names = {record.name for record in records}
-    for one in wanted:
-        if not any(_is(one, name) for name in names):
-            raise UnknownName("checked judge", one, sorted(names), "ragauge judge check FILE --judge JUDGE checks one.")
-    mine = [one for one in records if not wanted or any(_is(name, one.name) for name in wanted)]
-    return JudgeHistory(steps(mine, kept))
+    for entry in requested:
+        if not any(_is_judge(entry, name) for name in names):
+            raise UnknownName(
+                "checked judge", entry, sorted(names), "ragauge judge check FILE --judge JUDGE checks one."
+            )
+    matching = [entry for entry in records if not requested or any(_is_judge(name, entry.name) for name in requested)]
+    return JudgeHistory(build_steps(matching, current_files))
 
 
-def _is(judge: str, name: str) -> bool:
+def _is_judge(judge: str, name: str) -> bool:
     """Whether a check's name is a judge's, however it was asked."""
     return name == judge or name.startswith(f"{judge} (")
 
 
-def log_check(check: JudgeCheck, source: LabelledRows, store: Store) -> None:
+def log_check(check: JudgeCheck, source: LabeledRows, store: Store) -> None:
     """Keeps what a check found of each judge."""
-    from ragauge.labels.history.compute import record_of
-    from ragauge.rendering.json_values import judge_name
+    from ragauge.labels.history.compute import build_record
+    from ragauge.rendering.json_values import format_judge_name
 
     with store.transaction():
-        for one in check.judges:
-            store.check_log.add(record_of(judge_name(one), one, source.rows, (source.digest, source.name)))
+        for judge_result in check.judges:
+            store.check_log.add(
+                build_record(format_judge_name(judge_result), judge_result, source.rows, (source.digest, source.name))
+            )

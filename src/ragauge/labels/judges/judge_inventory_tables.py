@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from ragauge.core.messages import command, plural
-from ragauge.labels.check.tables import LABELLED, figure, labelled_rows
+from ragauge.core.messages import format_command, format_count
+from ragauge.labels.check.tables import LABELED_HEADERS, build_labeled_rows, format_figure
 from ragauge.labels.history import tables as judge_history
-from ragauge.rendering.sections import Phrase, ReportColumn, ReportSection, ReportTable, columns
-from ragauge.rendering.words import line
-from ragauge.scores.judge_usage import disagreements
+from ragauge.rendering.sections import Phrase, ReportColumn, ReportSection, ReportTable, build_columns
+from ragauge.rendering.words import to_line
+from ragauge.scores.judge_usage import list_disagreements
 
 if TYPE_CHECKING:
     from ragauge.labels.history.compute import CheckStep
@@ -18,13 +18,15 @@ if TYPE_CHECKING:
 
 NO_JUDGE = "No judge has judged a run here, and none was checked. The local one, which needs no key, judges with:"
 NEVER = "never"
-BY_LABELS = "How far its means lie from people's, by your labels"
+LABELS_HEADING = "How far its means lie from people's, by your labels"
 UNCHECKED = (
     "Nobody has checked it against people's labels here: how far it is off on your data is not known. Label some "
     "answers, or take labels that you have, and check it:"
 )
-LAST = "Accuracy and kappa: of the last check, by supported or not. A judge's page has every check, and what changed."
-HEADS = (
+LAST_CHECK_NOTE = (
+    "Accuracy and kappa: of the last check, by supported or not. A judge's page has every check, and what changed."
+)
+HEADERS = (
     ReportColumn("judge", fold=True),
     ReportColumn("runs", "number"),
     ReportColumn("last check", whole=True),
@@ -33,93 +35,97 @@ HEADS = (
     ReportColumn("Cohen's kappa", "number", whole=True, room=1),
     ReportColumn("labels", room=3),
 )
-BY_METRIC = (
+METRIC_HEADERS = (
     ReportColumn("metric"),
-    ReportColumn(LABELLED[0], joins="below"),
-    *columns(numbers=LABELLED[1:-1]),
-    ReportColumn(LABELLED[-1], "number", whole=True),
+    ReportColumn(LABELED_HEADERS[0], joins="below"),
+    *build_columns(numbers=LABELED_HEADERS[1:-1]),
+    ReportColumn(LABELED_HEADERS[-1], "number", whole=True),
 )
 
 
-def name_of(judge: KnownJudge) -> str:
+def format_name(judge: KnownJudge) -> str:
     """What a judge is called: its spec, else its id.
 
     >>> from ragauge.labels.judges.judge_inventory import KnownJudge
-    >>> name_of(KnownJudge("local:9f2", "local", 3)), name_of(KnownJudge("mine", "", 0))
+    >>> format_name(KnownJudge("local:9f2", "local", 3)), format_name(KnownJudge("mine", "", 0))
     ('local', 'mine')
     """
-    return line(judge.spec or judge.judge_id)
+    return to_line(judge.spec or judge.judge_id)
 
 
-def list_sections(found: Sequence[KnownJudge]) -> Iterator[ReportSection]:
+def build_list_sections(judges: Sequence[KnownJudge]) -> Iterator[ReportSection]:
     """Every judge with its last check."""
-    if not found:
-        yield ReportSection(lead=(NO_JUDGE,), commands=(command("evaluate", "answers.jsonl"),))
+    if not judges:
+        yield ReportSection(lead=(NO_JUDGE,), commands=(format_command("evaluate", "answers.jsonl"),))
         return
-    rows = tuple((_named(one), f"{one.runs:,}", *_last(one)) for one in found)
-    unchecked = all(one.last is None for one in found)
+    rows = tuple((_format_name_with_id(judge), f"{judge.runs:,}", *_format_last_check(judge)) for judge in judges)
+    unchecked = all(judge.last is None for judge in judges)
     yield ReportSection(
-        table=ReportTable(HEADS, rows),
-        notes=(UNCHECKED,) if unchecked else (LAST,),
-        commands=(command("judge", "check", "labels.jsonl"),) if unchecked else (),
+        table=ReportTable(HEADERS, rows),
+        notes=(UNCHECKED,) if unchecked else (LAST_CHECK_NOTE,),
+        commands=(format_command("judge", "check", "labels.jsonl"),) if unchecked else (),
     )
 
 
-def _named(judge: KnownJudge) -> tuple[Phrase, ...]:
-    name = Phrase(name_of(judge), to=("judge", judge.judge_id))
-    return (name, Phrase(f" {line(judge.judge_id)}", "faint")) if judge.spec not in ("", judge.judge_id) else (name,)
+def _format_name_with_id(judge: KnownJudge) -> tuple[Phrase, ...]:
+    name = Phrase(format_name(judge), to=("judge", judge.judge_id))
+    return (name, Phrase(f" {to_line(judge.judge_id)}", "faint")) if judge.spec not in ("", judge.judge_id) else (name,)
 
 
-def _last(judge: KnownJudge) -> tuple[str | Phrase, ...]:
+def _format_last_check(judge: KnownJudge) -> tuple[str | Phrase, ...]:
     step = judge.last
     if step is None:
         return NEVER, "", "–", "–", ""
     when = Phrase(step.at[:10] + (", fell" if step.fell else ""), "bad" if step.fell else "")
-    return when, f"{step.n:,}", figure(step.accuracy), figure(step.kappa), line(step.file, 30)
+    return when, f"{step.n:,}", format_figure(step.accuracy), format_figure(step.kappa), to_line(step.file, 30)
 
 
-def trust_sections(found: JudgeTrust) -> Iterator[ReportSection]:
+def build_trust_sections(trust: JudgeTrust) -> Iterator[ReportSection]:
     """How far a judge's means lie from people's, its checks so far, and what it judged."""
-    judge = found.judge
-    known = f"It judged {plural(judge.runs, 'run')} here. Id: {line(judge.judge_id)}"
+    judge = trust.judge
+    judged_text = f"It judged {format_count(judge.runs, 'run')} here. Id: {to_line(judge.judge_id)}"
     if judge.last is not None:
-        yield ReportSection(lead=(_checked(judge.last), known))
-    elif found.labels and found.judged:
-        run_id = found.drawn[1] if found.drawn is not None else found.judged[0][0]
-        check = command("judge", "check", run_id, "--judge", judge.spec or judge.judge_id)
-        yield ReportSection(lead=(known, *_compared(found)), warnings=(_unchecked(found.labels),), commands=(check,))
+        yield ReportSection(lead=(_describe_last_check(judge.last), judged_text))
+    elif trust.labels and trust.judged:
+        run_id = trust.drawn[1] if trust.drawn is not None else trust.judged[0][0]
+        check = format_command("judge", "check", run_id, "--judge", judge.spec or judge.judge_id)
+        yield ReportSection(
+            lead=(judged_text, *_describe_draw_agreement(trust)),
+            warnings=(_describe_unchecked(trust.labels),),
+            commands=(check,),
+        )
     else:
-        check = command("judge", "check", "labels.jsonl", "--judge", judge.spec or judge.judge_id)
-        yield ReportSection(lead=(known,), warnings=(UNCHECKED,), commands=(check,))
-    if rows := labelled_rows(found.errors):
-        table = ReportTable(BY_METRIC, tuple(rows))
-        yield ReportSection(BY_LABELS, table=table, notes=disagreements(found.errors))
-    if by_origin := _elsewhere(found):
-        heads = columns("metric", "how far its means err is known from")
-        yield ReportSection("What its intervals rest on", table=ReportTable(heads, by_origin))
-    if found.steps:
-        first, *rest = judge_history.sections(found.steps)
+        check = format_command("judge", "check", "labels.jsonl", "--judge", judge.spec or judge.judge_id)
+        yield ReportSection(lead=(judged_text,), warnings=(UNCHECKED,), commands=(check,))
+    if rows := build_labeled_rows(trust.errors):
+        table = ReportTable(METRIC_HEADERS, tuple(rows))
+        yield ReportSection(LABELS_HEADING, table=table, notes=list_disagreements(trust.errors))
+    if by_origin := _list_error_origins(trust):
+        headers = build_columns("metric", "how far its means err is known from")
+        yield ReportSection("What its intervals rest on", table=ReportTable(headers, by_origin))
+    if trust.steps:
+        first, *remaining = judge_history.build_sections(trust.steps)
         yield ReportSection("Checks against people", lead=first.lead, top=True)
-        yield from rest
-    if found.judged:
-        more = judge.runs - len(found.judged)
-        runs = tuple((Phrase(line(name), to=("run", run_id)),) for run_id, name in found.judged)
+        yield from remaining
+    if trust.judged:
+        more = judge.runs - len(trust.judged)
+        runs = tuple((Phrase(to_line(name), to=("run", run_id)),) for run_id, name in trust.judged)
         notes = (f"and {more:,} older.",) if more > 0 else ()
-        yield ReportSection("Runs that it judged", table=ReportTable(columns("run"), runs), notes=notes)
+        yield ReportSection("Runs that it judged", table=ReportTable(build_columns("run"), runs), notes=notes)
 
 
-def _unchecked(labels: int) -> str:
+def _describe_unchecked(labels: int) -> str:
     return (
         f"No check against people's labels is kept of it: how far it is off on your data is not known. The store has "
-        f"{plural(labels, 'label')}; where they are of a run that it judged, check it by them:"
+        f"{format_count(labels, 'label')}; where they are of a run that it judged, check it by them:"
     )
 
 
-def _compared(found: JudgeTrust) -> tuple[tuple[str | Phrase, ...], ...]:
+def _describe_draw_agreement(trust: JudgeTrust) -> tuple[tuple[str | Phrase, ...], ...]:
     """Where its verdicts stand beside the labels of a draw; () where nothing was drawn."""
-    if found.drawn is None:
+    if trust.drawn is None:
         return ()
-    number = str(found.drawn[0])
+    number = str(trust.drawn[0])
     return (
         (
             "How far its verdicts agree with what was labelled so far: ",
@@ -129,14 +135,20 @@ def _compared(found: JudgeTrust) -> tuple[tuple[str | Phrase, ...], ...]:
     )
 
 
-def _checked(step: CheckStep) -> tuple[str | Phrase, ...]:
+def _describe_last_check(step: CheckStep) -> tuple[str | Phrase, ...]:
     """The last check, in a sentence."""
-    told = f"Last held against people on {step.at[:10]} ({line(step.file, 60)}): the same of supported or not on "
+    lead_text = (
+        f"Last held against people on {step.at[:10]} ({to_line(step.file, 60)}): the same of supported or not on "
+    )
     fell = (Phrase(" It fell since the check before.", "bad"),) if step.fell else ()
-    return f"{told}{figure(step.accuracy)} of {plural(step.n, 'part')}, Cohen's kappa {figure(step.kappa)}.", *fell
+    return (
+        f"{lead_text}{format_figure(step.accuracy)} of {format_count(step.n, 'part')}, Cohen's kappa "
+        f"{format_figure(step.kappa)}.",
+        *fell,
+    )
 
 
-def _elsewhere(found: JudgeTrust) -> tuple[tuple[Phrase, str], ...]:
+def _list_error_origins(trust: JudgeTrust) -> tuple[tuple[Phrase, str], ...]:
     return tuple(
-        (Phrase(metric, to=("def", metric)), error.origin) for metric, error in found.errors.items() if error.origin
+        (Phrase(metric, to=("def", metric)), error.origin) for metric, error in trust.errors.items() if error.origin
     )

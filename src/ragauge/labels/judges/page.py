@@ -6,12 +6,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from ragauge.dashboard.list_page import ListPage
-from ragauge.dashboard.site import Site, Table, asked_of, there
-from ragauge.evaluation.scorecard.html import sections_values
-from ragauge.labels.judges.judge_inventory_tables import list_sections, name_of, trust_sections
-from ragauge.labels.judges.verb import judge_trust, judges
+from ragauge.dashboard.site import Site, Table, parse_options, require_known
+from ragauge.evaluation.scorecard.html import build_sections_context
+from ragauge.labels.judges.judge_inventory_tables import build_list_sections, build_trust_sections, format_name
+from ragauge.labels.judges.verb import build_judge_trust, list_judges
 from ragauge.rendering.encoder import encode
-from ragauge.rendering.lists import ServedLinks, named_by
+from ragauge.rendering.lists import ServedLinks, decode_name
 
 if TYPE_CHECKING:
     from starlette.datastructures import QueryParams
@@ -32,21 +32,23 @@ class JudgePage:
     def html(self) -> str:
         """The page."""
         links = ServedLinks(self.site.root, "")
-        values = sections_values(trust_sections(self.value), links, name_of(self.value.judge), what="judge")
+        values = build_sections_context(
+            build_trust_sections(self.value), links, format_name(self.value.judge), what="judge"
+        )
         return self.site.render("sections.html", "judges", above=((f"{self.site.root}/judges", "Judges"),), **values)
 
 
-def page(site: Site, given: QueryParams) -> ListPage:
+def build_page(site: Site, params: QueryParams) -> ListPage:
     """The list of judges."""
-    asked_of(given, ())
-    return ListPage(site, "judges", "Judges", judges(store=site.store), list_sections)
+    parse_options(params, ())
+    return ListPage(site, "judges", "Judges", list_judges(store=site.store), build_list_sections)
 
 
-def table(site: Site, given: QueryParams) -> Table:
+def build_table(site: Site, params: QueryParams) -> Table:
     """A row a judge, with accuracy and kappa of its last check."""
     rows = []
-    for one_judge in page(site, given).value:
-        step = one_judge.last
+    for judge in build_page(site, params).value:
+        step = judge.last
         checked = (
             {}
             if step is None
@@ -59,25 +61,25 @@ def table(site: Site, given: QueryParams) -> Table:
                 "fell": step.fell,
             }
         )
-        rows.append({"judge_id": one_judge.judge_id, "spec": one_judge.spec, "runs": one_judge.runs, **checked})
+        rows.append({"judge_id": judge.judge_id, "spec": judge.spec, "runs": judge.runs, **checked})
     return list(dict.fromkeys(name for row in rows for name in row)), rows
 
 
-def one(site: Site, given: QueryParams, judge: str) -> JudgePage:
+def build_judge_page(site: Site, params: QueryParams, judge: str) -> JudgePage:
     """The judge that an address names.
 
     Raises:
         NoSuchPage: no such judge.
     """
-    asked_of(given, ())
-    judge_id = named_by(judge)
-    there("judge", judge_id, (known.judge_id for known in judges(store=site.store)))
-    return JudgePage(site, judge_trust(judge_id, store=site.store))
+    parse_options(params, ())
+    judge_id = decode_name(judge)
+    require_known("judge", judge_id, (judge_row.judge_id for judge_row in list_judges(store=site.store)))
+    return JudgePage(site, build_judge_trust(judge_id, store=site.store))
 
 
-def checks_table(site: Site, given: QueryParams, judge: str) -> Table:
+def build_checks_table(site: Site, params: QueryParams, judge: str) -> Table:
     """A row a check, the oldest first."""
-    rows = [dict(encode(step)) for step in one(site, given, judge).value.steps]
+    rows = [dict(encode(step)) for step in build_judge_page(site, params, judge).value.steps]
     for row in rows:
         for name in ("accuracy", "kappa", "change"):
             figure = row.pop(name)

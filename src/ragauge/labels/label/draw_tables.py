@@ -5,95 +5,97 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from ragauge.core.messages import command, plural
-from ragauge.rendering.sections import Phrase, ReportColumn, ReportSection, ReportTable, columns
-from ragauge.rendering.words import line
+from ragauge.core.messages import format_command, format_count
+from ragauge.rendering.sections import Phrase, ReportColumn, ReportSection, ReportTable, build_columns
+from ragauge.rendering.words import to_line
 
 if TYPE_CHECKING:
     from ragauge.core.label import DrawProgress
 
-ASKED = {
+QUESTION_WORDS = {
     "support": "Do the passages support the answer?",
     "relevance": "Is each passage relevant?",
     "address": "Does the answer address the question?",
     "refuse": "Does the answer decline to answer?",
 }
-MOST_NAMES = 4  # annotators that a row names
+MAX_NAMES = 4  # annotators that a row names
 
 
-def draw_sections(found: Sequence[DrawProgress], run: str = "") -> Iterator[ReportSection]:
+def build_draw_sections(draws: Sequence[DrawProgress], run: str = "") -> Iterator[ReportSection]:
     """A row a draw; where there is none, how to make one.
 
     Args:
-        found: the draws, in the order of the rows.
+        draws: the draws, in the order of the rows.
         run: id of the run whose draws these are; "" = of all runs.
     """
-    draws = command("label", "draw", run or "latest")
-    if not found:
-        of = "this run" if run else "any run"
-        lead = f"Nothing was drawn from {of} for people to label. What they say also corrects the run's means:"
-        yield ReportSection(lead=(lead,), commands=(draws,))
+    draw_command = format_command("label", "draw", run or "latest")
+    if not draws:
+        run_text = "this run" if run else "any run"
+        lead = f"Nothing was drawn from {run_text} for people to label. What they say also corrects the run's means:"
+        yield ReportSection(lead=(lead,), commands=(draw_command,))
         return
-    heads = (
+    headers = (
         ReportColumn("draw", whole=True),
         ReportColumn("run", fold=True),
         ReportColumn("question"),
-        *columns(numbers=("answers", "parts")),
+        *build_columns(numbers=("answers", "parts")),
         ReportColumn("labelled by"),
         ReportColumn("drawn", room=1),
     )
     rows = tuple(
         (
-            Phrase(f"draw {one.draw}", to=("draw", one.draw)),
-            Phrase(line(one.run, 60), to=("run", one.run_id)),
-            f"{one.question}{', of whole answers' if one.by == 'answer' else ''}: {in_words(one.question)}",
-            f"{one.answers:,}",
-            f"{one.parts:,}",
-            _people(one),
-            f"{one.at[:16].replace('T', ' ')}, {one.scheme}",
+            Phrase(f"draw {draw.draw}", to=("draw", draw.draw)),
+            Phrase(to_line(draw.run, 60), to=("run", draw.run_id)),
+            f"{draw.question}{', of whole answers' if draw.by == 'answer' else ''}: {describe_question(draw.question)}",
+            f"{draw.answers:,}",
+            f"{draw.parts:,}",
+            _describe_annotators(draw),
+            f"{draw.at[:16].replace('T', ' ')}, {draw.scheme}",
         )
-        for one in found
+        for draw in draws
     )
-    yield ReportSection(table=ReportTable(heads, rows), notes=("More are drawn by:",), commands=(draws,))
+    yield ReportSection(table=ReportTable(headers, rows), notes=("More are drawn by:",), commands=(draw_command,))
 
 
-def in_words(question: str) -> str:
+def describe_question(question: str) -> str:
     """What people are asked, in words."""
-    return ASKED.get(question, "What score does the answer get?")
+    return QUESTION_WORDS.get(question, "What score does the answer get?")
 
 
-def _people(one: DrawProgress) -> str:
-    if not one.labelled:
+def _describe_annotators(draw: DrawProgress) -> str:
+    if not draw.labelled:
         return "nobody yet"
-    named = [f"{line(who, 60) or 'no name'} {count:,}" for who, count in list(one.labelled.items())[:MOST_NAMES]]
-    more = len(one.labelled) - len(named)
-    return ", ".join(named) + (f" and {more:,} more" if more else "")
+    annotators = [
+        f"{to_line(who, 60) or 'no name'} {count:,}" for who, count in list(draw.labelled.items())[:MAX_NAMES]
+    ]
+    more = len(draw.labelled) - len(annotators)
+    return ", ".join(annotators) + (f" and {more:,} more" if more else "")
 
 
-def agreement_sections(about: DrawProgress, checked: Sequence[ReportSection]) -> Iterator[ReportSection]:
+def build_agreement_sections(draw: DrawProgress, checked: Sequence[ReportSection]) -> Iterator[ReportSection]:
     """What was labelled of a draw, how far judges agree with it, and what more its labels do.
 
     Args:
-        about: the draw.
+        draw: the draw.
         checked: the sections of the judges' agreement; () where there is none to show.
     """
-    parts = plural(about.parts, "part")
-    people = f"Labelled so far: {_people(about)} of {parts}."
-    if not about.labelled:
-        people = f"Nobody has labelled any of {parts} yet."
+    parts_text = format_count(draw.parts, "part")
+    people = f"Labelled so far: {_describe_annotators(draw)} of {parts_text}."
+    if not draw.labelled:
+        people = f"Nobody has labelled any of {parts_text} yet."
     if checked:
         yield ReportSection(lead=(people,))
         yield from checked
-        said = (
+        note = (
             "By the verdicts that the store has: nothing was asked, and nothing is kept. To ask again, and keep how "
             "far the judge's means are off, so that the intervals of its scores include it:"
         )
-        again = command("judge", "check", about.run_id, "--guideline", about.guideline)
-        yield ReportSection(notes=(said,), commands=(again,))
-    elif about.question == "support":
-        to = (Phrase(f"Label draw {about.draw}", to=("draw", about.draw)), ".") if not about.labelled else ("",)
+        again = format_command("judge", "check", draw.run_id, "--guideline", draw.guideline)
+        yield ReportSection(notes=(note,), commands=(again,))
+    elif draw.question == "support":
+        to = (Phrase(f"Label draw {draw.draw}", to=("draw", draw.draw)), ".") if not draw.labelled else ("",)
         yield ReportSection(lead=(people, ("Agreement is shown from the first label on. ", *to)))
     else:
-        told = f"Labels of {about.question} make people a judge of the run, whose means stand beside the judge's:"
-        again = command("evaluate", about.run_id, "--judge", f"people:{about.guideline}")
-        yield ReportSection(lead=(people,), notes=(told,), commands=(again,))
+        note_text = f"Labels of {draw.question} make people a judge of the run, whose means stand beside the judge's:"
+        again = format_command("evaluate", draw.run_id, "--judge", f"people:{draw.guideline}")
+        yield ReportSection(lead=(people,), notes=(note_text,), commands=(again,))

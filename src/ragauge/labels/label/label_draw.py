@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from ragauge.core.errors import UsageError
 from ragauge.labels.label.options import LabelDrawOptions
-from ragauge.labels.label.verb import guideline_named, judge_of
-from ragauge.verbs.option_specs import keywords
-from ragauge.verbs.sources import store_url
+from ragauge.labels.label.verb import resolve_guideline, resolve_label_judge
+from ragauge.verbs.option_specs import expand_options
+from ragauge.verbs.sources import resolve_store_url
 
 if TYPE_CHECKING:
     from ragauge.core.label import LabelTask
     from ragauge.core.response import Run
-    from ragauge.labels.label.page_parts import LabelAsking
+    from ragauge.labels.label.page_parts import LabelQuestion
     from ragauge.store.labels import LabelDraw
     from ragauge.store.store_access import Store
 
@@ -28,7 +28,7 @@ SCHEME_METRIC = {
     "address": "answer_relevance",
     "refuse": "refusal_correctness",
 }
-ENDINGS = (".html", ".jsonl")
+OUTPUT_SUFFIXES = (".html", ".jsonl")
 SEEN_WORDS = {"answer": "an answer", "passages": "the texts of its passages", "references": "an accepted answer"}
 
 
@@ -61,8 +61,8 @@ class DrawnLabels:
     again: bool = False
 
 
-@keywords(LabelDrawOptions)
-def label_draw(wanted: LabelDrawOptions) -> DrawnLabels:
+@expand_options(LabelDrawOptions)
+def label_draw(options: LabelDrawOptions) -> DrawnLabels:
     """Draws answers of a run for people to label, and writes the page, or the tasks, on which they do.
 
     The draw is stored with the chance that each answer had, so that labels of it rectify the run's means. The same
@@ -89,58 +89,60 @@ def label_draw(wanted: LabelDrawOptions) -> DrawnLabels:
         UsageError: a file of another ending, nothing to draw, or nothing that people differ on.
     """
     from ragauge.core.errors import UnknownName
-    from ragauge.core.label import guideline_of
-    from ragauge.engine.label_questions import choices_of, instructions_of, of_whole, question_named
-    from ragauge.labels.label.page_parts import LabelAsking
+    from ragauge.core.label import hash_guideline
+    from ragauge.engine.label_questions import build_instructions, is_about_whole_answer, list_choices, resolve_question
+    from ragauge.labels.label.page_parts import LabelQuestion
     from ragauge.store.store_access import open_store
 
-    paths = _paths(wanted)
-    question = question_named(wanted.question)
-    if wanted.by not in ("sentence", "answer"):
-        raise UnknownName("unit of labels", wanted.by, ("sentence", "answer"))
-    wanted = replace(wanted, question=question, by="answer" if of_whole(question) else wanted.by)
-    hashed, text = guideline_named(wanted.guideline)
-    instructions = text or ("" if hashed else instructions_of(question))
-    asking = LabelAsking(question, choices_of(question), hashed or guideline_of(instructions), instructions)
-    with open_store(store_url(wanted.store)) as store:
-        run = store.runs.find(str(wanted.run))
-        found = (_disputed if wanted.disagreements else _again if wanted.again else _drawn)(store, run, wanted, asking)
+    paths = _validate_paths(options)
+    question = resolve_question(options.question)
+    if options.by not in ("sentence", "answer"):
+        raise UnknownName("unit of labels", options.by, ("sentence", "answer"))
+    options = replace(options, question=question, by="answer" if is_about_whole_answer(question) else options.by)
+    hashed, text = resolve_guideline(options.guideline)
+    instructions = text or ("" if hashed else build_instructions(question))
+    asking = LabelQuestion(question, list_choices(question), hashed or hash_guideline(instructions), instructions)
+    with open_store(resolve_store_url(options.store)) as store:
+        run = store.runs.find(str(options.run))
+        drawn = (_find_disputed if options.disagreements else _repeat_draw if options.again else _draw_tasks)(
+            store, run, options, asking
+        )
     for path in paths:
-        _write(path, found.tasks, asking, wanted.disagreements)
-    parts = sum(len(one.parts) for one in found.tasks)
+        _write_tasks(path, drawn.tasks, asking, options.disagreements)
+    n_parts = sum(len(task.parts) for task in drawn.tasks)
     return DrawnLabels(
         run.name,
         tuple(map(str, paths)),
-        len(found.tasks),
-        parts,
-        found.of,
-        found.scheme,
+        len(drawn.tasks),
+        n_parts,
+        drawn.of,
+        drawn.scheme,
         asking.guideline,
-        found.draw_no,
-        found.before,
-        found.again,
+        drawn.draw_no,
+        drawn.before,
+        drawn.again,
     )
 
 
-def _paths(wanted: LabelDrawOptions) -> list[Path]:
+def _validate_paths(options: LabelDrawOptions) -> list[Path]:
     """The files to write.
 
     Raises:
         UsageError: one of another ending; disagreements that nothing would show; two ways to choose what is asked.
     """
-    given = wanted.output if wanted.output is not None else ()
-    paths = [Path(one) for one in ((given,) if isinstance(given, str | os.PathLike) else given)]
+    outputs = options.output if options.output is not None else ()
+    paths = [Path(output) for output in ((outputs,) if isinstance(outputs, str | os.PathLike) else outputs)]
     for path in paths:
-        if path.suffix.lower() not in ENDINGS:
+        if path.suffix.lower() not in OUTPUT_SUFFIXES:
             raise UsageError(f"-o {path}: expected a file that ends in .html or .jsonl.")
-    if not paths and wanted.disagreements:
+    if not paths and options.disagreements:
         raise UsageError("label draw --disagreements: name the page to write: -o page.html.")
-    if wanted.again and wanted.disagreements:
+    if options.again and options.disagreements:
         raise UsageError("label draw: --again writes the last draw, --disagreements what people differ on. Give one.")
     return paths
 
 
-class _Asked(NamedTuple):
+class _LabelRequest(NamedTuple):
     """What people are asked now, of how many answers it was drawn and how; see `DrawnLabels`."""
 
     tasks: list[LabelTask]
@@ -151,145 +153,151 @@ class _Asked(NamedTuple):
     again: bool = False
 
 
-def _drawn(store: Store, run: Run, wanted: LabelDrawOptions, asking: LabelAsking) -> _Asked:
+def _draw_tasks(store: Store, run: Run, options: LabelDrawOptions, asking: LabelQuestion) -> _LabelRequest:
     """What people are asked now; the draw is stored, unless the same one is there."""
-    from ragauge.engine.label_questions import key_of, seen_by
-    from ragauge.engine.people import drawn_name, responses_of
-    from ragauge.scores.label_sample import draw
+    from ragauge.engine.label_questions import build_key, list_seen_inputs
+    from ragauge.engine.people import format_response_name, iter_responses
+    from ragauge.scores.label_sample import sample_answers
     from ragauge.store.labels import LabelDraw
 
     names = {
-        one.response_no: drawn_name(one)
-        for one in responses_of(store, run.run_id)
-        if key_of(wanted.question, one) is not None
-        and (one.response.passages if wanted.question == "relevance" else (one.response.answer or "").strip())
+        item.response_no: format_response_name(item)
+        for item in iter_responses(store, run.run_id)
+        if build_key(options.question, item) is not None
+        and (item.response.passages if options.question == "relevance" else (item.response.answer or "").strip())
     }
     if not names:
-        lacks = " and ".join(SEEN_WORDS[one] for one in seen_by(wanted.question) if one in SEEN_WORDS)
-        raise UsageError(f"run {run.name} has no response with {lacks}, which people see to label {wanted.question}.")
-    names = _evaluated(store, run, wanted, names)
-    before = _before(store, run, wanted, asking)
-    gone: frozenset[int] = frozenset().union(*(one.drawn for one in before))
-    random = wanted.scheme == "random"
-    left = {number: name for number, name in names.items() if not (random and number in gone)}
-    if not left:
+        lacks = " and ".join(SEEN_WORDS[item] for item in list_seen_inputs(options.question) if item in SEEN_WORDS)
+        raise UsageError(f"run {run.name} has no response with {lacks}, which people see to label {options.question}.")
+    names = _select_scored(store, run, options, names)
+    earlier_draws = _list_earlier_draws(store, run, options, asking)
+    gone: frozenset[int] = frozenset().union(*(item.drawn for item in earlier_draws))
+    random = options.scheme == "random"
+    remaining = {number: name for number, name in names.items() if not (random and number in gone)}
+    if not remaining:
         raise UsageError(
             f"all {len(names):,} answers of {run.name} were drawn already. Label or import them; --again writes the "
             "last draw once more."
         )
-    found = draw(left, wanted.n, wanted.scheme, None if random else _scores(store, run, wanted))
-    chance = dict.fromkeys(names, next(iter(found.inclusion.values()))) if random else found.inclusion
+    sample = sample_answers(remaining, options.n, options.scheme, None if random else _load_scores(store, run, options))
+    chance = dict.fromkeys(names, next(iter(sample.inclusion.values()))) if random else sample.inclusion
     new = LabelDraw(
         run.run_id,
-        wanted.question,
+        options.question,
         asking.guideline,
-        wanted.scheme,
-        wanted.by,
+        options.scheme,
+        options.by,
         chance,
-        frozenset(found.drawn),
+        frozenset(sample.drawn),
         instructions=asking.instructions,
     )
-    same = next((one for one in before if _alike(one, new)), None)
-    tasks = _tasks(store, run, wanted, asking, found.drawn)
+    same = next((item for item in earlier_draws if _is_same_draw(item, new)), None)
+    tasks = _build_tasks(store, run, options, asking, sample.drawn)
     number = store.draws.add(new) if same is None else same.number
-    return _Asked(tasks, len(names), wanted.scheme, number, len(gone & names.keys()) if random else 0, same is not None)
+    return _LabelRequest(
+        tasks, len(names), options.scheme, number, len(gone & names.keys()) if random else 0, same is not None
+    )
 
 
-def _again(store: Store, run: Run, wanted: LabelDrawOptions, asking: LabelAsking) -> _Asked:
+def _repeat_draw(store: Store, run: Run, options: LabelDrawOptions, asking: LabelQuestion) -> _LabelRequest:
     """What the last draw asks, but for what is labelled by now; nothing is stored."""
-    from ragauge.engine.people import drawn_name, responses_of
-    from ragauge.scores.label_sample import in_random_order
+    from ragauge.engine.people import format_response_name, iter_responses
+    from ragauge.scores.label_sample import shuffle_by_hash
 
-    before = _before(store, run, wanted, asking)
-    if not before:
-        by = f"for {wanted.question} by guideline {asking.guideline}"
+    earlier_draws = _list_earlier_draws(store, run, options, asking)
+    if not earlier_draws:
+        by = f"for {options.question} by guideline {asking.guideline}"
         raise UsageError(f"nothing was drawn from {run.name} {by} yet: leave out --again.")
-    last = before[-1]
-    names = {one.response_no: drawn_name(one) for one in responses_of(store, run.run_id, last.drawn)}
-    tasks = _tasks(store, run, wanted, asking, in_random_order(names))
-    return _Asked(tasks, len(last.inclusion), last.scheme, last.number, again=True)
+    last = earlier_draws[-1]
+    names = {item.response_no: format_response_name(item) for item in iter_responses(store, run.run_id, last.drawn)}
+    tasks = _build_tasks(store, run, options, asking, shuffle_by_hash(names))
+    return _LabelRequest(tasks, len(last.inclusion), last.scheme, last.number, again=True)
 
 
-def _alike(one: LabelDraw, other: LabelDraw) -> bool:
+def _is_same_draw(draw_a: LabelDraw, draw_b: LabelDraw) -> bool:
     """Whether two draws by one question and guideline are of the same answers with the same chances."""
-    return (one.scheme, one.drawn, one.inclusion) == (other.scheme, other.drawn, other.inclusion)
+    return (draw_a.scheme, draw_a.drawn, draw_a.inclusion) == (draw_b.scheme, draw_b.drawn, draw_b.inclusion)
 
 
-def _before(store: Store, run: Run, wanted: LabelDrawOptions, asking: LabelAsking) -> list[LabelDraw]:
+def _list_earlier_draws(store: Store, run: Run, options: LabelDrawOptions, asking: LabelQuestion) -> list[LabelDraw]:
     """The draws from a run for the same question, by the same instructions, of the same unit."""
     return [
-        one
-        for one in store.draws.of_run(run.run_id, wanted.question)
-        if (one.guideline, one.by) == (asking.guideline, wanted.by)
+        earlier_draw
+        for earlier_draw in store.draws.list_for_run(run.run_id, options.question)
+        if (earlier_draw.guideline, earlier_draw.by) == (asking.guideline, options.by)
     ]
 
 
-def _tasks(
-    store: Store, run: Run, wanted: LabelDrawOptions, asking: LabelAsking, drawn: Sequence[int]
+def _build_tasks(
+    store: Store, run: Run, options: LabelDrawOptions, asking: LabelQuestion, numbers: Sequence[int]
 ) -> list[LabelTask]:
     """What people see of some responses, each text once, those that are labelled left out."""
-    from ragauge.engine.label_questions import task_of
-    from ragauge.engine.people import responses_of
+    from ragauge.engine.label_questions import build_label_task
+    from ragauge.engine.people import iter_responses
 
-    items = {one.response_no: one for one in responses_of(store, run.run_id, frozenset(drawn))}
-    tasks = [task_of(wanted.question, items[number], whole=wanted.by == "answer") for number in drawn]
-    known = {
-        one.key
-        for one in store.labels.of({one.key for one in tasks}, wanted.question)
-        if one.guideline == asking.guideline
+    items = {item.response_no: item for item in iter_responses(store, run.run_id, frozenset(numbers))}
+    tasks = [build_label_task(options.question, items[number], is_whole=options.by == "answer") for number in numbers]
+    labeled = {
+        item.key
+        for item in store.labels.of({item.key for item in tasks}, options.question)
+        if item.guideline == asking.guideline
     }
-    return list({one.key: one for one in tasks if one.key not in known}.values())
+    return list({item.key: item for item in tasks if item.key not in labeled}.values())
 
 
-def _evaluated(store: Store, run: Run, wanted: LabelDrawOptions, names: dict[int, str]) -> dict[int, str]:
+def _select_scored(store: Store, run: Run, options: LabelDrawOptions, names: dict[int, str]) -> dict[int, str]:
     """Those of some answers that the judge has scored, where it scored a part of them; all where it scored none."""
-    from ragauge.evaluation.scorecard.cards import judged
+    from ragauge.evaluation.scorecard.cards import resolve_scored_judge
 
-    metric = SCHEME_METRIC.get(wanted.question) or wanted.question.partition(":")[2]
-    known = set(store.scores.evaluated(run.run_id, judged(store, run, wanted.judge), [metric]))
-    return {number: name for number, name in names.items() if number in known} or names
+    metric = SCHEME_METRIC.get(options.question) or options.question.partition(":")[2]
+    scored = set(store.scores.evaluated(run.run_id, resolve_scored_judge(store, run, options.judge), [metric]))
+    return {number: name for number, name in names.items() if number in scored} or names
 
 
-def _scores(store: Store, run: Run, wanted: LabelDrawOptions) -> dict[int, float]:
+def _load_scores(store: Store, run: Run, options: LabelDrawOptions) -> dict[int, float]:
     """Number of a response -> the judge's score that a scheme goes by, as a share of the metric's range."""
-    from ragauge.metrics.catalogue import parse
+    from ragauge.metrics.catalogue import parse_metric
     from ragauge.verbs.columns import StoredColumns
 
-    metric = SCHEME_METRIC.get(wanted.question) or wanted.question.partition(":")[2]
-    index = store.runs.index(run.run_id, sorted(store.runs.order(run.run_id).numbers))
-    found = StoredColumns(store, run.run_id, judge_of(store, run, wanted.judge), index, values_only=True).column(metric)
-    if found is None:
-        raise UsageError(f"--scheme {wanted.scheme} goes by {metric}, which run {run.name} has no scores of.")
-    low, high = parse(metric).range
-    places = zip(found.place.tolist(), ((found.value - low) / (high - low)).tolist(), strict=True)
-    return {int(index.number[place]): value for place, value in places}
+    metric = SCHEME_METRIC.get(options.question) or options.question.partition(":")[2]
+    index = store.runs.index(run.run_id, sorted(store.runs.load_order(run.run_id).numbers))
+    columns = StoredColumns(
+        store, run.run_id, resolve_label_judge(store, run, options.judge), index, values_only=True
+    ).column(metric)
+    if columns is None:
+        raise UsageError(f"--scheme {options.scheme} goes by {metric}, which run {run.name} has no scores of.")
+    low, high = parse_metric(metric).range
+    pairs = zip(columns.place.tolist(), ((columns.value - low) / (high - low)).tolist(), strict=True)
+    return {int(index.number[position]): value for position, value in pairs}
 
 
-def _disputed(store: Store, run: Run, wanted: LabelDrawOptions, asking: LabelAsking) -> _Asked:
+def _find_disputed(store: Store, run: Run, options: LabelDrawOptions, asking: LabelQuestion) -> _LabelRequest:
     """The parts on which annotators differ and nobody adjudicated, and how many answers the run has."""
-    from ragauge.core.label import last_said
-    from ragauge.engine.label_questions import key_of, task_of
-    from ragauge.engine.people import differing, responses_of
+    from ragauge.core.label import select_latest_labels
+    from ragauge.engine.label_questions import build_key, build_label_task
+    from ragauge.engine.people import find_disagreements, iter_responses
 
-    items = {key_of(wanted.question, one): one for one in responses_of(store, run.run_id)}
+    items = {build_key(options.question, entry): entry for entry in iter_responses(store, run.run_id)}
     items.pop(None, None)
-    labels = store.labels.of({key for key in items if key}, wanted.question)
-    disputed = differing(last_said([one for one in labels if one.guideline == asking.guideline]))
+    labels = store.labels.of({key for key in items if key}, options.question)
+    disputed = find_disagreements(
+        select_latest_labels([entry for entry in labels if entry.guideline == asking.guideline])
+    )
     if not disputed:
         raise UsageError(f"annotators differ on nothing of {run.name} by guideline {asking.guideline}.")
     tasks = [
-        replace(task_of(wanted.question, item, whole=False), parts=tuple(disputed[key]))
+        replace(build_label_task(options.question, item, is_whole=False), parts=tuple(disputed[key]))
         for key, item in items.items()
         if key in disputed
     ]
-    return _Asked(tasks, len(items))
+    return _LabelRequest(tasks, len(items))
 
 
-def _write(output: Path, tasks: list[LabelTask], asking: LabelAsking, adjudicating: bool) -> None:
-    from ragauge.labels.label.page_parts import label_page, task_lines
+def _write_tasks(output: Path, tasks: list[LabelTask], asking: LabelQuestion, adjudicating: bool) -> None:
+    from ragauge.labels.label.page_parts import format_task_lines, render_label_page
     from ragauge.verbs.files import make_folder
 
     make_folder(output)
     page = output.suffix.lower() != ".jsonl"
-    text = label_page(tasks, asking, adjudicating=adjudicating) if page else task_lines(tasks, asking)
+    text = render_label_page(tasks, asking, adjudicating=adjudicating) if page else format_task_lines(tasks, asking)
     output.write_text(text, encoding="utf-8")

@@ -8,17 +8,26 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ragauge.core.errors import UnknownName, UsageError
-from ragauge.core.label import ADJUDICATOR, SCORE, DrawProgress, Label, LabelTask, Part, last_said, part_text
-from ragauge.verbs.sources import store_url
+from ragauge.core.label import (
+    ADJUDICATOR,
+    SCORE_PREFIX,
+    DrawProgress,
+    Label,
+    LabelTask,
+    Part,
+    format_part,
+    select_latest_labels,
+)
+from ragauge.verbs.sources import resolve_store_url
 
 if TYPE_CHECKING:
     from ragauge.scores.judge_check import JudgeCheck
     from ragauge.store.labels import LabelDraw
     from ragauge.store.store_access import Store
 
-MOST_NAME = 60  # characters of an annotator's name
-MOST_DRAWS = 64  # that an error looks for the nearest among
-AT_A_TIME = 100  # responses with their texts in memory
+MAX_NAME_CHARS = 60  # characters of an annotator's name
+MAX_NAMED_DRAWS = 64  # that an error looks for the nearest among
+BATCH_SIZE_RESPONSES = 100  # responses with their texts in memory
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,37 +77,37 @@ class LabelSheet:
     def left(self) -> list[int]:
         """Places of the parts of this answer, from 1, of which its annotator has said nothing."""
         parts = self.task.parts if self.task is not None else ()
-        return [n for n, part in enumerate(parts, 1) if part_text(part) not in self.said]
+        return [n for n, part in enumerate(parts, 1) if format_part(part) not in self.said]
 
     @property
     def pieces(self) -> list[tuple[str, str | None]]:
         """The answer in pieces: text, and the part that it is, as text; None between parts."""
-        found: list[tuple[str, str | None]] = []
+        pieces: list[tuple[str, str | None]] = []
         if self.task is None:
-            return found
-        answer, done = self.task.answer, 0
+            return pieces
+        answer, end = self.task.answer, 0
         for part in self.task.parts:
             if isinstance(part, tuple):
-                found += [(answer[done : part[0]], None), (answer[part[0] : part[1]], part_text(part))]
-                done = part[1]
+                pieces += [(answer[end : part[0]], None), (answer[part[0] : part[1]], format_part(part))]
+                end = part[1]
             elif part is None:
-                found, done = [(answer, part_text(part))], len(answer)
-        found.append((answer[done:], None))
-        return [(text, part) for text, part in found if part is not None or text.strip()]
+                pieces, end = [(answer, format_part(part))], len(answer)
+        pieces.append((answer[end:], None))
+        return [(text, part) for text, part in pieces if part is not None or text.strip()]
 
     def named(self, choice: tuple[str, str]) -> str:
         """What a value is called; of a score its words with the number."""
         value, words = choice
-        return f"{words} ({value})" if self.question.startswith(SCORE) else value.replace("_", " ")
+        return f"{words} ({value})" if self.question.startswith(SCORE_PREFIX) else value.replace("_", " ")
 
 
 @dataclass(frozen=True, slots=True)
-class GivenLabel:
+class LabelInput:
     """What a form says: the answer by its key, the part as text, and the value.
 
     Attributes:
         key: of what was seen.
-        part: as `part_text` writes it.
+        part: as `format_part` writes it.
         value: what was said.
         annotator: by whom.
     """
@@ -109,7 +118,7 @@ class GivenLabel:
     annotator: str
 
 
-def label_draws(
+def list_draws(
     run: str = "", *, limit: int = 20, before: int | None = None, store: str | None = None
 ) -> list[DrawProgress]:
     """The draws of a run, or the newest of all, the last first, each with how far every annotator is.
@@ -125,16 +134,16 @@ def label_draws(
     """
     from ragauge.store.store_access import open_store
 
-    with open_store(store_url(store)) as opened:
+    with open_store(resolve_store_url(store)) as opened_store:
         if run:
-            found = opened.draws.of_run(opened.runs.find(run).run_id)[::-1][:limit]
+            draws = opened_store.draws.list_for_run(opened_store.runs.find(run).run_id)[::-1][:limit]
         else:
-            found = opened.draws.list(limit, before)
-        names = opened.run_list.names(list({one.run_id for one in found}))
-        return _progress(opened, found, names)
+            draws = opened_store.draws.list(limit, before)
+        names = opened_store.run_list.names(list({draw.run_id for draw in draws}))
+        return _compute_progress(opened_store, draws, names)
 
 
-def label_sheet(draw: int, annotator: str, answer: int = 0, *, store: str | None = None) -> LabelSheet:
+def open_label_sheet(draw: int, annotator: str, answer: int = 0, *, store: str | None = None) -> LabelSheet:
     """One answer of a draw, with what an annotator said of it.
 
     Args:
@@ -149,17 +158,17 @@ def label_sheet(draw: int, annotator: str, answer: int = 0, *, store: str | None
     """
     from ragauge.store.store_access import open_store
 
-    who = annotator_named(annotator)
-    with open_store(store_url(store)) as opened:
-        return _sheet(opened, _draw(opened, draw), who, answer)
+    who = validate_annotator(annotator)
+    with open_store(resolve_store_url(store)) as opened_store:
+        return _build_sheet(opened_store, _find_draw(opened_store, draw), who, answer)
 
 
-def give_label(draw: int, given: GivenLabel, *, store: str | None = None) -> LabelSheet:
+def save_label(draw: int, label: LabelInput, *, store: str | None = None) -> LabelSheet:
     """Keeps one label of an answer of a draw; what its annotator said last already is not kept again.
 
     Args:
         draw: number of the draw.
-        given: the label. Only answers of the draw, their parts, and values of its question are taken.
+        label: the label. Only answers of the draw, their parts, and values of its question are taken.
         store: URL of the store; RAGAUGE_STORE or sqlite:///.ragauge/ragauge.db by default.
 
     Returns:
@@ -170,33 +179,43 @@ def give_label(draw: int, given: GivenLabel, *, store: str | None = None) -> Lab
         UsageError: an answer that was not drawn, or a name that is none.
     """
     from ragauge.engine.label_facts import decide_again
-    from ragauge.engine.label_questions import choices_of
-    from ragauge.store.database import now
+    from ragauge.engine.label_questions import list_choices
+    from ragauge.store.database import get_timestamp
     from ragauge.store.store_access import open_store
 
-    who = annotator_named(given.annotator)
-    with open_store(store_url(store)) as opened:
-        drawn = _draw(opened, draw)
-        items = _items(opened, drawn)
-        place, item = next(((n, one) for n, one in enumerate(items, 1) if one.key == given.key), (0, None))
+    who = validate_annotator(label.annotator)
+    with open_store(resolve_store_url(store)) as opened_store:
+        stored_draw = _find_draw(opened_store, draw)
+        items = _load_items(opened_store, stored_draw)
+        position, item = next(((n, entry) for n, entry in enumerate(items, 1) if entry.key == label.key), (0, None))
         if item is None:
-            raise UsageError(f"draw {draw} has no answer of the key {given.key[:64]!r}. Open /label?draw={draw} again.")
-        parts = {part_text(one): one for one in item.parts}
-        if given.part not in parts:
-            raise UnknownName(f"part of answer {place}", given.part, parts)
-        values = [value for value, _ in choices_of(drawn.question)]
-        if given.value not in values:
-            raise UnknownName(f"label of {drawn.question}", given.value, values)
-        said = {where: value for _, where, value in _last(opened, drawn, [item], who)}
-        if said.get((item.key, parts[given.part])) != given.value:
-            opened.labels.add(
-                [Label(item.key, parts[given.part], drawn.question, given.value, who, now(), drawn.guideline)]
+            raise UsageError(f"draw {draw} has no answer of the key {label.key[:64]!r}. Open /label?draw={draw} again.")
+        parts = {format_part(entry): entry for entry in item.parts}
+        if label.part not in parts:
+            raise UnknownName(f"part of answer {position}", label.part, parts)
+        values = [value for value, _ in list_choices(stored_draw.question)]
+        if label.value not in values:
+            raise UnknownName(f"label of {stored_draw.question}", label.value, values)
+        answers = {where: value for _, where, value in _iter_last_answers(opened_store, stored_draw, [item], who)}
+        if answers.get((item.key, parts[label.part])) != label.value:
+            opened_store.labels.add(
+                [
+                    Label(
+                        item.key,
+                        parts[label.part],
+                        stored_draw.question,
+                        label.value,
+                        who,
+                        get_timestamp(),
+                        stored_draw.guideline,
+                    )
+                ]
             )
-            decide_again(opened, drawn.run_id, _alike(opened, drawn, item.key))
-        return _sheet(opened, drawn, who, place)
+            decide_again(opened_store, stored_draw.run_id, _list_same_texts(opened_store, stored_draw, item.key))
+        return _build_sheet(opened_store, stored_draw, who, position)
 
 
-def label_agreement(draw: int, *, store: str | None = None) -> tuple[DrawProgress, JudgeCheck | None]:
+def compute_agreement(draw: int, *, store: str | None = None) -> tuple[DrawProgress, JudgeCheck | None]:
     """A draw, and how far the judges of its run agree with what people labelled of the run by its instructions.
 
     The verdicts are those that the store has: nothing is asked, and nothing is kept.
@@ -211,26 +230,28 @@ def label_agreement(draw: int, *, store: str | None = None) -> tuple[DrawProgres
     Raises:
         UnknownName: no such draw.
     """
-    from ragauge.labels.label.label_agreement import stored_agreement
+    from ragauge.labels.label.label_agreement import build_stored_agreement
     from ragauge.store.store_access import open_store
 
-    with open_store(store_url(store)) as opened:
-        drawn = _draw(opened, draw)
-        (about,) = _progress(opened, [drawn], {drawn.run_id: opened.runs.find(drawn.run_id).name})
-        if drawn.question != "support" or not about.labelled:
+    with open_store(resolve_store_url(store)) as opened_store:
+        stored_draw = _find_draw(opened_store, draw)
+        (about,) = _compute_progress(
+            opened_store, [stored_draw], {stored_draw.run_id: opened_store.runs.find(stored_draw.run_id).name}
+        )
+        if stored_draw.question != "support" or not about.labelled:
             return about, None
-        return about, stored_agreement(opened, drawn.run_id, drawn.guideline)
+        return about, build_stored_agreement(opened_store, stored_draw.run_id, stored_draw.guideline)
 
 
-def annotator_named(name: str) -> str:
+def validate_annotator(name: str) -> str:
     """An annotator's name without the blanks around it.
 
     Raises:
         UsageError: an empty or long one, one that cannot be printed, or the adjudicator's.
     """
     who = name.strip()
-    if not who or len(who) > MOST_NAME or not who.isprintable():
-        raise UsageError(f"annotator: expected a name of 1 to {MOST_NAME} characters, got {name[:80]!r}.")
+    if not who or len(who) > MAX_NAME_CHARS or not who.isprintable():
+        raise UsageError(f"annotator: expected a name of 1 to {MAX_NAME_CHARS} characters, got {name[:80]!r}.")
     if who.casefold() == ADJUDICATOR:
         raise UsageError(
             f"annotator: {ADJUDICATOR!r} is who settles what people differ on: ragauge label draw latest "
@@ -239,127 +260,136 @@ def annotator_named(name: str) -> str:
     return who
 
 
-def _draw(store: Store, number: int) -> LabelDraw:
-    found = store.draws.read(number)
-    if found is None:
-        there = [str(one.number) for one in store.draws.list(MOST_DRAWS)]
+def _find_draw(store: Store, number: int) -> LabelDraw:
+    stored_draw = store.draws.read(number)
+    if stored_draw is None:
+        known_numbers = [str(known_draw.number) for known_draw in store.draws.list(MAX_NAMED_DRAWS)]
         gone = "Deleting a run takes its draws away; the labels that people gave stay."
-        raise UnknownName("draw", str(number), there, f"{gone} ragauge label draw latest makes another.")
-    return found
+        raise UnknownName("draw", str(number), known_numbers, f"{gone} ragauge label draw latest makes another.")
+    return stored_draw
 
 
-def _items(store: Store, draw: LabelDraw) -> tuple[DrawnItem, ...]:
+def _load_items(store: Store, draw: LabelDraw) -> tuple[DrawnItem, ...]:
     """The answers of a draw in random order, always the same; of equal texts the first, and none that is gone.
 
     Where pages are served the texts are read once, as long as nothing is written to the run.
     """
-    return store.of_run(draw.run_id, ("answers of a draw", draw.number), lambda: _read_items(store, draw))
+    return store.cache_for_run(draw.run_id, ("answers of a draw", draw.number), lambda: _read_items(store, draw))
 
 
 def _read_items(store: Store, draw: LabelDraw) -> tuple[DrawnItem, ...]:
-    from ragauge.engine.label_questions import task_of
-    from ragauge.engine.people import drawn_name
-    from ragauge.scores.label_sample import in_random_order
+    from ragauge.engine.label_questions import build_label_task
+    from ragauge.engine.people import format_response_name
+    from ragauge.scores.label_sample import shuffle_by_hash
 
     names: dict[int, str] = {}
     items: dict[int, DrawnItem] = {}
     numbers = sorted(draw.drawn)
-    for start in range(0, len(numbers), AT_A_TIME):
-        for one in store.runs.load(numbers[start : start + AT_A_TIME]):
-            task = task_of(draw.question, one, whole=draw.by == "answer")
+    for start in range(0, len(numbers), BATCH_SIZE_RESPONSES):
+        for response in store.runs.load(numbers[start : start + BATCH_SIZE_RESPONSES]):
+            task = build_label_task(draw.question, response, is_whole=draw.by == "answer")
             if task.key:
-                names[one.response_no] = drawn_name(one)
-                items[one.response_no] = DrawnItem(one.response_no, task.key, task.parts)
-    once: dict[str, DrawnItem] = {}
-    for number in in_random_order(names):
-        once.setdefault(items[number].key, items[number])
-    return tuple(once.values())
+                names[response.response_no] = format_response_name(response)
+                items[response.response_no] = DrawnItem(response.response_no, task.key, task.parts)
+    unique: dict[str, DrawnItem] = {}
+    for number in shuffle_by_hash(names):
+        unique.setdefault(items[number].key, items[number])
+    return tuple(unique.values())
 
 
-def _alike(store: Store, draw: LabelDraw, key: str) -> list[int]:
+def _list_same_texts(store: Store, draw: LabelDraw, key: str) -> list[int]:
     """Numbers of the drawn responses of which people see the same."""
-    from ragauge.engine.label_questions import key_of
+    from ragauge.engine.label_questions import build_key
 
     items = store.runs.load(sorted(draw.drawn))
-    return [item.response_no for item in items if key_of(draw.question, item) == key]
+    return [item.response_no for item in items if build_key(draw.question, item) == key]
 
 
-def _last(
+def _iter_last_answers(
     store: Store, draw: LabelDraw, items: Sequence[DrawnItem], annotator: str | None = None
 ) -> Iterator[tuple[str, tuple[str, Part], str]]:
     """(annotator, key and part, value): what each annotator, or one, said last of the parts of a draw."""
     labels = store.labels.of({item.key for item in items}, draw.question)
-    return _said_of(draw, items, [one for one in labels if annotator in (None, one.annotator)])
+    return _select_last_answers(draw, items, [label for label in labels if annotator in (None, label.annotator)])
 
 
-def _said_of(
+def _select_last_answers(
     draw: LabelDraw, items: Sequence[DrawnItem], labels: Sequence[Label]
 ) -> Iterator[tuple[str, tuple[str, Part], str]]:
     """The same, among labels that were read already."""
-    parts = {(one.key, part) for one in items for part in one.parts}
-    asked = (draw.question, draw.guideline)
-    mine = [one for one in labels if (one.question, one.guideline) == asked and one.annotator != ADJUDICATOR]
-    for one in last_said(mine):
-        if (one.key, one.part) in parts:
-            yield one.annotator, (one.key, one.part), one.value
+    parts = {(entry.key, part) for entry in items for part in entry.parts}
+    draw_key = (draw.question, draw.guideline)
+    own_labels = [
+        entry for entry in labels if (entry.question, entry.guideline) == draw_key and entry.annotator != ADJUDICATOR
+    ]
+    for entry in select_latest_labels(own_labels):
+        if (entry.key, entry.part) in parts:
+            yield entry.annotator, (entry.key, entry.part), entry.value
 
 
-def _sheet(store: Store, draw: LabelDraw, who: str, answer: int) -> LabelSheet:
-    from ragauge.engine.label_questions import choices_of, task_of
+def _build_sheet(store: Store, draw: LabelDraw, who: str, answer: int) -> LabelSheet:
+    from ragauge.engine.label_questions import build_label_task, list_choices
 
-    items = _items(store, draw)
+    items = _load_items(store, draw)
     if not 0 <= answer <= len(items):
         raise UsageError(f"answer: draw {draw.number} has answers 1 to {len(items):,}, got {answer:,}.")
-    said = {place: value for _, place, value in _last(store, draw, items, who)}
-    left = [n for n, one in enumerate(items, 1) if any((one.key, part) not in said for part in one.parts)]
-    place = answer or next(iter(left), min(1, len(items)))
-    following = next((n for n in left if n > place), next((n for n in left if n != place), 0))
+    answers = {position: value for _, position, value in _iter_last_answers(store, draw, items, who)}
+    open_positions = [
+        n for n, entry in enumerate(items, 1) if any((entry.key, part) not in answers for part in entry.parts)
+    ]
+    position = answer or next(iter(open_positions), min(1, len(items)))
+    following = next((n for n in open_positions if n > position), next((n for n in open_positions if n != position), 0))
     task = None
-    if place:
-        item = items[place - 1]
+    if position:
+        item = items[position - 1]
         task = next(
-            (task_of(draw.question, one, whole=draw.by == "answer") for one in store.runs.load([item.response_no])),
+            (
+                build_label_task(draw.question, entry, is_whole=draw.by == "answer")
+                for entry in store.runs.load([item.response_no])
+            ),
             None,
         )
-    mine = {part_text(part): value for (key, part), value in said.items() if task is not None and key == task.key}
+    own_answers = {
+        format_part(part): value for (key, part), value in answers.items() if task is not None and key == task.key
+    }
     return LabelSheet(
         draw.number,
         draw.question,
         draw.guideline,
-        draw.instructions or _known(draw),
-        choices_of(draw.question),
+        draw.instructions or _find_instructions(draw),
+        list_choices(draw.question),
         who,
         len(items),
-        place,
+        position,
         task,
-        mine,
-        len(said),
-        sum(len(one.parts) for one in items),
+        own_answers,
+        len(answers),
+        sum(len(entry.parts) for entry in items),
         following,
     )
 
 
-def _known(draw: LabelDraw) -> str:
+def _find_instructions(draw: LabelDraw) -> str:
     """Our instructions, where a draw follows them and does not hold them itself; else ""."""
-    from ragauge.core.label import guideline_of
-    from ragauge.engine.label_questions import instructions_of
+    from ragauge.core.label import hash_guideline
+    from ragauge.engine.label_questions import build_instructions
 
-    ours = instructions_of(draw.question)
-    return ours if guideline_of(ours) == draw.guideline else ""
+    ours = build_instructions(draw.question)
+    return ours if hash_guideline(ours) == draw.guideline else ""
 
 
-def _progress(store: Store, draws: Sequence[LabelDraw], names: Mapping[str, str]) -> list[DrawProgress]:
+def _compute_progress(store: Store, draws: Sequence[LabelDraw], names: Mapping[str, str]) -> list[DrawProgress]:
     """How far each draw is; the labels of all are read together. `names`: run id -> name."""
-    drawn = [(draw, _items(store, draw)) for draw in draws]
-    labels = store.labels.of({one.key for _, items in drawn for one in items})
+    draws_with_items = [(draw, _load_items(store, draw)) for draw in draws]
+    labels = store.labels.of({item.key for _, items in draws_with_items for item in items})
     by_key: dict[str, list[Label]] = {}
     for label in labels:
         by_key.setdefault(label.key, []).append(label)
-    found = []
-    for draw, items in drawn:
-        mine = [label for key in {one.key for one in items} for label in by_key.get(key, ())]
-        counts = Counter(who for who, _, _ in _said_of(draw, items, mine))
-        found.append(
+    progress = []
+    for draw, items in draws_with_items:
+        own_labels = [label for key in {item.key for item in items} for label in by_key.get(key, ())]
+        counts = Counter(who for who, _, _ in _select_last_answers(draw, items, own_labels))
+        progress.append(
             DrawProgress(
                 draw.number,
                 draw.run_id,
@@ -370,8 +400,8 @@ def _progress(store: Store, draws: Sequence[LabelDraw], names: Mapping[str, str]
                 draw.by,
                 draw.at,
                 len(items),
-                sum(len(one.parts) for one in items),
+                sum(len(item.parts) for item in items),
                 dict(counts.most_common()),
             )
         )
-    return found
+    return progress

@@ -7,25 +7,25 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from ragauge.core.errors import UnknownName, UsageError
-from ragauge.dashboard.site import NoSuchPage, Site, asked_of, number_of
+from ragauge.dashboard.site import NoSuchPage, Site, parse_number, parse_options
 from ragauge.labels.check import tables as judge_check
-from ragauge.labels.label.draw_tables import agreement_sections, draw_sections, in_words
+from ragauge.labels.label.draw_tables import build_agreement_sections, build_draw_sections, describe_question
 from ragauge.labels.label.label_session import (
-    GivenLabel,
+    LabelInput,
     LabelSheet,
-    annotator_named,
-    give_label,
-    label_agreement,
-    label_draws,
-    label_sheet,
+    compute_agreement,
+    list_draws,
+    open_label_sheet,
+    save_label,
+    validate_annotator,
 )
-from ragauge.rendering.lists import ServedLinks, question
-from ragauge.rendering.writers.html import sections_html
+from ragauge.rendering.lists import ServedLinks, format_query
+from ragauge.rendering.writers.html import render_sections
 
 if TYPE_CHECKING:
     from starlette.datastructures import QueryParams
 
-LIMIT = 20  # draws of a page
+PAGE_SIZE = 20  # draws of a page
 
 
 @dataclass(frozen=True)
@@ -52,9 +52,9 @@ class DrawsPage:
             "list.html",
             "label",
             title="Labels",
-            sections=sections_html(draw_sections(self.value, self.run), ServedLinks(root, "")),
+            sections=render_sections(build_draw_sections(self.value, self.run), ServedLinks(root, "")),
             before="",
-            behind=f"{root}/label{question({'before': str(self.behind)})}" if self.behind else "",
+            behind=f"{root}/label{format_query({'before': str(self.behind)})}" if self.behind else "",
             **({"above": above} if self.run else {}),
         )
 
@@ -75,8 +75,8 @@ class NamePage:
 
     def html(self) -> str:
         """The page, which tells nothing of system or judge."""
-        asked = in_words(self.value.question)
-        return self.site.render("label.html", "label", about=self.value, sheet=None, asked=asked)
+        question_text = describe_question(self.value.question)
+        return self.site.render("label.html", "label", about=self.value, sheet=None, asked=question_text)
 
 
 @dataclass(frozen=True)
@@ -98,17 +98,17 @@ class SheetPage:
             "label.html",
             "label",
             sheet=sheet,
-            asked=in_words(sheet.question),
+            asked=describe_question(sheet.question),
             before=self.at(sheet.place - 1) if sheet.place > 1 else "",
             behind=self.at(sheet.place + 1) if sheet.place < sheet.answers else "",
         )
 
-    def at(self, place: int) -> str:
+    def at(self, answer_number: int) -> str:
         """The address of another answer of the draw."""
-        asked = {"draw": str(self.value.draw), "annotator": self.value.annotator, "answer": str(place)}
-        return f"{self.site.root}/label{question(asked)}"
+        params = {"draw": str(self.value.draw), "annotator": self.value.annotator, "answer": str(answer_number)}
+        return f"{self.site.root}/label{format_query(params)}"
 
-    def onward(self) -> str:
+    def link_next(self) -> str:
         """Where its annotator goes on: to what is left of this answer, else to the next one with something left."""
         sheet = self.value
         if sheet.left or not sheet.next:
@@ -134,7 +134,7 @@ class AgreementPage:
         """The page."""
         about, root = self.about, self.site.root
         links = ServedLinks(root, about.run_id)
-        checked = tuple(judge_check.sections(self.value)) if self.value is not None else ()
+        checked = tuple(judge_check.build_sections(self.value)) if self.value is not None else ()
         above = [
             (f"{root}/label", "Labels"),
             (links.link("draw", about.draw), f"draw {about.draw}"),
@@ -145,59 +145,59 @@ class AgreementPage:
             "label",
             title="Judges and people",
             above=above,
-            sections=sections_html(agreement_sections(about, checked), links),
+            sections=render_sections(build_agreement_sections(about, checked), links),
         )
 
 
-def page(site: Site, given: QueryParams) -> DrawsPage | NamePage | SheetPage:
+def build_page(site: Site, params: QueryParams) -> DrawsPage | NamePage | SheetPage:
     """The draws; of one that is named the page of a name, and with a name that of an answer.
 
     Raises:
         NoSuchPage: no such run or draw.
         UsageError: a number or a name that is none.
     """
-    asked = asked_of(given, ("draw", "annotator", "answer", "run", "before"))
+    options = parse_options(params, ("draw", "annotator", "answer", "run", "before"))
     try:
-        if "draw" not in asked:
-            return _draws(site, asked)
-        draw = number_of(asked, "draw", 1, 0)
-        if "annotator" in asked:
-            who = annotator_named(asked["annotator"])
-            return SheetPage(site, label_sheet(draw, who, number_of(asked, "answer", 1, 0), store=site.store))
-        return NamePage(site, draw, label_agreement(draw, store=site.store)[0])
+        if "draw" not in options:
+            return _build_draws_page(site, options)
+        draw = parse_number(options, "draw", 1, 0)
+        if "annotator" in options:
+            who = validate_annotator(options["annotator"])
+            return SheetPage(site, open_label_sheet(draw, who, parse_number(options, "answer", 1, 0), store=site.store))
+        return NamePage(site, draw, compute_agreement(draw, store=site.store)[0])
     except UnknownName as error:
         raise NoSuchPage(str(error)) from error
 
 
-def _draws(site: Site, asked: Mapping[str, str]) -> DrawsPage:
-    run = site.run(asked["run"]).run.run_id if "run" in asked else ""
-    before = number_of(asked, "before", 1, 0) or None
-    found = label_draws(run, limit=LIMIT + 1, before=before, store=site.store)
-    return DrawsPage(site, run, found[:LIMIT], found[LIMIT - 1].draw if len(found) > LIMIT else 0)
+def _build_draws_page(site: Site, options: Mapping[str, str]) -> DrawsPage:
+    run = site.run(options["run"]).run.run_id if "run" in options else ""
+    before_draw = parse_number(options, "before", 1, 0) or None
+    draws = list_draws(run, limit=PAGE_SIZE + 1, before=before_draw, store=site.store)
+    return DrawsPage(site, run, draws[:PAGE_SIZE], draws[PAGE_SIZE - 1].draw if len(draws) > PAGE_SIZE else 0)
 
 
-def agreement(site: Site, given: QueryParams) -> AgreementPage:
+def build_agreement_page(site: Site, params: QueryParams) -> AgreementPage:
     """How far the judges of a draw's run agree with people.
 
     Raises:
         NoSuchPage: no such draw.
         UsageError: no draw is named.
     """
-    asked = asked_of(given, ("draw",))
-    if "draw" not in asked:
+    options = parse_options(params, ("draw",))
+    if "draw" not in options:
         raise UsageError("draw: name one, such as /label/agreement?draw=1. /label lists those there are.")
     try:
-        return AgreementPage(site, *label_agreement(number_of(asked, "draw", 1, 0), store=site.store))
+        return AgreementPage(site, *compute_agreement(parse_number(options, "draw", 1, 0), store=site.store))
     except UnknownName as error:
         raise NoSuchPage(str(error)) from error
 
 
-def give(site: Site, fields: Mapping[str, str]) -> tuple[str, LabelSheet]:
+def save_given_label(site: Site, fields: Mapping[str, str]) -> tuple[str, LabelSheet]:
     """Keeps the label that a form gives; returns where its annotator goes on, and the answer as it is now.
 
     Raises:
         UsageError: no such draw, answer, part or value, or a name that is none.
     """
-    given = GivenLabel(*(fields.get(name, "") for name in ("key", "part", "value", "annotator")))
-    sheet = give_label(number_of(fields, "draw", 1, 0), given, store=site.store)
-    return SheetPage(site, sheet).onward(), sheet
+    given_label = LabelInput(*(fields.get(name, "") for name in ("key", "part", "value", "annotator")))
+    sheet = save_label(parse_number(fields, "draw", 1, 0), given_label, store=site.store)
+    return SheetPage(site, sheet).link_next(), sheet

@@ -8,12 +8,12 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from ragauge.core.identity import digest
-from ragauge.core.label import ADJUDICATOR, LabelTask, part_text
+from ragauge.core.identity import hash_json
+from ragauge.core.label import ADJUDICATOR, LabelTask, format_part
 
 
 @dataclass(frozen=True, slots=True)
-class LabelAsking:
+class LabelQuestion:
     """What people are asked.
 
     Attributes:
@@ -29,27 +29,30 @@ class LabelAsking:
     instructions: str
 
 
-def task_lines(tasks: Sequence[LabelTask], asking: LabelAsking) -> str:
+def format_task_lines(tasks: Sequence[LabelTask], asking: LabelQuestion) -> str:
     """The tasks as JSON lines, for tools of other makers; whoever gives back key, part and value is imported."""
     return "".join(
-        json.dumps({"key": one.key, "question": asking.question, "guideline": asking.guideline, **_shown(one)}) + "\n"
-        for one in tasks
+        json.dumps(
+            {"key": task.key, "question": asking.question, "guideline": asking.guideline, **_build_task_view(task)}
+        )
+        + "\n"
+        for task in tasks
     )
 
 
-def _shown(task: LabelTask) -> dict[str, object]:
+def _build_task_view(task: LabelTask) -> dict[str, object]:
     """What is seen of a task; accepted answers where its question sees them, earlier turns where there are some."""
     more = {"references": task.references, "history": task.history}
-    shown: dict[str, object] = {
+    visible: dict[str, object] = {
         "query": task.query,
         "passages": task.passages,
         "answer": task.answer,
         "parts": task.parts,
     }
-    return shown | {name: texts for name, texts in more.items() if texts}
+    return visible | {name: texts for name, texts in more.items() if texts}
 
 
-def label_page(tasks: Sequence[LabelTask], asking: LabelAsking, *, adjudicating: bool = False) -> str:
+def render_label_page(tasks: Sequence[LabelTask], asking: LabelQuestion, *, adjudicating: bool = False) -> str:
     """The whole page. Texts come as JSON that cannot end its element, and the script shows them as text only.
 
     Args:
@@ -59,18 +62,18 @@ def label_page(tasks: Sequence[LabelTask], asking: LabelAsking, *, adjudicating:
     """
     from markupsafe import Markup
 
-    from ragauge.evaluation.scorecard.html import environment
+    from ragauge.evaluation.scorecard.html import get_environment
 
-    made = environment()
-    script = made.get_template("label/page.js").render()
-    style = made.get_template("label/page.css").render()
-    given = {
-        "page": digest(
+    environment_made = get_environment()
+    script = environment_made.get_template("label/page.js").render()
+    style = environment_made.get_template("label/page.css").render()
+    page_data = {
+        "page": hash_json(
             [
                 asking.question,
                 asking.guideline,
                 adjudicating,
-                [[one.key, list(map(part_text, one.parts))] for one in tasks],
+                [[task.key, list(map(format_part, task.parts))] for task in tasks],
             ]
         )[:16],
         "question": asking.question,
@@ -78,17 +81,17 @@ def label_page(tasks: Sequence[LabelTask], asking: LabelAsking, *, adjudicating:
         "instructions": asking.instructions,
         "annotator": ADJUDICATOR if adjudicating else "",
         "values": list(asking.choices),
-        "tasks": [{"key": one.key, **_shown(one)} for one in tasks],
+        "tasks": [{"key": task.key, **_build_task_view(task)} for task in tasks],
     }
-    held = json.dumps(given).replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
-    return made.get_template("label/page.html").render(
+    escaped_json = json.dumps(page_data).replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
+    return environment_made.get_template("label/page.html").render(
         script=Markup(script),  # noqa: S704 - our own file
         style=Markup(style),  # noqa: S704 - our own file
-        data=Markup(held),  # noqa: S704 - our own files; JSON without markup
-        script_hash=_hash(script),
-        style_hash=_hash(style),
+        data=Markup(escaped_json),  # noqa: S704 - our own files; JSON without markup
+        script_hash=_hash_source(script),
+        style_hash=_hash_source(style),
     )
 
 
-def _hash(text: str) -> str:
+def _hash_source(text: str) -> str:
     return "sha256-" + base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()

@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ragauge.core.errors import DataError, UsageError
-from ragauge.core.label import part_text
+from ragauge.core.label import format_part
 from ragauge.labels.label.options import LabelImportOptions, LabelPlanOptions, LabelTransferOptions
-from ragauge.verbs.option_specs import keywords
-from ragauge.verbs.sources import store_url
+from ragauge.verbs.option_specs import expand_options
+from ragauge.verbs.sources import resolve_store_url
 
 if TYPE_CHECKING:
     from ragauge.core.label import Label
@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from ragauge.stats.rate_transfer import TransferredRate
     from ragauge.store.store_access import Store
 
-WIDTH = 0.05  # to each side, where no goal is named
-NAMED = 12  # hex digits of a guideline's hash
+DEFAULT_WIDTH = 0.05  # to each side, where no goal is named
+GUIDELINE_HASH_DIGITS = 12  # hex digits of a guideline's hash
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,28 +41,28 @@ class ImportedLabels:
     without_text: int
 
 
-def guideline_named(given: Any) -> tuple[str, str | None]:
+def resolve_guideline(raw: Any) -> tuple[str, str | None]:
     """(hash, text) of instructions; the text is None where a hash was given, both are empty where nothing was.
 
     Raises:
         DataError: neither a file nor a hash.
     """
-    from ragauge.core.label import guideline_of
+    from ragauge.core.label import hash_guideline
 
-    if not given:
+    if not raw:
         return "", None
-    path = Path(given)
+    path = Path(raw)
     if path.is_file():
         text = path.read_text(encoding="utf-8")
-        return guideline_of(text), text
-    name = str(given).lower()
-    if len(name) == NAMED and set(name) <= set("0123456789abcdef"):
+        return hash_guideline(text), text
+    name = str(raw).lower()
+    if len(name) == GUIDELINE_HASH_DIGITS and set(name) <= set("0123456789abcdef"):
         return name, None
-    raise DataError(f"no file of instructions {str(given)!r}.", hint="Give a text file, or the hash of known ones.")
+    raise DataError(f"no file of instructions {str(raw)!r}.", hint="Give a text file, or the hash of known ones.")
 
 
-@keywords(LabelImportOptions)
-def label_import(wanted: LabelImportOptions) -> ImportedLabels:
+@expand_options(LabelImportOptions)
+def label_import(options: LabelImportOptions) -> ImportedLabels:
     """Keeps people's labels, all of a file or none; the same file twice changes nothing.
 
     A label belongs to the texts that were seen, so it counts in every run where they recur: verdicts and causes of the
@@ -83,35 +83,39 @@ def label_import(wanted: LabelImportOptions) -> ImportedLabels:
             lies beyond its text.
     """
     from ragauge.engine.label_facts import decide_again
-    from ragauge.engine.label_questions import question_named, scale_of
+    from ragauge.engine.label_questions import build_scale, resolve_question
     from ragauge.engine.people import find_labeled_texts
     from ragauge.readers.labels import LabelSource, read_labels
     from ragauge.store.store_access import open_store
 
-    hashed, _ = guideline_named(wanted.guideline)
-    asked = question_named(wanted.question)
-    given = LabelSource(asked, wanted.annotator, hashed, wanted.columns or {}, scale_of)
-    labels = list(read_labels(wanted.source, given))
+    hashed, _ = resolve_guideline(options.guideline)
+    question = resolve_question(options.question)
+    label_source = LabelSource(question, options.annotator, hashed, options.columns or {}, build_scale)
+    labels = list(read_labels(options.source, label_source))
     keys = {(label.question, label.key) for label in labels}
-    with open_store(store_url(wanted.store)) as store:
+    with open_store(resolve_store_url(options.store)) as store:
         texts = find_labeled_texts(store, keys)
         for n, label in enumerate(labels, 1):
-            _refuse_beyond(label, texts.sizes.get((label.question, label.key)), f"{_called(wanted.source)}, label {n}")
+            _validate_part(
+                label, texts.sizes.get((label.question, label.key)), f"{_describe_source(options.source)}, label {n}"
+            )
         with store.transaction():  # an import that is killed after it is completed by the next
             if new := store.labels.add(labels):
                 store.labels.queue_decisions(number for numbers in texts.numbers.values() for number in numbers)
-        for run_id, queued in store.labels.queued_decisions().items():
+        for run_id, queued in store.labels.load_queued_decisions().items():
             numbers = set(texts.numbers.get(run_id, ())) & set(queued)
             decide_again(store, run_id, numbers)
             store.labels.end_decisions(numbers)
-        return ImportedLabels(len(labels), new, store.labels.guidelines(), len(keys), len(keys) - len(texts.sizes))
+        return ImportedLabels(
+            len(labels), new, store.labels.count_by_guideline(), len(keys), len(keys) - len(texts.sizes)
+        )
 
 
-def _called(source: Any) -> str:
+def _describe_source(source: Any) -> str:
     return Path(source).name if isinstance(source, str | Path) else "a table"
 
 
-def _refuse_beyond(label: Label, sizes: tuple[int, int] | None, where: str) -> None:
+def _validate_part(label: Label, sizes: tuple[int, int] | None, where: str) -> None:
     """Refuses a label of a part that its text does not have.
 
     Raises:
@@ -121,34 +125,35 @@ def _refuse_beyond(label: Label, sizes: tuple[int, int] | None, where: str) -> N
         return
     characters, passages = sizes
     if isinstance(label.part, int) and label.part > passages:
-        told = f"expected a passage from 1 to {passages:,}" if passages else "the answer was given no passage"
+        problem = f"expected a passage from 1 to {passages:,}" if passages else "the answer was given no passage"
     elif isinstance(label.part, tuple) and label.part[1] > characters:
-        told = f"expected characters within 0-{characters:,}, as long as the answer is"
+        problem = f"expected characters within 0-{characters:,}, as long as the answer is"
     else:
         return
     raise DataError(
-        f"part: {told}, got {part_text(label.part)} (key {label.key[:NAMED]}…). Nothing was imported.",
+        f"part: {problem}, got {format_part(label.part)} (key {label.key[:GUIDELINE_HASH_DIGITS]}…). Nothing was "
+        "imported.",
         source=where,
         hint="Labels may be of another version of the text: label it anew.",
     )
 
 
-def judge_of(store: Store, run: Run, judge: str | None) -> str | None:
+def resolve_label_judge(store: Store, run: Run, judge: str | None) -> str | None:
     """The judge that labels are held against: the one that is named, else the last that is not people; None = nobody.
 
     Raises:
         UnknownName: no judge of this run has such an id.
     """
-    from ragauge.engine.people import is_people
-    from ragauge.evaluation.scorecard.cards import judged
+    from ragauge.engine.people import is_people_judge
+    from ragauge.evaluation.scorecard.cards import resolve_scored_judge
 
     if judge is not None:
-        return judged(store, run, judge)
-    return next((one for one in store.scores.judges(run.run_id) if not is_people(one)), None)
+        return resolve_scored_judge(store, run, judge)
+    return next((judge_id for judge_id in store.scores.judges(run.run_id) if not is_people_judge(judge_id)), None)
 
 
-@keywords(LabelPlanOptions)
-def label_plan(wanted: LabelPlanOptions) -> LabelPlan:
+@expand_options(LabelPlanOptions)
+def label_plan(options: LabelPlanOptions) -> LabelPlan:
     """How many labels of a run it takes, by the spread of its scores and by the labels that there are.
 
     Options:
@@ -165,31 +170,33 @@ def label_plan(wanted: LabelPlanOptions) -> LabelPlan:
     """
     import numpy as np
 
-    from ragauge.engine.label_questions import scale_of
+    from ragauge.engine.label_questions import build_scale
     from ragauge.labels.plan import compute as planning
-    from ragauge.metrics.catalogue import parse
-    from ragauge.scores.target_difference import WantedChange
+    from ragauge.metrics.catalogue import parse_metric
+    from ragauge.scores.target_difference import TargetDifference
     from ragauge.store.store_access import open_store
     from ragauge.verbs.columns import StoredColumns
 
-    metric = scale_of(f"score:{wanted.metric}").question.partition(":")[2]
-    if wanted.width is not None and wanted.detect:
+    metric = build_scale(f"score:{options.metric}").question.partition(":")[2]
+    if options.width is not None and options.detect:
         raise UsageError("label plan: --width plans an interval and --detect a change. Give one of them.")
-    with open_store(store_url(wanted.store)) as store:
-        run = store.runs.find(str(wanted.run))
-        index = store.runs.index(run.run_id, sorted(store.runs.order(run.run_id).numbers))
-        judge_id = judge_of(store, run, wanted.judge)
+    with open_store(resolve_store_url(options.store)) as store:
+        run = store.runs.find(str(options.run))
+        index = store.runs.index(run.run_id, sorted(store.runs.load_order(run.run_id).numbers))
+        judge_id = resolve_label_judge(store, run, options.judge)
         columns = StoredColumns(store, run.run_id, judge_id, index, values_only=True)
-        found = columns.labelled().column(metric)
-    if found is None:
+        scores = columns.labelled().column(metric)
+    if scores is None:
         raise UsageError(f"run {run.name} has no scores of {metric}: evaluate it with -m {metric} first.")
-    scored = np.isfinite(found.value)
-    values, people = found.value[scored], None if found.people is None else found.people[scored]
-    change = WantedChange.read(wanted.detect).of(values.mean() if values.size else 0.0) if wanted.detect else None
-    width = wanted.width if wanted.width is not None or change is not None else WIDTH
-    clusters = None if found.cluster is None else found.cluster[scored]
+    scored = np.isfinite(scores.value)
+    values, people = scores.value[scored], None if scores.people is None else scores.people[scored]
+    change = (
+        TargetDifference.from_text(options.detect).of(values.mean() if values.size else 0.0) if options.detect else None
+    )
+    width = options.width if options.width is not None or change is not None else DEFAULT_WIDTH
+    clusters = None if scores.cluster is None else scores.cluster[scored]
     return planning.label_plan(
-        metric, values, people, width=width, detect=change, bounds=parse(metric).range, clusters=clusters
+        metric, values, people, width=width, detect=change, bounds=parse_metric(metric).range, clusters=clusters
     )
 
 
@@ -216,8 +223,8 @@ class TransferredLabels:
     n: int
 
 
-@keywords(LabelTransferOptions)
-def label_transfer(wanted: LabelTransferOptions) -> TransferredLabels:
+@expand_options(LabelTransferOptions)
+def label_transfer(options: LabelTransferOptions) -> TransferredLabels:
     """The share of answers of which every claim is supported, in a run without labels, by labels of another run.
 
     By Rogan and Gladen, which takes for granted that the judge has the same sensitivity and specificity on both runs:
@@ -233,28 +240,30 @@ def label_transfer(wanted: LabelTransferOptions) -> TransferredLabels:
         UnknownName: no such run or judge.
         UsageError: a draw that was not at random, one run twice, or too few labels of one kind to tell anything.
     """
-    from ragauge.engine.people import people_scores, supported_answers
+    from ragauge.engine.people import load_people_scores, load_supported_answers
     from ragauge.stats.rate_transfer import transferred_rate
     from ragauge.store.store_access import open_store
 
-    with open_store(store_url(wanted.store)) as store:
-        base, run = (store.runs.find(str(one)) for one in (wanted.labelled, wanted.run))
-        judge_id = judge_of(store, run, wanted.judge)
-        people = next((one for one in people_scores(store, base.run_id) if one.question == "support"), None)
-        known, others = (supported_answers(store, one.run_id, judge_id) for one in (base, run))
+    with open_store(resolve_store_url(options.store)) as store:
+        base, run = (store.runs.find(str(entry)) for entry in (options.labelled, options.run))
+        judge_id = resolve_label_judge(store, run, options.judge)
+        people = next((entry for entry in load_people_scores(store, base.run_id) if entry.question == "support"), None)
+        base_supported, others = (load_supported_answers(store, entry.run_id, judge_id) for entry in (base, run))
     if base.run_id == run.run_id:
         raise UsageError(f"{run.name} is labelled itself: its reports show the label-corrected mean.")
     if people is not None and people.inclusion:
         raise UsageError(f"the labels of {base.name} were not drawn at random, so they do not say how the judge errs.")
     scores = {} if people is None else people.values.get("faithfulness", {})
-    both = [(float(score == 1.0), known[number]) for number, score in scores.items() if number in known]
-    found = transferred_rate([people for people, _ in both], [judge for _, judge in both], list(others.values()))
-    if found is None:
-        wrong = sum(1 - said for said, _ in both)
+    both = [
+        (float(score == 1.0), base_supported[number]) for number, score in scores.items() if number in base_supported
+    ]
+    transferred = transferred_rate([people for people, _ in both], [judge for _, judge in both], list(others.values()))
+    if transferred is None:
+        wrong = sum(1 - verdict for verdict, _ in both)
         raise UsageError(
             f"{len(both)} labelled answers of {base.name} with a verdict by {judge_id}, {wrong:.0f} of them not "
             "supported as a whole: too few of one kind, or the judge cannot tell them apart. Label more, or evaluate "
             "both runs by one judge."
         )
     share = sum(others.values()) / len(others)
-    return TransferredLabels(run.name, base.name, judge_id or "", found, share, len(both), len(others))
+    return TransferredLabels(run.name, base.name, judge_id or "", transferred, share, len(both), len(others))

@@ -8,7 +8,7 @@ from math import ceil, isfinite, sqrt
 from typing import TYPE_CHECKING, NamedTuple
 
 from ragauge.core.errors import UsageError
-from ragauge.scores.estimation import LEAST_LABELS
+from ragauge.scores.estimation import MIN_LABELS
 from ragauge.stats.distributions import normal_quantile, t_quantile
 
 if TYPE_CHECKING:
@@ -18,9 +18,9 @@ if TYPE_CHECKING:
     Floats = npt.NDArray[np.float64]
 
 LEVEL = 0.95
-KNOWN = 20  # labels from which variance and correlation are taken from them
-POWER = 0.6  # two-sided level whose quantile is that of a power of 80 %
-MOST = 1_000_000
+MIN_KNOWN_LABELS = 20  # labels from which variance and correlation are taken from them
+POWER_LEVEL = 0.6  # two-sided level whose quantile is that of a power of 80 %
+MAX_RESPONSES = 1_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +54,7 @@ class LabelPlan:
 
 def label_plan(
     metric: str,
-    judged: Floats,
+    judge_scores: Floats,
     people: Floats | None,
     *,
     width: float | None,
@@ -78,7 +78,7 @@ def label_plan(
 
     Args:
         metric: printed name.
-        judged: shape (T,), the judge's scores.
+        judge_scores: shape (T,), the judge's scores.
         people: shape (T,), people's, NaN where there is none; None = no labels.
         width: how far the interval may reach to each side, above 0; None where `detect` is given.
         detect: the difference of two runs that is to be seen in 80 of 100 comparisons, above 0.
@@ -92,16 +92,20 @@ def label_plan(
     """
     import numpy as np
 
-    amount = _amount(width, detect)
-    if judged.size < 2:
-        raise UsageError(f"label plan: {metric} has {judged.size} scores in this run; it takes 2 to plan with.")
-    known = np.isfinite(people) if people is not None else np.zeros(judged.size, dtype=bool)
-    there, total = int(known.sum()), judged.size
-    told = there >= KNOWN and people is not None
-    y = people[known] if told and people is not None else np.asarray(bounds)
-    spread = float(np.std(y, ddof=1 if told else 0))
-    rho = float(np.corrcoef(y, judged[known])[0, 1]) if told and spread > 0 and np.std(judged[known]) > 0 else 0.0
-    planned = _Planning(spread, total, LEVEL, detect is not None, _design(judged, clusters))
+    amount = _select_goal(width, detect)
+    if judge_scores.size < 2:
+        raise UsageError(f"label plan: {metric} has {judge_scores.size} scores in this run; it takes 2 to plan with.")
+    labeled = np.isfinite(people) if people is not None else np.zeros(judge_scores.size, dtype=bool)
+    n_labeled, total = int(labeled.sum()), judge_scores.size
+    has_labels = n_labeled >= MIN_KNOWN_LABELS and people is not None
+    y = people[labeled] if has_labels and people is not None else np.asarray(bounds)
+    spread = float(np.std(y, ddof=1 if has_labels else 0))
+    rho = (
+        float(np.corrcoef(y, judge_scores[labeled])[0, 1])
+        if has_labels and spread > 0 and np.std(judge_scores[labeled]) > 0
+        else 0.0
+    )
+    planned = _LabelPower(spread, total, LEVEL, detect is not None, _compute_design_effect(judge_scores, clusters))
     labels = planned.least(amount, rho)
     needed = planned.responses(amount) if labels is None else None
     return LabelPlan(
@@ -110,15 +114,15 @@ def label_plan(
         amount,
         labels,
         planned.least(amount, 0.0),
-        there,
+        n_labeled,
         total,
         needed,
         planned.reach(max(3, total), rho),
-        rho if told else None,
+        rho if has_labels else None,
     )
 
 
-def _amount(width: float | None, detect: float | None) -> float:
+def _select_goal(width: float | None, detect: float | None) -> float:
     """The one goal of both that is given."""
     amount = width if detect is None else detect
     if (width is None) == (detect is None) or amount is None or not (isfinite(amount) and amount > 0):
@@ -126,18 +130,18 @@ def _amount(width: float | None, detect: float | None) -> float:
     return amount
 
 
-def _design(judged: Floats, clusters: npt.NDArray[np.int64] | None) -> float:
+def _compute_design_effect(judge_scores: Floats, clusters: npt.NDArray[np.int64] | None) -> float:
     """How many times the variance of a mean clusters make it, by the judge's scores; at least 1."""
     import numpy as np
 
-    d = judged - judged.mean()
+    d = judge_scores - judge_scores.mean()
     if clusters is None or not d.any():
         return 1.0
     sums = np.bincount(np.unique(clusters, return_inverse=True)[1], weights=d)
     return max(1.0, float(sums @ sums) / float(d @ d))
 
 
-class _Planning(NamedTuple):
+class _LabelPower(NamedTuple):
     """What a number of labels reaches.
 
     Standard deviation of people's scores, size of the run, level, the goal, and what clusters do to a variance.
@@ -155,16 +159,19 @@ class _Planning(NamedTuple):
         alone, among = 1 / n + (self.design - 1) / self.total, self.design / self.total
         error = self.spread * sqrt((1 - shared) * alone + shared * among)
         if self.change:
-            return (normal_quantile(self.level) + normal_quantile(POWER)) * error
+            return (normal_quantile(self.level) + normal_quantile(POWER_LEVEL)) * error
         return t_quantile(n - 2, self.level) * error
 
     def responses(self, amount: float) -> int:
         """How many responses, all of them labelled, reach an amount."""
-        return max(LEAST_LABELS, ceil((self._replace(total=MOST).reach(MOST, 0.0) * sqrt(MOST) / amount) ** 2))
+        return max(
+            MIN_LABELS,
+            ceil((self._replace(total=MAX_RESPONSES).reach(MAX_RESPONSES, 0.0) * sqrt(MAX_RESPONSES) / amount) ** 2),
+        )
 
     def least(self, amount: float, correlation: float) -> int | None:
         """The least n that reaches an amount; None where none does."""
-        if self.total < LEAST_LABELS or self.reach(self.total, correlation) > amount:
+        if self.total < MIN_LABELS or self.reach(self.total, correlation) > amount:
             return None
-        every = range(LEAST_LABELS, self.total + 1)
+        every = range(MIN_LABELS, self.total + 1)
         return every[bisect_left(every, True, key=lambda n: self.reach(n, correlation) <= amount)]

@@ -6,8 +6,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
-from ragauge.core.human_labels import Labelled, LabelledPart
-from ragauge.judges.inputs import VerifyAnswer, inputs_of_row
+from ragauge.core.human_labels import LabeledAnswer, LabeledPart
+from ragauge.judges.inputs import VerifyAnswer, build_row_inputs
 from ragauge.labels.probe.compute import ProbeRule
 from ragauge.scores.verdict_pairs import SUPPORTED
 
@@ -26,7 +26,7 @@ class ExaminedRow:
         people: what people say of each part: supported or not_supported; "" = nothing.
     """
 
-    row: Labelled
+    row: LabeledAnswer
     place: int
     base: tuple[str, ...]
     again: tuple[str, ...]
@@ -35,24 +35,24 @@ class ExaminedRow:
     @property
     def inputs(self) -> VerifyAnswer:
         """What the judge saw."""
-        return inputs_of_row(self.row)
+        return build_row_inputs(self.row)
 
-    def text(self, place: int) -> str:
+    def text(self, index: int) -> str:
         """Of a part."""
-        part = self.row.parts[place]
+        part = self.row.parts[index]
         return self.row.answer[part.start : part.end]
 
     @property
     def spans(self) -> dict[int, tuple[int, int]]:
         """Place of every part -> where it stands in the answer."""
-        return {place: (part.start, part.end) for place, part in enumerate(self.row.parts)}
+        return {index: (part.start, part.end) for index, part in enumerate(self.row.parts)}
 
     @property
     def supported(self) -> tuple[int, ...]:
         """Places of the parts that the judge calls supported, and people do not call otherwise."""
         return tuple(
-            place
-            for place, (verdict, human) in enumerate(zip(self.base, self.people, strict=True))
+            index
+            for index, (verdict, human) in enumerate(zip(self.base, self.people, strict=True))
             if verdict == SUPPORTED and human in ("", SUPPORTED)
         )
 
@@ -75,37 +75,37 @@ class Change:
     wording: Mapping[str, str] = field(default_factory=dict)
     shown: Mapping[int, str] = field(default_factory=dict)
 
-    def as_row(self, row: Labelled) -> Labelled:
+    def to_row(self, row: LabeledAnswer) -> LabeledAnswer:
         """The example as the judge sees it now, its parts in the order of `parts`."""
-        spans = tuple(LabelledPart(start, end, ()) for start, end in self.parts.values())
-        seen = self.inputs
-        return replace(row, passages=seen.passages or (), answer=seen.answer, parts=spans, history=seen.history)
+        spans = tuple(LabeledPart(start, end, ()) for start, end in self.parts.values())
+        inputs = self.inputs
+        return replace(row, passages=inputs.passages or (), answer=inputs.answer, parts=spans, history=inputs.history)
 
 
 class ProbePool:
     """All examples, where a probe takes what it puts in from."""
 
-    def __init__(self, rows: Sequence[Labelled]) -> None:
+    def __init__(self, rows: Sequence[LabeledAnswer]) -> None:
         self.rows = rows
 
-    def others(self, place: int) -> list[Labelled]:
+    def others(self, index: int) -> list[LabeledAnswer]:
         """The examples after this one, in a ring, that ask another question and share no passage with it."""
-        mine = self.rows[place]
-        texts = set(mine.passages)
-        ring = [*self.rows[place + 1 :], *self.rows[:place]]
+        row = self.rows[index]
+        texts = set(row.passages)
+        ring = [*self.rows[index + 1 :], *self.rows[:index]]
         return [
-            one
-            for one in ring
-            if one.passages
-            and not texts & set(one.passages)
-            and (one.query, one.answer)[not one.query] != (mine.query, mine.answer)[not mine.query]
+            other
+            for other in ring
+            if other.passages
+            and not texts & set(other.passages)
+            and (other.query, other.answer)[not other.query] != (row.query, row.answer)[not row.query]
         ]
 
 
 Changes = Callable[[ExaminedRow, ProbePool], Sequence[Change]]
 
 
-def unchanged(_: ExaminedRow, __: ProbePool) -> Sequence[Change]:
+def leave_unchanged(_: ExaminedRow, __: ProbePool) -> Sequence[Change]:
     """Nothing is changed: the verdicts that are there already tell."""
     return ()
 
@@ -122,7 +122,7 @@ class Probe:
 
     rule: ProbeRule
     needs: tuple[Need, ...]
-    changes: Changes = unchanged
+    changes: Changes = leave_unchanged
 
     @property
     def name(self) -> str:

@@ -11,20 +11,20 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
-from ragauge.labels.check.family_bias import family_gap
+from ragauge.labels.check.family_bias import find_family_gap
 from ragauge.labels.probe.position_bias import PositionProbe
-from ragauge.scores.verdict_pairs import SUPPORTED, PairedCases, interval_beyond, least_alpha
+from ragauge.scores.verdict_pairs import SUPPORTED, PairedCases, compute_excess_interval, find_min_alpha
 from ragauge.stats.families import holm
 from ragauge.stats.weighted import Interval
 
 Compares = Literal["again", "flip", "support", "rise", "people", "families"]
 ProbeVerdict = Literal["ok", "alarm", "not enough data"]
 LEVEL = 0.95
-WORST = 5  # examples that are named of a probe
-TOLERANCE = 0.05  # share of verdicts that a probe may change beyond the judge's own wavering
+MAX_WORST_CASES = 5  # examples that are named of a probe
+DEFAULT_TOLERANCE = 0.05  # share of verdicts that a probe may change beyond the judge's own wavering
 # a judge that says otherwise on one text in five has, of evenly mixed verdicts, a kappa with itself of 0.6
-WAVERING = 0.2
-TWO_SIDED = ("people", "families")
+WAVERING_TOLERANCE = 0.2
+TWO_SIDED_COMPARISONS = ("people", "families")
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +51,7 @@ class ProbeRule:
     must: str
     compares: Compares
     advice: str
-    tolerance: float = TOLERANCE
+    tolerance: float = DEFAULT_TOLERANCE
     complement: bool = False
     best: str = ""
     if_milder: str = ""
@@ -176,7 +176,7 @@ class JudgeProbes:
 
 
 @dataclass(frozen=True, slots=True)
-class _Measured:
+class _ProbeMeasurement:
     value: float | None
     at: Mapping[str, float | None]  # changed, wavering
     interval: Interval | None
@@ -184,8 +184,11 @@ class _Measured:
     among: str = ""
 
 
-def findings(
-    cases: Mapping[str, Sequence[ProbeCase]], rules: Sequence[ProbeRule], tolerance: float | None = None, own: str = ""
+def build_findings(
+    cases: Mapping[str, Sequence[ProbeCase]],
+    rules: Sequence[ProbeRule],
+    tolerance: float | None = None,
+    judge_family: str = "",
 ) -> tuple[ProbeFinding, ...]:
     """What each probe found, in the order of the rules.
 
@@ -196,44 +199,57 @@ def findings(
         cases: name of a probe -> its cases.
         rules: of the probes that were made.
         tolerance: for all probes but that of wavering itself; None = each its own.
-        own: the family that the judge belongs to; "" = the one that it favours most is looked at.
+        judge_family: the family that the judge belongs to; "" = the one that it favours most is looked at.
     """
-    held = [
-        WAVERING if rule.compares == "again" else rule.tolerance if tolerance is None else tolerance for rule in rules
+    limits = [
+        WAVERING_TOLERANCE if rule.compares == "again" else rule.tolerance if tolerance is None else tolerance
+        for rule in rules
     ]
     counted = [PairedCases.of(rule.compares, cases.get(rule.name, ())) for rule in rules]
-    measured = [_measure(rule, pairs, limit, own) for rule, pairs, limit in zip(rules, counted, held, strict=True)]
-    adjusted = holm([one.p for one in measured])
+    measured = [
+        _measure_probe(rule, pairs, limit, judge_family)
+        for rule, pairs, limit in zip(rules, counted, limits, strict=True)
+    ]
+    adjusted = holm([measurement.p for measurement in measured])
     return tuple(
-        _finding(rule, pairs, limit, one, p)
-        for rule, pairs, limit, one, p in zip(rules, counted, held, measured, adjusted, strict=True)
+        _build_finding(rule, pairs, limit, measurement, p)
+        for rule, pairs, limit, measurement, p in zip(rules, counted, limits, measured, adjusted, strict=True)
     )
 
 
-def _measure(rule: ProbeRule, pairs: PairedCases[ProbeCase], limit: float, own: str) -> _Measured:
+def _measure_probe(
+    rule: ProbeRule, pairs: PairedCases[ProbeCase], limit: float, judge_family: str
+) -> _ProbeMeasurement:
     if rule.compares == "families":
-        gap = family_gap([case.family for case in pairs.cases], pairs, own)
+        gap = find_family_gap([case.family for case in pairs.cases], pairs, judge_family)
         if gap is None:
-            return _Measured(None, {}, None, 1.0)
-        return _Measured(gap.value, {}, gap.at(LEVEL), least_alpha(gap.at, limit, two_sided=True), gap.family)
+            return _ProbeMeasurement(None, {}, None, 1.0)
+        return _ProbeMeasurement(
+            gap.value, {}, gap.at(LEVEL), find_min_alpha(gap.at, limit, two_sided=True), gap.family
+        )
     if not pairs.cases:
-        return _Measured(None, {}, None, 1.0)
+        return _ProbeMeasurement(None, {}, None, 1.0)
 
-    def at(level: float) -> Interval | None:
-        return interval_beyond(pairs, level)
+    def interval_at(level: float) -> Interval | None:
+        return compute_excess_interval(pairs, level)
 
     new, base = pairs.means
-    two_sided = rule.compares in TWO_SIDED
-    return _Measured(new - base, {"changed": new, "wavering": base}, at(LEVEL), least_alpha(at, limit, two_sided))
+    two_sided = rule.compares in TWO_SIDED_COMPARISONS
+    return _ProbeMeasurement(
+        new - base,
+        {"changed": new, "wavering": base},
+        interval_at(LEVEL),
+        find_min_alpha(interval_at, limit, two_sided),
+    )
 
 
-def _finding(
-    rule: ProbeRule, pairs: PairedCases[ProbeCase], limit: float, measured: _Measured, p: float
+def _build_finding(
+    rule: ProbeRule, pairs: PairedCases[ProbeCase], limit: float, measured: _ProbeMeasurement, p: float
 ) -> ProbeFinding:
     value, interval = measured.value, measured.interval
     verdict: ProbeVerdict = "not enough data"
     if interval is not None:
-        low = -limit if rule.compares in TWO_SIDED else -1.0
+        low = -limit if rule.compares in TWO_SIDED_COMPARISONS else -1.0
         if p <= 1 - LEVEL:
             verdict = "alarm"
         elif low <= interval.low and interval.high <= limit:
@@ -252,42 +268,47 @@ def _finding(
         limit,
         p,
         verdict,
-        _kinds(rule, pairs),
-        _worst(rule, pairs),
+        _tally_kinds(rule, pairs),
+        _select_worst(rule, pairs),
         measured.among,
         pairs.without,
-        _milder(rule, pairs),
+        _compute_milder_share(rule, pairs),
     )
 
 
-def _milder(rule: ProbeRule, pairs: PairedCases[ProbeCase]) -> float | None:
+def _compute_milder_share(rule: ProbeRule, pairs: PairedCases[ProbeCase]) -> float | None:
     if not rule.best or not pairs.cases:
         return None
     milder = sum(not new and case.changed != rule.best for new, case in zip(pairs.new, pairs.cases, strict=True))
     return milder / len(pairs.cases)
 
 
-def _kinds(rule: ProbeRule, pairs: PairedCases[ProbeCase]) -> tuple[KindTally, ...]:
+def _tally_kinds(rule: ProbeRule, pairs: PairedCases[ProbeCase]) -> tuple[KindTally, ...]:
     """By kind of change, or by family, where there are several."""
     names = [case.family if rule.compares == "families" else case.kind for case in pairs.cases]
     tallies = []
     for kind in dict.fromkeys(names):
-        mine = [place for place, name in enumerate(names) if name == kind]
-        share = sum(pairs.new[place] for place in mine) / len(mine)
-        if rule.compares in TWO_SIDED:
-            share -= sum(pairs.base[place] for place in mine) / len(mine)
-        verdicts = Counter(pairs.cases[place].changed for place in mine)
-        tallies.append(KindTally(kind, len(mine), share, dict(verdicts.most_common())))
-    return tuple(sorted(tallies, key=lambda one: -one.share)) if len(tallies) > 1 else ()
+        indices = [index for index, name in enumerate(names) if name == kind]
+        share = sum(pairs.new[index] for index in indices) / len(indices)
+        if rule.compares in TWO_SIDED_COMPARISONS:
+            share -= sum(pairs.base[index] for index in indices) / len(indices)
+        verdicts = Counter(pairs.cases[index].changed for index in indices)
+        tallies.append(KindTally(kind, len(indices), share, dict(verdicts.most_common())))
+    return tuple(sorted(tallies, key=lambda tally: -tally.share)) if len(tallies) > 1 else ()
 
 
-def _worst(rule: ProbeRule, pairs: PairedCases[ProbeCase]) -> tuple[ProbeCase, ...]:
+def _select_worst(rule: ProbeRule, pairs: PairedCases[ProbeCase]) -> tuple[ProbeCase, ...]:
     """Cases in which what must hold does not though the judge was steady.
 
     What it calls supported comes before others, and of each example one before its others.
     """
     both = zip(pairs.new, pairs.base, pairs.cases, strict=True)
-    found = [case for new, base, case in both if new > base or (rule.compares in TWO_SIDED and new < base)]
-    first = {case.example: place for place, case in reversed(list(enumerate(found)))}
-    places = sorted(range(len(found)), key=lambda at: (found[at].changed != SUPPORTED, first[found[at].example] != at))
-    return tuple(found[place] for place in places[:WORST])
+    violations = [
+        case for new, base, case in both if new > base or (rule.compares in TWO_SIDED_COMPARISONS and new < base)
+    ]
+    first = {case.example: index for index, case in reversed(list(enumerate(violations)))}
+    ranked = sorted(
+        range(len(violations)),
+        key=lambda number: (violations[number].changed != SUPPORTED, first[violations[number].example] != number),
+    )
+    return tuple(violations[index] for index in ranked[:MAX_WORST_CASES])

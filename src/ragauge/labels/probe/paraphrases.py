@@ -25,7 +25,7 @@ class InstructionParts(NamedTuple):
     given: str
 
 
-WAYS: Mapping[str, InstructionParts] = {
+INSTRUCTIONS_BY_WAY: Mapping[str, InstructionParts] = {
     "imperative": InstructionParts(
         "Take each numbered sentence of the answer and break it into single facts. Write every fact so that it can be "
         "understood alone, with names in place of pronouns, and add nothing of your own. Greetings, questions, "
@@ -69,7 +69,7 @@ WAYS: Mapping[str, InstructionParts] = {
 }
 
 
-def _templates(parts: InstructionParts) -> Mapping[str, str]:
+def _build_templates(parts: InstructionParts) -> Mapping[str, str]:
     return {
         "verify_answer": (f"{parts.claims}\n{parts.verdicts}\n{parts.whole}\n{{question}}\n{{passages}}\n{{answer}}"),
         "verify_claims": f"{parts.verdicts}\n{{question}}\n{{passages}}\n{parts.given}\n{{claims}}",
@@ -78,4 +78,6 @@ def _templates(parts: InstructionParts) -> Mapping[str, str]:
 
 
 # name of a way -> name of a prompt -> template, as a user's own wording is written
-PARAPHRASES: Mapping[str, Mapping[str, str]] = {name: _templates(parts) for name, parts in WAYS.items()}
+PARAPHRASES: Mapping[str, Mapping[str, str]] = {
+    name: _build_templates(parts) for name, parts in INSTRUCTIONS_BY_WAY.items()
+}

@@ -9,12 +9,12 @@ from ragauge.labels.probe.change import Change, ExaminedRow, Probe, ProbePool
 from ragauge.labels.probe.compute import ProbeRule
 
 
-def reversed_passages(seen: ExaminedRow, _: ProbePool) -> Sequence[Change]:
+def reverse_passages(examined: ExaminedRow, _: ProbePool) -> Sequence[Change]:
     """Last passage first, where that changes anything."""
-    turned = seen.row.passages[::-1]
-    if turned == seen.row.passages:
+    reversed_texts = examined.row.passages[::-1]
+    if reversed_texts == examined.row.passages:
         return ()
-    return (Change("reversed", replace(seen.inputs, passages=turned), seen.spans),)
+    return (Change("reversed", replace(examined.inputs, passages=reversed_texts), examined.spans),)
 
 
 PROBE = Probe(
@@ -28,5 +28,5 @@ PROBE = Probe(
         "that reads long contexts evenly.",
     ),
     ("answers", "passages"),
-    reversed_passages,
+    reverse_passages,
 )

@@ -8,30 +8,30 @@ from itertools import islice
 
 from ragauge.labels.probe.change import Change, ExaminedRow, Probe, ProbePool
 from ragauge.labels.probe.compute import ProbeRule
-from ragauge.labels.probe.text_edits import KINDS, planted_text
+from ragauge.labels.probe.text_edits import KINDS, plant_detail
 
-MOST = 2  # changes an example, of two kinds: each is a question of its own
+MAX_CHANGES = 2  # changes an example, of two kinds: each is a question of its own
 
 
-def planted(seen: ExaminedRow, pool: ProbePool) -> Sequence[Change]:
+def plant_changes(examined: ExaminedRow, pool: ProbePool) -> Sequence[Change]:
     """At most two changes, each of one detail of one supported part; kinds and parts take turns over the examples."""
-    return tuple(islice(_changes(seen, pool), MOST))
+    return tuple(islice(_build_changes(examined, pool), MAX_CHANGES))
 
 
-def _changes(seen: ExaminedRow, pool: ProbePool) -> Iterator[Change]:
-    places = seen.supported
-    strangers = [other.answer for other in islice(pool.others(seen.place), 20)]
+def _build_changes(examined: ExaminedRow, pool: ProbePool) -> Iterator[Change]:
+    indices = examined.supported
+    strangers = [other.answer for other in islice(pool.others(examined.place), 20)]
     for turn in range(len(KINDS)):
-        kind = KINDS[(seen.place + turn) % len(KINDS)]
-        for n in range(len(places)):
-            place = places[(seen.place + turn + n) % len(places)]
-            changed = planted_text(kind, seen.text(place), seen.row.passages, strangers)
+        kind = KINDS[(examined.place + turn) % len(KINDS)]
+        for n in range(len(indices)):
+            index = indices[(examined.place + turn + n) % len(indices)]
+            changed = plant_detail(kind, examined.text(index), examined.row.passages, strangers)
             if changed is None:
                 continue
-            start, end = seen.spans[place]
-            answer = seen.row.answer[:start] + changed + seen.row.answer[end:]
-            where = {place: (start, start + len(changed))}
-            yield Change(kind, replace(seen.inputs, answer=answer), where, shown={place: changed})
+            start, end = examined.spans[index]
+            answer = examined.row.answer[:start] + changed + examined.row.answer[end:]
+            changed_spans = {index: (start, start + len(changed))}
+            yield Change(kind, replace(examined.inputs, answer=answer), changed_spans, shown={index: changed})
             break
 
 
@@ -51,5 +51,5 @@ PROBE = Probe(
         ),
     ),
     ("answers",),
-    planted,
+    plant_changes,
 )

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ragauge.core.human_labels import AnswerPair, Preference
-from ragauge.scores.estimation import interval_of_rate
+from ragauge.scores.estimation import compute_rate_interval
 from ragauge.scores.results.overview import MeanEstimate
 
 
@@ -37,7 +37,7 @@ class PositionProbe:
     undecided: dict[str, str]
 
 
-def position_probe(
+def run_position_probe(
     pairs: Sequence[AnswerPair], preferences: Sequence[Preference], level: float = 0.95
 ) -> PositionProbe:
     """Compares the verdicts of both orders.
@@ -58,10 +58,12 @@ def position_probe(
     return PositionProbe(
         len(pairs),
         len(both),
-        _share(len(flipped), len(both), level),
-        _share(sum(_favours_first(preference) for _, preference in flipped), len(flipped), level),
-        _share(sum(preference.better == 0 for _, preference in both), len(both), level),
-        _share(sum(preference.better == pair.better for pair, preference in labelled), len(labelled), level),
+        _estimate_share(len(flipped), len(both), level),
+        _estimate_share(sum(_favors_first(preference) for _, preference in flipped), len(flipped), level),
+        _estimate_share(sum(preference.better_answer == 0 for _, preference in both), len(both), level),
+        _estimate_share(
+            sum(preference.better_answer == pair.better for pair, preference in labelled), len(labelled), level
+        ),
         tuple(pair.query_id for pair, _ in flipped),
         {
             pair.query_id: preference.reason
@@ -71,11 +73,11 @@ def position_probe(
     )
 
 
-def _favours_first(preference: Preference) -> bool:
+def _favors_first(preference: Preference) -> bool:
     """Whether the answer shown first did better in its place than when it was shown second."""
     worth = {1: 1, 0: 0, 2: -1}  # of the file's first answer
     return worth[preference.shown or 0] > worth[preference.swapped or 0]
 
 
-def _share(count: int, n: int, level: float) -> MeanEstimate:
-    return MeanEstimate(count / n if n else None, interval_of_rate(count, n, level), n)
+def _estimate_share(count: int, n: int, level: float) -> MeanEstimate:
+    return MeanEstimate(count / n if n else None, compute_rate_interval(count, n, level), n)

@@ -12,30 +12,30 @@ from typing import NamedTuple, Protocol, TypeGuard
 from ragauge.core.ask import Ask, Reply
 from ragauge.core.errors import UnknownName, UsageError
 from ragauge.core.facts import AnswerFacts
-from ragauge.core.human_labels import TWO, AnswerPair, Labelled, Preference
+from ragauge.core.human_labels import TWO_LABELS, AnswerPair, LabeledAnswer, Preference
 from ragauge.engine.caller import CallCounts
-from ragauge.engine.estimate import CostEstimate, estimate_askings
-from ragauge.engine.judge_facts import AskedFacts, asked_facts
-from ragauge.engine.models import Calling
-from ragauge.engine.session import Progressed, Session, Todo
-from ragauge.judges.judge import Judge, asks_models, in_other_words
+from ragauge.engine.estimate import CostEstimate, estimate_asks
+from ragauge.engine.judge_facts import FactsOutcome, ask_facts
+from ragauge.engine.models import CallOptions
+from ragauge.engine.session import ProgressCallback, Session, Todo
+from ragauge.judges.judge import Judge, can_ask_models, reword_judge
 from ragauge.judges.model.verdicts import interleave
 from ragauge.labels.probe.catalogue import PROBES
 from ragauge.labels.probe.change import Change, ExaminedRow, Need, Probe, ProbePool
 from ragauge.labels.probe.compute import ProbeCase
-from ragauge.labels.probe.position import position_cases
-from ragauge.scores.annotators import majority, on
-from ragauge.scores.judge_check import verdicts_of
+from ragauge.labels.probe.position import build_position_cases
+from ragauge.scores.annotators import find_majority, map_to_scale
+from ragauge.scores.judge_check import list_part_verdicts
 from ragauge.store.store_access import Store
 
 Cases = dict[str, list[ProbeCase]]
 NO_ANSWERS = "no example has an answer with passages"
 NOT_ASKED = Preference(None, None, "not asked: what may be spent was spent")
-EVERY = ""  # all parts of the examples, whatever the probes are
-TWICE = (0, 1)  # repeats of the question about the unchanged text
+ALL_PARTS = ""  # all parts of the examples, whatever the probes are
+REPEATS = (0, 1)  # repeats of the question about the unchanged text
 
 
-class Prefers(Judge, Protocol):
+class ComparingJudge(Judge, Protocol):
     """A judge that can say which of two answers is better."""
 
     def prefer(self, pair: AnswerPair, judge_repeat: int = 0) -> Generator[list[Ask], list[Reply], Preference]:
@@ -52,7 +52,7 @@ class ProbeMaterial:
         family: the column that says who wrote an answer; "" = none is named.
     """
 
-    rows: Sequence[Labelled] = ()
+    rows: Sequence[LabeledAnswer] = ()
     pairs: Sequence[AnswerPair] = ()
     family: str = ""
 
@@ -81,45 +81,52 @@ class ProbedRow:
     reason: str = ""
 
 
-def prefers(judge: Judge) -> TypeGuard[Prefers]:
+def can_compare_answers(judge: Judge) -> TypeGuard[ComparingJudge]:
     """Whether a judge compares two answers."""
     return hasattr(judge, "prefer")
 
 
-def lacking(material: ProbeMaterial, judge: Judge) -> dict[str, str]:
+def find_missing_needs(material: ProbeMaterial, judge: Judge) -> dict[str, str]:
     """Name of a probe -> why it cannot be made of these examples and this judge."""
-    rows, labelled = material.rows, [row for row in material.rows if any(part.labels for part in row.parts)]
-    families = {row.segments.get(material.family, "") for row in labelled} - {""}
+    rows, labeled_rows = material.rows, [row for row in material.rows if any(row_part.labels for row_part in row.parts)]
+    families = {row.segments.get(material.family, "") for row in labeled_rows} - {""}
     pool = ProbePool(rows)
-    why: dict[Need, str] = {}
+    reasons_by_need: dict[Need, str] = {}
     if not rows:
-        why |= dict.fromkeys(("answers", "passages", "others", "labels", "family"), NO_ANSWERS)
+        reasons_by_need |= dict.fromkeys(("answers", "passages", "others", "labels", "family"), NO_ANSWERS)
     else:
         if all(row.passages == row.passages[::-1] for row in rows):
-            why["passages"] = "no answer rests on two passages or more"
-        if not any(pool.others(place) for place in range(len(rows))):
-            why["others"] = "no two questions have passages of their own"
-        if not labelled:
-            why["labels"] = "nobody labelled these answers"
+            reasons_by_need["passages"] = "no answer rests on two passages or more"
+        if not any(pool.others(index) for index in range(len(rows))):
+            reasons_by_need["others"] = "no two questions have passages of their own"
+        if not labeled_rows:
+            reasons_by_need["labels"] = "nobody labelled these answers"
         if not material.family:
-            why["family"] = "no column is named that says who wrote an answer: --family COLUMN"
-        elif len(families) < len(TWICE):
-            why["family"] = f"column {material.family} has fewer than two values among labelled answers"
+            reasons_by_need["family"] = "no column is named that says who wrote an answer: --family COLUMN"
+        elif len(families) < len(REPEATS):
+            reasons_by_need["family"] = f"column {material.family} has fewer than two values among labelled answers"
     if not material.pairs:
-        why["pairs"] = "no question has two answers"
-    if not prefers(judge):
-        why["prefers"] = "this judge compares no two answers"
-    if in_other_words(judge, {}) is None:
-        why["wording"] = "this judge has no instruction, or wording of your own, which no paraphrase says again"
-    found = {name: [why[need] for need in probe.needs if need in why] for name, probe in PROBES.items()}
-    return {name: reasons[0] for name, reasons in found.items() if reasons}
+        reasons_by_need["pairs"] = "no question has two answers"
+    if not can_compare_answers(judge):
+        reasons_by_need["prefers"] = "this judge compares no two answers"
+    if reword_judge(judge, {}) is None:
+        reasons_by_need["wording"] = (
+            "this judge has no instruction, or wording of your own, which no paraphrase says again"
+        )
+    missing_by_probe = {
+        name: [reasons_by_need[need] for need in probe.needs if need in reasons_by_need]
+        for name, probe in PROBES.items()
+    }
+    return {name: reasons[0] for name, reasons in missing_by_probe.items() if reasons}
 
 
-def chosen(asked: Sequence[str], material: ProbeMaterial, judge: Judge) -> tuple[list[Probe], dict[str, str]]:
+def choose_probes(
+    requested: Sequence[str], material: ProbeMaterial, judge: Judge
+) -> tuple[list[Probe], dict[str, str]]:
     """The probes that are made, and why the others are not.
 
     Args:
-        asked: their names; empty = all that can be made.
+        requested: their names; empty = all that can be made.
         material: the examples.
         judge: who is probed.
 
@@ -127,56 +134,58 @@ def chosen(asked: Sequence[str], material: ProbeMaterial, judge: Judge) -> tuple
         UnknownName: no such probe.
         UsageError: one that was asked for cannot be made, or none can.
     """
-    without = lacking(material, judge)
-    for name in asked:
+    unavailable = find_missing_needs(material, judge)
+    for name in requested:
         if name not in PROBES:
             raise UnknownName("probe", name, PROBES)
-        if name in without:
-            raise UsageError(f"{name} cannot be made: {without[name]}. Leave --probes out for all that can.")
-    made = [one for name, one in PROBES.items() if (name in asked if asked else name not in without)]
-    if not made:
-        reasons = "; ".join(f"{name}: {reason}" for name, reason in without.items())
+        if name in unavailable:
+            raise UsageError(f"{name} cannot be made: {unavailable[name]}. Leave --probes out for all that can.")
+    probes = [
+        candidate for name, candidate in PROBES.items() if (name in requested if requested else name not in unavailable)
+    ]
+    if not probes:
+        reasons = "; ".join(f"{name}: {reason}" for name, reason in unavailable.items())
         raise UsageError(f"no probe can be made of these examples. {reasons}.")
-    return made, {} if asked else without
+    return probes, {} if requested else unavailable
 
 
-def expected(material: ProbeMaterial, judge: Judge, probes: Sequence[Probe], store: Store) -> CostEstimate:
+def estimate_probing(material: ProbeMaterial, judge: Judge, probes: Sequence[Probe], store: Store) -> CostEstimate:
     """What probing would ask: first calls that no stored reply answers, as if the judge called everything supported."""
-    if not asks_models(judge):
+    if not can_ask_models(judge):
         return CostEstimate()
-    return estimate_askings(judge, _askings(material, judge, probes), store)
+    return estimate_asks(judge, _iter_asks(material, judge, probes), store)
 
 
-def _askings(
+def _iter_asks(
     material: ProbeMaterial, judge: Judge, probes: Sequence[Probe]
 ) -> Iterator[Generator[list[Ask], list[Reply], object]]:
     pool = ProbePool(material.rows)
-    if _of_rows(probes):
-        for place, row in enumerate(material.rows):
+    if _needs_answers(probes):
+        for index, row in enumerate(material.rows):
             supported = ("supported",) * len(row.parts)
-            seen = ExaminedRow(row, place, supported, supported, _people(row))
-            yield from (judge.ask(seen.inputs, repeat) for repeat in TWICE)
-            changes = (change for probe in probes for change in probe.changes(seen, pool))
-            yield from (_worded(judge, change).ask(change.inputs) for change in changes)
-    if _of_pairs(probes) and prefers(judge):
-        yield from (judge.prefer(pair, repeat) for pair in material.pairs for repeat in TWICE)
+            examined = ExaminedRow(row, index, supported, supported, _find_majority_labels(row))
+            yield from (judge.ask(examined.inputs, repeat) for repeat in REPEATS)
+            changes = (change for probe in probes for change in probe.changes(examined, pool))
+            yield from (_apply_wording(judge, change).ask(change.inputs) for change in changes)
+    if _needs_pairs(probes) and can_compare_answers(judge):
+        yield from (judge.prefer(pair, repeat) for pair in material.pairs for repeat in REPEATS)
 
 
-def _of_rows(probes: Sequence[Probe]) -> bool:
+def _needs_answers(probes: Sequence[Probe]) -> bool:
     return any("answers" in probe.needs for probe in probes)
 
 
-def _of_pairs(probes: Sequence[Probe]) -> bool:
+def _needs_pairs(probes: Sequence[Probe]) -> bool:
     return any("pairs" in probe.needs for probe in probes)
 
 
-async def probe(
+async def ask_probes(
     material: ProbeMaterial,
     judge: Judge,
     probes: Sequence[Probe],
     store: Store,
-    calling: Calling | None,
-    progress: Progressed | None = None,
+    calling: CallOptions | None,
+    progress: ProgressCallback | None = None,
 ) -> ProbeOutcome:
     """Makes probes; replies are durable as they arrive, so that the same again pays nothing and goes on.
 
@@ -185,7 +194,7 @@ async def probe(
     Args:
         material: the examples.
         judge: who is probed.
-        probes: none that `lacking` names.
+        probes: none that `find_missing_needs` names.
         store: where replies are kept.
         calling: how models are called; None where the judge asks none.
         progress: called as examples are done, and every second.
@@ -193,97 +202,114 @@ async def probe(
     Raises:
         JudgeError: the model cannot be asked at all.
     """
-    rows, pool = material.rows if _of_rows(probes) else (), ProbePool(material.rows)
+    rows, pool = material.rows if _needs_answers(probes) else (), ProbePool(material.rows)
     order = random.Random(0).sample(range(len(rows)), len(rows))  # noqa: S311 - an order
-    rows_todo: Todo[ProbedRow] = [partial(examine, judge, place, probes, pool, material.family) for place in order]
+    rows_todo: Todo[ProbedRow] = [partial(examine_row, judge, index, probes, pool, material.family) for index in order]
     pairs: Sequence[AnswerPair] = ()
     pairs_todo: Todo[list[Preference]] = ()
-    if _of_pairs(probes) and prefers(judge):
+    if _needs_pairs(probes) and can_compare_answers(judge):
         pairs = material.pairs
-        pairs_todo = [partial(_preferences, judge, pair) for pair in pairs]
+        pairs_todo = [partial(_ask_preferences, judge, pair) for pair in pairs]
     async with Session(store, calling, progress) as session:
-        found = await session.drive(judge, rows_todo)
-        preferred = await session.drive(judge, pairs_todo) if pairs_todo else {}
-    cases: Cases = {name: [] for name in (EVERY, *(one.name for one in probes))}
-    for place in sorted(found, key=lambda at: order[at]):
-        for name, more in found[place].cases.items():
-            cases[name] += more
-    for n, said in sorted(preferred.items()):
-        cases["position"] += position_cases(pairs[n], *said)
-    first = tuple(preferred[n][0] if n in preferred else NOT_ASKED for n in range(len(pairs)))
-    parts = cases.pop(EVERY)
-    reasons = Counter(one.reason for one in found.values() if one.reason)
+        rows_by_index = await session.drive_all(judge, rows_todo)
+        preferences_by_pair = await session.drive_all(judge, pairs_todo) if pairs_todo else {}
+    cases: Cases = {name: [] for name in (ALL_PARTS, *(item.name for item in probes))}
+    for index in sorted(rows_by_index, key=lambda index_key: order[index_key]):
+        for name, row_cases in rows_by_index[index].cases.items():
+            cases[name] += row_cases
+    for n, row_preferences in sorted(preferences_by_pair.items()):
+        cases["position"] += build_position_cases(pairs[n], *row_preferences)
+    first = tuple(preferences_by_pair[n][0] if n in preferences_by_pair else NOT_ASKED for n in range(len(pairs)))
+    all_parts = cases.pop(ALL_PARTS)
+    reasons = Counter(item.reason for item in rows_by_index.values() if item.reason)
     return ProbeOutcome(
-        cases, first, len(parts), sum(not one.base for one in parts), dict(reasons), session.stopped, session.counts
+        cases,
+        first,
+        len(all_parts),
+        sum(not item.base for item in all_parts),
+        dict(reasons),
+        session.stopped,
+        session.counts,
     )
 
 
-def examine(
-    judge: Judge, place: int, probes: Sequence[Probe], pool: ProbePool, family: str = ""
+def examine_row(
+    judge: Judge, index: int, probes: Sequence[Probe], pool: ProbePool, family: str = ""
 ) -> Generator[list[Ask], list[Reply], ProbedRow]:
     """Asks about one example: as it is, twice; then as each probe changes it.
 
     Args:
         judge: who is asked.
-        place: of the example in the pool.
+        index: of the example in the pool.
         probes: which.
         pool: all examples.
         family: the column that says who wrote an answer.
     """
-    row = pool.rows[place]
-    seen = ExaminedRow(row, place, (), (), _people(row))
-    first, second = yield from interleave([asked_facts(judge, seen.inputs, repeat) for repeat in TWICE])
-    seen = ExaminedRow(row, place, _labels(row, first), _labels(row, second), seen.people)
-    changes = [(probe, change) for probe in probes for change in probe.changes(seen, pool)]
-    answers = yield from interleave([asked_facts(_worded(judge, change), change.inputs) for _, change in changes])
-    who = row.segments.get(family, "")
-    plain = [
-        ProbeCase(row.query_id, seen.text(n), base, seen.again[n], base, human=seen.people[n], family=who)
-        for n, base in enumerate(seen.base)
+    row = pool.rows[index]
+    examined = ExaminedRow(row, index, (), (), _find_majority_labels(row))
+    first, second = yield from interleave([ask_facts(judge, examined.inputs, repeat) for repeat in REPEATS])
+    examined = ExaminedRow(row, index, _extract_labels(row, first), _extract_labels(row, second), examined.people)
+    changes = [(probe, change) for probe in probes for change in probe.changes(examined, pool)]
+    answers = yield from interleave([ask_facts(_apply_wording(judge, change), change.inputs) for _, change in changes])
+    author_family = row.segments.get(family, "")
+    unchanged_cases = [
+        ProbeCase(
+            row.query_id,
+            examined.text(n),
+            base,
+            examined.again[n],
+            base,
+            human=examined.people[n],
+            family=author_family,
+        )
+        for n, base in enumerate(examined.base)
     ]
-    found = ProbedRow({EVERY: plain}, first.reason or second.reason)
-    for one in probes:
-        if not changing(one):
-            found.cases[one.name] = plain
-    for (one, change), answer in zip(changes, answers, strict=True):
-        found.cases.setdefault(one.name, []).extend(_changed(seen, change, answer))
-        found.reason = found.reason or answer.reason
-    return found
+    probed = ProbedRow({ALL_PARTS: unchanged_cases}, first.reason or second.reason)
+    for candidate in probes:
+        if not changes_input(candidate):
+            probed.cases[candidate.name] = unchanged_cases
+    for (candidate, change), answer in zip(changes, answers, strict=True):
+        probed.cases.setdefault(candidate.name, []).extend(_iter_changed_cases(examined, change, answer))
+        probed.reason = probed.reason or answer.reason
+    return probed
 
 
-def changing(one: Probe) -> bool:
+def changes_input(candidate: Probe) -> bool:
     """Whether a probe shows the judge something else than the examples as they are."""
-    return one.rule.compares not in ("again", "people", "families")
+    return candidate.rule.compares not in ("again", "people", "families")
 
 
-def _changed(seen: ExaminedRow, change: Change, answer: AskedFacts) -> Iterator[ProbeCase]:
-    labels = _labels(change.as_row(seen.row), answer)
+def _iter_changed_cases(examined: ExaminedRow, change: Change, answer: FactsOutcome) -> Iterator[ProbeCase]:
+    labels = _extract_labels(change.to_row(examined.row), answer)
     for n, label in zip(change.parts, labels, strict=True):
         yield ProbeCase(
-            seen.row.query_id,
-            seen.text(n),
-            seen.base[n],
-            seen.again[n],
+            examined.row.query_id,
+            examined.text(n),
+            examined.base[n],
+            examined.again[n],
             label,
             change.kind,
             change.shown.get(n, ""),
-            seen.people[n],
+            examined.people[n],
         )
 
 
-def _labels(row: Labelled, answer: AskedFacts) -> tuple[str, ...]:
+def _extract_labels(row: LabeledAnswer, answer: FactsOutcome) -> tuple[str, ...]:
     facts = answer.facts if isinstance(answer.facts, AnswerFacts) else None
-    return tuple(verdict.label or "" for verdict in verdicts_of(row, facts, answer.reason))
+    return tuple(verdict.label or "" for verdict in list_part_verdicts(row, facts, answer.reason))
 
 
-def _people(row: Labelled) -> tuple[str, ...]:
-    return tuple(majority([on(label, TWO) for label in part.labels]) if part.labels else "" for part in row.parts)
+def _find_majority_labels(row: LabeledAnswer) -> tuple[str, ...]:
+    return tuple(
+        find_majority([map_to_scale(label, TWO_LABELS) for label in row_part.labels]) if row_part.labels else ""
+        for row_part in row.parts
+    )
 
 
-def _worded(judge: Judge, change: Change) -> Judge:
-    return (in_other_words(judge, change.wording) if change.wording else None) or judge
+def _apply_wording(judge: Judge, change: Change) -> Judge:
+    return (reword_judge(judge, change.wording) if change.wording else None) or judge
 
 
-def _preferences(judge: Prefers, pair: AnswerPair) -> Generator[list[Ask], list[Reply], list[Preference]]:
+def _ask_preferences(judge: ComparingJudge, pair: AnswerPair) -> Generator[list[Ask], list[Reply], list[Preference]]:
     """Both orders, twice."""
-    return (yield from interleave([judge.prefer(pair, repeat) for repeat in TWICE]))
+    return (yield from interleave([judge.prefer(pair, repeat) for repeat in REPEATS]))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ragauge.labels.probe.change import Probe
-from ragauge.labels.probe.compute import WAVERING, ProbeRule
+from ragauge.labels.probe.compute import WAVERING_TOLERANCE, ProbeRule
 
 PROBE = Probe(
     ProbeRule(
@@ -14,7 +14,7 @@ PROBE = Probe(
         "again",
         "The judge contradicts itself on the same text. Set its temperature to 0, ask it several times "
         "(--judge-repeats 3), or take a steadier model: small differences between runs are noise.",
-        WAVERING,
+        WAVERING_TOLERANCE,
     ),
     ("answers",),
 )

@@ -5,78 +5,78 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
-from ragauge.core.messages import number, plural
-from ragauge.rendering.judge_usage import money
-from ragauge.rendering.sections import Phrase, ReportColumn, ReportItem, ReportSection, ReportTable, Tone, columns
-from ragauge.rendering.words import between, estimate, line
+from ragauge.core.messages import format_count, format_value
+from ragauge.rendering.judge_usage import format_money
+from ragauge.rendering.sections import Phrase, ReportColumn, ReportItem, ReportSection, ReportTable, Tone, build_columns
+from ragauge.rendering.words import between, estimate, to_line
 
 if TYPE_CHECKING:
     from ragauge.labels.probe.compute import JudgeProbes, ProbeCase, ProbeFinding
     from ragauge.labels.probe.position_bias import PositionProbe
 
-MOST = 10  # pairs and reasons that are named
-LONG = 160  # characters of a text that is shown
-BEFORE = 60  # of them before a planted change
+MAX_NAMED = 10  # pairs and reasons that are named
+MAX_TEXT_CHARS = 160  # characters of a text that is shown
+CONTEXT_CHARS = 60  # of them before a planted change
 KINDS = ("number", "name", "date", "unit", "negation")  # changes of a part itself
 TONES: Mapping[str, Tone] = {"ok": "good", "alarm": "bad", "not enough data": "unsure"}
 BY_PEOPLE = ("people", "families")
-HOW = (
+FIGURES_NOTE = (
     "value: share of verdicts on which what must hold does not, less the share on which the judge's own second verdict "
     "differs likewise; judge less people for leniency and self_preference, over verdicts that the judge gave twice. "
     "prompt_consistency: 1 less that share. alarm: the interval lies beyond the tolerance, by Holm over all probes; "
     "ok: it lies within; otherwise there is not enough data. seen: the share before the judge's wavering is taken off; "
     "by itself: that of its second verdict."
 )
-WORDS: Mapping[str, str] = {"not_in_context": "not in context", "not_supported": "not supported"}
+LABEL_WORDS: Mapping[str, str] = {"not_in_context": "not in context", "not_supported": "not supported"}
 
 
-def sections(probed: JudgeProbes) -> Iterator[ReportSection]:
+def build_sections(probes: JudgeProbes) -> Iterator[ReportSection]:
     """The table of all probes, alarms with their examples, kinds, what was not probed, how to read it."""
-    table, warnings = _table(probed.findings), tuple(_warned(probed))
-    yield ReportSection("Probes of a judge", "", tuple(_head(probed)), table, warnings=warnings)
-    if items := tuple(_item(one) for one in probed.findings if one.verdict == "alarm"):
+    table, warnings = _build_table(probes.findings), tuple(_list_warnings(probes))
+    yield ReportSection("Probes of a judge", "", tuple(_build_lead(probes)), table, warnings=warnings)
+    if items := tuple(_build_alarm_item(one) for one in probes.findings if one.verdict == "alarm"):
         yield ReportSection("What alarms", items=items)
-    if milder := tuple(_milder(one) for one in probed.findings if (one.milder or 0.0) > one.tolerance):
+    if milder := tuple(_build_milder_item(one) for one in probes.findings if (one.milder or 0.0) > one.tolerance):
         yield ReportSection("Refused, but not as it should be", items=milder)
-    for finding in probed.findings:
+    for finding in probes.findings:
         if finding.kinds:
-            yield _kinds(finding)
-    if probed.position is not None:
-        yield ReportSection("Pairs of answers", lead=tuple(_position(probed.position)))
-    if probed.left_out:
-        rows = tuple((name, reason) for name, reason in probed.left_out.items())
-        yield ReportSection("Not probed", table=ReportTable(columns("probe", "because"), rows))
-    yield ReportSection(notes=(HOW,))
+            yield _build_kinds_section(finding)
+    if probes.position is not None:
+        yield ReportSection("Pairs of answers", lead=tuple(_describe_position(probes.position)))
+    if probes.left_out:
+        rows = tuple((name, reason) for name, reason in probes.left_out.items())
+        yield ReportSection("Not probed", table=ReportTable(build_columns("probe", "because"), rows))
+    yield ReportSection(notes=(FIGURES_NOTE,))
 
 
-def _head(probed: JudgeProbes) -> Iterator[str]:
-    alarms = [one.rule.name for one in probed.findings if one.verdict == "alarm"]
-    open_ones = [one.rule.name for one in probed.findings if one.verdict == "not enough data"]
-    said = f"alarm: {', '.join(alarms)}" if alarms else "no alarm"
-    yield said + (f"; not enough data: {', '.join(open_ones)}" if open_ones else "")
-    yield f"judge {line(probed.judge_id)}"
-    looked = plural(probed.examples, "example") + f", {plural(probed.parts, 'part')} of their answers"
-    yield looked + (f"; {plural(probed.pairs, 'pair')} of answers" if probed.pairs else "")
-    if probed.calls:
-        cost = probed.calls["cost"]
+def _build_lead(probes: JudgeProbes) -> Iterator[str]:
+    alarms = [finding.rule.name for finding in probes.findings if finding.verdict == "alarm"]
+    open_ones = [finding.rule.name for finding in probes.findings if finding.verdict == "not enough data"]
+    alarm_text = f"alarm: {', '.join(alarms)}" if alarms else "no alarm"
+    yield alarm_text + (f"; not enough data: {', '.join(open_ones)}" if open_ones else "")
+    yield f"judge {to_line(probes.judge_id)}"
+    looked = format_count(probes.examples, "example") + f", {format_count(probes.parts, 'part')} of their answers"
+    yield looked + (f"; {format_count(probes.pairs, 'pair')} of answers" if probes.pairs else "")
+    if probes.calls:
+        cost = probes.calls["cost"]
         yield (
-            f"called now: {probed.calls['calls']:,} times, {probed.calls['replies_reused']:,} stored replies, "
-            f"{money(None if cost is None else float(cost))}"
+            f"called now: {probes.calls['calls']:,} times, {probes.calls['replies_reused']:,} stored replies, "
+            f"{format_money(None if cost is None else float(cost))}"
         )
 
 
-def _warned(probed: JudgeProbes) -> Iterator[str]:
-    if probed.stopped:
-        yield f"Stopped: {probed.stopped} The same command goes on."
-    if probed.failed:
-        share = number(probed.failed / probed.parts)
-        yield f"judge_failure_rate {share}: no verdict on {probed.failed:,} of {plural(probed.parts, 'part')}"
-    for reason, count in list(probed.reasons.items())[:MOST]:
-        yield f"{plural(count, 'example')}: {line(reason, LONG)}"
+def _list_warnings(probes: JudgeProbes) -> Iterator[str]:
+    if probes.stopped:
+        yield f"Stopped: {probes.stopped} The same command goes on."
+    if probes.failed:
+        share = format_value(probes.failed / probes.parts)
+        yield f"judge_failure_rate {share}: no verdict on {probes.failed:,} of {format_count(probes.parts, 'part')}"
+    for reason, count in list(probes.reasons.items())[:MAX_NAMED]:
+        yield f"{format_count(count, 'example')}: {to_line(reason, MAX_TEXT_CHARS)}"
 
 
-def _table(findings: tuple[ProbeFinding, ...]) -> ReportTable:
-    heads = (
+def _build_table(findings: tuple[ProbeFinding, ...]) -> ReportTable:
+    headers = (
         ReportColumn("probe", whole=True),
         ReportColumn("figure", whole=True, room=4),
         ReportColumn("value", "number"),
@@ -89,92 +89,100 @@ def _table(findings: tuple[ProbeFinding, ...]) -> ReportTable:
         ReportColumn("changed", room=3),
         ReportColumn("must be", room=3),
     )
-    return ReportTable(heads, tuple(map(_row, findings)))
+    return ReportTable(headers, tuple(map(_build_row, findings)))
 
 
-def _row(one: ProbeFinding) -> tuple[str | Phrase, ...]:
-    rule = one.rule
-    value = "–" if one.value is None else number(one.value)
+def _build_row(finding: ProbeFinding) -> tuple[str | Phrase, ...]:
+    rule = finding.rule
+    value = "–" if finding.value is None else format_value(finding.value)
     sign = "± " if rule.compares in BY_PEOPLE else "≥ " if rule.complement else "≤ "
-    limit = sign + number(1 - one.tolerance if rule.complement else one.tolerance)
-    plain = rule.compares not in BY_PEOPLE
+    limit = sign + format_value(1 - finding.tolerance if rule.complement else finding.tolerance)
+    compares_again = rule.compares not in BY_PEOPLE
     return (
         rule.name,
         rule.figure,
         value,
-        between(one.interval),
+        between(finding.interval),
         limit,
-        Phrase(one.verdict, TONES[one.verdict]),
-        f"{one.n:,}",
-        number(one.changed) if plain and one.changed is not None else "–",
-        number(one.wavering) if plain and one.wavering is not None and rule.compares != "again" else "–",
+        Phrase(finding.verdict, TONES[finding.verdict]),
+        f"{finding.n:,}",
+        format_value(finding.changed) if compares_again and finding.changed is not None else "–",
+        format_value(finding.wavering)
+        if compares_again and finding.wavering is not None and rule.compares != "again"
+        else "–",
         rule.changes,
         rule.must,
     )
 
 
-def _item(one: ProbeFinding) -> ReportItem:
-    favoured = f" · milder towards {line(one.among)}" if one.among else ""
-    worst = "\n".join(map(_case, one.worst))
+def _build_alarm_item(finding: ProbeFinding) -> ReportItem:
+    favoured = f" · milder towards {to_line(finding.among)}" if finding.among else ""
+    worst = "\n".join(map(_format_case, finding.worst))
     return ReportItem(
-        Phrase(one.rule.name, "strong"),
-        (("must be", one.rule.must), ("do", one.rule.advice), ("such as", worst)),
-        about=f"{one.rule.figure} {number(one.value or 0.0)} {between(one.interval)}{favoured}",
+        Phrase(finding.rule.name, "strong"),
+        (("must be", finding.rule.must), ("do", finding.rule.advice), ("such as", worst)),
+        about=f"{finding.rule.figure} {format_value(finding.value or 0.0)} {between(finding.interval)}{favoured}",
     )
 
 
-def _milder(one: ProbeFinding) -> ReportItem:
+def _build_milder_item(finding: ProbeFinding) -> ReportItem:
     """What must hold does, by a milder verdict than the right one: no alarm, but other metrics see it."""
-    share = one.milder or 0.0
-    count = f"{round(share * one.n):,} of {one.n:,} verdicts ({share:.0%})"
+    share = finding.milder or 0.0
+    count = f"{round(share * finding.n):,} of {finding.n:,} verdicts ({share:.0%})"
     return ReportItem(
-        Phrase(one.rule.name, "strong"),
-        (("means", one.rule.if_milder),),
-        about=f"neither supported nor {_said(one.rule.best)}: {count}; no alarm",
+        Phrase(finding.rule.name, "strong"),
+        (("means", finding.rule.if_milder),),
+        about=f"neither supported nor {_format_verdict(finding.rule.best)}: {count}; no alarm",
     )
 
 
-def _case(case: ProbeCase) -> str:
+def _format_case(case: ProbeCase) -> str:
     kind = f" ({case.kind})" if case.kind else ""
-    text, changed = _around(case.text, case.shown) if case.kind in KINDS else (case.text, case.shown)
-    shown = f" → “{line(changed, LONG)}”" if changed else ""
-    before = f"{_said(case.base)}, then {_said(case.changed)}" if case.changed != case.base else _said(case.base)
-    again = f", asked again {_said(case.again)}" if case.again != case.base else ""
-    people = f", people: {_said(case.human)}" if case.human and case.changed == case.base else ""
-    return f"{line(case.example)}{kind}: “{line(text, LONG)}”{shown}: {before}{again}{people}"
+    text, changed = _cut_to_difference(case.text, case.shown) if case.kind in KINDS else (case.text, case.shown)
+    changed_text = f" → “{to_line(changed, MAX_TEXT_CHARS)}”" if changed else ""
+    verdict_text = (
+        f"{_format_verdict(case.base)}, then {_format_verdict(case.changed)}"
+        if case.changed != case.base
+        else _format_verdict(case.base)
+    )
+    again = f", asked again {_format_verdict(case.again)}" if case.again != case.base else ""
+    people = f", people: {_format_verdict(case.human)}" if case.human and case.changed == case.base else ""
+    return (
+        f"{to_line(case.example)}{kind}: “{to_line(text, MAX_TEXT_CHARS)}”{changed_text}: {verdict_text}{again}{people}"
+    )
 
 
-def _around(text: str, changed: str) -> tuple[str, str]:
+def _cut_to_difference(text: str, changed: str) -> tuple[str, str]:
     """Both texts from a little before the place where they begin to differ."""
-    same = next((place for place, (a, b) in enumerate(zip(text, changed, strict=False)) if a != b), 0)
-    start = text.rfind(" ", 0, max(0, same - BEFORE)) + 1
+    same = next((index for index, (a, b) in enumerate(zip(text, changed, strict=False)) if a != b), 0)
+    start = text.rfind(" ", 0, max(0, same - CONTEXT_CHARS)) + 1
     return (f"…{text[start:]}", f"…{changed[start:]}") if start else (text, changed)
 
 
-def _said(verdict: str) -> str:
-    return WORDS.get(verdict, verdict)
+def _format_verdict(verdict: str) -> str:
+    return LABEL_WORDS.get(verdict, verdict)
 
 
-def _kinds(one: ProbeFinding) -> ReportSection:
-    families = one.rule.compares == "families"
+def _build_kinds_section(finding: ProbeFinding) -> ReportSection:
+    families = finding.rule.compares == "families"
     names = ("family", "judge less people") if families else ("kind", "not as it must be")
-    heads = columns(names[0], numbers=("n", names[1]))
+    headers = build_columns(names[0], numbers=("n", names[1]))
     rows = []
-    for kind in one.kinds:
-        verdicts = ", ".join(f"{count:,} {_said(verdict)}" for verdict, count in kind.verdicts.items())
-        rows.append((line(kind.kind) or "–", f"{kind.n:,}", number(kind.share), verdicts))
-    return ReportSection(one.rule.name, table=ReportTable((*heads, ReportColumn("verdicts")), tuple(rows)))
+    for kind in finding.kinds:
+        verdicts = ", ".join(f"{count:,} {_format_verdict(verdict)}" for verdict, count in kind.verdicts.items())
+        rows.append((to_line(kind.kind) or "–", f"{kind.n:,}", format_value(kind.share), verdicts))
+    return ReportSection(finding.rule.name, table=ReportTable((*headers, ReportColumn("verdicts")), tuple(rows)))
 
 
-def _position(probe: PositionProbe) -> Iterator[str]:
-    yield f"{plural(probe.n, 'pair')}, each in both orders; {probe.decided:,} with both verdicts"
+def _describe_position(probe: PositionProbe) -> Iterator[str]:
+    yield f"{format_count(probe.n, 'pair')}, each in both orders; {probe.decided:,} with both verdicts"
     if probe.flipped:
         yield f"first place {estimate(probe.first_place)} of the changed: won by being shown first"
     yield f"ties {estimate(probe.ties)}: alike, or inconsistent, which counts as a tie"
     if probe.agreement.mean is not None:
         yield f"agreement {estimate(probe.agreement)} with the human preference"
     if probe.flipped:
-        more = f" and {len(probe.flipped) - MOST:,} more" if len(probe.flipped) > MOST else ""
-        yield f"changed by the order: {', '.join(map(line, probe.flipped[:MOST]))}{more}"
-    for name, reason in list(probe.undecided.items())[:MOST]:
-        yield f"no verdict on {line(name)}: {line(reason, LONG)}"
+        more = f" and {len(probe.flipped) - MAX_NAMED:,} more" if len(probe.flipped) > MAX_NAMED else ""
+        yield f"changed by the order: {', '.join(map(to_line, probe.flipped[:MAX_NAMED]))}{more}"
+    for name, reason in list(probe.undecided.items())[:MAX_NAMED]:
+        yield f"no verdict on {to_line(name)}: {to_line(reason, MAX_TEXT_CHARS)}"

@@ -10,11 +10,11 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from ragauge.text import specifics
 from ragauge.text.dates import MONTHS
-from ragauge.text.phrases import participle
-from ragauge.text.specifics import Haystack, Specific, found_in
+from ragauge.text.phrases import is_participle
+from ragauge.text.specifics import Haystack, Specific, is_found_in
 
-COUNTS = ("two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
-NAMES: Mapping[int, str] = {1: "Halvorsen", 2: "Marlow Quint", 3: "Ines Tavares Brandt"}
+NUMBER_WORDS = ("two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
+FALLBACK_NAMES: Mapping[int, str] = {1: "Halvorsen", 2: "Marlow Quint", 3: "Ines Tavares Brandt"}
 MONTH_NAMES = (
     "January",
     "February",
@@ -79,20 +79,22 @@ OTHER_UNIT = dict(line.split() for line in _OTHER_UNITS.split("\n") if line)
 OTHER_UNIT |= {f"{one}s": f"{other}s" for one, other in OTHER_UNIT.items() if len(one) > 2 and one.islower()}
 OTHER_UNIT |= {"inches": "feet", "feet": "miles", "kms": "miles"}
 UNIT = re.compile(
-    rf"(?P<count>\d[\d,.]*|\b(?:{'|'.join(COUNTS)}))(?P<gap>[ \u00a0-]?)"
+    rf"(?P<count>\d[\d,.]*|\b(?:{'|'.join(NUMBER_WORDS)}))(?P<gap>[ \u00a0-]?)"
     rf"(?P<unit>{'|'.join(sorted(map(re.escape, OTHER_UNIT), key=len, reverse=True))})\b"
 )
-CURRENCY: Mapping[str, str] = {"$": "€", "€": "$", "£": "€", "¥": "$"}
-NAME: tuple[specifics.Kind, ...] = ("name",)
-NAMING = re.compile(r"\b(?:by|in|of|at|from|with|to|for|near|named|called|and|is|was) $", re.IGNORECASE)
-BEFORE = re.compile(r"[$€£¥](?=\s?\d)")
-NEGATED = re.compile(r"\b(?:not|no|never|none|nor|neither|without|cannot|\w+n['’]t)\b", re.IGNORECASE)
-REMOVED = re.compile(r"\b(is|are|was|were|can|will|must|should|has|have|had|does|do|did) not (?=\w)|\bcan(not) (?=\w)")
+OTHER_CURRENCY: Mapping[str, str] = {"$": "€", "€": "$", "£": "€", "¥": "$"}
+NAME_KINDS: tuple[specifics.Kind, ...] = ("name",)
+NAME_CONTEXT = re.compile(r"\b(?:by|in|of|at|from|with|to|for|near|named|called|and|is|was) $", re.IGNORECASE)
+CURRENCY_SIGN = re.compile(r"[$€£¥](?=\s?\d)")
+NEGATION = re.compile(r"\b(?:not|no|never|none|nor|neither|without|cannot|\w+n['’]t)\b", re.IGNORECASE)
+AUXILIARY_NOT = re.compile(
+    r"\b(is|are|was|were|can|will|must|should|has|have|had|does|do|did) not (?=\w)|\bcan(not) (?=\w)"
+)
 AUXILIARY = re.compile(r"(?<=[\w,)] )(is|are|was|were|can|will|must|should|has|have|had) (?=(\w+))")
-PERFECT = ("has", "have", "had")
+PERFECT_AUXILIARIES = ("has", "have", "had")
 
 
-def planted_text(kind: str, text: str, passages: Sequence[str], others: Sequence[str]) -> str | None:
+def plant_detail(kind: str, text: str, passages: Sequence[str], others: Sequence[str]) -> str | None:
     """The text with one detail changed; None where nothing of this kind can be changed to something surely wrong.
 
     A number, name or date is changed only where the passages hold it and not what takes its place.
@@ -103,7 +105,7 @@ def planted_text(kind: str, text: str, passages: Sequence[str], others: Sequence
         passages: they.
         others: texts about other things, whose names are taken.
 
-    >>> found = {kind: planted_text(kind, "Acme sold it to Bo Roe for 25 days in May 2019.",
+    >>> found = {kind: plant_detail(kind, "Acme sold it to Bo Roe for 25 days in May 2019.",
     ...     ["Acme sold it to Bo Roe for 25 days in May 2019."], ["They met Ada Lund."]) for kind in KINDS}
     >>> print(*found.values(), sep=chr(10))
     Acme sold it to Bo Roe for 65 days in May 2019.
@@ -118,108 +120,123 @@ def planted_text(kind: str, text: str, passages: Sequence[str], others: Sequence
     return None
 
 
-def _number(text: str, there: Haystack, _: Sequence[str]) -> Iterator[str]:
+def _change_number(text: str, haystack: Haystack, _: Sequence[str]) -> Iterator[str]:
     """Amounts first, then the last number: that of a name ("hub 3") would tell of another hub."""
-    held = _held(text, there, ("number", "percent"))
-    for one in sorted(held, key=lambda one: (not one.unit and one.kind == "number", -one.start)):
-        for new in _other_numbers(one.text):
-            changed = _put(text, one.start, one.end, new)
-            if _absent(changed, one.start, one.start + len(new), there):
+    matches = _find_supported_specifics(text, haystack, ("number", "percent"))
+    for specific in sorted(
+        matches, key=lambda specific: (not specific.unit and specific.kind == "number", -specific.start)
+    ):
+        for new in _list_other_numbers(specific.text):
+            changed = _replace_span(text, specific.start, specific.end, new)
+            if _is_absent(changed, specific.start, specific.start + len(new), haystack):
                 yield changed
 
 
-def _other_numbers(number: str) -> Iterator[str]:
+def _list_other_numbers(number: str) -> Iterator[str]:
     """A number as long, with another first digit; another number word."""
     word = number.lower()
-    if word in COUNTS:
-        yield from (COUNTS[(COUNTS.index(word) + step) % len(COUNTS)] for step in (4, 6, 3))
+    if word in NUMBER_WORDS:
+        yield from (NUMBER_WORDS[(NUMBER_WORDS.index(word) + step) % len(NUMBER_WORDS)] for step in (4, 6, 3))
         return
     first = re.search(r"\d", number)
     if first is not None:
         digit = int(first[0])
-        yield from (_put(number, *first.span(), str((digit + step - 1) % 9 + 1)) for step in (4, 2, 6, 3, 5))
+        yield from (_replace_span(number, *first.span(), str((digit + step - 1) % 9 + 1)) for step in (4, 2, 6, 3, 5))
 
 
-def _date(text: str, there: Haystack, _: Sequence[str]) -> Iterator[str]:
-    for one in _held(text, there, ("date",)):
-        for new in _other_dates(one.text):
-            changed = _put(text, one.start, one.end, new)
-            if _absent(changed, one.start, one.start + len(new), there):
+def _change_date(text: str, haystack: Haystack, _: Sequence[str]) -> Iterator[str]:
+    for specific in _find_supported_specifics(text, haystack, ("date",)):
+        for new in _list_other_dates(specific.text):
+            changed = _replace_span(text, specific.start, specific.end, new)
+            if _is_absent(changed, specific.start, specific.start + len(new), haystack):
                 yield changed
 
 
-def _other_dates(date: str) -> Iterator[str]:
+def _list_other_dates(date: str) -> Iterator[str]:
     """Another month where it has a name, another year, another day."""
     for word in re.finditer(r"[^\W\d_]{3,}", date):
         n = MONTHS.get(word[0].lower())
         if n:
-            yield from (_put(date, *word.span(), MONTH_NAMES[(n + step - 1) % 12]) for step in (4, 7, 9))
+            yield from (_replace_span(date, *word.span(), MONTH_NAMES[(n + step - 1) % 12]) for step in (4, 7, 9))
     for year in re.finditer(r"(?<!\d)[12]\d{3}(?!\d)", date):
-        yield from (_put(date, *year.span(), str(int(year[0]) + step)) for step in (-6, 7, -13))
+        yield from (_replace_span(date, *year.span(), str(int(year[0]) + step)) for step in (-6, 7, -13))
     for day in re.finditer(r"(?<!\d)\d{1,2}(?!\d)", date):
-        yield _put(date, *day.span(), str(int(day[0]) % 27 + 1))
+        yield _replace_span(date, *day.span(), str(int(day[0]) % 27 + 1))
 
 
-def _name(text: str, there: Haystack, others: Sequence[str]) -> Iterator[str]:
+def _change_name(text: str, haystack: Haystack, others: Sequence[str]) -> Iterator[str]:
     """The last name but what the text begins with: of another subject nothing is said, which is no contradiction.
 
     A single word is a name where a preposition stands before it: "in Porto", but not "(EU)" or "Germanic tribes".
     """
-    held = [
-        one
-        for one in _held(text, there, specifics.ALL)
-        if one.kind == "name"
-        and text.count(" ", 0, one.start) > 1
-        and (" " in one.text or NAMING.search(text[: one.start]))
+    matches = [
+        specific
+        for specific in _find_supported_specifics(text, haystack, specifics.ALL_KINDS)
+        if specific.kind == "name"
+        and text.count(" ", 0, specific.start) > 1
+        and (" " in specific.text or NAME_CONTEXT.search(text[: specific.start]))
     ]
-    for one in reversed(held):
-        size = len(one.text.split())
-        strange = (name for other in others for name in specifics.find(other, NAME) if not found_in(name, there))
-        alike = [name.text for name in strange if len(name.text.split()) == size > 1]  # one word may be no name
-        for new in (*alike, NAMES.get(size, NAMES[3])):
-            yield _put(text, one.start, one.end, new)
+    for specific in reversed(matches):
+        size = len(specific.text.split())
+        strange = (
+            name
+            for other in others
+            for name in specifics.find_specifics(other, NAME_KINDS)
+            if not is_found_in(name, haystack)
+        )
+        same_size_names = [
+            name.text for name in strange if len(name.text.split()) == size > 1
+        ]  # one word may be no name
+        for new in (*same_size_names, FALLBACK_NAMES.get(size, FALLBACK_NAMES[3])):
+            yield _replace_span(text, specific.start, specific.end, new)
 
 
-def _unit(text: str, _: Haystack, __: Sequence[str]) -> Iterator[str]:
+def _change_unit(text: str, _: Haystack, __: Sequence[str]) -> Iterator[str]:
     for match in UNIT.finditer(text):
-        yield _put(text, *match.span("unit"), OTHER_UNIT[match["unit"]])
-    for match in BEFORE.finditer(text):
-        yield _put(text, *match.span(), CURRENCY[match[0]])
+        yield _replace_span(text, *match.span("unit"), OTHER_UNIT[match["unit"]])
+    for match in CURRENCY_SIGN.finditer(text):
+        yield _replace_span(text, *match.span(), OTHER_CURRENCY[match[0]])
 
 
-def _negation(text: str, _: Haystack, __: Sequence[str]) -> Iterator[str]:
+def _change_negation(text: str, _: Haystack, __: Sequence[str]) -> Iterator[str]:
     """A "not" taken out where there is one, put in after an auxiliary where nothing is negated; English alone."""
-    removed = REMOVED.search(text)
+    removed = AUXILIARY_NOT.search(text)
     if removed is not None:
-        yield _put(text, *removed.span(), f"{removed[1] or 'can'} ")
-    if NEGATED.search(text):
+        yield _replace_span(text, *removed.span(), f"{removed[1] or 'can'} ")
+    if NEGATION.search(text):
         return
     for match in AUXILIARY.finditer(text):
-        if match[1] not in PERFECT or participle(match[2].lower()):
-            yield _put(text, match.start(), match.end(), f"{match[1]}{'' if match[1] == 'can' else ' '}not ")
+        if match[1] not in PERFECT_AUXILIARIES or is_participle(match[2].lower()):
+            yield _replace_span(text, match.start(), match.end(), f"{match[1]}{'' if match[1] == 'can' else ' '}not ")
 
 
-def _held(text: str, there: Haystack, kinds: Sequence[specifics.Kind]) -> list[Specific]:
+def _find_supported_specifics(text: str, haystack: Haystack, kinds: Sequence[specifics.Kind]) -> list[Specific]:
     """What the passages hold of the specifics of a text; what it begins with may be the number of a list."""
-    found = specifics.find(text, kinds)
-    return [one for one in found if found_in(one, there) and any(map(str.isalpha, text[: one.start]))]
+    matches = specifics.find_specifics(text, kinds)
+    return [
+        specific
+        for specific in matches
+        if is_found_in(specific, haystack) and any(map(str.isalpha, text[: specific.start]))
+    ]
 
 
-def _absent(changed: str, start: int, end: int, there: Haystack) -> bool:
+def _is_absent(changed: str, start: int, end: int, haystack: Haystack) -> bool:
     """Whether what stands there now is a number or date that the passages do not hold."""
-    found = [one for one in specifics.find(changed) if one.start < end and one.end > start]
-    return bool(found) and not any(found_in(one, there) for one in found)
+    matches = [
+        specific for specific in specifics.find_specifics(changed) if specific.start < end and specific.end > start
+    ]
+    return bool(matches) and not any(is_found_in(specific, haystack) for specific in matches)
 
 
-def _put(text: str, start: int, end: int, new: str) -> str:
+def _replace_span(text: str, start: int, end: int, new: str) -> str:
     return text[:start] + new + text[end:]
 
 
 PLANTERS: Mapping[str, Callable[[str, Haystack, Sequence[str]], Iterator[str]]] = {
-    "number": _number,
-    "name": _name,
-    "date": _date,
-    "unit": _unit,
-    "negation": _negation,
+    "number": _change_number,
+    "name": _change_name,
+    "date": _change_date,
+    "unit": _change_unit,
+    "negation": _change_negation,
 }
 KINDS = tuple(PLANTERS)

@@ -9,13 +9,13 @@ from ragauge.labels.probe.change import Change, ExaminedRow, Probe, ProbePool
 from ragauge.labels.probe.compute import ProbeRule
 
 
-def foreign_passages(seen: ExaminedRow, pool: ProbePool) -> Sequence[Change]:
+def swap_passages(examined: ExaminedRow, pool: ProbePool) -> Sequence[Change]:
     """What was supported, beside the passages of the next example that shares none."""
-    others = pool.others(seen.place)
-    if not seen.supported or not others:
+    others = pool.others(examined.place)
+    if not examined.supported or not others:
         return ()
-    spans = {place: seen.spans[place] for place in seen.supported}
-    return (Change("foreign", replace(seen.inputs, passages=others[0].passages), spans),)
+    spans = {index: examined.spans[index] for index in examined.supported}
+    return (Change("foreign", replace(examined.inputs, passages=others[0].passages), spans),)
 
 
 PROBE = Probe(
@@ -29,5 +29,5 @@ PROBE = Probe(
         "in its instruction that only the passages count (prompts=FILE), or take another model.",
     ),
     ("answers", "others"),
-    foreign_passages,
+    swap_passages,
 )

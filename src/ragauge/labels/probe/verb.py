@@ -7,11 +7,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 from ragauge.core.errors import UnknownName, UsageError
-from ragauge.verbs.coroutines import plain
+from ragauge.verbs.coroutines import make_sync
 from ragauge.verbs.evaluate_options import ProbeOptions
-from ragauge.verbs.option_specs import keywords
+from ragauge.verbs.option_specs import expand_options
 from ragauge.verbs.result_base import PageResult
-from ragauge.verbs.sources import HasRun, is_there, named, run_or_file, store_url
+from ragauge.verbs.sources import HasRun, find_run_or_explain, is_existing_path, parse_names, resolve_store_url
 
 if TYPE_CHECKING:
     from ragauge.core.human_labels import AnswerPair
@@ -44,60 +44,60 @@ class ProbeResult(PageResult):
     @property
     def findings(self) -> Mapping[str, ProbeFinding]:
         """Name of a probe -> what it found."""
-        return {one.rule.name: one for one in self.probed.findings}
+        return {finding.rule.name: finding for finding in self.probed.findings}
 
     @property
     def alarms(self) -> tuple[str, ...]:
         """Names of the probes that alarm."""
-        return tuple(one.rule.name for one in self.probed.findings if one.verdict == "alarm")
+        return tuple(finding.rule.name for finding in self.probed.findings if finding.verdict == "alarm")
 
     def __getitem__(self, name: str) -> ProbeFinding:
         if name not in self.findings:
             raise UnknownName("probe that was made", name, self.findings)
         return self.findings[name]
 
-    def _sections(self) -> Iterable[ReportSection]:
-        from ragauge.labels.probe.tables import sections
+    def _build_sections(self) -> Iterable[ReportSection]:
+        from ragauge.labels.probe.tables import build_sections
 
-        return sections(self.probed)
+        return build_sections(self.probed)
 
 
-def material_of(wanted: ProbeOptions, store: Store) -> ProbeMaterial:
+def load_material(options: ProbeOptions, store: Store) -> ProbeMaterial:
     """The user's examples.
 
     Raises:
         DataError: a file that cannot be read, with line and field.
         UsageError: neither a file nor a run.
     """
-    from ragauge.core.human_labels import pairs_among
+    from ragauge.core.human_labels import pair_answers
     from ragauge.core.response import Run
-    from ragauge.engine.people import answered_rows
+    from ragauge.engine.people import list_answered_rows
     from ragauge.labels.probe.probe_runner import ProbeMaterial
     from ragauge.readers.answers import read_answers
     from ragauge.readers.label_rows import LabelOptions
 
-    source, family = wanted.source, _family(wanted)[0]
+    source, family = options.source, _parse_family(options)[0]
     no_pairs: list[AnswerPair] = []
     if isinstance(source, HasRun):
         source = source.run
-    if isinstance(source, str) and not is_there(source):
-        source = run_or_file(source, store)
+    if isinstance(source, str) and not is_existing_path(source):
+        source = find_run_or_explain(source, store)
     if isinstance(source, Run):
-        rows, pairs = answered_rows(store, source.run_id), no_pairs
+        rows, pairs = list_answered_rows(store, source.run_id), no_pairs
     else:
-        right = wanted.supported
-        words = named(right if isinstance(right, str) else tuple(right))
-        rows, pairs = read_answers(source, LabelOptions(wanted.columns or {}, (family,) if family else (), words))
-    pairs = pairs or pairs_among(rows)
-    return ProbeMaterial(_drawn(rows, wanted.limit), _drawn(pairs, wanted.limit), family)
+        right = options.supported
+        words = parse_names(right if isinstance(right, str) else tuple(right))
+        rows, pairs = read_answers(source, LabelOptions(options.columns or {}, (family,) if family else (), words))
+    pairs = pairs or pair_answers(rows)
+    return ProbeMaterial(_sample_items(rows, options.limit), _sample_items(pairs, options.limit), family)
 
 
-def _family(wanted: ProbeOptions) -> tuple[str, str]:
-    column, _, own = wanted.family.partition("=")
-    return column.strip(), own.strip()
+def _parse_family(options: ProbeOptions) -> tuple[str, str]:
+    column, _, own_family = options.family.partition("=")
+    return column.strip(), own_family.strip()
 
 
-def _drawn(items: Sequence[T], limit: int | None) -> Sequence[T]:
+def _sample_items(items: Sequence[T], limit: int | None) -> Sequence[T]:
     if limit is not None and limit < 1:
         raise UsageError(f"limit must be at least 1, got {limit}.")
     if limit is None or limit >= len(items):
@@ -105,33 +105,33 @@ def _drawn(items: Sequence[T], limit: int | None) -> Sequence[T]:
     return [items[n] for n in sorted(random.Random(0).sample(range(len(items)), limit))]  # noqa: S311 - a draw
 
 
-def _judge(wanted: ProbeOptions) -> Judge:
-    from ragauge.engine.judges import build_judge, given_judge
+def _build_probed_judge(options: ProbeOptions) -> Judge:
+    from ragauge.engine.judges import build_judge, resolve_judge_spec
 
-    if wanted.tolerance is not None and not 0 <= wanted.tolerance < 1:
-        raise UsageError(f"tolerance must lie between 0 and 1, got {wanted.tolerance:g}. 0.05 is 5 of 100 verdicts.")
-    spec = given_judge(wanted.judge, wanted.judge_name, wanted.prompts)
+    if options.tolerance is not None and not 0 <= options.tolerance < 1:
+        raise UsageError(f"tolerance must lie between 0 and 1, got {options.tolerance:g}. 0.05 is 5 of 100 verdicts.")
+    spec = resolve_judge_spec(options.judge, options.judge_name, options.prompts)
     if spec == "none" or spec.partition(":")[0] == "people":
         raise UsageError(f"--judge {spec}: only who judges any text can be probed. Write local or openai:MODEL.")
     return build_judge(spec)
 
 
-def expect(wanted: ProbeOptions) -> dict[str, Any]:
+def estimate_probes(options: ProbeOptions) -> dict[str, Any]:
     """What probing would ask and cost, as JSON types; nothing is asked or written."""
-    from ragauge.labels.probe.probe_runner import chosen, expected
+    from ragauge.labels.probe.probe_runner import choose_probes, estimate_probing
     from ragauge.store.store_access import open_store
 
-    judge = _judge(wanted)
-    with open_store(store_url(wanted.store)) as opened:
-        material = material_of(wanted, opened)
-        made, without = chosen(named(wanted.probes), material, judge)
-        estimate = expected(material, judge, made, opened)
+    judge = _build_probed_judge(options)
+    with open_store(resolve_store_url(options.store)) as opened_store:
+        material = load_material(options, opened_store)
+        made, without = choose_probes(parse_names(options.probes), material, judge)
+        estimate = estimate_probing(material, judge, made, opened_store)
     counts = {"examples": len(material.rows), "pairs": len(material.pairs)}
-    return {**counts, "probes": [probe.name for probe in made], "left_out": without, **estimate.plain()}
+    return {**counts, "probes": [probe.name for probe in made], "left_out": without, **estimate.to_json()}
 
 
-@keywords(ProbeOptions)
-async def probe_judge_async(wanted: ProbeOptions) -> ProbeResult:
+@expand_options(ProbeOptions)
+async def probe_judge_async(options: ProbeOptions) -> ProbeResult:
     """Whether what must not matter changes a judge's verdicts, and what must matter does, on your own examples.
 
     Each example is judged twice as it is and once as each probe changes it. Only what a change does beyond the judge's
@@ -159,41 +159,41 @@ async def probe_judge_async(wanted: ProbeOptions) -> ProbeResult:
         UsageError: an unknown judge or probe, with the nearest; a probe that cannot be made, with the reason.
         JudgeError: the model cannot be asked at all.
     """
-    return await probe_examples(wanted)
+    return await run_probes(options)
 
 
-probe_judge = plain(probe_judge_async)
+probe_judge = make_sync(probe_judge_async)
 
 
-async def probe_examples(wanted: ProbeOptions) -> ProbeResult:
+async def run_probes(options: ProbeOptions) -> ProbeResult:
     """What `probe_judge` does, of its options."""
-    from ragauge.labels.probe.compute import JudgeProbes, findings
-    from ragauge.labels.probe.position_bias import position_probe
-    from ragauge.labels.probe.probe_runner import chosen, probe
+    from ragauge.labels.probe.compute import JudgeProbes, build_findings
+    from ragauge.labels.probe.position_bias import run_position_probe
+    from ragauge.labels.probe.probe_runner import ask_probes, choose_probes
     from ragauge.store.store_access import open_store
 
-    judge = _judge(wanted)
-    calling = wanted.of(judge)
-    with open_store(store_url(wanted.store)) as opened:
-        material = material_of(wanted, opened)
-        made, without = chosen(named(wanted.probes), material, judge)
-        found = await probe(material, judge, made, opened, calling, wanted.progress)
-    rules = [one.rule for one in made]
-    position = position_probe(material.pairs, found.preferences) if found.preferences else None
-    told = findings(found.cases, rules, wanted.tolerance, _family(wanted)[1])
-    calls = {} if found.calling is None else found.calling.plain()
+    judge = _build_probed_judge(options)
+    calling = options.of(judge)
+    with open_store(resolve_store_url(options.store)) as opened_store:
+        material = load_material(options, opened_store)
+        made, without = choose_probes(parse_names(options.probes), material, judge)
+        outcome = await ask_probes(material, judge, made, opened_store, calling, options.progress)
+    rules = [probe_spec.rule for probe_spec in made]
+    position = run_position_probe(material.pairs, outcome.preferences) if outcome.preferences else None
+    probe_findings = build_findings(outcome.cases, rules, options.tolerance, _parse_family(options)[1])
+    calls = {} if outcome.calling is None else outcome.calling.to_json()
     return ProbeResult(
         JudgeProbes(
             judge.judge_id,
             len(material.rows),
-            len(found.preferences),
-            told,
+            len(outcome.preferences),
+            probe_findings,
             without,
             position,
-            found.parts,
-            found.failed,
-            found.reasons,
-            found.stopped,
+            outcome.parts,
+            outcome.failed,
+            outcome.reasons,
+            outcome.stopped,
             calls,
         )
     )

@@ -7,20 +7,22 @@ from dataclasses import replace
 
 from ragauge.labels.probe.change import Change, ExaminedRow, Probe, ProbePool
 from ragauge.labels.probe.compute import ProbeRule
-from ragauge.text.sentences import split
+from ragauge.text.sentences import split_sentences
 
-MOST = 3  # sentences that are repeated
+MAX_SENTENCES = 3  # sentences that are repeated
 
 
-def repeated(seen: ExaminedRow, _: ProbePool) -> Sequence[Change]:
+def repeat_sentences(examined: ExaminedRow, _: ProbePool) -> Sequence[Change]:
     """Supported sentences once more below the answer, else the first of the passages; the answer itself stays."""
-    true = [seen.text(place) for place in seen.supported][:MOST]
-    if not true:
-        true = [sentence.text for text in seen.row.passages for sentence in split(text)[:1]][:MOST]
-    if not true:
+    true_sentences = [examined.text(index) for index in examined.supported][:MAX_SENTENCES]
+    if not true_sentences:
+        true_sentences = [sentence.text for text in examined.row.passages for sentence in split_sentences(text)[:1]][
+            :MAX_SENTENCES
+        ]
+    if not true_sentences:
         return ()
-    longer = "\n\n".join((seen.row.answer, " ".join(" ".join(text.split()) for text in true)))
-    return (Change("repetition", replace(seen.inputs, answer=longer), seen.spans),)
+    longer = "\n\n".join((examined.row.answer, " ".join(" ".join(text.split()) for text in true_sentences)))
+    return (Change("repetition", replace(examined.inputs, answer=longer), examined.spans),)
 
 
 PROBE = Probe(
@@ -34,5 +36,5 @@ PROBE = Probe(
         "compare systems by answers of like length.",
     ),
     ("answers",),
-    repeated,
+    repeat_sentences,
 )

@@ -9,9 +9,9 @@ from ragauge.labels.probe.compute import ProbeRule
 from ragauge.labels.probe.paraphrases import PARAPHRASES
 
 
-def reworded(seen: ExaminedRow, _: ProbePool) -> Sequence[Change]:
+def reword_instruction(examined: ExaminedRow, _: ProbePool) -> Sequence[Change]:
     """Every example by every paraphrase."""
-    return tuple(Change(name, seen.inputs, seen.spans, templates) for name, templates in PARAPHRASES.items())
+    return tuple(Change(name, examined.inputs, examined.spans, templates) for name, templates in PARAPHRASES.items())
 
 
 PROBE = Probe(
@@ -26,5 +26,5 @@ PROBE = Probe(
         complement=True,
     ),
     ("answers", "wording"),
-    reworded,
+    reword_instruction,
 )

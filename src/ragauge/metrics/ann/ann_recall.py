@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import ClassVar
 
 from ragauge.core.errors import UsageError
-from ragauge.core.ranking import FoundNeighbours
+from ragauge.core.ranking import FoundNeighbors
 from ragauge.metrics.base import Metric, Needs, Ratio, Undefined
 
 TOLERANCE = 1e-6
@@ -27,7 +27,7 @@ class AnnRecall(Metric):
     Undefined where nothing may be found, or a query of zeros has no direction.
     Source: Aumüller et al., ANN-Benchmarks, 2020, with a relative tolerance.
 
-    >>> AnnRecall(k=2).value(FoundNeighbours((4, 4, 7), (0.1, 0.1, 0.2), (0.1, 0.2, 0.3)))
+    >>> AnnRecall(k=2).value(FoundNeighbors((4, 4, 7), (0.1, 0.1, 0.2), (0.1, 0.2, 0.3)))
     Ratio(numerator=1, denominator=2)
     """
 
@@ -44,7 +44,7 @@ class AnnRecall(Metric):
         """What was found and what is nearest."""
         return {"found": "labels.neighbours"}
 
-    def value(self, found: FoundNeighbours) -> Ratio | Undefined:
+    def value(self, found: FoundNeighbors) -> Ratio | Undefined:
         nearest = found.nearest[: self.k]
         if not nearest:
             return Undefined(found.why or "no vector may be found")

@@ -7,7 +7,7 @@ from math import isnan
 from typing import ClassVar
 
 from ragauge.core.errors import UsageError
-from ragauge.core.ranking import FoundNeighbours
+from ragauge.core.ranking import FoundNeighbors
 from ragauge.metrics.base import Metric, Needs, Ratio, Undefined
 
 
@@ -24,7 +24,7 @@ class Filled(Metric):
     Undefined where nothing may be found, or a query of zeros has no direction.
     Source: ours; under filters, pgvector documents results that come up short (https://github.com/pgvector/pgvector).
 
-    >>> Filled(k=3).value(FoundNeighbours((4, 7), (0.1, 0.9), (0.1, 0.2, 0.3)))
+    >>> Filled(k=3).value(FoundNeighbors((4, 7), (0.1, 0.9), (0.1, 0.2, 0.3)))
     Ratio(numerator=2, denominator=3)
     """
 
@@ -41,9 +41,11 @@ class Filled(Metric):
         """What was found and what is nearest."""
         return {"found": "labels.neighbours"}
 
-    def value(self, found: FoundNeighbours) -> Ratio | Undefined:
-        places = len(found.nearest[: self.k])
-        if not places:
+    def value(self, found: FoundNeighbors) -> Ratio | Undefined:
+        n_places = len(found.nearest[: self.k])
+        if not n_places:
             return Undefined(found.why or "no vector may be found")
         pairs = zip(found.ids[: self.k], found.distances[: self.k], strict=True)
-        return Ratio(min(len({one for one, distance in pairs if not isnan(distance)}), places), places)
+        return Ratio(
+            min(len({neighbor_id for neighbor_id, distance in pairs if not isnan(distance)}), n_places), n_places
+        )

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from ragauge.metrics.base import Metric
-from ragauge.text.tokens import answer_tokens
+from ragauge.text.tokens import split_answer_tokens
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +34,6 @@ class AnswerContains(Metric):
     scale: ClassVar = "rate"
 
     def value(self, answer: str, references: Sequence[str]) -> float:
-        given = " ".join(["", *answer_tokens(answer), ""])
-        wanted = (answer_tokens(reference) for reference in references)
-        return float(any(tokens and " ".join(["", *tokens, ""]) in given for tokens in wanted))
+        answer_text = " ".join(["", *split_answer_tokens(answer), ""])
+        reference_tokens = (split_answer_tokens(reference) for reference in references)
+        return float(any(tokens and " ".join(["", *tokens, ""]) in answer_text for tokens in reference_tokens))

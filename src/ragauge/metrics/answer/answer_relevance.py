@@ -63,8 +63,8 @@ class AnswerRelevance(Metric):
         always = {"refuse": "verify_answer.refuse", "expected": "set.expected"}
         if self.by == "sentence":
             return {**always, "sentences": "rate_answer.chance"}
-        judged = {"addressed": "verify_answer.addressed"}
-        return {**always, **(judged if self.method == "judged" else {"cosines": "guess_questions.cosines"})}
+        judged_need = {"addressed": "verify_answer.addressed"}
+        return {**always, **(judged_need if self.method == "judged" else {"cosines": "guess_questions.cosines"})}
 
     def value(
         self,

@@ -7,7 +7,7 @@ from math import inf
 from typing import ClassVar
 
 from ragauge.metrics.base import Metric
-from ragauge.text.tokens import count
+from ragauge.text.tokens import count_tokens
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,4 +32,4 @@ class AnswerTokens(Metric):
     scale: ClassVar = "amount"
 
     def value(self, answer: str) -> float:
-        return float(count(answer))
+        return float(count_tokens(answer))

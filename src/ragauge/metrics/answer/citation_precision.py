@@ -9,7 +9,7 @@ from typing import ClassVar
 from ragauge.core.facts import Claim
 from ragauge.core.response import Citation, Passage
 from ragauge.metrics.base import Metric, Ratio, Undefined
-from ragauge.metrics.specifics import named, targets
+from ragauge.metrics.specifics import find_named_passages, list_targets
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +42,10 @@ class CitationPrecision(Metric):
     def value(
         self, claims: Sequence[Claim], citations: Sequence[Citation], passages: Sequence[Passage]
     ) -> Ratio | Undefined:
-        pairs = [(claim, target) for claim in claims for target in targets(claim, citations)]
+        pairs = [(claim, target) for claim in claims for target in list_targets(claim, citations)]
         if not pairs:
             return Undefined("no claim is cited for")
-        return Ratio(sum(bool(named(target, passages) & {*claim.supporting}) for claim, target in pairs), len(pairs))
+        return Ratio(
+            sum(bool(find_named_passages(target, passages) & {*claim.supporting}) for claim, target in pairs),
+            len(pairs),
+        )

@@ -9,7 +9,7 @@ from typing import ClassVar, Literal
 from ragauge.core.facts import Claim
 from ragauge.core.response import Citation, Passage
 from ragauge.metrics.base import Metric, Ratio, Undefined
-from ragauge.metrics.specifics import cited_for
+from ragauge.metrics.specifics import find_cited_passages
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +52,6 @@ class CitationRecall(Metric):
             return Undefined("the answer makes no claims")
         cited = 0
         for claim in claims:
-            right = cited_for(claim, citations, passages).intersection(claim.supporting)
+            right = find_cited_passages(claim, citations, passages).intersection(claim.supporting)
             cited += bool(right) and (self.cited == "any" or right.issuperset(claim.supporting))
         return Ratio(cited, len(claims))

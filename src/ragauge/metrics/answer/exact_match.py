@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from ragauge.metrics.base import Metric
-from ragauge.text.tokens import answer as normalised
+from ragauge.text.tokens import normalize_answer as normalised
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,5 +30,5 @@ class ExactMatch(Metric):
     scale: ClassVar = "rate"
 
     def value(self, answer: str, references: Sequence[str]) -> float:
-        given = normalised(answer)
-        return float(any(given == normalised(reference) for reference in references))
+        normalized_answer = normalised(answer)
+        return float(any(normalized_answer == normalised(reference) for reference in references))

@@ -9,7 +9,7 @@ from typing import ClassVar, Literal
 from ragauge.core.facts import Claim
 from ragauge.core.response import Passage
 from ragauge.metrics.base import Metric, Ratio, Undefined
-from ragauge.metrics.specifics import unfounded
+from ragauge.metrics.specifics import find_unfounded
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,9 +47,9 @@ class FabricatedSpecifics(Metric):
     kind: Literal["any", "number", "date", "name", "percent", "quote"] = "any"
 
     def value(self, claims: Sequence[Claim], answer: str, query: str, passages: Sequence[Passage]) -> Ratio | Undefined:
-        supported, missing = unfounded(answer, query, passages, self.kind)
+        supported, missing = find_unfounded(answer, query, passages, self.kind)
         if not supported:
             return Undefined("the answer has no specifics")
         weak = [claim for claim in claims if not claim.supporting]
-        made_up = sum(any(c.start <= mark.start < c.end for mark in places for c in weak) for places in missing)
+        made_up = sum(any(c.start <= mark.start < c.end for mark in marks for c in weak) for marks in missing)
         return Ratio(made_up, len(supported))

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import ClassVar
 
 from ragauge.metrics.base import Metric
-from ragauge.text.patterns import known, matches
+from ragauge.text.patterns import get_pattern, matches_pattern
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +32,7 @@ class FormatOk(Metric):
     pattern: str = field(metadata={"sample": "json"})
 
     def check(self) -> None:
-        known(self.pattern)
+        get_pattern(self.pattern)
 
     def value(self, answer: str) -> float:
-        return float(matches(self.pattern, answer))
+        return float(matches_pattern(self.pattern, answer))

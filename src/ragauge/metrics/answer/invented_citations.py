@@ -34,5 +34,5 @@ class InventedCitations(Metric):
     def value(self, citations: Sequence[Citation], passages: Sequence[Passage]) -> Ratio | Undefined:
         if not citations:
             return Undefined("the answer has no citations")
-        known = {name for passage in passages for name in (passage.passage_id, passage.doc_id)}
-        return Ratio(sum(citation.target not in known for citation in citations), len(citations))
+        known_ids = {name for passage in passages for name in (passage.passage_id, passage.doc_id)}
+        return Ratio(sum(citation.target not in known_ids for citation in citations), len(citations))

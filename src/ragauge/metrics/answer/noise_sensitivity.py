@@ -51,11 +51,11 @@ class NoiseSensitivity(Metric):
         misled = [
             claim.chance * (1 - r)
             for claim, r in zip(claims, agrees, strict=True)
-            if evidence.isdisjoint(_sources(claim)) == (self.source == "irrelevant")
+            if evidence.isdisjoint(_list_sources(claim)) == (self.source == "irrelevant")
         ]
         return Ratio(sum(misled), len(claims))
 
 
-def _sources(claim: Claim) -> Sequence[int]:
+def _list_sources(claim: Claim) -> Sequence[int]:
     """The passages that support a claim; where none does for certain, the one that comes closest."""
     return claim.supporting or ((claim.window.passage,) if claim.window is not None else ())

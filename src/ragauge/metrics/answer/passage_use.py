@@ -8,7 +8,7 @@ from typing import ClassVar, Literal
 
 from ragauge.metrics.base import Metric, Ratio, Undefined
 
-PARTS = ("start", "middle", "end")
+THIRDS = ("start", "middle", "end")
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,5 +40,7 @@ class PassageUse(Metric):
     def value(self, used: Sequence[bool], claimed: bool) -> Ratio | Undefined:
         if not claimed:
             return Undefined("the answer makes no claims")
-        there = [passage for n, passage in enumerate(used) if PARTS[(6 * n + 3) // (2 * len(used))] == self.part]
-        return Ratio(sum(there), len(there))
+        used_in_part = [
+            passage for n, passage in enumerate(used) if THIRDS[(6 * n + 3) // (2 * len(used))] == self.part
+        ]
+        return Ratio(sum(used_in_part), len(used_in_part))

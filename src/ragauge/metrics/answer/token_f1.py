@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from ragauge.metrics.base import Metric
-from ragauge.text.tokens import answer_tokens
+from ragauge.text.tokens import split_answer_tokens
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,13 +31,13 @@ class TokenF1(Metric):
     needs: ClassVar = {"answer": "response.answer", "references": "set.references"}
 
     def value(self, answer: str, references: Sequence[str]) -> float:
-        given = answer_tokens(answer)
-        return max(overlap(given, answer_tokens(reference)) for reference in references)
+        answer_words = split_answer_tokens(answer)
+        return max(compute_token_f1(answer_words, split_answer_tokens(reference)) for reference in references)
 
 
-def overlap(given: Sequence[str], wanted: Sequence[str]) -> float:
+def compute_token_f1(answer_words: Sequence[str], reference_words: Sequence[str]) -> float:
     """F1 of two lists of words as multisets."""
-    if not given or not wanted:
-        return float(given == wanted)
-    common = (Counter(given) & Counter(wanted)).total()
-    return 2 * common / (len(given) + len(wanted))
+    if not answer_words or not reference_words:
+        return float(answer_words == reference_words)
+    common = (Counter(answer_words) & Counter(reference_words)).total()
+    return 2 * common / (len(answer_words) + len(reference_words))

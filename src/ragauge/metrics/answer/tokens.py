@@ -9,7 +9,7 @@ from typing import ClassVar
 
 from ragauge.metrics.base import Metric, NotApplicable
 
-WAYS = ("input", "output")
+MAIN_KINDS = ("input", "output")
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,8 +41,8 @@ class Tokens(Metric):
 
     def value(self, counts: Mapping[str, int]) -> float | NotApplicable:
         if self.of == "all":
-            whole = [counts["total"]] if "total" in counts else [counts[way] for way in WAYS if way in counts]
-            return float(sum(whole or counts.values()))
+            totals = [counts["total"]] if "total" in counts else [counts[way] for way in MAIN_KINDS if way in counts]
+            return float(sum(totals or counts.values()))
         if self.of in counts:
             return float(counts[self.of])
         return NotApplicable(f"no {self.of} tokens recorded")

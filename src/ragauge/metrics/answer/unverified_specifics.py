@@ -8,7 +8,7 @@ from typing import ClassVar, Literal
 
 from ragauge.core.response import Passage
 from ragauge.metrics.base import Metric, Ratio, Undefined
-from ragauge.metrics.specifics import unfounded
+from ragauge.metrics.specifics import find_unfounded
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +38,7 @@ class UnverifiedSpecifics(Metric):
     kind: Literal["any", "number", "date", "name", "percent", "quote"] = "any"
 
     def value(self, answer: str, query: str, passages: Sequence[Passage]) -> Ratio | Undefined:
-        supported, missing = unfounded(answer, query, passages, self.kind)
+        supported, missing = find_unfounded(answer, query, passages, self.kind)
         if not supported:
             return Undefined("the answer has no specifics")
         return Ratio(len(missing), len(supported))

@@ -8,7 +8,7 @@ from typing import ClassVar, Literal
 
 from ragauge.core.errors import UsageError
 from ragauge.metrics.base import Metric, Needs, Ratio, Undefined
-from ragauge.metrics.context.rank_weights import ranked_precision
+from ragauge.metrics.context.rank_weights import compute_ranked_precision
 
 USEFUL = {"question": "rate_passages.chance", "reference": "verify_reference.useful", "answer": "verify_answer.used"}
 
@@ -72,4 +72,4 @@ class ContextPrecision(Metric):
             return Undefined("nothing was retrieved")
         if not claimed:
             return Undefined("the answer makes no claims")
-        return ranked_precision(useful) if self.ranked else Ratio(sum(useful), len(useful))
+        return compute_ranked_precision(useful) if self.ranked else Ratio(sum(useful), len(useful))

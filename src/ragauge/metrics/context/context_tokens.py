@@ -9,7 +9,7 @@ from typing import ClassVar
 
 from ragauge.core.response import Passage
 from ragauge.metrics.base import Metric
-from ragauge.text.tokens import count
+from ragauge.text.tokens import count_tokens
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,4 +34,4 @@ class ContextTokens(Metric):
     scale: ClassVar = "amount"
 
     def value(self, passages: Sequence[Passage]) -> float:
-        return float(sum(count(passage.text or "") for passage in passages))
+        return float(sum(count_tokens(passage.text or "") for passage in passages))

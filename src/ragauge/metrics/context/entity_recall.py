@@ -8,7 +8,7 @@ from typing import ClassVar
 
 from ragauge.core.response import Passage
 from ragauge.metrics.base import Metric, NotApplicable, Ratio
-from ragauge.text.specifics import Haystack, find, found_in
+from ragauge.text.specifics import Haystack, find_specifics, is_found_in
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,9 +34,9 @@ class EntityRecall(Metric):
     separable: ClassVar = True
 
     def value(self, references: Sequence[str], passages: Sequence[Passage]) -> Ratio | NotApplicable:
-        specifics = find(references[0], ("name", "number", "date", "percent"))
+        specifics = find_specifics(references[0], ("name", "number", "date", "percent"))
         entities = {(specific.kind, specific.normal, specific.unit): specific for specific in specifics}
         if not entities:
             return NotApplicable("the reference holds no name, number or date")
         haystack = Haystack.of(passage.text or "" for passage in passages)
-        return Ratio(sum(found_in(entity, haystack) for entity in entities.values()), len(entities))
+        return Ratio(sum(is_found_in(entity, haystack) for entity in entities.values()), len(entities))

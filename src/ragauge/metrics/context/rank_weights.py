@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 
-def ranked_precision(useful: Sequence[float]) -> float:
+def compute_ranked_precision(useful: Sequence[float]) -> float:
     """Mean, over the useful ranks i, of the share of useful among the first i; 0 when none is useful.
 
     Of probabilities v: the expected sum of those shares, Σ v[i] (1 + Σ_{j<i} v[j]) / i, over the expected number of
     useful ranks, Σ v[i]. With 0 and 1 that is the same mean.
 
-    >>> ranked_precision([True, False, False]), ranked_precision([False, True]), ranked_precision([False])
+    >>> (compute_ranked_precision([True, False, False]), compute_ranked_precision([False, True]),
+    ...     compute_ranked_precision([False]))
     (1.0, 0.5, 0.0)
     """
     hits = total = 0.0

@@ -42,11 +42,13 @@ class StalePassageRate(Metric):
         dates: dict[str, list[str]] = {}
         for passage in passages:
             dates.setdefault(passage.doc_id, []).append(passage.updated_at or "")
-        stale = [p.superseded_by or any(_older(p.updated_at or "", date) for date in dates[p.doc_id]) for p in passages]
+        stale = [
+            p.superseded_by or any(_is_older(p.updated_at or "", date) for date in dates[p.doc_id]) for p in passages
+        ]
         return Ratio(sum(map(bool, stale)), len(passages))
 
 
-def _older(date: str, other: str) -> bool:
+def _is_older(date: str, other: str) -> bool:
     """Whether one ISO date is earlier than another, as far as both go: a day is not earlier than an hour of it."""
-    known = min(len(date), len(other))
-    return date[:known] < other[:known]
+    length = min(len(date), len(other))
+    return date[:length] < other[:length]

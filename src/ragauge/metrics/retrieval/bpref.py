@@ -37,8 +37,8 @@ class Bpref(Metric):
         if not n_relevant:
             return NotApplicable("no relevant labels")
         n_other = sum(0 <= grade < self.rel for grade, _ in ranking.items)
-        least = min(0.0, self.rel)
-        returned = sorted((rank, grade < self.rel) for grade, rank in ranking.items if rank and grade >= least)
+        min_grade = min(0.0, self.rel)
+        returned = sorted((rank, grade < self.rel) for grade, rank in ranking.items if rank and grade >= min_grade)
         above, total = 0, 0.0
         for _, other in returned:
             above += other

@@ -40,9 +40,9 @@ class F1(Metric):
             return NotApplicable("no relevant labels")
         cutoff = self.k or ranking.n_returned
         hits = sum(rank is not None and rank <= cutoff for rank in ranks)
-        places = hits + sum(grade >= self.rel and rank <= cutoff for grade, rank in ranking.again)
+        n_places = hits + sum(grade >= self.rel and rank <= cutoff for grade, rank in ranking.again)
         if not hits:
             return Ratio(0, cutoff + len(ranks))
         # 2 / (1/P + 1/R), times the hits: with one chunk a document, 2 hits over k + #L
-        size = cutoff if places == hits else cutoff * hits / places
+        size = cutoff if n_places == hits else cutoff * hits / n_places
         return Ratio(2 * hits, size + len(ranks))

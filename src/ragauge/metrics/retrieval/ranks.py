@@ -50,9 +50,9 @@ class Rankings(Mapping[str, Ranking]):
     def __getitem__(self, query_id: str) -> Ranking:
         i = self._index[query_id]
         items = slice(self._items_from[i], self._items_from[i + 1])
-        judged = slice(self._judged_from[i], self._judged_from[i + 1])
+        judged_slice = slice(self._judged_from[i], self._judged_from[i + 1])
         graded = zip(self._grades[items], self._ranks[items], strict=True)
-        return Ranking(self.n_returned[i], tuple(graded), tuple(self._judged[judged]))
+        return Ranking(self.n_returned[i], tuple(graded), tuple(self._judged[judged_slice]))
 
     @property
     def n_judged_returned(self) -> int:
@@ -60,7 +60,7 @@ class Rankings(Mapping[str, Ranking]):
         return len(self._judged)
 
 
-def rankings(qrels: pl.DataFrame, results: pl.DataFrame) -> Rankings:
+def compute_rankings(qrels: pl.DataFrame, results: pl.DataFrame) -> Rankings:
     """The ranks of the judged documents of every query, in one pass over the results.
 
     A document's rank is that of its first copy; an item's (a document, or a group of which any one will do) is its
@@ -75,8 +75,8 @@ def rankings(qrels: pl.DataFrame, results: pl.DataFrame) -> Rankings:
     import polars as pl
 
     pair = ["query_id", "doc_id"]
-    qrels, heads, starts = _settled(qrels)
-    lengths, pieces = _lengths(results)
+    qrels, block_ids, starts = _normalize_labels(qrels)
+    lengths, pieces = _count_rows(results)
     first = (
         results.lazy()
         .filter(pl.col("doc_id").is_in(qrels["doc_id"].implode()))  # cheap, and leaves few to join
@@ -85,16 +85,18 @@ def rankings(qrels: pl.DataFrame, results: pl.DataFrame) -> Rankings:
         .agg(pl.col("rank").min().cast(pl.Int64))
     )
     ranked = qrels.lazy().join(first, on=pair, how="left", maintain_order="left").select("rank").collect().to_series()
-    ids = heads.to_list()
+    ids = block_ids.to_list()
     index = {query_id: i for i, query_id in enumerate(ids)}
     label_query = np.repeat(np.arange(len(ids)), np.diff(starts, append=qrels.height))
     label_rank = ranked.fill_null(0).to_numpy()
-    grades, ranks, item_query = _items(qrels, label_query, label_rank)
-    there = label_rank > 0
-    most = int(label_rank.max(initial=0)) + 1  # a rank holds one document, so equal pairs are one document
-    judged_query, judged_rank = np.divmod(np.unique(label_query[there] * most + label_rank[there]), most)
+    grades, ranks, item_query = _group_items(qrels, label_query, label_rank)
+    is_returned = label_rank > 0
+    n_ranks = int(label_rank.max(initial=0)) + 1  # a rank holds one document, so equal pairs are one document
+    judged_query, judged_rank = np.divmod(
+        np.unique(label_query[is_returned] * n_ranks + label_rank[is_returned]), n_ranks
+    )
 
-    def ends(query: Any) -> list[int]:
+    def build_offsets(query: Any) -> list[int]:
         return [0, *np.cumsum(np.bincount(query, minlength=len(ids))).tolist()]
 
     return Rankings(
@@ -104,30 +106,30 @@ def rankings(qrels: pl.DataFrame, results: pl.DataFrame) -> Rankings:
         pieces=pieces,
         _grades=grades.tolist(),
         _ranks=[rank or None for rank in ranks.tolist()],
-        _items_from=ends(item_query),
+        _items_from=build_offsets(item_query),
         _judged=judged_rank.tolist(),
-        _judged_from=ends(judged_query),
+        _judged_from=build_offsets(judged_query),
         _index=index,
     )
 
 
-def _settled(qrels: pl.DataFrame) -> tuple[pl.DataFrame, pl.Series, Any]:
+def _normalize_labels(qrels: pl.DataFrame) -> tuple[pl.DataFrame, pl.Series, Any]:
     """The labels with those of a query together and each document in one item; and where each query begins."""
     import polars as pl
 
-    heads, starts = _blocks(qrels)
-    if heads.n_unique() < len(heads):
+    block_ids, starts = _find_blocks(qrels)
+    if block_ids.n_unique() < len(block_ids):
         qrels = qrels.with_row_index("row").sort(pl.col("row").min().over("query_id"), maintain_order=True)
-        heads, starts = _blocks(qrels)
+        block_ids, starts = _find_blocks(qrels)
     pair = ["query_id", "doc_id"]
     if qrels.select(pair).is_duplicated().any():
         best = qrels.sort("grade", "item", descending=[True, False]).unique(pair, keep="first", maintain_order=True)
         qrels = qrels.join(best, on=[*pair, "item"], how="semi", maintain_order="left")
-        heads, starts = _blocks(qrels)
-    return qrels, heads, starts
+        block_ids, starts = _find_blocks(qrels)
+    return qrels, block_ids, starts
 
 
-def _items(qrels: pl.DataFrame, query: Any, rank: Any) -> tuple[Any, Any, Any]:
+def _group_items(qrels: pl.DataFrame, query: Any, rank: Any) -> tuple[Any, Any, Any]:
     """Grade, best rank (0 = not returned) and query number of every item, from those of every label."""
     import numpy as np
 
@@ -138,31 +140,31 @@ def _items(qrels: pl.DataFrame, query: Any, rank: Any) -> tuple[Any, Any, Any]:
     starts = np.flatnonzero((np.diff(query, prepend=-1) != 0) | (np.diff(item, prepend=item[:1]) != 0))
     if len(starts) == 0:
         return grade, rank, query
-    most = np.iinfo(np.int64).max
-    best = np.minimum.reduceat(np.where(rank > 0, rank, most), starts)
-    return grade[starts], np.where(best == most, 0, best), query[starts]
+    max_rank = np.iinfo(np.int64).max
+    best = np.minimum.reduceat(np.where(rank > 0, rank, max_rank), starts)
+    return grade[starts], np.where(best == max_rank, 0, best), query[starts]
 
 
-def _blocks(frame: pl.DataFrame) -> tuple[pl.Series, Any]:
+def _find_blocks(frame: pl.DataFrame) -> tuple[pl.Series, Any]:
     """The query ids where a block of rows of one query begins, and the numbers of those rows."""
-    starts = ranking.starts(frame["query_id"])
+    starts = ranking.find_query_starts(frame["query_id"])
     return frame["query_id"].gather(starts), starts
 
 
-def _lengths(results: pl.DataFrame) -> tuple[dict[str, int], Any]:
+def _count_rows(results: pl.DataFrame) -> tuple[dict[str, int], Any]:
     """Query id -> number of its rows; and where each query begins, if its rows stand together: then none is hashed."""
     import numpy as np
     import polars as pl
 
-    heads, starts = _blocks(results)
+    block_ids, starts = _find_blocks(results)
     if len(starts) == (results["rank"] == 1).sum():  # as many blocks as queries, since each has one first rank
         n = np.diff(starts, append=results.height)
-        return dict(zip(heads.to_list(), n.tolist(), strict=True)), starts
+        return dict(zip(block_ids.to_list(), n.tolist(), strict=True)), starts
     counted = results.group_by("query_id", maintain_order=True).agg(pl.len())
     return dict(counted.iter_rows()), None
 
 
-def of_responses(pairs: Sequence[tuple[Example, Response]]) -> list[Ranking | None]:
+def rank_responses(pairs: Sequence[tuple[Example, Response]]) -> list[Ranking | None]:
     """One Ranking a response, in order; None where there are no labels or the passages were not recorded.
 
     Where a set labels chunks and no documents, the ranking is that of its chunks.
@@ -172,25 +174,27 @@ def of_responses(pairs: Sequence[tuple[Example, Response]]) -> list[Ranking | No
     labels: dict[str, list[Any]] = {"query_id": [], "item": [], "doc_id": [], "grade": []}
     passages: dict[str, list[Any]] = {"query_id": [], "doc_id": [], "rank": []}
     for n, (example, response) in enumerate(pairs):
-        judged_items, ids = labelled(example, response)
+        judged_items, ids = list_labels(example, response)
         if not judged_items or response.passages is None:
             continue
         key = str(n)  # not the query_id: a batch may hold several responses to one question
-        for item, judged in enumerate(judged_items):
-            members = judged.doc_ids
+        for item, label in enumerate(judged_items):
+            members = label.doc_ids
             labels["query_id"] += [key] * len(members)
             labels["item"] += [item] * len(members)
             labels["doc_id"] += members
-            labels["grade"] += [float(judged.grade)] * len(members)
+            labels["grade"] += [float(label.grade)] * len(members)
         passages["query_id"] += [key] * len(response.passages)
         passages["doc_id"] += ids
         passages["rank"] += range(1, len(response.passages) + 1)
     types = {"query_id": pl.String, "item": pl.Int64, "doc_id": pl.String, "grade": pl.Float64, "rank": pl.Int64}
-    ranked = rankings(*(pl.DataFrame(part, {name: types[name] for name in part}) for part in (labels, passages)))
-    return [_with_chunks(ranked.get(str(n)), *pair) for n, pair in enumerate(pairs)]
+    ranked = compute_rankings(
+        *(pl.DataFrame(columns, {name: types[name] for name in columns}) for columns in (labels, passages))
+    )
+    return [_add_chunks(ranked.get(str(n)), *pair) for n, pair in enumerate(pairs)]
 
 
-def labelled(example: Example, response: Response) -> tuple[tuple[Relevant, ...], list[str]]:
+def list_labels(example: Example, response: Response) -> tuple[tuple[Relevant, ...], list[str]]:
     """The labels that rankings are measured by, and what they call each passage: its document, else its chunk."""
     handed = response.passages or ()
     if example.relevant or not example.relevant_chunks:
@@ -198,31 +202,31 @@ def labelled(example: Example, response: Response) -> tuple[tuple[Relevant, ...]
     return example.relevant_chunks, [passage.passage_id for passage in handed]
 
 
-def _with_chunks(ranking: Ranking | None, example: Example, response: Response) -> Ranking | None:
+def _add_chunks(ranking: Ranking | None, example: Example, response: Response) -> Ranking | None:
     """The ranking with the further chunks of its documents; a passage that stands twice is one chunk."""
     passages = response.passages or ()
     if ranking is None or not example.relevant or len({passage.doc_id for passage in passages}) == len(passages):
         return ranking
     grades = {passages[rank - 1].doc_id: grade for grade, rank in ranking.items if rank is not None}
     first = {rank for _, rank in ranking.items}
-    seen = {passages[rank - 1].passage_id for rank in first if rank is not None}
+    chunk_ids = {passages[rank - 1].passage_id for rank in first if rank is not None}
     again = []
     for rank, passage in enumerate(passages, 1):
-        if passage.doc_id in grades and passage.passage_id not in seen:
-            seen.add(passage.passage_id)
+        if passage.doc_id in grades and passage.passage_id not in chunk_ids:
+            chunk_ids.add(passage.passage_id)
             again.append((grades[passage.doc_id], rank))
     return replace(ranking, again=tuple(again)) if again else ranking
 
 
-def of_chunks(example: Example, response: Response) -> Ranking:
+def rank_chunks(example: Example, response: Response) -> Ranking:
     """The ranks of the judged chunks of one response, by passage_id."""
     ids = [passage.passage_id for passage in response.passages or ()]
     ranks: dict[str, int] = {}
     for rank, doc_id in enumerate(ids, 1):
         ranks.setdefault(doc_id, rank)
     items = tuple(
-        (float(judged.grade), min((ranks[chunk] for chunk in judged.doc_ids if chunk in ranks), default=None))
-        for judged in example.relevant_chunks or ()
+        (float(label.grade), min((ranks[chunk] for chunk in label.doc_ids if chunk in ranks), default=None))
+        for label in example.relevant_chunks or ()
     )
-    known = {chunk for judged in example.relevant_chunks or () for chunk in judged.doc_ids}
-    return Ranking(len(ids), items, tuple(sorted(ranks[chunk] for chunk in known & ranks.keys())))
+    judged_chunks = {chunk for label in example.relevant_chunks or () for chunk in label.doc_ids}
+    return Ranking(len(ids), items, tuple(sorted(ranks[chunk] for chunk in judged_chunks & ranks.keys())))

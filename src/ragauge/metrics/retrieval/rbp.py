@@ -7,7 +7,7 @@ from typing import ClassVar
 
 from ragauge.core.errors import UsageError
 from ragauge.core.ranking import Ranking
-from ragauge.metrics.base import Metric, NotApplicable, shown
+from ragauge.metrics.base import Metric, NotApplicable, format_parameter
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +35,9 @@ class Rbp(Metric):
 
     def __post_init__(self) -> None:
         if not 0 < self.p < 1:
-            raise UsageError(f"rbp: p must be a number between 0 and 1, got {shown(self.p)}. Write rbp:p=0.8.")
+            raise UsageError(
+                f"rbp: p must be a number between 0 and 1, got {format_parameter(self.p)}. Write rbp:p=0.8."
+            )
 
     def value(self, ranking: Ranking) -> float | NotApplicable:
         ranks = [rank for grade, rank in ranking.items if grade >= self.rel]

@@ -7,7 +7,7 @@ from typing import ClassVar
 
 from ragauge.core.ranking import GoldOverlap
 from ragauge.metrics.base import Metric, Needs, NotApplicable, Ratio
-from ragauge.metrics.spans.span_coverage import Fill, Unit, attainable, check, size
+from ragauge.metrics.spans.span_coverage import Fill, Unit, check_parameters, compute_attainable, count_units
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +39,7 @@ class AttainableRecall(Metric):
     k: int | None = None
 
     def __post_init__(self) -> None:
-        check(self.name(), self.unit, self.k, self.budget, self.fill)
+        check_parameters(self.name(), self.unit, self.k, self.budget, self.fill)
 
     @property
     def needs(self) -> Needs:
@@ -51,5 +51,5 @@ class AttainableRecall(Metric):
             return NotApplicable("no gold spans")
         if overlap.touching is None:
             return NotApplicable("the chunks of the index are not known")
-        reached, _ = attainable(overlap, self.k, self.budget, self.fill)
-        return Ratio(reached, size(overlap.gold))
+        reached, _ = compute_attainable(overlap, self.k, self.budget, self.fill)
+        return Ratio(reached, count_units(overlap.gold))

@@ -7,7 +7,7 @@ from typing import ClassVar
 
 from ragauge.core.ranking import GoldOverlap
 from ragauge.metrics.base import Metric, Needs, NotApplicable, Ratio
-from ragauge.metrics.spans.span_coverage import Unit, covered, merged, size
+from ragauge.metrics.spans.span_coverage import Unit, count_covered, count_units, merge_spans
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,4 +42,6 @@ class PrecisionOmega(Metric):
             return NotApplicable("no gold spans")
         if overlap.touching is None:
             return NotApplicable("the chunks of the index are not known")
-        return Ratio(covered(overlap.gold, overlap.touching), size(merged((*overlap.gold, *overlap.touching))))
+        return Ratio(
+            count_covered(overlap.gold, overlap.touching), count_units(merge_spans((*overlap.gold, *overlap.touching)))
+        )

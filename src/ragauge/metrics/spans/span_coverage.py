@@ -11,13 +11,13 @@ from ragauge.core.ranking import GoldOverlap
 
 Fill = Literal["cut", "whole"]
 Unit = Literal["token", "char"]
-MOST_TRIED = 12  # touching chunks of which every choice is tried
+MAX_TRIED_CHUNKS = 12  # touching chunks of which every choice is tried
 
 
-def merged(spans: Sequence[Span]) -> tuple[Span, ...]:
+def merge_spans(spans: Sequence[Span]) -> tuple[Span, ...]:
     """The same places without overlaps: in order of document and start, spans that touch made one, empty ones gone.
 
-    >>> [(span.start, span.end) for span in merged([Span("d", 4, 9), Span("d", 0, 5), Span("d", 12, 12)])]
+    >>> [(span.start, span.end) for span in merge_spans([Span("d", 4, 9), Span("d", 0, 5), Span("d", 12, 12)])]
     [(0, 9)]
     """
     joined: list[Span] = []
@@ -32,17 +32,17 @@ def merged(spans: Sequence[Span]) -> tuple[Span, ...]:
     return tuple(joined)
 
 
-def size(spans: Sequence[Span]) -> int:
+def count_units(spans: Sequence[Span]) -> int:
     """Units of all spans together; what stands in two counts twice."""
     return sum(span.end - span.start for span in spans)
 
 
-def covered(gold: Sequence[Span], spans: Sequence[Span]) -> int:
+def count_covered(gold: Sequence[Span], spans: Sequence[Span]) -> int:
     """Units of the gold spans that stand in at least one of the spans; `gold` is merged."""
-    return mask_of(gold, spans).bit_count()
+    return build_mask(gold, spans).bit_count()
 
 
-def mask_of(gold: Sequence[Span], spans: Sequence[Span]) -> int:
+def build_mask(gold: Sequence[Span], spans: Sequence[Span]) -> int:
     """The gold units that stand in the spans, one bit a unit."""
     mask = offset = 0
     for gold_span in gold:
@@ -54,72 +54,73 @@ def mask_of(gold: Sequence[Span], spans: Sequence[Span]) -> int:
     return mask
 
 
-def first(spans: Sequence[Span], k: int | None, budget: int | None, fill: Fill) -> Sequence[Span]:
+def take_first(spans: Sequence[Span], k: int | None, budget: int | None, fill: Fill) -> Sequence[Span]:
     """The first k spans, or the first that fill a budget: `cut` shortens the last one, `whole` leaves it out.
 
     >>> chunks = [Span("d", 0, 6), Span("d", 8, 14)]
-    >>> [span.end for span in first(chunks, None, 9, "cut")], [span.end for span in first(chunks, None, 9, "whole")]
+    >>> ([span.end for span in take_first(chunks, None, 9, "cut")],
+    ...     [span.end for span in take_first(chunks, None, 9, "whole")])
     ([6, 11], [6])
     """
     if budget is None:
         return spans if k is None else spans[:k]
-    kept: list[Span] = []
-    left = budget
+    selected: list[Span] = []
+    remaining = budget
     for span in spans:
         length = span.end - span.start
-        if length > left:
-            if fill == "cut" and left:
-                kept.append(Span(span.doc_id, span.start, span.start + left))
+        if length > remaining:
+            if fill == "cut" and remaining:
+                selected.append(Span(span.doc_id, span.start, span.start + remaining))
             break
-        kept.append(span)
-        left -= length
-    return kept
+        selected.append(span)
+        remaining -= length
+    return selected
 
 
-def attainable(overlap: GoldOverlap, k: int | None, budget: int | None, fill: Fill) -> tuple[int, bool]:
+def compute_attainable(overlap: GoldOverlap, k: int | None, budget: int | None, fill: Fill) -> tuple[int, bool]:
     """The most gold units that any choice of chunks holds under a cutoff or a budget, and whether that is exact.
 
     Up to 12 touching chunks every choice is tried. Of more, the chunk that adds most is taken until nothing fits, and
     what was retrieved counts where it holds more: a lower bound.
     """
     chunks = overlap.touching or ()
-    most, room = (len(chunks) if k is None else k), (size(chunks) if budget is None else budget)
-    if len(chunks) <= most and size(chunks) <= room:
-        return covered(overlap.gold, chunks), True
-    if len(chunks) <= MOST_TRIED:
-        return _best_choice(overlap.gold, chunks, most, room, fill), True
-    chosen: list[Span] = []
-    for _ in range(min(most, len(chunks))):
-        left = room - size(chosen)
-        cuts = [first([chunk], None, left, fill) for chunk in chunks]
-        best = max(cuts, key=lambda cut: covered(overlap.gold, [*chosen, *cut]))
-        if covered(overlap.gold, [*chosen, *best]) == covered(overlap.gold, chosen):
+    max_chunks, room = (len(chunks) if k is None else k), (count_units(chunks) if budget is None else budget)
+    if len(chunks) <= max_chunks and count_units(chunks) <= room:
+        return count_covered(overlap.gold, chunks), True
+    if len(chunks) <= MAX_TRIED_CHUNKS:
+        return _find_best_choice(overlap.gold, chunks, max_chunks, room, fill), True
+    selected: list[Span] = []
+    for _ in range(min(max_chunks, len(chunks))):
+        remaining = room - count_units(selected)
+        cuts = [take_first([chunk], None, remaining, fill) for chunk in chunks]
+        best = max(cuts, key=lambda cut: count_covered(overlap.gold, [*selected, *cut]))
+        if count_covered(overlap.gold, [*selected, *best]) == count_covered(overlap.gold, selected):
             break
-        chosen += best
-    returned = first(overlap.retrieved, k, budget, fill)
-    return max(covered(overlap.gold, chosen), covered(overlap.gold, returned)), False
+        selected += best
+    returned = take_first(overlap.retrieved, k, budget, fill)
+    return max(count_covered(overlap.gold, selected), count_covered(overlap.gold, returned)), False
 
 
-def _best_choice(gold: Sequence[Span], chunks: Sequence[Span], most: int, room: int, fill: Fill) -> int:
+def _find_best_choice(gold: Sequence[Span], chunks: Sequence[Span], max_chunks: int, room: int, fill: Fill) -> int:
     """Over every choice of whole chunks that fits, and one more cut to what is left."""
-    masks, best = [mask_of(gold, [chunk]) for chunk in chunks], 0
+    masks, best = [build_mask(gold, [chunk]) for chunk in chunks], 0
     stack = [(0, 0, 0, room)]  # next chunk, how many taken, what they hold, what is left
     while stack:
-        at, taken, mask, left = stack.pop()
+        next_index, taken, mask, remaining = stack.pop()
         best = max(best, mask.bit_count())
-        if taken == most:
+        if taken == max_chunks:
             continue
         for index in range(len(chunks) if fill == "cut" else 0):
-            cut = first([chunks[index]], None, left, "cut")
-            best = max(best, (mask | mask_of(gold, cut)).bit_count())
-        for following in range(at, len(chunks)):
+            cut = take_first([chunks[index]], None, remaining, "cut")
+            best = max(best, (mask | build_mask(gold, cut)).bit_count())
+        for following in range(next_index, len(chunks)):
             length = chunks[following].end - chunks[following].start
-            if length <= left:
-                stack.append((following + 1, taken + 1, mask | masks[following], left - length))
+            if length <= remaining:
+                stack.append((following + 1, taken + 1, mask | masks[following], remaining - length))
     return best
 
 
-def check(name: str, unit: Unit, k: int | None, budget: int | None, fill: Fill) -> None:
+def check_parameters(name: str, unit: Unit, k: int | None, budget: int | None, fill: Fill) -> None:
     """UsageError where parameters do not go together."""
     if k is not None and budget is not None:
         raise UsageError(f"{name}: a cutoff and a budget do not go together. Write {name}@5 or {name}:budget=1024.")

@@ -7,7 +7,7 @@ from typing import ClassVar
 
 from ragauge.core.ranking import GoldOverlap
 from ragauge.metrics.base import Metric, Needs, NotApplicable, Ratio
-from ragauge.metrics.spans.span_coverage import Fill, Unit, check, covered, first, size
+from ragauge.metrics.spans.span_coverage import Fill, Unit, check_parameters, count_covered, count_units, take_first
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +39,7 @@ class TokenIou(Metric):
     k: int | None = None
 
     def __post_init__(self) -> None:
-        check(self.name(), self.unit, self.k, self.budget, self.fill)
+        check_parameters(self.name(), self.unit, self.k, self.budget, self.fill)
 
     @property
     def needs(self) -> Needs:
@@ -49,6 +49,6 @@ class TokenIou(Metric):
     def value(self, overlap: GoldOverlap) -> Ratio | NotApplicable:
         if not overlap.gold:
             return NotApplicable("no gold spans")
-        chunks = first(overlap.retrieved, self.k, self.budget, self.fill)
-        shared = covered(overlap.gold, chunks)
-        return Ratio(shared, size(chunks) + size(overlap.gold) - shared)
+        chunks = take_first(overlap.retrieved, self.k, self.budget, self.fill)
+        shared = count_covered(overlap.gold, chunks)
+        return Ratio(shared, count_units(chunks) + count_units(overlap.gold) - shared)

@@ -7,7 +7,15 @@ from typing import ClassVar, Literal
 
 from ragauge.core.ranking import GoldOverlap
 from ragauge.metrics.base import Metric, Needs, NotApplicable, Ratio
-from ragauge.metrics.spans.span_coverage import Fill, Unit, check, covered, first, merged, size
+from ragauge.metrics.spans.span_coverage import (
+    Fill,
+    Unit,
+    check_parameters,
+    count_covered,
+    count_units,
+    merge_spans,
+    take_first,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +48,7 @@ class TokenPrecision(Metric):
     k: int | None = None
 
     def __post_init__(self) -> None:
-        check(self.name(), self.unit, self.k, self.budget, self.fill)
+        check_parameters(self.name(), self.unit, self.k, self.budget, self.fill)
 
     @property
     def needs(self) -> Needs:
@@ -50,5 +58,7 @@ class TokenPrecision(Metric):
     def value(self, overlap: GoldOverlap) -> Ratio | NotApplicable:
         if not overlap.gold:
             return NotApplicable("no gold spans")
-        chunks = first(overlap.retrieved, self.k, self.budget, self.fill)
-        return Ratio(covered(overlap.gold, chunks), size(chunks if self.overlap == "count" else merged(chunks)))
+        chunks = take_first(overlap.retrieved, self.k, self.budget, self.fill)
+        return Ratio(
+            count_covered(overlap.gold, chunks), count_units(chunks if self.overlap == "count" else merge_spans(chunks))
+        )

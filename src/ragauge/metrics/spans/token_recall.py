@@ -7,7 +7,7 @@ from typing import ClassVar
 
 from ragauge.core.ranking import GoldOverlap
 from ragauge.metrics.base import Metric, Needs, NotApplicable, Ratio
-from ragauge.metrics.spans.span_coverage import Fill, Unit, check, covered, first, size
+from ragauge.metrics.spans.span_coverage import Fill, Unit, check_parameters, count_covered, count_units, take_first
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +38,7 @@ class TokenRecall(Metric):
     k: int | None = None
 
     def __post_init__(self) -> None:
-        check(self.name(), self.unit, self.k, self.budget, self.fill)
+        check_parameters(self.name(), self.unit, self.k, self.budget, self.fill)
 
     @property
     def needs(self) -> Needs:
@@ -48,5 +48,5 @@ class TokenRecall(Metric):
     def value(self, overlap: GoldOverlap) -> Ratio | NotApplicable:
         if not overlap.gold:
             return NotApplicable("no gold spans")
-        chunks = first(overlap.retrieved, self.k, self.budget, self.fill)
-        return Ratio(covered(overlap.gold, chunks), size(overlap.gold))
+        chunks = take_first(overlap.retrieved, self.k, self.budget, self.fill)
+        return Ratio(count_covered(overlap.gold, chunks), count_units(overlap.gold))

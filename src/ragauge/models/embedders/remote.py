@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     Rows = npt.NDArray[np.float32]
 
-MOST = 256  # texts in one request; providers take 2,048 and bound their tokens together
+MAX_TEXTS = 256  # texts in one request; providers take 2,048 and bound their tokens together
 
 
 class ProviderVectors(NamedTuple):
@@ -25,7 +25,7 @@ class ProviderVectors(NamedTuple):
     served: str
 
 
-Embed = Callable[[Sequence[str]], Awaitable[ProviderVectors]]
+EmbedCall = Callable[[Sequence[str]], Awaitable[ProviderVectors]]
 
 
 class RemoteEmbedder:
@@ -36,7 +36,7 @@ class RemoteEmbedder:
     """
 
     def __init__(
-        self, name: ModelName, embed: Embed, close: Callable[[], Awaitable[None]], most: int | None = None
+        self, name: ModelName, embed: EmbedCall, close: Callable[[], Awaitable[None]], max_texts: int | None = None
     ) -> None:
         """An embedder.
 
@@ -44,10 +44,10 @@ class RemoteEmbedder:
             name: which.
             embed: one request; CallError where it brings nothing.
             close: closes its connections.
-            most: texts in one request; None = MOST.
+            max_texts: texts in one request; None = MOST.
         """
         self._name, self._embed, self._close = name, embed, close
-        self._most = most or MOST
+        self._most = max_texts or MAX_TEXTS
         self._length = 0  # of a vector; 0 before the first
 
     @property
@@ -60,14 +60,14 @@ class RemoteEmbedder:
         import numpy as np
 
         texts = [text for _, text in ask.messages]
-        places = [n for n, text in enumerate(texts) if text.strip()]
+        indices = [n for n, text in enumerate(texts) if text.strip()]
         rows: Rows | None = None
         tokens, served = 0, ""
-        for start in range(0, len(places), self._most):
-            part = places[start : start + self._most]
-            found, used, served = await self._vectors([texts[n] for n in part])
-            rows = np.zeros((len(texts), found.shape[1]), dtype=np.float32) if rows is None else rows
-            rows[part] = found
+        for start in range(0, len(indices), self._most):
+            batch = indices[start : start + self._most]
+            vectors, used, served = await self._request_vectors([texts[n] for n in batch])
+            rows = np.zeros((len(texts), vectors.shape[1]), dtype=np.float32) if rows is None else rows
+            rows[batch] = vectors
             tokens += used
         if rows is None:
             rows = np.zeros((len(texts), self._length or 1), dtype=np.float32)
@@ -77,24 +77,24 @@ class RemoteEmbedder:
         """Closes its connections."""
         await self._close()
 
-    async def _vectors(self, texts: Sequence[str]) -> tuple[Rows, int, str]:
+    async def _request_vectors(self, texts: Sequence[str]) -> tuple[Rows, int, str]:
         """One row a text, the tokens paid for, and who served them."""
         import numpy as np
 
-        said = await self._embed(texts)
-        tokens = said.tokens
+        response = await self._embed(texts)
+        tokens = response.tokens
         try:
-            rows = np.asarray(said.rows, dtype=np.float32)
+            rows = np.asarray(response.rows, dtype=np.float32)
         except (TypeError, ValueError):
             rows = np.zeros(0, dtype=np.float32)
         right = rows.ndim == 2 and len(rows) == len(texts) and rows.shape[1] > 0 and bool(np.isfinite(rows).all())
         if not right or (self._length and rows.shape[1] != self._length):
-            lengths = sorted({len(row) if isinstance(row, Sequence) else 0 for row in said.rows})
+            lengths = sorted({len(row) if isinstance(row, Sequence) else 0 for row in response.rows})
             expected = f" of {self._length} numbers, as before" if self._length else " of one length"
             text = (
-                f"expected {len(texts)} vectors{expected}, got {len(said.rows)} of "
+                f"expected {len(texts)} vectors{expected}, got {len(response.rows)} of "
                 f"{' and '.join(map(str, lengths)) or 'no'} numbers"
             )
             raise CallError("server", text, usage=Usage(tokens) if tokens else None)
         self._length = rows.shape[1]
-        return rows, tokens, said.served
+        return rows, tokens, response.served

@@ -10,7 +10,7 @@ from threading import Lock
 from typing import TYPE_CHECKING, NamedTuple
 
 from ragauge.core.errors import MissingFile, UsageError
-from ragauge.core.origin import install_command
+from ragauge.core.origin import build_install_command
 
 if TYPE_CHECKING:
     import numpy as np
@@ -18,13 +18,13 @@ if TYPE_CHECKING:
     from tokenizers import Tokenizer
 
 DIMENSIONS = 256
-PIECE = 8_192  # characters given to the tokenizer at once; its working memory grows with the text
-MOST_HEADER = 10_000  # bytes; this one has 88
+PIECE_CHARS = 8_192  # characters given to the tokenizer at once; its working memory grows with the text
+MAX_HEADER_BYTES = 10_000  # bytes; this one has 88
 WEIGHTS = Path(__file__).parent / "weights"  # what tools/embedder_files.py puts there
 MATRIX, TOKENIZER = "l2_supercat_256.safetensors", "l2_supercat_tokenizer_config.json"
-LOADING = Lock()
-NEXT = (
-    f"An installation brings it: {install_command('', '--force-reinstall', '--no-deps')}. "
+LOAD_LOCK = Lock()
+INSTALL_HINT = (
+    f"An installation brings it: {build_install_command('', '--force-reinstall', '--no-deps')}. "
     "In a source tree, python tools/embedder_files.py does."
 )
 
@@ -68,34 +68,34 @@ class WordLlamaEmbedder:
         rows = np.zeros((len(texts), DIMENSIONS), dtype=np.float32)
         for row, text in zip(rows, texts, strict=True):
             if text.strip():
-                row[:] = self._vector(text)
+                row[:] = self._compute_vector(text)
         return rows
 
-    def _vector(self, text: str) -> npt.NDArray[np.float64]:
+    def _compute_vector(self, text: str) -> npt.NDArray[np.float64]:
         import numpy as np
 
-        model = self._loaded()
+        model = self._get_model()
         last = model.matrix.shape[0] - 1
         total = np.zeros(DIMENSIONS)
-        for piece in _pieces(text.encode("utf-8", "replace").decode("utf-8")):
+        for piece in _split_pieces(text.encode("utf-8", "replace").decode("utf-8")):
             ids = model.tokenizer.encode(piece, add_special_tokens=False).ids
             total += model.matrix[np.minimum(np.asarray(ids, dtype=np.int64), last)].sum(axis=0, dtype=np.float64)
         length = float(np.linalg.norm(total))
         return total / length if length > 0 else total
 
-    def _loaded(self) -> EmbeddingModel:
+    def _get_model(self) -> EmbeddingModel:
         if self._model is None:
-            with LOADING:  # one that finds it loading waits for it
-                self._model = _load(WEIGHTS)
+            with LOAD_LOCK:  # one that finds it loading waits for it
+                self._model = _load_model(WEIGHTS)
         return self._model
 
 
-def _pieces(text: str) -> Iterator[str]:
+def _split_pieces(text: str) -> Iterator[str]:
     """The text cut at spaces into pieces that the tokenizer takes at once; a space at a cut is implied by the cut."""
     start = 0
-    while len(text) - start > PIECE:
-        cut = text.rfind(" ", start + 1, start + PIECE + 1)
-        end = cut if cut > start else start + PIECE
+    while len(text) - start > PIECE_CHARS:
+        cut = text.rfind(" ", start + 1, start + PIECE_CHARS + 1)
+        end = cut if cut > start else start + PIECE_CHARS
         yield text[start:end]
         start = end + 1 if cut > start else end
     if start < len(text):
@@ -103,7 +103,7 @@ def _pieces(text: str) -> Iterator[str]:
 
 
 @cache
-def _load(weights: Path) -> EmbeddingModel:
+def _load_model(weights: Path) -> EmbeddingModel:
     """The model from the package's own files; once, since a server that judges for months would load it every minute.
 
     Raises:
@@ -111,12 +111,12 @@ def _load(weights: Path) -> EmbeddingModel:
     """
     from tokenizers import Tokenizer
 
-    matrix = _matrix(_there(weights / MATRIX))
-    path = _there(weights / TOKENIZER)
+    matrix = _read_matrix(_check_file(weights / MATRIX))
+    path = _check_file(weights / TOKENIZER)
     try:
         tokenizer = Tokenizer.from_file(str(path))
     except Exception as error:  # the library raises no narrower one
-        raise MissingFile(f"{path}: must be a tokenizer, got {error}. {NEXT}") from None
+        raise MissingFile(f"{path}: must be a tokenizer, got {error}. {INSTALL_HINT}") from None
     tokenizer.no_truncation()
     # The tokenizer keeps the last 10,000 texts with their pieces, up to 60 MB, since its model cuts no words apart. A
     # text seldom comes twice here, and without them it is no slower.
@@ -126,13 +126,13 @@ def _load(weights: Path) -> EmbeddingModel:
     return EmbeddingModel(tokenizer, matrix)
 
 
-def _there(path: Path) -> Path:
+def _check_file(path: Path) -> Path:
     if not path.is_file():
-        raise MissingFile(f"The embedder's file {path.name} is not in {path.parent}. {NEXT}")
+        raise MissingFile(f"The embedder's file {path.name} is not in {path.parent}. {INSTALL_HINT}")
     return path
 
 
-def _matrix(path: Path) -> npt.NDArray[np.float32]:
+def _read_matrix(path: Path) -> npt.NDArray[np.float32]:
     """The one matrix of a safetensors file: 8 bytes with the length of a JSON header, the header, the numbers.
 
     Returns:
@@ -141,7 +141,7 @@ def _matrix(path: Path) -> npt.NDArray[np.float32]:
     import numpy as np
 
     with path.open("rb") as file:
-        header = file.read(min(int.from_bytes(file.read(8), "little"), MOST_HEADER))
+        header = file.read(min(int.from_bytes(file.read(8), "little"), MAX_HEADER_BYTES))
         content = file.read()
     try:
         entry = json.loads(header)["embedding.weight"]
@@ -150,6 +150,8 @@ def _matrix(path: Path) -> npt.NDArray[np.float32]:
     except (ValueError, KeyError, TypeError):
         fits = False
     if not fits:
-        found = f"the header {header[:120]!r} and {len(content)} bytes after it"
-        raise MissingFile(f"{path}: must hold a matrix of {DIMENSIONS} columns in float16, got {found}. {NEXT}")
+        content_text = f"the header {header[:120]!r} and {len(content)} bytes after it"
+        raise MissingFile(
+            f"{path}: must hold a matrix of {DIMENSIONS} columns in float16, got {content_text}. {INSTALL_HINT}"
+        )
     return np.frombuffer(content, dtype="<f2").reshape(rows, columns).astype(np.float32)

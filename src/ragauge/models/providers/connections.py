@@ -10,7 +10,7 @@ MAX_CONNECTIONS, MAX_IDLE = 1_000, 100
 GROUPS = 8  # pools: of 64 connections in one pool, looking at them took a fifth of a call's processor time
 
 
-def limits(library: Any) -> Any:
+def build_limits(library: Any) -> Any:
     """The limits of a client's own pool.
 
     Args:

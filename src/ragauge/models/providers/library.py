@@ -18,18 +18,18 @@ from urllib.parse import urlsplit
 from ragauge.core.ask import ModelName
 from ragauge.core.errors import JudgeError, MissingExtra, RagaugeError, UsageError
 from ragauge.core.providers import PROVIDERS
-from ragauge.models.chat import TOOL, Dialect, LibraryModel, watched
-from ragauge.models.endpoints import headers_of, hidden, is_own, key_for, stays
-from ragauge.models.providers.connections import group_connections, limits
+from ragauge.models.chat import TOOL, Dialect, LibraryModel, note_request
+from ragauge.models.endpoints import build_headers, check_redirect, find_key, hide_keys, is_own_host
+from ragauge.models.providers.connections import build_limits, group_connections
 
 if TYPE_CHECKING:
     from pydantic_ai.models import Model
     from pydantic_ai.providers import Provider
 
 Close = Callable[[], Awaitable[None]]
-LONG = 86_400.0  # seconds: the caller's clock ends a call
-KEYS = ("api_key", "token")  # as constructors call them
-URLS = ("base_url", "azure_endpoint", "api_base", "api_host")
+TIMEOUT_S = 86_400.0  # seconds: the caller's clock ends a call
+KEY_PARAMS = ("api_key", "token")  # as constructors call them
+URL_PARAMS = ("base_url", "azure_endpoint", "api_base", "api_host")
 PACKAGES = {  # what an extra installs, where it is called otherwise
     "bedrock": "boto3",
     "google": "google-genai",
@@ -37,12 +37,12 @@ PACKAGES = {  # what an extra installs, where it is called otherwise
     "mistral": "mistralai",
     "xai": "xai-sdk",
 }
-OUTPUT = 16_000  # tokens: Anthropic's protocol wants a bound, and beyond 21,333 the library streams
+MAX_OUTPUT_TOKENS = 16_000  # tokens: Anthropic's protocol wants a bound, and beyond 21,333 the library streams
 # the library takes <think>…</think> out of the middle of a JSON text, where a claim may speak of it; see `chat._text`
 NO_TAGS = ("\x00", "\x00")
 
 
-def build(name: ModelName) -> LibraryModel:
+def build_library_model(name: ModelName) -> LibraryModel:
     """A model of any provider. Nothing is called.
 
     Raises:
@@ -50,16 +50,16 @@ def build(name: ModelName) -> LibraryModel:
         JudgeError: its key is not set, or its client lacks something else.
         UsageError: a URL or headers, where its client takes none.
     """
-    provider, close = connected(name)
-    with _told(name):
+    provider, close = connect_provider(name)
+    with _translate_errors(name):
         if name.provider == "openai" and name.endpoint:  # many servers speak chat completions alone
-            otherwise = _adapted(replace(name, provider="openai-chat"), provider, close)
-            return _adapted(name, provider, close, otherwise)
-        return _adapted(name, provider, close)
+            otherwise = _adapt_model(replace(name, provider="openai-chat"), provider, close)
+            return _adapt_model(name, provider, close, otherwise)
+        return _adapt_model(name, provider, close)
 
 
 @contextmanager
-def _told(name: ModelName, kind: str = "judge") -> Iterator[None]:
+def _translate_errors(name: ModelName, kind: str = "judge") -> Iterator[None]:
     """What a provider's client lacks, in words that say what to do: each has exceptions of its own."""
     try:
         yield
@@ -69,39 +69,39 @@ def _told(name: ModelName, kind: str = "judge") -> Iterator[None]:
         extra = PROVIDERS[name.provider].extra or "openai"
         raise MissingExtra(f"The {kind} {name}", PACKAGES.get(extra, extra), extra) from None
     except Exception as error:
-        said = hidden(str(error)).partition(" To try Pydantic")[0].rstrip(".") or type(error).__name__
+        message = hide_keys(str(error)).partition(" To try Pydantic")[0].rstrip(".") or type(error).__name__
         hint = "ragauge docs model-judges lists what each provider needs."
         if name.provider.startswith("azure") and "api-version=" not in name.url:
             hint = f"Write {name.provider}:DEPLOYMENT@URL?api-version=VERSION, or set OPENAI_API_VERSION."
-        raise JudgeError(f"{name} cannot be built: {said}. {hint}") from None
+        raise JudgeError(f"{name} cannot be built: {message}. {hint}") from None
 
 
-def connected(name: ModelName, kind: str = "judge") -> tuple[Provider[Any], Close]:
-    """A provider with its client, and what closes the connections; the errors of `build`."""
-    with _told(name, kind):
-        return _connected(name)
+def connect_provider(name: ModelName, kind: str = "judge") -> tuple[Provider[Any], Close]:
+    """A provider with its client, and what closes the connections; the errors of `build_library_model`."""
+    with _translate_errors(name, kind):
+        return _connect_provider(name)
 
 
-def _connected(name: ModelName) -> tuple[Provider[Any], Close]:
+def _connect_provider(name: ModelName) -> tuple[Provider[Any], Close]:
     from pydantic_ai.providers import infer_provider_class
 
     made = infer_provider_class(name.provider)
     takes = inspect.signature(made.__init__).parameters
     base, _, version = name.url.partition("?api-version=")
     arguments: dict[str, Any] = {"api_version": version} if version else {}
-    key = key_for(name)
+    key = find_key(name)
     if key is not None:
-        arguments |= {parameter: key for parameter in KEYS if parameter in takes}
-    url = next((parameter for parameter in URLS if parameter in takes), None)
+        arguments |= {parameter: key for parameter in KEY_PARAMS if parameter in takes}
+    url = next((parameter for parameter in URL_PARAMS if parameter in takes), None)
     if url and "//" in base:
         arguments[url] = urlsplit(base).netloc if url == "api_host" else base
-    http = _connections(name, made) if "http_client" in takes and name.provider != "huggingface" else None
+    http = _build_http_client(name, made) if "http_client" in takes and name.provider != "huggingface" else None
     if http is not None:
         arguments["http_client"] = http
     elif name.headers:
         raise UsageError(f"{name} takes no headers: its client makes its own connections. Leave header.… out.")
     provider: Provider[Any] = made(**arguments)
-    _tamed(provider, name, url)
+    _configure_client(provider, name, url)
 
     async def close() -> None:
         closed = provider.client.close()
@@ -111,7 +111,7 @@ def _connected(name: ModelName) -> tuple[Provider[Any], Close]:
     return provider, close if http is None else http.aclose
 
 
-def _connections(name: ModelName, made: type[Any]) -> Any:
+def _build_http_client(name: ModelName, made: type[Any]) -> Any:
     """Connections that note what is sent, send what belongs to the endpoint, and never leave it."""
     import httpx2
 
@@ -125,21 +125,21 @@ def _connections(name: ModelName, made: type[Any]) -> Any:
         import httpx
 
         library = httpx
-    sent = headers_of(name)
+    sent = build_headers(name)
 
-    async def headed(request: Any) -> None:
+    async def add_headers(request: Any) -> None:
         request.headers.update(sent)
 
     return library.AsyncClient(
-        timeout=LONG,
+        timeout=TIMEOUT_S,
         follow_redirects=True,
-        limits=limits(library),
+        limits=build_limits(library),
         mounts=group_connections(library),
-        event_hooks={"request": [headed, watched] if sent else [watched], "response": [stays]},
+        event_hooks={"request": [add_headers, note_request] if sent else [note_request], "response": [check_redirect]},
     )
 
 
-def _tamed(provider: Provider[Any], name: ModelName, url: str | None) -> None:
+def _configure_client(provider: Provider[Any], name: ModelName, url: str | None) -> None:
     """A provider's client without retries, at the place that is named, without what the environment adds to others."""
     if name.provider == "xai":  # it connects when it is first used
         return
@@ -150,7 +150,7 @@ def _tamed(provider: Provider[Any], name: ModelName, url: str | None) -> None:
         if url is None and name.endpoint:
             client.base_url = name.endpoint
         maker = type(client).__module__.partition(".")[0]  # whose variables it reads: many take OpenAI's client
-        if maker != name.provider.partition("-")[0] or not is_own(name):  # ANTHROPIC_CUSTOM_HEADERS, organization
+        if maker != name.provider.partition("-")[0] or not is_own_host(name):  # ANTHROPIC_CUSTOM_HEADERS, organization
             client.organization = client.project = None
             client._custom_headers = {}
     elif url is None and name.endpoint and name.endpoint != os.environ.get(variable):
@@ -161,7 +161,7 @@ def _tamed(provider: Provider[Any], name: ModelName, url: str | None) -> None:
         client._client_wrapper.httpx_client.base_max_retries = 0
 
 
-def _adapted(
+def _adapt_model(
     name: ModelName, provider: Provider[Any], close: Close, otherwise: LibraryModel | None = None
 ) -> LibraryModel:
     """The library's model as ours, with a schema given natively in the fewest steps."""
@@ -172,21 +172,21 @@ def _adapted(
     # some ask by another client than their provider's; that of xAI cannot be looked at before it connects
     if name.provider != "xai" and hasattr(getattr(model, "client", None), "max_retries"):
         model.client.max_retries, model.client.timeout = 0, None
-    always: dict[str, Any] = {"max_tokens": OUTPUT} if name.provider == "anthropic" else {}
+    always: dict[str, Any] = {"max_tokens": MAX_OUTPUT_TOKENS} if name.provider == "anthropic" else {}
     instead, native, effort = dict[str, str](), None, "thinking"
-    bases = {one.__name__ for one in type(model).__mro__}
+    bases = {base.__name__ for base in type(model).__mro__}
     if "OpenAIResponsesModel" in bases:
-        native, effort = _as_text_format, "openai_reasoning_effort"
+        native, effort = _build_text_format, "openai_reasoning_effort"
         always["openai_store"] = False  # else texts and replies are kept for 30 days
     elif "OpenAIChatModel" in bases:
-        native, effort = _as_response_format, "openai_reasoning_effort"
+        native, effort = _build_response_format, "openai_reasoning_effort"
         model = type(model)(name.model, provider=provider, profile={"thinking_tags": NO_TAGS})
         instead = {"max_tokens": "max_tokens"}  # the library says max_completion_tokens: not every server knows it
-    dialect = Dialect(native, always, _refused(model), instead, effort)
+    dialect = Dialect(native, always, _list_refused(model), instead, effort)
     return LibraryModel(name, model, close, dialect, otherwise)
 
 
-def _refused(model: Model) -> tuple[str, ...]:
+def _list_refused(model: Model) -> tuple[str, ...]:
     """What newer models do not take; the library leaves it out too, with a warning at every call."""
     from pydantic_ai.models import ModelRequestParameters
 
@@ -194,13 +194,13 @@ def _refused(model: Model) -> tuple[str, ...]:
     reasons = profile.get("openai_supports_reasoning", False) and profile.get("thinking_enabled_by_default", True)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        kept, _ = model.prepare_request({"temperature": 0.0}, ModelRequestParameters())
-    return ("temperature",) if reasons or "temperature" not in (kept or {}) else ()
+        accepted, _ = model.prepare_request({"temperature": 0.0}, ModelRequestParameters())
+    return ("temperature",) if reasons or "temperature" not in (accepted or {}) else ()
 
 
-def _as_response_format(schema: Mapping[str, Any]) -> dict[str, Any]:
+def _build_response_format(schema: Mapping[str, Any]) -> dict[str, Any]:
     return {"response_format": {"type": "json_schema", "json_schema": {"name": TOOL, "schema": schema, "strict": True}}}
 
 
-def _as_text_format(schema: Mapping[str, Any]) -> dict[str, Any]:
+def _build_text_format(schema: Mapping[str, Any]) -> dict[str, Any]:
     return {"text": {"format": {"type": "json_schema", "name": TOOL, "schema": schema, "strict": True}}}

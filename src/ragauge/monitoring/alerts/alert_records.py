@@ -7,15 +7,19 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 
-from ragauge.monitoring.intake.otlp import OURS
-from ragauge.monitoring.otlp_log_client import LogRecords, Said, say
+from ragauge.monitoring.intake.otlp import OWN_PREFIX
+from ragauge.monitoring.otlp_log_client import AttributeValues, LogRecords, add_attributes
 
-EVENT = f"{OURS}alert"
+EVENT = f"{OWN_PREFIX}alert"
 SEVERITIES = {"INFO": 9, "WARN": 13, "ERROR": 17}  # OpenTelemetry's numbers
-CHANGED = ("no_data", "drift", "canary")  # what decides alerts that say that something changed, not that it is worse
+CHANGE_DECISIONS = (
+    "no_data",
+    "drift",
+    "canary",
+)  # what decides alerts that say that something changed, not that it is worse
 
 
-def severity(decide: str, event: str) -> str:
+def find_severity(decide: str, event: str) -> str:
     """How severe an alert is.
 
     ERROR where something is worse than what it is held to, WARN where nothing comes or texts or the judge changed, INFO
@@ -27,10 +31,10 @@ def severity(decide: str, event: str) -> str:
     """
     if event == "ended":
         return "INFO"
-    return "WARN" if decide in CHANGED else "ERROR"
+    return "WARN" if decide in CHANGE_DECISIONS else "ERROR"
 
 
-def alert_request(body: Mapping[str, Any]) -> bytes:
+def build_alert_request(body: Mapping[str, Any]) -> bytes:
     """The packed request that tells of an alert; the same bytes at every attempt.
 
     Args:
@@ -38,17 +42,17 @@ def alert_request(body: Mapping[str, Any]) -> bytes:
     """
     request = LogRecords()
     record = request.records.add()
-    at = datetime.fromisoformat(body["ended_at"] or body["fired_at"])
-    record.time_unix_nano = record.observed_time_unix_nano = round(at.timestamp() * 1e6) * 1000
+    timestamp = datetime.fromisoformat(body["ended_at"] or body["fired_at"])
+    record.time_unix_nano = record.observed_time_unix_nano = round(timestamp.timestamp() * 1e6) * 1000
     record.event_name = EVENT
     record.severity_text, record.severity_number = body["severity"], SEVERITIES[body["severity"]]
     record.body.string_value = body["title"]
-    say(record.attributes, _attributes(body))
-    return request.packed()
+    add_attributes(record.attributes, _build_attributes(body))
+    return request.pack_request()
 
 
-def _attributes(body: Mapping[str, Any]) -> Said:
-    named = {
+def _build_attributes(body: Mapping[str, Any]) -> AttributeValues:
+    fields = {
         "id": body["alert"],
         "state": body["event"],
         "monitor": body["monitor"],
@@ -64,8 +68,8 @@ def _attributes(body: Mapping[str, Any]) -> Said:
     }
     if body["mean"] is not None:  # else nothing is measured: a run that was missed, scores that do not come
         numbers = {name: body[name] for name in ("mean", "before", "allowed")}
-        named |= {name: float(value) for name, value in numbers.items() if value is not None}
-    said = {f"{EVENT}.{name}": value for name, value in named.items() if value not in (None, "", [])}
+        fields |= {name: float(value) for name, value in numbers.items() if value is not None}
+    attribute_values = {f"{EVENT}.{name}": value for name, value in fields.items() if value not in (None, "", [])}
     if body["metric"]:
-        said["gen_ai.evaluation.name"] = body["metric"]
-    return {**said, f"{OURS}delivery.id": body["id"]}
+        attribute_values["gen_ai.evaluation.name"] = body["metric"]
+    return {**attribute_values, f"{OWN_PREFIX}delivery.id": body["id"]}

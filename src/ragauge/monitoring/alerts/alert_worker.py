@@ -10,33 +10,33 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
-from ragauge.core.config.config_loader import DEFAULT, read_config
+from ragauge.core.config.config_loader import DEFAULT_FILE, read_config
 from ragauge.core.errors import ConfigError, RagaugeError
-from ragauge.engine.request_stream import arrivals, traffic_projects
-from ragauge.metrics.catalogue import parse, questions
-from ragauge.monitoring.alerts.monitor_migration import left_behind, taken_up
-from ragauge.monitoring.alerts.notifications import deliver, deliveries
-from ragauge.monitoring.alerts.verb import account_of
+from ragauge.engine.request_stream import iter_arrivals, list_traffic_projects
+from ragauge.metrics.catalogue import list_questions, parse_metric
+from ragauge.monitoring.alerts.monitor_migration import end_removed_alerts, take_over_alerts
+from ragauge.monitoring.alerts.notifications import build_deliveries, send_deliveries
+from ragauge.monitoring.alerts.verb import load_account
 from ragauge.monitoring.canary.runner import JudgeCanary
-from ragauge.monitoring.replay.compute import watchings
-from ragauge.monitoring.series.alert_details import bare
-from ragauge.monitoring.series.monitor_specs import watches
+from ragauge.monitoring.replay.compute import build_trackers
+from ragauge.monitoring.series.alert_details import build_plain_account
+from ragauge.monitoring.series.monitor_specs import read_monitor_specs
 from ragauge.monitoring.series.monitor_tracker import JUDGE_CHANGED
-from ragauge.monitoring.series.no_data_detection import quiet
+from ragauge.monitoring.series.no_data_detection import detect_silence
 
 if TYPE_CHECKING:
     from ragauge.core.config.monitor import MonitorSection
-    from ragauge.monitoring.series.monitor_specs import Watch, Watches
-    from ragauge.monitoring.series.monitor_tracker import Alert, Watching, WatchState
+    from ragauge.monitoring.series.monitor_specs import MonitorSpec, MonitorSpecs
+    from ragauge.monitoring.series.monitor_tracker import Alert, MonitorTracker, TrackerState
     from ragauge.scores.request_stream import Arrival
     from ragauge.store.monitors import Delivery
     from ragauge.store.store_access import Store
 
-DOUBTED = 3600.0  # seconds for which the judge is believed after a look at it
-STEP = 60.0  # seconds by which a clock that steps differs from the time that passed
+JUDGE_TRUST_S = 3600.0  # seconds for which the judge is believed after a look at it
+CLOCK_STEP_S = 60.0  # seconds by which a clock that steps differs from the time that passed
 
 
-class RunningSince:
+class ServerStart:
     """Since when a server runs without its clock being put forward or back, as after a night in which it was suspended.
 
     Args:
@@ -51,13 +51,13 @@ class RunningSince:
     def at(self, now: float) -> float:
         """Since when, at a moment: both in seconds since 1970. A step of its clock by a minute is another beginning."""
         ran = self._elapsed()
-        stepped = abs((now - self._seen[0]) - (ran - self._seen[1])) > STEP
+        stepped = abs((now - self._seen[0]) - (ran - self._seen[1])) > CLOCK_STEP_S
         self._began = now if self._began is None or stepped else self._began
         self._seen = now, ran
         return self._began
 
 
-class Watcher:
+class AlertWorker:
     """The monitors of a configuration.
 
     Args:
@@ -71,12 +71,12 @@ class Watcher:
     def __init__(
         self,
         monitor: MonitorSection,
-        watched: Watches,
+        watched: MonitorSpecs,
         canary: JudgeCanary | None = None,
         elapsed: Callable[[], float] = time.monotonic,
     ) -> None:
         self._monitor, self._watched, self._canary = monitor, watched, canary
-        self._running = RunningSince(elapsed)
+        self._running = ServerStart(elapsed)
 
     @classmethod
     def of(cls, config: Path | None) -> Self | None:
@@ -85,27 +85,27 @@ class Watcher:
         Raises:
             ConfigError: there are mistakes in it; all of them are in the text.
         """
-        if config is None and not Path(DEFAULT).is_file():
+        if config is None and not Path(DEFAULT_FILE).is_file():
             return None
-        file = read_config(config or DEFAULT)
-        found, wrong = watches(file)
+        file = read_config(config or DEFAULT_FILE)
+        specs, wrong = read_monitor_specs(file)
         if problems := (*file.problems, *wrong):
             raise ConfigError(problems)
-        if file.config.monitor is None or not found.metrics:
+        if file.config.monitor is None or not specs.metrics:
             return None
-        return cls(file.config.monitor, found, JudgeCanary.of(config))
+        return cls(file.config.monitor, specs, JudgeCanary.of(config))
 
-    def look(self, store: Store, now: float) -> int:
+    def run_once(self, store: Store, now: float) -> int:
         """Takes the scores that came, and tells what is to be told; returns how many alerts were raised or ended."""
-        raised = judge_series(store, self._monitor, self._watched, now, self._canary, self._running.at(now))
-        deliver(store, self._monitor, now)
+        raised = advance_monitors(store, self._monitor, self._watched, now, self._canary, self._running.at(now))
+        send_deliveries(store, self._monitor, now)
         return len(raised)
 
 
-def judge_series(
+def advance_monitors(
     store: Store,
     monitor: MonitorSection,
-    watched: Watches,
+    watched: MonitorSpecs,
     now: float,
     canary: JudgeCanary | None = None,
     began: float | None = None,
@@ -126,95 +126,111 @@ def judge_series(
     Returns:
         The alerts that were raised or have ended, in order.
     """
-    every = watchings(monitor, watched, traffic_projects(store))
-    found = list(_ended(store, monitor, every, now)) if began == now else []
-    for by in every:
-        judged = bool(questions([parse(by.watch.metric)]))
-        if judged and _judge_changed(store):  # its scores are taken when the judge is believed again
+    every = build_trackers(monitor, watched, list_traffic_projects(store))
+    changed = list(_end_removed(store, monitor, every, now)) if began == now else []
+    for tracker in every:
+        uses_judge = bool(list_questions([parse_metric(tracker.watch.metric)]))
+        if uses_judge and _is_judge_changed(store):  # its scores are taken when the judge is believed again
             continue
-        before = store.monitors.state(by.name)
-        came = _Coming(store, by.watch, before)
-        after, raised = _of_present(store, by.after(before, came), came.past)
+        previous_state = store.monitors.state(tracker.name)
+        came = _IncomingRequests(store, tracker.watch, previous_state)
+        after, raised = _select_present(store, tracker.after(previous_state, came), came.past)
         if began is not None:  # what waits to be read or scored is not missing
-            moved = after.cursor != before.cursor or came.waits or _unread(store, now)
-            after, missing = quiet(by, after, _at(now), _at(began), monitor.no_data, moved=moved)
+            moved = after.cursor != previous_state.cursor or came.waits or _has_unread_traces(store, now)
+            after, missing = detect_silence(
+                tracker, after, _to_datetime(now), _to_datetime(began), monitor.no_data, moved=moved
+            )
             raised += missing
         tell = raised
-        if before.cursor < 0 or began == now:  # it may be another form of one that was there
-            new = taken_up(store, by, [one.name for one in every], after, raised, _at(now))
-            after, raised, tell = new.state, new.raised, new.told
-        if after == before and not raised:
+        if previous_state.cursor < 0 or began == now:  # it may be another form of one that was there
+            new = take_over_alerts(store, tracker, [entry.name for entry in every], after, raised, _to_datetime(now))
+            after, raised, tell = new.state, new.raised, new.notified
+        if after == previous_state and not raised:
             continue
-        if judged and canary is not None and any(one.ended_at is None and one.decide != "no_data" for one in raised):
+        if (
+            uses_judge
+            and canary is not None
+            and any(entry.ended_at is None and entry.decide != "no_data" for entry in raised)
+        ):
             with suppress(RagaugeError):  # a judge that does not answer tells nothing
-                canary.look(store, threading.Event(), DOUBTED)
-            if _judge_changed(store):
+                canary.run_once(store, threading.Event(), JUDGE_TRUST_S)
+            if _is_judge_changed(store):
                 continue
-        told = _told(store, monitor, by, tell, now)
+        new_deliveries = _build_deliveries(store, monitor, tracker, tell, now)
         with store.transaction():
-            if store.monitors.advance(by.name, before, after, raised):
-                store.monitors.tell(told)
-                found += raised
-    return tuple(found)
+            if store.monitors.save_progress(tracker.name, previous_state, after, raised):
+                store.monitors.add_deliveries(new_deliveries)
+                changed += raised
+    return tuple(changed)
 
 
-class _Coming:
+class _IncomingRequests:
     """What came since a monitor looked last, as it is taken; whether a score is waited for, numbers of the past."""
 
-    def __init__(self, store: Store, watch: Watch, state: WatchState) -> None:
-        self._metric, self.waits, self.past = watch.metric, False, set[int]()
-        self._arrivals = arrivals(store, [watch.metric], after=state.cursor, project=watch.project)
+    def __init__(self, store: Store, monitor_spec: MonitorSpec, state: TrackerState) -> None:
+        self._metric, self.waits, self.past = monitor_spec.metric, False, set[int]()
+        self._arrivals = iter_arrivals(store, [monitor_spec.metric], after=state.cursor, project=monitor_spec.project)
 
     def __iter__(self) -> Iterator[Arrival]:
-        for one in self._arrivals:
-            score = one.scores.get(self._metric)
-            if one.past:
-                self.past.add(one.number)
+        for request in self._arrivals:
+            score = request.scores.get(self._metric)
+            if request.past:
+                self.past.add(request.number)
             self.waits = self.waits or (score is not None and score.status == "pending")
-            yield one
+            yield request
 
 
-def _of_present(
-    store: Store, came: tuple[WatchState, tuple[Alert, ...]], past: Collection[int]
-) -> tuple[WatchState, tuple[Alert, ...]]:
+def _select_present(
+    store: Store, came: tuple[TrackerState, tuple[Alert, ...]], past: Collection[int]
+) -> tuple[TrackerState, tuple[Alert, ...]]:
     """Without the alerts that fired in the past; one that is still open is raised once the present has begun."""
     after, raised = came
     if not raised and not after.alerts:
         return came
-    stored = {one.alert.alert_id for one in store.monitors.alerts()}
-    now = {one.alert_id for one in raised if one.ended_at is None and one.number not in past}
-    open_still = [one for one in after.alerts.values() if one.alert_id not in stored | now]
-    known = (one for one in raised if one.alert_id in stored | now)
-    return after, (*known, *(open_still if after.last is not None else ()))
+    stored = {entry.alert.alert_id for entry in store.monitors.list_alerts()}
+    current_ids = {entry.alert_id for entry in raised if entry.ended_at is None and entry.number not in past}
+    open_still = [entry for entry in after.alerts.values() if entry.alert_id not in stored | current_ids]
+    current_alerts = (entry for entry in raised if entry.alert_id in stored | current_ids)
+    return after, (*current_alerts, *(open_still if after.last is not None else ()))
 
 
-def _unread(store: Store, now: float) -> bool:
+def _has_unread_traces(store: Store, now: float) -> bool:
     """Whether traces should have been read by now and were not."""
     since = store.inbox.counts().since
     return since is not None and since <= now
 
 
-def _ended(store: Store, monitor: MonitorSection, every: Sequence[Watching], now: float) -> Sequence[Alert]:
+def _end_removed(store: Store, monitor: MonitorSection, every: Sequence[MonitorTracker], now: float) -> Sequence[Alert]:
     """Ends the alerts of monitors that the configuration has no more."""
-    over = left_behind(store, every, monitor.project, _at(now))
+    over = end_removed_alerts(store, every, monitor.project, _to_datetime(now))
     with store.transaction():
-        store.monitors.raised(over)
-        store.monitors.tell([one for alert in over for one in deliveries(store, monitor, bare(alert), now)])
+        store.monitors.save_alerts(over)
+        store.monitors.add_deliveries(
+            [
+                delivery
+                for alert in over
+                for delivery in build_deliveries(store, monitor, build_plain_account(alert), now)
+            ]
+        )
     return over
 
 
-def _judge_changed(store: Store) -> bool:
+def _is_judge_changed(store: Store) -> bool:
     """Whether it is open that the judge changed, and nobody has said anything of it."""
     return any(
-        one.alert.monitor == JUDGE_CHANGED and one.alert.ended_at is None and not one.resolution
-        for one in store.monitors.alerts()
+        saved_alert.alert.monitor == JUDGE_CHANGED and saved_alert.alert.ended_at is None and not saved_alert.resolution
+        for saved_alert in store.monitors.list_alerts()
     )
 
 
-def _at(seconds: float) -> datetime:
+def _to_datetime(seconds: float) -> datetime:
     return datetime.fromtimestamp(seconds, UTC)
 
 
-def _told(store: Store, monitor: MonitorSection, by: Watching, raised: Sequence[Alert], now: float) -> list[Delivery]:
-    told = [bare(alert) if alert.said else account_of(store, alert, by.watch) for alert in raised]
-    return [one for each in told for one in deliveries(store, monitor, each, now)]
+def _build_deliveries(
+    store: Store, monitor: MonitorSection, tracker: MonitorTracker, raised: Sequence[Alert], now: float
+) -> list[Delivery]:
+    accounts = [
+        build_plain_account(alert) if alert.said else load_account(store, alert, tracker.watch) for alert in raised
+    ]
+    return [delivery for each in accounts for delivery in build_deliveries(store, monitor, each, now)]

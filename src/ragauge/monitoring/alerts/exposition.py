@@ -11,9 +11,9 @@ from prometheus_client import CollectorRegistry
 from prometheus_client.core import GaugeMetricFamily
 from prometheus_client.exposition import CONTENT_TYPE_LATEST, generate_latest
 
-from ragauge.monitoring.alerts.verb import alerts, monitors
+from ragauge.monitoring.alerts.verb import list_alerts, list_monitors
 from ragauge.monitoring.series.states import Standing, State
-from ragauge.monitoring.traffic.verb import traffic
+from ragauge.monitoring.traffic.verb import build_traffic_status
 
 if TYPE_CHECKING:
     from prometheus_client import Metric
@@ -25,7 +25,7 @@ STATES: tuple[Standing, ...] = (*get_args(State), "not_enough_data")
 TYPE = CONTENT_TYPE_LATEST
 
 
-class _Collected:
+class _StoreCollector:
     """What a scrape finds."""
 
     def __init__(self, store: str, config: Path | None) -> None:
@@ -33,12 +33,12 @@ class _Collected:
 
     def collect(self) -> Iterator[Metric]:
         """Every family, with its values now."""
-        yield from _traffic(self._store)
-        yield from _monitors(self._store, self._config)
-        yield _alerts(self._store)
+        yield from _collect_traffic(self._store)
+        yield from _collect_monitors(self._store, self._config)
+        yield _collect_alerts(self._store)
 
 
-def exposition(store: str, config: Path | None) -> bytes:
+def render_metrics(store: str, config: Path | None) -> bytes:
     """The text of a scrape.
 
     All are gauges: what became of a trace changes, and is forgotten after `keep.traces`, so no count only grows.
@@ -51,56 +51,56 @@ def exposition(store: str, config: Path | None) -> bytes:
         ConfigError: mistakes in the file; all of them are in the text.
     """
     registry = CollectorRegistry()
-    registry.register(_Collected(store, config))
+    registry.register(_StoreCollector(store, config))
     return generate_latest(registry)
 
 
-def _traffic(store: str) -> Iterator[Metric]:
-    found = traffic(store=store).found
+def _collect_traffic(store: str) -> Iterator[Metric]:
+    status = build_traffic_status(store=store).found
     outcomes: Counter[str] = Counter()
-    for day in found.days:
+    for day in status.days:
         outcomes.update(day.outcomes)
-    kept = "Traces that are kept, by what became of them."
-    by_outcome = GaugeMetricFamily("ragauge_traces", kept, labels=["outcome"])
+    description = "Traces that are kept, by what became of them."
+    by_outcome = GaugeMetricFamily("ragauge_traces", description, labels=["outcome"])
     for outcome, n in sorted(outcomes.items()):
         by_outcome.add_metric([outcome], n)
     yield by_outcome
-    yield GaugeMetricFamily("ragauge_traces_waiting", "Traces that are still to be read.", value=found.waiting)
+    yield GaugeMetricFamily("ragauge_traces_waiting", "Traces that are still to be read.", value=status.waiting)
     behind = "Seconds by which the longest waiting trace is overdue."
-    yield GaugeMetricFamily("ragauge_traces_overdue_seconds", behind, value=found.behind)
-    yield GaugeMetricFamily("ragauge_inbox_batches", "Raw batches that are kept.", value=found.batches)
-    yield GaugeMetricFamily("ragauge_inbox_bytes", "Bytes that raw batches take, packed.", value=found.bytes)
-    yield GaugeMetricFamily("ragauge_late_spans", "Spans that came too late and are ignored.", value=found.late)
+    yield GaugeMetricFamily("ragauge_traces_overdue_seconds", behind, value=status.behind)
+    yield GaugeMetricFamily("ragauge_inbox_batches", "Raw batches that are kept.", value=status.batches)
+    yield GaugeMetricFamily("ragauge_inbox_bytes", "Bytes that raw batches take, packed.", value=status.bytes)
+    yield GaugeMetricFamily("ragauge_late_spans", "Spans that came too late and are ignored.", value=status.late)
 
 
-def _monitors(store: str, config: Path | None) -> Iterator[Metric]:
-    found = monitors(config=config, store=store).found
+def _collect_monitors(store: str, config: Path | None) -> Iterator[Metric]:
+    status = list_monitors(config=config, store=store).found
     states = GaugeMetricFamily("ragauge_monitor_state", "1 for the state of a series.", labels=[*SERIES, "state"])
     means = GaugeMetricFamily("ragauge_monitor_mean", "Mean of the last scores.", labels=[*SERIES, "scores"])
     allowed = GaugeMetricFamily("ragauge_monitor_allowed", "Mean that a series is held to.", labels=SERIES)
     evidence = GaugeMetricFamily(
         "ragauge_monitor_evidence_ratio", "Evidence of a drop over the limit that raises an alert.", labels=SERIES
     )
-    standing = [(_named(one), one.state) for one in found.series]
-    standing += [([one.name, one.asks, "signal", "", ""], one.state) for one in found.gauges if one.asks]
-    for named, stands in standing:
+    standing = [(_build_labels(item), item.state) for item in status.series]
+    standing += [([item.name, item.asks, "signal", "", ""], item.state) for item in status.gauges if item.asks]
+    for labels, state_name in standing:
         for state in STATES:
-            states.add_metric([*named, state], float(stands == state))
-    for one in found.series:
-        for scores, mean in (("50", one.last_50), ("500", one.last_500)):
+            states.add_metric([*labels, state], float(state_name == state))
+    for item in status.series:
+        for scores, mean in (("50", item.last_50), ("500", item.last_500)):
             if mean is not None:
-                means.add_metric([*_named(one), scores], mean)
-        if one.allowed is not None:
-            allowed.add_metric(_named(one), one.allowed)
-        if one.evidence is not None:
-            evidence.add_metric(_named(one), one.evidence / one.limit)
+                means.add_metric([*_build_labels(item), scores], mean)
+        if item.allowed is not None:
+            allowed.add_metric(_build_labels(item), item.allowed)
+        if item.evidence is not None:
+            evidence.add_metric(_build_labels(item), item.evidence / item.limit)
     yield from (states, means, allowed, evidence)
 
 
-def _alerts(store: str) -> Metric:
+def _collect_alerts(store: str) -> Metric:
     counted = Counter(
-        ("open" if one.alert.ended_at is None else "ended", one.resolution or "none")
-        for one in alerts(store=store).found.alerts
+        ("open" if saved_alert.alert.ended_at is None else "ended", saved_alert.resolution or "none")
+        for saved_alert in list_alerts(store=store).found.alerts
     )
     raised = GaugeMetricFamily("ragauge_alerts", "Alerts, by state and by what people say.", labels=["state", "said"])
     for labels, n in sorted(counted.items()):
@@ -108,5 +108,5 @@ def _alerts(store: str) -> Metric:
     return raised
 
 
-def _named(one: SeriesStatus) -> list[str]:
-    return [one.monitor, one.asks, one.decide, *one.segment]
+def _build_labels(series: SeriesStatus) -> list[str]:
+    return [series.monitor, series.asks, series.decide, *series.segment]

@@ -10,26 +10,26 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
-from ragauge.core.config.config_loader import DEFAULT, read_config
-from ragauge.core.identity import digest
-from ragauge.monitoring.alerts.alert_worker import RunningSince
-from ragauge.monitoring.alerts.notifications import deliver, deliveries
-from ragauge.monitoring.series.alert_details import bare
-from ragauge.monitoring.series.gauge_monitors import SignalTurn, signal_turns
-from ragauge.monitoring.series.monitor_specs import SignalWatch, watches
+from ragauge.core.config.config_loader import DEFAULT_FILE, read_config
+from ragauge.core.identity import hash_json
+from ragauge.monitoring.alerts.alert_worker import ServerStart
+from ragauge.monitoring.alerts.notifications import build_deliveries, send_deliveries
+from ragauge.monitoring.series.alert_details import build_plain_account
+from ragauge.monitoring.series.gauge_monitors import SignalTurn, list_signal_turns
+from ragauge.monitoring.series.monitor_specs import GaugeSpec, read_monitor_specs
 from ragauge.monitoring.series.monitor_tracker import Alert
-from ragauge.monitoring.series.no_data_detection import no_data_alert
+from ragauge.monitoring.series.no_data_detection import build_no_data_alert
 from ragauge.monitoring.series.series import ALL
 
 if TYPE_CHECKING:
     from ragauge.core.config.monitor import MonitorSection
     from ragauge.store.store_access import Store
 
-HOUR = 3600.0
-LONGEST = 100  # characters of a source in an alert
+HOUR_S = 3600.0
+MAX_SOURCE_CHARS = 100  # characters of a source in an alert
 
 
-class SignalWatcher:
+class GaugeWatcher:
     """The monitors of gauges of a configuration.
 
     Args:
@@ -42,12 +42,12 @@ class SignalWatcher:
     def __init__(
         self,
         monitor: MonitorSection,
-        watched: tuple[SignalWatch, ...],
+        watched: tuple[GaugeSpec, ...],
         clock: Callable[[], float] = time.time,
         elapsed: Callable[[], float] = time.monotonic,
     ) -> None:
         self._monitor, self._watched, self._clock = monitor, watched, clock
-        self._running = RunningSince(elapsed)
+        self._running = ServerStart(elapsed)
         self._began = self._running.at(clock())
 
     @classmethod
@@ -57,72 +57,86 @@ class SignalWatcher:
         Raises:
             ConfigError: there are mistakes in it; all of them are in the text.
         """
-        if config is None and not Path(DEFAULT).is_file():
+        if config is None and not Path(DEFAULT_FILE).is_file():
             return None
-        file = read_config(config or DEFAULT)
+        file = read_config(config or DEFAULT_FILE)
         monitor = file.checked().monitor
-        watched = watches(file)[0].signals
+        watched = read_monitor_specs(file)[0].signals
         return cls(monitor, watched) if monitor is not None and watched else None
 
-    def look(self, store: Store, over: threading.Event) -> int:
+    def run_once(self, store: Store, over: threading.Event) -> int:
         """Takes the values that came, and tells what is to be told; returns how many alerts were raised or ended."""
         if over.is_set():
             return 0
         now = self._clock()
         self._began = self._running.at(now)
         with store.transaction():
-            changed = [alert for watch in self._watched for alert in self._changed(store, watch, now)]
-            names = dict.fromkeys(watch.signal for watch in self._watched)
-            changed += [alert for name in names for alert in self._missing(store, name, now)]
-            store.monitors.raised(changed)
-            told = [each for one in changed for each in deliveries(store, self._monitor, bare(one), now)]
-            store.monitors.tell(told)
-        deliver(store, self._monitor, now)
+            changed = [
+                alert for gauge_spec in self._watched for alert in self._find_changed_alerts(store, gauge_spec, now)
+            ]
+            names = dict.fromkeys(gauge_spec.signal for gauge_spec in self._watched)
+            changed += [alert for name in names for alert in self._find_missing_alerts(store, name, now)]
+            store.monitors.save_alerts(changed)
+            new_deliveries = [
+                each
+                for changed_alert in changed
+                for each in build_deliveries(store, self._monitor, build_plain_account(changed_alert), now)
+            ]
+            store.monitors.add_deliveries(new_deliveries)
+        send_deliveries(store, self._monitor, now)
         return len(changed)
 
-    def _missing(self, store: Store, name: str, now: float) -> list[Alert]:
+    def _find_missing_alerts(self, store: Store, name: str, now: float) -> list[Alert]:
         """The alert that a gauge comes no more, or that it comes again."""
-        last, wait = store.inbox.last_signal(name), self._monitor.no_data
+        last, wait = store.inbox.find_last_signal(name), self._monitor.no_data
         if last is None:
             return []
-        came, seen = datetime.fromtimestamp(last, UTC), datetime.fromtimestamp(now, UTC)
-        said = no_data_alert(name, f"value of {name}", came, seen, wait)
-        opened = [
-            one.alert for one in store.monitors.alerts() if one.alert.asks == said.asks and one.alert.ended_at is None
+        came, now_utc = datetime.fromtimestamp(last, UTC), datetime.fromtimestamp(now, UTC)
+        no_data = build_no_data_alert(name, f"value of {name}", came, now_utc, wait)
+        open_alerts = [
+            entry.alert
+            for entry in store.monitors.list_alerts()
+            if entry.alert.asks == no_data.asks and entry.alert.ended_at is None
         ]
-        if opened:
-            return [replace(one, ended_at=max(came, one.fired_at)) for one in opened if one.alert_id != said.alert_id]
-        return [said] if now - max(last, self._began) >= wait.total_seconds() else []
+        if open_alerts:
+            return [
+                replace(entry, ended_at=max(came, entry.fired_at))
+                for entry in open_alerts
+                if entry.alert_id != no_data.alert_id
+            ]
+        return [no_data] if now - max(last, self._began) >= wait.total_seconds() else []
 
-    def _changed(self, store: Store, watch: SignalWatch, now: float) -> list[Alert]:
-        mine = [one.alert for one in store.monitors.alerts() if one.alert.asks == watch.asks]
-        last = max(mine, key=lambda one: one.fired_at, default=None)
-        opened = last if last is not None and last.ended_at is None else None
+    def _find_changed_alerts(self, store: Store, gauge_spec: GaugeSpec, now: float) -> list[Alert]:
+        own_alerts = [entry.alert for entry in store.monitors.list_alerts() if entry.alert.asks == gauge_spec.asks]
+        last = max(own_alerts, key=lambda entry: entry.fired_at, default=None)
+        open_alert = last if last is not None and last.ended_at is None else None
         since = 0.0 if last is None else (last.ended_at or last.fired_at).timestamp()
-        reach = max(watch.wait, self._monitor.cool_down).total_seconds() + HOUR
-        points = store.inbox.signal(watch.signal, now - reach)
-        found: dict[str, Alert] = {}
-        turns = signal_turns(watch, points, self._monitor.cool_down, since=since, opened=opened is not None)
+        reach = max(gauge_spec.wait, self._monitor.cool_down).total_seconds() + HOUR_S
+        points = store.inbox.list_signal_points(gauge_spec.signal, now - reach)
+        changed_alerts: dict[str, Alert] = {}
+        turns = list_signal_turns(
+            gauge_spec, points, self._monitor.cool_down, since=since, is_open=open_alert is not None
+        )
         for turn in turns:
             if turn.opens:
-                opened = _alert(watch, turn, len(self._watched))
-            elif opened is not None:
-                opened = replace(opened, ended_at=turn.at)
-            if opened is not None:
-                found[opened.alert_id] = opened
-        return list(found.values())
+                open_alert = _build_alert(gauge_spec, turn, len(self._watched))
+            elif open_alert is not None:
+                open_alert = replace(open_alert, ended_at=turn.at)
+            if open_alert is not None:
+                changed_alerts[open_alert.alert_id] = open_alert
+        return list(changed_alerts.values())
 
 
-def _alert(watch: SignalWatch, turn: SignalTurn, monitors: int) -> Alert:
-    value = watch.shown(turn.values)
-    end, side = (min, "least") if watch.kind == "min" else (max, "greatest")
+def _build_alert(gauge_spec: GaugeSpec, turn: SignalTurn, monitors: int) -> Alert:
+    value = gauge_spec.shown(turn.values)
+    end, extreme_name = (min, "least") if gauge_spec.kind == "min" else (max, "greatest")
     farthest, source = end(zip(turn.values, turn.sources, strict=True))
     over = f" over {len(turn.values):,} sources" if len(turn.values) > 1 else ""
-    named = f"; the {side} is that of {source[:LONGEST]}, {farthest:.3g}" if source else ""
+    source_text = f"; the {extreme_name} is that of {source[:MAX_SOURCE_CHARS]}, {farthest:.3g}" if source else ""
     return Alert(
-        digest(["signal", watch.asks, turn.at.isoformat()])[:10],
-        watch.signal,
-        watch.asks,
+        hash_json(["signal", gauge_spec.asks, turn.at.isoformat()])[:10],
+        gauge_spec.signal,
+        gauge_spec.asks,
         ALL,
         turn.at,
         -1,
@@ -130,12 +144,12 @@ def _alert(watch: SignalWatch, turn: SignalTurn, monitors: int) -> Alert:
         turn.at.astimezone(UTC).date(),
         value,
         len(turn.values),
-        watch.limit,
+        gauge_spec.limit,
         None,
         1.0,
         1.0,
         monitors,
         "signal",
-        watch.kind != "min",
-        said=f"{watch.asks} does not hold: it is {value:.3g}{over}{named}",
+        gauge_spec.kind != "min",
+        said=f"{gauge_spec.asks} does not hold: it is {value:.3g}{over}{source_text}",
     )

@@ -7,29 +7,29 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import TYPE_CHECKING
 
-from ragauge.monitoring.series.monitor_tracker import Alert, WatchState
+from ragauge.monitoring.series.monitor_tracker import Alert, TrackerState
 
 if TYPE_CHECKING:
-    from ragauge.monitoring.series.monitor_tracker import Watching
+    from ragauge.monitoring.series.monitor_tracker import MonitorTracker
     from ragauge.store.store_access import Store
 
 
 @dataclass(frozen=True, slots=True)
-class TakenUp:
+class Takeover:
     """What a monitor begins with.
 
     Attributes:
         state: where it stands.
         raised: alerts that are to be kept: those it raised, and those of earlier forms, ended.
-        told: those of them that somebody is told of.
+        notified: those of them that somebody is told of.
     """
 
-    state: WatchState
+    state: TrackerState
     raised: tuple[Alert, ...]
-    told: tuple[Alert, ...]
+    notified: tuple[Alert, ...]
 
 
-def left_behind(store: Store, every: Sequence[Watching], project: str, now: datetime) -> list[Alert]:
+def end_removed_alerts(store: Store, every: Sequence[MonitorTracker], project: str, now: datetime) -> list[Alert]:
     """The open alerts of monitors that a configuration has no more in any form, ended; of its project alone.
 
     Args:
@@ -38,20 +38,25 @@ def left_behind(store: Store, every: Sequence[Watching], project: str, now: date
         project: of the section; "" = that of the project whose traffic came first.
         now: the moment.
     """
-    there = {one.alert.alert_id for one in store.monitors.alerts() if one.alert.ended_at is None}
-    configured = {by.name for by in every}
-    of, found = f" days; {project}" if project else " days", list[Alert]()
+    open_ids = {entry.alert.alert_id for entry in store.monitors.list_alerts() if entry.alert.ended_at is None}
+    configured = {tracker.name for tracker in every}
+    of, orphaned = f" days; {project}" if project else " days", list[Alert]()
     for name in store.monitors.names():
-        if name in configured or not name.endswith(of) or any(by.was(name) for by in every):
+        if name in configured or not name.endswith(of) or any(tracker.is_earlier_form(name) for tracker in every):
             continue
         state = store.monitors.state(name)
-        found += [one for one in (*state.alerts.values(), *state.silent.values()) if one.alert_id in there]
-    return [replace(one, ended_at=now) for one in found]
+        orphaned += [entry for entry in (*state.alerts.values(), *state.silent.values()) if entry.alert_id in open_ids]
+    return [replace(entry, ended_at=now) for entry in orphaned]
 
 
-def taken_up(
-    store: Store, by: Watching, configured: Collection[str], state: WatchState, raised: Sequence[Alert], now: datetime
-) -> TakenUp:
+def take_over_alerts(
+    store: Store,
+    tracker: MonitorTracker,
+    configured: Collection[str],
+    state: TrackerState,
+    raised: Sequence[Alert],
+    now: datetime,
+) -> Takeover:
     """What a monitor begins with where a server starts, or where it is new and has gone through all that came before.
 
     An alert that is open in an earlier form of it, of the same metric and project, goes on as it was where the monitor
@@ -60,36 +65,44 @@ def taken_up(
 
     Args:
         store: with the alerts.
-        by: the monitor.
+        tracker: the monitor.
         configured: names of the monitors that the configuration has; another is an earlier form.
         state: where it stands after what came before.
         raised: the alerts of that, ended ones a second time.
         now: the moment.
     """
-    kept = {one.alert.alert_id: one.alert for one in store.monitors.alerts()}
-    there = {name: alert for name, alert in kept.items() if alert.ended_at is None}
+    saved_alerts = {entry.alert.alert_id: entry.alert for entry in store.monitors.list_alerts()}
+    open_alerts = {name: alert for name, alert in saved_alerts.items() if alert.ended_at is None}
     names, alerts, silent = store.monitors.names(), dict(state.alerts), dict(state.silent)
     past = set[str]()
-    if by.name not in names:
-        past = {one.alert_id for one in raised if one.ended_at is not None} - there.keys()
-    again = [one for one in (*alerts.values(), *silent.values()) if one.alert_id in kept.keys() - there.keys()]
+    if tracker.name not in names:
+        past = {entry.alert_id for entry in raised if entry.ended_at is not None} - open_alerts.keys()
+    again = [
+        entry
+        for entry in (*alerts.values(), *silent.values())
+        if entry.alert_id in saved_alerts.keys() - open_alerts.keys()
+    ]
     ended, same = list[Alert](), set[str]()
-    for before in (store.monitors.state(name) for name in names if name not in configured and by.was(name)):
-        for segment, alert in before.alerts.items():
-            known, mine = there.pop(alert.alert_id, None), alerts.get(segment)
-            if known is not None and mine is not None and mine.asks == known.asks:
-                same.add(mine.alert_id)
-                alerts[segment] = known
-            elif known is not None and (mine is None or mine.alert_id != known.alert_id):
-                ended.append(replace(known, ended_at=now))
-        for segment, alert in before.silent.items():
-            if there.pop(alert.alert_id, None) is None:
+    for earlier_state in (
+        store.monitors.state(name) for name in names if name not in configured and tracker.is_earlier_form(name)
+    ):
+        for segment, alert in earlier_state.alerts.items():
+            open_alert, own_alert = open_alerts.pop(alert.alert_id, None), alerts.get(segment)
+            if open_alert is not None and own_alert is not None and own_alert.asks == open_alert.asks:
+                same.add(own_alert.alert_id)
+                alerts[segment] = open_alert
+            elif open_alert is not None and (own_alert is None or own_alert.alert_id != open_alert.alert_id):
+                ended.append(replace(open_alert, ended_at=now))
+        for segment, alert in earlier_state.silent.items():
+            if open_alerts.pop(alert.alert_id, None) is None:
                 continue
-            if segment in state.series and by.last_heard(state, segment) == by.last_heard(before, segment):
+            if segment in state.series and tracker.find_last_heard(state, segment) == tracker.find_last_heard(
+                earlier_state, segment
+            ):
                 silent[segment] = alert
             else:
                 ended.append(replace(alert, ended_at=now))
-    new = [one for one in raised if one.alert_id not in past | same]
-    told = (*new, *ended)
-    over = [one for one in raised if one.alert_id in past]
-    return TakenUp(replace(state, alerts=alerts, silent=silent), (*over, *again, *told), told)
+    new = [entry for entry in raised if entry.alert_id not in past | same]
+    notified = (*new, *ended)
+    past_alerts = [entry for entry in raised if entry.alert_id in past]
+    return Takeover(replace(state, alerts=alerts, silent=silent), (*past_alerts, *again, *notified), notified)

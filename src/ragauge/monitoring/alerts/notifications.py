@@ -11,12 +11,12 @@ from email.message import EmailMessage
 from typing import TYPE_CHECKING, Any
 
 from ragauge.core.errors import UsageError
-from ragauge.core.identity import digest
-from ragauge.core.messages import number, plural
-from ragauge.engine.request_stream import traffic_projects, watched_project
-from ragauge.monitoring.alerts.alert_coverage import headline
-from ragauge.monitoring.alerts.alert_records import alert_request, severity
-from ragauge.monitoring.http_post import TIMEOUT, post, secret
+from ragauge.core.identity import hash_json
+from ragauge.core.messages import format_count, format_value
+from ragauge.engine.request_stream import find_watched_project, list_traffic_projects
+from ragauge.monitoring.alerts.alert_coverage import format_headline
+from ragauge.monitoring.alerts.alert_records import build_alert_request, find_severity
+from ragauge.monitoring.http_post import TIMEOUT_S, post_body, resolve_secret
 from ragauge.monitoring.otlp_log_client import send_records
 from ragauge.store.monitors import Delivery
 
@@ -25,115 +25,115 @@ if TYPE_CHECKING:
     from ragauge.monitoring.series.alert_details import AlertAccount
     from ragauge.store.store_access import Store
 
-FIRST, LONGEST = 30.0, 3600.0  # seconds to the second attempt, and between two at most
-ATTEMPTS = 40  # some 36 hours
-ALONE = 120.0  # seconds that an attempt is one server's
-EXAMPLES = 3
+FIRST_RETRY_S, MAX_RETRY_S = 30.0, 3600.0  # seconds to the second attempt, and between two at most
+MAX_ATTEMPTS = 40  # some 36 hours
+CLAIM_S = 120.0  # seconds that an attempt is one server's
+MAX_EXAMPLES = 3
 
 
-def deliveries(store: Store, monitor: MonitorSection, told: AlertAccount, now: float) -> list[Delivery]:
+def build_deliveries(store: Store, monitor: MonitorSection, account: AlertAccount, now: float) -> list[Delivery]:
     """What has to be told of an alert that fired, or has ended: a delivery for each receiver of the configuration."""
-    event = "fired" if told.alert.ended_at is None else "ended"
-    project = _whose(store, monitor, told) if monitor.notify else ""
-    found = []
+    event = "fired" if account.alert.ended_at is None else "ended"
+    project = _find_project(store, monitor, account) if monitor.notify else ""
+    new_deliveries = []
     for receiver in monitor.notify:
-        target = target_of(receiver)
-        delivery_id = digest([told.alert.alert_id, event, target])[:32]
-        link = f"{monitor.url.rstrip('/')}/monitor/alerts/{told.alert.alert_id}" if monitor.url else ""
-        body = {"id": delivery_id, "event": event, "project": project, "link": link, **_said(told, event)}
+        target = build_target_id(receiver)
+        delivery_id = hash_json([account.alert.alert_id, event, target])[:32]
+        link = f"{monitor.url.rstrip('/')}/monitor/alerts/{account.alert.alert_id}" if monitor.url else ""
+        body = {"id": delivery_id, "event": event, "project": project, "link": link, **_build_body(account, event)}
         if receiver.text:
-            body["examples"] = _examples(store, told)
-        found.append(Delivery(delivery_id, told.alert.alert_id, target, body, now))
-    return found
+            body["examples"] = _list_examples(store, account)
+        new_deliveries.append(Delivery(delivery_id, account.alert.alert_id, target, body, now))
+    return new_deliveries
 
 
-def _whose(store: Store, monitor: MonitorSection, told: AlertAccount) -> str:
+def _find_project(store: Store, monitor: MonitorSection, account: AlertAccount) -> str:
     """Whose traffic an alert is about; "" = no project's, where several send."""
-    if told.alert.project or not told.alert.said:
-        return told.alert.project or watched_project(store, monitor.project)
-    came = traffic_projects(store)
-    return watched_project(store, monitor.project) if len(came) < 2 else ""
+    if account.alert.project or not account.alert.said:
+        return account.alert.project or find_watched_project(store, monitor.project)
+    came = list_traffic_projects(store)
+    return find_watched_project(store, monitor.project) if len(came) < 2 else ""
 
 
-def target_of(receiver: NotifySection) -> str:
+def build_target_id(receiver: NotifySection) -> str:
     """What a receiver is known by: its address may hold a secret, and is not kept."""
     if receiver.otlp is not None:
-        return digest(["otlp", receiver.otlp, receiver.text])[:16]
-    return digest([receiver.webhook, receiver.format, receiver.email, receiver.text])[:16]
+        return hash_json(["otlp", receiver.otlp, receiver.text])[:16]
+    return hash_json([receiver.webhook, receiver.format, receiver.email, receiver.text])[:16]
 
 
-def _said(told: AlertAccount, event: str) -> dict[str, Any]:
-    alert = told.alert
+def _build_body(account: AlertAccount, event: str) -> dict[str, Any]:
+    alert = account.alert
     return {
         "alert": alert.alert_id,
-        "title": headline(alert, told.corrected),
+        "title": format_headline(alert, account.corrected),
         "monitor": alert.monitor,
         "asked": alert.asks,
         "metric": "" if alert.said else alert.monitor,
-        "severity": severity(alert.decide, event),
+        "severity": find_severity(alert.decide, event),
         "segment": {alert.segment[0]: alert.segment[1]} if alert.segment[0] else {},
         "fired_at": alert.fired_at.isoformat(),
         "ended_at": alert.ended_at.isoformat() if alert.ended_at else None,
         "since": alert.since.isoformat(),
-        "since_at": told.since_at.isoformat() if told.since_at is not None else None,
-        "mean": told.now,
-        "n": told.n_now,
-        "before": told.before,
-        "n_before": told.n_before,
+        "since_at": account.since_at.isoformat() if account.since_at is not None else None,
+        "mean": account.now,
+        "n": account.n_now,
+        "before": account.before,
+        "n_before": account.n_before,
         "allowed": alert.allowed,
         "shown_by": f"ragauge monitor alerts {alert.alert_id}",
-        "component": told.blame.component,
-        "why": told.blame.why,
-        "causes": [one._asdict() for one in told.causes],
-        "changed": [one._asdict() for one in told.facts],
-        "mix": [one._asdict() for one in told.mix],
-        "traces": [one.trace_id for one in told.traces],
+        "component": account.blame.component,
+        "why": account.blame.why,
+        "causes": [item._asdict() for item in account.causes],
+        "changed": [item._asdict() for item in account.facts],
+        "mix": [item._asdict() for item in account.mix],
+        "traces": [item.trace_id for item in account.traces],
     }
 
 
-def _examples(store: Store, told: AlertAccount) -> list[dict[str, str | None]]:
-    found = []
-    for one in told.traces[:EXAMPLES]:
-        example, response = store.runs.response(one.run_id, one.trace_id)
-        found.append({"query": example.query, "answer": response.answer})
-    return found
+def _list_examples(store: Store, account: AlertAccount) -> list[dict[str, str | None]]:
+    examples = []
+    for trace in account.traces[:MAX_EXAMPLES]:
+        example, response = store.runs.response(trace.run_id, trace.trace_id)
+        examples.append({"query": example.query, "answer": response.answer})
+    return examples
 
 
-def deliver(store: Store, monitor: MonitorSection, now: float) -> int:
+def send_deliveries(store: Store, monitor: MonitorSection, now: float) -> int:
     """Makes the attempts that are due; returns how many arrived. What fails is tried again, later each time."""
-    receivers = {target_of(one): one for one in monitor.notify}
+    receivers = {build_target_id(notify_section): notify_section for notify_section in monitor.notify}
     began, arrived = time.monotonic(), 0
-    for delivery in store.monitors.due(now, ahead=2 * LONGEST):
+    for delivery in store.monitors.list_due(now, ahead=2 * MAX_RETRY_S):
         receiver = receivers.get(delivery.target)
         if receiver is None:
-            store.monitors.attempted(delivery, "the configuration no longer names its receiver", None)
+            store.monitors.record_attempt(delivery, "the configuration no longer names its receiver", None)
             continue
         waited = time.monotonic() - began  # for receivers before it
-        if not store.monitors.claimed(delivery, now + waited + ALONE):
+        if not store.monitors.take_delivery(delivery, now + waited + CLAIM_S):
             continue
-        error, final = _attempt(receiver, delivery.body)
-        again = now + min(LONGEST, FIRST * 2.0**delivery.attempts)
-        more = error and not final and delivery.attempts + 1 < ATTEMPTS
-        store.monitors.attempted(delivery, error, again if more else None)
+        error, final = _attempt_delivery(receiver, delivery.body)
+        again = now + min(MAX_RETRY_S, FIRST_RETRY_S * 2.0**delivery.attempts)
+        more = error and not final and delivery.attempts + 1 < MAX_ATTEMPTS
+        store.monitors.record_attempt(delivery, error, again if more else None)
         arrived += not error
     return arrived
 
 
-def _attempt(receiver: NotifySection, body: Mapping[str, Any]) -> tuple[str, bool]:
+def _attempt_delivery(receiver: NotifySection, body: Mapping[str, Any]) -> tuple[str, bool]:
     """Tells one receiver; why it failed, without the address, or "", and whether that is the last word."""
     if receiver.otlp is not None:
-        return send_records(receiver, alert_request(body), str(body["id"]))
+        return send_records(receiver, build_alert_request(body), str(body["id"]))
     try:
         if receiver.webhook is not None:
-            sent = body if receiver.format == "generic" else {"text": slack_text(body)}
-            headers = {name: secret(value) for name, value in receiver.headers.items()}
-            post(
-                secret(receiver.webhook),
+            sent = body if receiver.format == "generic" else {"text": format_slack_text(body)}
+            headers = {name: resolve_secret(value) for name, value in receiver.headers.items()}
+            post_body(
+                resolve_secret(receiver.webhook),
                 json.dumps(sent).encode(),
                 {**headers, "Content-Type": "application/json", "Idempotency-Key": str(body["id"])},
             )
         else:
-            _mail(receiver, body)
+            _send_mail(receiver, body)
     except urllib.error.HTTPError as error:
         return f"HTTP {error.code}", False
     except (OSError, smtplib.SMTPException, UsageError) as error:
@@ -141,25 +141,29 @@ def _attempt(receiver: NotifySection, body: Mapping[str, Any]) -> tuple[str, boo
     return "", True
 
 
-def slack_text(body: Mapping[str, Any]) -> str:
+def format_slack_text(body: Mapping[str, Any]) -> str:
     """An alert as Slack shows it; what comes from outside cannot be a link or a mention."""
     ended = body["event"] == "ended"
-    text = "\n".join([f"{'Ended: ' if ended else ''}{body['title']}", *_lines(body)])
+    text = "\n".join([f"{'Ended: ' if ended else ''}{body['title']}", *_format_lines(body)])
     return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
 
 
-def _lines(body: Mapping[str, Any]) -> list[str]:
+def _format_lines(body: Mapping[str, Any]) -> list[str]:
     lines = [f"Asked: {body['asked']}. Fired at {body['fired_at'][:16]} UTC, alert {body['alert']}."]
     if body.get("n") and body.get("mean") is not None:
-        before = "" if body["before"] is None else f", {number(body['before'])} of {body['n_before']:,} before"
-        lines.append(f"Mean: {number(body['mean'])} of {plural(body['n'], 'score')}{before}.")
+        previous_text = (
+            "" if body["before"] is None else f", {format_value(body['before'])} of {body['n_before']:,} before"
+        )
+        lines.append(f"Mean: {format_value(body['mean'])} of {format_count(body['n'], 'score')}{previous_text}.")
     if body.get("component"):
         lines.append(f"It lies most likely in {body['component']}: {body['why']}.")
     lines += [
-        f"{one['name']}: {one['before']:.0%} before, {one['now']:.0%} now. {one['fix']}" for one in body["causes"]
+        f"{entry['name']}: {entry['before']:.0%} before, {entry['now']:.0%} now. {entry['fix']}"
+        for entry in body["causes"]
     ]
     lines += [
-        f"{one['fact']} {one['value']}: {one['before']:.0%} before, {one['now']:.0%} now" for one in body["changed"]
+        f"{entry['fact']} {entry['value']}: {entry['before']:.0%} before, {entry['now']:.0%} now"
+        for entry in body["changed"]
     ]
     if body["traces"]:
         lines.append(f"Worst: {', '.join(body['traces'][:3])}")
@@ -169,13 +173,13 @@ def _lines(body: Mapping[str, Any]) -> list[str]:
     return lines
 
 
-def _mail(receiver: NotifySection, body: Mapping[str, Any]) -> None:
+def _send_mail(receiver: NotifySection, body: Mapping[str, Any]) -> None:
     message = EmailMessage()
     message["Subject"] = f"{'ended: ' if body['event'] == 'ended' else ''}{body['title']}"
-    message["From"], message["To"] = receiver.sender, secret(str(receiver.email))
+    message["From"], message["To"] = receiver.sender, resolve_secret(str(receiver.email))
     message["Message-ID"] = f"<{body['id']}@ragauge>"
-    examples = [f"{one['query']}\n{one['answer']}" for one in body.get("examples", ())]
-    message.set_content("\n\n".join(["\n".join(_lines(body)), *examples]))
+    examples = [f"{example['query']}\n{example['answer']}" for example in body.get("examples", ())]
+    message.set_content("\n\n".join(["\n".join(_format_lines(body)), *examples]))
     host, _, port = receiver.server.rpartition(":")
-    with smtplib.SMTP(host or receiver.server, int(port) if host else 25, timeout=TIMEOUT) as server:
+    with smtplib.SMTP(host or receiver.server, int(port) if host else 25, timeout=TIMEOUT_S) as server:
         server.send_message(message)

@@ -10,25 +10,32 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ragauge.core.errors import UnknownName, UsageError
-from ragauge.monitoring.replay.verb import EXAMPLE, SAMPLED, accounted, monitor_of, read_monitor, section_of
-from ragauge.verbs.result_base import Found
-from ragauge.verbs.sources import store_url
+from ragauge.monitoring.replay.verb import (
+    EXAMPLE_SECTION,
+    SAMPLE_SIZE_RESPONSES,
+    build_alert_account,
+    read_monitor,
+    read_section,
+    require_monitor,
+)
+from ragauge.verbs.result_base import ValueResult
+from ragauge.verbs.sources import resolve_store_url
 
 if TYPE_CHECKING:
     from ragauge.core.config.monitor import MonitorSection
-    from ragauge.monitoring.replay.compute import Monitored, SeriesStatus
-    from ragauge.monitoring.series.alert_details import AlertAccount, TraceOf
+    from ragauge.monitoring.replay.compute import MonitoringStatus, SeriesStatus
+    from ragauge.monitoring.series.alert_details import AlertAccount, AlertTrace
     from ragauge.monitoring.series.gauge_monitors import GaugeStatus
-    from ragauge.monitoring.series.monitor_specs import Watch, Watches
-    from ragauge.monitoring.series.monitor_tracker import Alert, Watching
+    from ragauge.monitoring.series.monitor_specs import MonitorSpec, MonitorSpecs
+    from ragauge.monitoring.series.monitor_tracker import Alert, MonitorTracker
     from ragauge.monitoring.series.states import Resolution
     from ragauge.rendering.sections import ReportSection
     from ragauge.scores.request_stream import Arrival
-    from ragauge.store.monitors import AlertList, KeptAlert
+    from ragauge.store.monitors import AlertList, StoredAlert
     from ragauge.store.store_access import Store
 
-BEFORE = 28  # days before an alert of drift or of the judge, whose traces are held against those since
-SAID: tuple[Resolution, ...] = ("acknowledged", "false_alarm")
+DAYS_BEFORE_ALERT = 28  # days before an alert of drift or of the judge, whose traces are held against those since
+RESOLUTIONS: tuple[Resolution, ...] = ("acknowledged", "false_alarm")
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +56,7 @@ class ResolvedAlert:
 
 
 @dataclass(frozen=True, slots=True)
-class ToldAlert:
+class AlertReport:
     """One alert with all that it has to say.
 
     Attributes:
@@ -63,40 +70,40 @@ class ToldAlert:
     missing: str = ""
 
 
-class MonitorsResult(Found):
+class MonitorsResult(ValueResult):
     """Where monitors stand, in every form."""
 
-    found: Monitored
+    found: MonitoringStatus
 
-    def _sections(self) -> Iterable[ReportSection]:
-        from ragauge.monitoring.alerts.tables import monitored_sections
+    def _build_sections(self) -> Iterable[ReportSection]:
+        from ragauge.monitoring.alerts.tables import build_status_sections
 
-        return monitored_sections(self.found)
+        return build_status_sections(self.found)
 
 
-class AlertsResult(Found):
+class AlertsResult(ValueResult):
     """Every alert, in every form."""
 
     found: AlertList
 
-    def _sections(self) -> Iterable[ReportSection]:
-        from ragauge.monitoring.alerts.tables import list_sections
+    def _build_sections(self) -> Iterable[ReportSection]:
+        from ragauge.monitoring.alerts.tables import build_list_sections
 
-        return list_sections(self.found)
+        return build_list_sections(self.found)
 
 
-class AlertResult(Found):
+class AlertResult(ValueResult):
     """One alert, in every form."""
 
-    found: ToldAlert
+    found: AlertReport
 
-    def _sections(self) -> Iterable[ReportSection]:
-        from ragauge.monitoring.alerts.tables import kept_sections
+    def _build_sections(self) -> Iterable[ReportSection]:
+        from ragauge.monitoring.alerts.tables import build_stored_alert_sections
 
-        return kept_sections(self.found.account, self.found.resolution, self.found.missing)
+        return build_stored_alert_sections(self.found.account, self.found.resolution, self.found.missing)
 
 
-def monitors(*, config: Path | None = None, store: str | None = None) -> MonitorsResult:
+def list_monitors(*, config: Path | None = None, store: str | None = None) -> MonitorsResult:
     """Where each series of the monitors of a configuration stands, by the scores that were taken so far.
 
     Args:
@@ -106,79 +113,86 @@ def monitors(*, config: Path | None = None, store: str | None = None) -> Monitor
     Raises:
         ConfigError: mistakes in the file; all of them are in the text.
     """
-    from ragauge.core.config.config_loader import DEFAULT
-    from ragauge.engine.request_stream import traffic_projects
-    from ragauge.monitoring.drift.drift_days import projects_before
-    from ragauge.monitoring.replay.compute import Monitored, statuses, watchings
-    from ragauge.monitoring.series.false_alarm_budget import alarm_shares
-    from ragauge.monitoring.series.projects import looked_into, watched_projects
+    from ragauge.core.config.config_loader import DEFAULT_FILE
+    from ragauge.engine.request_stream import list_traffic_projects
+    from ragauge.monitoring.drift.drift_days import count_testable_projects
+    from ragauge.monitoring.replay.compute import MonitoringStatus, build_trackers, list_statuses
+    from ragauge.monitoring.series.false_alarm_budget import build_alarm_shares
+    from ragauge.monitoring.series.projects import find_watched_projects, select_projects
     from ragauge.store.store_access import open_store
 
-    path = config or Path(DEFAULT)
+    path = config or Path(DEFAULT_FILE)
     if config is None and not path.is_file():
-        why = f"Nothing is watched: there is no {DEFAULT} where this was started. Write there, and start it again: "
-        return MonitorsResult(Monitored(missing=why + EXAMPLE))
+        reason = (
+            f"Nothing is watched: there is no {DEFAULT_FILE} where this was started. Write there, and start it again: "
+        )
+        return MonitorsResult(MonitoringStatus(missing=reason + EXAMPLE_SECTION))
     section, watched, missing = read_monitor(str(path))
     if section is None:
-        return MonitorsResult(Monitored(missing=missing))
-    with open_store(store_url(store)) as opened:
-        came = traffic_projects(opened)
+        return MonitorsResult(MonitoringStatus(missing=missing))
+    with open_store(resolve_store_url(store)) as opened_store:
+        came = list_traffic_projects(opened_store)
         series = [
-            _with_labels(opened, one, by)
-            for by in watchings(section, watched, came)
-            for one in statuses(by, opened.monitors.state(by.name), simulated=False)
+            _add_label_corrections(opened_store, entry, by)
+            for by in build_trackers(section, watched, came)
+            for entry in list_statuses(by, opened_store.monitors.state(by.name), simulated=False)
         ]
-        gauges = _gauges(opened, section, watched)
-        of = watched_projects(section, watched, came)
-        tested = projects_before(opened, looked_into(section, came), datetime.now(UTC).date())
-        fired = tuple(one.alert for one in opened.monitors.alerts() if one.alert.ended_at is None)
-    shares = alarm_shares(section, watched.metrics, {one.asks: one.limit for one in series}, tested)
-    return MonitorsResult(Monitored(tuple(series), shares, gauges, missing, of, fired))
+        gauges = _build_gauges(opened_store, section, watched)
+        of = find_watched_projects(section, watched, came)
+        tested = count_testable_projects(opened_store, select_projects(section, came), datetime.now(UTC).date())
+        fired = tuple(entry.alert for entry in opened_store.monitors.list_alerts() if entry.alert.ended_at is None)
+    shares = build_alarm_shares(section, watched.metrics, {entry.asks: entry.limit for entry in series}, tested)
+    return MonitorsResult(MonitoringStatus(tuple(series), shares, gauges, missing, of, fired))
 
 
-def _with_labels(store: Store, status: SeriesStatus, by: Watching) -> SeriesStatus:
+def _add_label_corrections(store: Store, status: SeriesStatus, by: MonitorTracker) -> SeriesStatus:
     """Where a series stands, with the days whose mean labels correct, where it is of all requests."""
-    from ragauge.monitoring.series.corrected_days import corrected_days
+    from ragauge.monitoring.series.corrected_days import find_corrected_days
 
     if status.segment[0] or not status.days:
         return status
     first, project = status.days[0].day, by.of or by.watch.project
-    return replace(status, corrected=corrected_days(store, by.watch.metric, first, project=project))
+    return replace(status, corrected=find_corrected_days(store, by.watch.metric, first, project=project))
 
 
-def _gauges(store: Store, monitor: MonitorSection, watched: Watches) -> tuple[GaugeStatus, ...]:
+def _build_gauges(store: Store, monitor: MonitorSection, watched: MonitorSpecs) -> tuple[GaugeStatus, ...]:
     """Where each gauge stands that is kept: for each of its monitors, or alone."""
-    from ragauge.monitoring.series.gauge_monitors import DAY, gauge_status
+    from ragauge.monitoring.series.gauge_monitors import DAY_S, build_gauge_status
 
-    now, found = datetime.now(UTC).timestamp(), []
-    open_ones = {one.alert.asks for one in store.monitors.alerts() if one.alert.ended_at is None}
-    of = [(watch.signal, watch) for watch in watched.signals]
+    timestamp, statuses = datetime.now(UTC).timestamp(), []
+    open_ones = {
+        stored_alert.alert.asks for stored_alert in store.monitors.list_alerts() if stored_alert.alert.ended_at is None
+    }
+    of = [(monitor_spec.signal, monitor_spec) for monitor_spec in watched.signals]
     alone = [(name, None) for name in monitor.signals if name not in dict(of)]
-    for name, watch in (*of, *alone):
-        points = store.inbox.signal(name, now - DAY)
-        if not points and (last := store.inbox.last_signal(name)) is not None:
-            points = store.inbox.signal(name, last - 1)
-        firing = watch is not None and watch.asks in open_ones
-        found.append(gauge_status(name, watch, points, now, monitor.no_data, firing=firing))
-    return tuple(found)
+    for name, monitor_spec in (*of, *alone):
+        points = store.inbox.list_signal_points(name, timestamp - DAY_S)
+        if not points and (last := store.inbox.find_last_signal(name)) is not None:
+            points = store.inbox.list_signal_points(name, last - 1)
+        firing = monitor_spec is not None and monitor_spec.asks in open_ones
+        statuses.append(build_gauge_status(name, monitor_spec, points, timestamp, monitor.no_data, firing=firing))
+    return tuple(statuses)
 
 
-def alerts(*, store: str | None = None) -> AlertsResult:
+def list_alerts(*, store: str | None = None) -> AlertsResult:
     """Every alert that was raised, the newest first, with what people say of it.
 
     Args:
         store: URL of the store.
     """
-    from ragauge.monitoring.series.corrected_days import corrected_of
+    from ragauge.monitoring.series.corrected_days import find_alert_days
     from ragauge.store.monitors import AlertList
     from ragauge.store.store_access import open_store
 
-    with open_store(store_url(store)) as opened:
-        known = [replace(one, corrected=corrected_of(opened, one.alert)) for one in opened.monitors.alerts()]
-    return AlertsResult(AlertList(tuple(known), *_said(known)))
+    with open_store(resolve_store_url(store)) as opened_store:
+        stored_alerts = [
+            replace(stored_alert, corrected=find_alert_days(opened_store, stored_alert.alert))
+            for stored_alert in opened_store.monitors.list_alerts()
+        ]
+    return AlertsResult(AlertList(tuple(stored_alerts), *_count_resolved(stored_alerts)))
 
 
-def alert(alert_id: str, *, config: Path | None = None, store: str | None = None) -> AlertResult:
+def find_alert(alert_id: str, *, config: Path | None = None, store: str | None = None) -> AlertResult:
     """One alert: since when, how much, where, why, what changed in the traces, the ten worst.
 
     Args:
@@ -190,39 +204,39 @@ def alert(alert_id: str, *, config: Path | None = None, store: str | None = None
         UnknownName: no such alert.
         ConfigError: mistakes in the file; all of them are in the text.
     """
-    from ragauge.monitoring.series.alert_details import bare
+    from ragauge.monitoring.series.alert_details import build_plain_account
     from ragauge.store.store_access import open_store
 
-    with open_store(store_url(store)) as opened:
-        kept = opened.monitors.alert(alert_id)
-        if kept.alert.said:  # it says itself what fired: no monitor of a metric did
-            told = said_account(opened, kept.alert, section_of(config))
-            return AlertResult(ToldAlert(told, kept.resolution))
-        watch = _watch_of(kept.alert, config)
-        if watch is None:
+    with open_store(resolve_store_url(store)) as opened_store:
+        stored = opened_store.monitors.find_alert(alert_id)
+        if stored.alert.said:  # it says itself what fired: no monitor of a metric did
+            account = build_stated_account(opened_store, stored.alert, read_section(config))
+            return AlertResult(AlertReport(account, stored.resolution))
+        monitor_spec = _find_monitor(stored.alert, config)
+        if monitor_spec is None:
             return AlertResult(
-                ToldAlert(
-                    bare(kept.alert),
-                    kept.resolution,
+                AlertReport(
+                    build_plain_account(stored.alert),
+                    stored.resolution,
                     (
                         "Its monitor does not stand in the configuration any more, so causes and traces are not "
                         "gathered."
                     ),
                 )
             )
-        told = account_of(opened, kept.alert, watch)
-        worst = tuple(one._replace(query=_question(opened, one)) for one in told.traces)
-        return AlertResult(ToldAlert(replace(told, traces=worst), kept.resolution))
+        account = load_account(opened_store, stored.alert, monitor_spec)
+        worst = tuple(trace._replace(query=_load_query(opened_store, trace)) for trace in account.traces)
+        return AlertResult(AlertReport(replace(account, traces=worst), stored.resolution))
 
 
-def _question(store: Store, one: TraceOf) -> str:
+def _load_query(store: Store, trace: AlertTrace) -> str:
     try:
-        return store.runs.response(one.run_id, one.trace_id)[0].query
+        return store.runs.response(trace.run_id, trace.trace_id)[0].query
     except UnknownName:  # its run was deleted meanwhile
         return ""
 
 
-def said_account(store: Store, alert: Alert, monitor: MonitorSection | None) -> AlertAccount:
+def build_stated_account(store: Store, alert: Alert, monitor: MonitorSection | None) -> AlertAccount:
     """An alert that says itself what fired; of drift and of the judge with what changed in the traces since.
 
     The judge judges the traffic of every project; drift is of one.
@@ -232,46 +246,55 @@ def said_account(store: Store, alert: Alert, monitor: MonitorSection | None) -> 
         alert: what fired.
         monitor: the section of the configuration, which may name a project.
     """
-    from ragauge.engine.request_stream import arrivals, facts_of, traffic_projects
-    from ragauge.monitoring.series.alert_details import bare
+    from ragauge.engine.request_stream import count_origin_facts, iter_arrivals, list_traffic_projects
+    from ragauge.monitoring.series.alert_details import build_plain_account
 
     if alert.decide not in ("drift", "canary"):
-        return bare(alert)
+        return build_plain_account(alert)
     sides: tuple[list[int], list[int]] = ([], [])
-    since, meant = alert.since - timedelta(days=BEFORE), "" if monitor is None else monitor.project
-    of = traffic_projects(store) if alert.decide == "canary" else [alert.project or meant]
-    for one in merge(*(arrivals(store, [], since=since.isoformat(), project=name) for name in of), key=_number):
-        if one.at <= alert.fired_at:
-            sides[one.at.date() >= alert.since].append(one.number)
-    before, now = (facts_of(store, side[-SAMPLED:]) for side in sides)
-    return bare(alert, (before, now))
+    since, meant = alert.since - timedelta(days=DAYS_BEFORE_ALERT), "" if monitor is None else monitor.project
+    of = list_traffic_projects(store) if alert.decide == "canary" else [alert.project or meant]
+    for arrival in merge(
+        *(iter_arrivals(store, [], since=since.isoformat(), project=name) for name in of), key=_get_number
+    ):
+        if arrival.at <= alert.fired_at:
+            sides[arrival.at.date() >= alert.since].append(arrival.number)
+    previous, current = (count_origin_facts(store, side[-SAMPLE_SIZE_RESPONSES:]) for side in sides)
+    return build_plain_account(alert, (previous, current))
 
 
-def _number(one: Arrival) -> int:
-    return one.number
+def _get_number(arrival: Arrival) -> int:
+    return arrival.number
 
 
-def account_of(store: Store, alert: Alert, watch: Watch) -> AlertAccount:
+def load_account(store: Store, alert: Alert, monitor_spec: MonitorSpec) -> AlertAccount:
     """All that an alert of a monitor has to say, with the requests of its baseline and since from the store."""
-    from ragauge.engine.request_stream import arrivals
+    from ragauge.engine.request_stream import iter_arrivals
 
-    first = alert.since - watch.baseline - timedelta(days=1)
-    came = arrivals(store, [watch.metric], since=first.isoformat(), project=watch.project)
-    return accounted(store, alert, watch, list(came))
+    first = alert.since - monitor_spec.baseline - timedelta(days=1)
+    came = iter_arrivals(store, [monitor_spec.metric], since=first.isoformat(), project=monitor_spec.project)
+    return build_alert_account(store, alert, monitor_spec, list(came))
 
 
-def _watch_of(alert: Alert, config: Path | None) -> Watch | None:
+def _find_monitor(alert: Alert, config: Path | None) -> MonitorSpec | None:
     """The monitor that raised an alert, as the configuration has it; None where it has it no more."""
-    from ragauge.core.config.config_loader import DEFAULT
+    from ragauge.core.config.config_loader import DEFAULT_FILE
 
-    path = config or Path(DEFAULT)
+    path = config or Path(DEFAULT_FILE)
     if config is None and not path.is_file():
         return None
     try:
-        _, watched = monitor_of(str(path))
+        _, watched = require_monitor(str(path))
     except UsageError:
         return None
-    return next((one for one in watched.metrics if (str(one), one.asks) == (alert.monitor, alert.asks)), None)
+    return next(
+        (
+            monitor_spec
+            for monitor_spec in watched.metrics
+            if (str(monitor_spec), monitor_spec.asks) == (alert.monitor, alert.asks)
+        ),
+        None,
+    )
 
 
 def resolve_alert(alert_id: str, *, resolution: str = "acknowledged", store: str | None = None) -> ResolvedAlert:
@@ -287,16 +310,16 @@ def resolve_alert(alert_id: str, *, resolution: str = "acknowledged", store: str
     """
     from ragauge.store.store_access import open_store
 
-    said = next((one for one in SAID if one == resolution), None)
-    if said is None:
-        raise UnknownName("resolution of an alert", resolution, SAID)
-    with open_store(store_url(store)) as opened:
-        found = opened.monitors.resolve(alert_id, said)
-        resolved, precision = _said(opened.monitors.alerts())
-    return ResolvedAlert(found.alert, said, resolved, precision if precision is not None else 1.0)
+    known_word = next((word for word in RESOLUTIONS if word == resolution), None)
+    if known_word is None:
+        raise UnknownName("resolution of an alert", resolution, RESOLUTIONS)
+    with open_store(resolve_store_url(store)) as opened_store:
+        stored_alert = opened_store.monitors.resolve_alert(alert_id, known_word)
+        resolved, precision = _count_resolved(opened_store.monitors.list_alerts())
+    return ResolvedAlert(stored_alert.alert, known_word, resolved, precision if precision is not None else 1.0)
 
 
-def _said(known: Sequence[KeptAlert]) -> tuple[int, float | None]:
+def _count_resolved(stored_alerts: Sequence[StoredAlert]) -> tuple[int, float | None]:
     """How many alerts people said something of, and the share of them that were no false alarms."""
-    words = [one.resolution for one in known if one.resolution]
+    words = [stored_alert.resolution for stored_alert in stored_alerts if stored_alert.resolution]
     return len(words), words.count("acknowledged") / len(words) if words else None

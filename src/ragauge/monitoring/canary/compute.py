@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import date
 from typing import TYPE_CHECKING
 
-from ragauge.core.identity import digest
+from ragauge.core.identity import hash_json
 from ragauge.monitoring.series.monitor_tracker import JUDGE_CHANGED
 
 if TYPE_CHECKING:
@@ -16,9 +16,9 @@ if TYPE_CHECKING:
 Verdicts = Mapping[tuple[str, str], float | None]  # query_id and metric -> value; None = it has none, or failed
 CANARY_LOOK = "judge canary (daily)"
 CANARY = "judge canary"  # name of the run that holds the frozen responses
-FRESH = 1  # number of the first asking: 0 would take replies that are stored of the traffic
-FIRST_DAYS = 7
-SAME = 1e-9  # values that lie no further apart are the same
+FIRST_ASKING = 1  # number of the first asking: 0 would take replies that are stored of the traffic
+N_FIRST_DAYS = 7
+SAME_VALUE_TOLERANCE = 1e-9  # values that lie no further apart are the same
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +42,7 @@ class CanaryDay:
     reason: str
 
 
-def canary_day(first: Sequence[Verdicts], today: Verdicts, level: float) -> CanaryDay:
+def compare_canary_day(first: Sequence[Verdicts], today: Verdicts, level: float) -> CanaryDay:
     """Whether more responses flipped today than in the first days; a judge that is never sure flips some every day.
 
     Args:
@@ -51,18 +51,19 @@ def canary_day(first: Sequence[Verdicts], today: Verdicts, level: float) -> Cana
         level: the p at which the judge counts as changed, in (0, 1).
 
     >>> one = {(f"q{n}", "faithfulness"): 1.0 for n in range(50)}
-    >>> canary_day([one] * 7, one, 0.001).changed, canary_day([one] * 7, dict.fromkeys(one, 0.5), 0.001).changed
+    >>> (compare_canary_day([one] * 7, one, 0.001).changed,
+    ...     compare_canary_day([one] * 7, dict.fromkeys(one, 0.5), 0.001).changed)
     (False, True)
     """
     import numpy as np
     from scipy.stats import fisher_exact
 
-    if len(first) < FIRST_DAYS:
-        reason = f"not enough data: day {len(first) + 1} of the first {FIRST_DAYS}"
+    if len(first) < N_FIRST_DAYS:
+        reason = f"not enough data: day {len(first) + 1} of the first {N_FIRST_DAYS}"
         return CanaryDay(None, 0, 0, None, None, reason)
-    flipped, n = _flips(first[0], today)
-    before = [_flips(first[0], one) for one in first[1:]]
-    flipped_before, n_before = sum(one for one, _ in before), sum(many for _, many in before)
+    flipped, n = _count_flips(first[0], today)
+    flip_counts = [_count_flips(first[0], item) for item in first[1:]]
+    flipped_before, n_before = sum(item for item, _ in flip_counts), sum(many for _, many in flip_counts)
     if not n or not n_before or all(value is None for value in today.values()):
         return CanaryDay(None, flipped, n, None, None, "not enough data: no response was judged on both days")
     table = np.array([[flipped, n - flipped], [flipped_before, n_before - flipped_before]])
@@ -72,56 +73,61 @@ def canary_day(first: Sequence[Verdicts], today: Verdicts, level: float) -> Cana
     return CanaryDay(p <= level, flipped, n, share, p, reason)
 
 
-def evenly(there: Sequence[int], wanted: int) -> list[int]:
+def divide_evenly(available: Sequence[int], total: int) -> list[int]:
     """How many to take of each, so that all have equal parts, as far as each has so many.
 
     Args:
-        there: how many each has.
-        wanted: of all together; all there are, where there are fewer.
+        available: how many each has.
+        total: of all together; all there are, where there are fewer.
 
-    >>> evenly([1000, 1000, 4], 50), evenly([3, 100], 10), evenly([1, 1], 5), evenly([9, 9, 9], 5)
+    >>> (divide_evenly([1000, 1000, 4], 50), divide_evenly([3, 100], 10), divide_evenly([1, 1], 5),
+    ...     divide_evenly([9, 9, 9], 5))
     ([23, 23, 4], [3, 7], [1, 1], [1, 2, 2])
     """
-    taken, left = [0] * len(there), wanted
-    for done, place in enumerate(sorted(range(len(there)), key=lambda one: there[one])):  # who has few takes first
-        taken[place] = min(there[place], left // (len(there) - done))
-        left -= taken[place]
+    taken, remaining = [0] * len(available), total
+    for n_done, index in enumerate(
+        sorted(range(len(available)), key=lambda position: available[position])
+    ):  # who has few takes first
+        taken[index] = min(available[index], remaining // (len(available) - n_done))
+        remaining -= taken[index]
     return taken
 
 
-def changed_id(judge_id: str | None, day: date) -> str:
+def build_change_id(judge_id: str | None, day: date) -> str:
     """The id of the alert that a judge changed, as seen on a day."""
-    return digest([CANARY_LOOK, judge_id, day.isoformat()])[:10]
+    return hash_json([CANARY_LOOK, judge_id, day.isoformat()])[:10]
 
 
-def first_look(known: Iterable[Alert], judge_id: str | None) -> int:
+def find_first_look(alerts: Iterable[Alert], judge_id: str | None) -> int:
     """The look with which a judge's first days begin: that which saw the last change that people took as it is.
 
     Args:
-        known: alerts.
+        alerts: alerts.
         judge_id: of the judge; the looks of another are counted by themselves.
     """
     return max(
         [
-            FRESH,
+            FIRST_ASKING,
             *(
-                one.number
-                for one in known
-                if one.monitor == JUDGE_CHANGED
-                and one.ended_at is not None
-                and one.alert_id == changed_id(judge_id, one.fired_at.date())
+                alert.number
+                for alert in alerts
+                if alert.monitor == JUDGE_CHANGED
+                and alert.ended_at is not None
+                and alert.alert_id == build_change_id(judge_id, alert.fired_at.date())
             ),
         ]
     )
 
 
-def _flips(reference: Verdicts, other: Verdicts) -> tuple[int, int]:
+def _count_flips(reference: Verdicts, other: Verdicts) -> tuple[int, int]:
     """How many responses have another value of a metric, and how many have one at either time."""
-    judged, moved = set[str](), set[str]()
+    judged_ids, moved = set[str](), set[str]()
     for key in reference.keys() & other.keys():
         old, new = reference[key], other[key]
         if old is not None or new is not None:
-            judged.add(key[0])
-        if (old is None) != (new is None) or (old is not None and new is not None and abs(old - new) > SAME):
+            judged_ids.add(key[0])
+        if (old is None) != (new is None) or (
+            old is not None and new is not None and abs(old - new) > SAME_VALUE_TOLERANCE
+        ):
             moved.add(key[0])
-    return len(moved), len(judged)
+    return len(moved), len(judged_ids)

@@ -16,9 +16,9 @@ if TYPE_CHECKING:
 
 Texts = Literal["queries", "documents"]
 LEVEL = 0.01  # of the test of a day
-LEAST = 50  # vectors on a side
-CLUSTERS = 20  # of the baseline, at most: one for each LEAST / 5 vectors
-SHOWN, QUERIES = 3, 5  # clusters that grew most, and texts of each
+MIN_VECTORS = 50  # vectors on a side
+MAX_BASELINE_CLUSTERS = 20  # of the baseline, at most: one for each LEAST / 5 vectors
+MAX_CLUSTERS, MAX_CLUSTER_TEXTS = 3, 5  # clusters that grew most, and texts of each
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,9 +99,9 @@ class DriftDetail:
     @property
     def values(self) -> dict[str, float]:
         """What is measured of these texts, by name, in the order in which it is shown."""
-        shift = sum(abs(one.now - one.before) for one in self.languages) / 2
-        apart = {} if self.divergence is None else {"js_divergence": self.divergence}
-        return {**apart, "pairwise_kl": self.pairwise_kl, "words": self.words_now, "language_shift": shift}
+        shift = sum(abs(language.now - language.before) for language in self.languages) / 2
+        divergence = {} if self.divergence is None else {"js_divergence": self.divergence}
+        return {**divergence, "pairwise_kl": self.pairwise_kl, "words": self.words_now, "language_shift": shift}
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,35 +127,37 @@ class DriftReport:
     others: tuple[str, ...] = ()
 
     @property
-    def unusual(self) -> str:
+    def unusual_text(self) -> str:
         """What of the last day lies outside its band, in words; "" = nothing."""
-        told = [f"{one.name} of {one.of} {one.value:.3g}" for one in self.measures if one.outside]
-        return f"; unusual: {', '.join(told)}" if told else ""
+        outliers = [
+            f"{measure.name} of {measure.of} {measure.value:.3g}" for measure in self.measures if measure.is_outside
+        ]
+        return f"; unusual: {', '.join(outliers)}" if outliers else ""
 
 
-def drift_name(of: Texts, project: str = "") -> str:
+def build_drift_name(of: Texts, project: str = "") -> str:
     """What is watched, of an alert that texts drifted; with the project, where there are several.
 
-    >>> drift_name("queries"), drift_name("queries", "shop")
+    >>> build_drift_name("queries"), build_drift_name("queries", "shop")
     ('drift of queries', 'drift of queries (shop)')
     """
     return f"drift of {of}{f' ({project})' if project else ''}"
 
 
-def permutations_for(level: float) -> int:
+def count_permutations(level: float) -> int:
     """Permutations that a p as small as the level takes, five times over.
 
-    >>> permutations_for(0.001)
+    >>> count_permutations(0.001)
     4999
     """
     return ceil(5 / level) - 1
 
 
-def detail(
+def compute_drift_detail(
     day: date,
     of: Texts,
-    before: tuple[Sequence[PlacedText], Vectors],
-    now: tuple[Sequence[PlacedText], Vectors],
+    baseline: tuple[Sequence[PlacedText], Vectors],
+    current: tuple[Sequence[PlacedText], Vectors],
     *,
     seed: int = 0,
 ) -> DriftDetail | None:
@@ -164,8 +166,8 @@ def detail(
     Args:
         day: of the texts.
         of: which texts.
-        before: the baseline's texts and their embeddings, shape (n, d).
-        now: the day's.
+        baseline: the baseline's texts and their embeddings, shape (n, d).
+        current: the day's.
         seed: of the clusters, k-means over the baseline, and of the pairs whose distances are taken.
     """
     import numpy as np
@@ -173,40 +175,40 @@ def detail(
 
     from ragauge.stats.drift import js_divergence, pairwise_kl
 
-    if min(len(before[0]), len(now[0])) < LEAST:
+    if min(len(baseline[0]), len(current[0])) < MIN_VECTORS:
         return None
-    old, new = np.asarray(before[1], dtype=float), np.asarray(now[1], dtype=float)
-    k = min(CLUSTERS, len(old) // (LEAST // 5))
+    old, new = np.asarray(baseline[1], dtype=float), np.asarray(current[1], dtype=float)
+    k = min(MAX_BASELINE_CLUSTERS, len(old) // (MIN_VECTORS // 5))
     centres, placed = kmeans2(old, k, minit="++", rng=np.random.default_rng(seed))
-    found, distance = vq(new, centres)
-    counts, counts_now = (np.bincount(one, minlength=k) for one in (placed, found))
+    cluster_ids, distance = vq(new, centres)
+    counts, counts_now = (np.bincount(item, minlength=k) for item in (placed, cluster_ids))
     shares, shares_now = counts / len(old), counts_now / len(new)
     grown = []
-    for cluster in np.argsort(shares - shares_now)[:SHOWN].tolist():
+    for cluster in np.argsort(shares - shares_now)[:MAX_CLUSTERS].tolist():
         if shares_now[cluster] > shares[cluster]:
-            members = np.flatnonzero(found == cluster)
+            members = np.flatnonzero(cluster_ids == cluster)
             nearest = members[np.argsort(distance[members])].tolist()
             texts: dict[str, PlacedText] = {}
-            for place in nearest:
-                texts.setdefault(now[0][place].text, now[0][place])
-            nearest_texts = tuple(texts.values())[:QUERIES]
+            for index in nearest:
+                texts.setdefault(current[0][index].text, current[0][index])
+            nearest_texts = tuple(texts.values())[:MAX_CLUSTER_TEXTS]
             grown.append(GrownCluster(float(shares[cluster]), float(shares_now[cluster]), nearest_texts))
-    words, words_now = (float(median(len(one.text.split()) for one in side[0])) for side in (before, now))
-    languages = _languages([one.text for one in before[0]], [one.text for one in now[0]])
-    divergence, apart = js_divergence(counts, counts_now), pairwise_kl(old, new, seed=seed)
-    return DriftDetail(day, of, divergence, words, words_now, languages, tuple(grown), apart)
+    words, words_now = (float(median(len(item.text.split()) for item in side[0])) for side in (baseline, current))
+    languages = _compare_languages([item.text for item in baseline[0]], [item.text for item in current[0]])
+    divergence, pairwise = js_divergence(counts, counts_now), pairwise_kl(old, new, seed=seed)
+    return DriftDetail(day, of, divergence, words, words_now, languages, tuple(grown), pairwise)
 
 
-def _languages(before: Sequence[str], now: Sequence[str]) -> tuple[LanguageShare, ...]:
-    from ragauge.text.language import guess
+def _compare_languages(baseline: Sequence[str], current: Sequence[str]) -> tuple[LanguageShare, ...]:
+    from ragauge.text.language import guess_language
 
-    old, new = (Counter(map(guess, texts)) for texts in (before, now))
-    every = [LanguageShare(name, old[name] / len(before), new[name] / len(now)) for name in {**new, **old}]
-    told = [one for one in every if max(one.before, one.now) >= 0.01]
-    return tuple(sorted(told, key=lambda one: (-one.now, one.language)))
+    old, new = (Counter(map(guess_language, texts)) for texts in (baseline, current))
+    every = [LanguageShare(name, old[name] / len(baseline), new[name] / len(current)) for name in {**new, **old}]
+    common = [share for share in every if max(share.before, share.now) >= 0.01]
+    return tuple(sorted(common, key=lambda share: (-share.now, share.language)))
 
 
-def drift(of: Texts, before: Vectors, now: Vectors, *, permutations: int = 999, seed: int = 0) -> Drift:
+def measure_drift(of: Texts, baseline: Vectors, current: Vectors, *, permutations: int = 999, seed: int = 0) -> Drift:
     """Whether the mean embedding of a day moved away from the baseline's.
 
     Of samples of the same texts, one in a hundred counts as moved. Embeddings of another dimension have moved: they
@@ -214,23 +216,25 @@ def drift(of: Texts, before: Vectors, now: Vectors, *, permutations: int = 999, 
 
     Args:
         of: whose embeddings.
-        before: the baseline's, shape (n, d).
-        now: the day's, shape (m, d).
+        baseline: the baseline's, shape (n, d).
+        current: the day's, shape (m, d).
         permutations: of the test.
         seed: of the permutations.
 
-    >>> drift("queries", [[0.0]] * 60, [[1.0]] * 10).reason
+    >>> measure_drift("queries", [[0.0]] * 60, [[1.0]] * 10).reason
     'not enough data: 60 before and 10 now, of 50 each'
     """
     from ragauge.stats.drift import mean_shift
 
-    n, m = len(before), len(now)
-    if min(n, m) < LEAST:
-        return Drift(of, None, None, None, f"not enough data: {n} before and {m} now, of {LEAST} each")
-    old, new = len(before[0]), len(now[0])
+    n, m = len(baseline), len(current)
+    if min(n, m) < MIN_VECTORS:
+        return Drift(of, None, None, None, f"not enough data: {n} before and {m} now, of {MIN_VECTORS} each")
+    old, new = len(baseline[0]), len(current[0])
     if old != new:
         return Drift(of, True, None, None, f"another embedder: {old} dimensions before, {new} now")
-    found = mean_shift(before, now, permutations=permutations, seed=seed)
-    moved = found.p <= LEVEL
-    said = "moved" if moved else "did not move"
-    return Drift(of, moved, found.distance, found.p, f"the mean embedding {said}: p = {found.p:.3f}, {n} and {m} texts")
+    shift = mean_shift(baseline, current, permutations=permutations, seed=seed)
+    moved = shift.p <= LEVEL
+    outcome_text = "moved" if moved else "did not move"
+    return Drift(
+        of, moved, shift.distance, shift.p, f"the mean embedding {outcome_text}: p = {shift.p:.3f}, {n} and {m} texts"
+    )

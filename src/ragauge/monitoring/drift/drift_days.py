@@ -7,19 +7,27 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from datetime import date, timedelta
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ragauge.engine.request_stream import day_of
-from ragauge.monitoring.drift.compute import LEAST, DriftDay, DriftDetail, PlacedText, Texts, detail, drift
-from ragauge.monitoring.drift.normal_ranges import marked_days
+from ragauge.engine.request_stream import get_traffic_day
+from ragauge.monitoring.drift.compute import (
+    MIN_VECTORS,
+    DriftDay,
+    DriftDetail,
+    PlacedText,
+    Texts,
+    compute_drift_detail,
+    measure_drift,
+)
+from ragauge.monitoring.drift.normal_ranges import list_marked_days
 
 if TYPE_CHECKING:
     from ragauge.scores.request_stream import Arrival
     from ragauge.store.store_access import Store
 
 LAST_DAYS, BASELINE_DAYS = 7, 28
-A_DAY, BEFORE = 500, 1500  # texts that are looked at, at most
+MAX_TEXTS_PER_DAY, MAX_BASELINE_TEXTS = 500, 1500  # texts that are looked at, at most
 
 
-class TextsOfDay(NamedTuple):
+class DayTexts(NamedTuple):
     """A day's texts of one kind beside those of the 28 days before it, and their embeddings."""
 
     day: int
@@ -28,7 +36,7 @@ class TextsOfDay(NamedTuple):
     now: tuple[list[PlacedText], Any]
 
 
-def drift_days(
+def run_drift_tests(
     store: Store,
     arrivals: Sequence[Arrival],
     kinds: Sequence[Texts],
@@ -49,18 +57,20 @@ def drift_days(
         permutations: of the test.
         project: that the days are to name; "" = there is one.
     """
-    days = sorted({one.at.date() for one in arrivals})[-last:]
+    days = sorted({day_texts.at.date() for day_texts in arrivals})[-last:]
     return tuple(
         DriftDay(
-            date.fromordinal(one.day),
-            drift(one.of, one.before[1], one.now[1], permutations=permutations, seed=one.day),
+            date.fromordinal(day_texts.day),
+            measure_drift(
+                day_texts.of, day_texts.before[1], day_texts.now[1], permutations=permutations, seed=day_texts.day
+            ),
             project,
         )
-        for one in _beside(store, arrivals, kinds, days)
+        for day_texts in _iter_day_texts(store, arrivals, kinds, days)
     )
 
 
-def projects_before(store: Store, projects: Collection[str], day: date) -> int:
+def count_testable_projects(store: Store, projects: Collection[str], day: date) -> int:
     """How many projects may be tested on a day: those with 50 requests or more in the 28 days before it; at least 1.
 
     No other has a baseline to be held against, and none of this depends on what comes on the day itself.
@@ -70,76 +80,82 @@ def projects_before(store: Store, projects: Collection[str], day: date) -> int:
         projects: that are looked at.
         day: of the test.
     """
-    since, before = (day - timedelta(days=BASELINE_DAYS)).isoformat(), day.isoformat()
-    found = Counter[str]()
+    since, until = (day - timedelta(days=BASELINE_DAYS)).isoformat(), day.isoformat()
+    counts = Counter[str]()
     for run in store.runs.list(filter={"kind": "traffic"}):
-        if run.system in projects and found[run.system] < LEAST and since <= day_of(run) < before:
-            found[run.system] += len(store.runs.order(run.run_id).numbers)
-    return max(1, sum(n >= LEAST for n in found.values()))
+        if run.system in projects and counts[run.system] < MIN_VECTORS and since <= get_traffic_day(run) < until:
+            counts[run.system] += len(store.runs.load_order(run.run_id).numbers)
+    return max(1, sum(n >= MIN_VECTORS for n in counts.values()))
 
 
-def drift_details(
+def build_drift_details(
     store: Store, arrivals: Sequence[Arrival], kinds: Sequence[Texts], days: Collection[date]
 ) -> tuple[DriftDetail, ...]:
     """How the texts of some days differ from those of the 28 days before each, where there are enough of them."""
-    found = (
-        detail(date.fromordinal(one.day), one.of, one.before, one.now, seed=one.day)
-        for one in _beside(store, arrivals, kinds, days)
+    details = (
+        compute_drift_detail(
+            date.fromordinal(day_texts.day), day_texts.of, day_texts.before, day_texts.now, seed=day_texts.day
+        )
+        for day_texts in _iter_day_texts(store, arrivals, kinds, days)
     )
-    return tuple(one for one in found if one is not None)
+    return tuple(day_texts for day_texts in details if day_texts is not None)
 
 
-def _beside(
-    store: Store, arrivals: Sequence[Arrival], kinds: Sequence[Texts], wanted: Collection[date]
-) -> Iterator[TextsOfDay]:
+def _iter_day_texts(
+    store: Store, arrivals: Sequence[Arrival], kinds: Sequence[Texts], requested_days: Collection[date]
+) -> Iterator[DayTexts]:
     import numpy as np
 
     by_day: dict[int, list[Arrival]] = {}
-    for one in arrivals:
-        by_day.setdefault(one.at.date().toordinal(), []).append(one)
-    days = sorted(day.toordinal() for day in wanted if day.toordinal() in by_day) if kinds else []
-    needed = {one for day in days for one in range(day - BASELINE_DAYS, day + 1)}
-    sampled = {day: _some(several, A_DAY, day) for day, several in by_day.items() if day in needed}
-    known = {of: _embedded(store, sampled, of) for of in (kinds if days else ())}
-    left_out = {day.toordinal() for day, was in marked_days(store.periods.list()).items() if was == "bad"}
+    for item in arrivals:
+        by_day.setdefault(item.at.date().toordinal(), []).append(item)
+    days = sorted(day.toordinal() for day in requested_days if day.toordinal() in by_day) if kinds else []
+    needed = {item for day in days for item in range(day - BASELINE_DAYS, day + 1)}
+    sampled = {day: _sample_values(several, MAX_TEXTS_PER_DAY, day) for day, several in by_day.items() if day in needed}
+    texts_by_kind = {kind: _embed_texts(store, sampled, kind) for kind in (kinds if days else ())}
+    bad_days = {day.toordinal() for day, mark in list_marked_days(store.periods.list()).items() if mark == "bad"}
     for day in days:
-        for of in kinds:
-            earlier = [one for one in sorted(known[of]) if day - BASELINE_DAYS <= one < day and one not in left_out]
-            before = [pair for one in earlier for pair in known[of][one]]
-            kept = _some(before, BEFORE, day)
-            sides = (
-                ([text for text, _ in side], np.asarray([vector for _, vector in side]))
-                for side in (kept, known[of].get(day, []))
+        for kind in kinds:
+            earlier = [
+                item
+                for item in sorted(texts_by_kind[kind])
+                if day - BASELINE_DAYS <= item < day and item not in bad_days
+            ]
+            baseline_pairs = [pair for item in earlier for pair in texts_by_kind[kind][item]]
+            sampled_pairs = _sample_values(baseline_pairs, MAX_BASELINE_TEXTS, day)
+            windows = (
+                ([text for text, _ in window], np.asarray([vector for _, vector in window]))
+                for window in (sampled_pairs, texts_by_kind[kind].get(day, []))
             )
-            yield TextsOfDay(day, of, *sides)
+            yield DayTexts(day, kind, *windows)
 
 
-def _some(values: Sequence[Any], most: int, seed: int) -> list[Any]:
+def _sample_values(values: Sequence[Any], max_n: int, seed: int) -> list[Any]:
     """So many at most, drawn at random, in their order."""
     import numpy as np
 
-    if len(values) <= most:
+    if len(values) <= max_n:
         return list(values)
-    return [values[place] for place in sorted(np.random.default_rng(seed).choice(len(values), most, replace=False))]
+    return [values[index] for index in sorted(np.random.default_rng(seed).choice(len(values), max_n, replace=False))]
 
 
-def _embedded(
-    store: Store, requests: Mapping[int, Sequence[Arrival]], of: Texts
+def _embed_texts(
+    store: Store, requests: Mapping[int, Sequence[Arrival]], kind: Texts
 ) -> dict[int, list[tuple[PlacedText, Any]]]:
-    from ragauge.engine.retrievers import local_embedder
+    from ragauge.engine.retrievers import build_local_embedder
 
-    texts = {day: list(_texts(store, several, of)) for day, several in requests.items()}
-    every = list(dict.fromkeys(one.text for several in texts.values() for one in several))
-    if len(every) < LEAST:  # mostly the same few texts: nothing to compare
+    texts = {day: list(_iter_texts(store, several, kind)) for day, several in requests.items()}
+    unique_texts = list(dict.fromkeys(placed_text.text for several in texts.values() for placed_text in several))
+    if len(unique_texts) < MIN_VECTORS:  # mostly the same few texts: nothing to compare
         return {}
-    vector = dict(zip(every, local_embedder().embed(every), strict=True))
-    return {day: [(one, vector[one.text]) for one in several] for day, several in texts.items()}
+    vector = dict(zip(unique_texts, build_local_embedder().embed(unique_texts), strict=True))
+    return {day: [(placed_text, vector[placed_text.text]) for placed_text in several] for day, several in texts.items()}
 
 
-def _texts(store: Store, requests: Sequence[Arrival], of: Texts) -> Iterator[PlacedText]:
-    run_of = {one.number: one.run_id for one in requests}
-    for one in store.runs.load([one.number for one in requests]):
-        passages = one.response.passages
-        text = one.example.query if of == "queries" else passages[0].text if passages else None
+def _iter_texts(store: Store, requests: Sequence[Arrival], kind: Texts) -> Iterator[PlacedText]:
+    run_of = {item.number: item.run_id for item in requests}
+    for item in store.runs.load([item.number for item in requests]):
+        passages = item.response.passages
+        text = item.example.query if kind == "queries" else passages[0].text if passages else None
         if text:
-            yield PlacedText(text, run_of[one.response_no], one.example.query_id)
+            yield PlacedText(text, run_of[item.response_no], item.example.query_id)

@@ -7,16 +7,16 @@ from dataclasses import replace
 from datetime import UTC, date, datetime, timedelta
 from typing import TYPE_CHECKING
 
-from ragauge.core.identity import digest
-from ragauge.engine.request_stream import arrivals, traffic_projects, watched_project
-from ragauge.monitoring.drift.compute import DriftDay, DriftReport, Texts, drift_name, permutations_for
-from ragauge.monitoring.drift.drift_days import BASELINE_DAYS, LAST_DAYS, projects_before
-from ragauge.monitoring.drift.drift_measures import drift_report
-from ragauge.monitoring.drift.normal_ranges import marked_days
-from ragauge.monitoring.jobs.daily_job import DailyLook
-from ragauge.monitoring.series.false_alarm_budget import level_of_a_day, parts
+from ragauge.core.identity import hash_json
+from ragauge.engine.request_stream import find_watched_project, iter_arrivals, list_traffic_projects
+from ragauge.monitoring.drift.compute import DriftDay, DriftReport, Texts, build_drift_name, count_permutations
+from ragauge.monitoring.drift.drift_days import BASELINE_DAYS, LAST_DAYS, count_testable_projects
+from ragauge.monitoring.drift.drift_measures import build_drift_report
+from ragauge.monitoring.drift.normal_ranges import list_marked_days
+from ragauge.monitoring.jobs.daily_job import DailyJob
+from ragauge.monitoring.series.false_alarm_budget import compute_daily_level, count_parts
 from ragauge.monitoring.series.monitor_tracker import Alert
-from ragauge.monitoring.series.projects import looked_into
+from ragauge.monitoring.series.projects import select_projects
 from ragauge.monitoring.series.series import ALL
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from ragauge.store.store_access import Store
 
 
-class DriftWatcher(DailyLook):
+class DriftJob(DailyJob):
     """The daily look at the texts of a configuration."""
 
     name = "drift (daily)"
@@ -37,76 +37,85 @@ class DriftWatcher(DailyLook):
 
     def seen(self, store: Store, job: Job) -> tuple[str, Sequence[Alert]]:
         """What the last seven days of each project say, and the alerts that they raise or end."""
-        several = _Several(store, self._monitor)
+        several = _DriftProjects(store, self._monitor)
         until = datetime.fromtimestamp(job.due, UTC).date()
-        said, changed = list[str](), list[Alert]()
+        messages, changed = list[str](), list[Alert]()
         for project in several.projects:
-            found = self._report(several, project, until)
-            said.append(_said(found))
-            changed += self._changed(several, project, found)
-        return "; ".join(said) or "no traffic", changed
+            report = self._build_report(several, project, until)
+            messages.append(_describe_report(report))
+            changed += self._find_changed_alerts(several, project, report)
+        return "; ".join(messages) or "no traffic", changed
 
-    def _report(self, several: _Several, project: str, until: date) -> DriftReport:
+    def _build_report(self, several: _DriftProjects, project: str, until: date) -> DriftReport:
         """The last seven days of a project before a day, each beside those before it; what is unusual of the last."""
         store = several.store
-        first = min((until - timedelta(days=LAST_DAYS), *marked_days(store.periods.list())))
+        first = min((until - timedelta(days=LAST_DAYS), *list_marked_days(store.periods.list())))
         since = first - timedelta(days=BASELINE_DAYS)
-        came = [one for one in arrivals(store, [], since=since.isoformat(), project=project) if one.at.date() < until]
-        several.past |= {one.at.date() for one in came if one.past}
-        days = sorted({one.at.date() for one in came} or {until})[-LAST_DAYS:]
-        permutations = permutations_for(min(map(several.level, days)))
-        return drift_report(store, came, self._monitor.drift, days[-1], permutations, several.of(project))
+        came = [
+            request
+            for request in iter_arrivals(store, [], since=since.isoformat(), project=project)
+            if request.at.date() < until
+        ]
+        several.past |= {request.at.date() for request in came if request.past}
+        days = sorted({request.at.date() for request in came} or {until})[-LAST_DAYS:]
+        permutations = count_permutations(min(map(several.level, days)))
+        return build_drift_report(store, came, self._monitor.drift, days[-1], permutations, several.of(project))
 
-    def _changed(self, several: _Several, project: str, report: DriftReport) -> list[Alert]:
+    def _find_changed_alerts(self, several: _DriftProjects, project: str, report: DriftReport) -> list[Alert]:
         """Alerts that are raised or end by these days, each in its last state."""
-        kept = [one.alert for one in several.store.monitors.alerts()]
-        found: dict[str, Alert] = {}
+        saved_alerts = [entry.alert for entry in several.store.monitors.list_alerts()]
+        changed_alerts: dict[str, Alert] = {}
         for texts in self._monitor.drift:
-            mine = [one for one in kept if several.meets(one, texts, project)]
-            opened = next((one for one in mine if one.ended_at is None), None)
-            last = max((one.since if one.ended_at is None else one.ended_at.date() for one in mine), default=date.min)
-            for seen in report.days:
-                day, one = seen.day, seen.drift
-                if one.of != texts or day <= last or (opened is None and day in several.past):
+            own_alerts = [entry for entry in saved_alerts if several.has_alert(entry, texts, project)]
+            open_alert = next((entry for entry in own_alerts if entry.ended_at is None), None)
+            last = max(
+                (entry.since if entry.ended_at is None else entry.ended_at.date() for entry in own_alerts),
+                default=date.min,
+            )
+            for drift_day in report.days:
+                day, entry = drift_day.day, drift_day.drift
+                if entry.of != texts or day <= last or (open_alert is None and day in several.past):
                     continue
-                if opened is None and one.drifted and (one.p is None or one.p <= several.level(day)):
-                    opened = found[f"{texts}{day}"] = self._alert(several, project, seen, report)
-                elif opened is not None and one.drifted is False:
+                if open_alert is None and entry.drifted and (entry.p is None or entry.p <= several.level(day)):
+                    open_alert = changed_alerts[f"{texts}{day}"] = self._build_alert(
+                        several, project, drift_day, report
+                    )
+                elif open_alert is not None and entry.drifted is False:
                     ended = datetime.combine(day, datetime.min.time(), UTC)
-                    found[f"{texts}{opened.since}"] = replace(opened, ended_at=ended)
-                    opened = None
-        return list(found.values())
+                    changed_alerts[f"{texts}{open_alert.since}"] = replace(open_alert, ended_at=ended)
+                    open_alert = None
+        return list(changed_alerts.values())
 
-    def _alert(self, several: _Several, project: str, seen: DriftDay, report: DriftReport) -> Alert:
-        day, one, named = seen
+    def _build_alert(self, several: _DriftProjects, project: str, drift_day: DriftDay, report: DriftReport) -> Alert:
+        day, drift_result, project_name = drift_day
         level = several.level(day)
-        p = "" if one.p is None else f" (p = {one.p:.2g})"
-        unusual = report.unusual if day == max(each.day for each in report.days) else ""
-        whose = f"{one.of} of {named} on {day}" if named else f"{one.of} of {day}"
+        p = "" if drift_result.p is None else f" (p = {drift_result.p:.2g})"
+        unusual = report.unusual_text if day == max(each.day for each in report.days) else ""
+        whose = f"{drift_result.of} of {project_name} on {day}" if project_name else f"{drift_result.of} of {day}"
         return Alert(
-            digest([self.name, one.of, project, day.isoformat()])[:10],
-            drift_name(one.of, named),
-            f"the {one.of} of a day as those of the {BASELINE_DAYS} days before, p above {level:.2g}",
+            hash_json([self.name, drift_result.of, project, day.isoformat()])[:10],
+            build_drift_name(drift_result.of, project_name),
+            f"the {drift_result.of} of a day as those of the {BASELINE_DAYS} days before, p above {level:.2g}",
             ALL,
             datetime.fromtimestamp(self._clock(), UTC),
             -1,
             "",
             day,
-            one.p,
+            drift_result.p,
             0,
             level,
             None,
             1.0,
             1.0,
-            parts(self._monitor) * several.among(day),
+            count_parts(self._monitor) * several.among(day),
             "drift",
             False,
-            project=named,
+            project=project_name,
             said=f"{whose} are unlike those of the {BASELINE_DAYS} days before{p}{unusual}",
         )
 
 
-class _Several:
+class _DriftProjects:
     """The projects whose texts are looked at, and how small a p is asked of each on a day.
 
     Args:
@@ -119,34 +128,36 @@ class _Several:
 
     def __init__(self, store: Store, monitor: MonitorSection) -> None:
         self.store, self._monitor = store, monitor
-        self._came = traffic_projects(store)
-        self.projects = looked_into(monitor, self._came)
-        self._meant = watched_project(store, monitor.project)
+        self._came = list_traffic_projects(store)
+        self.projects = select_projects(monitor, self._came)
+        self._meant = find_watched_project(store, monitor.project)
         self._among: dict[date, int] = {}
         self.past = set[date]()
 
     def of(self, project: str) -> tuple[str, ...]:
         """The projects with traffic, one of them first."""
-        return (project, *(one for one in self._came if one != project))
+        return (project, *(other for other in self._came if other != project))
 
     def among(self, day: date) -> int:
         """How many projects may be tested on a day."""
         if day not in self._among:
-            self._among[day] = projects_before(self.store, self.projects, day)
+            self._among[day] = count_testable_projects(self.store, self.projects, day)
         return self._among[day]
 
     def level(self, day: date) -> float:
         """The p at which a project's day raises an alert."""
-        return level_of_a_day(self._monitor, self.among(day))
+        return compute_daily_level(self._monitor, self.among(day))
 
-    def meets(self, alert: Alert, texts: Texts, project: str) -> bool:
+    def has_alert(self, alert: Alert, texts: Texts, project: str) -> bool:
         """Whether an alert is of a project's texts; one of when there was no other project names none."""
-        named = alert.project or (project if project == self._meant else "")
-        return alert.monitor == drift_name(texts, alert.project) and named == project
+        project_name = alert.project or (project if project == self._meant else "")
+        return alert.monitor == build_drift_name(texts, alert.project) and project_name == project
 
 
-def _said(report: DriftReport) -> str:
-    last = max((one.day for one in report.days), default=None)
-    told = [f"{one.drift.of}: {one.drift.reason}" for one in report.days if one.day == last]
+def _describe_report(report: DriftReport) -> str:
+    last = max((drift_day.day for drift_day in report.days), default=None)
+    sentences = [
+        f"{drift_day.drift.of}: {drift_day.drift.reason}" for drift_day in report.days if drift_day.day == last
+    ]
     whose = f"{report.project}, " if report.project else ""
-    return f"{whose}{last}: {'; '.join(told)}{report.unusual}" if told else f"{whose}no traffic"
+    return f"{whose}{last}: {'; '.join(sentences)}{report.unusual_text}" if sentences else f"{whose}no traffic"

@@ -9,10 +9,10 @@ from statistics import fmean
 from typing import TYPE_CHECKING, NamedTuple
 
 from ragauge.core.errors import UnknownName, UsageError
-from ragauge.core.outcomes import marks
+from ragauge.core.outcomes import mark_values
 from ragauge.monitoring.drift.compute import DriftDetail, DriftReport, Texts
-from ragauge.monitoring.drift.drift_days import A_DAY, BASELINE_DAYS, drift_days, drift_details
-from ragauge.monitoring.drift.normal_ranges import DriftMeasure, learned, marked_days
+from ragauge.monitoring.drift.drift_days import BASELINE_DAYS, MAX_TEXTS_PER_DAY, build_drift_details, run_drift_tests
+from ragauge.monitoring.drift.normal_ranges import DriftMeasure, learn_band, list_marked_days
 
 if TYPE_CHECKING:
     from ragauge.monitoring.series.gauge_monitors import SignalPoint
@@ -20,12 +20,12 @@ if TYPE_CHECKING:
     from ragauge.scores.results.jobs import Job
     from ragauge.store.store_access import Store
 
-K = 10  # documents of a golden question that are looked at
-MOST_MARKED = 60  # marked days that are measured, the newest
-MOST_RUNS = 400  # of a schedule, the newest
-ALIKE = 0.8  # cosine of a question and the one that puts it otherwise
-LEAST_FOLLOWING = 20  # questions that follow another in their conversation; answers with a click or without
-CLICKS = ("click", "clicked", "ctr")
+DOCUMENT_CUTOFF = 10  # documents of a golden question that are looked at
+MAX_MARKED_DAYS = 60  # marked days that are measured, the newest
+MAX_RUNS = 400  # of a schedule, the newest
+MIN_SIMILARITY = 0.8  # cosine of a question and the one that puts it otherwise
+MIN_FOLLOW_UPS = 20  # questions that follow another in their conversation; answers with a click or without
+CLICK_OUTCOMES = ("click", "clicked", "ctr")
 
 Values = dict[tuple[str, str], float]  # what is measured, and on what: value
 
@@ -46,7 +46,7 @@ class GoldenRun(NamedTuple):
     renamed: float | None = None
 
 
-def drift_report(
+def build_drift_report(
     store: Store,
     arrivals: Sequence[Arrival],
     kinds: Sequence[Texts],
@@ -64,84 +64,86 @@ def drift_report(
         permutations: of each test.
         among: the projects with traffic, that of these requests first; none or one = it need not be named.
     """
-    was = marked_days(store.periods.list())
-    known = sorted(day for day in was if day < last)[-MOST_MARKED:]
+    marks_by_day = list_marked_days(store.periods.list())
+    compared_days = sorted(day for day in marks_by_day if day < last)[-MAX_MARKED_DAYS:]
     project = among[0] if len(among) > 1 else ""
-    tests = drift_days(store, arrivals, kinds, permutations=permutations, project=project)
-    details = drift_details(store, arrivals, kinds, {*known, last})
-    values = _values(store, arrivals, details, {*known, last})
+    tests = run_drift_tests(store, arrivals, kinds, permutations=permutations, project=project)
+    details = build_drift_details(store, arrivals, kinds, {*compared_days, last})
+    values = _collect_values(store, arrivals, details, {*compared_days, last})
     measures = []
     for key, value in values.get(last, {}).items():
-        good, wrong = (
-            [values[day][key] for day in known if was[day] == said and key in values.get(day, {})]
-            for said in ("good", "bad")
+        good, bad = (
+            [values[day][key] for day in compared_days if marks_by_day[day] == mark and key in values.get(day, {})]
+            for mark in ("good", "bad")
         )
-        measures.append(DriftMeasure(*key, value, learned(good, wrong)))
-    mine = tuple(one for one in details if one.day == last)
+        measures.append(DriftMeasure(*key, value, learn_band(good, bad)))
+    day_details = tuple(day_detail for day_detail in details if day_detail.day == last)
     return DriftReport(
         tests,
-        mine,
+        day_details,
         tuple(measures),
-        sum(was[day] == "good" for day in known),
-        sum(was[day] == "bad" for day in known),
+        sum(marks_by_day[day] == "good" for day in compared_days),
+        sum(marks_by_day[day] == "bad" for day in compared_days),
         project,
         tuple(among[1:]),
     )
 
 
-def _values(
+def _collect_values(
     store: Store, arrivals: Sequence[Arrival], details: Iterable[DriftDetail], days: Collection[date]
 ) -> dict[date, Values]:
     out: dict[date, Values] = {}
-    for one in details:
-        out.setdefault(one.day, {}).update({(one.of, name): value for name, value in one.values.items()})
+    for day_detail in details:
+        out.setdefault(day_detail.day, {}).update(
+            {(day_detail.of, name): value for name, value in day_detail.values.items()}
+        )
     by_day: dict[date, list[int]] = {}
     for request in arrivals:
         by_day.setdefault(request.at.date(), []).append(request.number)
     for day in days:
         if day in by_day:
-            out.setdefault(day, {}).update(_behaviour(store, day, by_day[day]))
-    for day, found in _golden(store, days).items():
-        out.setdefault(day, {}).update(found)
+            out.setdefault(day, {}).update(_measure_behavior(store, day, by_day[day]))
+    for day, day_values in _measure_golden_runs(store, days).items():
+        out.setdefault(day, {}).update(day_values)
     return out
 
 
-def _behaviour(store: Store, day: date, numbers: Sequence[int]) -> Values:
+def _measure_behavior(store: Store, day: date, numbers: Sequence[int]) -> Values:
     """What users did on a day: whether they put questions otherwise, and clicked. Of a stretch of the day's requests.
 
     A stretch, since a question and the next one of its conversation must both be seen.
     """
-    loaded = store.runs.load(numbers[:A_DAY])
-    said: list[bool] = []
-    for one in loaded:
-        for name in CLICKS:
-            if name in one.response.outcome:
+    loaded = store.runs.load(numbers[:MAX_TEXTS_PER_DAY])
+    click_marks: list[bool] = []
+    for item in loaded:
+        for name in CLICK_OUTCOMES:
+            if name in item.response.outcome:
                 try:
-                    (good,), _ = marks([one.response.outcome[name]], name)
+                    (good,), _ = mark_values([item.response.outcome[name]], name)
                 except UsageError:  # a number or word whose meaning nobody has said
                     continue
-                said += [] if good is None else [good]
+                click_marks += [] if good is None else [good]
                 break
-    found: Values = {}
-    if len(said) >= LEAST_FOLLOWING:
-        found["requests", "click_through_rate"] = fmean(said)
-    elif points := [one.value for one in _of_day(store, "ctr", day)]:
-        found["requests", "click_through_rate"] = fmean(points)
+    values: Values = {}
+    if len(click_marks) >= MIN_FOLLOW_UPS:
+        values["requests", "click_through_rate"] = fmean(click_marks)
+    elif points := [item.value for item in _list_day_points(store, "ctr", day)]:
+        values["requests", "click_through_rate"] = fmean(points)
     conversations: dict[str, list[str]] = {}
-    for one in loaded:
-        if one.example.cluster is not None:
-            conversations.setdefault(one.example.cluster, []).append(one.example.query)
-    if (rate := reformulation_rate(list(conversations.values()))) is not None:
-        found["queries", "reformulation_rate"] = rate
-    return found
+    for item in loaded:
+        if item.example.cluster is not None:
+            conversations.setdefault(item.example.cluster, []).append(item.example.query)
+    if (rate := compute_reformulation_rate(list(conversations.values()))) is not None:
+        values["queries", "reformulation_rate"] = rate
+    return values
 
 
-def _of_day(store: Store, name: str, day: date) -> list[SignalPoint]:
-    begins = datetime.combine(day, datetime.min.time(), UTC).timestamp()
-    return [one for one in store.inbox.signal(name, begins) if one.at < begins + 86_400]
+def _list_day_points(store: Store, name: str, day: date) -> list[SignalPoint]:
+    day_start = datetime.combine(day, datetime.min.time(), UTC).timestamp()
+    return [point for point in store.inbox.list_signal_points(name, day_start) if point.at < day_start + 86_400]
 
 
-def reformulation_rate(conversations: Sequence[Sequence[str]]) -> float | None:
+def compute_reformulation_rate(conversations: Sequence[Sequence[str]]) -> float | None:
     """The share of questions after another in their conversation that ask the same in other words.
 
     That is a cosine of their local embeddings of at least 0.8. The same words again count too: nothing helped.
@@ -154,64 +156,64 @@ def reformulation_rate(conversations: Sequence[Sequence[str]]) -> float | None:
     """
     import numpy as np
 
-    from ragauge.engine.retrievers import local_embedder
+    from ragauge.engine.retrievers import build_local_embedder
 
-    pairs = [pair for one in conversations for pair in pairwise(one)]
-    if len(pairs) < LEAST_FOLLOWING:
+    pairs = [pair for conversation in conversations for pair in pairwise(conversation)]
+    if len(pairs) < MIN_FOLLOW_UPS:
         return None
     texts = list(dict.fromkeys(text for pair in pairs for text in pair))
-    vectors = np.asarray(local_embedder().embed(texts), dtype=float)
+    vectors = np.asarray(build_local_embedder().embed(texts), dtype=float)
     unit = vectors / np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-12)
-    place = {text: n for n, text in enumerate(texts)}
-    return fmean(float(unit[place[a]] @ unit[place[b]]) >= ALIKE for a, b in pairs)
+    index_by_text = {text: n for n, text in enumerate(texts)}
+    return fmean(float(unit[index_by_text[a]] @ unit[index_by_text[b]]) >= MIN_SIMILARITY for a, b in pairs)
 
 
-def _golden(store: Store, days: Collection[date]) -> dict[date, Values]:
+def _measure_golden_runs(store: Store, days: Collection[date]) -> dict[date, Values]:
     """What the runs of each schedule found on its days, beside the first run of the 28 days before."""
     from ragauge.stats.drift import neighbour_overlap
 
     out: dict[date, Values] = {}
     by_name: dict[str, dict[date, Job]] = {}
-    for job in store.jobs.latest(MOST_RUNS):
+    for job in store.jobs.list_latest(MAX_RUNS):
         if job.run_id:  # the newest of a day counts, and stands first
             by_name.setdefault(job.name, {}).setdefault(datetime.fromtimestamp(job.due, UTC).date(), job)
-    known: dict[str, GoldenRun | None] = {}
+    run_cache: dict[str, GoldenRun | None] = {}
     for name, jobs in by_name.items():
         for day in sorted(jobs.keys() & set(days)):
-            now = _golden_run(store, jobs[day].run_id, known)
-            if now is None:
+            current = _load_cached_golden_run(store, jobs[day].run_id, run_cache)
+            if current is None:
                 continue
-            found: Values = {}
-            if now.recall is not None:
-                found[name, f"recall@{K}"] = now.recall
-            if now.alive is not None:
-                found[name, "gold_alive"] = now.alive
-            if now.renamed is not None:
-                found[name, "gold_renamed"] = now.renamed
+            values: Values = {}
+            if current.recall is not None:
+                values[name, f"recall@{DOCUMENT_CUTOFF}"] = current.recall
+            if current.alive is not None:
+                values[name, "gold_alive"] = current.alive
+            if current.renamed is not None:
+                values[name, "gold_renamed"] = current.renamed
             since = day - timedelta(days=BASELINE_DAYS)
-            earlier = next((jobs[one].run_id for one in sorted(jobs) if since <= one < day), "")
-            before = _golden_run(store, earlier, known) if earlier else None
-            if before is not None and (both := sorted(now.found.keys() & before.found.keys())):
-                pairs = [before.found[one] for one in both], [now.found[one] for one in both]
-                overlap = neighbour_overlap(*pairs, K)
-                found |= {} if overlap is None else {(name, f"neighbour_overlap@{K}"): overlap}
-            out.setdefault(day, {}).update(found)
+            earlier = next((jobs[key].run_id for key in sorted(jobs) if since <= key < day), "")
+            previous = _load_cached_golden_run(store, earlier, run_cache) if earlier else None
+            if previous is not None and (shared_queries := sorted(current.found.keys() & previous.found.keys())):
+                pairs = [previous.found[key] for key in shared_queries], [current.found[key] for key in shared_queries]
+                overlap = neighbour_overlap(*pairs, DOCUMENT_CUTOFF)
+                values |= {} if overlap is None else {(name, f"neighbour_overlap@{DOCUMENT_CUTOFF}"): overlap}
+            out.setdefault(day, {}).update(values)
     return out
 
 
-def _golden_run(store: Store, run_id: str, known: dict[str, GoldenRun | None]) -> GoldenRun | None:
+def _load_cached_golden_run(store: Store, run_id: str, run_cache: dict[str, GoldenRun | None]) -> GoldenRun | None:
     """What a run found; None where it is gone, or recorded no passages."""
-    if run_id not in known:
-        known[run_id] = golden_run(store, run_id)
-    return known[run_id]
+    if run_id not in run_cache:
+        run_cache[run_id] = load_golden_run(store, run_id)
+    return run_cache[run_id]
 
 
-def golden_run(store: Store, run_id: str) -> GoldenRun | None:
+def load_golden_run(store: Store, run_id: str) -> GoldenRun | None:
     """What a run over a labelled set found in its first ten documents; None where it is gone or recorded none."""
-    from ragauge.metrics.catalogue import parse
+    from ragauge.metrics.catalogue import parse_metric
     from ragauge.metrics.facts import Facts
-    from ragauge.metrics.measure import measure
-    from ragauge.metrics.retrieval.ranks import of_responses
+    from ragauge.metrics.measure import measure_metric
+    from ragauge.metrics.retrieval.ranks import rank_responses
 
     try:
         run = store.runs.find(run_id)
@@ -224,17 +226,22 @@ def golden_run(store: Store, run_id: str) -> GoldenRun | None:
     ]
     if not pairs:
         return None
-    metric = parse(f"recall@{K}")
-    scored = [measure(metric, Facts(*pair, ranking=one)) for pair, one in zip(pairs, of_responses(pairs), strict=True)]
-    recalls = [one.value for one in scored if one.status == "scored" and one.value is not None]
-    gold = {doc_id for example, _ in pairs for one in example.relevant or () if one.grade > 0 for doc_id in one.doc_ids}
-    found = {
-        example.query_id: tuple(dict.fromkeys(one.doc_id for one in response.passages or ()))[:K]
+    metric = parse_metric(f"recall@{DOCUMENT_CUTOFF}")
+    scored = [
+        measure_metric(metric, Facts(*pair, ranking=item))
+        for pair, item in zip(pairs, rank_responses(pairs), strict=True)
+    ]
+    recalls = [item.value for item in scored if item.status == "scored" and item.value is not None]
+    gold = {
+        doc_id for example, _ in pairs for item in example.relevant or () if item.grade > 0 for doc_id in item.doc_ids
+    }
+    documents = {
+        example.query_id: tuple(dict.fromkeys(item.doc_id for item in response.passages or ()))[:DOCUMENT_CUTOFF]
         for example, response in pairs
     }
     listing = store.listings.read(run.run_id)
     recall = fmean(recalls) if recalls else None
     if listing is None or not gold:
-        return GoldenRun(found, recall, None)
-    alive = sum(one in listing for one in gold) / len(gold)
-    return GoldenRun(found, recall, alive, len(gold & listing.renamed) / len(gold))
+        return GoldenRun(documents, recall, None)
+    alive = sum(item in listing for item in gold) / len(gold)
+    return GoldenRun(documents, recall, alive, len(gold & listing.renamed) / len(gold))

@@ -10,8 +10,8 @@ from statistics import fmean, stdev
 from typing import Literal, NamedTuple
 
 Marked = Literal["good", "bad"]
-LEAST_GOOD = 5  # good days that a band takes
-OUTSIDE = 0.01  # the chance that a day like the good ones lies outside
+MIN_GOOD_DAYS = 5  # good days that a band takes
+OUTSIDE_CHANCE = 0.01  # the chance that a day like the good ones lies outside
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,26 +66,26 @@ class DriftMeasure:
     band: Band | None = None
 
     @property
-    def outside(self) -> bool | None:
+    def is_outside(self) -> bool | None:
         """Whether it is unusual; None without a band."""
         return None if self.band is None else not self.band.low <= self.value <= self.band.high
 
 
-def marked_days(periods: Iterable[MarkedPeriod]) -> dict[date, Marked]:
+def list_marked_days(periods: Iterable[MarkedPeriod]) -> dict[date, Marked]:
     """Each day that was marked; where periods overlap, what was said last counts.
 
     >>> one = MarkedPeriod(date(2026, 1, 1), date(2026, 1, 2), "good")
-    >>> sorted(marked_days([one, MarkedPeriod(date(2026, 1, 2), date(2026, 1, 2), "bad")]).values())
+    >>> sorted(list_marked_days([one, MarkedPeriod(date(2026, 1, 2), date(2026, 1, 2), "bad")]).values())
     ['bad', 'good']
     """
     return {
-        one.since + timedelta(days=place): one.was
-        for one in periods
-        for place in range((one.until - one.since).days + 1)
+        period.since + timedelta(days=offset): period.was
+        for period in periods
+        for offset in range((period.until - period.since).days + 1)
     }
 
 
-def learned(good: Sequence[float], bad: Sequence[float]) -> Band | None:
+def learn_band(good: Sequence[float], bad: Sequence[float]) -> Band | None:
     """The band of a measure: where 99 % of further days like the good ones lie, narrowed by the bad ones.
 
     mean ± t · s · √(1 + 1/n),  t the 99.5 % quantile of Student's t with n − 1 degrees of freedom, but at least as
@@ -101,21 +101,21 @@ def learned(good: Sequence[float], bad: Sequence[float]) -> Band | None:
 
     Source: Hahn and Meeker (1991), Statistical Intervals: the prediction interval for one further observation.
 
-    >>> learned([1.0] * 4, [])
-    >>> learned([0.1, 0.2, 0.1, 0.2, 0.15], [0.3, 0.12]).high
+    >>> learn_band([1.0] * 4, [])
+    >>> learn_band([0.1, 0.2, 0.1, 0.2, 0.15], [0.3, 0.12]).high
     0.25
     """
     from scipy.stats import t
 
     n = len(good)
-    if n < LEAST_GOOD:
+    if n < MIN_GOOD_DAYS:
         return None
-    mean, reach = fmean(good), float(t.ppf(1 - OUTSIDE / 2, n - 1)) * stdev(good) * sqrt(1 + 1 / n)
-    least, most = min(good), max(good)
-    low, high = min(least, mean - reach), max(most, mean + reach)
-    if above := [one for one in bad if one > most]:
-        high = min(high, (most + min(above)) / 2)
-    if below := [one for one in bad if one < least]:
-        low = max(low, (least + max(below)) / 2)
-    caught = sum(not low <= one <= high for one in bad)
+    mean, reach = fmean(good), float(t.ppf(1 - OUTSIDE_CHANCE / 2, n - 1)) * stdev(good) * sqrt(1 + 1 / n)
+    lowest, highest = min(good), max(good)
+    low, high = min(lowest, mean - reach), max(highest, mean + reach)
+    if above := [value for value in bad if value > highest]:
+        high = min(high, (highest + min(above)) / 2)
+    if below := [value for value in bad if value < lowest]:
+        low = max(low, (lowest + max(below)) / 2)
+    caught = sum(not low <= value <= high for value in bad)
     return Band(low, high, n, len(bad), caught)

@@ -10,17 +10,17 @@ from typing import TYPE_CHECKING, cast, get_args
 
 from ragauge.core.errors import UnknownName, UsageError
 from ragauge.monitoring.drift.compute import DriftReport, Texts
-from ragauge.monitoring.drift.normal_ranges import LEAST_GOOD, Marked, MarkedPeriod, marked_days
+from ragauge.monitoring.drift.normal_ranges import MIN_GOOD_DAYS, Marked, MarkedPeriod, list_marked_days
 from ragauge.monitoring.options import MonitorDriftOptions, MonitorMarkOptions
-from ragauge.verbs.option_specs import keywords
-from ragauge.verbs.result_base import Found, PageResult
-from ragauge.verbs.sources import store_url
+from ragauge.verbs.option_specs import expand_options
+from ragauge.verbs.result_base import PageResult, ValueResult
+from ragauge.verbs.sources import resolve_store_url
 
 if TYPE_CHECKING:
     from ragauge.rendering.sections import ReportSection
     from ragauge.testsets.add.verb import AddedSet
 
-KINDS: tuple[Texts, ...] = ("queries", "documents")
+TEXT_KINDS: tuple[Texts, ...] = ("queries", "documents")
 
 
 class DriftResult(PageResult):
@@ -33,23 +33,23 @@ class DriftResult(PageResult):
 
     _what = "drift of traffic"
 
-    def __init__(self, found: DriftReport, added: tuple[AddedSet, ...] = ()) -> None:
-        self.found, self.added = found, added
+    def __init__(self, data: DriftReport, added: tuple[AddedSet, ...] = ()) -> None:
+        self.found, self.added = data, added
 
     @property
     def _value(self) -> DriftReport:
         return self.found
 
-    def _sections(self) -> Iterable[ReportSection]:
-        from ragauge.monitoring.drift.tables import drift_sections
+    def _build_sections(self) -> Iterable[ReportSection]:
+        from ragauge.monitoring.drift.tables import build_drift_sections
 
-        yield from drift_sections(self.found)
-        for one in self.added:
-            yield from one._sections()
+        yield from build_drift_sections(self.found)
+        for added_set in self.added:
+            yield from added_set._build_sections()
 
 
-@keywords(MonitorDriftOptions)
-def monitor_drift(wanted: MonitorDriftOptions) -> DriftResult:
+@expand_options(MonitorDriftOptions)
+def monitor_drift(options: MonitorDriftOptions) -> DriftResult:
     """Whether the questions and first passages of the last seven days moved, and how those of the last day differ.
 
     What is measured of the last day stands beside the values that are usual, learned from the days that people marked
@@ -65,43 +65,43 @@ def monitor_drift(wanted: MonitorDriftOptions) -> DriftResult:
     Raises:
         UsageError: no such day, no traffic is stored, or `to` is no set.
     """
-    from ragauge.engine.request_stream import arrivals, day_of, traffic_projects, traffic_runs
+    from ragauge.engine.request_stream import get_traffic_day, iter_arrivals, list_traffic_projects, list_traffic_runs
     from ragauge.monitoring.drift.drift_days import BASELINE_DAYS, LAST_DAYS
-    from ragauge.monitoring.drift.drift_measures import drift_report
-    from ragauge.monitoring.replay.verb import NoTraffic, day_of_text
+    from ragauge.monitoring.drift.drift_measures import build_drift_report
+    from ragauge.monitoring.replay.verb import NoTrafficError, parse_day
     from ragauge.store.store_access import open_store
 
-    asked, url = day_of_text("day", wanted.day), store_url(wanted.store)
+    last_day, url = parse_day("day", options.day), resolve_store_url(options.store)
     with open_store(url) as store:
-        runs = traffic_runs(store, project=wanted.project)
-        days = [day for run in runs if (day := day_of(run)) and (not asked or day <= asked)]
+        runs = list_traffic_runs(store, project=options.project)
+        days = [day for run in runs if (day := get_traffic_day(run)) and (not last_day or day <= last_day)]
         if not days:
-            when = f" until {asked}" if asked else ""
-            raise NoTraffic(when, wanted.project)
-        last = asked or max(days)
-        marked = min(marked_days(store.periods.list()), default=date.max)
+            when = f" until {last_day}" if last_day else ""
+            raise NoTrafficError(when, options.project)
+        last = last_day or max(days)
+        marked = min(list_marked_days(store.periods.list()), default=date.max)
         since = min(date.fromisoformat(max(days)) - timedelta(days=LAST_DAYS), marked)
         since -= timedelta(days=BASELINE_DAYS + 1)
-        taken = arrivals(store, [], since=since.isoformat(), project=wanted.project)
-        came = [one for one in taken if one.at.date().isoformat() <= last]
-        explained = max((one.at.date() for one in came), default=date.fromisoformat(last))
+        taken = iter_arrivals(store, [], since=since.isoformat(), project=options.project)
+        came = [entry for entry in taken if entry.at.date().isoformat() <= last]
+        explained = max((entry.at.date() for entry in came), default=date.fromisoformat(last))
         whose = runs[0].system
-        others = [one for one in traffic_projects(store) if one != whose]
-        found = drift_report(store, came, KINDS, explained, among=(whose, *others))
-    return DriftResult(found, _added(found, wanted, url) if wanted.to else ())
+        others = [entry for entry in list_traffic_projects(store) if entry != whose]
+        report = build_drift_report(store, came, TEXT_KINDS, explained, among=(whose, *others))
+    return DriftResult(report, _add_drafts(report, options, url) if options.to else ())
 
 
-def _added(found: DriftReport, wanted: MonitorDriftOptions, url: str) -> tuple[AddedSet, ...]:
+def _add_drafts(report: DriftReport, options: MonitorDriftOptions, url: str) -> tuple[AddedSet, ...]:
     """The questions of the clusters that grew, as drafts of a set."""
     from ragauge.testsets.add.verb import add_examples
 
     by_run: dict[str, dict[str, None]] = {}
-    for one in found.details:
-        for cluster in one.grown if one.of == "queries" else ():
+    for detail in report.details:
+        for cluster in detail.grown if detail.of == "queries" else ():
             for text in cluster.texts:
                 by_run.setdefault(text.run_id, {})[text.query_id] = None
     return tuple(
-        add_examples(run_id, ids=tuple(ids), to=Path(wanted.to), tag=wanted.tag, store=url)
+        add_examples(run_id, ids=tuple(ids), to=Path(options.to), tag=options.tag, store=url)
         for run_id, ids in by_run.items()
     )
 
@@ -120,22 +120,22 @@ class MarkedDays:
     periods: tuple[MarkedPeriod, ...]
     good: int
     bad: int
-    least: int = LEAST_GOOD
+    least: int = MIN_GOOD_DAYS
 
 
-class MarksResult(Found):
+class MarksResult(ValueResult):
     """What people said of days, in every form."""
 
     found: MarkedDays
 
-    def _sections(self) -> Iterable[ReportSection]:
-        from ragauge.monitoring.drift.tables import marked_sections
+    def _build_sections(self) -> Iterable[ReportSection]:
+        from ragauge.monitoring.drift.tables import build_marked_sections
 
-        return marked_sections(self.found.periods, self.found.good, self.found.bad)
+        return build_marked_sections(self.found.periods, self.found.good, self.found.bad)
 
 
-@keywords(MonitorMarkOptions)
-def monitor_mark(wanted: MonitorMarkOptions) -> MarksResult:
+@expand_options(MonitorMarkOptions)
+def monitor_mark(options: MonitorMarkOptions) -> MarksResult:
     """Says of days that production was good or bad, or takes that back; without a word it lists what was said.
 
     Options:
@@ -149,23 +149,23 @@ def monitor_mark(wanted: MonitorMarkOptions) -> MarksResult:
         UnknownName: neither good, bad nor forget.
         UsageError: a day is missing, is no day, or the last lies before the first.
     """
-    from ragauge.monitoring.replay.verb import day_of_text
+    from ragauge.monitoring.replay.verb import parse_day
     from ragauge.store.store_access import open_store
 
-    first, last = day_of_text("--from", wanted.since), day_of_text("--until", wanted.until)
-    if wanted.was and wanted.was not in (*get_args(Marked), "forget"):
-        raise UnknownName("word for days", wanted.was, (*get_args(Marked), "forget"))
-    if bool(wanted.was) != bool(first) or (last and last < first):
+    first, last = parse_day("--from", options.since), parse_day("--until", options.until)
+    if options.was and options.was not in (*get_args(Marked), "forget"):
+        raise UnknownName("word for days", options.was, (*get_args(Marked), "forget"))
+    if bool(options.was) != bool(first) or (last and last < first):
         example = "ragauge monitor mark good --from 2026-01-01 --until 2026-01-14"
         raise UsageError(f"monitor mark: expected good or bad, --from and a later --until. Write: {example}.")
-    with open_store(store_url(wanted.store)) as store:
-        if wanted.was:
+    with open_store(resolve_store_url(options.store)) as store:
+        if options.was:
             since, until = date.fromisoformat(first), date.fromisoformat(last or first)
-            if wanted.was == "forget":
-                store.periods.forget(since, until)
+            if options.was == "forget":
+                store.periods.delete_marks(since, until)
             else:
-                store.periods.mark(MarkedPeriod(since, until, cast("Marked", wanted.was), wanted.why))
+                store.periods.mark_period(MarkedPeriod(since, until, cast("Marked", options.was), options.why))
         periods = store.periods.list()
-    was = list(marked_days(periods).values())
-    ordered = tuple(sorted(periods, key=lambda one: (one.since, one.until)))
+    was = list(list_marked_days(periods).values())
+    ordered = tuple(sorted(periods, key=lambda period: (period.since, period.until)))
     return MarksResult(MarkedDays(ordered, was.count("good"), was.count("bad")))

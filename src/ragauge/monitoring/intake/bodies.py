@@ -12,10 +12,13 @@ if TYPE_CHECKING:
     from starlette.types import Message, Receive
 
 MEBIBYTE = 1 << 20
-PACKED, UNPACKED = 16 * MEBIBYTE, 64 * MEBIBYTE  # most bytes of a body
-AT_ONCE = MEBIBYTE  # bytes unpacked in one step
-PATIENCE = 30.0  # seconds that a body may take to arrive
-DISCARDED, LINGERING = 32 * MEBIBYTE, 5.0  # bytes and seconds in which the rest of what is refused is read
+MAX_PACKED_BYTES, MAX_UNPACKED_BYTES = 16 * MEBIBYTE, 64 * MEBIBYTE  # most bytes of a body
+STEP_BYTES = MEBIBYTE  # bytes unpacked in one step
+BODY_TIMEOUT_S = 30.0  # seconds that a body may take to arrive
+MAX_DISCARDED_BYTES, DISCARD_TIMEOUT_S = (
+    32 * MEBIBYTE,
+    5.0,
+)  # bytes and seconds in which the rest of what is refused is read
 AUTO, RAW = 32 + zlib.MAX_WBITS, -zlib.MAX_WBITS  # gzip or zlib by its head; deflate without any
 
 Form = Literal["protobuf", "json"]
@@ -25,7 +28,7 @@ TOO_SLOW = 408  # of HTTP: the request did not come in time
 CODES = {400: 3, 401: 16, 403: 7, 404: 5, 405: 12, 408: 4, 413: 11, 415: 3, 421: 7, 429: 8, 503: 14}
 
 
-class Refused(Exception):  # noqa: N818 - what happened
+class RequestRefusedError(Exception):
     """A request that is not taken.
 
     Attributes:
@@ -34,13 +37,13 @@ class Refused(Exception):  # noqa: N818 - what happened
         headers: further ones of the answer.
     """
 
-    def __init__(self, status: int, why: str, **headers: str) -> None:
-        super().__init__(why)
-        self.status, self.why = status, why
+    def __init__(self, status: int, reason: str, **headers: str) -> None:
+        super().__init__(reason)
+        self.status, self.why = status, reason
         self.headers = {name.replace("_", "-"): value for name, value in headers.items()}
 
 
-class Incoming:
+class IncomingBody:
     """The parts of a request's body as they come; called, it gives the next.
 
     Args:
@@ -68,27 +71,27 @@ class Incoming:
 
         Of what is declared to be longer than the limit nothing is read.
         """
-        if self._waits or self._declared - self._size > DISCARDED:
+        if self._waits or self._declared - self._size > MAX_DISCARDED_BYTES:
             return
-        most = self._size + DISCARDED
+        max_size = self._size + MAX_DISCARDED_BYTES
         with suppress(TimeoutError):
-            async with asyncio.timeout(LINGERING):
-                while not self._whole and self._size < most:
+            async with asyncio.timeout(DISCARD_TIMEOUT_S):
+                while not self._whole and self._size < max_size:
                     await self()
 
 
-def encoding_of(header: str) -> str:
+def parse_encoding(header: str) -> str:
     """gzip, deflate or "" = not packed.
 
     Raises:
         Refused: anything else.
     """
-    named = header.strip().lower()
-    if named in ("", "identity"):
+    encoding = header.strip().lower()
+    if encoding in ("", "identity"):
         return ""
-    if named in ("gzip", "x-gzip", "deflate"):
-        return "deflate" if named == "deflate" else "gzip"
-    raise Refused(415, f"Content-Encoding {named[:40]!r} is not read here; send gzip, deflate or none.")
+    if encoding in ("gzip", "x-gzip", "deflate"):
+        return "deflate" if encoding == "deflate" else "gzip"
+    raise RequestRefusedError(415, f"Content-Encoding {encoding[:40]!r} is not read here; send gzip, deflate or none.")
 
 
 async def read_body(receive: Receive, encoding: str, declared: str, grow: Callable[[int], None]) -> bytes:
@@ -103,28 +106,28 @@ async def read_body(receive: Receive, encoding: str, declared: str, grow: Callab
     Raises:
         Refused: it is too long, packed or unpacked; it cannot be unpacked; it does not arrive in time; no room.
     """
-    if declared.isdecimal() and int(declared) > PACKED:
-        raise _too_long("packed" if encoding else "long", PACKED)
-    unpacking = Unpacking(encoding, grow)
+    if declared.isdecimal() and int(declared) > MAX_PACKED_BYTES:
+        raise _build_too_long("packed" if encoding else "long", MAX_PACKED_BYTES)
+    unpacking = BodyUnpacker(encoding, grow)
     size = 0
     try:
-        async with asyncio.timeout(PATIENCE):
+        async with asyncio.timeout(BODY_TIMEOUT_S):
             while True:
                 message = await receive()
                 if message["type"] != "http.request":
-                    raise Refused(400, "the client went away before its request was whole.")
-                part = message.get("body", b"")
-                size += len(part)
-                if size > PACKED:
-                    raise _too_long("packed" if encoding else "long", PACKED)
-                unpacking.add(part)
+                    raise RequestRefusedError(400, "the client went away before its request was whole.")
+                data = message.get("body", b"")
+                size += len(data)
+                if size > MAX_PACKED_BYTES:
+                    raise _build_too_long("packed" if encoding else "long", MAX_PACKED_BYTES)
+                unpacking.add(data)
                 if not message.get("more_body"):
                     return unpacking.whole()
     except TimeoutError:
-        raise Refused(TOO_SLOW, f"the request was not whole after {PATIENCE:g} seconds.") from None
+        raise RequestRefusedError(TOO_SLOW, f"the request was not whole after {BODY_TIMEOUT_S:g} seconds.") from None
 
 
-class Unpacking:
+class BodyUnpacker:
     """Unpacks a body as it comes; what is too long is refused before it is in memory.
 
     Args:
@@ -138,26 +141,28 @@ class Unpacking:
         self._unpacker = zlib.decompressobj(AUTO) if encoding else None
         self._begun = False
 
-    def add(self, part: bytes) -> None:
+    def add(self, data: bytes) -> None:
         """Takes the next bytes of the request."""
         if self._unpacker is None:
-            self._keep(part)
+            self._append(data)
             return
-        while part:
+        while data:
             try:
-                self._keep(self._unpacker.decompress(part, AT_ONCE))
+                self._append(self._unpacker.decompress(data, STEP_BYTES))
             except zlib.error as error:
                 if self._encoding != "deflate" or self._begun:
-                    raise Refused(400, f"the body cannot be unpacked as {self._encoding}: {error}.") from None
+                    raise RequestRefusedError(
+                        400, f"the body cannot be unpacked as {self._encoding}: {error}."
+                    ) from None
                 self._unpacker, self._begun = zlib.decompressobj(RAW), True  # some call that deflate
                 continue
             self._begun = True
             if self._unpacker.eof:
-                part = self._unpacker.unused_data  # a further member
-                if part:
+                data = self._unpacker.unused_data  # a further member
+                if data:
                     self._unpacker = zlib.decompressobj(AUTO)
             else:
-                part = self._unpacker.unconsumed_tail
+                data = self._unpacker.unconsumed_tail
 
     def whole(self) -> bytes:
         """Everything.
@@ -166,53 +171,55 @@ class Unpacking:
             Refused: the packed data ends early.
         """
         if self._unpacker is not None and self._begun and not self._unpacker.eof:
-            raise Refused(400, f"the {self._encoding} data of the body ends early; send it again.")
+            raise RequestRefusedError(400, f"the {self._encoding} data of the body ends early; send it again.")
         return b"".join(self._parts)
 
-    def _keep(self, part: bytes) -> None:
-        self._size += len(part)
-        if self._size > UNPACKED:
-            raise _too_long("unpacked", UNPACKED)
-        self._grow(len(part))
-        self._parts.append(part)
+    def _append(self, data: bytes) -> None:
+        self._size += len(data)
+        if self._size > MAX_UNPACKED_BYTES:
+            raise _build_too_long("unpacked", MAX_UNPACKED_BYTES)
+        self._grow(len(data))
+        self._parts.append(data)
 
 
-def _too_long(how: str, most: int) -> Refused:
-    said = {"packed": "the packed body is", "unpacked": "the body, unpacked, is", "long": "the body is"}[how]
-    return Refused(413, f"{said} longer than {most // MEBIBYTE} MiB. Send smaller batches.")
+def _build_too_long(how: str, max_bytes: int) -> RequestRefusedError:
+    subject = {"packed": "the packed body is", "unpacked": "the body, unpacked, is", "long": "the body is"}[how]
+    return RequestRefusedError(413, f"{subject} longer than {max_bytes // MEBIBYTE} MiB. Send smaller batches.")
 
 
-def form_of(content_type: str, header: str = "Content-Type") -> Form:
+def parse_form(content_type: str, header: str = "Content-Type") -> Form:
     """How a body is written, by its content type; parameters are ignored.
 
     Raises:
         Refused: neither protobuf nor JSON.
     """
-    named = content_type.partition(";")[0].strip().lower()
-    for form, known in TYPES.items():
-        if named == known:
+    media_type = content_type.partition(";")[0].strip().lower()
+    for form, form_type in TYPES.items():
+        if media_type == form_type:
             return form
-    if named.startswith("application/grpc"):
-        raise Refused(
+    if media_type.startswith("application/grpc"):
+        raise RequestRefusedError(
             415,
             "gRPC is not served here. Set OTEL_EXPORTER_OTLP_PROTOCOL=http/protobuf for the exporter, and leave "
             "the endpoint as it is.",
         )
-    raise Refused(415, f"{header} must be application/x-protobuf or application/json, got {named[:60] or 'nothing'}.")
+    raise RequestRefusedError(
+        415, f"{header} must be application/x-protobuf or application/json, got {media_type[:60] or 'nothing'}."
+    )
 
 
-def status_body(form: Form, http: int, why: str) -> bytes:
+def build_status(form: Form, http: int, message: str) -> bytes:
     """A google.rpc.Status in a form: code and message."""
     import json
 
     code = CODES.get(http, 2)
     if form == "json":
-        return json.dumps({"code": code, "message": why}, ensure_ascii=False).encode()
-    text = why.encode()
-    return bytes((0x08, code, 0x12)) + _varint(len(text)) + text  # 1: code, 2: message
+        return json.dumps({"code": code, "message": message}, ensure_ascii=False).encode()
+    text = message.encode()
+    return bytes((0x08, code, 0x12)) + _encode_varint(len(text)) + text  # 1: code, 2: message
 
 
-def _varint(value: int) -> bytes:
+def _encode_varint(value: int) -> bytes:
     out = bytearray()
     while value > 0x7F:
         out.append(value & 0x7F | 0x80)

@@ -6,7 +6,7 @@ import json
 from dataclasses import dataclass
 from typing import Any
 
-from ragauge.monitoring.alerts.gauges import gauge_points
+from ragauge.monitoring.alerts.gauges import read_gauge_points
 from ragauge.monitoring.intake import lines, otlp
 from ragauge.monitoring.intake.bodies import Form
 from ragauge.monitoring.intake.redaction import Redaction
@@ -15,7 +15,7 @@ from ragauge.store.inbox import Batch
 
 
 @dataclass(frozen=True, slots=True)
-class Taken:
+class ParsedBody:
     """What a body holds.
 
     Attributes:
@@ -27,12 +27,12 @@ class Taken:
 
     batch: Batch | None
     reply: bytes
-    left: otlp.Left
+    left: otlp.SkippedItems
     points: tuple[tuple[str, SignalPoint], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
-class Sent:
+class SentBody:
     """A body as it was sent.
 
     Attributes:
@@ -48,7 +48,7 @@ class Sent:
     project: str
 
 
-class Taking:
+class BodyParser:
     """Reads bodies. Each of its ways raises Refused where nothing of a body can be read.
 
     Args:
@@ -62,39 +62,48 @@ class Taking:
     ) -> None:
         self._redaction, self._signals, self._dated = redaction or Redaction(), signals, dated
 
-    def traces(self, sent: Sent) -> Taken:
+    def parse_traces(self, sent: SentBody) -> ParsedBody:
         """What a request with spans holds."""
-        parsed = otlp.parse(otlp.TRACES, sent.form, sent.body)
-        parts = otlp.parts_of_spans(parsed.message, sent.body, dated=self._dated)
-        return self._otlp(otlp.TRACES, parsed, parts, sent)
+        parsed = otlp.parse_request(otlp.TRACES, sent.form, sent.body)
+        trace_parts = otlp.build_span_parts(parsed.message, sent.body, dated=self._dated)
+        return self._build_result(otlp.TRACES, parsed, trace_parts, sent)
 
-    def logs(self, sent: Sent) -> Taken:
+    def parse_logs(self, sent: SentBody) -> ParsedBody:
         """What a request with log records holds."""
-        parsed = otlp.parse(otlp.LOGS, sent.form, sent.body)
-        parts = otlp.parts_of_events(parsed.message)
-        return self._otlp(otlp.LOGS, parsed, parts, sent)
+        parsed = otlp.parse_request(otlp.LOGS, sent.form, sent.body)
+        trace_parts = otlp.build_event_parts(parsed.message)
+        return self._build_result(otlp.LOGS, parsed, trace_parts, sent)
 
-    def _otlp(self, signal: Any, parsed: otlp.Parsed[Any], parts: Any, sent: Sent) -> Taken:
+    def _build_result(
+        self, signal: Any, parsed: otlp.ParsedRequest[Any], trace_parts: Any, sent: SentBody
+    ) -> ParsedBody:
         batch = None
         if parsed.kept:
-            changed = self._redaction.redact(parsed.message)
+            changed = self._redaction.redact_message(parsed.message)
             as_sent = sent.form == "protobuf" and not changed and not parsed.left.n
             body = sent.body if as_sent else parsed.message.SerializeToString()
-            batch = Batch(sent.at, signal.name, body, parts, self._redaction.text(sent.project))
-        return Taken(batch, otlp.reply(signal, sent.form, parsed.left), parsed.left)
+            batch = Batch(sent.at, signal.name, body, trace_parts, self._redaction.text(sent.project))
+        return ParsedBody(batch, otlp.build_reply(signal, sent.form, parsed.left), parsed.left)
 
-    def metrics(self, sent: Sent) -> Taken:
+    def metrics(self, sent: SentBody) -> ParsedBody:
         """What a request with metrics holds."""
-        signal = otlp.gauges(self._signals)
-        parsed = otlp.parse(signal, sent.form, sent.body)
-        self._redaction.redact(parsed.message)
-        points = tuple(gauge_points(parsed.message, self._signals, sent.at, parsed.left))
-        return Taken(None, otlp.reply(signal, sent.form, parsed.left), parsed.left, points)
+        signal = otlp.build_gauge_signal(self._signals)
+        parsed = otlp.parse_request(signal, sent.form, sent.body)
+        self._redaction.redact_message(parsed.message)
+        points = tuple(read_gauge_points(parsed.message, self._signals, sent.at, parsed.left))
+        return ParsedBody(None, otlp.build_reply(signal, sent.form, parsed.left), parsed.left, points)
 
-    def responses(self, sent: Sent) -> Taken:
+    def responses(self, sent: SentBody) -> ParsedBody:
         """What lines of responses hold."""
-        found = lines.parse(self._redaction.redact_lines(sent.body), dated=self._dated)
+        parsed_lines = lines.parse_lines(self._redaction.redact_lines(sent.body), dated=self._dated)
         project = self._redaction.text(sent.project)
-        batch = Batch(sent.at, "responses", found.body, found.parts, project) if found.parts else None
-        said = {"taken": len(found.parts), "rejected": found.left.n, "why": found.left.first, "lines": found.named}
-        return Taken(batch, json.dumps(said, ensure_ascii=False).encode(), found.left)
+        batch = (
+            Batch(sent.at, "responses", parsed_lines.body, parsed_lines.parts, project) if parsed_lines.parts else None
+        )
+        payload = {
+            "taken": len(parsed_lines.parts),
+            "rejected": parsed_lines.left.n,
+            "why": parsed_lines.left.first,
+            "lines": parsed_lines.named,
+        }
+        return ParsedBody(batch, json.dumps(payload, ensure_ascii=False).encode(), parsed_lines.left)

@@ -7,14 +7,14 @@ from contextlib import contextmanager
 
 from ragauge.core.errors import StoreError
 from ragauge.engine.group_commit import GroupCommitWriter
-from ragauge.monitoring.intake.bodies import MEBIBYTE, Refused
+from ragauge.monitoring.intake.bodies import MEBIBYTE, RequestRefusedError
 from ragauge.monitoring.intake.intake_priority import SenderWaits
 from ragauge.monitoring.series.gauge_monitors import SignalPoint
-from ragauge.store.inbox import Batch, Patience
+from ragauge.store.inbox import Batch, ReadDelay
 from ragauge.store.store_access import Store
 
-MOST_WAITING = 128 * MEBIBYTE  # bytes of bodies, unpacked, that have come and are read or wait for the disk
-AGAIN_SOON, AGAIN_LATER = "1", "10"  # seconds
+MAX_WAITING_BYTES = 128 * MEBIBYTE  # bytes of bodies, unpacked, that have come and are read or wait for the disk
+SHORT_RETRY_S, LONG_RETRY_S = "1", "10"  # seconds
 
 
 class Intake:
@@ -28,15 +28,15 @@ class Intake:
         answering: how long senders wait.
     """
 
-    def __init__(self, store: Store, patience: Patience | None = None) -> None:
-        self._store, self._patience = store, patience or Patience()
-        self._writer = GroupCommitWriter[Batch, int](self._write)
+    def __init__(self, store: Store, patience: ReadDelay | None = None) -> None:
+        self._store, self._patience = store, patience or ReadDelay()
+        self._writer = GroupCommitWriter[Batch, int](self._write_batches)
         self._bytes = 0
         self.answering = SenderWaits()
         self.taken = 0  # batches since the start
 
     @contextmanager
-    def room(self) -> Iterator[Callable[[int], None]]:
+    def reserve_room(self) -> Iterator[Callable[[int], None]]:
         """Room for one body: called with a size, it grows by so many bytes; at the end all of it is given back.
 
         It grows as bytes come, so who declares much and sends nothing takes nothing.
@@ -44,23 +44,23 @@ class Intake:
         Raises:
             Refused: 429 where it would grow and too much waits already.
         """
-        mine = 0
+        reserved = 0
 
         def grow(size: int) -> None:
-            nonlocal mine
-            if self._bytes + size > MOST_WAITING:
-                raise Refused(
-                    429, "too much is waiting to be written; send it again in a second.", retry_after=AGAIN_SOON
+            nonlocal reserved
+            if self._bytes + size > MAX_WAITING_BYTES:
+                raise RequestRefusedError(
+                    429, "too much is waiting to be written; send it again in a second.", retry_after=SHORT_RETRY_S
                 )
             self._bytes += size
-            mine += size
+            reserved += size
 
         try:
             yield grow
         finally:
-            self._bytes -= mine
+            self._bytes -= reserved
 
-    async def keep(self, batch: Batch) -> None:
+    async def save_batch(self, batch: Batch) -> None:
         """Returns when the batch is on disk.
 
         Raises:
@@ -68,14 +68,14 @@ class Intake:
         """
         try:
             with self.answering.one():
-                await self._writer.put(batch)
+                await self._writer.write_item(batch)
         except StoreError as error:
-            raise Refused(
-                503, f"{error} Nothing of this request is kept; it can be sent again.", retry_after=AGAIN_LATER
+            raise RequestRefusedError(
+                503, f"{error} Nothing of this request is kept; it can be sent again.", retry_after=LONG_RETRY_S
             ) from error
         self.taken += 1
 
-    def keep_points(self, points: Sequence[tuple[str, SignalPoint]]) -> None:
+    def save_points(self, points: Sequence[tuple[str, SignalPoint]]) -> None:
         """Returns when values of gauges are on disk.
 
         Raises:
@@ -84,11 +84,13 @@ class Intake:
         try:
             self._store.inbox.add_signals(points)
         except StoreError as error:
-            raise Refused(503, f"{error} Nothing of this request is kept.", retry_after=AGAIN_LATER) from error
+            raise RequestRefusedError(
+                503, f"{error} Nothing of this request is kept.", retry_after=LONG_RETRY_S
+            ) from error
 
     async def close(self) -> None:
         """Writes what waits."""
         await self._writer.close()
 
-    def _write(self, batches: Sequence[Batch]) -> list[int]:
+    def _write_batches(self, batches: Sequence[Batch]) -> list[int]:
         return self._store.inbox.add(batches, self._patience)

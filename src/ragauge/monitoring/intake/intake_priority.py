@@ -10,10 +10,13 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from math import inf
 
-LONG = 0.025  # seconds: senders whose answers take longer on average go first
-MOST_REST, STEP = 4.0, 1.0  # times as long as the work took: the longest rest, and what one round changes of it
-LULL = 0.05  # seconds without an answer from which on nobody is sending
-GLANCE = 0.02  # seconds between two looks at whether anybody is
+MAX_MEAN_WAIT_S = 0.025  # seconds: senders whose answers take longer on average go first
+MAX_REST_FACTOR, REST_STEP = (
+    4.0,
+    1.0,
+)  # times as long as the work took: the longest rest, and what one round changes of it
+IDLE_AFTER_S = 0.05  # seconds without an answer from which on nobody is sending
+POLL_S = 0.02  # seconds between two looks at whether anybody is
 
 
 class SenderWaits:
@@ -41,12 +44,12 @@ class SenderWaits:
             self.answers += 1
             self.seconds += self._last - began
 
-    def busy(self) -> bool:
+    def is_busy(self) -> bool:
         """Whether anybody waits, or had an answer just now."""
-        return self._waiting > 0 or self._clock() - self._last < LULL
+        return self._waiting > 0 or self._clock() - self._last < IDLE_AFTER_S
 
 
-class GivingWay:
+class WorkerPauses:
     """One worker's rests, as long as senders wait too long: up to four times as long as it worked.
 
     Args:
@@ -62,22 +65,22 @@ class GivingWay:
         self._seen, self._rest = (0, 0.0), 0.0
 
     @property
-    def gives_way(self) -> bool:
+    def is_pausing(self) -> bool:
         """Whether it rested lately: then it works in small parts."""
         return self._rest > 0
 
     def rest(self, worked: float) -> None:
         """Rests after so many seconds of work, until nobody sends any more or it is its turn again."""
-        now = (self._answering.answers, self._answering.seconds)
-        answers, waited = now[0] - self._seen[0], now[1] - self._seen[1]
-        self._seen = now
-        if not self._answering.busy():
+        totals = (self._answering.answers, self._answering.seconds)
+        answers, waited = totals[0] - self._seen[0], totals[1] - self._seen[1]
+        self._seen = totals
+        if not self._answering.is_busy():
             self._rest = 0.0
             return
         # without an answer all of that time, everybody waited through it
-        long = waited > LONG * answers if answers else worked > LONG
-        self._rest = min(MOST_REST, self._rest + STEP) if long else max(0.0, self._rest - STEP)
+        long = waited > MAX_MEAN_WAIT_S * answers if answers else worked > MAX_MEAN_WAIT_S
+        self._rest = min(MAX_REST_FACTOR, self._rest + REST_STEP) if long else max(0.0, self._rest - REST_STEP)
         until = self._clock() + self._rest * worked
-        while (left := until - self._clock()) > 0 and self._answering.busy():
-            if self._wait(min(left, GLANCE)):
+        while (remaining := until - self._clock()) > 0 and self._answering.is_busy():
+            if self._wait(min(remaining, POLL_S)):
                 return

@@ -19,33 +19,33 @@ from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import (
     ExportTraceServiceResponse,
 )
 
-from ragauge.core.response import outcome_word
-from ragauge.core.values import described
-from ragauge.monitoring.intake.bodies import Form, Refused
+from ragauge.core.response import normalize_outcome
+from ragauge.core.values import describe_value
+from ragauge.monitoring.intake.bodies import Form, RequestRefusedError
 from ragauge.monitoring.traffic.structure import check_parts
 from ragauge.readers.traces.spans import SPAN_ID, TRACE_ID
-from ragauge.readers.traces.verdicts import HUMAN, OF_USERS, RESULT_EVENT
+from ragauge.readers.traces.verdicts import HUMAN, RESULT_EVENT, USER_VERDICT_NAME
 from ragauge.store.inbox import TracePart
 
-MOST_ATTRIBUTES = 10_000  # of a span or an event; SDKs stop at 128 unless they are told otherwise
-DEEPEST = 100  # levels of messages in messages; protobuf's own limit for the binary form
+MAX_ATTRIBUTES = 10_000  # of a span or an event; SDKs stop at 128 unless they are told otherwise
+MAX_DEPTH = 100  # levels of messages in messages; protobuf's own limit for the binary form
 GZIP = b"\x1f\x8b"
-EVENTS = "gen_ai."  # names of the log records that are kept begin so
-OURS = "ragauge."  # attributes of results that we give back: taken in, these would go round for ever
-VERDICTS = (b"nnotation.", b"valuation.")  # in the names of people's and judges' results, whatever carries them
+EVENT_PREFIX = "gen_ai."  # names of the log records that are kept begin so
+OWN_PREFIX = "ragauge."  # attributes of results that we give back: taken in, these would go round for ever
+VERDICT_MARKERS = (b"nnotation.", b"valuation.")  # in the names of people's and judges' results, whatever carries them
 # how the names end of who judged, a person or a model, and of what was judged
-BY_WHOM, NAMED = ("annotator_kind", "evaluator.type"), ("annotation.name", "evaluation.name")
+JUDGED_BY_SUFFIXES, NAME_SUFFIXES = ("annotator_kind", "evaluator.type"), ("annotation.name", "evaluation.name")
 NO_ID = {16: bytes(16), 8: bytes(8)}
 
 M = TypeVar("M", bound=Message)
 
 
-class BadItem(ValueError):  # noqa: N818 - what was found
+class BadItemError(ValueError):
     """A span, event or metric that cannot be taken; the text says why."""
 
 
 @dataclass(slots=True)
-class Left:
+class SkippedItems:
     """What of a request is not taken.
 
     Attributes:
@@ -56,10 +56,10 @@ class Left:
     n: int = 0
     first: str = ""
 
-    def add(self, why: str, n: int = 1) -> None:
+    def add(self, reason: str, n: int = 1) -> None:
         """Counts items that are left out."""
         self.n += n
-        self.first = self.first or why
+        self.first = self.first or reason
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +86,7 @@ class Signal(Generic[M]):
 
 
 @dataclass(slots=True)
-class Parsed(Generic[M]):
+class ParsedRequest(Generic[M]):
     """A request as it was read.
 
     Attributes:
@@ -97,50 +97,52 @@ class Parsed(Generic[M]):
 
     message: M
     kept: int = 0
-    left: Left = field(default_factory=Left)
+    left: SkippedItems = field(default_factory=SkippedItems)
 
 
 def _check_size(attributes: Sized) -> None:
-    if len(attributes) > MOST_ATTRIBUTES:
-        raise BadItem(f"it has {len(attributes):,} attributes, and at most {MOST_ATTRIBUTES:,} are taken")
+    if len(attributes) > MAX_ATTRIBUTES:
+        raise BadItemError(f"it has {len(attributes):,} attributes, and at most {MAX_ATTRIBUTES:,} are taken")
 
 
 def _check_ids(item: Any) -> None:
     _check_size(item.attributes)
     for name, value, size in (("trace id", item.trace_id, 16), ("span id", item.span_id, 8)):
         if len(value) != size or value == NO_ID[size]:
-            raise BadItem(f"the {name} must be {size} bytes and not all 0, got {value.hex() or 'nothing'}")
+            raise BadItemError(f"the {name} must be {size} bytes and not all 0, got {value.hex() or 'nothing'}")
 
 
 def _check_event(item: Any) -> None:
-    if not event_name(item).startswith(EVENTS):
-        raise BadItem(f"of logs only events named {EVENTS}… are kept; send other logs elsewhere")
-    if any(one.key.startswith(OURS) for one in item.attributes):
-        raise BadItem("results of ragauge's own are not taken in again")
+    if not read_event_name(item).startswith(EVENT_PREFIX):
+        raise BadItemError(f"of logs only events named {EVENT_PREFIX}… are kept; send other logs elsewhere")
+    if any(attribute.key.startswith(OWN_PREFIX) for attribute in item.attributes):
+        raise BadItemError("results of ragauge's own are not taken in again")
     _check_ids(item)
 
 
 def _check_metric(_: Any) -> None:
-    raise BadItem("metrics are not kept here; send them elsewhere")
+    raise BadItemError("metrics are not kept here; send them elsewhere")
 
 
-def gauges(names: frozenset[str]) -> Signal[ExportMetricsServiceRequest]:
+def build_gauge_signal(names: frozenset[str]) -> Signal[ExportMetricsServiceRequest]:
     """Metrics, of which only the gauges with these names are taken."""
     if not names:
         return METRICS
 
-    def check(metric: Any) -> None:
+    def check_gauge(metric: Any) -> None:
         if metric.name not in names or metric.WhichOneof("data") != "gauge":
-            raise BadItem(f"of metrics only gauges named in monitor.signals are kept ({', '.join(sorted(names))})")
+            raise BadItemError(f"of metrics only gauges named in monitor.signals are kept ({', '.join(sorted(names))})")
 
-    return replace(METRICS, check=check)
+    return replace(METRICS, check=check_gauge)
 
 
-def event_name(record: Any) -> str:
+def read_event_name(record: Any) -> str:
     """The name of an event that is a log record: its own field, or the attribute that came before there was one."""
     if record.event_name:
         return str(record.event_name)
-    return next((str(one.value.string_value) for one in record.attributes if one.key == "event.name"), "")
+    return next(
+        (str(attribute.value.string_value) for attribute in record.attributes if attribute.key == "event.name"), ""
+    )
 
 
 TRACES = Signal(
@@ -173,7 +175,7 @@ METRICS = Signal(
 SIGNALS: tuple[Signal[Any], ...] = (TRACES, LOGS, METRICS)
 
 
-def parse(signal: Signal[M], form: Form, body: bytes) -> Parsed[M]:
+def parse_request(signal: Signal[M], form: Form, body: bytes) -> ParsedRequest[M]:
     """A request, without the items that cannot be taken.
 
     Raises:
@@ -181,35 +183,37 @@ def parse(signal: Signal[M], form: Form, body: bytes) -> Parsed[M]:
     """
     check_parts(body, form, signal.request)
     if form == "json":
-        parsed = _from_json(signal, body)
+        parsed = _parse_json_request(signal, body)
     else:
         try:
-            parsed = Parsed(signal.request.FromString(body))
+            parsed = ParsedRequest(signal.request.FromString(body))
         except (DecodeError, RecursionError) as error:
             _refuse_another(signal, body)
-            raise Refused(400, f"the body is no OTLP {signal.name} in protobuf: {_cause(body) or error}.") from None
-    _checked(signal, parsed)
+            raise RequestRefusedError(
+                400, f"the body is no OTLP {signal.name} in protobuf: {_guess_cause(body) or error}."
+            ) from None
+    _remove_bad_items(signal, parsed)
     if parsed.left.n and not parsed.kept and form == "protobuf":
         _refuse_another(signal, body)
     return parsed
 
 
-def _checked(signal: Signal[M], parsed: Parsed[M]) -> None:
+def _remove_bad_items(signal: Signal[M], parsed: ParsedRequest[M]) -> None:
     """Takes out of a message what does not pass its check."""
     by_resource, by_scope, items = signal.lists
     for resource in getattr(parsed.message, by_resource):
         for scope in getattr(resource, by_scope):
-            listed = getattr(scope, items)
+            item_list = getattr(scope, items)
             bad: list[int] = []
-            for place, item in enumerate(listed):
+            for index, item in enumerate(item_list):
                 try:
                     signal.check(item)
-                except BadItem as why:
-                    bad.append(place)
+                except BadItemError as why:
+                    bad.append(index)
                     parsed.left.add(str(why))
-            for place in reversed(bad):
-                del listed[place]
-            parsed.kept += len(listed)
+            for index in reversed(bad):
+                del item_list[index]
+            parsed.kept += len(item_list)
 
 
 def _refuse_another(signal: Signal[Any], body: bytes) -> None:
@@ -221,11 +225,11 @@ def _refuse_another(signal: Signal[Any], body: bytes) -> None:
             message = other.request.FromString(body)
         except DecodeError:
             continue
-        if any(_says_something(other, item) for item in items(other, message)):
-            raise Refused(400, f"this looks like OTLP {other.name}; send it to /v1/{other.name}.")
+        if any(_has_content(other, item) for item in iterate_items(other, message)):
+            raise RequestRefusedError(400, f"this looks like OTLP {other.name}; send it to /v1/{other.name}.")
 
 
-def items(signal: Signal[Any], message: Any) -> Iterator[Any]:
+def iterate_items(signal: Signal[Any], message: Any) -> Iterator[Any]:
     """The spans, log records or metrics of a request."""
     by_resource, by_scope, items = signal.lists
     for resource in getattr(message, by_resource):
@@ -233,13 +237,13 @@ def items(signal: Signal[Any], message: Any) -> Iterator[Any]:
             yield from getattr(scope, items)
 
 
-def _says_something(signal: Signal[Any], item: Any) -> bool:
+def _has_content(signal: Signal[Any], item: Any) -> bool:
     if signal.name == METRICS.name:
         return bool(item.name) and item.WhichOneof("data") is not None
     return bool(item.start_time_unix_nano if signal is TRACES else item.time_unix_nano or item.observed_time_unix_nano)
 
 
-def _cause(body: bytes) -> str:
+def _guess_cause(body: bytes) -> str:
     """Why a body is likely no protobuf; "" where nothing is known."""
     if body.startswith(GZIP):
         return "it is gzip, which the header Content-Encoding does not say"
@@ -248,47 +252,47 @@ def _cause(body: bytes) -> str:
     return ""
 
 
-def _from_json(signal: Signal[M], body: bytes) -> Parsed[M]:
+def _parse_json_request(signal: Signal[M], body: bytes) -> ParsedRequest[M]:
     by_resource, by_scope, items = signal.keys
-    resources, scopes, listed = signal.lists
-    sent = _json(signal, body)
-    parsed = Parsed(signal.request())
-    for at in _objects(sent, by_resource):
+    resources, scopes, items_field = signal.lists
+    sent = _load_json(signal, body)
+    parsed = ParsedRequest(signal.request())
+    for resource_json in _get_objects(sent, by_resource):
         into = getattr(parsed.message, resources).add()
-        _fill_or(into.resource, at.get("resource"), parsed.left)
-        for within in _objects(at, by_scope):
+        _fill_or_skip(into.resource, resource_json.get("resource"), parsed.left)
+        for within in _get_objects(resource_json, by_scope):
             scope = getattr(into, scopes).add()
-            for item in _objects(within, items):
-                made = getattr(scope, listed)
+            for item in _get_objects(within, items):
+                made = getattr(scope, items_field)
                 try:
-                    _fill(made.add(), item)
-                except BadItem as why:
+                    _fill_message(made.add(), item)
+                except BadItemError as why:
                     del made[-1]
                     parsed.left.add(str(why))
     return parsed
 
 
-def _json(signal: Signal[Any], body: bytes) -> Mapping[str, Any]:
+def _load_json(signal: Signal[Any], body: bytes) -> Mapping[str, Any]:
     try:
         sent = json.loads(body)
     except (ValueError, RecursionError) as error:
-        raise Refused(400, f"the body is no JSON: {_broken(body, error)}.") from None
+        raise RequestRefusedError(400, f"the body is no JSON: {_describe_json_error(body, error)}.") from None
     if not isinstance(sent, Mapping):
-        raise Refused(400, f"expected an object with {signal.keys[0]}, got {described(sent)}.")
+        raise RequestRefusedError(400, f"expected an object with {signal.keys[0]}, got {describe_value(sent)}.")
     for other in SIGNALS:
         if other.name != signal.name and other.keys[0] in sent:
-            raise Refused(400, f"this looks like OTLP {other.name}; send it to /v1/{other.name}.")
+            raise RequestRefusedError(400, f"this looks like OTLP {other.name}; send it to /v1/{other.name}.")
     if sent and signal.keys[0] not in sent:
-        raise Refused(400, f"expected an object with {signal.keys[0]}, got {described(sent)}.")
+        raise RequestRefusedError(400, f"expected an object with {signal.keys[0]}, got {describe_value(sent)}.")
     return sent
 
 
-def _broken(body: bytes, error: Exception) -> str:
+def _describe_json_error(body: bytes, error: Exception) -> str:
     """Where JSON breaks, and why."""
     if isinstance(error, RecursionError):
         return "it is nested too deeply"
     if body.startswith(GZIP):
-        return _cause(body)
+        return _guess_cause(body)
     if isinstance(error, json.JSONDecodeError):
         unfinished = error.msg.startswith("Unterminated string") or error.pos >= len(error.doc.rstrip())
         if unfinished:
@@ -296,50 +300,50 @@ def _broken(body: bytes, error: Exception) -> str:
     return str(error)
 
 
-def _objects(within: Mapping[str, Any], key: str) -> list[Mapping[str, Any]]:
-    found = within.get(key, [])
-    if not isinstance(found, list) or not all(isinstance(one, Mapping) for one in found):
-        raise Refused(400, f"{key} must be a list of objects, got {described(found)}.")
-    return found
+def _get_objects(within: Mapping[str, Any], key: str) -> list[Mapping[str, Any]]:
+    objects = within.get(key, [])
+    if not isinstance(objects, list) or not all(isinstance(item, Mapping) for item in objects):
+        raise RequestRefusedError(400, f"{key} must be a list of objects, got {describe_value(objects)}.")
+    return objects
 
 
-def _fill_or(into: Message, sent: Any, left: Left) -> None:
+def _fill_or_skip(into: Message, sent: Any, skipped: SkippedItems) -> None:
     """Fills in what is said of a service; where it cannot be read, nothing is known of it, which stops no span."""
     try:
-        _fill(into, sent if sent is not None else {})
-    except BadItem as why:
+        _fill_message(into, sent if sent is not None else {})
+    except BadItemError as why:
         into.Clear()
-        left.first = left.first or f"the resource is left out: {why}"
+        skipped.first = skipped.first or f"the resource is left out: {why}"
 
 
-def _fill(into: Any, sent: Any) -> None:
+def _fill_message(into: Any, sent: Any) -> None:
     """Fills a message from JSON: ids are hexadecimal there, where protobuf's own reader would take them for base64."""
     if not isinstance(sent, Mapping):
-        raise BadItem(f"an object was expected, got {described(sent)}")
+        raise BadItemError(f"an object was expected, got {describe_value(sent)}")
     attributes = sent.get("attributes")
     if attributes is not None and not isinstance(attributes, list):
-        raise BadItem(f"attributes must be a list of key and value, got {described(attributes)}")
+        raise BadItemError(f"attributes must be a list of key and value, got {describe_value(attributes)}")
     _check_size(attributes or ())
     ids = {"traceId": TRACE_ID, "spanId": SPAN_ID, "parentSpanId": SPAN_ID}
     links = sent.get("links")
-    plain = {key: value for key, value in sent.items() if key not in ids and key != "links"}
+    json_fields = {key: value for key, value in sent.items() if key not in ids and key != "links"}
     try:
-        ParseDict(plain, into, ignore_unknown_fields=True, max_recursion_depth=DEEPEST)
+        ParseDict(json_fields, into, ignore_unknown_fields=True, max_recursion_depth=MAX_DEPTH)
     except (ParseError, RecursionError, ValueError, TypeError, AttributeError) as error:
-        raise BadItem(f"it cannot be read: {str(error)[:200]}") from None
+        raise BadItemError(f"it cannot be read: {str(error)[:200]}") from None
     for key, form in ids.items():
         value = sent.get(key)
         if value is None or value == "" or (key == "parentSpanId" and set(str(value)) == {"0"}):
             continue
         if not (isinstance(value, str) and form.fullmatch(value.lower())):
             digits = 32 if key == "traceId" else 16
-            raise BadItem(f"{key} must be {digits} hexadecimal digits and not all 0, got {described(value)}")
+            raise BadItemError(f"{key} must be {digits} hexadecimal digits and not all 0, got {describe_value(value)}")
         setattr(into, {"traceId": "trace_id", "spanId": "span_id"}.get(key, "parent_span_id"), bytes.fromhex(value))
     for link in links if isinstance(links, list) else ():
-        _fill(into.links.add(), link)
+        _fill_message(into.links.add(), link)
 
 
-def parts_of_spans(request: ExportTraceServiceRequest, body: bytes, *, dated: bool = False) -> tuple[TracePart, ...]:
+def build_span_parts(request: ExportTraceServiceRequest, body: bytes, *, dated: bool = False) -> tuple[TracePart, ...]:
     """The traces that the spans of a request belong to, and those whose spans people judge in it.
 
     Args:
@@ -347,69 +351,76 @@ def parts_of_spans(request: ExportTraceServiceRequest, body: bytes, *, dated: bo
         body: as it was sent: where no name of a verdict is in it, no span is looked through for one.
         dated: traces count from when they began by their own clocks, where their spans say it.
     """
-    found: dict[bytes, list[int]] = {}
-    verdicts = any(name in body for name in VERDICTS)
-    for span in items(TRACES, request):
-        seen = found.setdefault(span.trace_id, [0, 0, 0, 0])
-        seen[0] += 1
-        seen[1] |= not span.parent_span_id and bool(span.end_time_unix_nano)
+    counts_by_trace: dict[bytes, list[int]] = {}
+    verdicts = any(name in body for name in VERDICT_MARKERS)
+    for span in iterate_items(TRACES, request):
+        counts = counts_by_trace.setdefault(span.trace_id, [0, 0, 0, 0])
+        counts[0] += 1
+        counts[1] |= not span.parent_span_id and bool(span.end_time_unix_nano)
         if dated and span.start_time_unix_nano:
-            seen[3] = min(seen[3] or span.start_time_unix_nano, span.start_time_unix_nano)
-        if verdicts and _says_verdicts(span):
-            about = span.links[0].trace_id if len(span.links) == 1 and _judges(span) else b""
+            counts[3] = min(counts[3] or span.start_time_unix_nano, span.start_time_unix_nano)
+        if verdicts and _has_verdicts(span):
+            about = span.links[0].trace_id if len(span.links) == 1 and _is_judge_span(span) else b""
             about = about if len(about) == 16 and about != NO_ID[16] else span.trace_id
-            found.setdefault(about, [0, 0, 0, 0])[2] = 1
+            counts_by_trace.setdefault(about, [0, 0, 0, 0])[2] = 1
     return tuple(
-        TracePart(trace_id.hex(), n, bool(rooted), bool(said), began / 1e9 if began else None)
-        for trace_id, (n, rooted, said, began) in found.items()
+        TracePart(trace_id.hex(), n, bool(rooted), bool(has_verdict), began / 1e9 if began else None)
+        for trace_id, (n, rooted, has_verdict, began) in counts_by_trace.items()
     )
 
 
-def _says_verdicts(span: Any) -> bool:
-    told = [event.attributes for event in span.events if event.name == RESULT_EVENT]
-    return any(map(_of_people, (span.attributes, *told)))
+def _has_verdicts(span: Any) -> bool:
+    event_attributes = [event.attributes for event in span.events if event.name == RESULT_EVENT]
+    return any(map(_is_by_person, (span.attributes, *event_attributes)))
 
 
-def _of_people(attributes: Any) -> bool:
+def _is_by_person(attributes: Any) -> bool:
     """Whether a person's result is among attributes; what models say of all their answers has no trace read twice."""
-    for one in attributes:
-        if one.key.endswith(BY_WHOM) and one.value.string_value.upper() == HUMAN:
+    for attribute in attributes:
+        if attribute.key.endswith(JUDGED_BY_SUFFIXES) and attribute.value.string_value.upper() == HUMAN:
             return True
-        if one.key.endswith(NAMED) and OF_USERS.fullmatch(outcome_word(one.value.string_value)):
+        if attribute.key.endswith(NAME_SUFFIXES) and USER_VERDICT_NAME.fullmatch(
+            normalize_outcome(attribute.value.string_value)
+        ):
             return True
     return False
 
 
-def _judges(span: Any) -> bool:
-    kinds = (one.value.string_value for one in span.attributes if one.key == "openinference.span.kind")
+def _is_judge_span(span: Any) -> bool:
+    kinds = (
+        attribute.value.string_value for attribute in span.attributes if attribute.key == "openinference.span.kind"
+    )
     return any(kind.upper() == "EVALUATOR" for kind in kinds)
 
 
-def parts_of_events(request: ExportLogsServiceRequest) -> tuple[TracePart, ...]:
+def build_event_parts(request: ExportLogsServiceRequest) -> tuple[TracePart, ...]:
     """The traces that the events of a request belong to."""
-    found: dict[bytes, list[int]] = {}
-    for record in items(LOGS, request):
-        seen = found.setdefault(record.trace_id, [0, 0])
-        seen[0] += 1
-        seen[1] |= event_name(record) == RESULT_EVENT and _of_people(record.attributes)
-    return tuple(TracePart(trace_id.hex(), n, verdicts=bool(said)) for trace_id, (n, said) in found.items())
+    counts_by_trace: dict[bytes, list[int]] = {}
+    for record in iterate_items(LOGS, request):
+        counts = counts_by_trace.setdefault(record.trace_id, [0, 0])
+        counts[0] += 1
+        counts[1] |= read_event_name(record) == RESULT_EVENT and _is_by_person(record.attributes)
+    return tuple(
+        TracePart(trace_id.hex(), n, verdicts=bool(has_verdict))
+        for trace_id, (n, has_verdict) in counts_by_trace.items()
+    )
 
 
-def reply(signal: Signal[Any], form: Form, left: Left) -> bytes:
+def build_reply(signal: Signal[Any], form: Form, skipped: SkippedItems) -> bytes:
     """What a request that was taken is answered with: nothing to say, or how many items were left out, and why."""
     if form == "json":
-        if not left.n and not left.first:
+        if not skipped.n and not skipped.first:
             return b"{}"
-        counted = {_camel(signal.rejected): str(left.n)} if left.n else {}
-        said = {"partialSuccess": {**counted, "errorMessage": left.first}}
-        return json.dumps(said, ensure_ascii=False).encode()
+        counted = {_to_camel_case(signal.rejected): str(skipped.n)} if skipped.n else {}
+        payload = {"partialSuccess": {**counted, "errorMessage": skipped.first}}
+        return json.dumps(payload, ensure_ascii=False).encode()
     answer: Any = signal.answer()
-    if left.n or left.first:
-        setattr(answer.partial_success, signal.rejected, left.n)
-        answer.partial_success.error_message = left.first
+    if skipped.n or skipped.first:
+        setattr(answer.partial_success, signal.rejected, skipped.n)
+        answer.partial_success.error_message = skipped.first
     return bytes(answer.SerializeToString())
 
 
-def _camel(name: str) -> str:
-    first, *rest = name.split("_")
-    return first + "".join(word.title() for word in rest)
+def _to_camel_case(name: str) -> str:
+    first, *remaining_words = name.split("_")
+    return first + "".join(word.title() for word in remaining_words)

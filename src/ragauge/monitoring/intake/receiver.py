@@ -13,21 +13,21 @@ from ragauge.monitoring.intake.bodies import (
     TOO_SLOW,
     TYPES,
     Form,
-    Incoming,
-    Refused,
-    encoding_of,
-    form_of,
+    IncomingBody,
+    RequestRefusedError,
+    build_status,
+    parse_encoding,
+    parse_form,
     read_body,
-    status_body,
 )
-from ragauge.monitoring.intake.body_parser import Sent, Taken, Taking
+from ragauge.monitoring.intake.body_parser import BodyParser, ParsedBody, SentBody
 from ragauge.monitoring.intake.intake import Intake
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp, Receive, Scope, Send
 
-APART = 256 * 1024  # bytes from which a body is read in a thread, so that it holds up nobody
-LINES = ("application/x-ndjson", "application/jsonl", "application/jsonlines")
+THREAD_SIZE_BYTES = 256 * 1024  # bytes from which a body is read in a thread, so that it holds up nobody
+LINE_TYPES = ("application/x-ndjson", "application/jsonl", "application/jsonlines")
 
 
 class SenderAccess(Protocol):
@@ -54,13 +54,13 @@ class Receiver:
         taking: reads bodies.
     """
 
-    def __init__(self, app: ASGIApp, access: SenderAccess, intake: Intake, taking: Taking | None = None) -> None:
+    def __init__(self, app: ASGIApp, access: SenderAccess, intake: Intake, taking: BodyParser | None = None) -> None:
         self._app, self._access, self._intake = app, access, intake
-        self._taking = taking = taking or Taking()
-        self._paths: dict[str, Callable[[Sent], Taken]] = {
-            "/v1/traces": taking.traces,
-            "/api/public/otel/v1/traces": taking.traces,
-            "/v1/logs": taking.logs,
+        self._taking = taking = taking or BodyParser()
+        self._paths: dict[str, Callable[[SentBody], ParsedBody]] = {
+            "/v1/traces": taking.parse_traces,
+            "/api/public/otel/v1/traces": taking.parse_traces,
+            "/v1/logs": taking.parse_logs,
             "/v1/metrics": taking.metrics,
             "/v1/responses": taking.responses,
         }
@@ -68,74 +68,80 @@ class Receiver:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answers one request."""
         take = self._paths.get(scope["path"].rstrip("/")) if scope["type"] == "http" else None
-        if take is None and not self._misses(scope):
+        if take is None and not self._is_misdirected(scope):
             await self._app(scope, receive, send)
             return
         headers = {name.decode("latin-1").lower(): value.decode("latin-1") for name, value in scope["headers"]}
-        incoming = Incoming(receive, headers)
+        incoming = IncomingBody(receive, headers)
         form: Form = "protobuf" if "protobuf" in headers.get("content-type", "") else "json"
         try:
             if take is None:
-                known = ", ".join(path for path in self._paths if path.startswith("/v1/"))
+                known_paths = ", ".join(path for path in self._paths if path.startswith("/v1/"))
                 where = f"nothing is taken in at {scope['path'][:80]}"
-                raise Refused(404, f"{where}. Traces go to /v1/traces; known: {known}.")
-            body = await self._answered(take, scope["method"], headers, incoming)
-            await _say(send, 200, TYPES[form], body, {})
-        except Refused as refused:
+                raise RequestRefusedError(404, f"{where}. Traces go to /v1/traces; known: {known_paths}.")
+            body = await self._answer_request(take, scope["method"], headers, incoming)
+            await _send_reply(send, 200, TYPES[form], body, {})
+        except RequestRefusedError as refused:
             if refused.status != TOO_SLOW:  # it had its time
                 await incoming.discard()
-            body = status_body(form, refused.status, refused.why)
-            await _say(send, refused.status, TYPES[form], body, refused.headers)
+            body = build_status(form, refused.status, refused.why)
+            await _send_reply(send, refused.status, TYPES[form], body, refused.headers)
 
-    def _misses(self, scope: Scope) -> bool:
+    def _is_misdirected(self, scope: Scope) -> bool:
         """Whether a request is an exporter's that was sent to an address where nothing is taken in."""
         if scope["type"] != "http" or scope["method"] != "POST":
             return False
         path: str = scope["path"]
         return path in ("/", "/v1") or path.startswith(("/v1/", "/api/public/"))
 
-    async def _answered(
-        self, take: Callable[[Sent], Taken], method: str, headers: dict[str, str], receive: Receive
+    async def _answer_request(
+        self, take: Callable[[SentBody], ParsedBody], method: str, headers: dict[str, str], receive: Receive
     ) -> bytes:
         if method != "POST":
-            raise Refused(405, f"{method} is not taken here; exporters send with POST.", allow="POST")
-        self._let_in(headers)
-        form = _lines_form(headers) if take == self._taking.responses else form_of(headers.get("content-type", ""))
-        encoding = encoding_of(headers.get("content-encoding", ""))
+            raise RequestRefusedError(405, f"{method} is not taken here; exporters send with POST.", allow="POST")
+        self._check_access(headers)
+        form = (
+            _parse_lines_form(headers)
+            if take == self._taking.responses
+            else parse_form(headers.get("content-type", ""))
+        )
+        encoding = parse_encoding(headers.get("content-encoding", ""))
         declared = headers.get("content-length", "")
-        with self._intake.room() as grow:
+        with self._intake.reserve_room() as grow:
             body = await read_body(receive, encoding, declared, grow)
-            sent = Sent(form, body, time.time(), headers.get("x-project-name", "").strip())
-            taken = await asyncio.to_thread(take, sent) if len(body) > APART else take(sent)
+            sent = SentBody(form, body, time.time(), headers.get("x-project-name", "").strip())
+            taken = await asyncio.to_thread(take, sent) if len(body) > THREAD_SIZE_BYTES else take(sent)
             if taken.batch is not None:
-                await self._intake.keep(taken.batch)
+                await self._intake.save_batch(taken.batch)
             if taken.points:
-                await asyncio.to_thread(self._intake.keep_points, taken.points)
+                await asyncio.to_thread(self._intake.save_points, taken.points)
             return taken.reply
 
-    def _let_in(self, headers: dict[str, str]) -> None:
+    def _check_access(self, headers: dict[str, str]) -> None:
         if not self._access.needs_token:
             # only this machine reaches it; a page on the web must not reach it through a name of its own
             host = headers.get("host", "")
             if not self._access.knows_host(host):
-                raise Refused(421, f"the request names the host {host[:80] or 'none'}, which is not known here.")
+                raise RequestRefusedError(
+                    421, f"the request names the host {host[:80] or 'none'}, which is not known here."
+                )
             return
-        given = _token_of(headers.get("authorization", ""))
+        token = _parse_token(headers.get("authorization", ""))
         how = "Send the header Authorization: Bearer TOKEN (OTEL_EXPORTER_OTLP_HEADERS=authorization=Bearer%20TOKEN)."
-        if not given:
-            raise Refused(401, f"the token is needed. {how}", www_authenticate="Bearer")
-        if not self._access.may_send(given):
-            raise Refused(403, f"that is not a token that sends to this server. {how}")
+        if not token:
+            raise RequestRefusedError(401, f"the token is needed. {how}", www_authenticate="Bearer")
+        if not self._access.may_send(token):
+            raise RequestRefusedError(403, f"that is not a token that sends to this server. {how}")
 
 
-def _lines_form(headers: dict[str, str]) -> Form:
-    named = headers.get("content-type", "").partition(";")[0].strip().lower()
-    if named in (*LINES, "application/json"):
+def _parse_lines_form(headers: dict[str, str]) -> Form:
+    media_type = headers.get("content-type", "").partition(";")[0].strip().lower()
+    if media_type in (*LINE_TYPES, "application/json"):
         return "json"
-    raise Refused(415, f"Content-Type must be application/x-ndjson, got {named[:60] or 'nothing'}.")
+    raise RequestRefusedError(415, f"Content-Type must be application/x-ndjson, got {media_type[:60] or 'nothing'}.")
 
 
-def _token_of(header: str) -> str:
+def _parse_token(header: str) -> str:
     """The token in an Authorization header: a bearer's, or Basic's password, where Langfuse puts its secret key."""
     scheme, _, word = header.partition(" ")
     if scheme.lower() == "bearer":
@@ -148,8 +154,8 @@ def _token_of(header: str) -> str:
     return ""
 
 
-async def _say(send: Send, status: int, kind: str, body: bytes, headers: dict[str, str]) -> None:
+async def _send_reply(send: Send, status: int, kind: str, body: bytes, headers: dict[str, str]) -> None:
     more = {**headers, "content-type": kind, "content-length": str(len(body)), "cache-control": "no-store"}
-    listed = [(name.encode(), value.encode("latin-1", "replace")) for name, value in more.items()]
-    await send({"type": "http.response.start", "status": status, "headers": listed})
+    header_list = [(name.encode(), value.encode("latin-1", "replace")) for name, value in more.items()]
+    await send({"type": "http.response.start", "status": status, "headers": header_list})
     await send({"type": "http.response.body", "body": body})

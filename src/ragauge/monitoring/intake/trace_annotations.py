@@ -7,22 +7,28 @@ from dataclasses import dataclass, field, replace
 
 from ragauge.core.errors import UnknownName
 from ragauge.core.label import Label
-from ragauge.monitoring.intake.trace_labels import AnnotatedLabels, labels_of, left_out
+from ragauge.monitoring.intake.trace_labels import AnnotatedLabels, collect_labels, count_skipped
 from ragauge.readers.lines import Row
 from ragauge.readers.traces.spans import Event, Link, TraceSpan
-from ragauge.readers.traces.tree import OURS, adopted, requests
-from ragauge.readers.traces.verdict_targets import NOWHERE, PlacedVerdict, placed, thought
-from ragauge.readers.traces.verdicts import TraceVerdict, judged_by, outcome_of, verdicts_of, verdicts_of_event
+from ragauge.readers.traces.tree import OWN_SERVICE, adopt_orphans, find_requests
+from ragauge.readers.traces.verdict_targets import NO_REQUEST, PlacedVerdict, placed, select_user_verdicts
+from ragauge.readers.traces.verdicts import (
+    TraceVerdict,
+    collect_outcomes,
+    find_judged_span,
+    read_event_verdicts,
+    read_verdicts,
+)
 from ragauge.store.inbox import DueTrace
-from ragauge.store.ledger import OF_TRACE, LedgerLine, Outcome
-from ragauge.store.responses import Loaded
-from ragauge.store.run_collection import Arrived
+from ragauge.store.ledger import OF_TRACE_PREFIX, LedgerLine, Outcome
+from ragauge.store.responses import StoredResponse
+from ragauge.store.run_collection import ExampleResponse
 from ragauge.store.store_access import Store
 
-Said = Mapping[str, Sequence[PlacedVerdict]]  # by query id of a request; NOWHERE = of which is not known
-MOST_TOLD = 50  # lines of other traces; the oldest go
+VerdictsByRequest = Mapping[str, Sequence[PlacedVerdict]]  # by query id of a request; NOWHERE = of which is not known
+MAX_TRACE_LINES = 50  # lines of other traces; the oldest go
 NOT_READ, NO_PERSON = "it was not read yet", "said by a model, by code or by nobody named, so no label"
-UNKNOWN, AN_EVALUATION = "", "an evaluation"  # of a trace that is still to be read
+UNKNOWN, EVALUATION_REASON = "", "an evaluation"  # of a trace that is still to be read
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,13 +51,13 @@ class ReadTrace:
     rows: tuple[Row, ...] = ()
     outcome: Outcome | None = None
     reason: str = ""
-    said: Said = field(default_factory=dict)
+    said: VerdictsByRequest = field(default_factory=dict)
     judged: Mapping[str, str] = field(default_factory=dict)
     spanned: bool = False
 
 
-def said_elsewhere(
-    trace_id: str, judges: Iterable[TraceSpan], events: Mapping[str, Sequence[Event]], known: Iterable[str]
+def list_other_verdicts(
+    trace_id: str, judges: Iterable[TraceSpan], events: Mapping[str, Sequence[Event]], span_ids: Iterable[str]
 ) -> list[TraceVerdict]:
     """Verdicts of a trace that do not stand in its spans.
 
@@ -59,123 +65,149 @@ def said_elsewhere(
         trace_id: of the trace.
         judges: spans of others that link to it; our own, which give results back, say nothing.
         events: that came as logs, by the span that they are of.
-        known: ids of the trace's spans, which have their events themselves.
+        span_ids: ids of the trace's spans, which have their events themselves.
     """
-    there, found = set(known), []
+    own_ids, verdicts = set(span_ids), []
     for span in judges:
-        if span.resource.get("service.name") != OURS:
-            found += [one for one in verdicts_of(span) if one.trace_id == trace_id]
+        if span.resource.get("service.name") != OWN_SERVICE:
+            verdicts += [verdict for verdict in read_verdicts(span) if verdict.trace_id == trace_id]
     for span_id, several in events.items():
-        if span_id not in there:
-            found += [one for event in several for one in verdicts_of_event(Link(trace_id, span_id), event, trace_id)]
-    return found
+        if span_id not in own_ids:
+            verdicts += [
+                verdict
+                for event in several
+                for verdict in read_event_verdicts(Link(trace_id, span_id), event, trace_id)
+            ]
+    return verdicts
 
 
-def said_of(trace_id: str, spans: Sequence[TraceSpan], verdicts: Sequence[TraceVerdict]) -> Said:
+def said_of(trace_id: str, spans: Sequence[TraceSpan], verdicts: Sequence[TraceVerdict]) -> VerdictsByRequest:
     """What people said of each request of a trace, by all verdicts in its spans and elsewhere."""
-    people = [one for one in verdicts if one.of_people and one.trace_id == trace_id]
+    people = [verdict for verdict in verdicts if verdict.is_human and verdict.trace_id == trace_id]
     if not people:
         return {}
-    spans = adopted(spans)
-    found = requests(spans)
-    if not found:
-        return {NOWHERE: [PlacedVerdict(one, known=one.scope != "span") for one in people]}
-    return placed(found, spans, people)
+    spans = adopt_orphans(spans)
+    trace_requests = find_requests(spans)
+    if not trace_requests:
+        return {NO_REQUEST: [PlacedVerdict(verdict, known=verdict.scope != "span") for verdict in people]}
+    return placed(trace_requests, spans, people)
 
 
-def judged_in(spans: Sequence[TraceSpan]) -> dict[str, str]:
+def list_judged_traces(spans: Sequence[TraceSpan]) -> dict[str, str]:
     """Other traces that a trace's spans judge -> that they were not read yet; or that no person judges them."""
-    found: dict[str, str] = {}
+    judged: dict[str, str] = {}
     for span in spans:
-        link = judged_by(span)
+        link = find_judged_span(span)
         if link is not None and link.trace_id != span.trace_id:
-            people = any(one.of_people for one in verdicts_of(span))
-            found[link.trace_id] = NOT_READ if people else found.get(link.trace_id, NO_PERSON)
-    return found
+            people = any(verdict.is_human for verdict in read_verdicts(span))
+            judged[link.trace_id] = NOT_READ if people else judged.get(link.trace_id, NO_PERSON)
+    return judged
 
 
-def placed_anew(said: Said, there: Sequence[Arrived]) -> Said:
+def place_verdicts_again(placed_verdicts: VerdictsByRequest, arrived: Sequence[ExampleResponse]) -> VerdictsByRequest:
     """What was said, where the spans are no longer kept: by the roots of the responses that are."""
-    roots = {response.origin.get("span", ""): response.query_id for _, response in there}
-    names = {response.query_id for _, response in there}
-    out: dict[str, list[PlacedVerdict]] = {name: list(said[name]) for name in said if name in names}
-    for name in said.keys() - names:
-        for one in said[name]:
-            root = roots.get(one.verdict.span_id)
-            where = root or (next(iter(names)) if len(names) == 1 else NOWHERE)
-            out.setdefault(where, []).append(replace(one, known=one.known or root is not None))
+    roots = {response.origin.get("span", ""): response.query_id for _, response in arrived}
+    names = {response.query_id for _, response in arrived}
+    out: dict[str, list[PlacedVerdict]] = {
+        name: list(placed_verdicts[name]) for name in placed_verdicts if name in names
+    }
+    for name in placed_verdicts.keys() - names:
+        for placed_verdict in placed_verdicts[name]:
+            root = roots.get(placed_verdict.verdict.span_id)
+            where = root or (next(iter(names)) if len(names) == 1 else NO_REQUEST)
+            out.setdefault(where, []).append(replace(placed_verdict, known=placed_verdict.known or root is not None))
     return out
 
 
-def with_outcomes(there: Sequence[Arrived], said: Said) -> list[Arrived]:
+def add_outcomes(arrived: Sequence[ExampleResponse], placed_verdicts: VerdictsByRequest) -> list[ExampleResponse]:
     """Responses with what users said of them since."""
     return [
-        (example, replace(response, outcome=outcome_of(thought(said.get(response.query_id, ())), response.outcome)))
-        for example, response in there
+        (
+            example,
+            replace(
+                response,
+                outcome=collect_outcomes(
+                    select_user_verdicts(placed_verdicts.get(response.query_id, ())), response.outcome
+                ),
+            ),
+        )
+        for example, response in arrived
     ]
 
 
 @dataclass(frozen=True, slots=True)
-class PeopleSaid:
+class PeopleVerdicts:
     """What came of what was said of a trace.
 
     Attributes:
         kept: labels, and what makes none.
-        told: trace in which it was said, where that is another -> what came of it, in words.
+        words_by_trace: trace in which it was said, where that is another -> what came of it, in words.
     """
 
     kept: AnnotatedLabels = field(default_factory=AnnotatedLabels)
-    told: Mapping[str, str] = field(default_factory=dict)
+    words_by_trace: Mapping[str, str] = field(default_factory=dict)
 
 
-def annotated(due: DueTrace, arrived: Sequence[Arrived], said: Said) -> PeopleSaid:
+def build_annotations(
+    due: DueTrace, arrived: Sequence[ExampleResponse], placed_verdicts: VerdictsByRequest
+) -> PeopleVerdicts:
     """What comes of what was said of a trace.
 
     Args:
         due: the trace.
         arrived: its responses, with their questions.
-        said: of them.
+        placed_verdicts: of them.
     """
-    items = {response.query_id: Loaded(0, example, response) for example, response in arrived}
-    why = "which of its requests is not said" if items else "and it has no response that is here"
+    items = {response.query_id: StoredResponse(0, example, response) for example, response in arrived}
+    missing_reason = "which of its requests is not said" if items else "and it has no response that is here"
     by_source: dict[str, AnnotatedLabels] = {}
-    for name, source, verdicts in _by_source(said):
-        found = labels_of(items[name], verdicts, due.last) if name in items else left_out(verdicts, why)
-        by_source[source] = by_source.get(source, AnnotatedLabels()) + found
-    whole = sum(by_source.values(), AnnotatedLabels())
-    told = {source: str(found) for source, found in by_source.items() if source != due.trace_id and str(found)}
-    return PeopleSaid(whole, told)
+    for name, source, verdicts in _group_by_source(placed_verdicts):
+        labels = (
+            collect_labels(items[name], verdicts, due.last)
+            if name in items
+            else count_skipped(verdicts, missing_reason)
+        )
+        by_source[source] = by_source.get(source, AnnotatedLabels()) + labels
+    total = sum(by_source.values(), AnnotatedLabels())
+    words_by_source = {
+        source: str(labels) for source, labels in by_source.items() if source != due.trace_id and str(labels)
+    }
+    return PeopleVerdicts(total, words_by_source)
 
 
-def _by_source(said: Said) -> Iterator[tuple[str, str, list[PlacedVerdict]]]:
-    for name, verdicts in said.items():
-        for source in dict.fromkeys(one.verdict.source for one in verdicts):
-            yield name, source, [one for one in verdicts if one.verdict.source == source]
+def _group_by_source(placed_verdicts: VerdictsByRequest) -> Iterator[tuple[str, str, list[PlacedVerdict]]]:
+    for name, verdicts in placed_verdicts.items():
+        for source in dict.fromkeys(verdict.verdict.source for verdict in verdicts):
+            yield name, source, [verdict for verdict in verdicts if verdict.verdict.source == source]
 
 
-def people_words(own: str, before: str, told: Mapping[str, str], judged: Mapping[str, str]) -> str:
+def describe_people_verdicts(
+    own_text: str, previous: str, words_by_trace: Mapping[str, str], judged_traces: Mapping[str, str]
+) -> str:
     r"""What the ledger's line of a trace says of people's verdicts.
 
     Args:
-        own: what came of those of the trace itself; "" = none were read now.
-        before: what the line said so far.
-        told: other trace -> what came of what this one says of it.
-        judged: traces that it judges -> what is said of that until they are read.
+        own_text: what came of those of the trace itself; "" = none were read now.
+        previous: what the line said so far.
+        words_by_trace: other trace -> what came of what this one says of it.
+        judged_traces: traces that it judges -> what is said of that until they are read.
 
-    >>> people_words("label kept: support", "of trace b: x", {"c": "y"}, {"b": NOT_READ, "d": NOT_READ})
+    >>> describe_people_verdicts("label kept: support", "of trace b: x", {"c": "y"}, {"b": NOT_READ, "d": NOT_READ})
     'label kept: support\nof trace b: x\nof trace c: y\nof trace d: it was not read yet'
     """
-    lines = before.split("\n") if before else []
-    others = {line.removeprefix(OF_TRACE).partition(":")[0]: line for line in lines if line.startswith(OF_TRACE)}
-    others |= {trace_id: f"{OF_TRACE}{trace_id}: {words}" for trace_id, words in told.items()}
-    for trace_id, words in sorted(judged.items()):
-        others.setdefault(trace_id, f"{OF_TRACE}{trace_id}: {words}")
-    mine = own or "\n".join(line for line in lines if not line.startswith(OF_TRACE))
-    return "\n".join([*([mine] if mine else []), *list(others.values())[-MOST_TOLD:]])
+    lines = previous.split("\n") if previous else []
+    others = {
+        line.removeprefix(OF_TRACE_PREFIX).partition(":")[0]: line for line in lines if line.startswith(OF_TRACE_PREFIX)
+    }
+    others |= {trace_id: f"{OF_TRACE_PREFIX}{trace_id}: {words}" for trace_id, words in words_by_trace.items()}
+    for trace_id, words in sorted(judged_traces.items()):
+        others.setdefault(trace_id, f"{OF_TRACE_PREFIX}{trace_id}: {words}")
+    own_lines = own_text or "\n".join(line for line in lines if not line.startswith(OF_TRACE_PREFIX))
+    return "\n".join([*([own_lines] if own_lines else []), *list(others.values())[-MAX_TRACE_LINES:]])
 
 
 @dataclass(frozen=True, slots=True)
-class HeldResponses:
+class StoredResponses:
     """A trace's responses as they are kept.
 
     Attributes:
@@ -185,13 +217,13 @@ class HeldResponses:
         day: its UTC date; "" where the ledger knows it.
     """
 
-    arrived: list[Arrived] = field(default_factory=list)
+    arrived: list[ExampleResponse] = field(default_factory=list)
     run_id: str = ""
     project: str = ""
     day: str = ""
 
 
-def stored_of(store: Store, trace_id: str, run_id: str) -> HeldResponses:
+def load_trace_responses(store: Store, trace_id: str, run_id: str) -> StoredResponses:
     """A trace's responses as they are kept, however long ago it came.
 
     Args:
@@ -199,61 +231,69 @@ def stored_of(store: Store, trace_id: str, run_id: str) -> HeldResponses:
         trace_id: of the trace.
         run_id: of the run that the ledger names; "" = it names none, so all of traffic are looked through.
     """
-    run = None if run_id else store.collecting.holding(trace_id)
+    run = None if run_id else store.collecting.find_traffic_run(trace_id)
     run_id = run_id if run is None else run.run_id
     try:
-        found = [store.runs.response(run_id, one) for one in store.collecting.under(run_id, trace_id)] if run_id else []
+        responses = (
+            [store.runs.response(run_id, query_id) for query_id in store.collecting.list_query_ids(run_id, trace_id)]
+            if run_id
+            else []
+        )
     except UnknownName:  # the run was deleted
-        found = []
-    if not found:
-        return HeldResponses()
-    return HeldResponses(found, run_id, *(("", "") if run is None else (run.system, run.name.rpartition(" ")[2])))
+        responses = []
+    if not responses:
+        return StoredResponses()
+    return StoredResponses(responses, run_id, *(("", "") if run is None else (run.system, run.name.rpartition(" ")[2])))
 
 
-def keep_people(store: Store, kept: Sequence[tuple[ReadTrace, Sequence[Arrived]]], now: float, day: str) -> None:
+def save_people_verdicts(
+    store: Store, traces: Sequence[tuple[ReadTrace, Sequence[ExampleResponse]]], now: float, day: str
+) -> None:
     """Keeps labels, and says in the ledger what came of what people said, in the transaction that settles the traces.
 
     Args:
         store: where they are kept.
-        kept: traces, with the responses that they have.
+        traces: traces, with the responses that they have.
         now: seconds since 1970.
         day: the UTC date of then.
     """
-    own: dict[str, str] = {}
-    told: dict[str, dict[str, str]] = {}
-    judged = {one.due.trace_id: one.judged for one, _ in kept if one.judged}
+    own_words: dict[str, str] = {}
+    words_by_trace: dict[str, dict[str, str]] = {}
+    judged_by_trace = {trace.due.trace_id: trace.judged for trace, _ in traces if trace.judged}
     labels: dict[str, Sequence[Label]] = {}
-    for one, arrived in kept:
-        if one.said:
-            people = annotated(one.due, arrived, one.said)
-            labels[one.due.trace_id] = people.kept.labels
-            own[one.due.trace_id] = str(people.kept)
-            for source, words in people.told.items():
-                told.setdefault(source, {})[one.due.trace_id] = words
-    names = {*own, *told, *judged}
+    for trace, arrived in traces:
+        if trace.said:
+            people = build_annotations(trace.due, arrived, trace.said)
+            labels[trace.due.trace_id] = people.kept.labels
+            own_words[trace.due.trace_id] = str(people.kept)
+            for source, words in people.words_by_trace.items():
+                words_by_trace.setdefault(source, {})[trace.due.trace_id] = words
+    names = {*own_words, *words_by_trace, *judged_by_trace}
     if not names:
         return
-    there, lines = store.ledger.lines(names), []
-    _keep_labels(store, labels, there)
+    existing, lines = store.ledger.load_lines(names), []
+    _save_labels(store, labels, existing)
     for name in sorted(names):
-        line = there.get(name) or LedgerLine(name, UNKNOWN, day, "filtered", AN_EVALUATION, at=now)
-        words = people_words(own.get(name, ""), line.people, told.get(name, {}), judged.get(name, {}))
+        line = existing.get(name) or LedgerLine(name, UNKNOWN, day, "filtered", EVALUATION_REASON, at=now)
+        words = describe_people_verdicts(
+            own_words.get(name, ""), line.people, words_by_trace.get(name, {}), judged_by_trace.get(name, {})
+        )
         lines += [replace(line, people=words)] if words != line.people else []
-    store.ledger.tell(lines)
+    store.ledger.write_people_notes(lines)
 
 
-def _keep_labels(store: Store, labels: Mapping[str, Sequence[Label]], lines: Mapping[str, LedgerLine]) -> None:
+def _save_labels(store: Store, labels: Mapping[str, Sequence[Label]], lines: Mapping[str, LedgerLine]) -> None:
     """Keeps labels by trace; the responses of those that have new ones are to be decided again."""
     every = [label for several in labels.values() for label in several]
     if not every:
         return
-    known = set(store.labels.of({label.key for label in every}))
+    existing = set(store.labels.of({label.key for label in every}))
     store.labels.add(every)
     by_run: dict[str, list[str]] = {}
     for trace_id, several in labels.items():
         line = lines.get(trace_id)
-        if line is not None and line.run_id and not known.issuperset(several):
+        if line is not None and line.run_id and not existing.issuperset(several):
             by_run.setdefault(line.run_id, []).append(trace_id)
     for run_id, trace_ids in by_run.items():
-        responses = store.collecting.of_traces(run_id, trace_ids)
+        responses = store.collecting.find_by_trace(run_id, trace_ids)
         store.labels.queue_decisions([number for several in responses.values() for number, _ in several])

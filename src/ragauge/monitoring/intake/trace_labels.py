@@ -12,24 +12,24 @@ from datetime import UTC, datetime
 from functools import lru_cache
 
 from ragauge.core.errors import UnknownName, UsageError
-from ragauge.core.label import BY_SUPPORT, SCORE, Label, Part, ScoreScale
+from ragauge.core.label import SCORE_PREFIX, SUPPORT_METRICS, Label, Part, ScoreScale
 from ragauge.core.response import Passage, Response
 from ragauge.core.values import BadValue
-from ragauge.engine.label_questions import key_of, scale_of
-from ragauge.readers.aliases import snake
-from ragauge.readers.labels import AHEAD, value_of
+from ragauge.engine.label_questions import build_key, build_scale
+from ragauge.readers.aliases import to_snake_case
+from ragauge.readers.labels import MAX_CLOCK_AHEAD, normalize_value
 from ragauge.readers.passages import DOC_KEYS, PASSAGE_KEYS, TEXT_KEYS
 from ragauge.readers.traces.step import Document
-from ragauge.readers.traces.tree import FINDING
+from ragauge.readers.traces.tree import SEARCH_KINDS
 from ragauge.readers.traces.verdict_targets import PlacedVerdict
 from ragauge.readers.traces.verdicts import HUMAN, TraceVerdict
-from ragauge.store.ledger import NO_LABEL
-from ragauge.store.responses import Loaded
+from ragauge.store.ledger import NO_LABEL_PREFIX
+from ragauge.store.responses import StoredResponse
 
-PASSAGE = "relevance"  # the question about passages
-OF_PASSAGES = frozenset(
+PASSAGE_QUESTION = "relevance"  # the question about passages
+PASSAGE_QUESTIONS = frozenset(
     (
-        PASSAGE,
+        PASSAGE_QUESTION,
         "document_relevance",
         "document_relevancy",
         "passage_relevance",
@@ -40,14 +40,14 @@ OF_PASSAGES = frozenset(
         "rag_relevancy",
     )
 )
-OF_ANSWERS = frozenset(("support", "address", "refuse"))
-OTHERS: Mapping[str, str] = {  # names that metrics do not answer to themselves
-    PASSAGE: "answer_relevance",
+ANSWER_QUESTIONS = frozenset(("support", "address", "refuse"))
+METRIC_ALIASES: Mapping[str, str] = {  # names that metrics do not answer to themselves
+    PASSAGE_QUESTION: "answer_relevance",
     "qa_correctness": "correctness",
     "q&a_correctness": "correctness",
 }
 # words beyond those of files of labels; yes and no mean that the name holds, so that of hallucination turns them round
-SUPPORT: Mapping[str, str] = {
+SUPPORT_WORDS: Mapping[str, str] = {
     "factual": "supported",
     "not_hallucinated": "supported",
     "no_hallucination": "supported",
@@ -55,16 +55,16 @@ SUPPORT: Mapping[str, str] = {
     "not_grounded": "not_supported",
     "not_faithful": "not_supported",
 }
-HOLDS, HOLDS_NOT = frozenset(("yes", "true", "1")), frozenset(("no", "false", "0"))
-PASSED: Mapping[str, bool] = {"pass": True, "passed": True, "fail": False, "failed": False}
-ADDRESS: Mapping[str, str] = {
+YES_WORDS, NO_WORDS = frozenset(("yes", "true", "1")), frozenset(("no", "false", "0"))
+PASS_WORDS: Mapping[str, bool] = {"pass": True, "passed": True, "fail": False, "failed": False}
+ADDRESS_WORDS: Mapping[str, str] = {
     **dict.fromkeys(("relevant", "yes", "true", "pass", "passed"), "fully"),
     "partially_relevant": "partly",
     **dict.fromkeys(("irrelevant", "not_relevant", "unrelated", "false", "fail", "failed"), "no"),
 }
-RELEVANCE: Mapping[str, str] = {"unrelated": "no", "pass": "yes", "passed": "yes", "fail": "no", "failed": "no"}
-ENDS: Mapping[str, bool] = {"correct": True, "incorrect": False, **PASSED}
-LONGEST_NAME, LONGEST = 100, 40  # characters of a name that may be known, and of one that are shown
+RELEVANCE_WORDS: Mapping[str, str] = {"unrelated": "no", "pass": "yes", "passed": "yes", "fail": "no", "failed": "no"}
+SCALE_END_WORDS: Mapping[str, bool] = {"correct": True, "incorrect": False, **PASS_WORDS}
+MAX_NAME_CHARS, MAX_SHOWN_CHARS = 100, 40  # characters of a name that may be known, and of one that are shown
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,177 +82,181 @@ class AnnotatedLabels:
     feedback: int = 0
 
     def __add__(self, other: AnnotatedLabels) -> AnnotatedLabels:
-        left = Counter(self.left) + Counter(other.left)
-        return AnnotatedLabels(self.labels + other.labels, left, self.feedback + other.feedback)
+        skipped = Counter(self.left) + Counter(other.left)
+        return AnnotatedLabels(self.labels + other.labels, skipped, self.feedback + other.feedback)
 
     def __str__(self) -> str:
         """In words: what was kept, what was not and why; "" where there is nothing to say."""
-        kept = Counter(label.question for label in dict.fromkeys(self.labels))
-        said = [f"label kept: {_counted(kept)}"] if kept else []
-        said += ["feedback kept as the outcome"] if self.feedback else []
-        return "; ".join([*said, *([f"{NO_LABEL}{_counted(self.left)}"] if self.left else [])])
+        question_counts = Counter(label.question for label in dict.fromkeys(self.labels))
+        notes = [f"label kept: {_format_counts(question_counts)}"] if question_counts else []
+        notes += ["feedback kept as the outcome"] if self.feedback else []
+        return "; ".join([*notes, *([f"{NO_LABEL_PREFIX}{_format_counts(self.left)}"] if self.left else [])])
 
 
-def _counted(each: Mapping[str, int]) -> str:
+def _format_counts(each: Mapping[str, int]) -> str:
     return ", ".join(f"{n} × {what}" if n > 1 else what for what, n in sorted(each.items()))
 
 
-def left_out(verdicts: Iterable[PlacedVerdict], why: str) -> AnnotatedLabels:
+def count_skipped(verdicts: Iterable[PlacedVerdict], reason: str) -> AnnotatedLabels:
     """What people said of something that cannot be told, or is not here."""
-    named = [shown_name(one.verdict.name) for one in verdicts if one.verdict.of_people]
-    return AnnotatedLabels(left=Counter(f"{name}, {why}" for name in named))
+    names = [shorten_name(placed.verdict.name) for placed in verdicts if placed.verdict.is_human]
+    return AnnotatedLabels(left=Counter(f"{name}, {reason}" for name in names))
 
 
-def labels_of(item: Loaded, verdicts: Sequence[PlacedVerdict], came: float) -> AnnotatedLabels:
+def collect_labels(item: StoredResponse, verdicts: Sequence[PlacedVerdict], arrived_at: float) -> AnnotatedLabels:
     """The labels that people's verdicts on a response are; those of models and code are none.
 
     Args:
         item: the response with its question.
         verdicts: of it.
-        came: when the last of its trace did, seconds since 1970: a time more than a day later is not believed.
+        arrived_at: when the last of its trace did, seconds since 1970: a time more than a day later is not believed.
     """
-    labels, left, feedback = [], Counter[str](), 0
-    for one in verdicts:
-        if one.verdict.scope != "session" and one.verdict.of_user and not one.of_search:
-            feedback += one.verdict.value is not None
-        elif one.verdict.kind == HUMAN:
-            found = _label(item, one, came)
-            if isinstance(found, Label):
-                labels.append(found)
+    labels, skipped, feedback = [], Counter[str](), 0
+    for placed in verdicts:
+        if placed.verdict.scope != "session" and placed.verdict.is_user_verdict and not placed.is_of_search:
+            feedback += placed.verdict.value is not None
+        elif placed.verdict.kind == HUMAN:
+            label = _build_label(item, placed, arrived_at)
+            if isinstance(label, Label):
+                labels.append(label)
             else:
-                left[f"{shown_name(one.verdict.name)}, {found}"] += 1
-    return AnnotatedLabels(tuple(labels), left, feedback)
+                skipped[f"{shorten_name(placed.verdict.name)}, {label}"] += 1
+    return AnnotatedLabels(tuple(labels), skipped, feedback)
 
 
-def _label(item: Loaded, one: PlacedVerdict, came: float) -> Label | str:
+def _build_label(item: StoredResponse, placed: PlacedVerdict, arrived_at: float) -> Label | str:
     """The label that a verdict is, or why it is none."""
-    said = one.verdict
-    if said.scope == "session":
+    verdict = placed.verdict
+    if verdict.scope == "session":
         return "which is of a session, not of an answer"
-    if said.of_user:
+    if verdict.is_user_verdict:
         return "which is of a search, not of the answer"
-    of_passage = one.on in FINDING or said.position is not None or bool(said.doc_id)
-    if not one.known and not of_passage and snake(said.name) in OF_PASSAGES:
+    of_passage = placed.on in SEARCH_KINDS or verdict.position is not None or bool(verdict.doc_id)
+    if not placed.known and not of_passage and to_snake_case(verdict.name) in PASSAGE_QUESTIONS:
         return "of a span that is not here: of passages or of the answer"
-    question = question_named_by(said.name, of_passage=of_passage)
+    question = find_question(verdict.name, of_passage=of_passage)
     if question is None:
         return "a name of no metric or question here"
-    found = _valued(question, said)
-    if found is None:
+    resolved = _resolve_value(question, verdict)
+    if resolved is None:
         return "a value that it does not have"
-    question, value = found
-    part: Part = None
-    if question == PASSAGE and (part := _place(item.response, one)) is None:
+    question, value = resolved
+    passage_no: Part = None
+    if question == PASSAGE_QUESTION and (passage_no := _find_passage(item.response, placed)) is None:
         return "of a passage that the response does not have"
-    key = key_of(question, item)
+    key = build_key(question, item)
     if key is None:
         return "which sees what is not recorded"
-    return Label(key, part, question, value, said.who, _moment(said.at, came), said.guideline)
+    return Label(key, passage_no, question, value, verdict.who, _format_time(verdict.at, arrived_at), verdict.guideline)
 
 
 @lru_cache(1_000)
-def question_named_by(name: str, *, of_passage: bool = False) -> str | None:
+def find_question(name: str, *, of_passage: bool = False) -> str | None:
     """The question that the name of a verdict means; None where nobody knows.
 
     Args:
         name: a metric as it is printed, or by an alias; or a question of labels.
         of_passage: of a passage or of a search, else of the answer.
 
-    >>> question_named_by("Groundedness"), question_named_by("relevance"), question_named_by("toxicity")
+    >>> find_question("Groundedness"), find_question("relevance"), find_question("toxicity")
     ('score:faithfulness', 'score:answer_relevance', None)
-    >>> question_named_by("relevance", of_passage=True)
+    >>> find_question("relevance", of_passage=True)
     'relevance'
     """
-    if len(name) > LONGEST_NAME:
+    if len(name) > MAX_NAME_CHARS:
         return None
-    plain = name.strip().removeprefix(SCORE)
-    spelled = snake(plain)
-    if of_passage and spelled in OF_PASSAGES:
-        return PASSAGE
-    if spelled in OF_ANSWERS:
+    bare_name = name.strip().removeprefix(SCORE_PREFIX)
+    spelled = to_snake_case(bare_name)
+    if of_passage and spelled in PASSAGE_QUESTIONS:
+        return PASSAGE_QUESTION
+    if spelled in ANSWER_QUESTIONS:
         return spelled
-    for known in (plain, OTHERS.get(spelled, spelled)):
+    for metric_name in (bare_name, METRIC_ALIASES.get(spelled, spelled)):
         try:
-            return scale_of(SCORE + known).question
+            return build_scale(SCORE_PREFIX + metric_name).question
         except (UnknownName, UsageError):
             continue
     return None
 
 
-def _valued(question: str, said: TraceVerdict) -> tuple[str, str] | None:
+def _resolve_value(question: str, verdict: TraceVerdict) -> tuple[str, str] | None:
     """Question and value of what was said: by its word where that is one of the question, else by its number."""
-    spelled = snake(said.label or "").removesuffix(".0")
-    if not question.startswith(SCORE):
-        words = {PASSAGE: RELEVANCE, "address": ADDRESS, "support": SUPPORT}.get(question, {})
-        found = _value_of(question, words.get(spelled, spelled)) if spelled else None
-        found = _value_of(question, said.score) if found is None and said.score is not None else found
-        return None if found is None else (question, found)
-    metric, scale = question.removeprefix(SCORE), scale_of(question)
-    if spelled and (worded := _in_words(metric, spelled, scale)) is not None:
+    spelled = to_snake_case(verdict.label or "").removesuffix(".0")
+    if not question.startswith(SCORE_PREFIX):
+        words = {PASSAGE_QUESTION: RELEVANCE_WORDS, "address": ADDRESS_WORDS, "support": SUPPORT_WORDS}.get(
+            question, {}
+        )
+        parsed = _parse_value(question, words.get(spelled, spelled)) if spelled else None
+        parsed = _parse_value(question, verdict.score) if parsed is None and verdict.score is not None else parsed
+        return None if parsed is None else (question, parsed)
+    metric, scale = question.removeprefix(SCORE_PREFIX), build_scale(question)
+    if spelled and (worded := _resolve_word(metric, spelled, scale)) is not None:
         return worded
-    number = None if said.score is None else _value_of(question, said.score, scale)
+    number = None if verdict.score is None else _parse_value(question, verdict.score, scale)
     return None if number is None else (question, number)
 
 
-def _in_words(metric: str, word: str, scale: ScoreScale) -> tuple[str, str] | None:
+def _resolve_word(metric: str, word: str, scale: ScoreScale) -> tuple[str, str] | None:
     """What a word says of a metric, as the answer of the label's question that tells of it."""
-    if metric in BY_SUPPORT:
-        if word in HOLDS | HOLDS_NOT:
-            word = "supported" if (word in HOLDS) == (metric == "faithfulness") else "not_supported"
-        word = SUPPORT.get(word, word)
-        word = word if word not in PASSED else "supported" if PASSED[word] else "not_supported"
-        found = _value_of("support", word)
-        return None if found is None else ("support", found)
-    if metric == "answer_relevance" and (found := _value_of("address", ADDRESS.get(word, word))) is not None:
-        return "address", found
-    if word in ENDS and scale.question == f"{SCORE}answer_correctness":
-        return scale.question, f"{scale.high if ENDS[word] else scale.low:g}"
-    found = _value_of(scale.question, word, scale) if scale.rate else None
-    return None if found is None else (scale.question, found)
+    if metric in SUPPORT_METRICS:
+        if word in YES_WORDS | NO_WORDS:
+            word = "supported" if (word in YES_WORDS) == (metric == "faithfulness") else "not_supported"
+        word = SUPPORT_WORDS.get(word, word)
+        word = word if word not in PASS_WORDS else "supported" if PASS_WORDS[word] else "not_supported"
+        value = _parse_value("support", word)
+        return None if value is None else ("support", value)
+    if metric == "answer_relevance" and (value := _parse_value("address", ADDRESS_WORDS.get(word, word))) is not None:
+        return "address", value
+    if word in SCALE_END_WORDS and scale.question == f"{SCORE_PREFIX}answer_correctness":
+        return scale.question, f"{scale.high if SCALE_END_WORDS[word] else scale.low:g}"
+    value = _parse_value(scale.question, word, scale) if scale.rate else None
+    return None if value is None else (scale.question, value)
 
 
-def _value_of(question: str, value: object, scale: ScoreScale | None = None) -> str | None:
+def _parse_value(question: str, value: object, scale: ScoreScale | None = None) -> str | None:
     try:
-        return value_of(question, value, scale)
+        return normalize_value(question, value, scale)
     except BadValue:
         return None
 
 
-def _place(response: Response, one: PlacedVerdict) -> int | None:
+def _find_passage(response: Response, placed: PlacedVerdict) -> int | None:
     """Which of a response's passages is meant, from 1; None where none is, or several may be."""
     passages = response.passages or ()
-    named = {one.verdict.doc_id} if one.verdict.doc_id else set()
-    if one.passage is not None:
-        text = _said(one.passage, TEXT_KEYS)
+    ids = {placed.verdict.doc_id} if placed.verdict.doc_id else set()
+    if placed.passage is not None:
+        text = _find_text(placed.passage, TEXT_KEYS)
         if text is not None:
-            same = [n for n, passage in enumerate(passages, 1) if passage.text == text]
-            if same:
-                return same[0] if len(same) == 1 else None
-        named = named or {key for key in (_said(one.passage, PASSAGE_KEYS), _said(one.passage, DOC_KEYS)) if key}
-    found = [n for n, passage in enumerate(passages, 1) if _ids(passage) & named]
-    return found[0] if len(found) == 1 else None
+            same_text = [n for n, passage in enumerate(passages, 1) if passage.text == text]
+            if same_text:
+                return same_text[0] if len(same_text) == 1 else None
+        ids = ids or {
+            key for key in (_find_text(placed.passage, PASSAGE_KEYS), _find_text(placed.passage, DOC_KEYS)) if key
+        }
+    matches = [n for n, passage in enumerate(passages, 1) if _collect_ids(passage) & ids]
+    return matches[0] if len(matches) == 1 else None
 
 
-def _ids(passage: Passage) -> set[str]:
+def _collect_ids(passage: Passage) -> set[str]:
     return {passage.passage_id, passage.doc_id}
 
 
-def _said(document: Document, names: Iterable[str]) -> str | None:
+def _find_text(document: Document, names: Iterable[str]) -> str | None:
     """What a document says under one of some names; a document that is a text is that."""
     if isinstance(document, str):
         return document if names is TEXT_KEYS else None
-    found = next((document[name] for name in names if document.get(name) is not None), None)
-    return None if found is None else str(found)
+    value = next((document[name] for name in names if document.get(name) is not None), None)
+    return None if value is None else str(value)
 
 
-def _moment(at: int, came: float) -> str:
+def _format_time(timestamp_ns: int, arrived_at: float) -> str:
     """A time in ISO 8601; "" where it is not said, or lies too far ahead: it would win over all later ones."""
-    if not 0 < at / 1e9 <= came + AHEAD.total_seconds():
+    if not 0 < timestamp_ns / 1e9 <= arrived_at + MAX_CLOCK_AHEAD.total_seconds():
         return ""
-    return datetime.fromtimestamp(at // 1_000 / 1e6, UTC).isoformat()
+    return datetime.fromtimestamp(timestamp_ns // 1_000 / 1e6, UTC).isoformat()
 
 
-def shown_name(name: str) -> str:
+def shorten_name(name: str) -> str:
     """A name from outside, short and on one line."""
-    plain = "".join(one if one.isprintable() else " " for one in name)
-    return plain if len(plain) <= LONGEST else f"{plain[:LONGEST]}…"
+    printable = "".join(character if character.isprintable() else " " for character in name)
+    return printable if len(printable) <= MAX_SHOWN_CHARS else f"{printable[:MAX_SHOWN_CHARS]}…"

@@ -14,18 +14,18 @@ from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, Self
 
-from ragauge.core.config.config_loader import DEFAULT, read_config
+from ragauge.core.config.config_loader import DEFAULT_FILE, read_config
 from ragauge.core.errors import StoreError
-from ragauge.core.identity import digest
-from ragauge.engine.request_stream import served_models, traffic_projects, watched_project
-from ragauge.monitoring.alerts.notifications import deliver, deliveries
-from ragauge.monitoring.jobs.cron import last_due
-from ragauge.monitoring.jobs.schedule_alerts import schedule_alerts
-from ragauge.monitoring.jobs.scheduled_run import ScheduledOutcome, ScheduledRun, not_made
-from ragauge.monitoring.series.alert_details import bare
+from ragauge.core.identity import hash_json
+from ragauge.engine.request_stream import find_watched_project, list_served_models, list_traffic_projects
+from ragauge.monitoring.alerts.notifications import build_deliveries, send_deliveries
+from ragauge.monitoring.jobs.cron import find_last_due
+from ragauge.monitoring.jobs.schedule_alerts import list_schedule_alerts
+from ragauge.monitoring.jobs.scheduled_run import ScheduledOutcome, ScheduledRun, build_error_outcome
+from ragauge.monitoring.series.alert_details import build_plain_account
 from ragauge.monitoring.series.fault_attribution import Blame
-from ragauge.monitoring.series.projects import looked_into
-from ragauge.store.inbox import DAY
+from ragauge.monitoring.series.projects import select_projects
+from ragauge.store.inbox import DAY_S
 
 if TYPE_CHECKING:
     from multiprocessing.connection import Connection
@@ -34,14 +34,14 @@ if TYPE_CHECKING:
     from ragauge.scores.results.jobs import Job
     from ragauge.store.store_access import Store
 
-BEAT = 10.0  # seconds between two signs of life
-LOOKED = 1.0  # seconds between two looks at the process that does a run: a server that ends has little time
-MODELS_EVERY = 30.0  # seconds between two looks at the models that answer, for each project
-MOST_NAME = 60  # characters of a project's name in a reason
-APART = 1e-3  # seconds between what is noted of one thing
-ATTEMPTS = 3  # of an occurrence whose servers were killed
-Alive = Callable[[], bool]  # says that work goes on; False = it is to stop
-Doing = Callable[[ScheduledRun, Alive], ScheduledOutcome | None]
+HEARTBEAT_S = 10.0  # seconds between two signs of life
+POLL_S = 1.0  # seconds between two looks at the process that does a run: a server that ends has little time
+MODELS_INTERVAL_S = 30.0  # seconds between two looks at the models that answer, for each project
+MAX_PROJECT_CHARS = 60  # characters of a project's name in a reason
+NOTE_GAP_S = 1e-3  # seconds between what is noted of one thing
+MAX_ATTEMPTS = 3  # of an occurrence whose servers were killed
+IsAlive = Callable[[], bool]  # says that work goes on; False = it is to stop
+RunExecutor = Callable[[ScheduledRun, IsAlive], ScheduledOutcome | None]
 
 
 class FileContents:
@@ -52,13 +52,22 @@ class FileContents:
 
     def of(self, path: str) -> str | None:
         """A digest of what is in a file, or in all files of a folder; None where there is none."""
-        place = Path(path)
+        root = Path(path)
         try:
-            files = sorted(one for one in place.rglob("*") if one.is_file()) if place.is_dir() else [place]
-            stamp = [(str(one), one.stat().st_size, one.stat().st_mtime_ns) for one in files]
+            files = (
+                sorted(path_entry for path_entry in root.rglob("*") if path_entry.is_file())
+                if root.is_dir()
+                else [root]
+            )
+            stamp = [
+                (str(path_entry), path_entry.stat().st_size, path_entry.stat().st_mtime_ns) for path_entry in files
+            ]
             if self._known.get(path, (None, ""))[0] != stamp:
-                parts = [[str(one.relative_to(place)), sha256(one.read_bytes()).hexdigest()] for one in files]
-                self._known[path] = stamp, digest(parts)
+                digests = [
+                    [str(path_entry.relative_to(root)), sha256(path_entry.read_bytes()).hexdigest()]
+                    for path_entry in files
+                ]
+                self._known[path] = stamp, hash_json(digests)
         except OSError:
             return None
         return self._known[path][1]
@@ -75,10 +84,14 @@ class Scheduler:
     """
 
     def __init__(
-        self, monitor: MonitorSection, config: str, clock: Callable[[], float] = time.time, doing: Doing | None = None
+        self,
+        monitor: MonitorSection,
+        config: str,
+        clock: Callable[[], float] = time.time,
+        doing: RunExecutor | None = None,
     ) -> None:
         self._monitor, self._config, self._clock = monitor, config, clock
-        self._doing, self._contents = doing or in_a_process, FileContents()
+        self._doing, self._contents = doing or run_in_process, FileContents()
         self._models, self._models_due = dict[str, str](), 0.0
         self._any: tuple[str, ...] = ()  # projects whose models start what names none
         self._several = False  # whether more than one sends
@@ -91,171 +104,181 @@ class Scheduler:
         Raises:
             ConfigError: there are mistakes in it; all of them are in the text.
         """
-        if config is None and not Path(DEFAULT).is_file():
+        if config is None and not Path(DEFAULT_FILE).is_file():
             return None
-        monitor = read_config(config or DEFAULT).checked().monitor
-        return cls(monitor, str(config or DEFAULT)) if monitor is not None and monitor.schedules else None
+        monitor = read_config(config or DEFAULT_FILE).checked().monitor
+        return cls(monitor, str(config or DEFAULT_FILE)) if monitor is not None and monitor.schedules else None
 
     @property
     def _schedules(self) -> Sequence[ScheduleSection]:
         return self._monitor.schedules
 
-    def look(self, store: Store, over: threading.Event) -> int:
+    def run_once(self, store: Store, over: threading.Event) -> int:
         """Does what is due, one after another, until the end of the server; returns how many it did."""
-        done = 0
+        n_done = 0
         for schedule in self._schedules:
             if over.is_set():
                 break
             job = None
             try:
-                job = self._taken(store, schedule)
+                job = self._take_due_job(store, schedule)
                 if job is not None:
-                    self._do(store, schedule, job, over)
-                    done += 1
+                    self._run_job(store, schedule, job, over)
+                    n_done += 1
             except StoreError:  # tried again, as everything is
                 raise
             except Exception as error:
-                self._failed(store, schedule, job, not_made(error))
-        return done
+                self._record_failure(store, schedule, job, build_error_outcome(error))
+        return n_done
 
-    def _known(self, store: Store, name: str) -> tuple[float, Job | None]:
+    def _find_latest(self, store: Store, name: str) -> tuple[float, Job | None]:
         """The moment, and the latest occurrence; one more than a day ahead was made before the clock was put back."""
         now = self._clock()
-        return now, store.jobs.newest(name, now + DAY)
+        return now, store.jobs.newest(name, now + DAY_S)
 
-    def _failed(self, store: Store, schedule: ScheduleSection, job: Job | None, outcome: ScheduledOutcome) -> None:
+    def _record_failure(
+        self, store: Store, schedule: ScheduleSection, job: Job | None, outcome: ScheduledOutcome
+    ) -> None:
         """Keeps that a schedule itself went wrong, once for one reason, with an alert; the others go on."""
-        now, known = self._known(store, schedule.name)
+        now, latest = self._find_latest(store, schedule.name)
         if job is None:
-            if known is not None and (known.state, known.said) == ("error", outcome.said):
+            if latest is not None and (latest.state, latest.said) == ("error", outcome.said):
                 return
-            job = store.jobs.take(schedule.name, now, self._owner, now)
+            job = store.jobs.take_job(schedule.name, now, self._owner, now)
         if job is not None:
-            self._end(store, job, outcome)
+            self._end_job(store, job, outcome)
 
-    def _taken(self, store: Store, schedule: ScheduleSection) -> Job | None:
+    def _take_due_job(self, store: Store, schedule: ScheduleSection) -> Job | None:
         """The occurrence that is due, where this server is the one to do it."""
-        now, known = self._known(store, schedule.name)
-        if known is None:  # what was due before anybody asked for it was not missed
+        now, latest = self._find_latest(store, schedule.name)
+        if latest is None:  # what was due before anybody asked for it was not missed
             store.jobs.note(schedule.name, now)
-            self._changed(store, schedule, now)
+            self._take_changed_job(store, schedule, now)
             return None
-        if known.state == "running":
-            return store.jobs.take(schedule.name, known.due, self._owner, now)
-        changed = self._changed(store, schedule, now)
+        if latest.state == "running":
+            return store.jobs.take_job(schedule.name, latest.due, self._owner, now)
+        changed = self._take_changed_job(store, schedule, now)
         if changed is not None:
             return changed
         if schedule.cron is None:
             return None
-        due = last_due(schedule.cron, schedule.zone, now)
-        return store.jobs.take(schedule.name, due, self._owner, now) if due > known.due else None
+        due = find_last_due(schedule.cron, schedule.zone, now)
+        return store.jobs.take_job(schedule.name, due, self._owner, now) if due > latest.due else None
 
-    def _changed(self, store: Store, schedule: ScheduleSection, now: float) -> Job | None:
+    def _take_changed_job(self, store: Store, schedule: ScheduleSection, now: float) -> Job | None:
         """A run that is due because what it watches changed since it was looked at last; what is not there waits."""
-        found = list(self._watched(store, schedule, now))
+        contents = list(self._list_watched(store, schedule, now))
         changed = []
         with store.transaction():  # of two servers one sees the change
-            for one in found:
-                known = next((job for name in one.names if (job := store.jobs.newest(name)) is not None), None)
-                if known is not None and (known.name, known.said) == (one.names[0], one.said):
+            for watched in contents:
+                latest = next((job for name in watched.names if (job := store.jobs.newest(name)) is not None), None)
+                if latest is not None and (latest.name, latest.said) == (watched.names[0], watched.said):
                     continue
-                due = now if known is None else max(now, known.due + APART)  # the clock may have been put back
-                store.jobs.note(one.names[0], due, said=one.said)
-                if known is not None and one.differs(known.said):
-                    changed.append(one.what)
-            why = f"{' and '.join(changed)} changed"
-            return store.jobs.take(schedule.name, now, self._owner, now, why) if changed else None
+                due = now if latest is None else max(now, latest.due + NOTE_GAP_S)  # the clock may have been put back
+                store.jobs.note(watched.names[0], due, message=watched.said)
+                if latest is not None and watched.differs(latest.said):
+                    changed.append(watched.what)
+            reason = f"{' and '.join(changed)} changed"
+            return store.jobs.take_job(schedule.name, now, self._owner, now, reason) if changed else None
 
-    def _watched(self, store: Store, schedule: ScheduleSection, now: float) -> Iterator[_Watched]:
+    def _list_watched(self, store: Store, schedule: ScheduleSection, now: float) -> Iterator[_WatchedContent]:
         """What a schedule watches, as it is now; what is not there is left out."""
         for key in schedule.on:
             name = f"{schedule.name}: {key}"
             if key == "model":
-                models = self._served(store, now)
+                models = self._update_models(store, now)
                 for project, served in models.items():
                     if served and project in ((schedule.project,) if schedule.project else self._any):
-                        what = f"model of {project[:MOST_NAME]}" if self._several else key
-                        before = (name,) * (project == next(iter(models)))  # kept so when one alone was looked at
-                        yield _Watched((f"{name} ({project})", *before), served, what)
-            elif (said := self._contents.of(str(getattr(schedule, key)))) is not None:
-                yield _Watched((name,), said, key)
+                        what = f"model of {project[:MAX_PROJECT_CHARS]}" if self._several else key
+                        earlier_names = (name,) * (
+                            project == next(iter(models))
+                        )  # kept so when one alone was looked at
+                        yield _WatchedContent((f"{name} ({project})", *earlier_names), served, what)
+            elif (content_digest := self._contents.of(str(getattr(schedule, key)))) is not None:
+                yield _WatchedContent((name,), content_digest, key)
 
-    def _served(self, store: Store, now: float) -> dict[str, str]:
+    def _update_models(self, store: Store, now: float) -> dict[str, str]:
         """The models that answer in each project that is looked into, a line each; that which is meant first."""
         if now >= self._models_due:  # the newest requests of each are read for it
-            came, named = traffic_projects(store), {one.project for one in self._schedules}
-            self._any, self._several = looked_into(self._monitor, came), len(came) > 1
-            meant = watched_project(store, self._monitor.project)
-            projects = sorted({*self._any, *(named & set(came))}, key=lambda one: (one != meant, came.index(one)))
+            came, named_projects = list_traffic_projects(store), {entry.project for entry in self._schedules}
+            self._any, self._several = select_projects(self._monitor, came), len(came) > 1
+            meant = find_watched_project(store, self._monitor.project)
+            projects = sorted(
+                {*self._any, *(named_projects & set(came))}, key=lambda entry: (entry != meant, came.index(entry))
+            )
             segment = self._monitor.model_segment
-            self._models = {one: "\n".join(served_models(store, segment, project=one)) for one in projects}
-            self._models_due = now + MODELS_EVERY * max(1, len(projects))
+            self._models = {entry: "\n".join(list_served_models(store, segment, project=entry)) for entry in projects}
+            self._models_due = now + MODELS_INTERVAL_S * max(1, len(projects))
         return self._models
 
-    def _do(self, store: Store, schedule: ScheduleSection, job: Job, over: threading.Event) -> None:
-        if job.attempts > ATTEMPTS:
-            said = f"given up: {ATTEMPTS} times whoever did it was killed"
-            self._end(store, job, ScheduledOutcome("error", "", said, said))
+    def _run_job(self, store: Store, schedule: ScheduleSection, job: Job, over: threading.Event) -> None:
+        if job.attempts > MAX_ATTEMPTS:
+            message = f"given up: {MAX_ATTEMPTS} times whoever did it was killed"
+            self._end_job(store, job, ScheduledOutcome("error", "", message, message))
             return
-        at = datetime.fromtimestamp(job.due, UTC).isoformat(sep=" ", timespec="minutes")[:16]
+        due_text = datetime.fromtimestamp(job.due, UTC).isoformat(sep=" ", timespec="minutes")[:16]
         whose = f" ({job.why})" if " of " in job.why else ""  # one of several projects
-        name, fresh = f"{schedule.name} {at}{whose}", job.attempts == 1
-        wanted = ScheduledRun(schedule, name, self._config, self._monitor.judge, store.url, fresh=fresh)
-        outcome = self._doing(wanted, lambda: not over.is_set() and store.jobs.beat(job, self._owner, self._clock()))
+        name, fresh = f"{schedule.name} {due_text}{whose}", job.attempts == 1
+        scheduled_run = ScheduledRun(schedule, name, self._config, self._monitor.judge, store.url, fresh=fresh)
+        outcome = self._doing(
+            scheduled_run, lambda: not over.is_set() and store.jobs.record_heartbeat(job, self._owner, self._clock())
+        )
         if outcome is not None:  # else it is taken up again, here or elsewhere, when its lease is over
-            self._end(store, job, outcome)
+            self._end_job(store, job, outcome)
         elif over.is_set():
-            store.jobs.release(job, self._owner, self._clock())
+            store.jobs.release_job(job, self._owner, self._clock())
 
-    def _end(self, store: Store, job: Job, outcome: ScheduledOutcome) -> None:
+    def _end_job(self, store: Store, job: Job, outcome: ScheduledOutcome) -> None:
         """Keeps an outcome with the alert that it raises or ends, in one transaction, and tells of it."""
         now = self._clock()
         with store.transaction():
-            if not store.jobs.end(job, self._owner, now, outcome.state, run_id=outcome.run_id, said=outcome.said):
+            if not store.jobs.end(job, self._owner, now, outcome.state, run_id=outcome.run_id, message=outcome.said):
                 return
-            changed = schedule_alerts(store, job, outcome, now)
-            store.monitors.raised(changed)
-            accounts = [replace(bare(one), blame=Blame("", outcome.why)) for one in changed]
-            told = [each for one in accounts for each in deliveries(store, self._monitor, one, now)]
-            store.monitors.tell(told)
-        deliver(store, self._monitor, now)
+            changed = list_schedule_alerts(store, job, outcome, now)
+            store.monitors.save_alerts(changed)
+            accounts = [replace(build_plain_account(item), blame=Blame("", outcome.why)) for item in changed]
+            new_deliveries = [each for item in accounts for each in build_deliveries(store, self._monitor, item, now)]
+            store.monitors.add_deliveries(new_deliveries)
+        send_deliveries(store, self._monitor, now)
 
 
-class _Watched(NamedTuple):
+class _WatchedContent(NamedTuple):
     """Something that a schedule watches: names that it is kept under, what is there now, and what it is called."""
 
     names: tuple[str, ...]
     said: str
     what: str
 
-    def differs(self, before: str) -> bool:
+    def differs(self, previous: str) -> bool:
         """Whether that is a change: of models, where one answers that did not before."""
         models = self.what.startswith("model")
-        return bool(set(self.said.split("\n")) - set(before.split("\n"))) if models else self.said != before
+        return bool(set(self.said.split("\n")) - set(previous.split("\n"))) if models else self.said != previous
 
 
-def in_a_process(wanted: ScheduledRun, alive: Alive) -> ScheduledOutcome | None:
+def run_in_process(scheduled_run: ScheduledRun, alive: IsAlive) -> ScheduledOutcome | None:
     """Does a run in a process of its own, which imports the system as it is now; None where it was stopped."""
     spawning = multiprocessing.get_context("spawn")
-    here, there = spawning.Pipe(duplex=False)
-    process = spawning.Process(target=_work, args=(wanted, there), name="ragauge-schedule", daemon=True)
+    parent_end, child_end = spawning.Pipe(duplex=False)
+    process = spawning.Process(
+        target=_run_scheduled, args=(scheduled_run, child_end), name="ragauge-schedule", daemon=True
+    )
     process.start()
-    there.close()
+    child_end.close()
     try:
-        while not here.poll(LOOKED):
+        while not parent_end.poll(POLL_S):
             if not alive():
                 return None
-        outcome: ScheduledOutcome = here.recv()
+        outcome: ScheduledOutcome = parent_end.recv()
         return outcome
     except EOFError:
-        process.join(BEAT)
-        said = f"its process ended with exit code {process.exitcode}"
-        return ScheduledOutcome("error", "", said, said)
+        process.join(HEARTBEAT_S)
+        message = f"its process ended with exit code {process.exitcode}"
+        return ScheduledOutcome("error", "", message, message)
     finally:
         process.terminate()
-        process.join(BEAT)
-        here.close()
+        process.join(HEARTBEAT_S)
+        parent_end.close()
 
 
-def _work(wanted: ScheduledRun, there: Connection) -> None:
-    there.send(wanted.outcome())
+def _run_scheduled(scheduled_run: ScheduledRun, connection: Connection) -> None:
+    connection.send(scheduled_run.outcome())

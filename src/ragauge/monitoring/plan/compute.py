@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from ragauge.core.errors import UsageError
 from ragauge.stats.many_series import ManySeries
 from ragauge.stats.moments import Moments
-from ragauge.stats.sequential import alarm_limit, reference_of
+from ragauge.stats.sequential import alarm_limit, compute_reference
 
 if TYPE_CHECKING:
     import numpy as np
@@ -19,9 +19,12 @@ if TYPE_CHECKING:
 
 DROPS = (0.05, 0.10, 0.20)
 RATES = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0)
-SIMULATED = 200  # series
-A_DAY = (20, 1000)  # scores of a simulated day, at most as many as a test of a fixed size takes: delays count scores
-PERIODS = 2  # that are simulated, at most
+N_SIMULATED = 200  # series
+DAY_SCORE_BOUNDS = (
+    20,
+    1000,
+)  # scores of a simulated day, at most as many as a test of a fixed size takes: delays count scores
+MAX_PERIODS = 2  # that are simulated, at most
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,31 +125,31 @@ def monitor_plan(values: Array, planned: PlannedMonitor, *, seed: int = 0) -> Mo
     Raises:
         UsageError: fewer than two values, a mean of 0, or a number outside its range.
     """
-    known = Moments.of(values)
-    if known.n < 2 or not known.mean or known.error is None:
-        raise UsageError(f"a plan needs at least two scores with a mean above 0, got {known.n}.")
+    moments = Moments.of(values)
+    if moments.n < 2 or not moments.mean or moments.error is None:
+        raise UsageError(f"a plan needs at least two scores with a mean above 0, got {moments.n}.")
     if planned.requests < 1 or not 0 < planned.max_drop < 1:
         raise UsageError(
             f"requests must be at least 1 a day and max_drop in (0, 1), got {planned.requests} and {planned.max_drop}."
         )
-    m, limit = known.mean * (1 - planned.max_drop), alarm_limit(planned.false_alarms, planned.series)
-    needed = reference_of(known, known.mean * planned.max_drop, 1 / limit).needed
-    found: dict[tuple[float, int], Array] = {}
+    m, limit = moments.mean * (1 - planned.max_drop), alarm_limit(planned.false_alarms, planned.series)
+    needed = compute_reference(moments, moments.mean * planned.max_drop, 1 / limit).needed
+    waits: dict[tuple[float, int], Array] = {}
     rates = []
     for rate in RATES:
         scores = rate * planned.requests
         delays = []
         for drop in DROPS:
-            size = max(1, min(_fixed(known, m, drop), round(scores)))
-            if (drop, size) not in found:
-                found[drop, size] = _waited(values, drop, m, limit, (size, planned.days, seed))
-            delays.append(_delay(drop, found[drop, size] / scores))
+            size = max(1, min(_estimate_fixed_size(moments, m, drop), round(scores)))
+            if (drop, size) not in waits:
+                waits[drop, size] = _simulate_waits(values, drop, m, limit, (size, planned.days, seed))
+            delays.append(_build_delay(drop, waits[drop, size] / scores))
         cost = None if planned.cost is None else planned.cost * scores
         rates.append(PlannedRate(rate, scores, cost, max(1, ceil(needed / scores)), tuple(delays)))
     return MonitorPlan(
         planned.metric,
-        known.mean,
-        known.error * sqrt(known.n),
+        moments.mean,
+        moments.error * sqrt(moments.n),
         planned.requests,
         planned.max_drop,
         planned.false_alarms,
@@ -156,57 +159,59 @@ def monitor_plan(values: Array, planned: PlannedMonitor, *, seed: int = 0) -> Mo
     )
 
 
-def _fixed(known: Moments, m: float, drop: float) -> int:
+def _estimate_fixed_size(moments: Moments, m: float, drop: float) -> int:
     """About how many scores a test of a fixed size takes, within the bounds of a simulated day."""
-    fell = m - (known.mean or 0.0) * (1 - drop)
+    fell = m - (moments.mean or 0.0) * (1 - drop)
     if fell <= 0:
-        return A_DAY[1]
-    return round(min(A_DAY[1], max(A_DAY[0], known.n * (3 * (known.error or 0.0) / fell) ** 2)))
+        return DAY_SCORE_BOUNDS[1]
+    return round(
+        min(DAY_SCORE_BOUNDS[1], max(DAY_SCORE_BOUNDS[0], moments.n * (3 * (moments.error or 0.0) / fell) ** 2))
+    )
 
 
-def _delay(drop: float, days: Array) -> PlannedDelay:
+def _build_delay(drop: float, days: Array) -> PlannedDelay:
     import numpy as np
 
-    median, most = (float(one) for one in np.quantile(days, [0.5, 0.8], method="higher"))
-    return PlannedDelay(drop, median if isfinite(median) else None, most if isfinite(most) else None)
+    median, p80 = (float(quantile) for quantile in np.quantile(days, [0.5, 0.8], method="higher"))
+    return PlannedDelay(drop, median if isfinite(median) else None, p80 if isfinite(p80) else None)
 
 
-def _waited(values: Array, drop: float, m: float, limit: float, size: tuple[int, int, int]) -> Array:
+def _simulate_waits(values: Array, drop: float, m: float, limit: float, size: tuple[int, int, int]) -> Array:
     """Scores from the drop to the alarm of each simulated series; infinite where two periods do not do."""
     import numpy as np
 
     scores, days, seed = size
     draw = np.random.default_rng([seed, scores, int(1000 * drop)])
-    change = draw.integers(0, max(1, days // 3), SIMULATED)
-    found, watched = np.full(SIMULATED, np.inf), ManySeries(np.full(SIMULATED, m), days)
-    for day in range(PERIODS * days):
-        fallen = (day >= change)[:, None] & (draw.random((SIMULATED, scores)) < drop)
-        over = watched.day(np.where(fallen, 0.0, draw.choice(values, (SIMULATED, scores)))) >= limit
-        first = over.any(axis=1) & (day >= change) & np.isinf(found)
-        found[first] = ((day - change) * scores + over.argmax(axis=1) + 1)[first]
-        if np.isfinite(found).all():
+    change = draw.integers(0, max(1, days // 3), N_SIMULATED)
+    waits, watched = np.full(N_SIMULATED, np.inf), ManySeries(np.full(N_SIMULATED, m), days)
+    for day in range(MAX_PERIODS * days):
+        fallen = (day >= change)[:, None] & (draw.random((N_SIMULATED, scores)) < drop)
+        over = watched.add_day(np.where(fallen, 0.0, draw.choice(values, (N_SIMULATED, scores)))) >= limit
+        first = over.any(axis=1) & (day >= change) & np.isinf(waits)
+        waits[first] = ((day - change) * scores + over.argmax(axis=1) + 1)[first]
+        if np.isfinite(waits).all():
             break
-    return found
+    return waits
 
 
-def scores_like(mean: float, deviation: float, n: int = 2000) -> Array:
+def generate_scores(mean: float, deviation: float, n: int = 2000) -> Array:
     """Scores in [0, 1] with a mean and a standard deviation: of a beta distribution, at equal steps of its quantiles.
 
     Raises:
         UsageError: no scores in [0, 1] have them.
 
-    >>> round(float(scores_like(0.9, 0.2).mean()), 2)
+    >>> round(float(generate_scores(0.9, 0.2).mean()), 2)
     0.9
     """
     import numpy as np
     from scipy.stats import beta
 
-    most = mean * (1 - mean)
-    if not 0 < mean < 1 or not 0 < deviation <= sqrt(most) + 1e-12:
+    max_variance = mean * (1 - mean)
+    if not 0 < mean < 1 or not 0 < deviation <= sqrt(max_variance) + 1e-12:
         problem = f"no scores in [0, 1] have a mean of {mean:g} and a standard deviation of {deviation:g}."
-        raise UsageError(f"{problem} A mean of {mean:g} allows at most {sqrt(max(0.0, most)):.3f}.")
+        raise UsageError(f"{problem} A mean of {mean:g} allows at most {sqrt(max(0.0, max_variance)):.3f}.")
     steps = (np.arange(n) + 0.5) / n
-    if deviation**2 > 0.98 * most:  # as good as 0 and 1 alone
+    if deviation**2 > 0.98 * max_variance:  # as good as 0 and 1 alone
         return np.asarray(steps > 1 - mean, dtype=float)
-    size = most / deviation**2 - 1
+    size = max_variance / deviation**2 - 1
     return np.asarray(beta.ppf(steps, mean * size, (1 - mean) * size))

@@ -5,47 +5,51 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from ragauge.core.messages import number, plural
+from ragauge.core.messages import format_count, format_value
 from ragauge.rendering.sections import Phrase, ReportColumn, ReportSection, ReportTable, TableCell
 
 if TYPE_CHECKING:
     from ragauge.monitoring.plan.compute import MonitorPlan, PlannedDelay
 
-PERIODS = 2  # that were simulated
+SIMULATED_PERIODS = 2  # that were simulated
 
 
-def sections(plan: MonitorPlan) -> Iterator[ReportSection]:
+def build_sections(plan: MonitorPlan) -> Iterator[ReportSection]:
     """Days to see a drop, and dollars a day, by the share of requests that is judged."""
     drops = plan.rates[0].delays
-    heads = (
+    headers = (
         ReportColumn("judged", "number"),
         ReportColumn("scores a day", "number"),
         ReportColumn("$ a day", "number"),
         ReportColumn("known after", "number"),
-        *(ReportColumn(f"drop of {one.drop:.0%}", "number", whole=True) for one in drops),
+        *(ReportColumn(f"drop of {entry.drop:.0%}", "number", whole=True) for entry in drops),
     )
-    longest = f"> {PERIODS * plan.days} d"
+    longest = f"> {SIMULATED_PERIODS * plan.days} d"
     rows: tuple[tuple[TableCell, ...], ...] = tuple(
         (
-            f"{one.rate:.0%}",
-            f"{one.scores:,.0f}",
-            "?" if one.cost is None else f"{one.cost:,.2f}",
-            f"{one.baseline:,} d",
-            *(_delay(delay, longest) for delay in one.delays),
+            f"{entry.rate:.0%}",
+            f"{entry.scores:,.0f}",
+            "?" if entry.cost is None else f"{entry.cost:,.2f}",
+            f"{entry.baseline:,} d",
+            *(_format_delay(delay, longest) for delay in entry.delays),
         )
-        for one in plan.rates
+        for entry in plan.rates
     )
-    what = f"{plan.metric}: mean {number(plan.mean)}" if plan.metric else f"Scores with a mean of {number(plan.mean)}"
+    what = (
+        f"{plan.metric}: mean {format_value(plan.mean)}"
+        if plan.metric
+        else f"Scores with a mean of {format_value(plan.mean)}"
+    )
     yield ReportSection(
         "Plan of a monitor",
         f"{plan.requests:,} requests a day",
         (
-            f"{what}, standard deviation {number(plan.deviation)}. It alerts when the mean is more than "
+            f"{what}, standard deviation {format_value(plan.deviation)}. It alerts when the mean is more than "
             f"{100 * plan.max_drop:g} % lower.",
             f"At most {100 * plan.false_alarms:g} % of periods of {plan.days} days have even one false alarm of "
-            f"{plural(plan.series, 'series', 'series')}.",
+            f"{format_count(plan.series, 'series', 'series')}.",
         ),
-        ReportTable(heads, rows),
+        ReportTable(headers, rows),
         notes=(
             "Drops: how long until half of such drops have alerted, and until 80 % have; simulated, a share of the "
             "requests that scores 0 from then on.",
@@ -55,13 +59,13 @@ def sections(plan: MonitorPlan) -> Iterator[ReportSection]:
     )
 
 
-def _delay(delay: PlannedDelay, longest: str) -> Phrase:
-    median, most = (longest if days is None else _time(days) for days in (delay.median, delay.most))
-    text = median if median == most else f"{median}, {most}"
+def _format_delay(delay: PlannedDelay, longest: str) -> Phrase:
+    median, most_time = (longest if days is None else _format_time(days) for days in (delay.median, delay.most))
+    text = median if median == most_time else f"{median}, {most_time}"
     return Phrase(text, "faint" if delay.median is None else "")
 
 
-def _time(days: float) -> str:
+def _format_time(days: float) -> str:
     if days >= 10:
         return f"{days:.0f} d"
     if days >= 1:

@@ -7,33 +7,33 @@ from typing import TYPE_CHECKING
 
 from ragauge.core.errors import UnknownName, UsageError
 from ragauge.monitoring.options import MonitorPlanOptions
-from ragauge.verbs.option_specs import keywords
-from ragauge.verbs.result_base import Found, PageResult
-from ragauge.verbs.sources import know_own_metrics, run_of, store_url
+from ragauge.verbs.option_specs import expand_options
+from ragauge.verbs.result_base import PageResult, ValueResult
+from ragauge.verbs.sources import find_run, load_store_metrics, resolve_store_url
 
 if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
-    from ragauge.core.config.monitor import FalseAlarms
+    from ragauge.core.config.monitor import FalseAlarmBudget
     from ragauge.monitoring.plan.compute import MonitorPlan
     from ragauge.rendering.sections import ReportSection
 
 
-class MonitorPlanResult(Found, PageResult):
+class MonitorPlanResult(ValueResult, PageResult):
     """What a monitor can see, in every form."""
 
     _what = "plan of a monitor"
     found: MonitorPlan
 
-    def _sections(self) -> Iterable[ReportSection]:
-        from ragauge.monitoring.plan.tables import sections
+    def _build_sections(self) -> Iterable[ReportSection]:
+        from ragauge.monitoring.plan.tables import build_sections
 
-        return sections(self.found)
+        return build_sections(self.found)
 
 
-@keywords(MonitorPlanOptions)
-def monitor_plan(wanted: MonitorPlanOptions) -> MonitorPlanResult:
+@expand_options(MonitorPlanOptions)
+def monitor_plan(options: MonitorPlanOptions) -> MonitorPlanResult:
     """How many days a monitor takes to see drops of 5, 10 and 20 %, and what judging costs a day, by sampling rate.
 
     Drops are simulated with the run's own scores, or with scores of the mean and deviation that are given.
@@ -55,44 +55,44 @@ def monitor_plan(wanted: MonitorPlanOptions) -> MonitorPlanResult:
         UnknownName: no such run, metric or judge.
         UsageError: neither a run nor mean and deviation, or a number outside its range.
     """
-    from ragauge.monitoring.plan.compute import PlannedMonitor, scores_like
+    from ragauge.monitoring.plan.compute import PlannedMonitor, generate_scores
     from ragauge.monitoring.plan.compute import monitor_plan as planned
 
-    promise, drop = _promise(wanted.false_alarms), share_of_mean("max_drop", wanted.max_drop)
-    if wanted.run is not None:
-        values, cost = _scores(wanted)
-    elif wanted.mean is not None and wanted.deviation is not None:
-        values, cost = scores_like(wanted.mean, wanted.deviation), None
+    budget, drop = _parse_budget(options.false_alarms), parse_share_of_mean("max_drop", options.max_drop)
+    if options.run is not None:
+        values, cost = _load_scores(options)
+    elif options.mean is not None and options.deviation is not None:
+        values, cost = generate_scores(options.mean, options.deviation), None
     else:
         raise UsageError("monitor plan: name a stored run, or give --mean and --deviation, such as 0.9 and 0.2.")
-    metric = wanted.metric if wanted.run is not None else ""
-    cost = cost if wanted.judge_cost is None else wanted.judge_cost
+    metric = options.metric if options.run is not None else ""
+    cost = cost if options.judge_cost is None else options.judge_cost
     return MonitorPlanResult(
         planned(
-            values, PlannedMonitor(wanted.requests, drop, promise.chance, promise.days, wanted.series, cost, metric)
+            values, PlannedMonitor(options.requests, drop, budget.chance, budget.days, options.series, cost, metric)
         )
     )
 
 
-def _promise(text: str) -> FalseAlarms:
-    from ragauge.core.config.monitor import read_promise
+def _parse_budget(text: str) -> FalseAlarmBudget:
+    from ragauge.core.config.monitor import parse_false_alarm_budget
 
     try:
-        return read_promise(text)
+        return parse_false_alarm_budget(text)
     except ValueError as error:
         raise UsageError(f"false_alarms: {error}") from None
 
 
-def share_of_mean(name: str, text: str) -> float:
+def parse_share_of_mean(name: str, text: str) -> float:
     """A loss as an option says it, such as 3%, as a share of the mean.
 
     Raises:
         UsageError: it is none.
     """
-    from ragauge.core.config.gate import read_drop
+    from ragauge.core.config.gate import parse_drop
 
     try:
-        drop = read_drop(text)
+        drop = parse_drop(text)
     except ValueError as error:
         raise UsageError(f"{name}: {error}") from None
     if drop is None or not drop.relative:
@@ -100,31 +100,35 @@ def share_of_mean(name: str, text: str) -> float:
     return drop.amount
 
 
-def _scores(wanted: MonitorPlanOptions) -> tuple[npt.NDArray[np.float64], float | None]:
+def _load_scores(options: MonitorPlanOptions) -> tuple[npt.NDArray[np.float64], float | None]:
     """The scores of a run, higher better, and what judging one request cost."""
-    from ragauge.evaluation.runs.costs import asked_of
-    from ragauge.evaluation.scorecard.cards import judged, measure_command
-    from ragauge.metrics.catalogue import parse, questions
-    from ragauge.scores.arrays import SCORED, by_example
+    from ragauge.evaluation.runs.costs import list_question_costs
+    from ragauge.evaluation.scorecard.cards import build_measure_command, resolve_scored_judge
+    from ragauge.metrics.catalogue import list_questions, parse_metric
+    from ragauge.scores.arrays import SCORED, merge_repeats
     from ragauge.store.store_access import open_store
     from ragauge.verbs.columns import StoredColumns
 
-    know_own_metrics(wanted.store or getattr(wanted.run, "url", None))
-    metric = parse(wanted.metric)
+    load_store_metrics(options.store or getattr(options.run, "url", None))
+    metric = parse_metric(options.metric)
     if metric.direction == "neither" or metric.range != (0, 1):
         raise UsageError(f"a plan is made for metrics in [0, 1] that have a better side, not for {metric}.")
-    with open_store(store_url(wanted.store or getattr(wanted.run, "url", None))) as store:
-        run = run_of(wanted.run, store)
-        judge_id = judged(store, run, wanted.judge)
-        known = store.scores.metrics(run.run_id, judge_id)
-        if str(metric) not in known:
-            how = f"Evaluate it: {measure_command(store, run, str(metric))}"
-            raise UnknownName("metric evaluated on this run", str(metric), known, how)
+    with open_store(resolve_store_url(options.store or getattr(options.run, "url", None))) as store:
+        run = find_run(options.run, store)
+        judge_id = resolve_scored_judge(store, run, options.judge)
+        valid_names = store.scores.metrics(run.run_id, judge_id)
+        if str(metric) not in valid_names:
+            how = f"Evaluate it: {build_measure_command(store, run, str(metric))}"
+            raise UnknownName("metric evaluated on this run", str(metric), valid_names, how)
         numbers = store.scores.evaluated(run.run_id, judge_id, [str(metric)])
         columns = StoredColumns(store, run.run_id, judge_id, store.runs.index(run.run_id, numbers)).column(str(metric))
-        asked = set(questions([metric]))
-        spent = [one.paid.cost for one in asked_of(store, run.run_id, judge_id or "") if one.question in asked]
-    examples = None if columns is None else by_example(columns)
+        judge_questions = set(list_questions([metric]))
+        spent = [
+            call.paid.cost
+            for call in list_question_costs(store, run.run_id, judge_id or "")
+            if call.question in judge_questions
+        ]
+    examples = None if columns is None else merge_repeats(columns)
     if examples is None:
         raise UsageError(f"{run.name} has no scores of {metric}.")
     values = examples.value[examples.status == SCORED]

@@ -9,17 +9,17 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from ragauge.monitoring.drift.compute import DriftDay
 from ragauge.monitoring.series.alert_details import AlertAccount
-from ragauge.monitoring.series.false_alarm_budget import AlarmShares, parts
+from ragauge.monitoring.series.false_alarm_budget import AlarmShares, count_parts
 from ragauge.monitoring.series.gauge_monitors import GaugeStatus
 from ragauge.monitoring.series.label_correction import CorrectedDay
-from ragauge.monitoring.series.monitor_tracker import Alert, Watching, WatchState
-from ragauge.monitoring.series.projects import WatchedProjects
+from ragauge.monitoring.series.monitor_tracker import Alert, MonitorTracker, TrackerState
+from ragauge.monitoring.series.projects import MonitoredProjects
 from ragauge.monitoring.series.series import LONG_WINDOW, WINDOW, Segment, Series
-from ragauge.monitoring.series.windows import point_false_alarms
+from ragauge.monitoring.series.windows import simulate_point_alarms
 
 if TYPE_CHECKING:
     from ragauge.core.config.monitor import MonitorSection
-    from ragauge.monitoring.series.monitor_specs import Watch, Watches
+    from ragauge.monitoring.series.monitor_specs import MonitorSpec, MonitorSpecs
     from ragauge.monitoring.series.states import Standing
     from ragauge.scores.request_stream import Arrival
 
@@ -92,7 +92,7 @@ class SeriesStatus:
 
 
 @dataclass(frozen=True, slots=True)
-class Monitored:
+class MonitoringStatus:
     """Where the monitors of a configuration stand.
 
     Attributes:
@@ -108,7 +108,7 @@ class Monitored:
     shares: AlarmShares = field(default_factory=AlarmShares)
     gauges: tuple[GaugeStatus, ...] = ()
     missing: str = ""
-    projects: WatchedProjects = field(default_factory=WatchedProjects)
+    projects: MonitoredProjects = field(default_factory=MonitoredProjects)
     opened: tuple[Alert, ...] = ()
 
 
@@ -139,120 +139,126 @@ class Replay:
     drift: tuple[DriftDay, ...] = ()
 
 
-def watchings(monitor: MonitorSection, watches: Watches, came: Sequence[str] = ()) -> tuple[Watching, ...]:
+def build_trackers(
+    monitor: MonitorSection, monitor_specs: MonitorSpecs, came: Sequence[str] = ()
+) -> tuple[MonitorTracker, ...]:
     """How each monitor of a metric is watched: they share the false alarms that are allowed.
 
     Args:
         monitor: the section.
-        watches: what it watches.
+        monitor_specs: what it watches.
         came: the projects with traffic, in the order in which they came; of several each names its own.
     """
-    promise, n = monitor.false_alarms, parts(monitor)
+    promise, n = monitor.false_alarms, count_parts(monitor)
     return tuple(
-        Watching(
-            watch,
+        MonitorTracker(
+            monitor_spec,
             n,
             promise.chance,
             promise.days,
             monitor.cool_down,
-            _heaviest(monitor, watch),
-            watch.project or came[0] if len(came) > 1 else "",
+            _find_max_weight(monitor, monitor_spec),
+            monitor_spec.project or came[0] if len(came) > 1 else "",
         )
-        for watch in watches.metrics
+        for monitor_spec in monitor_specs.metrics
     )
 
 
-def _heaviest(monitor: MonitorSection, watch: Watch) -> float:
+def _find_max_weight(monitor: MonitorSection, monitor_spec: MonitorSpec) -> float:
     """What a drawn request weighs, where others are judged whatever is drawn; 0 where all weigh alike."""
-    from ragauge.metrics.catalogue import parse, questions
+    from ragauge.metrics.catalogue import list_questions, parse_metric
 
-    apart = monitor.sample.always or monitor.sample.at_least
-    return 1 / monitor.sample.rate if apart and questions([parse(watch.metric)]) else 0.0
+    has_forced = monitor.sample.always or monitor.sample.at_least
+    return 1 / monitor.sample.rate if has_forced and list_questions([parse_metric(monitor_spec.metric)]) else 0.0
 
 
-def statuses(by: Watching, state: WatchState, *, simulated: bool = True) -> list[SeriesStatus]:
+def list_statuses(tracker: MonitorTracker, state: TrackerState, *, simulated: bool = True) -> list[SeriesStatus]:
     """Where the series of one monitor stand, all requests first.
 
     Args:
-        by: the monitor.
+        tracker: the monitor.
         state: where it stands.
         simulated: whether the false alarms of the last 50 scores are simulated even where the test decides, which takes
             a tenth of a second a series.
     """
     return [
-        _status(by, state, segment, series, simulated=simulated or by.watch.decide == "point")
+        _build_status(tracker, state, segment, series, simulated=simulated or tracker.watch.decide == "point")
         for segment, series in sorted(state.series.items())
     ]
 
 
-def _status(by: Watching, state: WatchState, segment: Segment, series: Series, *, simulated: bool) -> SeriesStatus:
-    watch, reference = by.watch, series.reference
-    kept = series.over(min(series.days, default=0), max(series.days, default=-1) + 1)
-    pointed = _pointed(by, series) if simulated and segment in state.watched else None
+def _build_status(
+    tracker: MonitorTracker, state: TrackerState, segment: Segment, series: Series, *, simulated: bool
+) -> SeriesStatus:
+    monitor_spec, reference = tracker.watch, series.reference
+    totals = series.sum_days(min(series.days, default=0), max(series.days, default=-1) + 1)
+    point_rate = _simulate_point_alarms(tracker, series) if simulated and segment in state.watched else None
     days = [
-        DayMean(date.fromordinal(day), watch.shown(sums.mean), sums.error, sums.n)
+        DayMean(date.fromordinal(day), monitor_spec.shown(sums.mean), sums.error, sums.n)
         for day, sums in sorted(series.days.items())
         if sums.mean is not None
     ]
     return SeriesStatus(
-        str(watch),
-        watch.asks,
+        str(monitor_spec),
+        monitor_spec.asks,
         segment,
-        _standing(series),
+        _find_standing(series),
         series.state.since,
-        kept.n,
-        _shown(watch, series.window(WINDOW)),
-        _shown(watch, series.window(LONG_WINDOW)),
-        series.window_error(WINDOW),
-        series.window_error(LONG_WINDOW),
-        _shown(watch, reference.baseline if reference is not None else None),
+        totals.n,
+        _to_metric_value(monitor_spec, series.window(WINDOW)),
+        _to_metric_value(monitor_spec, series.window(LONG_WINDOW)),
+        series.compute_window_error(WINDOW),
+        series.compute_window_error(LONG_WINDOW),
+        _to_metric_value(monitor_spec, reference.baseline if reference is not None else None),
         reference.error if reference is not None else None,
-        _shown(watch, series.m),
+        _to_metric_value(monitor_spec, series.target_mean),
         reference.needed if reference is not None else 0,
-        series.evidence.value if series.evidence is not None and watch.decide == "test" else None,
-        by.limit(state),
-        watch.decide,
-        pointed,
+        series.evidence.value if series.evidence is not None and monitor_spec.decide == "test" else None,
+        tracker.limit(state),
+        monitor_spec.decide,
+        point_rate,
         tuple(days),
-        by.of,
+        tracker.of,
         sum(series.unread.values()),
         passed=0 if segment[0] else state.passed,
         doubted=None if segment[0] else state.doubted,
     )
 
 
-def _standing(series: Series) -> Standing:
+def _find_standing(series: Series) -> Standing:
     """What is shown of a series: not_read where the judge could read nothing of the last day on which scores came."""
     state = series.state
     if state.state == "normal" and max(series.unread, default=0) > max(series.days, default=0):
         return "not_read"
-    return "not_enough_data" if series.m is None and state.state == "normal" else state.state
+    return "not_enough_data" if series.target_mean is None and state.state == "normal" else state.state
 
 
-def _pointed(by: Watching, series: Series) -> float | None:
-    if series.m is None or not series.days:
+def _simulate_point_alarms(tracker: MonitorTracker, series: Series) -> float | None:
+    if series.target_mean is None or not series.days:
         return None
-    a_day = series.over(min(series.days), max(series.days) + 1).n / len(series.days)
-    return point_false_alarms([score.x for score in series.recent], series.m, a_day, by.days, by.watch.wait)
+    a_day = series.sum_days(min(series.days), max(series.days) + 1).n / len(series.days)
+    return simulate_point_alarms(
+        [score.x for score in series.recent], series.target_mean, a_day, tracker.days, tracker.watch.wait
+    )
 
 
-def _shown(watch: Watch, x: float | None) -> float | None:
-    return None if x is None else watch.shown(x)
+def _to_metric_value(monitor_spec: MonitorSpec, x: float | None) -> float | None:
+    return None if x is None else monitor_spec.shown(x)
 
 
-def gone_through(
-    by: Sequence[Watching], arrivals: Mapping[str, Sequence[Arrival]]
+def replay_requests(
+    trackers: Sequence[MonitorTracker], arrivals: Mapping[str, Sequence[Arrival]]
 ) -> tuple[list[SeriesStatus], list[Alert]]:
     """Where every series stands after some requests, and the alerts, those that ended a second time, in order.
 
     Args:
-        by: the monitors.
+        trackers: the monitors.
         arrivals: by project, as monitors name it.
     """
-    found, alerts = list[SeriesStatus](), list[tuple[int, Alert]]()
-    for place, watching in enumerate(by):
-        state, raised = watching.after(WatchState(), arrivals[watching.watch.project])
-        found += statuses(watching, state)
-        alerts += [(place, alert) for alert in raised]
-    ordered = sorted(alerts, key=lambda one: ((one[1].ended_at or one[1].fired_at), one[1].number, one[0]))
-    return found, [alert for _, alert in ordered]
+    series_statuses, alerts = list[SeriesStatus](), list[tuple[int, Alert]]()
+    for index, tracker in enumerate(trackers):
+        state, raised = tracker.after(TrackerState(), arrivals[tracker.watch.project])
+        series_statuses += list_statuses(tracker, state)
+        alerts += [(index, alert) for alert in raised]
+    ordered = sorted(alerts, key=lambda entry: ((entry[1].ended_at or entry[1].fired_at), entry[1].number, entry[0]))
+    return series_statuses, [alert for _, alert in ordered]

@@ -7,100 +7,124 @@ from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from ragauge.core.facts import RelevanceFacts
-from ragauge.metrics.catalogue import parse, questions
-from ragauge.monitoring.canary.compute import CANARY, FRESH, first_look
-from ragauge.monitoring.series.fault_attribution import UNCLEAR, UNTOLD, Blame, BlamedRequest, blamed, judged_anew
+from ragauge.metrics.catalogue import list_questions, parse_metric
+from ragauge.monitoring.canary.compute import CANARY, FIRST_ASKING, find_first_look
+from ragauge.monitoring.series.fault_attribution import (
+    NO_BLAME,
+    UNCLEAR,
+    Blame,
+    BlamedRequest,
+    assign_blame,
+    compare_rejudged,
+)
 from ragauge.monitoring.series.monitor_tracker import JUDGE_CHANGED
 
 if TYPE_CHECKING:
-    from ragauge.monitoring.series.alert_details import LookedAt
-    from ragauge.monitoring.series.monitor_specs import Watch
+    from ragauge.monitoring.series.alert_details import AlertRequests
+    from ragauge.monitoring.series.monitor_specs import MonitorSpec
     from ragauge.monitoring.series.monitor_tracker import Alert
     from ragauge.scores.request_stream import Arrival
     from ragauge.scores.results.scorecard import Cause
     from ragauge.store.store_access import Store
 
-MOST = 500  # requests of a side that are looked into, the last ones
-ASKED = "rate_passages"  # the question whose answer tells less relevant passages
-LOOK = timedelta(days=1)  # between two looks at the judge
+MAX_REQUESTS = 500  # requests of a side that are looked into, the last ones
+RELEVANCE_QUESTION = "rate_passages"  # the question whose answer tells less relevant passages
+LOOK_INTERVAL = timedelta(days=1)  # between two looks at the judge
 
 
-def blame_of(store: Store, alert: Alert, watch: Watch, looked: LookedAt, causes: Mapping[int, Cause]) -> Blame:
+def attribute_alert(
+    store: Store, alert: Alert, monitor_spec: MonitorSpec, lookback: AlertRequests, causes: Mapping[int, Cause]
+) -> Blame:
     """Where the fault of an alert lies.
 
     Args:
         store: with the runs.
         alert: of a monitor of a metric.
-        watch: its monitor.
-        looked: the requests before and since.
+        monitor_spec: its monitor.
+        lookback: the requests before and since.
         causes: number of a request that failed -> why.
     """
-    metric = parse(watch.metric)
-    judged = bool(questions([metric]))
-    sides = [side[-MOST:] for side in looked]
-    relevance = _relevance(store, [one for side in sides for one in side])
-    before, now = ([_request(one, watch, relevance, causes) for one in side] for side in sides)
-    changed = _judge_changed(store, alert) if judged else None
-    told = ""
+    metric = parse_metric(monitor_spec.metric)
+    needs_judge = bool(list_questions([metric]))
+    windows = [window[-MAX_REQUESTS:] for window in lookback]
+    relevance = _load_relevance(store, [arrival for window in windows for arrival in window])
+    previous, current = (
+        [_build_request(arrival, monitor_spec, relevance, causes) for arrival in window] for window in windows
+    )
+    changed = _find_judge_change(store, alert) if needs_judge else None
+    reason = ""
     if changed is not None:
-        told = f"the judge changed at that time (alert {changed.alert_id})"
-        anew = judged_anew(before, now, _frozen(store, watch, changed))
-        if anew is not None:
-            told += f"; frozen responses moved by {anew.judge:+.2f} with it, the requests by {anew.change:+.2f}"
-        if anew is None or not anew.beyond:
-            return Blame("judge", told)
-        told += ", so more is wrong than the judge: "
+        reason = f"the judge changed at that time (alert {changed.alert_id})"
+        judge_shift = compare_rejudged(previous, current, _pair_frozen_scores(store, monitor_spec, changed))
+        if judge_shift is not None:
+            reason += (
+                f"; frozen responses moved by {judge_shift.judge:+.2f} with it, the requests by "
+                f"{judge_shift.change:+.2f}"
+            )
+        if judge_shift is None or not judge_shift.beyond:
+            return Blame("judge", reason)
+        reason += ", so more is wrong than the judge: "
     if metric.measures == "retrieval":
-        return Blame("retrieval", f"{told}{metric} measures it")
-    if metric.measures == "end_to_end" and not judged:  # time, tokens and cost are of all components
-        return UNTOLD
-    found = blamed(before, now)
-    return Blame(found.component or "judge", f"{told}{found.why or 'nothing tells where'}") if told else found
+        return Blame("retrieval", f"{reason}{metric} measures it")
+    if metric.measures == "end_to_end" and not needs_judge:  # time, tokens and cost are of all components
+        return NO_BLAME
+    attributed = assign_blame(previous, current)
+    return (
+        Blame(attributed.component or "judge", f"{reason}{attributed.why or 'nothing tells where'}")
+        if reason
+        else attributed
+    )
 
 
-def _request(one: Arrival, watch: Watch, relevance: Mapping[int, float], causes: Mapping[int, Cause]) -> BlamedRequest:
-    score, cause = one.scores[watch.metric], causes.get(one.number)
+def _build_request(
+    arrival: Arrival, monitor_spec: MonitorSpec, relevance: Mapping[int, float], causes: Mapping[int, Cause]
+) -> BlamedRequest:
+    score, cause = arrival.scores[monitor_spec.metric], causes.get(arrival.number)
     failed = "" if cause is None else cause.component or UNCLEAR
-    return BlamedRequest(score.weight, watch.score(score.value or 0.0), failed, relevance.get(one.number))
+    return BlamedRequest(score.weight, monitor_spec.score(score.value or 0.0), failed, relevance.get(arrival.number))
 
 
-def _judge_changed(store: Store, alert: Alert) -> Alert | None:
+def _find_judge_change(store: Store, alert: Alert) -> Alert | None:
     """The alert that the judge changed, where that was or would be seen by when this one fired; None without one."""
-    for one in store.monitors.alerts():
-        other = one.alert
+    for stored in store.monitors.list_alerts():
+        other = stored.alert
         over = other.ended_at is not None and other.ended_at.date() < alert.since
-        if other.monitor == JUDGE_CHANGED and other.fired_at <= alert.fired_at + LOOK and not over:
-            return None if one.resolution == "false_alarm" else other
+        if other.monitor == JUDGE_CHANGED and other.fired_at <= alert.fired_at + LOOK_INTERVAL and not over:
+            return None if stored.resolution == "false_alarm" else other
     return None
 
 
-def _frozen(store: Store, watch: Watch, changed: Alert) -> list[tuple[float, float]]:
+def _pair_frozen_scores(store: Store, monitor_spec: MonitorSpec, changed: Alert) -> list[tuple[float, float]]:
     """What a monitor watches of each frozen response, by the first look and by that which saw the judge change."""
-    run = next((one for one in store.runs.list() if one.name == CANARY), None)
+    run = next((entry for entry in store.runs.list() if entry.name == CANARY), None)
     judge_id = None if run is None else next(iter(store.scores.judges(run.run_id)), None)
-    if run is None or judge_id is None or changed.number < FRESH:
+    if run is None or judge_id is None or changed.number < FIRST_ASKING:
         return []
     looks = []
-    earlier = [one.alert for one in store.monitors.alerts() if one.alert.number < changed.number]
-    for look in (first_look(earlier, judge_id), changed.number):
-        rows = store.scores.frame(run.run_id, judge_id, look).select("query_id", "metric", "status", "value").to_dicts()
-        scored = [row for row in rows if row["metric"] == watch.metric and row["status"] == "scored"]
-        looks.append({row["query_id"]: watch.score(row["value"]) for row in scored})
+    earlier = [entry.alert for entry in store.monitors.list_alerts() if entry.alert.number < changed.number]
+    for look in (find_first_look(earlier, judge_id), changed.number):
+        rows = (
+            store.scores.load_frame(run.run_id, judge_id, look)
+            .select("query_id", "metric", "status", "value")
+            .to_dicts()
+        )
+        scored = [row for row in rows if row["metric"] == monitor_spec.metric and row["status"] == "scored"]
+        looks.append({row["query_id"]: monitor_spec.score(row["value"]) for row in scored})
     return [(value, looks[1][name]) for name, value in looks[0].items() if name in looks[1]]
 
 
-def _relevance(store: Store, requests: Sequence[Arrival]) -> dict[int, float]:
+def _load_relevance(store: Store, requests: Sequence[Arrival]) -> dict[int, float]:
     """Number of a request -> how relevant its first passage is, where a judge rated it."""
     by_run: dict[str, list[int]] = {}
-    for one in requests:
-        by_run.setdefault(one.run_id, []).append(one.number)
-    found: dict[int, float] = {}
+    for entry in requests:
+        by_run.setdefault(entry.run_id, []).append(entry.number)
+    relevance_by_number: dict[int, float] = {}
     for run_id, numbers in by_run.items():
         judge_id = next(iter(store.scores.judges(run_id)), None)
         if judge_id is None:
             continue
-        for number, several in store.evidence.linked(numbers, judge_id).items():
-            facts = next((one.evidence().facts for one in several if one.question == ASKED), None)
+        for number, several in store.evidence.load_linked(numbers, judge_id).items():
+            facts = next((entry.evidence().facts for entry in several if entry.question == RELEVANCE_QUESTION), None)
             if isinstance(facts, RelevanceFacts) and facts.ratings and facts.ratings[0].chance is not None:
-                found[number] = facts.ratings[0].chance
-    return found
+                relevance_by_number[number] = facts.ratings[0].chance
+    return relevance_by_number

@@ -9,21 +9,21 @@ from datetime import datetime
 from typing import TYPE_CHECKING, NamedTuple
 
 from ragauge.core.verdict import VerdictCounts
-from ragauge.monitoring.series.fault_attribution import UNTOLD, Blame
+from ragauge.monitoring.series.fault_attribution import NO_BLAME, Blame
 from ragauge.monitoring.series.label_correction import CorrectedDay
 from ragauge.stats.textbook_tests import fisher_greater
 
 if TYPE_CHECKING:
-    from ragauge.monitoring.series.monitor_specs import Watch
+    from ragauge.monitoring.series.monitor_specs import MonitorSpec
     from ragauge.monitoring.series.monitor_tracker import Alert
     from ragauge.scores.request_stream import Arrival
     from ragauge.scores.results.scorecard import Cause
 
-MOST_TRACES, MOST_VALUES = 10, 5
-CHANGED = 0.1  # a share that moved by so much is told,
+MAX_TRACES, MAX_VALUES = 10, 5
+MIN_SHARE_CHANGE = 0.1  # a share that moved by so much is told,
 LEVEL = 0.01  # where that is no chance: of any of all that are looked at
-NO_VALUE, NOT_SAID = "(none)", "(not said)"  # of a segment, and of what traces say
-NOT_THERE = {NO_VALUE, NOT_SAID}
+NO_VALUE, NOT_RECORDED = "(none)", "(not said)"  # of a segment, and of what traces say
+MISSING_VALUES = {NO_VALUE, NOT_RECORDED}
 Counts = Mapping[str, Counter[str]]  # what is said -> how many have which value
 
 
@@ -72,7 +72,7 @@ class FactShare(NamedTuple):
     now: float
 
 
-class TraceOf(NamedTuple):
+class AlertTrace(NamedTuple):
     """A request with a bad score: its trace, run and value, when it came, and the question where that is shown."""
 
     trace_id: str
@@ -112,107 +112,119 @@ class AlertAccount:
     causes: tuple[CauseShare, ...] = ()
     facts: tuple[FactShare, ...] = ()
     mix: tuple[FactShare, ...] = ()
-    traces: tuple[TraceOf, ...] = ()
-    blame: Blame = UNTOLD
+    traces: tuple[AlertTrace, ...] = ()
+    blame: Blame = NO_BLAME
     since_at: datetime | None = None
     verdicts: tuple[VerdictCounts, VerdictCounts] | None = None
     corrected: tuple[CorrectedDay, ...] = ()
 
 
-def bare(alert: Alert, facts: tuple[Counts, Counts] = ({}, {})) -> AlertAccount:
+def build_plain_account(alert: Alert, facts: tuple[Counts, Counts] = ({}, {})) -> AlertAccount:
     """An alert that says itself what fired, with what traces say before and since."""
-    return AlertAccount(alert, alert.baseline, alert.mean, 0, alert.n, facts=_moved(*facts))
+    return AlertAccount(alert, alert.baseline, alert.mean, 0, alert.n, facts=_find_moves(*facts))
 
 
-class LookedAt(NamedTuple):
+class AlertRequests(NamedTuple):
     """The requests with scores that an alert is about: those of its segment, before its window and in it."""
 
     before: Sequence[Arrival]
     now: Sequence[Arrival]
 
 
-def looked_at(alert: Alert, watch: Watch, arrivals: Sequence[Arrival]) -> LookedAt:
+def select_alert_requests(alert: Alert, monitor_spec: MonitorSpec, arrivals: Sequence[Arrival]) -> AlertRequests:
     """The scored requests before an alert's window, as far as its baseline reaches, and in it, up to the alert."""
     first = alert.since.toordinal()
     name, value = alert.segment
-    before: list[Arrival] = []
-    now: list[Arrival] = []
-    for one in arrivals:
-        day = one.at.date().toordinal()
-        score = one.scores.get(watch.metric)
-        apart = name and one.segments.get(name) != value
-        if score is None or score.value is None or apart or one.number > alert.number:
+    previous: list[Arrival] = []
+    current: list[Arrival] = []
+    for request in arrivals:
+        day = request.at.date().toordinal()
+        score = request.scores.get(monitor_spec.metric)
+        is_other_segment = name and request.segments.get(name) != value
+        if score is None or score.value is None or is_other_segment or request.number > alert.number:
             continue
-        if day >= first if alert.first < 0 else one.number >= alert.first:
-            now.append(one)
-        elif day >= first - watch.baseline.days:
-            before.append(one)
-    return LookedAt(before, now)
+        if day >= first if alert.first < 0 else request.number >= alert.first:
+            current.append(request)
+        elif day >= first - monitor_spec.baseline.days:
+            previous.append(request)
+    return AlertRequests(previous, current)
 
 
-def account(
+def build_account(
     alert: Alert,
-    watch: Watch,
-    looked: LookedAt,
+    monitor_spec: MonitorSpec,
+    alert_requests: AlertRequests,
     causes: Mapping[int, Cause],
     facts: tuple[Counts, Counts] = ({}, {}),
-    blame: Blame = UNTOLD,
+    blame: Blame = NO_BLAME,
 ) -> AlertAccount:
     """All that an alert has to say.
 
     Args:
         alert: what fired.
-        watch: its monitor.
-        looked: the requests before and since.
+        monitor_spec: its monitor.
+        alert_requests: the requests before and since.
         causes: number of a request that failed -> why.
         facts: before and now: what traces say -> how many have which value.
         blame: the component that it lies in.
     """
-    before, now = (_Weighted.of(watch, side) for side in looked)
-    names = sorted({name for side in looked for one in side for name in one.segments} - {alert.segment[0]})
-    shifts = [_shift(name, watch, looked) for name in names] if before.weight and now.weight else []
-    told = sorted((one for one in shifts if one is not None), key=lambda one: -_most(one))
-    (changed, changed_now), mix = _changed(names, looked, facts)
-    worst = sorted(looked.now, key=lambda one: (_x(watch, one), -one.number))[:MOST_TRACES]
+    previous, current = (_WeightedSum.of(monitor_spec, requests) for requests in alert_requests)
+    names = sorted(
+        {name for requests in alert_requests for item in requests for name in item.segments} - {alert.segment[0]}
+    )
+    shifts = (
+        [_decompose_shift(name, monitor_spec, alert_requests) for name in names]
+        if previous.weight and current.weight
+        else []
+    )
+    ranked_shifts = sorted((item for item in shifts if item is not None), key=lambda item: -_measure_shift(item))
+    (changed, changed_now), mix = _split_changes(names, alert_requests, facts)
+    worst = sorted(alert_requests.now, key=lambda item: (_score_request(monitor_spec, item), -item.number))[:MAX_TRACES]
     return AlertAccount(
         alert,
-        before.shown(watch),
-        now.shown(watch),
-        len(looked.before),
-        len(looked.now),
-        tuple(told),
-        _causes(looked, causes),
-        _moved(changed, changed_now),
-        _moved(*mix),
-        tuple(TraceOf(one.trace_id, one.run_id, one.scores[watch.metric].value or 0.0, one.at) for one in worst),
+        previous.shown(monitor_spec),
+        current.shown(monitor_spec),
+        len(alert_requests.before),
+        len(alert_requests.now),
+        tuple(ranked_shifts),
+        _list_cause_shares(alert_requests, causes),
+        _find_moves(changed, changed_now),
+        _find_moves(*mix),
+        tuple(
+            AlertTrace(item.trace_id, item.run_id, item.scores[monitor_spec.metric].value or 0.0, item.at)
+            for item in worst
+        ),
         blame,
-        looked.now[0].at if looked.now and alert.first >= 0 else None,
+        alert_requests.now[0].at if alert_requests.now and alert.first >= 0 else None,
     )
 
 
-class _Weighted(NamedTuple):
+class _WeightedSum(NamedTuple):
     weight: float
     total: float
 
     @staticmethod
-    def of(watch: Watch, arrivals: Sequence[Arrival]) -> _Weighted:
-        weights = [one.scores[watch.metric].weight for one in arrivals]
-        return _Weighted(sum(weights), sum(w * _x(watch, one) for w, one in zip(weights, arrivals, strict=True)))
+    def of(monitor_spec: MonitorSpec, arrivals: Sequence[Arrival]) -> _WeightedSum:
+        weights = [request.scores[monitor_spec.metric].weight for request in arrivals]
+        return _WeightedSum(
+            sum(weights),
+            sum(w * _score_request(monitor_spec, request) for w, request in zip(weights, arrivals, strict=True)),
+        )
 
     @property
     def mean(self) -> float:
         return self.total / self.weight if self.weight else 0.0
 
-    def shown(self, watch: Watch) -> float | None:
-        return watch.shown(self.mean) if self.weight else None
+    def shown(self, monitor_spec: MonitorSpec) -> float | None:
+        return monitor_spec.shown(self.mean) if self.weight else None
 
 
-def _x(watch: Watch, arrival: Arrival) -> float:
-    value = arrival.scores[watch.metric].value
-    return watch.score(value) if value is not None else 1.0
+def _score_request(monitor_spec: MonitorSpec, arrival: Arrival) -> float:
+    value = arrival.scores[monitor_spec.metric].value
+    return monitor_spec.score(value) if value is not None else 1.0
 
 
-def _shift(name: str, watch: Watch, looked: LookedAt) -> SegmentShift | None:
+def _decompose_shift(name: str, monitor_spec: MonitorSpec, alert_requests: AlertRequests) -> SegmentShift | None:
     """Kitagawa's decomposition of the change of the mean over the values of a segment.
 
     None where it has one value, or where most requests of a side have values that the other side lacks, such as a new
@@ -221,111 +233,115 @@ def _shift(name: str, watch: Watch, looked: LookedAt) -> SegmentShift | None:
     mix = Σ (p' − p) (m + m') / 2,  within = Σ (p + p') (m' − m) / 2, over values with shares p and means m before, p'
     and m' now. A value that is missing on a side has the other side's mean there: it is all mix.
     """
-    sides = [_by_value(name, watch, side) for side in looked]
+    sides = [_sum_by_value(name, monitor_spec, side) for side in alert_requests]
     values = sorted(sides[0].keys() | sides[1].keys())
     if len(values) < 2:
         return None
-    totals = [sum(one.weight for one in side.values()) for side in sides]
+    totals = [sum(weighted.weight for weighted in side.values()) for side in sides]
     shared = [sum(side[value].weight for value in sides[0].keys() & sides[1].keys()) for side in sides]
     if any(2 * part < total for part, total in zip(shared, totals, strict=True)):
         return None
     mix = within = 0.0
     parts: list[tuple[float, SegmentPart]] = []
     for value in values:
-        old, new = (side.get(value, _Weighted(0.0, 0.0)) for side in sides)
+        old, new = (side.get(value, _WeightedSum(0.0, 0.0)) for side in sides)
         shares = old.weight / totals[0], new.weight / totals[1]
         means = (old.mean if old.weight else new.mean), (new.mean if new.weight else old.mean)
         mix += (shares[1] - shares[0]) * sum(means) / 2
         drop = sum(shares) * (means[1] - means[0]) / 2
         within += drop
-        parts.append((drop, SegmentPart(value, *shares, old.shown(watch), new.shown(watch))))
-    sign = -1 if watch.lower else 1
-    worst = tuple(part for _, part in sorted(parts)[:MOST_VALUES])
+        parts.append((drop, SegmentPart(value, *shares, old.shown(monitor_spec), new.shown(monitor_spec))))
+    sign = -1 if monitor_spec.lower else 1
+    worst = tuple(part for _, part in sorted(parts)[:MAX_VALUES])
     return SegmentShift(name, sign * mix, sign * within, worst)
 
 
-def _by_value(name: str, watch: Watch, side: Sequence[Arrival]) -> dict[str, _Weighted]:
+def _sum_by_value(name: str, monitor_spec: MonitorSpec, requests: Sequence[Arrival]) -> dict[str, _WeightedSum]:
     grouped: dict[str, list[Arrival]] = {}
-    for one in side:
-        grouped.setdefault(one.segments.get(name, NO_VALUE), []).append(one)
-    return {value: _Weighted.of(watch, several) for value, several in grouped.items()}
+    for request in requests:
+        grouped.setdefault(request.segments.get(name, NO_VALUE), []).append(request)
+    return {value: _WeightedSum.of(monitor_spec, several) for value, several in grouped.items()}
 
 
-def _most(shift: SegmentShift) -> float:
+def _measure_shift(shift: SegmentShift) -> float:
     """How much a segment tells: what the mix does, or how unlike its values fell."""
     falls = [abs(part.now - part.before) for part in shift.parts if part.now is not None and part.before is not None]
     return max(abs(shift.mix), max(falls, default=0.0) - min(falls, default=0.0))
 
 
-def _causes(looked: LookedAt, causes: Mapping[int, Cause]) -> tuple[CauseShare, ...]:
+def _list_cause_shares(alert_requests: AlertRequests, causes: Mapping[int, Cause]) -> tuple[CauseShare, ...]:
     fixes = {cause.name: cause.fix for cause in causes.values() if cause.name}
-    counts = [Counter(causes[one.number].name for one in side if one.number in causes) for side in looked]
-    sizes = [max(1, len(side)) for side in looked]
+    counts = [
+        Counter(causes[item.number].name for item in requests if item.number in causes) for requests in alert_requests
+    ]
+    sizes = [max(1, len(requests)) for requests in alert_requests]
     shares = [
         CauseShare(name, counts[0][name] / sizes[0], counts[1][name] / sizes[1], fix) for name, fix in fixes.items()
     ]
-    return tuple(sorted(shares, key=lambda one: (one.before - one.now, one.name))[:MOST_VALUES])
+    return tuple(sorted(shares, key=lambda item: (item.before - item.now, item.name))[:MAX_VALUES])
 
 
-def _changed(
-    names: Sequence[str], looked: LookedAt, facts: tuple[Counts, Counts]
+def _split_changes(
+    names: Sequence[str], alert_requests: AlertRequests, facts: tuple[Counts, Counts]
 ) -> tuple[tuple[Counts, Counts], tuple[Counts, Counts]]:
     """What is looked at for a change of the system, then of the mix of requests, each before and now.
 
     A segment that has the values of a fact is that fact. One most of whose values are new, such as a version, is what
     changed and no mix; the others are mix.
     """
-    known = [{*facts[0][fact], *facts[1][fact]} - NOT_THERE for fact in facts[0].keys() & facts[1].keys()]
-    old, new = ({name: _counted(name, side) for name in names} for side in looked)
+    fact_values = [{*facts[0][fact], *facts[1][fact]} - MISSING_VALUES for fact in facts[0].keys() & facts[1].keys()]
+    old, new = ({name: _count_values(name, side) for name in names} for side in alert_requests)
     newest = [
-        side[-max((one.total() for one in said.values()), default=0) :]  # what facts are taken of
-        for side, said in zip(looked, facts, strict=True)
+        side[-max((item.total() for item in fact_counts.values()), default=0) :]  # what facts are taken of
+        for side, fact_counts in zip(alert_requests, facts, strict=True)
     ]
-    apart = [
+    distinct = [
         name
         for name in names
-        if {one.segments.get(name, NO_VALUE) for side in newest for one in side} - NOT_THERE not in known
+        if {item.segments.get(name, NO_VALUE) for side in newest for item in side} - MISSING_VALUES not in fact_values
     ]
-    versions = {name for name in apart if _replaced(old[name], new[name])}
+    versions = {name for name in distinct if _is_replaced(old[name], new[name])}
     ours = tuple(
         {**side, **{name: counts[name] for name in versions}} for side, counts in zip(facts, (old, new), strict=True)
     )
-    mix = tuple({name: counts[name] for name in apart if name not in versions} for counts in (old, new))
+    mix = tuple({name: counts[name] for name in distinct if name not in versions} for counts in (old, new))
     return (ours[0], ours[1]), (mix[0], mix[1])
 
 
-def _counted(name: str, side: Sequence[Arrival]) -> Counter[str]:
-    return Counter(one.segments.get(name, NO_VALUE) for one in side)
+def _count_values(name: str, requests: Sequence[Arrival]) -> Counter[str]:
+    return Counter(request.segments.get(name, NO_VALUE) for request in requests)
 
 
-def _replaced(old: Counter[str], new: Counter[str]) -> bool:
+def _is_replaced(old: Counter[str], new: Counter[str]) -> bool:
     """Whether most requests of a side have values that the other side lacks."""
-    return any(2 * sum(one[value] for value in old.keys() & new.keys()) < one.total() for one in (old, new))
+    return any(2 * sum(counts[value] for value in old.keys() & new.keys()) < counts.total() for counts in (old, new))
 
 
-def _moved(before: Counts, now: Counts) -> tuple[FactShare, ...]:
+def _find_moves(previous: Counts, current: Counts) -> tuple[FactShare, ...]:
     """Values whose share moved by a tenth or more and by more than chance, the largest moves first.
 
     By Fisher's exact test, two-sided, at 1 % divided by the values that are looked at.
     """
     looked = {
-        fact: before[fact].keys() | now[fact].keys()
-        for fact in before.keys() & now.keys()
-        if before[fact] and now[fact]
+        fact: previous[fact].keys() | current[fact].keys()
+        for fact in previous.keys() & current.keys()
+        if previous[fact] and current[fact]
     }
     level = LEVEL / max(1, sum(map(len, looked.values())))
-    found = []
+    moves = []
     for fact, values in looked.items():
-        old, new = before[fact], now[fact]
+        old, new = previous[fact], current[fact]
         if 2 * len(values) > old.total() + new.total():  # each has its own
             continue
         for value in values:
             shares = old[value] / old.total(), new[value] / new.total()
-            if abs(shares[1] - shares[0]) >= CHANGED and _p(old, new, value) <= level:
-                found.append(FactShare(fact, value, *shares))
-    return tuple(sorted(found, key=lambda one: (-abs(one.now - one.before), one.fact, one.value))[: 2 * MOST_VALUES])
+            if abs(shares[1] - shares[0]) >= MIN_SHARE_CHANGE and _compute_p(old, new, value) <= level:
+                moves.append(FactShare(fact, value, *shares))
+    return tuple(
+        sorted(moves, key=lambda move: (-abs(move.now - move.before), move.fact, move.value))[: 2 * MAX_VALUES]
+    )
 
 
-def _p(old: Counter[str], new: Counter[str], value: str) -> float:
+def _compute_p(old: Counter[str], new: Counter[str], value: str) -> float:
     sides = (old[value], old.total()), (new[value], new.total())
     return 2 * min(fisher_greater(*sides[0], *sides[1]), fisher_greater(*sides[1], *sides[0]))

@@ -10,7 +10,7 @@ from ragauge.monitoring.series.monitor_tracker import JUDGE_CHANGED
 
 if TYPE_CHECKING:
     from ragauge.core.config.monitor import MonitorSection
-    from ragauge.monitoring.series.monitor_specs import Watch
+    from ragauge.monitoring.series.monitor_specs import MonitorSpec
 
 
 class AlarmShare(NamedTuple):
@@ -42,7 +42,7 @@ class AlarmShares:
     excluded: tuple[str, ...] = ()
 
 
-def parts(monitor: MonitorSection) -> int:
+def count_parts(monitor: MonitorSection) -> int:
     """How many share the false alarms, K: monitors that are tested, kinds of texts whose drift is, and the canary.
 
     By the union bound the chance of even one false alarm of any is at most `false_alarms`, however they depend.
@@ -50,14 +50,15 @@ def parts(monitor: MonitorSection) -> int:
     >>> from ragauge.core.config.config_loader import read_config
     >>> watch = {"metric": "faithfulness", "min": 0.8}
     >>> both = {"monitors": [watch, {**watch, "decide": "point"}], "drift": ["queries", "documents"]}
-    >>> [parts(read_config({"monitor": {**both, "judge": judge}}).config.monitor) for judge in ("local", "openai:x")]
+    >>> [count_parts(read_config({"monitor": {**both, "judge": judge}}).config.monitor) for judge in ("local",
+    ...     "openai:x")]
     [3, 4]
     """
-    tested = sum(one.metric is not None and one.decide == "test" for one in monitor.monitors)
-    return max(1, tested + len(monitor.drift) + int(monitor.watches_judge))
+    tested = sum(section.metric is not None and section.decide == "test" for section in monitor.monitors)
+    return max(1, tested + len(monitor.drift) + int(monitor.has_judge_canary))
 
 
-def level_of_a_day(monitor: MonitorSection, projects: int = 1) -> float:
+def compute_daily_level(monitor: MonitorSection, projects: int = 1) -> float:
     """The p at which one daily look, at one kind of texts of a project or at the judge, raises an alert.
 
     A kind of texts has one part however many projects send: they divide what it may spend on a day, as many as there
@@ -69,14 +70,14 @@ def level_of_a_day(monitor: MonitorSection, projects: int = 1) -> float:
 
     >>> from ragauge.core.config.config_loader import read_config
     >>> section = read_config({"monitor": {"drift": ["queries"]}}).config.monitor
-    >>> round(1 / level_of_a_day(section)), round(1 / level_of_a_day(section, 2))
+    >>> round(1 / compute_daily_level(section)), round(1 / compute_daily_level(section, 2))
     (600, 1200)
     """
-    return monitor.false_alarms.chance / (parts(monitor) * monitor.false_alarms.days * max(1, projects))
+    return monitor.false_alarms.chance / (count_parts(monitor) * monitor.false_alarms.days * max(1, projects))
 
 
-def alarm_shares(
-    monitor: MonitorSection, watched: Sequence[Watch], limits: Mapping[str, float], projects: int = 1
+def build_alarm_shares(
+    monitor: MonitorSection, watched: Sequence[MonitorSpec], limits: Mapping[str, float], projects: int = 1
 ) -> AlarmShares:
     """How a configuration's false alarms are shared.
 
@@ -86,18 +87,18 @@ def alarm_shares(
         limits: what a monitor asks for -> the evidence that raises its alarm now, which says how many series it has.
         projects: whose drift is tested.
     """
-    promise, n = monitor.false_alarms, parts(monitor)
-    each, tested = promise.chance / n, [watch.asks for watch in watched if watch.decide == "test"]
-    found = [AlarmShare(asks, each, max(1, round(limits.get(asks, 0.0) * each))) for asks in tested]
-    found += [AlarmShare(f"drift of {texts}", each, promise.days * max(1, projects)) for texts in monitor.drift]
-    found += [AlarmShare(JUDGE_CHANGED, each, promise.days)] if monitor.watches_judge else []
-    return AlarmShares(promise.chance, promise.days, tuple(found), tuple(_excluded(monitor)))
+    promise, n = monitor.false_alarms, count_parts(monitor)
+    each, tested = promise.chance / n, [monitor_spec.asks for monitor_spec in watched if monitor_spec.decide == "test"]
+    shares = [AlarmShare(asks, each, max(1, round(limits.get(asks, 0.0) * each))) for asks in tested]
+    shares += [AlarmShare(f"drift of {texts}", each, promise.days * max(1, projects)) for texts in monitor.drift]
+    shares += [AlarmShare(JUDGE_CHANGED, each, promise.days)] if monitor.has_judge_canary else []
+    return AlarmShares(promise.chance, promise.days, tuple(shares), tuple(_list_excluded(monitor)))
 
 
-def _excluded(monitor: MonitorSection) -> Iterator[str]:
-    if any(one.metric is not None and one.decide == "point" for one in monitor.monitors):
+def _list_excluded(monitor: MonitorSection) -> Iterator[str]:
+    if any(section.metric is not None and section.decide == "point" for section in monitor.monitors):
         yield "monitors with decide: point"
-    if any(one.signal is not None for one in monitor.monitors):
+    if any(section.signal is not None for section in monitor.monitors):
         yield "monitors of gauges"
     if monitor.monitors:
         yield "missing data"

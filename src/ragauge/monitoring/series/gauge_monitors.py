@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, NamedTuple
 from ragauge.monitoring.series.states import MonitorState, Standing
 
 if TYPE_CHECKING:
-    from ragauge.monitoring.series.monitor_specs import SignalWatch
+    from ragauge.monitoring.series.monitor_specs import GaugeSpec
 
-HOUR, DAY = 3600.0, 86_400.0
+HOUR_S, DAY_S = 3600.0, 86_400.0
 
 
 class SignalPoint(NamedTuple):
@@ -69,9 +69,9 @@ class GaugeStatus:
     hours: tuple[GaugeHour, ...]
 
 
-def gauge_status(
+def build_gauge_status(
     name: str,
-    watch: SignalWatch | None,
+    gauge_spec: GaugeSpec | None,
     points: Sequence[SignalPoint],
     now: float,
     no_data: timedelta,
@@ -82,29 +82,29 @@ def gauge_status(
 
     Args:
         name: of the gauge.
-        watch: its monitor; None = it is only kept.
+        gauge_spec: its monitor; None = it is only kept.
         points: in order of arrival.
         now: seconds since 1970.
         no_data: how long nothing may come.
         firing: whether an alert of the monitor is open.
     """
-    newest = {one.source: one.value for one in points}
+    newest = {point.source: point.value for point in points}
     values = tuple(newest.values())
     hours: dict[int, list[float]] = {}
-    for one in points:
-        if now - one.at < DAY:
-            hours.setdefault(int((one.at - now) // HOUR) + 1, []).append(one.value)
+    for point in points:
+        if now - point.at < DAY_S:
+            hours.setdefault(int((point.at - now) // HOUR_S) + 1, []).append(point.value)
     last = points[-1].at if points else None
     quiet = last is None or now - last >= no_data.total_seconds()
-    off = watch.off(values) if watch is not None else False
+    off = gauge_spec.is_off(values) if gauge_spec is not None else False
     state: Standing = "no_data" if quiet else "firing" if firing else "pending" if off else "normal"
     mean = sum(values) / len(values) if values else None
     return GaugeStatus(
         name,
-        watch.asks if watch is not None else "",
+        gauge_spec.asks if gauge_spec is not None else "",
         state,
-        mean if watch is None or off is None or not values else watch.shown(values),
-        watch.limit if watch is not None else None,
+        mean if gauge_spec is None or off is None or not values else gauge_spec.shown(values),
+        gauge_spec.limit if gauge_spec is not None else None,
         len(values),
         min(values, default=None),
         max(values, default=None),
@@ -113,32 +113,37 @@ def gauge_status(
     )
 
 
-def signal_turns(
-    watch: SignalWatch, points: Sequence[SignalPoint], cool_down: timedelta, *, since: float = 0.0, opened: bool = False
+def list_signal_turns(
+    gauge_spec: GaugeSpec,
+    points: Sequence[SignalPoint],
+    cool_down: timedelta,
+    *,
+    since: float = 0.0,
+    is_open: bool = False,
 ) -> Iterator[SignalTurn]:
     """When alerts of a gauge open and end. What arrives in one moment is looked at together.
 
     Args:
-        watch: what must hold.
+        gauge_spec: what must hold.
         points: in order of arrival.
         cool_down: how long nothing may be off before an alert ends.
         since: only moments after this one count; the points before say what the sources had then.
-        opened: whether an alert is open at that moment.
+        is_open: whether an alert is open at that moment.
 
-    >>> from ragauge.monitoring.series.monitor_specs import SignalWatch
-    >>> watch = SignalWatch(1, "load", "max", 5, timedelta(minutes=1))
+    >>> from ragauge.monitoring.series.monitor_specs import GaugeSpec
+    >>> watch = GaugeSpec(1, "load", "max", 5, timedelta(minutes=1))
     >>> points = [SignalPoint(60.0 * minute, "a", value) for minute, value in enumerate([1, 9, 9, 9, 1])]
-    >>> [(turn.at.minute, turn.opens) for turn in signal_turns(watch, points, timedelta(0))]
+    >>> [(turn.at.minute, turn.opens) for turn in list_signal_turns(watch, points, timedelta(0))]
     [(2, True), (4, False)]
     """
     newest: dict[str, float] = {}
-    state = MonitorState("firing", None, True) if opened else MonitorState()
-    for at, several in groupby(points, key=lambda one: one.at):
-        newest |= {one.source: one.value for one in several}
-        if at <= since:
+    state = MonitorState("firing", None, True) if is_open else MonitorState()
+    for timestamp, several in groupby(points, key=lambda point: point.at):
+        newest |= {point.source: point.value for point in several}
+        if timestamp <= since:
             continue
-        off = watch.off(tuple(newest.values()))
-        moment, before = datetime.fromtimestamp(at, UTC), state
-        state = state.after("no_data" if off is None else "off" if off else "ok", moment, watch.wait, cool_down)
-        if before.open != state.open:
+        off = gauge_spec.is_off(tuple(newest.values()))
+        moment, previous = datetime.fromtimestamp(timestamp, UTC), state
+        state = state.after("no_data" if off is None else "off" if off else "ok", moment, gauge_spec.wait, cool_down)
+        if previous.open != state.open:
             yield SignalTurn(moment, state.open, tuple(newest.values()), tuple(newest))

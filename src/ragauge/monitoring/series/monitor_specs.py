@@ -9,7 +9,7 @@ from math import isfinite
 from typing import TYPE_CHECKING
 
 from ragauge.core.errors import DataError, UnknownName, UsageError
-from ragauge.core.messages import valued
+from ragauge.core.messages import format_metric_value
 
 if TYPE_CHECKING:
     from ragauge.core.config.config_loader import ConfigFile
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Watch:
+class MonitorSpec:
     """One monitor of a metric. Scores are taken to [0, 1], higher better: x = 1 − value where lower is better.
 
     Attributes:
@@ -50,18 +50,18 @@ class Watch:
     apart: bool = False
 
     def __str__(self) -> str:
-        return watch_name(self.metric, self.share_above, self.project if self.apart else "")
+        return build_monitor_name(self.metric, self.share_above, self.project if self.apart else "")
 
     @property
     def asks(self) -> str:
         """What must hold, in words."""
         if self.drop is not None:
-            side = "above" if self.lower else "below"
-            return f"{self} no more than {self.drop.text} {side} that of the {self.baseline.days} days before"
+            direction = "above" if self.lower else "below"
+            return f"{self} no more than {self.drop.text} {direction} that of the {self.baseline.days} days before"
         if self.share_above is not None:
-            above = valued(self.share_above, self.metric)
-            named = watch_name(self.metric, None, self.project if self.apart else "")
-            return f"{named} above {above} in at most {100 * (self.level or 0):g}% of the requests"
+            above = format_metric_value(self.share_above, self.metric)
+            name_text = build_monitor_name(self.metric, None, self.project if self.apart else "")
+            return f"{name_text} above {above} in at most {100 * (self.level or 0):g}% of the requests"
         return f"{self} at {'most' if self.lower else 'least'} {self.level:g}"
 
     def score(self, value: float) -> float:
@@ -74,7 +74,7 @@ class Watch:
         """The mean that people know for a mean of x."""
         return 1 - x if self.lower else x
 
-    def allowed(self, mean: float) -> float:
+    def compute_allowed_drop(self, mean: float) -> float:
         """By how much a mean of x may fall below the baseline's."""
         if self.drop is None:
             return 0.0
@@ -82,7 +82,7 @@ class Watch:
 
 
 @dataclass(frozen=True, slots=True)
-class SignalWatch:
+class GaugeSpec:
     """One monitor of a gauge that comes in with the traces.
 
     Attributes:
@@ -105,12 +105,12 @@ class SignalWatch:
         what = "greatest over mean" if self.kind == "skew" else self.kind
         return f"{self.signal}: {what} {'at least' if self.kind == 'min' else 'at most'} {self.limit:g}"
 
-    def off(self, values: tuple[float, ...]) -> bool | None:
+    def is_off(self, values: tuple[float, ...]) -> bool | None:
         """Whether the newest value of each source breaks the limit; None = there is none, or their mean is 0.
 
-        >>> SignalWatch(1, "shard_load", "skew", 3, timedelta(0)).off((1.0, 1.0, 10.0))
+        >>> GaugeSpec(1, "shard_load", "skew", 3, timedelta(0)).is_off((1.0, 1.0, 10.0))
         False
-        >>> SignalWatch(1, "shard_load", "skew", 3, timedelta(0)).off((1.0, 1.0, 1.0, 1.0, 30.0))
+        >>> GaugeSpec(1, "shard_load", "skew", 3, timedelta(0)).is_off((1.0, 1.0, 1.0, 1.0, 30.0))
         True
         """
         if not values or (self.kind == "skew" and not sum(values)):
@@ -125,103 +125,108 @@ class SignalWatch:
 
 
 @dataclass(frozen=True, slots=True)
-class Watches:
+class MonitorSpecs:
     """Everything that is watched."""
 
-    metrics: tuple[Watch, ...]
-    signals: tuple[SignalWatch, ...]
+    metrics: tuple[MonitorSpec, ...]
+    signals: tuple[GaugeSpec, ...]
 
     @property
     def asks(self) -> tuple[str, ...]:
         """What each of them asks for, in words."""
-        return (*(one.asks for one in self.metrics), *(one.asks for one in self.signals))
+        return (*(spec.asks for spec in self.metrics), *(spec.asks for spec in self.signals))
 
 
-def watch_name(metric: str, share_above: float | None, project: str = "") -> str:
+def build_monitor_name(metric: str, share_above: float | None, project: str = "") -> str:
     """What a monitor of a metric is called; with its project, where it names one itself.
 
-    >>> watch_name("latency", 4000, "shop")
+    >>> build_monitor_name("latency", 4000, "shop")
     'latency above 4000 (shop)'
     """
     above = "" if share_above is None else f" above {share_above:g}"
     return f"{metric}{above}{f' ({project})' if project else ''}"
 
 
-def watches(file: ConfigFile) -> tuple[Watches, tuple[DataError, ...]]:
+def read_monitor_specs(file: ConfigFile) -> tuple[MonitorSpecs, tuple[DataError, ...]]:
     """The monitors of a configuration file as far as they make sense, and every mistake in its section `monitor`."""
     from ragauge.metrics.configured import register_criteria
 
     register_criteria(file)  # whose mistakes are those of its own section
     monitor = file.config.monitor
     if monitor is None:
-        return Watches((), ()), ()
-    problems = [*_names(file, monitor), *_schedules_twice(file, monitor)]
-    found: list[Watch] = []
-    signals: list[SignalWatch] = []
+        return MonitorSpecs((), ()), ()
+    problems = [*_check_names(file, monitor), *_list_duplicate_schedules(file, monitor)]
+    metric_specs: list[MonitorSpec] = []
+    gauge_specs: list[GaugeSpec] = []
     for section in monitor.monitors:
         try:
             if section.signal is not None:
-                signals.append(_signal(section))
+                gauge_specs.append(_build_gauge_spec(section))
             else:
-                of, apart = section.project or monitor.project, bool(section.project)
-                found.append(replace(_watch(section), project=of, apart=apart))
+                project, has_own_project = section.project or monitor.project, bool(section.project)
+                metric_specs.append(replace(_build_monitor_spec(section), project=project, apart=has_own_project))
         except UsageError as error:
-            problems.append(file.problem(f"monitor.monitors[{section.place}]", str(error), section.line()))
-    return Watches(tuple(found), tuple(signals)), (*problems, *_twice(file, monitor, found, signals))
+            problems.append(file.build_problem(f"monitor.monitors[{section.place}]", str(error), section.line()))
+    return MonitorSpecs(tuple(metric_specs), tuple(gauge_specs)), (
+        *problems,
+        *_list_duplicates(file, monitor, metric_specs, gauge_specs),
+    )
 
 
-def _twice(
-    file: ConfigFile, monitor: MonitorSection, found: list[Watch], signals: list[SignalWatch]
+def _list_duplicates(
+    file: ConfigFile, monitor: MonitorSection, metric_specs: list[MonitorSpec], gauge_specs: list[GaugeSpec]
 ) -> Iterator[DataError]:
     """Monitors that ask for the same: their series and alerts would have one name."""
-    places: dict[tuple[str, str], int] = {}
-    all_of = [(watch.asks, watch.decide, watch.place) for watch in found]
-    all_of += [(gauge.asks, "signal", gauge.place) for gauge in signals]
-    for asks, decide, place in all_of:
-        if (first := places.setdefault((asks, decide), place)) != place:
-            line = next(section.line() for section in monitor.monitors if section.place == place)
+    numbers_by_rule: dict[tuple[str, str], int] = {}
+    all_of = [(monitor_spec.asks, monitor_spec.decide, monitor_spec.place) for monitor_spec in metric_specs]
+    all_of += [(gauge.asks, "signal", gauge.place) for gauge in gauge_specs]
+    for asks, decide, number in all_of:
+        if (first := numbers_by_rule.setdefault((asks, decide), number)) != number:
+            line = next(section.line() for section in monitor.monitors if section.place == number)
             text = f"{asks}: monitor {first} asks the same. Leave one out; segments: [a, b] takes several."
-            yield file.problem(f"monitor.monitors[{place}]", text, line)
+            yield file.build_problem(f"monitor.monitors[{number}]", text, line)
 
 
-def _schedules_twice(file: ConfigFile, monitor: MonitorSection) -> Iterator[DataError]:
+def _list_duplicate_schedules(file: ConfigFile, monitor: MonitorSection) -> Iterator[DataError]:
     """Schedules of one name: what came of one would count for the other."""
-    places: dict[str, int] = {}
-    for one in monitor.schedules:
-        if (first := places.setdefault(one.name, one.place)) != one.place:
-            text = f"schedule {first} is called {one.name} too. Give each a name of its own."
-            yield file.problem(f"monitor.schedules[{one.place}].name", text, one.line("name"))
+    numbers_by_name: dict[str, int] = {}
+    for schedule in monitor.schedules:
+        if (first := numbers_by_name.setdefault(schedule.name, schedule.place)) != schedule.place:
+            text = f"schedule {first} is called {schedule.name} too. Give each a name of its own."
+            yield file.build_problem(f"monitor.schedules[{schedule.place}].name", text, schedule.line("name"))
 
 
-def _names(file: ConfigFile, monitor: MonitorSection) -> Iterator[DataError]:
-    from ragauge.metrics.catalogue import select
+def _check_names(file: ConfigFile, monitor: MonitorSection) -> Iterator[DataError]:
+    from ragauge.metrics.catalogue import select_metrics
 
     try:
-        select(monitor.metrics)
+        select_metrics(monitor.metrics)
     except UsageError as error:
-        yield file.problem("monitor.metrics", str(error), monitor.line("metrics"))
-    named = [
-        (f"monitor.monitors[{watch.place}].segments", name, watch.line("segments"))
-        for watch in monitor.monitors
-        for name in watch.segments
+        yield file.build_problem("monitor.metrics", str(error), monitor.line("metrics"))
+    segment_names = [
+        (f"monitor.monitors[{section.place}].segments", name, section.line("segments"))
+        for section in monitor.monitors
+        for name in section.segments
     ]
-    named += [("monitor.sample.at_least", name, monitor.sample.line("at_least")) for name in monitor.sample.at_least]
-    for key, name, line in named:
+    segment_names += [
+        ("monitor.sample.at_least", name, monitor.sample.line("at_least")) for name in monitor.sample.at_least
+    ]
+    for key, name, line in segment_names:
         if name not in monitor.segments:
-            yield file.problem(key, str(UnknownName("segment of monitor.segments", name, monitor.segments)), line)
+            yield file.build_problem(key, str(UnknownName("segment of monitor.segments", name, monitor.segments)), line)
 
 
-def _signal(section: WatchSection) -> SignalWatch:
+def _build_gauge_spec(section: WatchSection) -> GaugeSpec:
     limits = {"min": section.min, "max": section.max, "skew": section.skew_max}
     kind, limit = next((kind, limit) for kind, limit in limits.items() if limit is not None)
-    return SignalWatch(section.place, section.signal or "", kind, limit, section.wait or timedelta(0))
+    return GaugeSpec(section.place, section.signal or "", kind, limit, section.wait or timedelta(0))
 
 
-def _watch(section: WatchSection) -> Watch:
-    from ragauge.metrics.catalogue import in_own_units, parse
+def _build_monitor_spec(section: WatchSection) -> MonitorSpec:
+    from ragauge.metrics.catalogue import has_own_units, parse_metric
     from ragauge.metrics.own_class import ColumnMetric
 
-    metric = parse(section.metric or "")
+    metric = parse_metric(section.metric or "")
     metric.check()
     if metric.direction == "neither":
         raise UsageError(f"{metric} has no better side, so nothing can be called worse.")
@@ -231,7 +236,7 @@ def _watch(section: WatchSection) -> Watch:
     if section.share_above is None and (low < 0 or high > 1):
         what = "from 0 on, without an end" if low == 0 and not isfinite(high) else f"from {low:g} to {high:g}"
         hint = "Write share_above: 4000 and max: 5%." if lower else "Choose a metric in [0, 1]."
-        if in_own_units(metric) and not isinstance(metric, ColumnMetric):
+        if has_own_units(metric) and not isinstance(metric, ColumnMetric):
             hint = "Declare its range: @rg.metric(range=(0, 1))."
         raise UsageError(f"the test needs values in [0, 1], and {metric} has values {what}. {hint}")
     level = section.max if lower else section.min
@@ -242,7 +247,7 @@ def _watch(section: WatchSection) -> Watch:
         )
     if level is not None and not 0 < level < 1:
         raise UsageError(f"a limit of {metric} must be above 0 and below 1, got {level:g}.")
-    return Watch(
+    return MonitorSpec(
         section.place,
         str(metric),
         section.share_above,

@@ -14,15 +14,15 @@ from ragauge.monitoring.series.series import ALL, Segment, Series, SeriesScore, 
 from ragauge.stats.sequential import alarm_limit
 
 if TYPE_CHECKING:
-    from ragauge.monitoring.series.monitor_specs import Watch
+    from ragauge.monitoring.series.monitor_specs import MonitorSpec
     from ragauge.scores.request_stream import Arrival, ArrivedScore
 
-MOST_SEGMENTS = 100  # values of a segment that are watched, those with the most scores
-LATE = 2  # days by which a request may be older than the last one that was taken, because it was read late
+MAX_SEGMENTS = 100  # values of a segment that are watched, those with the most scores
+MAX_LATE_DAYS = 2  # days by which a request may be older than the last one that was taken, because it was read late
 JUDGE_CHANGED = "the judge"  # what is watched, of an alert that it changed
 
 
-def schedule_name(name: str) -> str:
+def build_schedule_name(name: str) -> str:
     """What is watched, of an alert that a schedule failed."""
     return f"schedule {name}"
 
@@ -79,7 +79,7 @@ class Alert:
 
 
 @dataclass(frozen=True, slots=True)
-class WatchState:
+class TrackerState:
     """Where one monitor stands: all that it needs to go on.
 
     Attributes:
@@ -115,7 +115,7 @@ class WatchState:
 
 
 @dataclass(frozen=True, slots=True)
-class Watching:
+class MonitorTracker:
     """How a monitor is watched.
 
     Attributes:
@@ -129,7 +129,7 @@ class Watching:
         of: whose traffic it watches, where several projects send; "" else.
     """
 
-    watch: Watch
+    watch: MonitorSpec
     parts: int
     false_alarms: float
     days: int
@@ -137,7 +137,7 @@ class Watching:
     heaviest: float = 0.0
     of: str = ""
 
-    def after(self, state: WatchState, arrivals: Iterable[Arrival]) -> tuple[WatchState, tuple[Alert, ...]]:
+    def after(self, state: TrackerState, arrivals: Iterable[Arrival]) -> tuple[TrackerState, tuple[Alert, ...]]:
         """Takes what came in, in order, up to the first request whose score is pending.
 
         Batches of any size come to the same alerts. A day is that of arrival, and never before the last one. Where
@@ -151,8 +151,8 @@ class Watching:
         Returns:
             Where it stands, and the alerts that were raised or have ended, in order.
         """
-        found: list[tuple[int, Alert]] = []
-        held: tuple[int, bool, str, bool] | None = None
+        numbered_alerts: list[tuple[int, Alert]] = []
+        batch_kind: tuple[int, bool, str, bool] | None = None
         batch: list[Arrival] = []
         for arrival in arrivals:
             score = arrival.scores.get(self.watch.metric)
@@ -160,190 +160,220 @@ class Watching:
                 continue
             day = arrival.at.date().toordinal()
             kind = (day, arrival.past, score.instrument, score.status == "not_read")
-            if batch and kind != held:
-                state, batch = self._batch(state, batch, found), []
-            if arrival.past and day < state.day - LATE:
+            if batch and kind != batch_kind:
+                state, batch = self._take_batch(state, batch, numbered_alerts), []
+            if arrival.past and day < state.day - MAX_LATE_DAYS:
                 state = replace(state, cursor=arrival.number, passed=state.passed + 1)
             elif score.status == "pending":
                 break
             elif score.status in ("scored", "failed", "not_read"):
-                held = kind
+                batch_kind = kind
                 batch.append(arrival)
         if batch:
-            state = self._batch(state, batch, found)
-        return state, tuple(alert for _, alert in sorted(found, key=lambda one: one[0]))
+            state = self._take_batch(state, batch, numbered_alerts)
+        return state, tuple(alert for _, alert in sorted(numbered_alerts, key=lambda pair: pair[0]))
 
-    def _batch(self, state: WatchState, arrivals: Sequence[Arrival], found: list[tuple[int, Alert]]) -> WatchState:
+    def _take_batch(
+        self, state: TrackerState, arrivals: Sequence[Arrival], numbered_alerts: list[tuple[int, Alert]]
+    ) -> TrackerState:
         """Takes requests of one day, instrument and status, where they count, and adds the alerts."""
         first, day = arrivals[0], arrivals[0].at.date().toordinal()
         if first.scores[self.watch.metric].status == "not_read":
-            return self._unread(state, day, arrivals)
-        if first.past or day >= state.day - LATE:
+            return self._take_unread(state, day, arrivals)
+        if first.past or day >= state.day - MAX_LATE_DAYS:
             doubted = state.doubted if first.past else None
-            return self._counted(replace(self._on(state, max(day, state.day)), doubted=doubted), arrivals, found)
+            return self._count_requests(
+                replace(self._advance_day(state, max(day, state.day)), doubted=doubted), arrivals, numbered_alerts
+            )
         doubted = state.doubted
         if doubted is None:
-            doubted = state.series[ALL].over(day + 1, state.day + 1).n if ALL in state.series else 0
-        early, rest = arrivals[:doubted], arrivals[doubted:]
-        state = self._counted(replace(state, doubted=doubted - len(early)), early, found)
-        return self._counted(self._until(state, day, rest[0].at), rest, found) if rest else state
+            doubted = state.series[ALL].sum_days(day + 1, state.day + 1).n if ALL in state.series else 0
+        early, later_requests = arrivals[:doubted], arrivals[doubted:]
+        state = self._count_requests(replace(state, doubted=doubted - len(early)), early, numbered_alerts)
+        return (
+            self._count_requests(self._rewind_clock(state, day, later_requests[0].at), later_requests, numbered_alerts)
+            if later_requests
+            else state
+        )
 
-    def _counted(self, state: WatchState, arrivals: Sequence[Arrival], found: list[tuple[int, Alert]]) -> WatchState:
+    def _count_requests(
+        self, state: TrackerState, arrivals: Sequence[Arrival], numbered_alerts: list[tuple[int, Alert]]
+    ) -> TrackerState:
         """Takes requests of one instrument on the day where it stands."""
         if not arrivals:
             return state
         instrument = arrivals[0].scores[self.watch.metric].instrument
         if instrument != state.instrument:
-            state = self._with(state, instrument)
-        state, alerts = self._scored(state, arrivals)
-        found += alerts
+            state = self._set_instrument(state, instrument)
+        state, alerts = self._take_scores(state, arrivals)
+        numbered_alerts += alerts
         return state
 
-    def _until(self, state: WatchState, day: int, now: datetime) -> WatchState:
+    def _rewind_clock(self, state: TrackerState, day: int, now: datetime) -> TrackerState:
         """After the clock was put back: what stands on later days counts for this one, with which a period begins."""
-        last, resumed = (None if one is None else min(one, now) for one in (state.last, state.resumed))
-        series = {segment: one.until(day, now) for segment, one in state.series.items()}
+        last, resumed = (None if item is None else min(item, now) for item in (state.last, state.resumed))
+        series = {segment: item.merge_later_days(day, now) for segment, item in state.series.items()}
         state = replace(
             state, day=day, start=day, growing=False, doubted=None, series=series, last=last, resumed=resumed
         )
-        return self._begun(replace(state, watched=self.largest(state, day + 1)), day)
+        return self._begin_series(replace(state, watched=self.list_largest(state, day + 1)), day)
 
-    def _unread(self, state: WatchState, day: int, arrivals: Sequence[Arrival]) -> WatchState:
+    def _take_unread(self, state: TrackerState, day: int, arrivals: Sequence[Arrival]) -> TrackerState:
         """Takes scores of one day that were not read: they raise no alert, not even that nothing comes."""
         times: dict[Segment, list[datetime]] = defaultdict(list)
         for arrival in arrivals:
-            for segment in self._segments_of(arrival):
+            for segment in self._list_segments(arrival):
                 times[segment].append(arrival.at)
         series, oldest = dict(state.series), day - self.watch.baseline.days
         for segment, came in times.items():
-            series[segment] = series.get(segment, Series()).with_unread(came, day, oldest, state.resumed)
-        return replace(state, cursor=arrivals[-1].number, series=series, last=_last_heard(state, arrivals))
+            series[segment] = series.get(segment, Series()).add_unread(came, day, oldest, state.resumed)
+        return replace(state, cursor=arrivals[-1].number, series=series, last=_find_last_heard(state, arrivals))
 
-    def _segments_of(self, arrival: Arrival) -> Iterator[Segment]:
+    def _list_segments(self, arrival: Arrival) -> Iterator[Segment]:
         yield ALL
         yield from ((name, value) for name in self.watch.segments if (value := arrival.segments.get(name, "")))
 
-    def _on(self, state: WatchState, day: int) -> WatchState:
+    def _advance_day(self, state: TrackerState, day: int) -> TrackerState:
         """On a day: every day since the last begins, and with it a period where one is over."""
-        for one in range(state.day + 1 if state.day else day, day + 1):
+        for current_day in range(state.day + 1 if state.day else day, day + 1):
             if not state.day and self.watch.level is not None:  # it asks for no baseline
-                state = replace(state, start=one, watched=(ALL,), growing=True)
-            elif state.day and (not state.start or one >= state.start + self.days):
-                state = replace(state, start=one, watched=self.largest(state, one), growing=False)
+                state = replace(state, start=current_day, watched=(ALL,), growing=True)
+            elif state.day and (not state.start or current_day >= state.start + self.days):
+                state = replace(state, start=current_day, watched=self.list_largest(state, current_day), growing=False)
             elif state.growing:
                 state = replace(state, growing=False)
-            state = self._begun(state, one)
+            state = self._begin_series(state, current_day)
         return state
 
-    def _begun(self, state: WatchState, day: int) -> WatchState:
+    def _begin_series(self, state: TrackerState, day: int) -> TrackerState:
         """With a day begun in each series that is watched."""
         series, limit = dict(state.series), self.limit(state)
         floor = self.heaviest if state.growing else 0.0
         for segment in state.watched:
-            known = replace(series.get(segment, Series()), floor=floor)
-            series[segment] = known.begun(self.watch, day, day - state.start, self.days, limit)
+            floored = replace(series.get(segment, Series()), floor=floor)
+            series[segment] = floored.begin_day(self.watch, day, day - state.start, self.days, limit)
         return replace(state, day=day, series=series)
 
-    def largest(self, state: WatchState, day: int) -> tuple[Segment, ...]:
+    def list_largest(self, state: TrackerState, day: int) -> tuple[Segment, ...]:
         """The series of a period: all requests, and the values of segments that had scores before, the largest."""
         counts = {
-            segment: series.over(day - self.watch.baseline.days, day).n for segment, series in state.series.items()
+            segment: series.sum_days(day - self.watch.baseline.days, day).n for segment, series in state.series.items()
         }
         largest = sorted((-n, segment) for segment, n in counts.items() if segment != ALL and n)
-        return (ALL, *(segment for _, segment in largest[:MOST_SEGMENTS]))
+        return (ALL, *(segment for _, segment in largest[:MAX_SEGMENTS]))
 
-    def _with(self, state: WatchState, instrument: str) -> WatchState:
+    def _set_instrument(self, state: TrackerState, instrument: str) -> TrackerState:
         if not state.instrument:
             return replace(state, instrument=instrument)
-        series = {name: one.under_another_instrument() for name, one in state.series.items()}
+        series = {name: segment_series.reset_instrument() for name, segment_series in state.series.items()}
         return replace(state, instrument=instrument, series=series)
 
     @property
     def name(self) -> str:
         """What a monitor is kept under: one that asks something else is another."""
-        watch = self.watch
-        return f"{watch.asks}; {','.join(watch.segments)}; {watch.decide} {watch.wait}; {self.days} {self._of}"
+        monitor_spec = self.watch
+        return (
+            f"{monitor_spec.asks}; {','.join(monitor_spec.segments)}; {monitor_spec.decide} {monitor_spec.wait}; "
+            f"{self.days} {self._name_suffix}"
+        )
 
     @property
-    def _of(self) -> str:
+    def _name_suffix(self) -> str:
         return f"days; {self.watch.project}" if self.watch.project else "days"
 
-    def was(self, name: str) -> bool:
+    def is_earlier_form(self, name: str) -> bool:
         """Whether a monitor that was kept under a name watched the same metric of the same project."""
-        asked = name.removeprefix(f"{self.watch} ")
-        return asked != name and asked.startswith(("at ", "no more than ")) and name.endswith(f" {self._of}")
+        rule_text = name.removeprefix(f"{self.watch} ")
+        return (
+            rule_text != name
+            and rule_text.startswith(("at ", "no more than "))
+            and name.endswith(f" {self._name_suffix}")
+        )
 
-    def last_heard(self, state: WatchState, segment: Segment) -> datetime | None:
+    def find_last_heard(self, state: TrackerState, segment: Segment) -> datetime | None:
         """When the last score of a series came that was taken."""
         return state.last if segment == ALL else state.series[segment].heard.last
 
-    def limit(self, state: WatchState) -> float:
+    def limit(self, state: TrackerState) -> float:
         """The evidence that raises an alarm: K, its series times the parts, over the chance that is allowed."""
-        return alarm_limit(self.false_alarms, self._sharers(state))
+        return alarm_limit(self.false_alarms, self._count_sharers(state))
 
-    def _sharers(self, state: WatchState) -> int:
+    def _count_sharers(self, state: TrackerState) -> int:
         """K: while it is open which values segments have, as many as there may be."""
-        several = 1 + MOST_SEGMENTS if state.growing and self.watch.segments else max(1, len(state.watched))
+        several = 1 + MAX_SEGMENTS if state.growing and self.watch.segments else max(1, len(state.watched))
         return self.parts * several
 
-    def _scored(self, state: WatchState, arrivals: Sequence[Arrival]) -> tuple[WatchState, list[tuple[int, Alert]]]:
+    def _take_scores(
+        self, state: TrackerState, arrivals: Sequence[Arrival]
+    ) -> tuple[TrackerState, list[tuple[int, Alert]]]:
         """Takes the scores of one day and instrument."""
         scores: dict[Segment, list[SeriesScore]] = defaultdict(list)
         for arrival in arrivals:
-            taken = self._score(arrival, arrival.scores[self.watch.metric])
-            for segment in self._segments_of(arrival):
+            taken = self._build_score(arrival, arrival.scores[self.watch.metric])
+            for segment in self._list_segments(arrival):
                 scores[segment].append(taken)
-        state = self._grown(state, scores)
-        series, alerts, found = dict(state.series), dict(state.alerts), list[tuple[int, Alert]]()
+        state = self._add_new_segments(state, scores)
+        series, alerts, numbered_alerts = dict(state.series), dict(state.alerts), list[tuple[int, Alert]]()
         silent, limit = dict(state.silent), self.limit(state)
-        heard, resumed = state.day - self.watch.baseline.days, state.resumed
+        baseline_start, resumed = state.day - self.watch.baseline.days, state.resumed
         if ALL in silent:
             resumed = max(arrivals[0].at, silent[ALL].fired_at)
         elif state.last is None and state.day and not arrivals[0].past:  # the present begins
             resumed = arrivals[0].at
-        for segment, own in scores.items():
+        for segment, segment_scores in scores.items():
             if (missing := silent.pop(segment, None)) is not None:
-                found.append((own[0].number, _ended(missing, own[0].at)))
-            known = series.get(segment, Series())
-            known = replace(known, heard=known.heard.after((one.at for one in own), state.day, heard, resumed))
-            series[segment], turns = known.after(self.watch, own, day=state.day, limit=limit, cool_down=self.cool_down)
+                numbered_alerts.append((segment_scores[0].number, _end_alert(missing, segment_scores[0].at)))
+            current_series = series.get(segment, Series())
+            current_series = replace(
+                current_series,
+                heard=current_series.heard.after(
+                    (score.at for score in segment_scores), state.day, baseline_start, resumed
+                ),
+            )
+            series[segment], turns = current_series.after(
+                self.watch, segment_scores, day=state.day, limit=limit, cool_down=self.cool_down
+            )
             for turn in turns:
-                opened = alerts.get(segment)
-                if turn.after.open and opened is None:
-                    alerts[segment] = self._alert(state, segment, series[segment], turn, limit)
-                    found.append((turn.score.number, alerts[segment]))
-                elif opened is not None and not turn.after.open:
-                    found.append((turn.score.number, _ended(alerts.pop(segment), turn.score.at)))
+                open_alert = alerts.get(segment)
+                if turn.after.open and open_alert is None:
+                    alerts[segment] = self._build_alert(state, segment, series[segment], turn, limit)
+                    numbered_alerts.append((turn.score.number, alerts[segment]))
+                elif open_alert is not None and not turn.after.open:
+                    numbered_alerts.append((turn.score.number, _end_alert(alerts.pop(segment), turn.score.at)))
         return replace(
             state,
             cursor=arrivals[-1].number,
             series=series,
             alerts=alerts,
-            last=_last_heard(state, arrivals),
+            last=_find_last_heard(state, arrivals),
             silent=silent,
             resumed=resumed,
-        ), found
+        ), numbered_alerts
 
-    def _grown(self, state: WatchState, scores: Iterable[Segment]) -> WatchState:
+    def _add_new_segments(self, state: TrackerState, scores: Iterable[Segment]) -> TrackerState:
         """On the first day of a level: the values of segments that came first are watched too, 100 at most."""
         if not state.growing:
             return state
-        new = [one for one in scores if one not in state.watched][: max(0, 1 + MOST_SEGMENTS - len(state.watched))]
+        new = [candidate_segment for candidate_segment in scores if candidate_segment not in state.watched][
+            : max(0, 1 + MAX_SEGMENTS - len(state.watched))
+        ]
         limit, series = self.limit(state), dict(state.series)
         for segment in new:
-            series[segment] = Series(floor=self.heaviest).begun(self.watch, state.day, 0, self.days, limit)
+            series[segment] = Series(floor=self.heaviest).begin_day(self.watch, state.day, 0, self.days, limit)
         return replace(state, watched=(*state.watched, *new), series=series)
 
-    def _score(self, arrival: Arrival, score: ArrivedScore) -> SeriesScore:
+    def _build_score(self, arrival: Arrival, score: ArrivedScore) -> SeriesScore:
         x = nan if score.value is None or score.status == "failed" else self.watch.score(score.value)
         return SeriesScore(arrival.number, arrival.at, x, score.weight, arrival.trace_id)
 
-    def _alert(self, state: WatchState, segment: Segment, series: Series, turn: StateChange, limit: float) -> Alert:
-        named = f"{self.watch}\0{segment[0]}\0{segment[1]}\0{turn.score.number}\0{turn.score.trace_id}"
-        shown, reference, fallen = self.watch.shown, series.reference, turn.fallen.mean
-        before = reference.baseline if reference is not None else None
+    def _build_alert(
+        self, state: TrackerState, segment: Segment, series: Series, turn: StateChange, limit: float
+    ) -> Alert:
+        identity = f"{self.watch}\0{segment[0]}\0{segment[1]}\0{turn.score.number}\0{turn.score.trace_id}"
+        to_display, reference, fallen = self.watch.shown, series.reference, turn.fallen.mean
+        baseline_mean = reference.baseline if reference is not None else None
         return Alert(
-            sha256(named.encode()).hexdigest()[:10],
+            sha256(identity.encode()).hexdigest()[:10],
             str(self.watch),
             self.watch.asks,
             segment,
@@ -351,13 +381,13 @@ class Watching:
             turn.score.number,
             turn.score.trace_id,
             min(date.fromordinal(turn.start.day), turn.score.at.date()),
-            None if fallen is None else shown(fallen),
+            None if fallen is None else to_display(fallen),
             turn.fallen.n,
-            shown(series.m or 0.0) if self.watch.level is None else self.watch.level,
-            None if before is None else shown(before),
+            to_display(series.target_mean or 0.0) if self.watch.level is None else self.watch.level,
+            None if baseline_mean is None else to_display(baseline_mean),
             turn.evidence if self.watch.decide == "test" else 1.0,
             limit,
-            self._sharers(state),
+            self._count_sharers(state),
             self.watch.decide,
             self.watch.lower,
             project=self.of,
@@ -365,13 +395,15 @@ class Watching:
         )
 
 
-def _ended(alert: Alert, at: datetime) -> Alert:
+def _end_alert(alert: Alert, timestamp: datetime) -> Alert:
     """An alert that has ended, not before it fired: the clock may have been put back meanwhile."""
-    return replace(alert, ended_at=max(at, alert.fired_at))
+    return replace(alert, ended_at=max(timestamp, alert.fired_at))
 
 
-def _last_heard(state: WatchState, arrivals: Iterable[Arrival]) -> datetime | None:
+def _find_last_heard(state: TrackerState, arrivals: Iterable[Arrival]) -> datetime | None:
     """When the last request came: what is dated to the past says nothing of whether anything comes now."""
     last = max((arrival.at for arrival in arrivals if not arrival.past), default=state.last)
-    late = last is not None and state.last is not None and timedelta(0) < state.last - last < timedelta(days=LATE)
+    late = (
+        last is not None and state.last is not None and timedelta(0) < state.last - last < timedelta(days=MAX_LATE_DAYS)
+    )
     return state.last if late else last

@@ -7,13 +7,13 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from math import ceil
 
-LEAST = 20  # scores from which on anything is said of a silence
-USUAL = 2  # times the longest silence before: of gaps that come at random, few are so long
-HOUR = 3600.0
+MIN_SCORES = 20  # scores from which on anything is said of a silence
+SILENCE_FACTOR = 2  # times the longest silence before: of gaps that come at random, few are so long
+HOUR_S = 3600.0
 
 
 @dataclass(frozen=True, slots=True)
-class Hearing:
+class ScoreTiming:
     """When scores of a series came.
 
     Attributes:
@@ -26,7 +26,7 @@ class Hearing:
     last: datetime | None = None
     gaps: Mapping[int, float] = field(default_factory=dict)
 
-    def after(self, times: Iterable[datetime], day: int, oldest: int, since: datetime | None) -> Hearing:
+    def after(self, times: Iterable[datetime], day: int, oldest: int, since: datetime | None) -> ScoreTiming:
         """With more scores of one day.
 
         Args:
@@ -36,29 +36,31 @@ class Hearing:
             since: no silence counts from before it, such as when nothing came at all; None = from the last score on.
         """
         n, last, longest = self.n, self.last, self.gaps.get(day, 0.0)
-        for at in times:
+        for timestamp in times:
             if last is not None:
-                begun = last if since is None else max(last, since)
-                longest = max(longest, (at - begun).total_seconds())
-            n, last = n + 1, at if last is None else max(last, at)
-        return Hearing(n, last, {one: gap for one, gap in self.gaps.items() if one >= oldest} | {day: longest})
+                silence_start = last if since is None else max(last, since)
+                longest = max(longest, (timestamp - silence_start).total_seconds())
+            n, last = n + 1, timestamp if last is None else max(last, timestamp)
+        return ScoreTiming(
+            n, last, {gap_day: gap for gap_day, gap in self.gaps.items() if gap_day >= oldest} | {day: longest}
+        )
 
-    def until(self, day: int, now: datetime) -> Hearing:
+    def drop_later_days(self, day: int, now: datetime) -> ScoreTiming:
         """Without the silences of later days (ordinal): the clock had been wrong, and the last came by now."""
-        gaps = {one: gap for one, gap in self.gaps.items() if one <= day}
-        return Hearing(self.n, None if self.last is None else min(self.last, now), gaps)
+        gaps = {gap_day: gap for gap_day, gap in self.gaps.items() if gap_day <= day}
+        return ScoreTiming(self.n, None if self.last is None else min(self.last, now), gaps)
 
-    def wait(self, least: timedelta) -> timedelta | None:
-        """How long it must be silent until that is told: `least`, but no less than twice its longest silence so far.
+    def compute_wait(self, min_wait: timedelta) -> timedelta | None:
+        """How long it must be silent until that is told: `min_wait`, but no less than twice its longest silence so far.
 
         None where fewer than 20 scores say what is usual.
 
         >>> noon, hour = datetime(2026, 1, 1, 12), timedelta(hours=1)
-        >>> nightly = Hearing().after([noon + n * hour for n in (*range(20), 30)], 1, 0, None)
-        >>> nightly.wait(6 * hour).total_seconds() / 3600, Hearing().wait(hour)
+        >>> nightly = ScoreTiming().after([noon + n * hour for n in (*range(20), 30)], 1, 0, None)
+        >>> nightly.compute_wait(6 * hour).total_seconds() / 3600, ScoreTiming().compute_wait(hour)
         (22.0, None)
         """
-        if self.n < LEAST:
+        if self.n < MIN_SCORES:
             return None
-        usual = USUAL * max(self.gaps.values(), default=0.0)
-        return least if usual <= least.total_seconds() else timedelta(hours=ceil(usual / HOUR))
+        usual = SILENCE_FACTOR * max(self.gaps.values(), default=0.0)
+        return min_wait if usual <= min_wait.total_seconds() else timedelta(hours=ceil(usual / HOUR_S))

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from ragauge.core.config.monitor import MonitorSection
-    from ragauge.monitoring.series.monitor_specs import Watches
+    from ragauge.monitoring.series.monitor_specs import MonitorSpecs
 
 
-class WatchedProjects(NamedTuple):
+class MonitoredProjects(NamedTuple):
     """The projects of production.
 
     Attributes:
@@ -28,7 +28,7 @@ class WatchedProjects(NamedTuple):
     meant: str = ""
 
 
-def looked_into(monitor: MonitorSection, came: Sequence[str]) -> tuple[str, ...]:
+def select_projects(monitor: MonitorSection, came: Sequence[str]) -> tuple[str, ...]:
     """The projects whose drift and models are watched: all that send, or where the section names one, it alone.
 
     Those that monitors name count as named by the section, where it names one.
@@ -40,17 +40,17 @@ def looked_into(monitor: MonitorSection, came: Sequence[str]) -> tuple[str, ...]
     >>> from ragauge.core.config.config_loader import read_config
     >>> watch = {"metric": "faithfulness", "min": 0.8, "project": "desk"}
     >>> section = read_config({"monitor": {"monitors": [watch]}}).config.monitor
-    >>> looked_into(section, ["shop", "desk", "lab"])
+    >>> select_projects(section, ["shop", "desk", "lab"])
     ('shop', 'desk', 'lab')
-    >>> looked_into(section.model_copy(update={"project": "shop"}), ["shop", "desk", "lab"])
+    >>> select_projects(section.model_copy(update={"project": "shop"}), ["shop", "desk", "lab"])
     ('shop', 'desk')
     """
-    named = {monitor.project, *(one.project for one in monitor.monitors)}
-    known = [name for place, name in enumerate(came) if name or not place]  # without a name the first is meant
-    return tuple(name for name in known if not monitor.project or name in named)
+    named_projects = {monitor.project, *(entry.project for entry in monitor.monitors)}
+    valid_projects = [name for index, name in enumerate(came) if name or not index]  # without a name the first is meant
+    return tuple(name for name in valid_projects if not monitor.project or name in named_projects)
 
 
-def watched_projects(monitor: MonitorSection, watched: Watches, came: Sequence[str]) -> WatchedProjects:
+def find_watched_projects(monitor: MonitorSection, watched: MonitorSpecs, came: Sequence[str]) -> MonitoredProjects:
     """Whose traffic is watched.
 
     Args:
@@ -59,14 +59,16 @@ def watched_projects(monitor: MonitorSection, watched: Watches, came: Sequence[s
         came: the projects with traffic, in the order in which they came: without a name the first is meant.
     """
     meant = monitor.project or next(iter(came), "")
-    asked = [watch.project for watch in watched.metrics] + ([monitor.project] if monitor.drift else [])
-    texts = looked_into(monitor, came) if monitor.drift else ()
-    named = dict.fromkeys(name or meant for name in asked)
-    by_metrics = dict.fromkeys(watch.project or meant for watch in watched.metrics)
-    return WatchedProjects(
+    requested = [monitor_spec.project for monitor_spec in watched.metrics] + (
+        [monitor.project] if monitor.drift else []
+    )
+    texts = select_projects(monitor, came) if monitor.drift else ()
+    resolved_names = dict.fromkeys(name or meant for name in requested)
+    by_metrics = dict.fromkeys(monitor_spec.project or meant for monitor_spec in watched.metrics)
+    return MonitoredProjects(
         tuple(name for name in by_metrics if name in came),
         tuple(name for name in came if name not in by_metrics and name not in texts),
-        tuple(name for name in named if name and name not in came),
+        tuple(name for name in resolved_names if name and name not in came),
         tuple(name for name in texts if name not in by_metrics),
         meant if len(came) > 1 else "",
     )

@@ -10,13 +10,13 @@ from itertools import accumulate, islice
 from math import isnan
 from typing import TYPE_CHECKING, NamedTuple
 
-from ragauge.monitoring.series.no_data_alerts import Hearing
-from ragauge.monitoring.series.states import MonitorState, Seen
+from ragauge.monitoring.series.no_data_alerts import ScoreTiming
+from ragauge.monitoring.series.states import MonitorState, Observation
 from ragauge.stats.moments import Moments
-from ragauge.stats.sequential import DropEvidence, DropReference, reference_of
+from ragauge.stats.sequential import DropEvidence, DropReference, compute_reference
 
 if TYPE_CHECKING:
-    from ragauge.monitoring.series.monitor_specs import Watch
+    from ragauge.monitoring.series.monitor_specs import MonitorSpec
 
 WINDOW, LONG_WINDOW = 50, 500  # scores
 Segment = tuple[str, str]  # name, value
@@ -99,30 +99,34 @@ class Series:
     outcomes: tuple[bool, ...] = ()
     heaviest_seen: float = 0.0
     state: MonitorState = field(default_factory=MonitorState)
-    heard: Hearing = field(default_factory=Hearing)
+    heard: ScoreTiming = field(default_factory=ScoreTiming)
     floor: float = 0.0
     unread: Mapping[int, int] = field(default_factory=dict)
 
     @property
-    def m(self) -> float | None:
+    def target_mean(self) -> float | None:
         """The mean of x that it is held to; None while that is not known."""
         return self.reference.m if self.reference is not None else None
 
     def window(self, size: int = WINDOW) -> float | None:
         """Hájek's mean of x of the last scores; None where there are fewer than `size`."""
         last = self.recent[-size:]
-        return sum(one.x * one.weight for one in last) / sum(one.weight for one in last) if len(last) == size else None
+        return (
+            sum(score.x * score.weight for score in last) / sum(score.weight for score in last)
+            if len(last) == size
+            else None
+        )
 
-    def window_error(self, size: int = WINDOW) -> float | None:
+    def compute_window_error(self, size: int = WINDOW) -> float | None:
         """The standard error of `window`; None where that is None."""
         last = self.recent[-size:]
-        return _sums(last).error if len(last) == size else None
+        return _sum_scores(last).error if len(last) == size else None
 
-    def over(self, first: int, last: int) -> Moments:
+    def sum_days(self, first: int, last: int) -> Moments:
         """Sums over the days from first up to, not including, last."""
         return sum((self.days[day] for day in range(first, last) if day in self.days), Moments())
 
-    def with_unread(self, times: Sequence[datetime], day: int, oldest: int, since: datetime | None) -> Series:
+    def add_unread(self, times: Sequence[datetime], day: int, oldest: int, since: datetime | None) -> Series:
         """The series after scores of one day that the judge could not read: they came, and say nothing else.
 
         Args:
@@ -131,181 +135,193 @@ class Series:
             oldest: what came on days before it is forgotten.
             since: no silence counts from before it.
         """
-        unread = {one: n for one, n in self.unread.items() if one >= oldest}
+        unread = {unread_day: n for unread_day, n in self.unread.items() if unread_day >= oldest}
         unread[day] = unread.get(day, 0) + len(times)
         return replace(self, unread=unread, heard=self.heard.after(times, day, oldest, since))
 
-    def begun(self, watch: Watch, day: int, passed: int, days: int, limit: float) -> Series:
+    def begin_day(self, monitor_spec: MonitorSpec, day: int, passed: int, days: int, limit: float) -> Series:
         """The series on a new day: its reference, where it was not known so far, and another day's bet.
 
         Args:
-            watch: what it is held to.
+            monitor_spec: what it is held to.
             day: ordinal.
             passed: days of the period before this one; on 0 the reference is taken anew, unless an alert is open.
             days: of the period.
             limit: the evidence that raises an alarm.
         """
-        most = max(watch.baseline.days, days)  # as many days with scores: a clock put forward forgets none
-        kept = {one: self.days[one] for one in sorted(self.days)[-most:]}
-        series = replace(self, days=kept, left=1.0 if passed == 0 else self._left)
-        taken = series.m is None or (passed == 0 and not self.state.open)
-        if taken or series._surer(watch, day, 1 / limit):
-            series, taken = replace(series, reference=series._referred(watch, day, 1 / limit)), True
-        if series.m is None:
+        max_days = max(monitor_spec.baseline.days, days)  # as many days with scores: a clock put forward forgets none
+        recent_days = {score_day: self.days[score_day] for score_day in sorted(self.days)[-max_days:]}
+        series = replace(self, days=recent_days, left=1.0 if passed == 0 else self._remaining_share)
+        taken = series.target_mean is None or (passed == 0 and not self.state.open)
+        if taken or series._is_surer(monitor_spec, day, 1 / limit):
+            series, taken = replace(series, reference=series._build_reference(monitor_spec, day, 1 / limit)), True
+        if series.target_mean is None:
             return replace(series, evidence=None)
         evidence = series.evidence
         if evidence is None or passed == 0 or taken:
-            evidence = DropEvidence(series.m, days - passed, series.left)
-            series = series._anew(evidence)
+            evidence = DropEvidence(series.target_mean, days - passed, series.left)
+            series = series._replace_evidence(evidence)
         return replace(series, evidence=evidence.next_day())
 
-    def until(self, day: int, now: datetime) -> Series:
+    def merge_later_days(self, day: int, now: datetime) -> Series:
         """The series with all that stands on later days counted for this one: the clock had been wrong.
 
         Args:
             day: ordinal.
             now: the moment; what came later counts from it.
         """
-        days = {one: sums for one, sums in self.days.items() if one < day}
-        if late := [sums for one, sums in self.days.items() if one >= day]:
+        days = {score_day: sums for score_day, sums in self.days.items() if score_day < day}
+        if late := [sums for score_day, sums in self.days.items() if score_day >= day]:
             days[day] = sum(late, Moments())
-        unread = {one: n for one, n in self.unread.items() if one < day}
-        if many := sum(n for one, n in self.unread.items() if one >= day):
+        unread = {score_day: n for score_day, n in self.unread.items() if score_day < day}
+        if many := sum(n for score_day, n in self.unread.items() if score_day >= day):
             unread[day] = many
         since = None if self.state.since is None else min(self.state.since, now)
         return replace(
-            self, days=days, unread=unread, state=replace(self.state, since=since), heard=self.heard.until(day, now)
+            self,
+            days=days,
+            unread=unread,
+            state=replace(self.state, since=since),
+            heard=self.heard.drop_later_days(day, now),
         )
 
     @property
-    def _left(self) -> float:
-        return self.left if self.evidence is None else self.evidence.left
+    def _remaining_share(self) -> float:
+        return self.left if self.evidence is None else self.evidence.remaining
 
-    def _surer(self, watch: Watch, day: int, false_alarm: float) -> bool:
+    def _is_surer(self, monitor_spec: MonitorSpec, day: int, false_alarm: float) -> bool:
         """Whether a baseline that was in doubt no longer is."""
         doubted = self.reference is not None and not self.reference.certain and not self.state.open
-        return doubted and self._referred(watch, day, false_alarm).certain
+        return doubted and self._build_reference(monitor_spec, day, false_alarm).certain
 
-    def _anew(self, evidence: DropEvidence) -> Series:
+    def _replace_evidence(self, evidence: DropEvidence) -> Series:
         """With evidence that has taken nothing."""
         return replace(self, evidence=evidence, taken=Moments(), starts={})
 
-    def _referred(self, watch: Watch, day: int, false_alarm: float) -> DropReference:
-        known = self.over(day - watch.baseline.days, day)
-        if watch.level is not None:
-            m = 1 - watch.level if watch.lower else watch.level
-            return DropReference(m, known.mean, known.error, 0)
-        return reference_of(known, watch.allowed(known.mean or 0.0), false_alarm)
+    def _build_reference(self, monitor_spec: MonitorSpec, day: int, false_alarm: float) -> DropReference:
+        baseline = self.sum_days(day - monitor_spec.baseline.days, day)
+        if monitor_spec.level is not None:
+            m = 1 - monitor_spec.level if monitor_spec.lower else monitor_spec.level
+            return DropReference(m, baseline.mean, baseline.error, 0)
+        return compute_reference(baseline, monitor_spec.compute_allowed_drop(baseline.mean or 0.0), false_alarm)
 
-    def under_another_instrument(self) -> Series:
+    def reset_instrument(self) -> Series:
         """The series of another judge, question or metric version: no baseline, the evidence lost, the same alert."""
-        return Series(heaviest_seen=self.heaviest_seen, left=self._left, state=self.state, heard=self.heard)
+        return Series(heaviest_seen=self.heaviest_seen, left=self._remaining_share, state=self.state, heard=self.heard)
 
     def after(
-        self, watch: Watch, scores: Sequence[SeriesScore], *, day: int, limit: float, cool_down: timedelta
+        self, monitor_spec: MonitorSpec, scores: Sequence[SeriesScore], *, day: int, limit: float, cool_down: timedelta
     ) -> tuple[Series, list[StateChange]]:
         """Takes scores of one day, in order; many calls come to what one does.
 
         Args:
-            watch: what it is held to.
+            monitor_spec: what it is held to.
             scores: that arrived on the day.
             day: ordinal.
             limit: the evidence that raises an alarm.
             cool_down: how long scores must be back within the limit before an alert ends.
         """
         recent, outcomes = deque(self.recent, LONG_WINDOW), deque(self.outcomes, WINDOW)
-        series, state, turns, done = self, self.state, list[StateChange](), 0
-        course = series._course(scores)
-        for place, score in enumerate(scores):
+        series, state, turns, n_done = self, self.state, list[StateChange](), 0
+        course = series._compute_course(scores)
+        for index, score in enumerate(scores):
             failed = isnan(score.x)
             outcomes.append(failed)
             if not failed:
                 recent.append(RecentScore(score.x, score.weight, score.number))
-            series = replace(series, recent=tuple(recent)) if state.open or watch.decide == "point" else series
-            seen = series._seen(watch, state, course[place - done] >= limit if course else False, outcomes)
-            after = state.after(seen, score.at, watch.wait, cool_down)
-            if after is not state and after.state != state.state:
-                upto = replace(series._with(scores[done : place + 1], day), recent=tuple(recent))
-                turns.append(upto._turn(watch, state, after, score, day))
-                series, done = upto, place + 1
-                if state.open and not after.open:
-                    series = series._restarted()
-                course = series._course(scores[done:])
-            state = after
-        left = series._with(scores[done:], day)
-        return replace(left, recent=tuple(recent), outcomes=tuple(outcomes), state=state), turns
+            series = replace(series, recent=tuple(recent)) if state.open or monitor_spec.decide == "point" else series
+            observation = series._observe(
+                monitor_spec, state, course[index - n_done] >= limit if course else False, outcomes
+            )
+            next_state = state.after(observation, score.at, monitor_spec.wait, cool_down)
+            if next_state is not state and next_state.state != state.state:
+                upto = replace(series._add_sums(scores[n_done : index + 1], day), recent=tuple(recent))
+                turns.append(upto._build_change(monitor_spec, state, next_state, score, day))
+                series, n_done = upto, index + 1
+                if state.open and not next_state.open:
+                    series = series._restart()
+                course = series._compute_course(scores[n_done:])
+            state = next_state
+        final_series = series._add_sums(scores[n_done:], day)
+        return replace(final_series, recent=tuple(recent), outcomes=tuple(outcomes), state=state), turns
 
-    def _seen(self, watch: Watch, state: MonitorState, alarms: bool, outcomes: Sequence[bool]) -> Seen:
+    def _observe(
+        self, monitor_spec: MonitorSpec, state: MonitorState, alarms: bool, outcomes: Sequence[bool]
+    ) -> Observation:
         if len(outcomes) == WINDOW and 2 * sum(outcomes) > WINDOW:
             return "error"
-        if self.m is None:
+        if self.target_mean is None:
             return "ok"
-        if watch.decide == "point" or state.open:
+        if monitor_spec.decide == "point" or state.open:
             size = min(WINDOW, len(self.recent)) if state.open else WINDOW  # what is there speaks for an open alert
             mean = self.window(size) if size else None
-            return "off" if mean is not None and mean < self.m else "ok"
+            return "off" if mean is not None and mean < self.target_mean else "ok"
         return "off" if alarms else "ok"
 
-    def _divided(self, scores: Sequence[SeriesScore]) -> tuple[list[float], list[float]]:
+    def _scale_weights(self, scores: Sequence[SeriesScore]) -> tuple[list[float], list[float]]:
         """Scores, and their weights over the greatest that had come by then."""
         heaviest = accumulate((score.weight for score in scores), max, initial=max(self.floor, self.heaviest_seen))
-        weights = [score.weight / most for score, most in zip(scores, islice(heaviest, 1, None), strict=True)]
+        weights = [
+            score.weight / max_weight for score, max_weight in zip(scores, islice(heaviest, 1, None), strict=True)
+        ]
         return [score.x for score in scores], weights
 
-    def _course(self, scores: Sequence[SeriesScore]) -> list[float]:
+    def _compute_course(self, scores: Sequence[SeriesScore]) -> list[float]:
         """M after each score; [] where nothing is tested."""
         if self.evidence is None or not scores:
             return []
-        course: list[float] = self.evidence.after(*self._divided(scores))[1].tolist()
+        course: list[float] = self.evidence.after(*self._scale_weights(scores))[1].tolist()
         return course
 
-    def _with(self, scores: Sequence[SeriesScore], day: int) -> Series:
+    def _add_sums(self, scores: Sequence[SeriesScore], day: int) -> Series:
         """Evidence and sums with more scores of the day."""
         if not scores:
             return self
-        sums = _sums(scores)
+        sums = _sum_scores(scores)
         heaviest = max(self.heaviest_seen, *(score.weight for score in scores))
         series = replace(self, days={**self.days, day: self.days.get(day, Moments()) + sums}, heaviest_seen=heaviest)
         if self.evidence is None:
             return series
-        evidence = self.evidence.after(*self._divided(scores))[0]
-        return replace(series, evidence=evidence, taken=self.taken + sums, starts=self._starts(evidence, scores, day))
+        evidence = self.evidence.after(*self._scale_weights(scores))[0]
+        return replace(
+            series, evidence=evidence, taken=self.taken + sums, starts=self._update_starts(evidence, scores, day)
+        )
 
-    def _starts(self, evidence: DropEvidence, scores: Sequence[SeriesScore], day: int) -> dict[int, WindowStart]:
+    def _update_starts(self, evidence: DropEvidence, scores: Sequence[SeriesScore], day: int) -> dict[int, WindowStart]:
         """Where the drops begin that the evidence holds for likely, behind more scores of a day."""
-        seen = 0 if self.evidence is None else self.evidence.n
-        starts = {place: self.starts[place] for place in evidence.since if place in self.starts}
-        for place in {*evidence.since} - starts.keys():
-            if place >= seen:
-                before = self.taken + _sums(scores[: place - seen])
-                starts[place] = WindowStart(scores[place - seen].number, day, before)
+        n_before = 0 if self.evidence is None else self.evidence.n
+        starts = {index: self.starts[index] for index in evidence.since if index in self.starts}
+        for index in {*evidence.since} - starts.keys():
+            if index >= n_before:
+                sums_before = self.taken + _sum_scores(scores[: index - n_before])
+                starts[index] = WindowStart(scores[index - n_before].number, day, sums_before)
         return starts
 
-    def _restarted(self) -> Series:
+    def _restart(self) -> Series:
         """After an alert has ended: nothing seen counts any more."""
         if self.evidence is None:
             return self
         days = self.evidence.days - self.evidence.begun + 1
-        return self._anew(DropEvidence(self.evidence.m, days).next_day())
+        return self._replace_evidence(DropEvidence(self.evidence.m, days).next_day())
 
-    def _turn(
-        self, watch: Watch, before: MonitorState, after: MonitorState, score: SeriesScore, day: int
+    def _build_change(
+        self, monitor_spec: MonitorSpec, previous: MonitorState, current: MonitorState, score: SeriesScore, day: int
     ) -> StateChange:
         value = self.evidence.value if self.evidence is not None else 1.0
-        return StateChange(score, before, after, value, *self._window(watch, day))
+        return StateChange(score, previous, current, value, *self._select_window(monitor_spec, day))
 
-    def _window(self, watch: Watch, day: int) -> tuple[WindowStart, Moments]:
+    def _select_window(self, monitor_spec: MonitorSpec, day: int) -> tuple[WindowStart, Moments]:
         """What the rule looked at: its first score, and the sums."""
-        if watch.decide == "point":
+        if monitor_spec.decide == "point":
             last = self.recent[-WINDOW:]
-            return WindowStart(last[0].number if last else -1, day, Moments()), _sums(last)
+            return WindowStart(last[0].number if last else -1, day, Moments()), _sum_scores(last)
         start = None if self.evidence is None else self.starts.get(self.evidence.likeliest_start)
         if start is None:
-            return WindowStart(-1, day, Moments()), self.over(day, day + 1)
+            return WindowStart(-1, day, Moments()), self.sum_days(day, day + 1)
         return start, self.taken - start.before
 
 
-def _sums(scores: Sequence[SeriesScore | RecentScore]) -> Moments:
+def _sum_scores(scores: Sequence[SeriesScore | RecentScore]) -> Moments:
     """Of those that did not fail."""
-    scored = [one for one in scores if not isnan(one.x)]
-    return Moments.of([one.x for one in scored], [one.weight for one in scored])
+    scored = [score for score in scores if not isnan(score.x)]
+    return Moments.of([score.x for score in scored], [score.weight for score in scored])

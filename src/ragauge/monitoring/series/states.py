@@ -9,9 +9,9 @@ from typing import Literal
 State = Literal["normal", "pending", "firing", "recovering", "no_data", "error"]
 # what is shown: nothing is tested before a baseline is known, nor while the judge cannot read what comes
 Standing = State | Literal["not_enough_data", "not_read"]
-Seen = Literal["ok", "off", "no_data", "error"]
+Observation = Literal["ok", "off", "no_data", "error"]
 Resolution = Literal["", "acknowledged", "false_alarm"]
-OPEN: tuple[State, ...] = ("firing", "recovering")
+OPEN_STATES: tuple[State, ...] = ("firing", "recovering")
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,12 +29,14 @@ class MonitorState:
     since: datetime | None = None
     open: bool = False
 
-    def after(self, seen: Seen, at: datetime, wait: timedelta, cool_down: timedelta) -> MonitorState:
+    def after(
+        self, observation: Observation, timestamp: datetime, wait: timedelta, cool_down: timedelta
+    ) -> MonitorState:
         """Where it stands after one look.
 
         Args:
-            seen: what the look showed.
-            at: when; not before the last look.
+            observation: what the look showed.
+            timestamp: when; not before the last look.
             wait: how long something must be off before it fires; 0 = at once.
             cool_down: how long nothing may be off before an alert ends.
 
@@ -44,21 +46,25 @@ class MonitorState:
         >>> off.state, off.after("off", late, timedelta(hours=1), timedelta(0)).state
         ('pending', 'firing')
         """
-        state = self._next(seen, at, wait, cool_down)
+        state = self._find_next_state(observation, timestamp, wait, cool_down)
         if state == self.state and self.since is not None:
             return self
-        return replace(self, state=state, since=at, open=state in OPEN or (self.open and state != "normal"))
+        return replace(
+            self, state=state, since=timestamp, open=state in OPEN_STATES or (self.open and state != "normal")
+        )
 
-    def _next(self, seen: Seen, at: datetime, wait: timedelta, cool_down: timedelta) -> State:
-        if seen == "no_data" or seen == "error":
-            return seen
-        since = at if self.since is None else self.since
-        if seen == "off":
-            if self.open or not wait or (self.state == "pending" and at - since >= wait):
+    def _find_next_state(
+        self, observation: Observation, timestamp: datetime, wait: timedelta, cool_down: timedelta
+    ) -> State:
+        if observation == "no_data" or observation == "error":
+            return observation
+        since = timestamp if self.since is None else self.since
+        if observation == "off":
+            if self.open or not wait or (self.state == "pending" and timestamp - since >= wait):
                 return "firing"
             return "pending"
         if not self.open:
             return "normal"
-        if self.state == "recovering" and at - since >= cool_down:
+        if self.state == "recovering" and timestamp - since >= cool_down:
             return "normal"
         return "recovering" if cool_down else "normal"

@@ -13,9 +13,9 @@ if TYPE_CHECKING:
     from ragauge.scores.results.change import MetricChange
 
 Move = Literal["cut over", "ramp", "stop"]
-STEPS = (0.25, 0.05)  # shares of the requests at which the loss may be small enough, the larger first
-HALF = 0.5  # share where nothing but other documents speaks against all requests
-OTHERS = 0.1  # JS divergence up to which the documents are the same: a tenth of them are others
+RAMP_SHARES = (0.25, 0.05)  # shares of the requests at which the loss may be small enough, the larger first
+MAX_RAMP_SHARE = 0.5  # share where nothing but other documents speaks against all requests
+MAX_SAME_DIVERGENCE = 0.1  # JS divergence up to which the documents are the same: a tenth of them are others
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,30 +36,33 @@ class RetrievedDocuments:
     overlap: float
 
 
-def retrieved_documents(
-    before: Sequence[Sequence[str]], now: Sequence[Sequence[str]], k: int
+def compare_retrieved_documents(
+    production: Sequence[Sequence[str]], challenger: Sequence[Sequence[str]], k: int
 ) -> RetrievedDocuments | None:
     """How alike two systems retrieve; None where neither finds anything.
 
     Args:
-        before: production's doc_ids in order, a list a question.
-        now: the candidate's, of the same questions.
+        production: production's doc_ids in order, a list a question.
+        challenger: the candidate's, of the same questions.
         k: looked at, at most.
 
-    >>> retrieved_documents([["a", "b"], ["c", "d"]], [["b", "a"], ["c", "e"]], 10)
+    >>> compare_retrieved_documents([["a", "b"], ["c", "d"]], [["b", "a"], ["c", "e"]], 10)
     RetrievedDocuments(n=2, k=10, divergence=0.25, overlap=0.75)
     """
     from ragauge.stats.drift import js_divergence, neighbour_overlap
 
-    counts, counts_now = (Counter(one for ids in side for one in dict.fromkeys(ids[:k])) for side in (before, now))
+    counts, counts_now = (
+        Counter(doc_id for ids in doc_lists for doc_id in dict.fromkeys(ids[:k]))
+        for doc_lists in (production, challenger)
+    )
     every = sorted(counts | counts_now)
-    divergence = js_divergence([counts[one] for one in every], [counts_now[one] for one in every])
-    overlap = neighbour_overlap(before, now, k)
+    divergence = js_divergence([counts[doc_id] for doc_id in every], [counts_now[doc_id] for doc_id in every])
+    overlap = neighbour_overlap(production, challenger, k)
     if divergence is None:  # one of them finds nothing at all
         divergence = 1.0 if every else None
     if divergence is None or overlap is None:
         return None
-    return RetrievedDocuments(len(before), k, round(divergence, 12), overlap)
+    return RetrievedDocuments(len(production), k, round(divergence, 12), overlap)
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +81,7 @@ class ShadowVerdict:
     rule: str
 
 
-def shadow_verdict(
+def decide_shadow(
     changes: Sequence[MetricChange],
     margin: float,
     golden: Sequence[MetricChange] = (),
@@ -100,34 +103,40 @@ def shadow_verdict(
         documents: what both retrieve; None = not recorded.
     """
     every = (*changes, *golden)
-    deciding = [one for one in every if one.kind in ("rate", "mean") and one.direction in ("higher", "lower")]
-    worse = [one.metric for one in deciding if one.verdict == WORSE]
+    deciding = [
+        change for change in every if change.kind in ("rate", "mean") and change.direction in ("higher", "lower")
+    ]
+    worse = [change.metric for change in deciding if change.verdict == WORSE]
     if worse:
         return ShadowVerdict("stop", 0.0, f"{', '.join(worse)} got worse")
-    known = [(_loss(one), one.metric) for one in deciding if one.difference.widest is not None]
-    if not known:
+    losses = [
+        (_compute_loss(change), change.metric) for change in deciding if change.difference.widest_interval is not None
+    ]
+    if not losses:
         return ShadowVerdict("stop", 0.0, "Not enough data: no quality metric has an interval")
-    loss, metric = max(known)
+    loss, metric = max(losses)
     reaches = f"{metric} may have lost up to {loss:.1%}"
-    if loss <= margin and not golden and documents is not None and documents.divergence > OTHERS:
-        others = f"it retrieves other documents (JS divergence {documents.divergence:.2f}, above {OTHERS:g})"
+    if loss <= margin and not golden and documents is not None and documents.divergence > MAX_SAME_DIVERGENCE:
+        others = (
+            f"it retrieves other documents (JS divergence {documents.divergence:.2f}, above {MAX_SAME_DIVERGENCE:g})"
+        )
         rule = f"Nothing is worse, and {reaches}, but {others}, and no golden set says that they are right"
-        return ShadowVerdict("ramp", HALF, rule)
+        return ShadowVerdict("ramp", MAX_RAMP_SHARE, rule)
     if loss <= margin:
         return ShadowVerdict("cut over", 1.0, f"Nothing is worse, and {reaches}: at most {margin:.1%} is allowed")
-    for share in STEPS:
+    for share in RAMP_SHARES:
         if share * loss <= margin:
             over = f"of {share:.0%} of the requests that is {share * loss:.1%} of all, at most {margin:.1%} is allowed"
             return ShadowVerdict("ramp", share, f"Nothing is worse, but {reaches}; {over}")
     return ShadowVerdict("stop", 0.0, f"Not enough data: {reaches}, too much for even 5 % of the requests. Sample more")
 
 
-def _loss(change: MetricChange) -> float:
+def _compute_loss(change: MetricChange) -> float:
     """How much may be lost, as far as the interval reaches, as a share of what there is to lose; 0 of nothing.
 
     That is the mean; where lower is better, 1 − mean.
     """
-    interval, base = change.difference.widest, change.base
+    interval, base = change.difference.widest_interval, change.base
     if interval is None or base is None:
         return 0.0
     high = change.direction == "higher"

@@ -5,36 +5,36 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from ragauge.core.messages import number, plural
+from ragauge.core.messages import format_count, format_value
 from ragauge.rendering.sections import Phrase, ReportSection, Tone, Wording
 
 if TYPE_CHECKING:
     from ragauge.monitoring.shadow.compute import RetrievedDocuments, ShadowVerdict
     from ragauge.scores.results.change import MetricChange
 
-LADDER = (0.05, 0.25, 0.5, 1.0)  # shares of the requests that a candidate has one after another
+RAMP_SHARES = (0.05, 0.25, 0.5, 1.0)  # shares of the requests that a candidate has one after another
 
 TONES: dict[str, Tone] = {"cut over": "good", "ramp": "unsure", "stop": "bad"}
 
 
-def shadow_sections(
+def build_shadow_sections(
     verdict: ShadowVerdict, documents: RetrievedDocuments | None = None, golden: MetricChange | None = None
 ) -> Iterator[ReportSection]:
     """The verdict and the rule that decided; what is retrieved, and what golden questions say of it."""
     move = f"ramp: give it {verdict.share:.0%} of the requests" if verdict.move == "ramp" else verdict.move
-    steps = " and ".join(f"{one:.0%}" for one in LADDER if one > verdict.share)
+    steps = " and ".join(f"{share:.0%}" for share in RAMP_SHARES if share > verdict.share)
     nexts = f"Then {steps}, each when its own traffic is no worse." if verdict.move == "ramp" else ""
     lead: list[Wording] = [Phrase(f"{move[0].upper()}{move[1:]}.", TONES[verdict.move]), f"{verdict.rule}."]
     lead += [nexts] if nexts else []
     if documents is not None:
-        many, apart = plural(documents.n, "question"), number(documents.divergence)
+        many, divergence_text = format_count(documents.n, "question"), format_value(documents.divergence)
         lead.append(
             f"Of the first {documents.k} documents of {many} {documents.overlap:.0%} are the same; the JS divergence "
-            f"of how often each document is retrieved is {apart} of 1."
+            f"of how often each document is retrieved is {divergence_text} of 1."
         )
     if golden is not None:
-        reach = golden.difference.widest
+        reach = golden.difference.widest_interval
         within = f" [{reach.low:+.3f}, {reach.high:+.3f}]" if reach is not None else ""
         moved = "unknown" if golden.difference.mean is None else f"{golden.difference.mean:+.3f}"
-        lead.append(f"{golden.metric} on {plural(golden.difference.n, 'golden question')}: {moved}{within}.")
+        lead.append(f"{golden.metric} on {format_count(golden.difference.n, 'golden question')}: {moved}{within}.")
     yield ReportSection("Shadow", lead=tuple(lead))

@@ -10,16 +10,16 @@ from typing import TYPE_CHECKING, NamedTuple
 from ragauge.comparison.verb import compare
 from ragauge.core.errors import UsageError
 from ragauge.core.example import EvalSet, Example
-from ragauge.evaluation.run.verb import run_system, set_of
+from ragauge.evaluation.run.verb import load_set, run_system
 from ragauge.evaluation.verbs import evaluate
 from ragauge.monitoring.options import MonitorShadowOptions
-from ragauge.monitoring.plan.verb import share_of_mean
-from ragauge.monitoring.shadow.compute import retrieved_documents, shadow_verdict
-from ragauge.verbs.coroutines import finish
+from ragauge.monitoring.plan.verb import parse_share_of_mean
+from ragauge.monitoring.shadow.compute import compare_retrieved_documents, decide_shadow
+from ragauge.verbs.coroutines import run_coroutine
 from ragauge.verbs.evaluate_options import RunOptions
-from ragauge.verbs.option_specs import keywords
+from ragauge.verbs.option_specs import expand_options
 from ragauge.verbs.result_base import PageResult
-from ragauge.verbs.sources import run_of, store_url
+from ragauge.verbs.sources import find_run, resolve_store_url
 
 if TYPE_CHECKING:
     from ragauge.comparison.result import ComparisonResult
@@ -29,8 +29,8 @@ if TYPE_CHECKING:
     from ragauge.store.store_access import Store
 
 
-K = 10  # documents of a question that are looked at
-GOLDEN = f"recall@{K}"
+CUTOFF_DOCUMENTS = 10  # documents of a question that are looked at
+GOLDEN_METRIC = f"recall@{CUTOFF_DOCUMENTS}"
 
 
 class ShadowResult(PageResult):
@@ -65,16 +65,16 @@ class ShadowResult(PageResult):
             "comparison": self.comparison.compared,
         }
 
-    def _sections(self) -> Iterable[ReportSection]:
-        from ragauge.monitoring.shadow.tables import shadow_sections
+    def _build_sections(self) -> Iterable[ReportSection]:
+        from ragauge.monitoring.shadow.tables import build_shadow_sections
 
-        golden = None if self.golden is None else self.golden.metrics[GOLDEN]
-        yield from shadow_sections(self.verdict, self.documents, golden)
-        yield from self.comparison._sections()
+        golden = None if self.golden is None else self.golden.metrics[GOLDEN_METRIC]
+        yield from build_shadow_sections(self.verdict, self.documents, golden)
+        yield from self.comparison._build_sections()
 
 
-@keywords(MonitorShadowOptions)
-def monitor_shadow(wanted: MonitorShadowOptions) -> ShadowResult:
+@expand_options(MonitorShadowOptions)
+def monitor_shadow(options: MonitorShadowOptions) -> ShadowResult:
     """Puts sampled questions of a run of traffic to a candidate, judges both alike, and says whether it may take over.
 
     Options:
@@ -95,40 +95,44 @@ def monitor_shadow(wanted: MonitorShadowOptions) -> ShadowResult:
     """
     from ragauge.store.store_access import open_store
 
-    url, margin = store_url(wanted.store), share_of_mean("margin", wanted.margin)
+    url, margin = resolve_store_url(options.store), parse_share_of_mean("margin", options.margin)
     with open_store(url) as store:
-        base = run_of(wanted.like, store)
+        base = find_run(options.like, store)
         if base.kind != "traffic":
             raise UsageError(f"--like: {base.name} is a run of a set. Name a run of traffic: ragauge monitor status.")
-        numbers = sorted(store.runs.order(base.run_id).numbers)
-        drawn = random.Random(base.run_id).sample(numbers, min(wanted.sample, len(numbers)))  # noqa: S311 - a sample
-        loaded = store.runs.load(sorted(drawn))
-        golden = _golden_base(wanted, store)  # before the candidate's own run over the set
-    examples = {one.example.query_id: Example(one.example.query_id, one.example.query) for one in loaded}
-    asked = EvalSet(f"{base.name} sample", tuple(examples.values()))
-    candidate = _run(wanted, asked, f"shadow of {base.name}", url)
+        numbers = sorted(store.runs.load_order(base.run_id).numbers)
+        sampled = random.Random(base.run_id).sample(numbers, min(options.sample, len(numbers)))  # noqa: S311 - a sample
+        loaded = store.runs.load(sorted(sampled))
+        golden = _find_golden_base(options, store)  # before the candidate's own run over the set
+    examples = {stored.example.query_id: Example(stored.example.query_id, stored.example.query) for stored in loaded}
+    eval_set = EvalSet(f"{base.name} sample", tuple(examples.values()))
+    candidate = _run_candidate(options, eval_set, f"shadow of {base.name}", url)
     for run in (base.run_id, candidate):
-        evaluate(run, metrics=wanted.metrics or "production", judge=wanted.judge, store=url)
-    found = compare(base.run_id, candidate, store=url)
-    recall = _golden(wanted, golden, url) if golden is not None else None
+        evaluate(run, metrics=options.metrics or "production", judge=options.judge, store=url)
+    comparison = compare(base.run_id, candidate, store=url)
+    recall = _compare_golden(options, golden, url) if golden is not None else None
     with open_store(url) as store:
-        documents = _documents({one.example.query_id: one.response for one in loaded}, store, candidate)
-    changes = () if recall is None else (recall.metrics[GOLDEN],)
+        documents = _compare_documents(
+            {stored.example.query_id: stored.response for stored in loaded}, store, candidate
+        )
+    changes = () if recall is None else (recall.metrics[GOLDEN_METRIC],)
     return ShadowResult(
-        shadow_verdict(tuple(found.metrics.values()), margin, changes, documents), found, documents, recall
+        decide_shadow(tuple(comparison.metrics.values()), margin, changes, documents), comparison, documents, recall
     )
 
 
-def _run(wanted: MonitorShadowOptions, asked: EvalSet, name: str, url: str) -> str:
+def _run_candidate(shadow_options: MonitorShadowOptions, eval_set: EvalSet, name: str, url: str) -> str:
     """The candidate's run over some questions, under a name that no other run has."""
     from ragauge.store.store_access import open_store
 
     with open_store(url) as store:
         taken = {run.name for run in store.runs.list()}
     names = (name if n == 1 else f"{name} {n}" for n in count(1))
-    free = next(one for one in names if one not in taken)
-    options = RunOptions(wanted.system, asked, name=free, settings=wanted.settings, store=url, fresh=True)
-    return finish(lambda: run_system(options)).run.run_id
+    free = next(candidate_name for candidate_name in names if candidate_name not in taken)
+    options = RunOptions(
+        shadow_options.system, eval_set, name=free, settings=shadow_options.settings, store=url, fresh=True
+    )
+    return run_coroutine(lambda: run_system(options)).run.run_id
 
 
 class _GoldenSet(NamedTuple):
@@ -138,35 +142,37 @@ class _GoldenSet(NamedTuple):
     base: Run
 
 
-def _golden_base(wanted: MonitorShadowOptions, store: Store) -> _GoldenSet | None:
-    if wanted.golden is None:
+def _find_golden_base(options: MonitorShadowOptions, store: Store) -> _GoldenSet | None:
+    if options.golden is None:
         return None
-    asked = set_of(wanted.golden, store)
-    if not any(one.relevant for one in asked.examples):
-        raise UsageError(f"--golden: no question of {asked.name} names relevant documents: there is no recall.")
-    if wanted.golden_base:
-        return _GoldenSet(asked, run_of(wanted.golden_base, store))
-    known = store.runs.list(1, filter={"version": asked.version})
-    if not known:
+    eval_set = load_set(options.golden, store)
+    if not any(example.relevant for example in eval_set.examples):
+        raise UsageError(f"--golden: no question of {eval_set.name} names relevant documents: there is no recall.")
+    if options.golden_base:
+        return _GoldenSet(eval_set, find_run(options.golden_base, store))
+    stored_runs = store.runs.list(1, filter={"version": eval_set.version})
+    if not stored_runs:
         hint = "Run production over it first: ragauge run SYSTEM SET, or name its run with --golden-base"
-        raise UsageError(f"--golden: no run over this version of {asked.name} is stored. {hint}.")
-    return _GoldenSet(asked, known[0])
+        raise UsageError(f"--golden: no run over this version of {eval_set.name} is stored. {hint}.")
+    return _GoldenSet(eval_set, stored_runs[0])
 
 
-def _golden(wanted: MonitorShadowOptions, golden: _GoldenSet, url: str) -> ComparisonResult:
+def _compare_golden(options: MonitorShadowOptions, golden: _GoldenSet, url: str) -> ComparisonResult:
     """Recall of the candidate on the golden set beside production's, which asks no judge."""
-    candidate = _run(wanted, golden.asked, f"shadow of {golden.base.name}", url)
+    candidate = _run_candidate(options, golden.asked, f"shadow of {golden.base.name}", url)
     for run in (golden.base.run_id, candidate):
-        evaluate(run, metrics=GOLDEN, judge="none", store=url)
-    return compare(golden.base.run_id, candidate, metrics=GOLDEN, store=url)
+        evaluate(run, metrics=GOLDEN_METRIC, judge="none", store=url)
+    return compare(golden.base.run_id, candidate, metrics=GOLDEN_METRIC, store=url)
 
 
-def _documents(before: dict[str, Response], store: Store, candidate: str) -> RetrievedDocuments | None:
+def _compare_documents(previous: dict[str, Response], store: Store, candidate: str) -> RetrievedDocuments | None:
     """What both retrieve for the same questions."""
     pairs = [
         (old.passages, new.passages)
         for example, new in store.runs.pairs(candidate)
-        if (old := before.get(example.query_id)) is not None and old.passages is not None and new.passages is not None
+        if (old := previous.get(example.query_id)) is not None and old.passages is not None and new.passages is not None
     ]
-    ids = [tuple([one.doc_id for one in side] for side in pair) for pair in pairs]
-    return retrieved_documents([old for old, _ in ids], [new for _, new in ids], K) if ids else None
+    ids = [tuple([passage.doc_id for passage in side] for side in pair) for pair in pairs]
+    return (
+        compare_retrieved_documents([old for old, _ in ids], [new for _, new in ids], CUTOFF_DOCUMENTS) if ids else None
+    )

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from ragauge.engine.label_facts import decide_again, find_equal_texts
-from ragauge.store.database import chunks
+from ragauge.store.database import split_batches
 from ragauge.store.store_access import Store
 
-BATCH_SIZE = 100  # labeled responses that are decided before they are taken off the list
+BATCH_SIZE_RESPONSES = 100  # labeled responses that are decided before they are taken off the list
 
 
 class LabelDecisions:
@@ -26,16 +26,16 @@ class LabelDecisions:
         self._store, self._changed = store, changed
         self._decided: set[int] = set()  # that stay on the list
 
-    def look(self) -> int:
+    def run_once(self) -> int:
         """Decides what is on the list; returns how many labeled responses that were."""
-        done = 0
-        for run_id, numbers in self._store.labels.queued_decisions().items():
-            for part in chunks(numbers, BATCH_SIZE):
-                done += self._decide(run_id, part)
-        return done
+        n_done = 0
+        for run_id, numbers in self._store.labels.load_queued_decisions().items():
+            for batch in split_batches(numbers, BATCH_SIZE_RESPONSES):
+                n_done += self._decide_batch(run_id, batch)
+        return n_done
 
-    def _decide(self, run_id: str, numbers: Sequence[int]) -> int:
-        with self._store.held(run_id) as no_judge, self._store.held(f"{run_id} free") as no_scorer:
+    def _decide_batch(self, run_id: str, numbers: Sequence[int]) -> int:
+        with self._store.lock_run(run_id) as no_judge, self._store.lock_run(f"{run_id} free") as no_scorer:
             is_idle = no_judge and no_scorer
             todo = [number for number in numbers if is_idle or number not in self._decided]
             for changed, equal in find_equal_texts(self._store, todo).items():

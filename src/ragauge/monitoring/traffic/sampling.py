@@ -10,16 +10,16 @@ import time
 from collections.abc import Sequence
 from datetime import date, timedelta
 
-from ragauge.core.outcomes import complained
+from ragauge.core.outcomes import is_complaint
 from ragauge.core.response import Response
 from ragauge.monitoring.policy import Policy
-from ragauge.store.inbox import DAY
-from ragauge.store.run_collection import Arrived
+from ragauge.store.inbox import DAY_S
+from ragauge.store.run_collection import ExampleResponse
 from ragauge.store.store_access import Store
 
-SPARE = 1.5  # times as many as asked for are expected, so that fewer than asked for are rare
-FRESH = 5.0  # seconds that the lowered rate holds
-LEAST = 1e-4  # rate below which max_cost does not lower it: what is over is said in the ledger
+EXPECTED_FACTOR = 1.5  # times as many as asked for are expected, so that fewer than asked for are rare
+RATE_TTL_S = 5.0  # seconds that the lowered rate holds
+MIN_RATE = 1e-4  # rate below which max_cost does not lower it: what is over is said in the ledger
 
 
 class Sampler:
@@ -39,10 +39,10 @@ class Sampler:
     def base(self, day: str, now: float) -> float:
         """The rate, lowered where max_cost of the day would not last for it."""
         if self._policy.max_cost is not None and time.monotonic() >= self._until:
-            self._rate, self._until = self._lowered(day, now), time.monotonic() + FRESH
+            self._rate, self._until = self._lower_rate(day, now), time.monotonic() + RATE_TTL_S
         return self._rate
 
-    def chance(self, records: Sequence[Arrived], run_id: str, before_id: str, base: float) -> float:
+    def compute_chance(self, records: Sequence[ExampleResponse], run_id: str, before_id: str, base: float) -> float:
         """How likely the judge is asked about a trace, by the requests in it.
 
         Args:
@@ -51,65 +51,65 @@ class Sampler:
             before_id: of the same project's run of the day before.
             base: the rate.
         """
-        if any(self._always(response) for _, response in records):
+        if any(self._is_always_judged(response) for _, response in records):
             return 1.0
         chance = base
-        for name, least in self._policy.at_least.items():
+        for name, min_n in self._policy.at_least.items():
             for value in {example.segments[name] for example, _ in records if name in example.segments}:
-                chance = max(chance, self._of_segment(run_id, before_id, name, value, least))
+                chance = max(chance, self._compute_segment_chance(run_id, before_id, name, value, min_n))
         return min(1.0, chance)
 
-    def drawn(self, records: Sequence[Arrived], run_id: str) -> None:
+    def count_drawn(self, records: Sequence[ExampleResponse], run_id: str) -> None:
         """Counts a trace that was drawn."""
         for name in self._policy.at_least:
-            seen = self._counted(run_id, name)
+            counts = self._get_counts(run_id, name)
             for value in {example.segments[name] for example, _ in records if name in example.segments}:
-                seen[value] = seen.get(value, 0) + 1
+                counts[value] = counts.get(value, 0) + 1
 
-    def _always(self, response: Response) -> bool:
+    def _is_always_judged(self, response: Response) -> bool:
         always = self._policy.always
         empty = response.passages == ()
         return bool(
             ("error" in always and response.error is not None)
             or ("empty_retrieval" in always and empty)
-            or ("thumbs_down" in always and complained(response.outcome))
+            or ("thumbs_down" in always and is_complaint(response.outcome))
         )
 
-    def _of_segment(self, run_id: str, before_id: str, name: str, value: str, least: int) -> float:
+    def _compute_segment_chance(self, run_id: str, before_id: str, name: str, value: str, min_n: int) -> float:
         """By yesterday's traffic of this value; where there was none, every one until there are enough."""
         key = (before_id, name)
         if key not in self._before:
-            self._before[key] = self._store.collecting.sizes(before_id, name)
+            self._before[key] = self._store.collecting.count_by_value(before_id, name)
         expected = self._before[key].get(value, 0)
         if expected:
-            return min(1.0, SPARE * least / expected)
-        return 1.0 if self._counted(run_id, name).get(value, 0) < least else 0.0
+            return min(1.0, EXPECTED_FACTOR * min_n / expected)
+        return 1.0 if self._get_counts(run_id, name).get(value, 0) < min_n else 0.0
 
-    def _counted(self, run_id: str, name: str) -> dict[str, int]:
+    def _get_counts(self, run_id: str, name: str) -> dict[str, int]:
         key = (run_id, name)
         if key not in self._seen:
-            self._seen[key] = self._store.collecting.sizes(run_id, name, drawn=True)
+            self._seen[key] = self._store.collecting.count_by_value(run_id, name, only_sampled=True)
         return self._seen[key]
 
-    def _lowered(self, day: str, now: float) -> float:
+    def _lower_rate(self, day: str, now: float) -> float:
         """The rate at which what is left of the day's money pays for what has yet to come, by what it cost so far."""
-        most, rate = self._policy.max_cost or 0.0, self._policy.rate
-        spent, judged = spent_on(self._store, day)
-        cost, n = (spent, judged) if judged else spent_on(self._store, day_before(day))
-        arrived, elapsed = sum(count.n for count in self._store.ledger.counts(day)), now % DAY
+        max_cost, rate = self._policy.max_cost or 0.0, self._policy.rate
+        spent, n_judged = get_spending(self._store, day)
+        cost, n = (spent, n_judged) if n_judged else get_spending(self._store, get_previous_day(day))
+        arrived, elapsed = sum(count.n for count in self._store.ledger.counts(day)), now % DAY_S
         if not n or not cost or not arrived or elapsed <= 0:
             return rate
-        expected = arrived * (DAY - elapsed) / elapsed
+        expected = arrived * (DAY_S - elapsed) / elapsed
         # what was drawn and waits is paid first
-        affordable = max(0.0, (most - spent) / (cost / n) - self._store.ledger.drawn())
-        return max(LEAST, min(rate, affordable / expected)) if expected > 0 else rate
+        affordable = max(0.0, (max_cost - spent) / (cost / n) - self._store.ledger.count_waiting_for_judge())
+        return max(MIN_RATE, min(rate, affordable / expected)) if expected > 0 else rate
 
 
-def spent_on(store: Store, day: str) -> tuple[float, int]:
+def get_spending(store: Store, day: str) -> tuple[float, int]:
     """US dollars that judging traffic cost on a day (UTC), and how many responses that was for."""
-    return store.calls.spent_on_traffic(day)
+    return store.calls.sum_traffic_spending(day)
 
 
-def day_before(day: str) -> str:
+def get_previous_day(day: str) -> str:
     """The date of the day before."""
     return (date.fromisoformat(day) - timedelta(days=1)).isoformat()

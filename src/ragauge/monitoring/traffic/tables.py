@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from ragauge.core.messages import command, plural
+from ragauge.core.messages import format_command, format_count
 from ragauge.readers.traces.spans import TraceSpan
 from ragauge.rendering.sections import (
     Phrase,
@@ -18,15 +18,15 @@ from ragauge.rendering.sections import (
     Tone,
     Wording,
 )
-from ragauge.rendering.verdict_texts import count_words, older_counts
-from ragauge.rendering.words import line, safe
+from ragauge.rendering.verdict_texts import count_words, describe_older_counts
+from ragauge.rendering.words import make_safe, to_line
 from ragauge.scores.results.traffic import JobLine, TraceList, TraceStory, TrafficStatus
 
 if TYPE_CHECKING:
     from ragauge.store.returns import ReturnCounts
 
 # what an outcome means and what to do, said after it
-MEANT: Mapping[str, str] = {
+OUTCOME_MEANINGS: Mapping[str, str] = {
     "waiting": "It is read when its outermost span has ended and 5 seconds brought no more, or after 30 quiet seconds.",
     "to score": "Its response is in the run; not all of its scores are there yet.",
     "scored": "Its response is in the run, with its scores.",
@@ -38,7 +38,7 @@ MEANT: Mapping[str, str] = {
     "failed": "It is kept as it came.",
 }
 TONES: Mapping[str, Tone] = {"scored": "good", "failed": "bad", "over budget": "bad"}
-ORDER = tuple(MEANT)
+ORDER = tuple(OUTCOME_MEANINGS)
 # what the state of a job is called
 STATES: Mapping[str, tuple[str, Tone]] = {
     "noted": ("waits for its time", "faint"),
@@ -49,11 +49,11 @@ STATES: Mapping[str, tuple[str, Tone]] = {
     "done": ("done", "good"),
     "error": ("error", "bad"),
 }
-NOTHING = (
+NO_TRAFFIC_NOTE = (
     "No traffic has come in yet. Let the system send its traces to ragauge monitor serve: set "
     "OTEL_EXPORTER_OTLP_ENDPOINT where it runs to the address that the server prints."
 )
-OUTDATED = (
+OUTDATED_NOTE = (
     "The server that was started last, at {since}, was given another section monitor than stands in the file "
     "now. Start it again: ragauge monitor serve"
 )
@@ -61,43 +61,43 @@ NO_SCHEDULE = (
     "No schedule is set. To hold a test set to the gate every night, write in the section monitor of "
     'ragauge.yaml: schedules: [{name: nightly, cron: "0 2 * * *", run: my_app:answer, set: golden.jsonl}]'
 )
-SILENT = 60.0  # seconds without a sign of life after which nobody does a job any more
+SILENT_S = 60.0  # seconds without a sign of life after which nobody does a job any more
 UNKNOWN = "unknown_service"  # what an SDK calls a service that nobody named
-MOST_ID, MOST_EXAMPLES = 60, 10  # characters of an id that are shown; responses of a trace that are named
-BLANK, DEEPEST = "\N{NO-BREAK SPACE}" * 3, 12  # of a level of the tree; levels that are drawn
+MAX_ID_CHARS, MAX_EXAMPLES = 60, 10  # characters of an id that are shown; responses of a trace that are named
+INDENT, MAX_DEPTH = "\N{NO-BREAK SPACE}" * 3, 12  # of a level of the tree; levels that are drawn
 NO_TRACE = "No trace matches. One that was not read yet is found by its whole id alone."
-MOST_VALUE = 2000  # characters of an attribute
+MAX_VALUE_CHARS = 2000  # characters of an attribute
 NO_SPANS = "No span of it is kept: it came as a response, or its raw batches are older than keep.raw says."
 
 
-def trace_sections(found: TraceStory) -> Iterator[ReportSection]:
+def build_trace_sections(story: TraceStory) -> Iterator[ReportSection]:
     """What became of one trace, why, and where to look."""
-    about = " · ".join(part for part in (safe(found.project), found.day) if part)
-    reason = f": {safe(found.reason)}" if found.reason else ""
-    outcome = Phrase(f"{found.outcome}{reason}", TONES.get(found.outcome, ""))
-    lead: list[Wording] = [outcome, MEANT.get(found.outcome, "")]
-    if found.due and found.outcome != "waiting":
+    about = " · ".join(fact for fact in (make_safe(story.project), story.day) if fact)
+    reason = f": {make_safe(story.reason)}" if story.reason else ""
+    outcome = Phrase(f"{story.outcome}{reason}", TONES.get(story.outcome, ""))
+    lead: list[Wording] = [outcome, OUTCOME_MEANINGS.get(story.outcome, "")]
+    if story.due and story.outcome != "waiting":
         lead.append("More of it has come since; it is read again.")
-    if found.run_id:
-        many = plural(len(found.query_ids), "response")
-        run = Phrase(f"{safe(found.run_name)} ({found.run_id})", to=("run", found.run_id))
-        where: tuple[str | Phrase, ...] = (f"{many} in run ", run) if found.run_name else ("its run was deleted",)
-        stands = f", weight {found.weight:.3g}; for the judge {100 * found.chance:.3g} % of such traces are drawn."
-        lead.append((*where, stands))
+    if story.run_id:
+        many = format_count(len(story.query_ids), "response")
+        run = Phrase(f"{make_safe(story.run_name)} ({story.run_id})", to=("run", story.run_id))
+        where: tuple[str | Phrase, ...] = (f"{many} in run ", run) if story.run_name else ("its run was deleted",)
+        weight_text = f", weight {story.weight:.3g}; for the judge {100 * story.chance:.3g} % of such traces are drawn."
+        lead.append((*where, weight_text))
         lead += [
-            ("Scores and claims: ", Phrase(line(one, MOST_ID), to=("ex of", found.run_id, one)))
-            for one in found.query_ids[:MOST_EXAMPLES]
+            ("Scores and claims: ", Phrase(to_line(query_id, MAX_ID_CHARS), to=("ex of", story.run_id, query_id)))
+            for query_id in story.query_ids[:MAX_EXAMPLES]
         ]
-    lead += [f"By people: {safe(words)}." for words in found.people]
-    came = found.first[:16].replace("T", " ")
-    kept = f"{plural(found.batches, 'raw batch', 'raw batches')} kept, the first part came {came} UTC."
-    commands = tuple(command("show", found.run_id, query_id) for query_id in found.query_ids[:3])
+    lead += [f"By people: {make_safe(words)}." for words in story.people]
+    came = story.first[:16].replace("T", " ")
+    kept_text = f"{format_count(story.batches, 'raw batch', 'raw batches')} kept, the first part came {came} UTC."
+    commands = tuple(format_command("show", story.run_id, query_id) for query_id in story.query_ids[:3])
     yield ReportSection(
-        Phrase(f"Trace {safe(found.trace_id)}", "title"), about, tuple(lead), notes=(kept,), commands=commands
+        Phrase(f"Trace {make_safe(story.trace_id)}", "title"), about, tuple(lead), notes=(kept_text,), commands=commands
     )
 
 
-def span_sections(spans: Sequence[TraceSpan]) -> Iterator[ReportSection]:
+def build_span_sections(spans: Sequence[TraceSpan]) -> Iterator[ReportSection]:
     """The spans of a trace as a tree, then each with its attributes as they came.
 
     Args:
@@ -106,8 +106,8 @@ def span_sections(spans: Sequence[TraceSpan]) -> Iterator[ReportSection]:
     if not spans:
         yield ReportSection("Spans", lead=(NO_SPANS,))
         return
-    begin, ordered = min(span.start for span in spans), list(_tree(spans))
-    heads = (
+    begin, ordered = min(span.start for span in spans), list(_walk_tree(spans))
+    headers = (
         ReportColumn("span"),
         ReportColumn("after", "number", whole=True),
         ReportColumn("took", "number", whole=True),
@@ -115,53 +115,57 @@ def span_sections(spans: Sequence[TraceSpan]) -> Iterator[ReportSection]:
     )
     rows = tuple(
         (
-            BLANK * depth + ("└ " if depth else "") + (line(span.name, MOST_ID) or "–"),
-            _ms(span.start - begin),
-            _ms(span.end - span.start) if span.end else "–",
-            Phrase(line(span.error, 200), "bad"),
+            INDENT * depth + ("└ " if depth else "") + (to_line(span.name, MAX_ID_CHARS) or "–"),
+            _format_ms(span.start - begin),
+            _format_ms(span.end - span.start) if span.end else "–",
+            Phrase(to_line(span.error, 200), "bad"),
         )
         for depth, span in ordered
     )
-    yield ReportSection("Spans", plural(len(spans), "span"), table=ReportTable(heads, rows))
+    yield ReportSection("Spans", format_count(len(spans), "span"), table=ReportTable(headers, rows))
     yield ReportSection(
         "What they say",
         items=tuple(
-            ReportItem(line(span.name, MOST_ID) or "–", tuple(_said(span)), about=f"span {line(span.span_id, MOST_ID)}")
+            ReportItem(
+                to_line(span.name, MAX_ID_CHARS) or "–",
+                tuple(_list_attributes(span)),
+                about=f"span {to_line(span.span_id, MAX_ID_CHARS)}",
+            )
             for _, span in ordered
         ),
     )
 
 
-def _said(span: TraceSpan) -> Iterator[tuple[str, str]]:
+def _list_attributes(span: TraceSpan) -> Iterator[tuple[str, str]]:
     """Names and values of a span's attributes, then of its events."""
-    for name, said in (*span.attributes.items(), *((event.name, event.attributes) for event in span.events)):
-        text = said if isinstance(said, str) else json.dumps(said, ensure_ascii=False)
-        yield line(name, MOST_ID), line(text, MOST_VALUE)
+    for name, value in (*span.attributes.items(), *((event.name, event.attributes) for event in span.events)):
+        text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+        yield to_line(name, MAX_ID_CHARS), to_line(text, MAX_VALUE_CHARS)
 
 
-def _ms(nanoseconds: int) -> str:
+def _format_ms(nanoseconds: int) -> str:
     return f"{nanoseconds / 1e6:,.0f} ms"
 
 
-def _tree(spans: Sequence[TraceSpan]) -> Iterator[tuple[int, TraceSpan]]:
+def _walk_tree(spans: Sequence[TraceSpan]) -> Iterator[tuple[int, TraceSpan]]:
     """Every span once, behind the one that it is part of, with its depth; one whose parent is not there is a root."""
-    known, under = {span.span_id for span in spans}, dict[str, list[TraceSpan]]()
+    span_ids, under = {span.span_id for span in spans}, dict[str, list[TraceSpan]]()
     for span in spans:
-        inside = span.parent_id in known and span.parent_id != span.span_id
+        inside = span.parent_id in span_ids and span.parent_id != span.span_id
         under.setdefault(span.parent_id if inside else "", []).append(span)
-    seen, todo = set[str](), [(0, span) for span in reversed(under.get("", []))]
+    visited, todo = set[str](), [(0, span) for span in reversed(under.get("", []))]
     while todo:
         depth, span = todo.pop()
-        if span.span_id not in seen:
-            seen.add(span.span_id)
+        if span.span_id not in visited:
+            visited.add(span.span_id)
             yield depth, span
-            todo += [(min(depth + 1, DEEPEST), child) for child in reversed(under.get(span.span_id, []))]
-    yield from ((0, span) for span in spans if span.span_id not in seen)  # parts of each other in a circle
+            todo += [(min(depth + 1, MAX_DEPTH), child) for child in reversed(under.get(span.span_id, []))]
+    yield from ((0, span) for span in spans if span.span_id not in visited)  # parts of each other in a circle
 
 
-def list_sections(found: TraceList) -> Iterator[ReportSection]:
+def build_list_sections(trace_list: TraceList) -> Iterator[ReportSection]:
     """A page of the ledger: each trace, what became of it and why, and where it is scored."""
-    heads = (
+    headers = (
         ReportColumn("trace", fold=True),
         ReportColumn("outcome", whole=True),
         ReportColumn("why", room=1),
@@ -172,43 +176,49 @@ def list_sections(found: TraceList) -> Iterator[ReportSection]:
     )
     rows: tuple[tuple[TableCell, ...], ...] = tuple(
         (
-            Phrase(line(one.trace_id, MOST_ID), to=("trace", one.trace_id)),
-            Phrase(one.outcome, TONES.get(one.outcome, "")),
-            line(one.reason, 200),
-            line(one.query, 200),
-            line(one.project, MOST_ID),
-            one.at[:16].replace("T", " ") or one.day,
-            Phrase("example", to=("ex of", one.run_id, one.query_id)) if one.query_id else "–",
+            Phrase(to_line(trace.trace_id, MAX_ID_CHARS), to=("trace", trace.trace_id)),
+            Phrase(trace.outcome, TONES.get(trace.outcome, "")),
+            to_line(trace.reason, 200),
+            to_line(trace.query, 200),
+            to_line(trace.project, MAX_ID_CHARS),
+            trace.at[:16].replace("T", " ") or trace.day,
+            Phrase("example", to=("ex of", trace.run_id, trace.query_id)) if trace.query_id else "–",
         )
-        for one in found.rows
+        for trace in trace_list.rows
     )
-    none = NO_TRACE if found.outcomes else NOTHING
-    yield ReportSection(table=ReportTable(heads, rows) if rows else None, lead=() if rows else (none,))
+    none = NO_TRACE if trace_list.outcomes else NO_TRAFFIC_NOTE
+    yield ReportSection(table=ReportTable(headers, rows) if rows else None, lead=() if rows else (none,))
 
 
-def status_sections(found: TrafficStatus) -> Iterator[ReportSection]:
+def build_status_sections(status: TrafficStatus) -> Iterator[ReportSection]:
     """What came in, what waits, a row for each project and day, and what came of the schedules."""
-    if found.outdated:
-        since = f"{found.outdated[:16].replace('T', ' ')} UTC"
-        yield ReportSection(lead=(Phrase(OUTDATED.format(since=since), "unsure"),))
-    nothing = ReportSection(Phrase("Traffic", "title"), "", (NOTHING,), commands=(command("monitor", "serve"),))
-    yield _traffic(found) if found.traces else nothing
-    yield _jobs(found.jobs) if found.jobs else ReportSection(Phrase("Schedules", "title"), "", (NO_SCHEDULE,))
+    if status.outdated:
+        since = f"{status.outdated[:16].replace('T', ' ')} UTC"
+        yield ReportSection(lead=(Phrase(OUTDATED_NOTE.format(since=since), "unsure"),))
+    nothing = ReportSection(
+        Phrase("Traffic", "title"), "", (NO_TRAFFIC_NOTE,), commands=(format_command("monitor", "serve"),)
+    )
+    yield _build_traffic_section(status) if status.traces else nothing
+    yield (
+        _build_jobs_section(status.jobs)
+        if status.jobs
+        else ReportSection(Phrase("Schedules", "title"), "", (NO_SCHEDULE,))
+    )
 
 
-def returns_sections(found: ReturnCounts) -> Iterator[ReportSection]:
+def build_returns_sections(counts: ReturnCounts) -> Iterator[ReportSection]:
     """What of the results waits to be given back, and what went wrong; nothing where nothing does."""
-    if found.batches or found.failed:
-        waiting = plural(found.batches, "batch of results waits", "batches of results wait")
-        lead = [f"{waiting} to be given back, {plural(found.failed, 'batch', 'batches')} not taken whole."]
-        lead += [f"The last error: {line(found.error)}."] if found.error else []
+    if counts.batches or counts.failed:
+        waiting = format_count(counts.batches, "batch of results waits", "batches of results wait")
+        lead = [f"{waiting} to be given back, {format_count(counts.failed, 'batch', 'batches')} not taken whole."]
+        lead += [f"The last error: {to_line(counts.error)}."] if counts.error else []
         yield ReportSection("Giving back", lead=tuple(lead))
 
 
-def _time_words(seconds: float) -> str:
+def _format_duration(seconds: float) -> str:
     """A time in the largest unit of which it has two at least.
 
-    >>> _time_words(90), _time_words(4_000), _time_words(28_707_383)
+    >>> _format_duration(90), _format_duration(4_000), _format_duration(28_707_383)
     ('90 s', '67 min', '332 days')
     """
     for name, unit in (("days", 86_400), ("h", 3_600), ("min", 60)):
@@ -217,28 +227,28 @@ def _time_words(seconds: float) -> str:
     return f"{seconds:,.0f} s"
 
 
-def _traffic(found: TrafficStatus) -> ReportSection:
-    since = f" since {found.oldest[:16].replace('T', ' ')} UTC" if found.oldest else ""
+def _build_traffic_section(status: TrafficStatus) -> ReportSection:
+    since = f" since {status.oldest[:16].replace('T', ' ')} UTC" if status.oldest else ""
     lead = [
-        f"{plural(found.traces, 'trace')} in {plural(found.batches, 'raw batch', 'raw batches')}{since}, "
-        f"{found.bytes / 1e6:,.1f} MB."
+        f"{format_count(status.traces, 'trace')} in {format_count(status.batches, 'raw batch', 'raw batches')}{since}, "
+        f"{status.bytes / 1e6:,.1f} MB."
     ]
-    behind = f", the longest for {_time_words(found.behind)}" if found.behind >= 1 else ""
-    waiting = plural(found.waiting, "trace waits to be read", "traces wait to be read")
-    lead.append(f"{waiting}{behind}." if found.waiting else "All are read.")
-    if found.late:
-        lead.append(f"{plural(found.late, 'span')} came a day after the trace began: ignored.")
-    if found.judged:
-        left = f"; of {found.unlabelled:,} something makes no label" if found.unlabelled else ""
-        lead.append(f"People judged {plural(found.judged, 'trace')}{left}.")
-    projects = dict.fromkeys(day.project for day in found.days if day.project)
+    behind = f", the longest for {_format_duration(status.behind)}" if status.behind >= 1 else ""
+    waiting = format_count(status.waiting, "trace waits to be read", "traces wait to be read")
+    lead.append(f"{waiting}{behind}." if status.waiting else "All are read.")
+    if status.late:
+        lead.append(f"{format_count(status.late, 'span')} came a day after the trace began: ignored.")
+    if status.judged:
+        unlabeled_text = f"; of {status.unlabelled:,} something makes no label" if status.unlabelled else ""
+        lead.append(f"People judged {format_count(status.judged, 'trace')}{unlabeled_text}.")
+    projects = dict.fromkeys(day.project for day in status.days if day.project)
     lead += [
-        f"{line(name, MOST_ID)}: its sender names no service. Set OTEL_SERVICE_NAME where it runs."
+        f"{to_line(name, MAX_ID_CHARS)}: its sender names no service. Set OTEL_SERVICE_NAME where it runs."
         for name in projects
         if name.startswith(UNKNOWN)
     ]
-    words = [word for word in ORDER if any(word in day.outcomes for day in found.days)]
-    heads = (
+    words = [word for word in ORDER if any(word in day.outcomes for day in status.days)]
+    headers = (
         ReportColumn("day", whole=True),
         ReportColumn("project", fold=True),
         ReportColumn("run", whole=True),
@@ -248,26 +258,29 @@ def _traffic(found: TrafficStatus) -> ReportSection:
     rows = tuple(
         (
             day.day,
-            line(day.project, MOST_ID) or "not looked into",
-            _run(day.run_id),
+            to_line(day.project, MAX_ID_CHARS) or "not looked into",
+            _format_run(day.run_id),
             *(f"{day.outcomes[word]:,}" if word in day.outcomes else "–" for word in words),
             count_words(day.verdicts) or "–",
         )
-        for day in found.days
+        for day in status.days
     )
-    table = ReportTable(heads, rows) if rows else None
-    commands = (command("monitor", "traces"), command("monitor", "trace", found.unlabelled_trace or "ID"))
-    notes = older_counts((day.run_id, day.verdicts) for day in found.days)
+    table = ReportTable(headers, rows) if rows else None
+    commands = (
+        format_command("monitor", "traces"),
+        format_command("monitor", "trace", status.unlabelled_trace or "ID"),
+    )
+    notes = describe_older_counts((day.run_id, day.verdicts) for day in status.days)
     return ReportSection(Phrase("Traffic", "title"), "", tuple(lead), table, notes=notes, commands=commands)
 
 
-def _run(run_id: str) -> TableCell:
+def _format_run(run_id: str) -> TableCell:
     return Phrase(run_id, to=("run", run_id)) if run_id else "–"
 
 
-def _jobs(jobs: tuple[JobLine, ...]) -> ReportSection:
+def _build_jobs_section(jobs: tuple[JobLine, ...]) -> ReportSection:
     """What was done at which time, and what came of it."""
-    heads = (
+    headers = (
         ReportColumn("schedule", whole=True),
         ReportColumn("due (UTC)", whole=True),
         ReportColumn("outcome", whole=True),
@@ -278,15 +291,23 @@ def _jobs(jobs: tuple[JobLine, ...]) -> ReportSection:
     rows = []
     for job in jobs:
         word, tone = STATES[job.state]
-        if job.state == "running" and job.quiet > SILENT:
+        if job.state == "running" and job.quiet > SILENT_S:
             word, tone = "stopped", "unsure"
         if job.state == "running":
-            said = f"last sign of life {job.quiet:,.0f} s ago" + (f", attempt {job.attempts}" * (job.attempts > 1))
+            outcome_text = f"last sign of life {job.quiet:,.0f} s ago" + (
+                f", attempt {job.attempts}" * (job.attempts > 1)
+            )
         else:
-            unmet = [part.removeprefix("- ") for part in job.said.splitlines() if part.startswith("- ")]
-            said = " ".join(unmet) or job.said
-        said = f"{job.why}: {said}" if job.why else said
+            unmet = [
+                message_line.removeprefix("- ")
+                for message_line in job.said.splitlines()
+                if message_line.startswith("- ")
+            ]
+            outcome_text = " ".join(unmet) or job.said
+        outcome_text = f"{job.why}: {outcome_text}" if job.why else outcome_text
         took = "–" if word == "stopped" or job.state == "noted" else f"{job.seconds:,.0f} s"
         due = job.due[:16].replace("T", " ")
-        rows.append((safe(job.name), due, Phrase(word, tone), took, _run(job.run_id), safe(said)))
-    return ReportSection(Phrase("Schedules", "title"), "", table=ReportTable(heads, tuple(rows)))
+        rows.append(
+            (make_safe(job.name), due, Phrase(word, tone), took, _format_run(job.run_id), make_safe(outcome_text))
+        )
+    return ReportSection(Phrase("Schedules", "title"), "", table=ReportTable(headers, tuple(rows)))

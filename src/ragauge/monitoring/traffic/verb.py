@@ -11,57 +11,59 @@ from typing import TYPE_CHECKING
 
 from ragauge.core.errors import UnknownName, UsageError
 from ragauge.scores.results.traffic import JobLine, TraceList, TraceRow, TraceStory, TrafficDay, TrafficStatus
-from ragauge.verbs.result_base import Found
-from ragauge.verbs.sources import store_url
+from ragauge.verbs.result_base import ValueResult
+from ragauge.verbs.sources import resolve_store_url
 
 if TYPE_CHECKING:
     from ragauge.core.config.monitor import MonitorSection
     from ragauge.core.verdict import VerdictCounts
-    from ragauge.monitoring.replay.compute import Monitored
+    from ragauge.monitoring.replay.compute import MonitoringStatus
     from ragauge.rendering.sections import ReportSection
     from ragauge.scores.results.jobs import Job
     from ragauge.store.ledger import LedgerCount, LedgerLine
     from ragauge.store.returns import ReturnCounts
     from ragauge.store.store_access import Store
 
-SHOWN_JOBS = 3  # occurrences of each schedule
-RUNNING = "configuration that runs"  # what a server was started with is kept under it, as a job that was noted
+MAX_JOBS_PER_SCHEDULE = 3  # occurrences of each schedule
+RUNNING_CONFIG_JOB = (
+    "configuration that runs"  # what a server was started with is kept under it, as a job that was noted
+)
 
 
-class TraceResult(Found):
+class TraceResult(ValueResult):
     """What became of one trace, in every form."""
 
     found: TraceStory
 
-    def _sections(self) -> Iterable[ReportSection]:
-        from ragauge.monitoring.traffic.tables import trace_sections
+    def _build_sections(self) -> Iterable[ReportSection]:
+        from ragauge.monitoring.traffic.tables import build_trace_sections
 
-        return trace_sections(self.found)
+        return build_trace_sections(self.found)
 
 
-class TrafficResult(Found):
+class TrafficResult(ValueResult):
     """What came in and what became of it, in every form."""
 
     found: TrafficStatus
 
-    def _sections(self) -> Iterable[ReportSection]:
-        from ragauge.monitoring.traffic.tables import status_sections
+    def _build_sections(self) -> Iterable[ReportSection]:
+        from ragauge.monitoring.traffic.tables import build_status_sections
 
-        return status_sections(self.found)
+        return build_status_sections(self.found)
 
 
-class TraceListResult(Found):
+class TraceListResult(ValueResult):
     """Some traces, in every form."""
 
     found: TraceList
 
-    def _sections(self) -> Iterable[ReportSection]:
-        from ragauge.monitoring.traffic.tables import list_sections
+    def _build_sections(self) -> Iterable[ReportSection]:
+        from ragauge.monitoring.traffic.tables import build_list_sections
 
-        return list_sections(self.found)
+        return build_list_sections(self.found)
 
 
-def trace(trace_id: str, *, store: str | None = None) -> TraceResult:
+def find_trace(trace_id: str, *, store: str | None = None) -> TraceResult:
     """What became of a trace: scored, or why not.
 
     Args:
@@ -74,13 +76,15 @@ def trace(trace_id: str, *, store: str | None = None) -> TraceResult:
     """
     from ragauge.store.store_access import open_store
 
-    with open_store(store_url(store)) as opened:
-        meant = trace_id.strip()
-        plain = meant.replace("-", "").lower()
-        known = opened.inbox.trace(meant) or (opened.inbox.trace(plain) if len(plain) == 32 else None)
-        if known is None and (begun := _begun(opened, meant, plain)) is not None:
-            known = opened.inbox.trace(begun)
-        if known is None:
+    with open_store(resolve_store_url(store)) as opened_store:
+        stripped = trace_id.strip()
+        normalized = stripped.replace("-", "").lower()
+        stored_trace = opened_store.inbox.find_trace(stripped) or (
+            opened_store.inbox.find_trace(normalized) if len(normalized) == 32 else None
+        )
+        if stored_trace is None and (full_id := _find_unique_trace(opened_store, stripped, normalized)) is not None:
+            stored_trace = opened_store.inbox.find_trace(full_id)
+        if stored_trace is None:
             raise UnknownName(
                 "trace",
                 trace_id,
@@ -88,36 +92,38 @@ def trace(trace_id: str, *, store: str | None = None) -> TraceResult:
                 "Nothing of it has come in: look at the exporter's endpoint and its log, and at "
                 "ragauge monitor status.",
             )
-        line = opened.ledger.find(known.trace_id)
+        line = opened_store.ledger.find_line(stored_trace.trace_id)
         outcome, reason = ("waiting", "") if line is None else (line.outcome, line.reason)
         run_id = "" if line is None else line.run_id
         return TraceResult(
             TraceStory(
-                known.trace_id,
+                stored_trace.trace_id,
                 outcome,
                 reason,
                 "" if line is None else line.project,
-                _moment(known.first)[:10] if line is None else line.day,
+                _format_timestamp(stored_trace.first)[:10] if line is None else line.day,
                 run_id,
-                _name(opened, run_id),
-                tuple(opened.collecting.under(run_id, known.trace_id)) if _name(opened, run_id) else (),
+                _find_run_name(opened_store, run_id),
+                tuple(opened_store.collecting.list_query_ids(run_id, stored_trace.trace_id))
+                if _find_run_name(opened_store, run_id)
+                else (),
                 *((1.0, 1.0) if line is None else (line.weight, line.chance)),
-                len(known.batches),
-                _moment(known.first),
-                _moment(known.due) if known.due else "",
+                len(stored_trace.batches),
+                _format_timestamp(stored_trace.first),
+                _format_timestamp(stored_trace.due) if stored_trace.due else "",
                 tuple(line.people.splitlines()) if line is not None else (),
             )
         )
 
 
-def _begun(store: Store, *beginnings: str) -> str | None:
+def _find_unique_trace(store: Store, *beginnings: str) -> str | None:
     """The trace that one of these alone begins; None where there is none.
 
     Raises:
         UnknownName: several do.
     """
     for begins in filter(None, beginnings):
-        lines, n = store.ledger.page("", begins, limit=2)
+        lines, n = store.ledger.load_page("", begins, limit=2)
         if n == 1:
             return lines[0].trace_id
         if n:
@@ -125,7 +131,7 @@ def _begun(store: Store, *beginnings: str) -> str | None:
     return None
 
 
-def trace_list(*, outcome: str = "", limit: int = 20, store: str | None = None) -> TraceListResult:
+def list_traces(*, outcome: str = "", limit: int = 20, store: str | None = None) -> TraceListResult:
     """The newest traces, and what became of each.
 
     Args:
@@ -139,10 +145,10 @@ def trace_list(*, outcome: str = "", limit: int = 20, store: str | None = None) 
     """
     if limit < 1:
         raise UsageError(f"monitor traces: --limit must be at least 1, got {limit}.")
-    return TraceListResult(traces(outcome=outcome, limit=limit, store=store))
+    return TraceListResult(load_trace_page(outcome=outcome, limit=limit, store=store))
 
 
-def traces(
+def load_trace_page(
     *, outcome: str = "", begins: str = "", limit: int | None = 50, skip: int = 0, store: str | None = None
 ) -> TraceList:
     """A page of the ledger: what became of traces, the newest first.
@@ -159,26 +165,28 @@ def traces(
     """
     from ragauge.store.store_access import open_store
 
-    with open_store(store_url(store)) as opened:
+    with open_store(resolve_store_url(store)) as opened_store:
         outcomes: dict[str, int] = {}
-        for count in opened.ledger.counts():
+        for count in opened_store.ledger.counts():
             outcomes[count.outcome] = outcomes.get(count.outcome, 0) + count.n
         if outcome and outcome not in outcomes:
             raise UnknownName("outcome of a trace here", outcome, outcomes)
-        most = sum(outcomes.values()) if limit is None else limit
-        lines, matching = opened.ledger.page(outcome, begins.strip(), limit=most, skip=skip)
-        if not lines and (plain := begins.replace("-", "").strip().lower()) != begins:
-            lines, matching = opened.ledger.page(outcome, plain, limit=most, skip=skip)
-        there = {run_id for run_id in {line.run_id for line in lines} if _name(opened, run_id)}
-        came = opened.inbox.arrived([line.trace_id for line in lines])
+        max_rows = sum(outcomes.values()) if limit is None else limit
+        lines, matching = opened_store.ledger.load_page(outcome, begins.strip(), limit=max_rows, skip=skip)
+        if not lines and (normalized := begins.replace("-", "").strip().lower()) != begins:
+            lines, matching = opened_store.ledger.load_page(outcome, normalized, limit=max_rows, skip=skip)
+        stored_runs = {run_id for run_id in {line.run_id for line in lines} if _find_run_name(opened_store, run_id)}
+        came = opened_store.inbox.load_arrival_times([line.trace_id for line in lines])
         times = {trace_id: time.first for trace_id, time in came.items()}
-        rows = tuple(_row(opened, line, there, _moment(times.get(line.trace_id))) for line in lines)
+        rows = tuple(
+            _build_row(opened_store, line, stored_runs, _format_timestamp(times.get(line.trace_id))) for line in lines
+        )
         return TraceList(rows, matching, outcomes)
 
 
-def _row(store: Store, line: LedgerLine, there: Collection[str], at: str) -> TraceRow:
-    found = store.collecting.under(line.run_id, line.trace_id) if line.run_id in there else []
-    query_id = next(iter(found), "")
+def _build_row(store: Store, line: LedgerLine, stored_runs: Collection[str], arrived_at: str) -> TraceRow:
+    query_ids = store.collecting.list_query_ids(line.run_id, line.trace_id) if line.run_id in stored_runs else []
+    query_id = next(iter(query_ids), "")
     return TraceRow(
         line.trace_id,
         line.outcome,
@@ -188,12 +196,12 @@ def _row(store: Store, line: LedgerLine, there: Collection[str], at: str) -> Tra
         line.run_id,
         query_id,
         line.weight,
-        at,
+        arrived_at,
         store.runs.response(line.run_id, query_id)[0].query if query_id else "",
     )
 
 
-def _name(store: Store, run_id: str) -> str:
+def _find_run_name(store: Store, run_id: str) -> str:
     try:
         return store.runs.find(run_id).name if run_id else ""
     except UnknownName:
@@ -210,26 +218,26 @@ class MonitorStatus:
         returns: how giving back results stands.
     """
 
-    monitors: Monitored
+    monitors: MonitoringStatus
     traffic: TrafficStatus
     returns: ReturnCounts
 
 
-class MonitorStatusResult(Found):
+class MonitorStatusResult(ValueResult):
     """How the monitoring stands, in every form."""
 
     found: MonitorStatus
 
-    def _sections(self) -> Iterable[ReportSection]:
-        from ragauge.monitoring.alerts.tables import monitored_sections
-        from ragauge.monitoring.traffic.tables import returns_sections, status_sections
+    def _build_sections(self) -> Iterable[ReportSection]:
+        from ragauge.monitoring.alerts.tables import build_status_sections as build_monitor_sections
+        from ragauge.monitoring.traffic.tables import build_returns_sections, build_status_sections
 
-        yield from status_sections(self.found.traffic)
-        yield from returns_sections(self.found.returns)
-        yield from monitored_sections(self.found.monitors)
+        yield from build_status_sections(self.found.traffic)
+        yield from build_returns_sections(self.found.returns)
+        yield from build_monitor_sections(self.found.monitors)
 
 
-def monitor_status(*, config: Path | None = None, store: str | None = None) -> MonitorStatusResult:
+def build_monitor_status(*, config: Path | None = None, store: str | None = None) -> MonitorStatusResult:
     """What came in and what became of it, where monitors stand, and who shares the false alarms.
 
     Args:
@@ -239,16 +247,18 @@ def monitor_status(*, config: Path | None = None, store: str | None = None) -> M
     Raises:
         ConfigError: mistakes in the file; all of them are in the text.
     """
-    from ragauge.monitoring.alerts.verb import monitors
+    from ragauge.monitoring.alerts.verb import list_monitors
     from ragauge.store.store_access import open_store
 
-    with open_store(store_url(store)) as opened:
-        returns = opened.returns.counts()
-    found = monitors(config=config, store=store).found
-    return MonitorStatusResult(MonitorStatus(found, traffic(config=config, store=store).found, returns))
+    with open_store(resolve_store_url(store)) as opened_store:
+        returns = opened_store.returns.counts()
+    monitored = list_monitors(config=config, store=store).found
+    return MonitorStatusResult(
+        MonitorStatus(monitored, build_traffic_status(config=config, store=store).found, returns)
+    )
 
 
-def traffic(*, config: Path | None = None, store: str | None = None) -> TrafficResult:
+def build_traffic_status(*, config: Path | None = None, store: str | None = None) -> TrafficResult:
     """What came in, what waits, and what became of the traces of each project and day.
 
     Args:
@@ -259,41 +269,45 @@ def traffic(*, config: Path | None = None, store: str | None = None) -> TrafficR
     Raises:
         ConfigError: mistakes in the file; all of them are in the text.
     """
-    from ragauge.monitoring.replay.verb import section_of
+    from ragauge.monitoring.replay.verb import read_section
     from ragauge.store.store_access import open_store
 
-    with open_store(store_url(store)) as opened:
-        counts, found, people = opened.inbox.counts(), opened.ledger.counts(), opened.ledger.people()
-        jobs, runs = opened.jobs.latest(SHOWN_JOBS), opened.jobs.newest(RUNNING)
-        days = tuple(_days(opened, found))
-    now, section = time.time(), section_of(config)
-    outdated = _moment(runs.due) if runs is not None and runs.said != contents_of(section) else ""
+    with open_store(resolve_store_url(store)) as opened_store:
+        counts, ledger_counts, people = (
+            opened_store.inbox.counts(),
+            opened_store.ledger.counts(),
+            opened_store.ledger.people(),
+        )
+        jobs, runs = opened_store.jobs.list_latest(MAX_JOBS_PER_SCHEDULE), opened_store.jobs.newest(RUNNING_CONFIG_JOB)
+        days = tuple(_build_days(opened_store, ledger_counts))
+    now, section = time.time(), read_section(config)
+    outdated = _format_timestamp(runs.due) if runs is not None and runs.said != hash_section(section) else ""
     behind = max(0.0, time.time() - counts.since) if counts.since is not None else 0.0
     return TrafficResult(
         TrafficStatus(
             counts.batches,
             counts.bytes,
-            _moment(counts.oldest),
+            _format_timestamp(counts.oldest),
             counts.traces,
             counts.waiting,
             round(behind, 1),
             counts.late,
             days,
-            tuple(_job_lines(jobs, section, now)),
+            tuple(_build_job_lines(jobs, section, now)),
             *people,
             outdated,
         )
     )
 
 
-def contents_of(section: MonitorSection | None) -> str:
+def hash_section(section: MonitorSection | None) -> str:
     """A digest of all that a section monitor says; that of none is one too."""
-    from ragauge.core.identity import digest
+    from ragauge.core.identity import hash_json
 
-    return digest(None if section is None else section.model_dump(mode="json"))
+    return hash_json(None if section is None else section.model_dump(mode="json"))
 
 
-def note_running(config: Path | None, store: str) -> None:
+def save_running_config(config: Path | None, store: str) -> None:
     """Keeps which section monitor a server was started with, so that status sees where the file says another.
 
     Args:
@@ -303,52 +317,58 @@ def note_running(config: Path | None, store: str) -> None:
     Raises:
         ConfigError: mistakes in the file; all of them are in the text.
     """
-    from ragauge.monitoring.replay.verb import section_of
+    from ragauge.monitoring.replay.verb import read_section
     from ragauge.store.store_access import open_store
 
-    with open_store(store) as opened:
-        opened.jobs.note(RUNNING, time.time(), said=contents_of(section_of(config)))
+    with open_store(store) as opened_store:
+        opened_store.jobs.note(RUNNING_CONFIG_JOB, time.time(), message=hash_section(read_section(config)))
 
 
-def _days(store: Store, found: list[LedgerCount]) -> Iterable[TrafficDay]:
+def _build_days(store: Store, ledger_counts: list[LedgerCount]) -> Iterable[TrafficDay]:
     by_day: dict[tuple[str, str], list[LedgerCount]] = {}
-    for count in found:
+    for count in ledger_counts:
         by_day.setdefault((count.day, count.project), []).append(count)
     for (day, project), counts in by_day.items():
-        run_id = next((one.run_id for one in counts if one.run_id), "")
-        verdicts = _verdicts(store, run_id) if _name(store, run_id) else None
-        yield TrafficDay(day, project, {one.outcome: one.n for one in counts}, run_id, verdicts)
+        run_id = next((day_count.run_id for day_count in counts if day_count.run_id), "")
+        verdicts = _count_verdicts(store, run_id) if _find_run_name(store, run_id) else None
+        yield TrafficDay(day, project, {day_count.outcome: day_count.n for day_count in counts}, run_id, verdicts)
 
 
-def _verdicts(store: Store, run_id: str) -> VerdictCounts:
+def _count_verdicts(store: Store, run_id: str) -> VerdictCounts:
     """Counts of the verdicts on the responses of a run of traffic."""
-    from ragauge.engine.request_stream import count_verdicts, verdicts_of
+    from ragauge.engine.request_stream import count_verdicts, load_verdicts
 
-    def count() -> VerdictCounts:
-        verdicts = verdicts_of(store, [run_id])
-        return count_verdicts(verdicts, store.runs.order(run_id).numbers)
+    def count_stored() -> VerdictCounts:
+        verdicts = load_verdicts(store, [run_id])
+        return count_verdicts(verdicts, store.runs.load_order(run_id).numbers)
 
-    return store.of_run(run_id, "verdicts", count)
+    return store.cache_for_run(run_id, "verdicts", count_stored)
 
 
-def _job_lines(jobs: Sequence[Job], section: MonitorSection | None, now: float) -> Iterator[JobLine]:
+def _build_job_lines(jobs: Sequence[Job], section: MonitorSection | None, now: float) -> Iterator[JobLine]:
     """What was done at certain times, and of each schedule of the configuration when it is due next."""
-    from ragauge.monitoring.jobs.cron import next_due
+    from ragauge.monitoring.jobs.cron import find_next_due
 
     schedules = section.schedules if section is not None else ()
-    due = {one.name: next_due(one.cron, one.zone, now) for one in schedules if one.cron is not None}
-    yield from (JobLine(name, _moment(at), "noted", 0.0, 0.0, 0, "", "") for name, at in due.items())
-    named = {*due, *(job.name for job in jobs if job.state != "noted")}
+    due = {
+        schedule.name: find_next_due(schedule.cron, schedule.zone, now)
+        for schedule in schedules
+        if schedule.cron is not None
+    }
+    yield from (JobLine(name, _format_timestamp(due_at), "noted", 0.0, 0.0, 0, "", "") for name, due_at in due.items())
+    shown_names = {*due, *(job.name for job in jobs if job.state != "noted")}
     # what is noted with words is the state of a watched file
-    yield from (_line(job, now) for job in jobs if job.state != "noted" or not (job.said or job.name in named))
+    yield from (
+        _build_job_line(job, now) for job in jobs if job.state != "noted" or not (job.said or job.name in shown_names)
+    )
 
 
-def _line(job: Job, now: float) -> JobLine:
+def _build_job_line(job: Job, now: float) -> JobLine:
     running = job.ended is None
     until = now if job.ended is None else job.ended
     return JobLine(
         job.name,
-        _moment(job.due),
+        _format_timestamp(job.due),
         job.state,
         round(max(0.0, until - job.began), 1),
         round(max(0.0, now - job.beat), 1) if running else 0.0,
@@ -359,5 +379,5 @@ def _line(job: Job, now: float) -> JobLine:
     )
 
 
-def _moment(at: float | None) -> str:
-    return "" if at is None else datetime.fromtimestamp(at, UTC).isoformat(timespec="seconds")
+def _format_timestamp(timestamp: float | None) -> str:
+    return "" if timestamp is None else datetime.fromtimestamp(timestamp, UTC).isoformat(timespec="seconds")

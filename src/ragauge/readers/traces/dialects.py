@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 
 from ragauge.readers.traces import genai, haystack, langfuse, mlflow, openinference, openllmetry
 from ragauge.readers.traces.spans import TraceSpan
-from ragauge.readers.traces.step import Step, merged
+from ragauge.readers.traces.step import Step, merge_steps
 
 DIALECTS: Mapping[str, Callable[[TraceSpan], Step | None]] = {
     "OpenInference": openinference.read,
@@ -18,7 +18,7 @@ DIALECTS: Mapping[str, Callable[[TraceSpan], Step | None]] = {
 }
 
 
-def step_of(span: TraceSpan) -> Step | None:
+def read_step(span: TraceSpan) -> Step | None:
     """What a span says in all the dialects that it speaks; None where it speaks none."""
-    said = [step for read in DIALECTS.values() if (step := read(span)) is not None]
-    return merged(said) if len(said) > 1 else next(iter(said), None)
+    steps = [step for read in DIALECTS.values() if (step := read(span)) is not None]
+    return merge_steps(steps) if len(steps) > 1 else next(iter(steps), None)

@@ -6,7 +6,15 @@ from collections.abc import Mapping
 from typing import Any
 
 from ragauge.readers.traces.spans import TraceSpan
-from ragauge.readers.traces.step import Kind, Step, answered, asked, decoded, documents, speaks
+from ragauge.readers.traces.step import (
+    Kind,
+    Step,
+    decode_json,
+    find_answer,
+    find_query,
+    has_attribute_prefix,
+    parse_documents,
+)
 
 PARTS: Mapping[str, Kind] = {
     "Retriever": "retriever",
@@ -20,25 +28,28 @@ PARTS: Mapping[str, Kind] = {
 
 def read(span: TraceSpan) -> Step | None:
     """What the span says; None where it does not speak this dialect."""
-    said = span.attributes
-    if not speaks(said, "haystack."):
+    attributes = span.attributes
+    if not has_attribute_prefix(attributes, "haystack."):
         return None
-    component = str(said.get("haystack.component.type", ""))
-    kind: Kind = next((kind for part, kind in PARTS.items() if part in component), "chain")
+    component = str(attributes.get("haystack.component.type", ""))
+    kind: Kind = next((kind for type_name, kind in PARTS.items() if type_name in component), "chain")
     if not component:
         return Step(
             kind="chain",
-            query=asked(said.get("haystack.pipeline.input_data")),
-            answer=answered(said.get("haystack.pipeline.output_data")),
+            query=find_query(attributes.get("haystack.pipeline.input_data")),
+            answer=find_answer(attributes.get("haystack.pipeline.output_data")),
         )
-    sent, came = decoded(said.get("haystack.component.input")), decoded(said.get("haystack.component.output"))
-    found = kind in ("retriever", "reranker")
+    sent, came = (
+        decode_json(attributes.get("haystack.component.input")),
+        decode_json(attributes.get("haystack.component.output")),
+    )
+    is_search = kind in ("retriever", "reranker")
     return Step(
         kind=kind,
-        query=asked(sent),
-        documents=documents(came) if found else None,
-        before=documents(sent) if kind == "reranker" and _has_documents(sent) else None,
-        answer=answered(came) if kind == "llm" else None,
+        query=find_query(sent),
+        documents=parse_documents(came) if is_search else None,
+        before=parse_documents(sent) if kind == "reranker" and _has_documents(sent) else None,
+        answer=find_answer(came) if kind == "llm" else None,
     )
 
 

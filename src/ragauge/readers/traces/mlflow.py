@@ -7,7 +7,16 @@ from collections.abc import Mapping
 from typing import Any
 
 from ragauge.readers.traces.spans import TraceSpan
-from ragauge.readers.traces.step import Kind, Step, answered, asked, counts, documents, speaks, word
+from ragauge.readers.traces.step import (
+    Kind,
+    Step,
+    find_answer,
+    find_query,
+    has_attribute_prefix,
+    parse_documents,
+    parse_token_counts,
+    parse_word,
+)
 
 KINDS: Mapping[str, Kind] = {
     "RETRIEVER": "retriever",
@@ -26,25 +35,27 @@ KINDS: Mapping[str, Kind] = {
 
 def read(span: TraceSpan) -> Step | None:
     """What the span says; None where it does not speak this dialect."""
-    if not speaks(span.attributes, "mlflow."):
+    if not has_attribute_prefix(span.attributes, "mlflow."):
         return None
-    said = {name: _said(value) for name, value in span.attributes.items() if name.startswith("mlflow.")}
-    kind = KINDS.get(str(said.get("mlflow.spanType", "")).upper(), "chain")
-    found = kind in ("retriever", "reranker")
-    usage = said.get("mlflow.chat.tokenUsage")
+    attributes = {name: _decode_json(value) for name, value in span.attributes.items() if name.startswith("mlflow.")}
+    kind = KINDS.get(str(attributes.get("mlflow.spanType", "")).upper(), "chain")
+    is_search = kind in ("retriever", "reranker")
+    usage = attributes.get("mlflow.chat.tokenUsage")
     used = usage if isinstance(usage, Mapping) else {}
     return Step(
         kind=kind,
-        query=asked(said.get("mlflow.spanInputs")),
-        documents=documents(said.get("mlflow.spanOutputs")) if found else None,
-        answer=None if found else answered(said.get("mlflow.spanOutputs")),
-        model=word(said.get("mlflow.llm.model")),
-        tokens=counts(input=used.get("input_tokens"), output=used.get("output_tokens"), total=used.get("total_tokens")),
-        session=word(said.get("mlflow.trace.session")),
+        query=find_query(attributes.get("mlflow.spanInputs")),
+        documents=parse_documents(attributes.get("mlflow.spanOutputs")) if is_search else None,
+        answer=None if is_search else find_answer(attributes.get("mlflow.spanOutputs")),
+        model=parse_word(attributes.get("mlflow.llm.model")),
+        tokens=parse_token_counts(
+            input=used.get("input_tokens"), output=used.get("output_tokens"), total=used.get("total_tokens")
+        ),
+        session=parse_word(attributes.get("mlflow.trace.session")),
     )
 
 
-def _said(value: Any) -> Any:
+def _decode_json(value: Any) -> Any:
     try:
         return json.loads(value, strict=False) if isinstance(value, str) else value
     except (ValueError, RecursionError):

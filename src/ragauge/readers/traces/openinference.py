@@ -11,19 +11,19 @@ from ragauge.readers.traces.step import (
     Documents,
     Kind,
     Step,
-    answered,
-    asked,
-    counts,
-    decoded,
-    document,
-    documents,
-    first,
-    indexed,
-    last_asked,
-    named,
-    number,
-    outputs_of_tool,
-    word,
+    decode_json,
+    find_answer,
+    find_first_value,
+    find_last_user_text,
+    find_query,
+    parse_document,
+    parse_documents,
+    parse_number,
+    parse_token_counts,
+    parse_tool_documents,
+    parse_word,
+    read_indexed_objects,
+    select_scalars,
 )
 
 KINDS: Mapping[str, Kind] = {
@@ -41,74 +41,89 @@ KINDS: Mapping[str, Kind] = {
 
 def read(span: TraceSpan) -> Step | None:
     """What the span says; None where it does not speak this dialect."""
-    said = span.attributes
-    if "openinference.span.kind" not in said:
+    attributes = span.attributes
+    if "openinference.span.kind" not in attributes:
         return None
-    kind = KINDS.get(str(said["openinference.span.kind"]).upper(), "chain")
+    kind = KINDS.get(str(attributes["openinference.span.kind"]).upper(), "chain")
     if kind == "llm" and "PromptBuilder" in span.name:  # Haystack's, whose output is a prompt
         kind = "prompt"
-    found, before = None, None
+    result_documents, input_documents = None, None
     if kind == "retriever":
-        found = _retrieved(said)
+        result_documents = _read_retrieved(attributes)
     elif kind == "tool":
-        found = outputs_of_tool(said.get("output.value"))
+        result_documents = parse_tool_documents(attributes.get("output.value"))
     elif kind == "reranker":
-        found, before = _listed(said, "reranker.output_documents."), _listed(said, "reranker.input_documents.")
-    messages = [(one.get("message.role"), _content(one)) for one in indexed(said, "llm.input_messages.")]
+        result_documents, input_documents = (
+            _read_documents(attributes, "reranker.output_documents."),
+            _read_documents(attributes, "reranker.input_documents."),
+        )
+    messages = [
+        (message.get("message.role"), _get_content(message))
+        for message in read_indexed_objects(attributes, "llm.input_messages.")
+    ]
     return Step(
         kind=kind,
-        query=word(said.get("reranker.query")) or last_asked(messages) or asked(said.get("input.value")),
-        documents=found,
-        before=before,
-        answer=None if kind in ("retriever", "reranker") else _written(said),
-        model=word(first(said, "llm.model_name")),
-        tokens=counts(
-            input=said.get("llm.token_count.prompt"),
-            output=said.get("llm.token_count.completion"),
-            total=said.get("llm.token_count.total"),
+        query=parse_word(attributes.get("reranker.query"))
+        or find_last_user_text(messages)
+        or find_query(attributes.get("input.value")),
+        documents=result_documents,
+        before=input_documents,
+        answer=None if kind in ("retriever", "reranker") else _find_written_text(attributes),
+        model=parse_word(find_first_value(attributes, "llm.model_name")),
+        tokens=parse_token_counts(
+            input=attributes.get("llm.token_count.prompt"),
+            output=attributes.get("llm.token_count.completion"),
+            total=attributes.get("llm.token_count.total"),
         ),
-        cost=number(said.get("llm.cost.total")),
-        session=word(said.get("session.id")),
-        metadata=named(said.get("metadata")),
+        cost=parse_number(attributes.get("llm.cost.total")),
+        session=parse_word(attributes.get("session.id")),
+        metadata=select_scalars(attributes.get("metadata")),
     )
 
 
-def _written(said: Mapping[str, Any]) -> str | None:
-    texts = [_content(one) for one in indexed(said, "llm.output_messages.")]
-    seen = [text for text in texts if text]
-    return seen[-1] if seen else answered(said.get("output.value"))
+def _find_written_text(attributes: Mapping[str, Any]) -> str | None:
+    texts = [_get_content(message) for message in read_indexed_objects(attributes, "llm.output_messages.")]
+    non_blank = [text for text in texts if text]
+    return non_blank[-1] if non_blank else find_answer(attributes.get("output.value"))
 
 
-def _content(message: Mapping[str, Any]) -> str | None:
+def _get_content(message: Mapping[str, Any]) -> str | None:
     """The text of a message, whole or in parts."""
-    whole = message.get("message.content")
-    if isinstance(whole, str):
-        return whole
-    parts = [part.get("message_content.text") for part in indexed(message, "message.contents.")]
+    content = message.get("message.content")
+    if isinstance(content, str):
+        return content
+    parts = [part.get("message_content.text") for part in read_indexed_objects(message, "message.contents.")]
     return "\n".join(part for part in parts if isinstance(part, str)) or None
 
 
-def _listed(said: Mapping[str, Any], head: str) -> Documents | None:
+def _read_documents(attributes: Mapping[str, Any], head: str) -> Documents | None:
     """Documents that stand an attribute a value; None where there is none."""
-    rows = [{key.removeprefix("document."): value for key, value in one.items()} for one in indexed(said, head)]
-    found = [document(row) for row in rows]
-    return tuple(one for one in found if one is not None) if rows else None
+    rows = [
+        {key.removeprefix("document."): value for key, value in entry.items()}
+        for entry in read_indexed_objects(attributes, head)
+    ]
+    parsed = [parse_document(row) for row in rows]
+    return tuple(entry for entry in parsed if entry is not None) if rows else None
 
 
-def _retrieved(said: Mapping[str, Any]) -> Documents | None:
+def _read_retrieved(attributes: Mapping[str, Any]) -> Documents | None:
     """What a retriever found: the indexed documents, with the ids that LangChain's have in the output alone."""
-    found = _listed(said, "retrieval.documents.")
-    whole = documents(said.get("output.value"))
-    if found is None or found == REDACTED:
-        return _nothing(said) if whole is None else whole
-    if whole is None or whole == REDACTED or len(whole) != len(found):
-        return found
+    indexed_documents = _read_documents(attributes, "retrieval.documents.")
+    output_documents = parse_documents(attributes.get("output.value"))
+    if indexed_documents is None or indexed_documents == REDACTED:
+        return _read_unindexed_documents(attributes) if output_documents is None else output_documents
+    if output_documents is None or output_documents == REDACTED or len(output_documents) != len(indexed_documents):
+        return indexed_documents
     return tuple(
-        {**other, **one} if isinstance(one, Mapping) and isinstance(other, Mapping) else one
-        for one, other in zip(found, whole, strict=True)
+        {**other, **entry} if isinstance(entry, Mapping) and isinstance(other, Mapping) else entry
+        for entry, other in zip(indexed_documents, output_documents, strict=True)
     )
 
 
-def _nothing(said: Mapping[str, Any]) -> Documents | None:
+def _read_unindexed_documents(attributes: Mapping[str, Any]) -> Documents | None:
     """An empty list in the output is an empty retrieval; some write all documents as one JSON, which is read too."""
-    return () if decoded(said.get("output.value")) == [] else documents(said.get("retrieval.documents"))
+    return (
+        ()
+        if decode_json(attributes.get("output.value")) == []
+        else parse_documents(attributes.get("retrieval.documents"))
+    )

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from ragauge.core.response import REDACTED
 from ragauge.readers.traces.spans import TraceSpan
 from ragauge.readers.traces.step import Document, Kind
-from ragauge.readers.traces.tree import FINDING, Request
+from ragauge.readers.traces.tree import SEARCH_KINDS, Request
 from ragauge.readers.traces.verdicts import TraceVerdict
 
-NOWHERE = ""  # where verdicts stand of which nobody can tell which request of a trace they mean
+NO_REQUEST = ""  # where verdicts stand of which nobody can tell which request of a trace they mean
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,18 +31,22 @@ class PlacedVerdict:
     known: bool = True
 
     @property
-    def of_search(self) -> bool:
+    def is_of_search(self) -> bool:
         """Whether it is of a search or of what that found: what users think of it is nothing of the answer."""
-        return self.on in FINDING or self.on == "embedding" or self.passage is not None
+        return self.on in SEARCH_KINDS or self.on == "embedding" or self.passage is not None
 
 
-def thought(verdicts: Iterable[PlacedVerdict]) -> Iterator[TraceVerdict]:
+def select_user_verdicts(verdicts: Iterable[PlacedVerdict]) -> Iterator[TraceVerdict]:
     """Those that tell what users thought of the answer."""
-    users = (one for one in verdicts if one.verdict.of_user and one.verdict.scope != "session")
-    return (one.verdict for one in users if not one.of_search)
+    users = (
+        placed_verdict
+        for placed_verdict in verdicts
+        if placed_verdict.verdict.is_user_verdict and placed_verdict.verdict.scope != "session"
+    )
+    return (placed_verdict.verdict for placed_verdict in users if not placed_verdict.is_of_search)
 
 
-def within(root: TraceSpan, spans: Sequence[TraceSpan]) -> list[TraceSpan]:
+def select_subtree(root: TraceSpan, spans: Sequence[TraceSpan]) -> list[TraceSpan]:
     """A span and what is inside it."""
     inside, grown = {root.span_id}, 0
     while len(inside) > grown:
@@ -52,35 +56,39 @@ def within(root: TraceSpan, spans: Sequence[TraceSpan]) -> list[TraceSpan]:
 
 
 def placed(
-    found: Sequence[Request], spans: Sequence[TraceSpan], verdicts: Sequence[TraceVerdict]
+    trace_requests: Sequence[Request], spans: Sequence[TraceSpan], verdicts: Sequence[TraceVerdict]
 ) -> dict[str, list[PlacedVerdict]]:
     """Query id of a request -> what was said of it; under "" what is of none of several.
 
     Args:
-        found: the requests of a trace.
+        trace_requests: the requests of a trace.
         spans: of the trace.
         verdicts: of the trace, in any order; those of other traces are left out.
     """
-    if not verdicts or not found:
+    if not verdicts or not trace_requests:
         return {}
-    trace_id = found[0].root.trace_id
+    trace_id = trace_requests[0].root.trace_id
     holders = (
         {}
-        if len(found) == 1
-        else {span.span_id: request.query_id for request in found for span in within(request.root, spans)}
+        if len(trace_requests) == 1
+        else {
+            span.span_id: request.query_id for request in trace_requests for span in select_subtree(request.root, spans)
+        }
     )
-    there_are = {span.span_id for span in spans}
-    nodes = {node.span.span_id: node for request in found for node in request.nodes()}
+    span_ids = {span.span_id for span in spans}
+    nodes = {node.span.span_id: node for request in trace_requests for node in request.iterate_nodes()}
     out: dict[str, list[PlacedVerdict]] = {}
-    for one in verdicts:
-        if one.trace_id != trace_id:
+    for verdict in verdicts:
+        if verdict.trace_id != trace_id:
             continue
-        where = found[0].query_id if len(found) == 1 else holders.get(one.span_id, NOWHERE)
-        node = nodes.get(one.span_id) if one.scope == "span" else None
-        listed = node.step.documents if node is not None and node.step.kind in FINDING else None
-        there: Sequence[Document] = () if listed is None or listed == REDACTED else listed
-        place = one.position if one.position is not None or len(there) != 1 else 0
-        passage = there[place] if place is not None and place < len(there) else None
-        known = one.scope != "span" or one.span_id in there_are
-        out.setdefault(where, []).append(PlacedVerdict(one, "" if node is None else node.step.kind, passage, known))
+        where = trace_requests[0].query_id if len(trace_requests) == 1 else holders.get(verdict.span_id, NO_REQUEST)
+        node = nodes.get(verdict.span_id) if verdict.scope == "span" else None
+        node_documents = node.step.documents if node is not None and node.step.kind in SEARCH_KINDS else None
+        documents: Sequence[Document] = () if node_documents is None or node_documents == REDACTED else node_documents
+        index = verdict.position if verdict.position is not None or len(documents) != 1 else 0
+        passage = documents[index] if index is not None and index < len(documents) else None
+        is_known = verdict.scope != "span" or verdict.span_id in span_ids
+        out.setdefault(where, []).append(
+            PlacedVerdict(verdict, "" if node is None else node.step.kind, passage, is_known)
+        )
     return out

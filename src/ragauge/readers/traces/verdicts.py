@@ -11,14 +11,21 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from ragauge.core.response import BAD, GOOD, REDACTED, outcome_word
+from ragauge.core.response import BAD_OUTCOMES, GOOD_OUTCOMES, REDACTED, normalize_outcome
 from ragauge.readers.traces.spans import Event, Link, TraceSpan
-from ragauge.readers.traces.step import decoded, first, indexed, number, speaks, word
+from ragauge.readers.traces.step import (
+    decode_json,
+    find_first_value,
+    has_attribute_prefix,
+    parse_number,
+    parse_word,
+    read_indexed_objects,
+)
 
 RESULT_EVENT = "gen_ai.evaluation.result"
 Scope = Literal["span", "trace", "session"]
 # how the attributes of results begin, how the fields of one do, and what they are of
-HEADS: tuple[tuple[str, str, Scope], ...] = (
+RESULT_FORMS: tuple[tuple[str, str, Scope], ...] = (
     ("annotations.", "annotation.", "span"),
     ("evaluations.", "evaluation.", "span"),
     ("trace.annotations.", "annotation.", "trace"),
@@ -26,7 +33,7 @@ HEADS: tuple[tuple[str, str, Scope], ...] = (
     ("session.annotations.", "annotation.", "session"),
     ("session.evaluations.", "evaluation.", "session"),
 )
-BEGIN = tuple(head for head, _, _ in HEADS)
+RESULT_PREFIXES = tuple(head for head, _, _ in RESULT_FORMS)
 EVENT = "gen_ai.evaluation."
 # an event's attributes, which the conventions leave open: as proposed for them, and OpenInference's names kept
 EVENT_KIND = (
@@ -36,7 +43,7 @@ EVENT_KIND = (
     "evaluation.annotator_kind",
     "annotation.annotator_kind",
 )
-EVENT_WHO = (
+EVENT_ANNOTATOR_KEYS = (
     f"{EVENT}evaluator.id",
     f"{EVENT}identifier",
     "identifier",
@@ -45,13 +52,15 @@ EVENT_WHO = (
 )
 EVENT_NOTES = (f"{EVENT}metadata", "evaluation.metadata", "annotation.metadata", "metadata")
 # who an annotator is, and which passage is meant, among the metadata of a result
-WHO = ("annotator", "annotator_id", "annotator_name", "reviewer", "user_id", "user", "user_email", "email")
-POSITION, DOC_ID = ("document_position",), ("document_id", "doc_id", "document.id")
+ANNOTATOR_KEYS = ("annotator", "annotator_id", "annotator_name", "reviewer", "user_id", "user", "user_email", "email")
+POSITION_KEYS, DOC_ID_KEYS = ("document_position",), ("document_id", "doc_id", "document.id")
 HUMAN = "HUMAN"
-LONGEST_WHO = 200  # characters
+MAX_ANNOTATOR_CHARS = 200  # characters
 # names of what users say; of an answer's correctness models speak too
-OF_USERS = re.compile(r"(user|end_user|human|customer)?[_-]?(feedback|thumbs?)([_-](feedback|rating|up_down))?")
-OF_ANYBODY = re.compile(r"((user|human|answer|response)[_-])?correct(ness)?")
+USER_VERDICT_NAME = re.compile(
+    r"(user|end_user|human|customer)?[_-]?(feedback|thumbs?)([_-](feedback|rating|up_down))?"
+)
+ANYBODY_VERDICT_NAME = re.compile(r"((user|human|answer|response)[_-])?correct(ness)?")
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,133 +98,135 @@ class TraceVerdict:
     guideline: str = ""
 
     @property
-    def of_user(self) -> bool:
+    def is_user_verdict(self) -> bool:
         """Whether it is what a user thought of the answer; such is the outcome of the request."""
-        named = outcome_word(self.name)
-        by_anybody = OF_ANYBODY.fullmatch(named) is not None and self.kind == HUMAN
-        return by_anybody or (self.kind in ("", HUMAN) and OF_USERS.fullmatch(named) is not None)
+        normalized_name = normalize_outcome(self.name)
+        by_anybody = ANYBODY_VERDICT_NAME.fullmatch(normalized_name) is not None and self.kind == HUMAN
+        return by_anybody or (self.kind in ("", HUMAN) and USER_VERDICT_NAME.fullmatch(normalized_name) is not None)
 
     @property
-    def of_people(self) -> bool:
+    def is_human(self) -> bool:
         """Whether a person said it."""
-        return self.kind == HUMAN or self.of_user
+        return self.kind == HUMAN or self.is_user_verdict
 
     @property
     def value(self) -> float | bool | str | None:
         """Its label where that says good or bad, else its score, else the label whatever it says."""
-        if self.label is not None and outcome_word(self.label) in GOOD | BAD:
+        if self.label is not None and normalize_outcome(self.label) in GOOD_OUTCOMES | BAD_OUTCOMES:
             return self.label
         return self.label if self.score is None else self.score
 
 
-def outcome_of(
-    verdicts: Iterable[TraceVerdict], before: Mapping[str, float | bool | str] | None = None
+def collect_outcomes(
+    verdicts: Iterable[TraceVerdict], previous: Mapping[str, float | bool | str] | None = None
 ) -> dict[str, float | bool | str]:
     """What users said of a request, by name; of several under one name a bad one counts.
 
     Args:
         verdicts: of the request.
-        before: what they had said so far.
+        previous: what they had said so far.
 
     >>> said = [TraceVerdict("", "", "user_feedback", one, kind="HUMAN") for one in ("thumbs-down", "thumbs-up")]
-    >>> outcome_of([*said, TraceVerdict("", "", "hallucination", "factual", kind="LLM")])
+    >>> collect_outcomes([*said, TraceVerdict("", "", "hallucination", "factual", kind="LLM")])
     {'user_feedback': 'thumbs-down'}
     """
-    found = dict(before or {})
-    for one in verdicts:
+    outcomes = dict(previous or {})
+    for verdict in verdicts:
         if (
-            one.of_user
-            and one.value is not None
-            and (one.name not in found or outcome_word(one.value) in (*BAD, "0.0", "-1.0"))
+            verdict.is_user_verdict
+            and verdict.value is not None
+            and (verdict.name not in outcomes or normalize_outcome(verdict.value) in (*BAD_OUTCOMES, "0.0", "-1.0"))
         ):
-            found[one.name] = one.value
-    return found
+            outcomes[verdict.name] = verdict.value
+    return outcomes
 
 
-def judged_by(span: TraceSpan) -> Link | None:
+def find_judged_span(span: TraceSpan) -> Link | None:
     """The span that a judge's own span is about: the one that it links to; None of any other span."""
     kind = str(span.attributes.get("openinference.span.kind", "")).upper()
     return span.links[0] if kind == "EVALUATOR" and len(span.links) == 1 else None
 
 
-def verdicts_of(span: TraceSpan) -> Iterator[TraceVerdict]:
+def read_verdicts(span: TraceSpan) -> Iterator[TraceVerdict]:
     """What a span says of itself, or of the one that it links to as a judge."""
-    said = span.attributes
+    attributes = span.attributes
     results = [event for event in span.events if event.name == RESULT_EVENT]
-    if not results and not speaks(said, *BEGIN):
+    if not results and not has_attribute_prefix(attributes, *RESULT_PREFIXES):
         return
-    link = judged_by(span)
+    link = find_judged_span(span)
     trace_id, span_id = (span.trace_id, span.span_id) if link is None else (link.trace_id, link.span_id)
-    for head, field, scope in HEADS:
-        for one in indexed(said, head):
-            own = {key.removeprefix(field): value for key, value in one.items() if key.startswith(field)}
-            name = _label(own.get("name"))
+    for head, field, scope in RESULT_FORMS:
+        for entry in read_indexed_objects(attributes, head):
+            result = {key.removeprefix(field): value for key, value in entry.items() if key.startswith(field)}
+            name = _parse_label(result.get("name"))
             if name is None:
                 continue
             yield TraceVerdict(
                 trace_id,
                 span_id,
                 name,
-                _label(own.get("label")),
-                _score(own.get("score")),
-                _kind(own),
+                _parse_label(result.get("label")),
+                _parse_score(result.get("score")),
+                _get_kind(result),
                 at=span.end or span.start,
                 source=span.trace_id,
                 scope=scope,
-                **_noted(own.get("metadata"), own.get("identifier")),
+                **_read_annotator_fields(result.get("metadata"), result.get("identifier")),
             )
     for event in results:
-        yield from verdicts_of_event(Link(trace_id, span_id), event, span.trace_id, span.end or span.start)
+        yield from read_event_verdicts(Link(trace_id, span_id), event, span.trace_id, span.end or span.start)
 
 
-def verdicts_of_event(of: Link, event: Event, source: str, at: int = 0) -> Iterator[TraceVerdict]:
+def read_event_verdicts(target: Link, event: Event, source: str, timestamp: int = 0) -> Iterator[TraceVerdict]:
     """What an event says of a span; nothing where it is of another kind.
 
     Args:
-        of: the span.
+        target: the span.
         event: of the GenAI conventions.
         source: the trace that it came with.
-        at: when, where the event does not say; nanoseconds since 1970.
+        timestamp: when, where the event does not say; nanoseconds since 1970.
     """
-    said = event.attributes
-    name = _label(said.get(f"{EVENT}name"))
+    attributes = event.attributes
+    name = _parse_label(attributes.get(f"{EVENT}name"))
     if event.name != RESULT_EVENT or name is None:
         return
     yield TraceVerdict(
-        of.trace_id,
-        of.span_id,
+        target.trace_id,
+        target.span_id,
         name,
-        _label(said.get(f"{EVENT}score.label")),
-        _score(said.get(f"{EVENT}score.value")),
-        str(first(said, *EVENT_KIND) or "").upper(),
-        at=event.at or at,
+        _parse_label(attributes.get(f"{EVENT}score.label")),
+        _parse_score(attributes.get(f"{EVENT}score.value")),
+        str(find_first_value(attributes, *EVENT_KIND) or "").upper(),
+        at=event.at or timestamp,
         source=source,
-        **_noted(first(said, *EVENT_NOTES), first(said, *EVENT_WHO)),
+        **_read_annotator_fields(
+            find_first_value(attributes, *EVENT_NOTES), find_first_value(attributes, *EVENT_ANNOTATOR_KEYS)
+        ),
     )
 
 
-def _kind(own: Mapping[str, Any]) -> str:
-    return str(own.get("annotator_kind") or "").upper()
+def _get_kind(result: Mapping[str, Any]) -> str:
+    return str(result.get("annotator_kind") or "").upper()
 
 
-def _label(value: Any) -> str | None:
-    found = word(value)
-    return None if found == REDACTED else found
+def _parse_label(value: Any) -> str | None:
+    text = parse_word(value)
+    return None if text == REDACTED else text
 
 
-def _score(value: Any) -> float | bool | None:
-    return value if isinstance(value, bool) else number(value)
+def _parse_score(value: Any) -> float | bool | None:
+    return value if isinstance(value, bool) else parse_number(value)
 
 
-def _noted(metadata: Any, identifier: Any) -> dict[str, Any]:
+def _read_annotator_fields(metadata: Any, identifier: Any) -> dict[str, Any]:
     """Who said it, of which passage and by which instructions; who goes by the metadata before the identifier."""
-    given = decoded(metadata)
-    notes = given if isinstance(given, Mapping) else {}
-    who = word(first(notes, *WHO)) or word(identifier)
-    position = number(first(notes, *POSITION))
+    decoded_metadata = decode_json(metadata)
+    notes = decoded_metadata if isinstance(decoded_metadata, Mapping) else {}
+    who = parse_word(find_first_value(notes, *ANNOTATOR_KEYS)) or parse_word(identifier)
+    position = parse_number(find_first_value(notes, *POSITION_KEYS))
     return {
-        "who": "" if who is None or who == REDACTED else who[:LONGEST_WHO],
+        "who": "" if who is None or who == REDACTED else who[:MAX_ANNOTATOR_CHARS],
         "position": int(position) if position is not None and position >= 0 and position.is_integer() else None,
-        "doc_id": word(first(notes, *DOC_ID)) or "",
-        "guideline": word(notes.get("guideline")) or "",
+        "doc_id": parse_word(find_first_value(notes, *DOC_ID_KEYS)) or "",
+        "guideline": parse_word(notes.get("guideline")) or "",
     }

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from ragauge.rendering.charts.svg import ROW, colour, data, draw, linked, names_axis
-from ragauge.rendering.words import line
+from ragauge.rendering.charts.svg import ROW_HEIGHT_PX, build_data, build_name_axis, draw_chart, encode_link, get_color
+from ragauge.rendering.words import to_line
 
 HUES = {"worse": "bad", "better": "good", "changed": "warn"}
 SHAPES = {"bad": "triangle-down", "good": "triangle-up", "warn": "diamond", "soft": "circle"}
@@ -44,34 +44,34 @@ class ForestRow:
         return self.far or (self.low, self.high)
 
 
-def forest(shown: Sequence[ForestRow], title: str, *, percent: bool = False) -> str:
+def draw_forest(forest_rows: Sequence[ForestRow], title: str, *, percent: bool = False) -> str:
     """The plot; "" for no row. A change is a filled mark (▲ better, ▼ worse), anything else an open one.
 
     Args:
-        shown: from the top.
+        forest_rows: from the top.
         title: of the axis.
         percent: differences are shares of what an amount was.
     """
-    if not shown:
+    if not forest_rows:
         return ""
     import altair as alt
 
-    most = max(abs(end) for row in shown for end in (*row.ends, row.low, row.high))
-    end = next((limit for limit in SCALES if most <= limit), most)
+    greatest = max(abs(end) for row in forest_rows for end in (*row.ends, row.low, row.high))
+    end = next((limit for limit in SCALES if greatest <= limit), greatest)
     rows = [
         {
-            "name": line(row.name, 60),
+            "name": to_line(row.name, 60),
             "mean": row.mean,
             "low": row.low,
             "high": row.high,
             "link": row.link,
             "far_low": row.ends[0],
             "far_high": row.ends[1],
-            "says": line(row.says, 300),
+            "says": to_line(row.says, 300),
             "hue": HUES.get(row.verdict, "soft"),
             "place": index,
         }
-        for index, row in enumerate(shown)
+        for index, row in enumerate(forest_rows)
     ]
     scale = alt.Scale(domain=[-end, end], nice=False)
     axis = alt.Axis(
@@ -80,15 +80,15 @@ def forest(shown: Sequence[ForestRow], title: str, *, percent: bool = False) -> 
         format="+.0%" if percent else "+.2~f",
         labelExpr="datum.value == 0 ? '0' : datum.label",
     )
-    hues = alt.Scale(domain=list(SHAPES), range=[colour(shape) for shape in SHAPES])
+    hues = alt.Scale(domain=list(SHAPES), range=[get_color(shape) for shape in SHAPES])
     shapes = alt.Scale(domain=list(SHAPES), range=list(SHAPES.values()))
-    base = alt.Chart(data(rows)).encode(
-        y=alt.Y("name:N", sort=None, axis=names_axis(220)), description="says:N", **linked(rows)
+    base = alt.Chart(build_data(rows)).encode(
+        y=alt.Y("name:N", sort=None, axis=build_name_axis(220)), description="says:N", **encode_link(rows)
     )
     x = alt.X("mean:Q", scale=scale, axis=axis)
     zero = (
-        alt.Chart(data([{"at": 0.0}]))
-        .mark_rule(stroke=colour("soft"), strokeDash=[3, 3])
+        alt.Chart(build_data([{"at": 0.0}]))
+        .mark_rule(stroke=get_color("soft"), strokeDash=[3, 3])
         .encode(x=alt.X("at:Q", scale=scale, axis=axis))
     )
     reach = base.mark_rule(strokeWidth=2.5, opacity=0.75).encode(
@@ -102,4 +102,7 @@ def forest(shown: Sequence[ForestRow], title: str, *, percent: bool = False) -> 
     mark = base.mark_point(size=80, filled=True, stroke=None).encode(
         x=x, fill=alt.Fill("hue:N", scale=hues, legend=None), shape=alt.Shape("hue:N", scale=shapes, legend=None)
     )
-    return draw(alt.layer(zero, *([behind] if any(row.far for row in shown) else []), reach, mark), ROW * len(rows))
+    return draw_chart(
+        alt.layer(zero, *([behind] if any(row.far for row in forest_rows) else []), reach, mark),
+        ROW_HEIGHT_PX * len(rows),
+    )

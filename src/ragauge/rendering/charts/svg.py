@@ -10,13 +10,13 @@ from contextvars import ContextVar
 from functools import cache
 from typing import TYPE_CHECKING, Any, Protocol
 
-from ragauge.rendering.words import safe
+from ragauge.rendering.words import make_safe
 
 if TYPE_CHECKING:
     import altair as alt
 
-WIDTH = 400  # of a chart with its axes: a phone shows it at nine tenths, a desktop two in a row
-ROW = 25
+CHART_WIDTH_PX = 400  # of a chart with its axes: a phone shows it at nine tenths, a desktop two in a row
+ROW_HEIGHT_PX = 25
 FONT = "Arial, Helvetica, 'Liberation Sans', sans-serif"  # of one width everywhere, so that no label is cut
 BASE = "https://vega.github.io/vega-datasets/"  # what the renderer puts before a relative link
 
@@ -32,50 +32,52 @@ _LINK = re.compile(
 _CLIP = re.compile(r'(id="|url\(#)clip(\d+)')
 _MARK = re.compile("<!--chart ([0-9a-f]{64})-->")  # of text from data, every < is escaped
 _WAITING: ContextVar[dict[str, Mapping[str, Any]] | None] = ContextVar("charts that a page waits for", default=None)
-FORM = 1  # of the text that is made of the renderer's; another one is drawn anew
+FORMAT_VERSION = 1  # of the text that is made of the renderer's; another one is drawn anew
 _EMPTY = re.compile(r'<path class="(?:background|foreground)"[^<>]*/>')
 
 
-def data(rows: Sequence[Mapping[str, Any]]) -> Any:
+def build_data(rows: Sequence[Mapping[str, Any]]) -> Any:
     """Rows as a chart's data; what a chart cannot hold of a text is replaced."""
     import altair as alt
 
-    values = [{key: safe(value) if isinstance(value, str) else value for key, value in row.items()} for row in rows]
+    values = [
+        {key: make_safe(value) if isinstance(value, str) else value for key, value in row.items()} for row in rows
+    ]
     return alt.Data(values=values)  # type: ignore[no-untyped-call]
 
 
-def linked(rows: Sequence[Mapping[str, Any]], field: str = "link") -> dict[str, Any]:
+def encode_link(rows: Sequence[Mapping[str, Any]], field: str = "link") -> dict[str, Any]:
     """The encoding that makes marks links to what a field of each row says, where any leads anywhere."""
     return {"href": f"{field}:N"} if any(row[field] for row in rows) else {}
 
 
-def colour(name: str) -> str:
+def get_color(name: str) -> str:
     """A colour of the page's style sheet, which has one for light and one for dark."""
     return f"var(--{name})"
 
 
-def number_axis(title: str | None, most: float, *, grid: bool = True) -> alt.Axis:
+def build_count_axis(title: str | None, max_value: float, *, grid: bool = True) -> alt.Axis:
     """An axis of counts: whole numbers only."""
     import altair as alt
 
-    return alt.Axis(title=title, tickCount=max(1, min(int(most), 5)), format="d", tickMinStep=1, grid=grid)
+    return alt.Axis(title=title, tickCount=max(1, min(int(max_value), 5)), format="d", tickMinStep=1, grid=grid)
 
 
-def share_axis(title: str | None = None) -> alt.Axis:
+def build_share_axis(title: str | None = None) -> alt.Axis:
     """An axis from 0 to 1."""
     import altair as alt
 
     return alt.Axis(title=title, values=[0, 0.25, 0.5, 0.75, 1], format=".2~f")
 
 
-def names_axis(most: int = 170) -> alt.Axis:
+def build_name_axis(max_width: int = 170) -> alt.Axis:
     """An axis of names."""
     import altair as alt
 
-    return alt.Axis(title=None, labelLimit=most, ticks=False, domain=False, labelPadding=8)
+    return alt.Axis(title=None, labelLimit=max_width, ticks=False, domain=False, labelPadding=8)
 
 
-def draw(chart: alt.Chart | alt.LayerChart | alt.FacetChart, height: int, width: int = WIDTH) -> str:
+def draw_chart(chart: alt.Chart | alt.LayerChart | alt.FacetChart, height: int, width: int = CHART_WIDTH_PX) -> str:
     """The chart as SVG for the inside of a page.
 
     Links lead to an id of the page, or to an address of the server that serves it; a mark's description becomes its
@@ -85,86 +87,88 @@ def draw(chart: alt.Chart | alt.LayerChart | alt.FacetChart, height: int, width:
 
     sized = chart.properties(width=width, height=height, autosize=alt.AutoSizeParams(type="fit-x", contains="padding"))
     spec: dict[str, Any] = sized.to_dict(validate=False)
-    spec["config"] = style()
-    return rendered(spec)
+    spec["config"] = build_style()
+    return render_spec(spec)
 
 
-class ChartKeeper(Protocol):
+class ChartStore(Protocol):
     """Where charts are kept that were drawn before."""
 
     def read(self, digests: Iterable[bytes]) -> Mapping[bytes, str]:
         """Digest -> SVG, of those that are kept."""
 
-    def keep(self, drawn: Mapping[bytes, str]) -> None:
+    def save(self, drawn: Mapping[bytes, str]) -> None:
         """Keeps charts by their digests."""
 
 
-def rendered(spec: Mapping[str, Any]) -> str:
-    """The SVG of a specification; while a page is made `with_kept_charts`, a mark in its place.
+def render_spec(spec: Mapping[str, Any]) -> str:
+    """The SVG of a specification; while a page is made `render_with_cache`, a mark in its place.
 
     Its ids are made of the specification's digest: the same specification gives the same text, and two charts of one
     page share no id, whichever process drew them.
     """
     text = json.dumps(spec, sort_keys=True, default=str)
-    digest = hashlib.sha256(f"{FORM} {_renderer()} {text}".encode("utf-8", "surrogatepass")).hexdigest()
+    digest = hashlib.sha256(
+        f"{FORMAT_VERSION} {_get_renderer_version()} {text}".encode("utf-8", "surrogatepass")
+    ).hexdigest()
     waiting = _WAITING.get()
     if waiting is None:
-        return _drawn(spec, digest)
+        return _draw_svg(spec, digest)
     waiting[digest] = spec
     return f"<!--chart {digest}-->"
 
 
-def with_kept_charts(keeper: ChartKeeper, page: Callable[[], str]) -> str:
+def render_with_cache(chart_store: ChartStore, make_page: Callable[[], str]) -> str:
     """A page whose charts are taken from where they are kept; those that are not there are drawn, and kept.
 
     Args:
-        keeper: asked once for all charts of the page, and given the new ones together.
-        page: makes the page.
+        chart_store: asked once for all charts of the page, and given the new ones together.
+        make_page: makes the page.
     """
     waiting: dict[str, Mapping[str, Any]] = {}
-    before = _WAITING.set(waiting)
+    token = _WAITING.set(waiting)
     try:
-        text = page()
+        text = make_page()
     finally:
-        _WAITING.reset(before)
+        _WAITING.reset(token)
     if not waiting:
         return text
-    found = {digest.hex(): svg for digest, svg in keeper.read(map(bytes.fromhex, waiting)).items()}
-    new = {digest: _drawn(spec, digest) for digest, spec in waiting.items() if digest not in found}
+    cached = {digest.hex(): svg for digest, svg in chart_store.read(map(bytes.fromhex, waiting)).items()}
+    new = {digest: _draw_svg(spec, digest) for digest, spec in waiting.items() if digest not in cached}
     if new:
-        keeper.keep({bytes.fromhex(digest): svg for digest, svg in new.items()})
-    svgs = found | new
+        chart_store.save({bytes.fromhex(digest): svg for digest, svg in new.items()})
+    svgs = cached | new
     return _MARK.sub(lambda mark: svgs[mark[1]], text)
 
 
-def _drawn(spec: Mapping[str, Any], digest: str) -> str:
+def _draw_svg(spec: Mapping[str, Any], digest: str) -> str:
     import vl_convert
 
-    svg = inside(vl_convert.vegalite_to_svg(dict(spec)))
+    svg = clean_svg(vl_convert.vegalite_to_svg(dict(spec)))
     numbers: dict[str, int] = {}  # the renderer counts on from chart to chart
 
-    def own(found: re.Match[str]) -> str:
-        return f"{found[1]}clip-{digest[:12]}-{numbers.setdefault(found[2], len(numbers))}"
+    def replace_clip(match: re.Match[str]) -> str:
+        return f"{match[1]}clip-{digest[:12]}-{numbers.setdefault(match[2], len(numbers))}"
 
-    return _TAG.sub(lambda tag: _CLIP.sub(own, tag[0]), svg)
+    return _TAG.sub(lambda tag: _CLIP.sub(replace_clip, tag[0]), svg)
 
 
 @cache
-def _renderer() -> str:
+def _get_renderer_version() -> str:
     """Version of what draws."""
     from importlib.metadata import version
 
     return version("vl-convert-python")
 
 
-def style() -> dict[str, Any]:
+def build_style() -> dict[str, Any]:
     """The look of all charts."""
     axis = {
         "labelColor": "currentColor",
         "titleColor": "currentColor",
-        "domainColor": colour("line"),
-        "tickColor": colour("line"),
-        "gridColor": colour("line"),
+        "domainColor": get_color("line"),
+        "tickColor": get_color("line"),
+        "gridColor": get_color("line"),
         "labelFont": FONT,
         "titleFont": FONT,
         "labelFontSize": 12,
@@ -178,17 +182,17 @@ def style() -> dict[str, Any]:
         "axis": axis,
         "view": {"stroke": None},
         "text": {"font": FONT, "fontSize": 12, "fill": "currentColor"},
-        "bar": {"fill": colour("bar")},
+        "bar": {"fill": get_color("bar")},
         "customFormatTypes": False,
     }
 
 
-def inside(svg: str) -> str:
+def clean_svg(svg: str) -> str:
     """An SVG of the renderer made fit for the inside of a page.
 
     Fonts are named once, in the style sheet.
 
-    >>> inside('<svg class="marks"><path class="background" d="M0"/><text fill="#000">a" role="b"</text></svg>')
+    >>> clean_svg('<svg class="marks"><path class="background" d="M0"/><text fill="#000">a" role="b"</text></svg>')
     '<svg><text>a" role="b"</text></svg>'
     """
     svg = _LINK.sub(r'<a href="\1" tabindex="-1"><title>\3</title>\2', _EMPTY.sub("", svg))

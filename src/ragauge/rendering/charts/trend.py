@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from ragauge.rendering.charts.svg import colour, data, draw, linked
-from ragauge.rendering.words import line
+from ragauge.rendering.charts.svg import build_data, draw_chart, encode_link, get_color
+from ragauge.rendering.words import to_line
 
 HEIGHT = 200
-MOST_RUNS = 60  # drawn, the newest
+MAX_RUNS = 60  # drawn, the newest
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,17 +37,17 @@ class TrendPoint:
     says: str
 
 
-def trend(points: Sequence[TrendPoint]) -> str:
+def draw_trend(points: Sequence[TrendPoint]) -> str:
     """The points from the oldest to the newest as SVG; "" where there are fewer than two."""
     import altair as alt
 
-    drawn = points[-MOST_RUNS:]
-    if len(drawn) < 2:
+    recent_points = points[-MAX_RUNS:]
+    if len(recent_points) < 2:
         return ""
     rows = [
         {
-            "at": place,
-            "name": line(point.name, 20),
+            "at": index,
+            "name": to_line(point.name, 20),
             "mean": point.mean,
             "low": point.low,
             "high": point.high,
@@ -56,34 +56,35 @@ def trend(points: Sequence[TrendPoint]) -> str:
             "link": point.link,
             "says": point.says,
         }
-        for place, point in enumerate(drawn)
+        for index, point in enumerate(recent_points)
     ]
-    names = " : ".join(f'datum.value == {row["at"]} ? "{place + 1}"' for place, row in enumerate(rows))
-    places = [float(place) for place in range(len(rows))]
-    axis = alt.Axis(title="run, the newest at the right", values=places, labelExpr=f'{names} : ""', grid=False)
+    names = " : ".join(f'datum.value == {row["at"]} ? "{index + 1}"' for index, row in enumerate(rows))
+    indices = [float(index) for index in range(len(rows))]
+    axis = alt.Axis(title="run, the newest at the right", values=indices, labelExpr=f'{names} : ""', grid=False)
     x = alt.X("at:Q", axis=axis, scale=alt.Scale(domain=[-0.5, len(rows) - 0.5], nice=False))
     scale = alt.Scale(zero=False, nice=True, padding=6)
-    base = alt.Chart(data(rows))
-    intervals = base.mark_rule(strokeWidth=4, opacity=0.3, stroke=colour("accent")).encode(
+    base = alt.Chart(build_data(rows))
+    intervals = base.mark_rule(strokeWidth=4, opacity=0.3, stroke=get_color("accent")).encode(
         x=x,
         y=alt.Y("low:Q", scale=scale, axis=alt.Axis(title=None, tickCount=5, format=".3~f")),
         y2="high:Q",
         description="says:N",
-        **linked(rows),
+        **encode_link(rows),
     )
-    lines = base.mark_line(stroke=colour("accent"), strokeWidth=1.5).encode(
+    lines = base.mark_line(stroke=get_color("accent"), strokeWidth=1.5).encode(
         x=x, y=alt.Y("mean:Q", scale=scale), detail="piece:N"
     )
     kinds = ["same", "changed"]
-    shapes, colours = (
-        alt.Scale(domain=kinds, range=found) for found in (["circle", "diamond"], [colour("accent"), colour("warn")])
+    shapes, colors = (
+        alt.Scale(domain=kinds, range=scale_range)
+        for scale_range in (["circle", "diamond"], [get_color("accent"), get_color("warn")])
     )
     marks = base.mark_point(filled=True, size=70, opacity=1, stroke=None).encode(
         x=x,
         y=alt.Y("mean:Q", scale=scale),
         description="says:N",
-        **linked(rows),
+        **encode_link(rows),
         shape=alt.Shape("shape:N", scale=shapes, legend=None),
-        fill=alt.Fill("shape:N", scale=colours, legend=None),
+        fill=alt.Fill("shape:N", scale=colors, legend=None),
     )
-    return draw(alt.layer(intervals, lines, marks), HEIGHT)
+    return draw_chart(alt.layer(intervals, lines, marks), HEIGHT)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from ragauge.rendering.sections import (
     Bar,
-    Lengths,
+    LengthBars,
     Phrase,
     ReportColumn,
     ReportItem,
@@ -18,9 +18,9 @@ from ragauge.rendering.sections import (
     TableCell,
     Tone,
     Wording,
-    phrases,
+    to_phrases,
 )
-from ragauge.rendering.words import safe
+from ragauge.rendering.words import make_safe
 
 if TYPE_CHECKING:
     from rich.console import Console, ConsoleOptions, RenderableType
@@ -38,14 +38,16 @@ STYLES: Mapping[Tone, str] = {
     "title": "bold cyan",
     "link": "cyan",
 }
-TRACK, SHORT_TRACK = 24, 14  # characters of a line: in a terminal of at least BROAD, and in others
-BROAD = 120
-MOST_TEXT = 44  # characters of text that may be broken over lines, by which a table's width is judged
-SHORT_COMMAND = 24  # characters of a command that may stand within a sentence: a longer one would be broken
-CALL = re.compile(rf" ?\((ragauge [^()]{{{SHORT_COMMAND},}})\)|: (ragauge [^()]{{{SHORT_COMMAND},}})$")
+TRACK_CHARS, SHORT_TRACK_CHARS = 24, 14  # characters of a line: in a terminal of at least BROAD, and in others
+MIN_BROAD_CHARS = 120
+MAX_TEXT_CHARS = 44  # characters of text that may be broken over lines, by which a table's width is judged
+MAX_INLINE_COMMAND_CHARS = 24  # characters of a command that may stand within a sentence: a longer one would be broken
+CALL = re.compile(
+    rf" ?\((ragauge [^()]{{{MAX_INLINE_COMMAND_CHARS},}})\)|: (ragauge [^()]{{{MAX_INLINE_COMMAND_CHARS},}})$"
+)
 
 
-def terminal(sections: Iterable[ReportSection]) -> RenderableType:
+def render_terminal(sections: Iterable[ReportSection]) -> RenderableType:
     """All sections, a blank line between two of them; a table ends with one of its own."""
     return SectionScreen(tuple(section for section in sections if "terminal" not in section.skip))
 
@@ -65,68 +67,70 @@ class SectionScreen:
         for section in self.sections:
             if last is not None and not (isinstance(last, Table) and last.box):
                 yield Text()
-            for last in _section(section, console, options):
+            for last in _render_section(section, console, options):
                 yield last
 
 
-def styled(wording: Wording, tone: Tone = "") -> Text:
+def style_text(wording: Wording, tone: Tone = "") -> Text:
     """Words in the styles of their tones; `tone` is that of what has none. Nothing in them is markup."""
     from rich.text import Text
 
     text = Text(style="" if isinstance(wording, tuple) else STYLES[tone])
-    for phrase in phrases(wording):
-        text.append(safe(phrase.text).expandtabs(), STYLES[phrase.tone or tone])
+    for phrase in to_phrases(wording):
+        text.append(make_safe(phrase.text).expandtabs(), STYLES[phrase.tone or tone])
     return text
 
 
-def track(bar: Bar, width: int = TRACK) -> str:
+def draw_bar(bar: Bar, width: int = TRACK_CHARS) -> str:
     """An interval on a line, thinner including judge error, the point that it is held against upright."""
     cells = ["·"] * width
 
-    def place(value: float) -> int:
+    def to_cell(value: float) -> int:
         return min(width - 1, max(0, int(value * width)))
 
-    for ends, mark in ((bar.wide, "─"), ((bar.low, bar.high), "━")):
-        if ends is not None:
-            cells[place(ends[0]) : place(ends[1]) + 1] = mark * (place(ends[1]) - place(ends[0]) + 1)
+    for bounds, mark in ((bar.wide, "─"), ((bar.low, bar.high), "━")):
+        if bounds is not None:
+            cells[to_cell(bounds[0]) : to_cell(bounds[1]) + 1] = mark * (to_cell(bounds[1]) - to_cell(bounds[0]) + 1)
     if bar.point is not None:
-        cells[place(bar.point)] = "│"
-    cells[place(bar.middle)] = "●"
+        cells[to_cell(bar.point)] = "│"
+    cells[to_cell(bar.middle)] = "●"
     return "".join(cells)
 
 
-def _section(section: ReportSection, console: Console, options: ConsoleOptions) -> Iterator[RenderableType]:
+def _render_section(section: ReportSection, console: Console, options: ConsoleOptions) -> Iterator[RenderableType]:
     from rich.text import Text
 
     if section.heading:
-        about = Text(f"  {safe(section.about)}", style="dim") if section.about else Text()
-        yield Text.assemble(styled(section.heading, "title" if section.top else "strong"), about)
-    yield from (part for words in section.lead for part in _paragraph(words))
-    yield from (part for warning in section.warnings for part in _paragraph(Phrase(f"! {warning}", "unsure")))
+        about = Text(f"  {make_safe(section.about)}", style="dim") if section.about else Text()
+        yield Text.assemble(style_text(section.heading, "title" if section.top else "strong"), about)
+    yield from (renderable for words in section.lead for renderable in _render_paragraph(words))
+    yield from (
+        renderable for warning in section.warnings for renderable in _render_paragraph(Phrase(f"! {warning}", "unsure"))
+    )
     if section.table is not None:
-        yield from _fitting(section.table, console, options)
-    yield from (part for item in section.items for part in _item(item))
-    yield from (part for words in section.after for part in _paragraph(words))
-    yield from (part for note in section.notes for part in _paragraph(Phrase(note, "faint")))
-    yield from map(_command, section.commands)
+        yield from _fit_table(section.table, console, options)
+    yield from (renderable for item in section.items for renderable in _render_item(item))
+    yield from (renderable for words in section.after for renderable in _render_paragraph(words))
+    yield from (renderable for note in section.notes for renderable in _render_paragraph(Phrase(note, "faint")))
+    yield from map(_render_command, section.commands)
 
 
-def _paragraph(wording: Wording) -> Iterator[RenderableType]:
+def _render_paragraph(wording: Wording) -> Iterator[RenderableType]:
     """Words of which every line begins where the first does; then the commands in them, each on a line."""
     from rich.padding import Padding
 
     words, commands = split_commands(wording)
-    text = styled(words)
+    text = style_text(words)
     blanks = len(text.plain) - len(text.plain.lstrip(" "))
     yield Padding(text[blanks:], (0, 0, 0, blanks)) if blanks else text
-    yield from map(_command, commands)
+    yield from map(_render_command, commands)
 
 
-def _command(command: str) -> Text:
+def _render_command(command: str) -> Text:
     """A command on one line, however narrow the terminal: a line that is broken cannot be copied."""
     from rich.text import Text
 
-    return Text(f"  {safe(command)}", style="cyan", no_wrap=True, overflow="ignore")
+    return Text(f"  {make_safe(command)}", style="cyan", no_wrap=True, overflow="ignore")
 
 
 def split_commands(wording: Wording) -> tuple[tuple[Phrase, ...], list[str]]:
@@ -138,56 +142,60 @@ def split_commands(wording: Wording) -> tuple[tuple[Phrase, ...], list[str]]:
     """
     commands: list[str] = []
 
-    def cut(match: re.Match[str]) -> str:
+    def remove_command(match: re.Match[str]) -> str:
         commands.append(match[1] or match[2])
         return "" if match[1] else ":"
 
-    return tuple(replace(phrase, text=CALL.sub(cut, phrase.text)) for phrase in phrases(wording)), commands
+    return tuple(
+        replace(phrase, text=CALL.sub(remove_command, phrase.text)) for phrase in to_phrases(wording)
+    ), commands
 
 
-def _item(item: ReportItem) -> Iterator[RenderableType]:
+def _render_item(item: ReportItem) -> Iterator[RenderableType]:
     """The heading, and each label with its words, which wrap beside it."""
     from rich.padding import Padding
     from rich.table import Table
     from rich.text import Text
 
-    about = Text(f"  {safe(item.about)}", style="dim") if item.about else Text()
-    yield Text.assemble(Text(f"{item.sign} " if item.sign else "", style="bold"), styled(item.heading, "strong"), about)
+    about = Text(f"  {make_safe(item.about)}", style="dim") if item.about else Text()
+    yield Text.assemble(
+        Text(f"{item.sign} " if item.sign else "", style="bold"), style_text(item.heading, "strong"), about
+    )
     rows = Table.grid(padding=(0, 2, 0, 0))
     rows.add_column(style="cyan", no_wrap=True)
     rows.add_column(overflow="fold")
     commands: list[str] = []
     for label, wording in item.rows:
-        words, own = split_commands(wording)
-        commands += own
-        if (text := styled(words)).plain:
-            rows.add_row(Text(safe(label)), text)
+        words, item_commands = split_commands(wording)
+        commands += item_commands
+        if (text := style_text(words)).plain:
+            rows.add_row(Text(make_safe(label)), text)
     if rows.rows:
         yield Padding(rows, (0, 0, 0, 3))
-    yield from map(_command, dict.fromkeys(commands))
+    yield from map(_render_command, dict.fromkeys(commands))
 
 
-def _fitting(table: ReportTable, console: Console, options: ConsoleOptions) -> Iterator[RenderableType]:
+def _fit_table(table: ReportTable, console: Console, options: ConsoleOptions) -> Iterator[RenderableType]:
     """The table without the columns that there is no room for, and what stands below it in their place."""
     from rich.measure import Measurement
 
-    shown = list(range(len(table.columns)))
-    track_width = TRACK if options.max_width >= BROAD else SHORT_TRACK
-    rooms = sorted({table.columns[n].room for n in shown} - {0})
+    visible = list(range(len(table.columns)))
+    track_width = TRACK_CHARS if options.max_width >= MIN_BROAD_CHARS else SHORT_TRACK_CHARS
+    rooms = sorted({table.columns[n].room for n in visible} - {0})
     while rooms:
-        laid = _table(table, shown, track_width, MOST_TEXT)
-        if Measurement.get(console, options.update(max_width=10_000), laid).maximum <= options.max_width:
+        laid_out = _build_table(table, visible, track_width, MAX_TEXT_CHARS)
+        if Measurement.get(console, options.update(max_width=10_000), laid_out).maximum <= options.max_width:
             break
-        most = rooms.pop()
-        shown = [n for n in shown if table.columns[n].room != most]
-    yield _table(table, shown, track_width)
+        greatest_room = rooms.pop()
+        visible = [n for n in visible if table.columns[n].room != greatest_room]
+    yield _build_table(table, visible, track_width)
     for n, column in enumerate(table.columns):
-        if n not in shown:
-            yield from (part for words in column.instead for part in _paragraph(words))
+        if n not in visible:
+            yield from (renderable for words in column.instead for renderable in _render_paragraph(words))
 
 
-def _table(section_table: ReportTable, shown: Sequence[int], width: int, most: int | None = None) -> Table:
-    """Some of its columns, text not wider than `most` where that is given."""
+def _build_table(section_table: ReportTable, visible: Sequence[int], width: int, max_width: int | None = None) -> Table:
+    """Some of its columns, text not wider than `max_width` where that is given."""
     from rich import box
     from rich.table import Table
 
@@ -200,49 +208,53 @@ def _table(section_table: ReportTable, shown: Sequence[int], width: int, most: i
         show_header=not section_table.bare,
         show_footer=footed,
     )
-    drawn = [n for n in shown if section_table.columns[n].joins != "below"]
-    for column in (section_table.columns[n] for n in drawn):
+    main_columns = [n for n in visible if section_table.columns[n].joins != "below"]
+    for column in (section_table.columns[n] for n in main_columns):
         broken = column.kind == "text" and not column.whole
         table.add_column(
-            styled(_head(column, width)),
+            style_text(_format_header(column, width)),
             column.foot,
             justify="right" if column.kind == "number" else "left",
             style=STYLES[column.tone],
             no_wrap=column.whole,
             overflow="fold" if column.fold else "ellipsis",
-            max_width=most if broken else None,
+            max_width=max_width if broken else None,
         )
     for row in section_table.rows:
-        heads = len(row) == 1 < len(section_table.columns)
-        cells = [] if heads else [_stacked(row, section_table, n, shown, width) for n in drawn]
-        table.add_row(*(cells or [styled(_first(row[0]), "title")]), end_section=len(drawn) < len(shown))
+        is_heading = len(row) == 1 < len(section_table.columns)
+        cells = [] if is_heading else [_stack_cells(row, section_table, n, visible, width) for n in main_columns]
+        table.add_row(
+            *(cells or [style_text(_get_first_phrase(row[0]), "title")]), end_section=len(main_columns) < len(visible)
+        )
     return table
 
 
-def _stacked(row: tuple[TableCell, ...], table: ReportTable, index: int, shown: Sequence[int], width: int) -> Text:
+def _stack_cells(
+    row: tuple[TableCell, ...], table: ReportTable, index: int, visible: Sequence[int], width: int
+) -> Text:
     """A cell, with the cells that stand below it."""
-    cell = _cell(row[index], width)
+    cell = _render_cell(row[index], width)
     for n in range(index + 1, len(row)):
         if table.columns[n].joins != "below":
             break
-        if n in shown and (below := _cell(row[n], width, "faint")).plain:
+        if n in visible and (below := _render_cell(row[n], width, "faint")).plain:
             cell = cell.append("\n").append_text(below)
     return cell
 
 
-def _first(cell: TableCell) -> Wording:
-    return "" if isinstance(cell, Bar | Lengths) else phrases(cell)[0]
+def _get_first_phrase(cell: TableCell) -> Wording:
+    return "" if isinstance(cell, Bar | LengthBars) else to_phrases(cell)[0]
 
 
-def _head(column: ReportColumn, width: int) -> str:
+def _format_header(column: ReportColumn, width: int) -> str:
     if column.kind == "number" and column.fold:  # a long name takes several lines where its numbers are short
         return column.head.replace("_", "_\n")
     return f"{column.ends[0]:<{width - len(column.ends[1])}}{column.ends[1]}" if any(column.ends) else column.head
 
 
-def _cell(content: TableCell, width: int, tone: Tone = "") -> Text:
+def _render_cell(content: TableCell, width: int, tone: Tone = "") -> Text:
     if isinstance(content, Bar):
-        return styled(track(content, width), "bad" if content.hue == "worse" else "good" if content.hue else "")
-    if isinstance(content, Lengths):
-        return styled("█" * max(1, round(width * content.shares[-1])) if content.shares[-1] else "", "bad")
-    return styled(content, tone)
+        return style_text(draw_bar(content, width), "bad" if content.hue == "worse" else "good" if content.hue else "")
+    if isinstance(content, LengthBars):
+        return style_text("█" * max(1, round(width * content.shares[-1])) if content.shares[-1] else "", "bad")
+    return style_text(content, tone)

@@ -10,15 +10,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ragauge.scores.results.overview import MeanEstimate
-from ragauge.stats.ppi_mean import Rectified
+from ragauge.stats.ppi_mean import LabelCorrectedMean
 from ragauge.stats.weighted import Interval
 
 BETTER, WORSE, CHANGED = "better", "worse", "changed"
 SAME, UNKNOWN = "no change seen", "not enough data"
-LEAST_SEEN = 10  # examples, or clusters, without which "no change seen" would claim more than anybody can see
+MIN_SEEN = 10  # examples, or clusters, without which "no change seen" would claim more than anybody can see
 
 
-def verdict_of(direction: str, difference: MeanEstimate, sums: tuple[float, float], units: int) -> str:
+def decide_verdict(direction: str, difference: MeanEstimate, sums: tuple[float, float], units: int) -> str:
     """What the interval of a difference says, before anything is corrected for multiple comparisons.
 
     Better or worse where the whole interval, including judge error where that is known, lies on that side of 0, and no
@@ -30,16 +30,16 @@ def verdict_of(direction: str, difference: MeanEstimate, sums: tuple[float, floa
         sums: the least and greatest sum of differences that failed scores allow.
         units: what is independent: examples, or their clusters.
     """
-    interval = difference.widest
+    interval = difference.widest_interval
     if interval is None:
         return UNKNOWN
     if interval.low <= 0 <= interval.high:
-        return SAME if units >= LEAST_SEEN else UNKNOWN
-    rose = interval.low > 0
-    if not (sums[0] > 0 if rose else sums[1] < 0):
+        return SAME if units >= MIN_SEEN else UNKNOWN
+    is_rise = interval.low > 0
+    if not (sums[0] > 0 if is_rise else sums[1] < 0):
         return UNKNOWN
-    good = {"higher": rose, "lower": not rose}.get(direction)
-    return CHANGED if good is None else BETTER if good else WORSE
+    is_good = {"higher": is_rise, "lower": not is_rise}.get(direction)
+    return CHANGED if is_good is None else BETTER if is_good else WORSE
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,19 +156,19 @@ class MetricChange:
     differing: int | None = None
     where: SegmentDrop | None = None
     detectable: float | None = None
-    rectified: Rectified | None = None
+    rectified: LabelCorrectedMean | None = None
     judge_base: float | None = None
     judge_new: float | None = None
     labeled: tuple[int, int] = (0, 0)
 
     @property
-    def decides(self) -> MeanEstimate:
+    def decisive_estimate(self) -> MeanEstimate:
         """The difference that the verdict rests on: the rectified one where there is one, else that of the scores."""
         if self.rectified is None:
             return self.difference
         return MeanEstimate(self.rectified.mean, self.rectified.interval, self.difference.n)
 
     @property
-    def possible(self) -> bool:
+    def is_possible(self) -> bool:
         """Whether its interval shows a change that does not outlast the correction for multiple comparisons."""
         return self.alone in (BETTER, WORSE, CHANGED) and self.verdict != self.alone

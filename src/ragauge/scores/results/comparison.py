@@ -67,7 +67,7 @@ class SegmentChange:
     whole: float | None
 
     @property
-    def hidden(self) -> bool:
+    def is_hidden(self) -> bool:
         """Whether the segment got worse while the metric as a whole did not fall."""
         if self.whole is None or self.change.difference.mean is None:
             return False
@@ -252,14 +252,16 @@ class RunComparison:
         """
         if self.newly_unanswered and self.newly_unanswered == self.matched.n:
             return WORSE
-        quality, amounts = self._verdicts(amounts=False), self._verdicts(amounts=True)
+        quality, amounts = self._collect_verdicts(amounts=False), self._collect_verdicts(amounts=True)
         if self.quality_measured and not {WORSE, BETTER} & quality and {WORSE, BETTER, CHANGED} & amounts:
             return CHANGED
         verdicts = quality if self.quality_measured else quality | amounts
         if {WORSE, BETTER} <= verdicts:
             return "mixed"
-        whole = {metric.verdict for metric in self.changes if metric.kind != "amount" or not self.quality_measured}
-        order = (WORSE, BETTER, CHANGED, *((SAME,) if SAME in whole else ()))
+        overall_verdicts = {
+            metric.verdict for metric in self.changes if metric.kind != "amount" or not self.quality_measured
+        }
+        order = (WORSE, BETTER, CHANGED, *((SAME,) if SAME in overall_verdicts else ()))
         return next((verdict for verdict in order if verdict in verdicts), "not enough data")
 
     @property
@@ -267,13 +269,13 @@ class RunComparison:
         """Whether any metric but latency, tokens and cost was scored on examples of both runs."""
         return any(change.kind != "amount" and change.difference.n for change in self.changes)
 
-    def decides(self, change: MetricChange) -> bool:
+    def counts_for_verdict(self, change: MetricChange) -> bool:
         """Whether a metric counts for the verdict: latency, tokens and cost where no quality was measured."""
         return change.kind != "amount" or not self.quality_measured
 
-    def _verdicts(self, *, amounts: bool) -> set[str]:
-        every = [*self.changes, *(part.change for part in self.segments)]
-        return {change.verdict for change in every if (change.kind == "amount") == amounts}
+    def _collect_verdicts(self, *, amounts: bool) -> set[str]:
+        all_changes = [*self.changes, *(segment_change.change for segment_change in self.segments)]
+        return {change.verdict for change in all_changes if (change.kind == "amount") == amounts}
 
     @property
     def worse(self) -> tuple[MetricChange, ...]:
@@ -283,7 +285,7 @@ class RunComparison:
     @property
     def worse_segments(self) -> tuple[SegmentChange, ...]:
         """The segments that got worse, the most first."""
-        return tuple(part for part in self.segments if part.change.verdict == WORSE)
+        return tuple(segment_change for segment_change in self.segments if segment_change.change.verdict == WORSE)
 
     @property
     def possible_segments(self) -> tuple[SegmentChange, ...]:
@@ -291,16 +293,18 @@ class RunComparison:
 
         Those of metrics that got worse as a whole are left out: they say nothing new.
         """
-        whole = {change.metric for change in self.metrics if change.verdict == WORSE}
+        worse_metrics = {change.metric for change in self.metrics if change.verdict == WORSE}
         return tuple(
-            part
-            for part in self.segments
-            if part.change.possible and part.change.alone == WORSE and part.change.metric not in whole
+            segment_change
+            for segment_change in self.segments
+            if segment_change.change.is_possible
+            and segment_change.change.alone == WORSE
+            and segment_change.change.metric not in worse_metrics
         )
 
 
 @dataclass(frozen=True, slots=True)
-class Compared:
+class BaselineComparison:
     """One baseline and the runs held against it, corrected as one family of tests.
 
     Attributes:

@@ -16,7 +16,7 @@ Expects = Literal["right", "still wrong", "right or open"]
 Verdict = Literal["confirmed", "refuted", "undecided"]
 
 
-class Graded(NamedTuple):
+class AnswerQuality(NamedTuple):
     """How good an answer is, whatever was retrieved for it.
 
     Attributes:
@@ -28,7 +28,7 @@ class Graded(NamedTuple):
     sign: str = ""
 
 
-class Rule(NamedTuple):
+class ExperimentRule(NamedTuple):
     """One kind of experiment.
 
     Attributes:
@@ -64,10 +64,10 @@ class Experiment:
     query_id: str
     repeat: int
     cause: str
-    rule: Rule
+    rule: ExperimentRule
     passages: tuple[Passage, ...]
     unchanged: tuple[Passage, ...] | None
-    before: Graded
+    before: AnswerQuality
     answer: str
 
 
@@ -86,7 +86,7 @@ class ExperimentOutcome:
     experiment: Experiment
     verdict: Verdict
     why: str
-    after: Graded
+    after: AnswerQuality
     answer: str
 
 
@@ -125,9 +125,9 @@ class CauseTally:
     @property
     def interval(self) -> Interval | None:
         """Wilson's 95 % interval of the share."""
-        from ragauge.scores.estimation import interval_of_rate
+        from ragauge.scores.estimation import compute_rate_interval
 
-        return interval_of_rate(self.confirmed, self.made) if self.made else None
+        return compute_rate_interval(self.confirmed, self.made) if self.made else None
 
 
 @dataclass(frozen=True, slots=True)

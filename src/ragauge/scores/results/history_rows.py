@@ -12,7 +12,7 @@ from ragauge.scores.results.summary import Summary
 
 
 @dataclass(frozen=True, slots=True)
-class Changed:
+class ChangedSetting:
     """One setting that differs from the run before.
 
     Attributes:
@@ -62,7 +62,7 @@ class HistoryRow:
     note: str = ""
     baselines: tuple[str, ...] = ()
     before: Run | None = None
-    changed: tuple[Changed, ...] = ()
+    changed: tuple[ChangedSetting, ...] = ()
     apart: tuple[str, ...] = ()
     counts: VerdictCounts = NOT_COUNTED
 
@@ -82,6 +82,6 @@ class History:
     older: bool = False
 
     @property
-    def sets(self) -> tuple[str, ...]:
+    def set_names(self) -> tuple[str, ...]:
         """Names of the sets, that of the newest row first."""
         return tuple(dict.fromkeys(row.listed for row in self.rows))

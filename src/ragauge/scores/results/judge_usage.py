@@ -10,7 +10,7 @@ from statistics import stdev
 
 
 @dataclass(frozen=True, slots=True)
-class Paid:
+class CallTotals:
     """Calls to models, added up.
 
     Attributes:
@@ -38,17 +38,17 @@ class Paid:
         """US dollars; None where the price of a call is unknown."""
         return None if self.unpriced else self.cost
 
-    def __add__(self, other: Paid) -> Paid:
-        return Paid(*(getattr(self, field.name) + getattr(other, field.name) for field in fields(Paid)))
+    def __add__(self, other: CallTotals) -> CallTotals:
+        return CallTotals(*(getattr(self, field.name) + getattr(other, field.name) for field in fields(CallTotals)))
 
 
-def added(parts: list[Paid]) -> Paid:
+def add_calls(totals: list[CallTotals]) -> CallTotals:
     """All of them together.
 
-    >>> added([Paid(2, cost=0.5), Paid(1, cost=0.25, unpriced=1)]).known_cost is None
+    >>> add_calls([CallTotals(2, cost=0.5), CallTotals(1, cost=0.25, unpriced=1)]).known_cost is None
     True
     """
-    return sum(parts, Paid())
+    return sum(totals, CallTotals())
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +63,7 @@ class AskedOf:
 
     question: str
     model: str
-    paid: Paid
+    paid: CallTotals
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,14 +85,14 @@ class JudgeSpread:
     @property
     def width(self) -> float | None:
         """The greatest mean less the least; None where a repeat scored nothing."""
-        known = [mean for mean in self.means if mean is not None]
-        return max(known) - min(known) if len(known) == len(self.means) else None
+        scored_means = [mean for mean in self.means if mean is not None]
+        return max(scored_means) - min(scored_means) if len(scored_means) == len(self.means) else None
 
     @property
     def deviation(self) -> float | None:
         """Standard deviation of the means, over n − 1; None where a repeat scored nothing."""
-        known = [mean for mean in self.means if mean is not None]
-        return stdev(known) if len(known) == len(self.means) > 1 else None
+        scored_means = [mean for mean in self.means if mean is not None]
+        return stdev(scored_means) if len(scored_means) == len(self.means) > 1 else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,9 +133,9 @@ class JudgeUse:
     reason: str = ""
 
     @property
-    def paid(self) -> Paid:
+    def paid(self) -> CallTotals:
         """All calls."""
-        return added([question.paid for question in self.asked])
+        return add_calls([question.paid for question in self.asked])
 
     @property
     def reused(self) -> int:

@@ -70,7 +70,7 @@ class MeanEstimate:
     judged: Interval | None = None
 
     @property
-    def widest(self) -> Interval | None:
+    def widest_interval(self) -> Interval | None:
         """The interval with all that is known of its errors: with the judge's where there is one."""
         return self.judged or self.interval
 
@@ -104,7 +104,7 @@ class Distribution:
     exact: bool = False
 
 
-LEAST_ANSWERS = 5  # answers with one relevant passage among them, below which nobody disagrees over it
+MAX_ANSWERS_PER_RELEVANT = 5  # answers with one relevant passage among them, below which nobody disagrees over it
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,15 +157,15 @@ class Alignment:
     positions: Mapping[str, MeanEstimate]
 
     @property
-    def barren(self) -> bool:
-        """Whether hardly anything relevant was handed on; see `hardly_relevant`."""
-        return hardly_relevant(self.ranks, self.answers)
+    def has_little_relevant(self) -> bool:
+        """Whether hardly anything relevant was handed on; see `has_little_relevant`."""
+        return has_little_relevant(self.ranks, self.answers)
 
 
-def hardly_relevant(ranks: Sequence[RankUse], answers: int) -> bool:
+def has_little_relevant(ranks: Sequence[RankUse], answers: int) -> bool:
     """Whether there are fewer relevant passages than one for five answers; False where no relevance is known."""
-    known = [rank.relevant for rank in ranks if rank.relevant is not None]
-    return bool(known) and LEAST_ANSWERS * sum(known) < answers
+    relevant_counts = [rank.relevant for rank in ranks if rank.relevant is not None]
+    return bool(relevant_counts) and MAX_ANSWERS_PER_RELEVANT * sum(relevant_counts) < answers
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,7 +21,7 @@ from ragauge.scores.results.judge_usage import JudgeUse
 from ragauge.scores.results.overview import Overview
 from ragauge.scores.results.summary import Summary
 from ragauge.stats.judge_error import JudgeMeanError
-from ragauge.stats.ppi_mean import Rectified
+from ragauge.stats.ppi_mean import LabelCorrectedMean
 from ragauge.stats.weighted import Interval
 
 __all__ = ["UNCLEAR", "Cause", "ExampleView", "Finding", "Interval", "JudgeNote", "Reading", "ScorecardData", "Summary"]
@@ -223,7 +223,7 @@ class ScorecardData:
     labels_alone: bool = False
     named: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
     label_first: str = ""
-    failed_share: Rectified | None = None
+    failed_share: LabelCorrectedMean | None = None
 
     @property
     def unclear_examples(self) -> int:

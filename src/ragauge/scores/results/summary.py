@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 from ragauge.metrics.facts import SYSTEM_FAILED
-from ragauge.stats.ppi_mean import Rectified
+from ragauge.stats.ppi_mean import LabelCorrectedMean
 from ragauge.stats.weighted import Interval
 
 
@@ -58,13 +58,13 @@ class Summary:
     quantiles: Mapping[float, float] = field(default_factory=dict)
     reasons: Mapping[str, int] = field(default_factory=dict)
     judged: Interval | None = None
-    rectified: Rectified | None = None
+    rectified: LabelCorrectedMean | None = None
     judge_mean: float | None = None
     judge_interval: Interval | None = None
     failure: str = ""
     not_read: int = 0
 
-    def corrected_by(self, labels: Rectified | None) -> Summary:
+    def correct_with(self, labels: LabelCorrectedMean | None) -> Summary:
         """The summary whose mean and interval are the label-corrected ones, with the judge's own beside them.
 
         What failed scores could change moves with the mean. The micro average and the interval with judge error are
@@ -87,26 +87,30 @@ class Summary:
         )
 
     @property
-    def uncorrected(self) -> Summary:
+    def judge_summary(self) -> Summary:
         """The judge's own summary, before labels corrected it."""
         if self.judge_mean is None or self.mean is None:
             return self
-        by = self.judge_mean - self.mean
-        low, high = (None if end is None else end + by for end in (self.low, self.high))
+        shift = self.judge_mean - self.mean
+        low, high = (None if end is None else end + shift for end in (self.low, self.high))
         return replace(self, mean=self.judge_mean, interval=self.judge_interval, low=low, high=high)
 
     @property
-    def inapplicable(self) -> bool:
+    def is_inapplicable(self) -> bool:
         """Whether it applies to no example: all lack an input, but for those whose call failed, which tell nothing."""
-        lost = sum(count for why, count in self.reasons.items() if why.startswith(SYSTEM_FAILED))
-        return self.not_applicable > 0 and not self.scored + self.undefined and self.failed == min(lost, self.failed)
+        n_failed_calls = sum(count for reason, count in self.reasons.items() if reason.startswith(SYSTEM_FAILED))
+        return (
+            self.not_applicable > 0
+            and not self.scored + self.undefined
+            and self.failed == min(n_failed_calls, self.failed)
+        )
 
     @property
-    def lacks(self) -> str:
+    def missing_reason(self) -> str:
         """The most frequent reason why it does not apply; "" where none is known."""
-        return next((why for why in self.reasons if not why.startswith(SYSTEM_FAILED)), "")
+        return next((reason for reason in self.reasons if not reason.startswith(SYSTEM_FAILED)), "")
 
     @property
-    def widest(self) -> Interval | None:
+    def widest_interval(self) -> Interval | None:
         """The interval with all that is known of its errors: with the judge's where there is one."""
         return self.judged or self.interval

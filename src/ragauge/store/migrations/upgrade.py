@@ -11,7 +11,7 @@ from sqlalchemy.exc import OperationalError
 
 from ragauge.core.errors import StoreError
 from ragauge.store.database import Database
-from ragauge.store.sqlite import ELSEWHERE, copy, path_of
+from ragauge.store.sqlite import COPY_STORE_HINT, copy_store, get_path
 
 VERSIONS = tuple(f"{number:04}" for number in range(1, 31))  # oldest first
 HEAD = VERSIONS[-1]
@@ -37,7 +37,7 @@ def upgrade(database: Database, *, copy_first: bool = True) -> bool:
         held = "has no tables yet" if found is None else f"was written by an older ragauge: its version is {found}"
         raise StoreError(
             f"the store {database.url} {held}, and it cannot be brought to version {HEAD}, since its file or folder is "
-            f"read-only. {ELSEWHERE}"
+            f"read-only. {COPY_STORE_HINT}"
         )
     with _ALEMBIC, database.write() as connection:
         found = version_of(connection, database.url)
@@ -51,9 +51,9 @@ def upgrade(database: Database, *, copy_first: bool = True) -> bool:
 
 def _copy_beside(url: str, version: str) -> None:
     """Keeps the store as it is; the writer who upgrades it is alone."""
-    path = path_of(url)
+    path = get_path(url)
     kept = path.with_name(f"{path.name}.before-{HEAD}")
-    copy(url, kept)
+    copy_store(url, kept)
     warnings.warn(
         f"the store {path} was written by an older ragauge and is brought from version {version} to {HEAD}; as it was "
         f"it is kept as {kept.name}.",

@@ -9,13 +9,13 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
-from ragauge.studies.command import show_study, tell
+from ragauge.studies.command import print_to_stderr, show_study
 from ragauge.verbs import command_options as options
-from ragauge.verbs.command_output import check_outputs, show_result
+from ragauge.verbs.command_output import show_result, validate_outputs
 from ragauge.verbs.evaluate_options import AnnCheckOptions, AnnOptions
 
-STUDY = "study"  # the command that is meant where the first word is none
-HELP = {"help_option_names": ["--help"]}
+STUDY_COMMAND = "study"  # the command that is meant where the first word is none
+HELP_SETTINGS = {"help_option_names": ["--help"]}
 
 
 class StudyOrCheck(TyperGroup):
@@ -27,9 +27,9 @@ class StudyOrCheck(TyperGroup):
 
     def resolve_command(self, ctx: Any, args: list[str]) -> tuple[str | None, Any, list[str]]:
         """The command that the first word names; with any other word the study."""
-        if args and args[0] != STUDY and args[0] in self.commands:
+        if args and args[0] != STUDY_COMMAND and args[0] in self.commands:
             return super().resolve_command(ctx, args)
-        return "", self.commands[STUDY], args
+        return "", self.commands[STUDY_COMMAND], args
 
 
 app = typer.Typer(
@@ -41,29 +41,29 @@ app = typer.Typer(
 
 
 @app.command(
-    STUDY,
-    context_settings=HELP,
+    STUDY_COMMAND,
+    context_settings=HELP_SETTINGS,
     epilog="Whether an index that is in use still finds what it did: ragauge ann check --help",
 )
-@options.grouped
-def ann(wanted: AnnOptions, outputs: options.StudyOutputs = None, as_json: options.Json = False) -> None:
+@options.spread_options
+def ann(command_options: AnnOptions, outputs: options.StudyOutputs = None, as_json: options.Json = False) -> None:
     """Say what an approximate index of vectors misses, and how fast it is at what recall.
 
     Every setting is a trial of a study. The same command goes on with a study that was stopped.
     """
     from ragauge.studies.ann import verb as api
 
-    show_study(api.ann(**vars(replace(wanted, say=tell))), outputs, as_json=as_json)
+    show_study(api.ann(**vars(replace(command_options, say=print_to_stderr))), outputs, as_json=as_json)
 
 
-@app.command(context_settings=HELP)
-@options.grouped
+@app.command(context_settings=HELP_SETTINGS)
+@options.spread_options
 def check(
-    wanted: AnnCheckOptions,
+    command_options: AnnCheckOptions,
     outputs: Annotated[
         list[Path] | None,
         typer.Option("-o", "--output", help="Write the verdict: .xml (JUnit), .md, .json."),
-        options.Before("store"),
+        options.PlacedBefore("store"),
     ] = None,
     as_json: options.Json = False,
 ) -> None:
@@ -74,7 +74,7 @@ def check(
     from ragauge.gating.gate_result import GateResult
     from ragauge.studies.ann.verb import ann_check
 
-    check_outputs(outputs, GateResult)
-    found = ann_check(**vars(wanted))
-    show_result(found, outputs, as_json=as_json)
-    raise typer.Exit(found.exit_code)
+    validate_outputs(outputs, GateResult)
+    gate_result = ann_check(**vars(command_options))
+    show_result(gate_result, outputs, as_json=as_json)
+    raise typer.Exit(gate_result.exit_code)

@@ -4,34 +4,38 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from ragauge.core.messages import number, signed, three_digits
+from ragauge.core.messages import format_signed, format_three_digits, format_value
 from ragauge.core.study import Measurement, Trial
 from ragauge.scores.results.chart import ChartPoint, ReportChart
-from ragauge.studies.ann.filter_results import filtered
-from ragauge.studies.figures import StudyFigures, StudyKind, StudyTable, Told
+from ragauge.studies.ann.filter_results import describe_filters
+from ragauge.studies.figures import StudyContent, StudyKind, StudySummary, StudyTable
 
-AT_THREADS = "queries_per_second_at_"
-MEASURED, PREDICTED = "recall_at_", "predicted_at_"
+THREADS_PREFIX = "queries_per_second_at_"
+MEASURED_PREFIX, PREDICTED_PREFIX = "recall_at_", "predicted_at_"
 BY_LABELS, LOST = "labelled_recall_of_exact", "labelled_recall_lost"
-MOST_LINES = 8  # of a chart, so that they can be told apart
+MAX_CHART_LINES = 8  # of a chart, so that they can be told apart
 
 
-def _tells(found: StudyFigures) -> Iterable[Told]:
-    yield _speed(found)
-    yield from filtered(found)
-    if labelled := [trial for trial in found.complete if trial.measured(LOST) is not None]:
-        yield from _by_labels(labelled, found)
-    grown = {trial.name: growth for trial in found.complete if (growth := list(_growth(trial.measurements)))}
+def _build_sections(summary: StudySummary) -> Iterable[StudyContent]:
+    yield _build_speed_table(summary)
+    yield from describe_filters(summary)
+    if labelled := [trial for trial in summary.complete if trial.find_measurement_value(LOST) is not None]:
+        yield from _describe_label_losses(labelled, summary)
+    grown = {trial.name: growth for trial in summary.complete if (growth := list(_list_growth(trial.measurements)))}
     if grown:
-        yield _table(grown, found)
-        yield _chart(grown, found)
+        yield _build_growth_table(grown, summary)
+        yield _build_growth_chart(grown, summary)
 
 
-def _speed(found: StudyFigures) -> StudyTable:
+def _build_speed_table(summary: StudySummary) -> StudyTable:
     """Latency of the slow queries, queries a second by threads, memory; a column that no trial has is left out."""
-    threads = sorted(int(one.removeprefix(AT_THREADS)) for one in found.measured if one.startswith(AT_THREADS))
+    threads = sorted(
+        int(measurement.removeprefix(THREADS_PREFIX))
+        for measurement in summary.measured
+        if measurement.startswith(THREADS_PREFIX)
+    )
     by = f", {', '.join(map(str, (1, *threads)))} threads" if threads else ""
-    heads = {
+    headers = {
         "latency_p95_ms": "p95 ms",
         "latency_p99_ms": "p99 ms",
         "queries_per_second": f"queries/s{by}",
@@ -39,128 +43,149 @@ def _speed(found: StudyFigures) -> StudyTable:
         "null_overhead_ms": "null ms",
         "list_imbalance": "imbalance",
     }
-    there = {one.name for trial in found.complete for one in trial.measurements if one.value is not None}
-    heads = {name: head for name, head in heads.items() if name in there}
+    measured_names = {
+        measurement.name
+        for trial in summary.complete
+        for measurement in trial.measurements
+        if measurement.value is not None
+    }
+    headers = {name: head for name, head in headers.items() if name in measured_names}
     rows = []
-    for trial in found.listed:
-        mine = {one.name: one for one in trial.measurements}
-        cells = {name: _amount(mine.get(name)) for name in heads}
-        rates = ("queries_per_second", *(f"{AT_THREADS}{count}" for count in threads))
-        cells["queries_per_second"] = " / ".join(_amount(mine.get(one)) for one in rates)
-        rows.append((found.short(trial.name), *(cells[name] for name in heads)))
+    for trial in summary.listed:
+        by_name = {measurement.name: measurement for measurement in trial.measurements}
+        cells = {name: _format_amount(by_name.get(name)) for name in headers}
+        rates = ("queries_per_second", *(f"{THREADS_PREFIX}{count}" for count in threads))
+        cells["queries_per_second"] = " / ".join(_format_amount(by_name.get(measurement)) for measurement in rates)
+        rows.append((summary.shorten_name(trial.name), *(cells[name] for name in headers)))
     notes = ["null: an index that returns the first rows without searching, timed in the same rounds."]
-    if "memory_bytes" in heads:
+    if "memory_bytes" in headers:
         notes.append("memory: by how much the process grew while the index was built.")
-    if "latency_p99_ms" not in heads:
+    if "latency_p99_ms" not in headers:
         notes.append("p99 is told from 1,000 timings on.")
     if threads:
         notes.append("With threads, each asks all queries, from Python: a library that holds the GIL gains nothing.")
-    if "list_imbalance" in heads:
+    if "list_imbalance" in headers:
         notes.append("imbalance: 1 = all lists hold equally many vectors.")
-    shown = tuple(heads.values())
-    return StudyTable("Speed and memory", ("trial", *shown), tuple(rows), shown, (), (" ".join(notes),))
+    columns = tuple(headers.values())
+    return StudyTable("Speed and memory", ("trial", *columns), tuple(rows), columns, (), (" ".join(notes),))
 
 
-def _amount(one: Measurement | None) -> str:
+def _format_amount(measurement: Measurement | None) -> str:
     """Three digits, with the interval where there is one; bytes in MB."""
-    if one is None or one.value is None:
+    if measurement is None or measurement.value is None:
         return "–"
-    scale = 1e6 if one.unit == "bytes" else 1.0
-    value, low, high = (None if end is None else three_digits(end / scale) for end in (one.value, one.low, one.high))
+    scale = 1e6 if measurement.unit == "bytes" else 1.0
+    value, low, high = (
+        None if end is None else format_three_digits(end / scale)
+        for end in (measurement.value, measurement.low, measurement.high)
+    )
     return f"{value}" if low is None or high is None else f"{value} [{low}, {high}]"
 
 
-def _by_labels(trials: Sequence[Trial], found: StudyFigures) -> Iterator[Told]:
+def _describe_label_losses(trials: Sequence[Trial], summary: StudySummary) -> Iterator[StudyContent]:
     """What an index costs of retrieval, by the labels of the set; of the recommended trial, else the best, in words."""
-    name = next(one for one in found.names if one.startswith("recall"))
-    near = next(one for one in found.names if one.startswith("ann_recall"))
+    name = next(item for item in summary.names if item.startswith("recall"))
+    near = next(item for item in summary.names if item.startswith("ann_recall"))
     rows, means = [], {}
     for trial in trials:
-        mine, labelled = found.mean(trial.name, near), found.mean(trial.name, name)
-        means[trial.name] = mine.mean if mine and mine.mean is not None else 0.0
-        exact, lost = (next(one for one in trial.measurements if one.name == which) for which in (BY_LABELS, LOST))
+        ann_mean, labelled = summary.mean(trial.name, near), summary.mean(trial.name, name)
+        means[trial.name] = ann_mean.mean if ann_mean and ann_mean.mean is not None else 0.0
+        exact, label_loss = (
+            next(item for item in trial.measurements if item.name == which) for which in (BY_LABELS, LOST)
+        )
         rows.append(
             (
-                found.short(trial.name),
-                number(mine.mean if mine else None),
-                number(labelled.mean if labelled else None),
-                _cell(exact),
-                _cell(lost, signs=True),
+                summary.shorten_name(trial.name),
+                format_value(ann_mean.mean if ann_mean else None),
+                format_value(labelled.mean if labelled else None),
+                _format_measurement(exact),
+                _format_measurement(label_loss, signs=True),
             )
         )
-    taken = found.reading.recommendation.trial or max(means, key=lambda one: means[one])
-    trial = next((one for one in trials if one.name == taken), trials[0])
-    lost = next(one for one in trial.measurements if one.name == LOST)
-    points = f"{100 * (lost.value or 0):.1f} points of {name}"
-    ends = "" if lost.low is None or lost.high is None else f" [{100 * lost.low:.1f}, {100 * lost.high:.1f}]"
-    yield f"{found.short(trial.name)} costs {points}{ends} by the labels; its {near} is {number(means[trial.name])}."
+    taken = summary.reading.recommendation.trial or max(means, key=lambda item: means[item])
+    trial = next((item for item in trials if item.name == taken), trials[0])
+    label_loss = next(item for item in trial.measurements if item.name == LOST)
+    points = f"{100 * (label_loss.value or 0):.1f} points of {name}"
+    interval_text = (
+        ""
+        if label_loss.low is None or label_loss.high is None
+        else f" [{100 * label_loss.low:.1f}, {100 * label_loss.high:.1f}]"
+    )
+    yield (
+        f"{summary.shorten_name(trial.name)} costs {points}{interval_text} by the labels; its {near} is "
+        f"{format_value(means[trial.name])}."
+    )
     notes = (
         f"{near}: share of the nearest vectors that the index finds. {name}: share of the relevant documents, by the "
         f"labels of the set, among the first {name.partition('@')[2]} found. lost: exact search's less the index's, "
-        f"paired by question ({lost.n:,}), with its 95 % interval.",
+        f"paired by question ({label_loss.n:,}), with its 95 % interval.",
     )
-    heads = (near, name, "of exact search", "lost")
-    yield StudyTable("Retrieval by the labels", ("trial", *heads), tuple(rows), heads, (), notes)
+    headers = (near, name, "of exact search", "lost")
+    yield StudyTable("Retrieval by the labels", ("trial", *headers), tuple(rows), headers, (), notes)
 
 
-def _growth(measurements: Iterable[Measurement]) -> Iterator[tuple[int, Measurement]]:
+def _list_growth(measurements: Iterable[Measurement]) -> Iterator[tuple[int, Measurement]]:
     """Vectors indexed, and recall there."""
-    for one in measurements:
-        for start in (MEASURED, PREDICTED):
-            if one.name.startswith(start):
-                yield int(one.name.removeprefix(start)), one
+    for measurement in measurements:
+        for start in (MEASURED_PREFIX, PREDICTED_PREFIX):
+            if measurement.name.startswith(start):
+                yield int(measurement.name.removeprefix(start)), measurement
 
 
-def _table(grown: dict[str, list[tuple[int, Measurement]]], found: StudyFigures) -> StudyTable:
+def _build_growth_table(grown: dict[str, list[tuple[int, Measurement]]], summary: StudySummary) -> StudyTable:
     sizes = sorted({size for rows in grown.values() for size, _ in rows})
     rows = []
     for name, values in grown.items():
-        cells = {size: _cell(one) for size, one in values}
-        rows.append((found.short(name), *(cells.get(size, "") for size in sizes)))
-    heads = [f"{size:,}" for size in sizes]
+        cells = {size: _format_measurement(measurement) for size, measurement in values}
+        rows.append((summary.shorten_name(name), *(cells.get(size, "") for size in sizes)))
+    headers = [f"{size:,}" for size in sizes]
     first = next(iter(grown.values()))
-    predicted = ", ".join(f"{size:,}" for size, one in first if one.name.startswith(PREDICTED))
+    predicted = ", ".join(f"{size:,}" for size, measurement in first if measurement.name.startswith(PREDICTED_PREFIX))
     notes = (
         f"Recall at so many vectors, on the same queries. At {predicted} it is predicted: the log odds of recall "
         "follow a line over log2 of the number of vectors; its interval counts the queries and the distance from that "
         "line. It holds for more vectors of the same kind.",
     )
-    return StudyTable("As vectors are added", ("trial", *heads), tuple(rows), tuple(heads), (), notes)
+    return StudyTable("As vectors are added", ("trial", *headers), tuple(rows), tuple(headers), (), notes)
 
 
-def _cell(one: Measurement, *, signs: bool = False) -> str:
-    told = signed if signs else number
-    ends = "" if one.low is None or one.high is None else f" [{told(one.low)}, {told(one.high)}]"
-    return "not built" if one.value is None else f"{told(one.value)}{ends}"
+def _format_measurement(measurement: Measurement, *, signs: bool = False) -> str:
+    format_number = format_signed if signs else format_value
+    interval_text = (
+        ""
+        if measurement.low is None or measurement.high is None
+        else f" [{format_number(measurement.low)}, {format_number(measurement.high)}]"
+    )
+    return "not built" if measurement.value is None else f"{format_number(measurement.value)}{interval_text}"
 
 
-def _chart(grown: dict[str, list[tuple[int, Measurement]]], found: StudyFigures) -> ReportChart:
-    rivals = {trial.name for trials in found.strata.values() for trial in trials}
-    grown = {name: one for name, one in grown.items() if name in rivals}
-    best = [name for name in found.reading.front if name in grown]
-    shown = [*best, *(name for name in grown if name not in best)][:MOST_LINES]
+def _build_growth_chart(grown: dict[str, list[tuple[int, Measurement]]], summary: StudySummary) -> ReportChart:
+    rivals = {trial.name for trials in summary.strata.values() for trial in trials}
+    grown = {name: point for name, point in grown.items() if name in rivals}
+    best = [name for name in summary.reading.front if name in grown]
+    visible_names = [*best, *(name for name in grown if name not in best)][:MAX_CHART_LINES]
     points = tuple(
-        ChartPoint(size, one.value, found.short(name), one.low, one.high)
-        for name in shown
-        for size, one in grown[name]
-        if one.value is not None
+        ChartPoint(size, point.value, summary.shorten_name(name), point.low, point.high)
+        for name in visible_names
+        for size, point in grown[name]
+        if point.value is not None
     )
     axis = "vectors; with an interval: predicted"
-    return ReportChart("Recall as vectors are added", "lines", axis, found.metric, points, log=True)
+    return ReportChart("Recall as vectors are added", "lines", axis, summary.metric, points, log=True)
 
 
-def stratum(trial: Trial) -> str:
+def describe_stratum(trial: Trial) -> str:
     """Which vectors may be found in a trial, in words; "" = all."""
     filtered, labels, share = (trial.parameters.get(name) for name in ("filter", "labels", "selectivity"))
-    return str(filtered) if filtered is not None else "" if share is None else f"{labels} {share_of(share)}"
+    return str(filtered) if filtered is not None else "" if share is None else f"{labels} {format_share(share)}"
 
 
-def searches(trial: Trial) -> bool:
+def is_search_trial(trial: Trial) -> bool:
     """Whether a trial's index searches at all: the null index only times what calling one costs."""
     return trial.name.partition(":")[0] != "null"
 
 
-def share_of(share: float) -> str:
+def format_share(share: float) -> str:
     """A share in percent: 10 %, 0.25 %."""
     return f"{100 * share:.3g} %"
 
@@ -169,7 +194,7 @@ ANN = StudyKind(
     "ann",
     ("ann_recall@*",),
     ("latency_p50_ms", "index_bytes", "build_seconds"),
-    tells=_tells,
-    stratum=stratum,
-    rival=searches,
+    tells=_build_sections,
+    stratum=describe_stratum,
+    rival=is_search_trial,
 )

@@ -17,11 +17,14 @@ if TYPE_CHECKING:
     Mask = npt.NDArray[np.bool_]
 
 VectorMetric = Literal["cosine", "l2", "ip"]
-LEAST, MOST = 1e-30, 8e37  # squared lengths that float32 holds with room for sums and differences
-QUERIES, ROWS = 1_024, 4_096  # of a block: 16 MB of products
+MIN_SQUARED_LENGTH, MAX_SQUARED_LENGTH = (
+    1e-30,
+    8e37,
+)  # squared lengths that float32 holds with room for sums and differences
+BLOCK_QUERIES, BLOCK_ROWS = 1_024, 4_096  # of a block: 16 MB of products
 
 
-def checked(vectors: Vectors, what: str = "vectors", dimensions: int | None = None) -> Vectors:
+def check_vectors(vectors: Vectors, what: str = "vectors", dimensions: int | None = None) -> Vectors:
     """An array of shape (n, d) of finite numbers, as it came or as float32.
 
     Raises:
@@ -30,22 +33,22 @@ def checked(vectors: Vectors, what: str = "vectors", dimensions: int | None = No
     import numpy as np
 
     try:
-        found = np.asarray(vectors)
+        array = np.asarray(vectors)
     except ValueError:
-        found = np.asarray(vectors, dtype=object)
-    if found.dtype.kind not in "fiu" or found.ndim != 2 or not found.shape[1]:
-        shape = f"shape {found.shape} of {found.dtype}"
+        array = np.asarray(vectors, dtype=object)
+    if array.dtype.kind not in "fiu" or array.ndim != 2 or not array.shape[1]:
+        shape = f"shape {array.shape} of {array.dtype}"
         raise DataError(f"expected numbers of shape (vectors, dimensions), got {shape}.", source=what)
-    if dimensions is not None and found.shape[1] != dimensions:
-        told = f"{found.shape[1]} dimensions, but the vectors of the index have {dimensions}."
-        raise DataError(told, source=what, hint="Embed both with the same model.")
-    if found.dtype.kind != "f":
-        return found.astype(np.float32)
-    for start in range(0, len(found), 65_536):
-        bad = ~np.isfinite(found[start : start + 65_536]).all(axis=1)
+    if dimensions is not None and array.shape[1] != dimensions:
+        message = f"{array.shape[1]} dimensions, but the vectors of the index have {dimensions}."
+        raise DataError(message, source=what, hint="Embed both with the same model.")
+    if array.dtype.kind != "f":
+        return array.astype(np.float32)
+    for start in range(0, len(array), 65_536):
+        bad = ~np.isfinite(array[start : start + 65_536]).all(axis=1)
         if bad.any():
             raise DataError("a value that is NaN or infinite.", source=what, line=start + int(bad.argmax()), unit="row")
-    return found
+    return array
 
 
 def check_scale(vectors: Vectors, metric: VectorMetric, what: str = "vectors") -> None:
@@ -55,24 +58,24 @@ def check_scale(vectors: Vectors, metric: VectorMetric, what: str = "vectors") -
     """
     import numpy as np
 
-    least, shortest = np.inf, -1
+    shortest_squared, shortest = np.inf, -1
     longest = 0.0
-    for start in range(0, len(vectors), ROWS):
-        block = vectors[start : start + ROWS]
+    for start in range(0, len(vectors), BLOCK_ROWS):
+        block = vectors[start : start + BLOCK_ROWS]
         squares = np.einsum("ij,ij->i", block, block, dtype=np.float64)
         longest = max(longest, float(squares.max()))
-        if longest > MOST:
-            row, why = start + int(squares.argmax()), "long"
+        if longest > MAX_SQUARED_LENGTH:
+            row, problem = start + int(squares.argmax()), "long"
             break
         squares[squares == 0] = np.where(block[squares == 0].any(axis=1), 0, np.inf)
-        if squares.min() < least:
-            least, shortest = float(squares.min()), start + int(squares.argmin())
+        if squares.min() < shortest_squared:
+            shortest_squared, shortest = float(squares.min()), start + int(squares.argmin())
     else:
-        if least >= LEAST or (metric != "cosine" and longest >= LEAST):
+        if shortest_squared >= MIN_SQUARED_LENGTH or (metric != "cosine" and longest >= MIN_SQUARED_LENGTH):
             return
-        row, why = shortest, "short"
-    told = f"a vector too {why} for float32, in which libraries reckon: lengths go from 1e-15 to 9e18."
-    raise DataError(told, source=what, line=row, unit="row", hint="Rescale vectors and queries by one factor.")
+        row, problem = shortest, "short"
+    message = f"a vector too {problem} for float32, in which libraries reckon: lengths go from 1e-15 to 9e18."
+    raise DataError(message, source=what, line=row, unit="row", hint="Rescale vectors and queries by one factor.")
 
 
 def exact_neighbours(vectors: Vectors, queries: Vectors, k: int, metric: VectorMetric = "cosine") -> tuple[Ids, Floats]:
@@ -102,44 +105,46 @@ def exact_neighbours(vectors: Vectors, queries: Vectors, k: int, metric: VectorM
         raise UsageError(f"exact_neighbours: k must be an integer of at least 1, got {k!r}.")
     if metric not in get_args(VectorMetric):
         raise UnknownName("metric of vectors", metric, get_args(VectorMetric))
-    base = checked(vectors)
-    asked = checked(queries, "queries", base.shape[1])
-    for rows, what in ((base, "vectors"), (asked, "queries")):
+    base = check_vectors(vectors)
+    query_rows = check_vectors(queries, "queries", base.shape[1])
+    for rows, what in ((base, "vectors"), (query_rows, "queries")):
         check_scale(rows, metric, what)
     k = min(k, len(base))
-    ids = np.full((len(asked), k), -1, dtype=np.int64)
-    distances = np.full((len(asked), k), np.nan)
-    if not k or not len(asked):
+    ids = np.full((len(query_rows), k), -1, dtype=np.int64)
+    distances = np.full((len(query_rows), k), np.nan)
+    if not k or not len(query_rows):
         return ids, distances
-    space = _Space(base, metric)
-    for start in range(0, len(asked), QUERIES):
-        part = slice(start, start + QUERIES)
-        _search(space, asked[part], ids[part], distances[part])
+    space = _ScaledVectors(base, metric)
+    for start in range(0, len(query_rows), BLOCK_QUERIES):
+        block = slice(start, start + BLOCK_QUERIES)
+        _search_blocks(space, query_rows[block], ids[block], distances[block])
     return ids, distances
 
 
-def distances_to(vectors: Vectors, query: Vectors, ids: Ids, metric: VectorMetric) -> Floats:
+def compute_distances_to(vectors: Vectors, query: Vectors, ids: Ids, metric: VectorMetric) -> Floats:
     """Float64 distances of one query, shape (d,), to the vectors with these ids."""
-    return _exact(vectors[ids], query[None, :], metric)
+    return _compute_distances(vectors[ids], query[None, :], metric)
 
 
-def _exact(rows: Vectors, queries: Vectors, metric: VectorMetric) -> Floats:
+def _compute_distances(rows: Vectors, queries: Vectors, metric: VectorMetric) -> Floats:
     """Distance of each row to the query beside it, shape (rows,); the same pair always has the same distance."""
     import numpy as np
 
-    left, right = rows.astype(np.float64), queries.astype(np.float64)
+    row_values, query_values = rows.astype(np.float64), queries.astype(np.float64)
     if metric == "l2":
-        left -= right
-        return np.asarray(np.sqrt(np.einsum("ij,ij->i", left, left)))
-    products = np.einsum("ij,ij->i", left, np.broadcast_to(right, left.shape))
+        row_values -= query_values
+        return np.asarray(np.sqrt(np.einsum("ij,ij->i", row_values, row_values)))
+    products = np.einsum("ij,ij->i", row_values, np.broadcast_to(query_values, row_values.shape))
     if metric == "ip":
         return np.asarray(-products)
-    lengths = np.sqrt(np.einsum("ij,ij->i", left, left)) * np.sqrt(np.einsum("ij,ij->i", right, right))
+    lengths = np.sqrt(np.einsum("ij,ij->i", row_values, row_values)) * np.sqrt(
+        np.einsum("ij,ij->i", query_values, query_values)
+    )
     with np.errstate(invalid="ignore", divide="ignore"):
         return np.asarray(1.0 - products / lengths)
 
 
-class _Space:
+class _ScaledVectors:
     """Vectors made ready so that the larger product of two rows is the nearer one."""
 
     def __init__(self, vectors: Vectors, metric: VectorMetric) -> None:
@@ -153,7 +158,7 @@ class _Space:
         """A block of the vectors, and what is taken from each product: half the squared length, under l2."""
         import numpy as np
 
-        block = self.vectors[start : start + ROWS]
+        block = self.vectors[start : start + BLOCK_ROWS]
         if self.metric == "cosine":
             lengths = np.sqrt(np.einsum("ij,ij->i", block, block, dtype=np.float64))
             with np.errstate(invalid="ignore", divide="ignore"):
@@ -163,7 +168,7 @@ class _Space:
         ready = (block - self.centre).astype(np.float32)
         return ready, (0.5 * np.einsum("ij,ij->i", ready, ready, dtype=np.float64)).astype(np.float32)
 
-    def queries(self, queries: Vectors) -> Singles:
+    def scale_queries(self, queries: Vectors) -> Singles:
         """Queries on the same scale; one of zeros becomes NaN under cosine."""
         import numpy as np
 
@@ -193,7 +198,7 @@ class _Nearest:
         import numpy as np
 
         counts = np.bincount(row, minlength=len(self.limit))
-        place = np.arange(len(row)) - np.repeat(np.cumsum(counts) - counts, counts)
+        offsets = np.arange(len(row)) - np.repeat(np.cumsum(counts) - counts, counts)
         width = int(counts.max(initial=0))
         some = np.flatnonzero(counts)
         back = np.zeros(len(counts), dtype=np.int64)
@@ -201,49 +206,49 @@ class _Nearest:
         every = np.full((len(some), self.kept + width), -np.inf, dtype=np.float32)
         names = np.full(every.shape, -1, dtype=np.int64)
         every[:, : self.kept], names[:, : self.kept] = self.values[some], self.ids[some]
-        every[back[row], self.kept + place] = values
-        names[back[row], self.kept + place] = ids
+        every[back[row], self.kept + offsets] = values
+        names[back[row], self.kept + offsets] = ids
         order = np.argpartition(-every, (self.k - 1, self.kept - 1), axis=1)
         take = order[:, : self.kept]
-        left = np.take_along_axis(every, order[:, self.kept :], axis=1).max(axis=1, initial=-np.inf)
-        self.dropped[some] = np.maximum(self.dropped[some], left)
+        best_dropped = np.take_along_axis(every, order[:, self.kept :], axis=1).max(axis=1, initial=-np.inf)
+        self.dropped[some] = np.maximum(self.dropped[some], best_dropped)
         self.values[some] = np.take_along_axis(every, take, axis=1)
         self.ids[some] = np.take_along_axis(names, take, axis=1)
         self.limit[some] = self.values[some, self.k - 1]
 
 
-def _search(space: _Space, queries: Vectors, ids: Ids, distances: Floats) -> None:
+def _search_blocks(space: _ScaledVectors, queries: Vectors, ids: Ids, distances: Floats) -> None:
     """Fills in ids and distances of some queries."""
     import numpy as np
 
-    k, asked = ids.shape[1], space.queries(queries)
-    known = np.asarray(~np.isnan(asked).any(axis=1))
-    nearest = _Nearest(len(asked), k)
-    lengths = np.sqrt((asked.astype(np.float64) ** 2).sum(axis=1))
-    margin = np.zeros(len(asked), dtype=np.float32)  # twice what rounding may change of a product
-    most = 0.0
-    unit = _unit(space.vectors.shape[1])
-    for start in range(0, len(space.vectors), ROWS):
+    k, scaled = ids.shape[1], space.scale_queries(queries)
+    has_direction = np.asarray(~np.isnan(scaled).any(axis=1))
+    nearest = _Nearest(len(scaled), k)
+    lengths = np.sqrt((scaled.astype(np.float64) ** 2).sum(axis=1))
+    margin = np.zeros(len(scaled), dtype=np.float32)  # twice what rounding may change of a product
+    longest_row = 0.0
+    unit = _compute_rounding(space.vectors.shape[1])
+    for start in range(0, len(space.vectors), BLOCK_ROWS):
         block, halves = space.rows(start)
         longest = float(np.sqrt(np.nanmax(np.einsum("ij,ij->i", block, block), initial=0.0)))
-        if longest > most:
-            most = longest
-            margin = (unit * most * (lengths + (most if halves is not None else 0.0))).astype(np.float32)
-        products = asked @ block.T
+        if longest > longest_row:
+            longest_row = longest
+            margin = (unit * longest_row * (lengths + (longest_row if halves is not None else 0.0))).astype(np.float32)
+        products = scaled @ block.T
         if halves is not None:
             products -= halves
-        _gather(products, nearest, margin, start)
-    _decide(space, queries, nearest, margin, (ids, distances), known)
+        _gather_candidates(products, nearest, margin, start)
+    _decide_nearest(space, queries, nearest, margin, (ids, distances), has_direction)
 
 
-def _gather(products: Singles, nearest: _Nearest, margin: Singles, start: int) -> None:
+def _gather_candidates(products: Singles, nearest: _Nearest, margin: Singles, start: int) -> None:
     import numpy as np
 
     if start == 0 and products.shape[1] > nearest.kept:  # no limit yet: the best of the first block
         filled = np.nan_to_num(products, nan=-np.inf, posinf=np.inf, neginf=-np.inf)
-        chosen = np.argpartition(-filled, nearest.kept, axis=1)[:, : nearest.kept + 1]
-        row = np.repeat(np.arange(len(products)), chosen.shape[1])
-        nearest.add(row, chosen.ravel().astype(np.int64), np.take_along_axis(filled, chosen, axis=1).ravel())
+        best = np.argpartition(-filled, nearest.kept, axis=1)[:, : nearest.kept + 1]
+        row = np.repeat(np.arange(len(products)), best.shape[1])
+        nearest.add(row, best.ravel().astype(np.int64), np.take_along_axis(filled, best, axis=1).ravel())
         return
     passing = np.flatnonzero((products >= (nearest.limit - margin)[:, None]).ravel())
     if len(passing):
@@ -251,34 +256,39 @@ def _gather(products: Singles, nearest: _Nearest, margin: Singles, start: int) -
         nearest.add(row, column + start, products.ravel()[passing])
 
 
-def _decide(
-    space: _Space, queries: Vectors, nearest: _Nearest, margin: Singles, out: tuple[Ids, Floats], known: Mask
+def _decide_nearest(
+    space: _ScaledVectors,
+    queries: Vectors,
+    nearest: _Nearest,
+    margin: Singles,
+    out: tuple[Ids, Floats],
+    has_direction: Mask,
 ) -> None:
     """Orders what was kept by float64 distance and id; where too much lay within the margin, looks at everything."""
     import numpy as np
 
     ids, distances = out
     k = ids.shape[1]
-    for n in np.flatnonzero(known):
+    for n in np.flatnonzero(has_direction):
         if nearest.dropped[n] >= nearest.limit[n] - margin[n]:
-            found = by_distance(space.vectors, queries[n], space.metric)
+            candidates = sort_by_distance(space.vectors, queries[n], space.metric)
         else:
-            found = nearest.ids[n][(nearest.ids[n] >= 0) & (nearest.values[n] > -np.inf)]
-        exact = distances_to(space.vectors, queries[n], found, space.metric)
-        order = np.lexsort((found, exact))[:k]
+            candidates = nearest.ids[n][(nearest.ids[n] >= 0) & (nearest.values[n] > -np.inf)]
+        exact = compute_distances_to(space.vectors, queries[n], candidates, space.metric)
+        order = np.lexsort((candidates, exact))[:k]
         order = order[~np.isnan(exact[order])]
-        ids[n, : len(order)], distances[n, : len(order)] = found[order], exact[order]
+        ids[n, : len(order)], distances[n, : len(order)] = candidates[order], exact[order]
 
 
-def by_distance(vectors: Vectors, query: Vectors, metric: VectorMetric) -> Ids:
+def sort_by_distance(vectors: Vectors, query: Vectors, metric: VectorMetric) -> Ids:
     """Ids of all vectors by float64 distance to one query, shape (n,); equal ones by id, those without one last."""
     import numpy as np
 
-    parts = [
-        distances_to(vectors, query, np.arange(start, min(start + ROWS, len(vectors))), metric)
-        for start in range(0, len(vectors), ROWS)
+    blocks = [
+        compute_distances_to(vectors, query, np.arange(start, min(start + BLOCK_ROWS, len(vectors))), metric)
+        for start in range(0, len(vectors), BLOCK_ROWS)
     ]
-    return np.asarray(np.argsort(np.concatenate(parts), kind="stable"))
+    return np.asarray(np.argsort(np.concatenate(blocks), kind="stable"))
 
 
 class ExactSearch:
@@ -296,8 +306,8 @@ class ExactSearch:
         self._ids, self._vectors = ids, vectors
         if not len(ids):
             return
-        self._space = _Space(vectors if len(ids) == len(vectors) else vectors[ids], metric)
-        blocks = [self._space.rows(start) for start in range(0, len(ids), ROWS)]
+        self._space = _ScaledVectors(vectors if len(ids) == len(vectors) else vectors[ids], metric)
+        blocks = [self._space.rows(start) for start in range(0, len(ids), BLOCK_ROWS)]
         self._rows = np.concatenate([rows for rows, _ in blocks])
         self._rows[np.isnan(self._rows).any(axis=1)] = 0  # no neighbours: their distance is NaN
         halves = [half for _, half in blocks if half is not None]
@@ -310,21 +320,23 @@ class ExactSearch:
 
         if not len(self._ids):
             return self._ids
-        (asked,) = self._space.queries(query[None])
-        products = np.einsum("ij,j->i", self._rows, asked)
+        (scaled,) = self._space.scale_queries(query[None])
+        products = np.einsum("ij,j->i", self._rows, scaled)
         if self._halves is not None:
             products -= self._halves
-        found = np.arange(len(products))
+        candidates = np.arange(len(products))
         if k < len(products):
-            most = self._longest if self._halves is not None else 0.0
-            margin = _unit(self._rows.shape[1]) * self._longest * (float(np.sqrt(asked @ asked)) + most)
-            found = np.flatnonzero(products >= np.partition(products, -k)[-k] - margin)
-        exact = distances_to(self._vectors, query, self._ids[found], self._space.metric)
-        order = np.lexsort((found, exact))
-        return np.asarray(self._ids[found[order[~np.isnan(exact[order])][:k]]])
+            longest = self._longest if self._halves is not None else 0.0
+            margin = (
+                _compute_rounding(self._rows.shape[1]) * self._longest * (float(np.sqrt(scaled @ scaled)) + longest)
+            )
+            candidates = np.flatnonzero(products >= np.partition(products, -k)[-k] - margin)
+        exact = compute_distances_to(self._vectors, query, self._ids[candidates], self._space.metric)
+        order = np.lexsort((candidates, exact))
+        return np.asarray(self._ids[candidates[order[~np.isnan(exact[order])][:k]]])
 
 
-def _unit(dimensions: int) -> float:
+def _compute_rounding(dimensions: int) -> float:
     """Twice what rounding may change of a product in float32, as a share of both lengths."""
     import numpy as np
 

@@ -38,12 +38,12 @@ class _FaissIndex(AnnIndex):
         if self._scaled:
             lengths = np.linalg.norm(rows, axis=1, keepdims=True)
             rows = rows / np.where(lengths == 0, 1, lengths)
-        self._index = self._made(rows, kind, {**self.defaults, **parameters})
+        self._index = self._make_index(rows, kind, {**self.defaults, **parameters})
         if not self._index.is_trained:
             self._index.train(rows)
         self._index.add(rows)
 
-    def _made(self, rows: Any, kind: int, given: Mapping[str, Any]) -> Any:
+    def _make_index(self, rows: Any, kind: int, settings: Mapping[str, Any]) -> Any:
         raise NotImplementedError
 
     def search(self, query: Any, k: int, passing: Mask | None = None) -> Any:
@@ -52,12 +52,12 @@ class _FaissIndex(AnnIndex):
         threads = self._faiss.omp_get_max_threads()
         self._faiss.omp_set_num_threads(1)  # a single query is not shared between threads
         try:
-            found = self._index.search(query[None], k, params=self._asked(passing))[1][0]
+            ids = self._index.search(query[None], k, params=self._get_search_parameters(passing))[1][0]
         finally:
             self._faiss.omp_set_num_threads(threads)  # the process's own, for whoever else uses faiss
-        return found[found >= 0] if found[-1] < 0 else found  # -1: a place that is not filled
+        return ids[ids >= 0] if ids[-1] < 0 else ids  # -1: a place that is not filled
 
-    def _asked(self, passing: Mask | None) -> Any:
+    def _get_search_parameters(self, passing: Mask | None) -> Any:
         """How it is searched; a filter is prepared once for all queries."""
         if passing is None:
             return self._how
@@ -66,25 +66,25 @@ class _FaissIndex(AnnIndex):
 
             bits = np.packbits(passing, bitorder="little")
             selector = self._faiss.IDSelectorBitmap(bits)
-            how = self._parameters()
+            how = self._build_parameters()
             how.sel = selector
             self._selected = (passing, (how, selector, bits))
         return self._selected[1][0]
 
-    def _parameters(self) -> Any:
+    def _build_parameters(self) -> Any:
         return self._faiss.SearchParameters()
 
-    def tune(self, **parameters: Any) -> None:
+    def set_search_params(self, **parameters: Any) -> None:
         self._tuned = parameters
-        self._how, self._selected = self._parameters() if self.searched else None, (None, None)
+        self._how, self._selected = self._build_parameters() if self.searched else None, (None, None)
 
-    def size(self) -> int | None:
+    def measure_size(self) -> int | None:
         sizes: list[int] = []
 
-        def count(part: bytes) -> None:
-            sizes.append(len(part))
+        def add_size(written: bytes) -> None:
+            sizes.append(len(written))
 
-        self._faiss.write_index(self._index, self._faiss.PyCallbackIOWriter(count))
+        self._faiss.write_index(self._index, self._faiss.PyCallbackIOWriter(add_size))
         return sum(sizes)
 
 
@@ -95,12 +95,12 @@ class FaissHnsw(_FaissIndex):
     searched: ClassVar[tuple[str, ...]] = ("ef_search",)
     limits: ClassVar[Mapping[str, tuple[int, int]]] = GRAPH_LIMITS
 
-    def _made(self, rows: Any, kind: int, given: Mapping[str, Any]) -> Any:
-        index = self._faiss.IndexHNSWFlat(rows.shape[1], int(given["M"]), kind)
-        index.hnsw.efConstruction = int(given["ef_construction"])
+    def _make_index(self, rows: Any, kind: int, settings: Mapping[str, Any]) -> Any:
+        index = self._faiss.IndexHNSWFlat(rows.shape[1], int(settings["M"]), kind)
+        index.hnsw.efConstruction = int(settings["ef_construction"])
         return index
 
-    def _parameters(self) -> Any:
+    def _build_parameters(self) -> Any:
         return self._faiss.SearchParametersHNSW(efSearch=int(self._tuned["ef_search"]))
 
 
@@ -111,20 +111,20 @@ class FaissIvf(_FaissIndex):
     searched: ClassVar[tuple[str, ...]] = ("nprobe",)
     limits: ClassVar[Mapping[str, tuple[int, int]]] = {"nlist": (1, 10_000_000), "nprobe": (1, 10_000_000)}
 
-    def misfit(self, parameters: Mapping[str, Any], shape: tuple[int, int]) -> str:  # noqa: D102 - as AnnIndex says
+    def find_misfit(self, parameters: Mapping[str, Any], shape: tuple[int, int]) -> str:  # noqa: D102 - as AnnIndex says
         few = parameters["nlist"] > shape[0]
         return f"nlist={parameters['nlist']} lists of {shape[0]} vectors. Write a smaller nlist" if few else ""
 
-    def _made(self, rows: Any, kind: int, given: Mapping[str, Any]) -> Any:
+    def _make_index(self, rows: Any, kind: int, settings: Mapping[str, Any]) -> Any:
         self._centres = (self._faiss.IndexFlat(rows.shape[1], kind),)
-        index = self._faiss.IndexIVFFlat(self._centres[0], rows.shape[1], int(given["nlist"]), kind)
+        index = self._faiss.IndexIVFFlat(self._centres[0], rows.shape[1], int(settings["nlist"]), kind)
         index.cp.min_points_per_centroid = 1  # without it faiss prints a warning
         return index
 
-    def _parameters(self) -> Any:
+    def _build_parameters(self) -> Any:
         return self._faiss.SearchParametersIVF(nprobe=int(self._tuned["nprobe"]))
 
-    def imbalance(self) -> float | None:  # noqa: D102 - as AnnIndex says
+    def measure_imbalance(self) -> float | None:  # noqa: D102 - as AnnIndex says
         return float(self._index.invlists.imbalance_factor())
 
 
@@ -134,8 +134,8 @@ class FaissSq(_FaissIndex):
     defaults: ClassVar[Mapping[str, Any]] = {"bits": "int8"}
     choices: ClassVar[Mapping[str, Sequence[str]]] = {"bits": tuple(QUANTIZERS)}
 
-    def _made(self, rows: Any, kind: int, given: Mapping[str, Any]) -> Any:
-        quantizer = getattr(self._faiss.ScalarQuantizer, QUANTIZERS[given["bits"]])
+    def _make_index(self, rows: Any, kind: int, settings: Mapping[str, Any]) -> Any:
+        quantizer = getattr(self._faiss.ScalarQuantizer, QUANTIZERS[settings["bits"]])
         return self._faiss.IndexScalarQuantizer(rows.shape[1], quantizer, kind)
 
 
@@ -146,14 +146,14 @@ class FaissPq(_FaissIndex):
     defaults: ClassVar[Mapping[str, Any]] = {"m": 16, "nbits": 8}
     limits: ClassVar[Mapping[str, tuple[int, int]]] = {"m": (1, 65_536), "nbits": (3, 16)}
 
-    def misfit(self, parameters: Mapping[str, Any], shape: tuple[int, int]) -> str:  # noqa: D102 - as AnnIndex says
+    def find_misfit(self, parameters: Mapping[str, Any], shape: tuple[int, int]) -> str:  # noqa: D102 - as AnnIndex says
         m, bits = parameters["m"], parameters["nbits"]
         if shape[1] % m:
             return f"m={m} does not divide the {shape[1]} dimensions"
         codes = f"nbits={bits} needs {2**bits} vectors to train on, got {shape[0]}. Write a smaller nbits"
         return codes if shape[0] < 2**bits else ""
 
-    def _made(self, rows: Any, kind: int, given: Mapping[str, Any]) -> Any:
-        index = self._faiss.IndexPQ(rows.shape[1], int(given["m"]), int(given["nbits"]), kind)
+    def _make_index(self, rows: Any, kind: int, settings: Mapping[str, Any]) -> Any:
+        index = self._faiss.IndexPQ(rows.shape[1], int(settings["m"]), int(settings["nbits"]), kind)
         index.pq.cp.min_points_per_centroid = 1
         return index

@@ -7,17 +7,17 @@ from dataclasses import dataclass
 from itertools import pairwise
 from math import exp, log
 
-from ragauge.core.messages import number, three_digits
+from ragauge.core.messages import format_three_digits, format_value
 from ragauge.core.study import Trial
-from ragauge.metrics.catalogue import parse
+from ragauge.metrics.catalogue import parse_metric
 from ragauge.scores.results.chart import ChartPoint, ReportChart
-from ragauge.studies.figures import StudyFigures, StudyTable, Told
-from ragauge.studies.means import trial_means
+from ragauge.studies.figures import StudyContent, StudySummary, StudyTable
+from ragauge.studies.means import compute_trial_means
 
-KEYS = ("filter", "labels", "selectivity", "filter_by", "oversample")
-MOST_ROWS = 40  # of the table; above, one setting alone
-ENOUGH = 0.9  # recall that an index has to reach to be taken before exact search
-NO_SLOWER = 1.5  # times an index's latency that exact search may need and still be taken: it misses nothing
+FILTER_PARAMETERS = ("filter", "labels", "selectivity", "filter_by", "oversample")
+MAX_ROWS = 40  # of the table; above, one setting alone
+MIN_RECALL = 0.9  # recall that an index has to reach to be taken before exact search
+MAX_EXACT_SLOWDOWN = 1.5  # times an index's latency that exact search may need and still be taken: it misses nothing
 HEADS = ("passing", "way", "recall", "filled", "p50 ms", "exact p50 ms")
 NOTE = (
     "Recall counts the nearest among the vectors that pass; filled = returned / min(k, passing). post ×10 asks the "
@@ -50,136 +50,162 @@ class FilteredTrial:
     exact: float
 
 
-def filtered(found: StudyFigures) -> Iterable[Told]:
+def describe_filters(summary: StudySummary) -> Iterable[StudyContent]:
     """Sentences, tables and charts of the trials under filters; none where nothing is filtered."""
-    rows = list(_rows(found))
-    if not any(one.way for one in rows):
+    rows = list(_list_filtered_trials(summary))
+    if not any(row.way for row in rows):
         return
-    setting = _setting(found, rows)
-    mine = [one for one in rows if one.setting == setting]
-    yield from _labels_cost(found, mine)
-    yield from _taken(found, rows)
-    shown = rows if len(rows) <= MOST_ROWS else mine
-    yield _table(found, shown)
-    if crossing := _crossovers(found, rows):
+    setting = _select_setting(summary, rows)
+    setting_rows = [row for row in rows if row.setting == setting]
+    yield from _describe_label_cost(summary, setting_rows)
+    yield from _describe_choices(summary, rows)
+    visible_rows = rows if len(rows) <= MAX_ROWS else setting_rows
+    yield _build_filter_table(summary, visible_rows)
+    if crossing := _build_crossover_table(summary, rows):
         yield crossing
-    yield from _charts(found, mine)
+    yield from _build_filter_charts(summary, setting_rows)
 
 
-def _rows(found: StudyFigures) -> Iterator[FilteredTrial]:
+def _list_filtered_trials(summary: StudySummary) -> Iterator[FilteredTrial]:
     """The trials that exact search was timed beside."""
-    for trial in filter(found.kind.rival, found.complete):
-        exact, passing = (trial.measured(name) for name in ("exact_p50_ms", "passing"))
-        latency, given = trial.measured("latency_p50_ms"), trial.parameters
+    for trial in filter(summary.kind.rival, summary.complete):
+        exact, passing = (trial.find_measurement_value(name) for name in ("exact_p50_ms", "passing"))
+        latency, parameters = trial.find_measurement_value("latency_p50_ms"), trial.parameters
         if exact is None or passing is None or latency is None:
             continue
-        n = next(one.n for one in trial.measurements if one.name == "passing")
-        labels = str(given.get("filter") or given.get("labels") or "")
-        way = str(given.get("filter_by", ""))
-        way = f"post ×{given['oversample']}" if way == "post" else way
-        parts = (part for part in found.short(trial.name).split(":") if part.split("=")[0] not in KEYS)
-        yield FilteredTrial(trial, ":".join(parts), labels, way, passing / n, latency, exact)
+        n = next(measurement.n for measurement in trial.measurements if measurement.name == "passing")
+        labels = str(parameters.get("filter") or parameters.get("labels") or "")
+        way = str(parameters.get("filter_by", ""))
+        way = f"post ×{parameters['oversample']}" if way == "post" else way
+        name_parts = (
+            part for part in summary.shorten_name(trial.name).split(":") if part.split("=")[0] not in FILTER_PARAMETERS
+        )
+        yield FilteredTrial(trial, ":".join(name_parts), labels, way, passing / n, latency, exact)
 
 
-def _setting(found: StudyFigures, rows: Sequence[FilteredTrial]) -> str:
+def _select_setting(summary: StudySummary, rows: Sequence[FilteredTrial]) -> str:
     """Of which setting the charts tell: the recommended one, else the best by its mean, of those that decide."""
-    reading = next(iter(found.stratum_readings.values()), None)
+    reading = next(iter(summary.stratum_readings.values()), None)
     if reading is None:
         return rows[0].setting
-    means = {one.trial: one.mean for one in found.means if one.metric == found.metric and one.mean is not None}
+    means = {
+        entry.trial: entry.mean for entry in summary.means if entry.metric == summary.metric and entry.mean is not None
+    }
     taken = reading.recommendation.trial or max(reading.trials, key=lambda name: means.get(name, -1.0))
-    return next((one.setting for one in rows if one.trial.name == taken), rows[0].setting)
+    return next((entry.setting for entry in rows if entry.trial.name == taken), rows[0].setting)
 
 
-def _labels_cost(found: StudyFigures, rows: Sequence[FilteredTrial]) -> Iterator[str]:
+def _describe_label_cost(summary: StudySummary, rows: Sequence[FilteredTrial]) -> Iterator[str]:
     """What clustered labels cost each way at the least selectivity where both kinds are scored."""
-    if not found.scored:
+    if not summary.scored:
         return
     pairs: dict[str, tuple[float, str, str]] = {}
-    by = {(one.way, one.labels, one.share): one.trial.name for one in rows}
+    by = {(entry.way, entry.labels, entry.share): entry.trial.name for entry in rows}
     for (way, labels, share), name in by.items():
         other = by.get((way, "clustered", share))
         if labels == "random" and other and share < pairs.get(way, (2.0, "", ""))[0]:
             pairs[way] = (share, name, other)
-    said = []
+    sentences = []
     for way, (share, spread, near) in pairs.items():
-        both = {name: found.scores[name] for name in (spread, near)}
-        gap = next(one for one in trial_means(both, parse(found.metric), base=spread) if one.trial == near)
+        both = {name: summary.scores[name] for name in (spread, near)}
+        gap = next(
+            entry
+            for entry in compute_trial_means(both, parse_metric(summary.metric), base=spread)
+            if entry.trial == near
+        )
         if gap.difference is None or gap.difference_interval is None or gap.mean is None:
             continue
-        ends = gap.difference_interval
-        cost, low, high = (f"{round(-100 * one)}".replace("-", "−") for one in (gap.difference, ends.high, ends.low))
+        interval = gap.difference_interval
+        cost, low, high = (
+            f"{round(-100 * entry)}".replace("-", "−") for entry in (gap.difference, interval.high, interval.low)
+        )
         points = f"{cost} points [{low}, {high}]"
-        said.append(f"{way} {points} ({number(gap.mean - gap.difference)} to {number(gap.mean)})")
-        at = share
-    if said:
+        sentences.append(f"{way} {points} ({format_value(gap.mean - gap.difference)} to {format_value(gap.mean)})")
+        compared_share = share
+    if sentences:
         yield (
-            f"At {100 * at:.3g} % passing, clustered labels cost recall beside random ones, of {rows[0].setting}: "
-            f"{'; '.join(said)}."
+            f"At {100 * compared_share:.3g} % passing, clustered labels cost recall beside random ones, of "
+            f"{rows[0].setting}: "
+            f"{'; '.join(sentences)}."
         )
 
 
-def _taken(found: StudyFigures, rows: Sequence[FilteredTrial]) -> Iterator[str]:
+def _describe_choices(summary: StudySummary, rows: Sequence[FilteredTrial]) -> Iterator[str]:
     """Under each filter: exact search unless an index is faster and its recall will do.
 
     With a target: faster at all, its recall being what was asked for. Else by more than half, and some index's recall
     has to reach 0.9 with its interval.
     """
-    known = {one.trial.name: one for one in rows}
-    for name, trials in found.strata.items():
+    rows_by_name = {row.trial.name: row for row in rows}
+    for name, trials in summary.strata.items():
         if not name:
             continue
-        reading = found.stratum_readings.get(name)
+        reading = summary.stratum_readings.get(name)
         if reading is None:
             yield f"Under {name} nothing is scored: no vector passes, or no query has a direction."
             continue
         taken = reading.recommendation.trial
-        exact = [known[one.name].exact for one in trials if one.name in known]
-        one = known.get(taken or "")
-        poor = found.target is None and not any(_finds(found, trial.name, surely=False) for trial in trials)
-        if exact and (one is None or poor or one.exact <= (1.0 if found.target else NO_SLOWER) * one.latency):
-            beside = f"{one.setting} {one.way} {three_digits(one.latency)} ms" if one else "no trial will do"
-            beside += f"; no index's recall reaches {ENOUGH}" if poor else ""
-            best = one.exact if one else min(exact)
-            yield f"Under {name} take exact search: it finds all in {three_digits(best)} ms, median; {beside}."
+        exact = [rows_by_name[row.name].exact for row in trials if row.name in rows_by_name]
+        row = rows_by_name.get(taken or "")
+        poor = summary.target is None and not any(
+            _has_enough_recall(summary, trial.name, surely=False) for trial in trials
+        )
+        if exact and (
+            row is None or poor or row.exact <= (1.0 if summary.target else MAX_EXACT_SLOWDOWN) * row.latency
+        ):
+            comparison_text = (
+                f"{row.setting} {row.way} {format_three_digits(row.latency)} ms" if row else "no trial will do"
+            )
+            comparison_text += f"; no index's recall reaches {MIN_RECALL}" if poor else ""
+            best = row.exact if row else min(exact)
+            yield (
+                f"Under {name} take exact search: it finds all in {format_three_digits(best)} ms, median; "
+                f"{comparison_text}."
+            )
         elif taken:
-            called = f"{one.setting} {one.way}" if one else taken
+            called = f"{row.setting} {row.way}" if row else taken
             yield f"Under {name} take {called}: {reading.recommendation.reason}."
 
 
-def _finds(found: StudyFigures, trial: str, *, surely: bool = True) -> bool:
+def _has_enough_recall(summary: StudySummary, trial: str, *, surely: bool = True) -> bool:
     """Whether the recall of an index is at least 0.9, or may be by its interval."""
-    one = found.mean(trial)
-    if one is None or one.mean is None:
+    mean = summary.mean(trial)
+    if mean is None or mean.mean is None:
         return False
-    return (one.mean if surely or one.interval is None else one.interval.high) >= ENOUGH
+    return (mean.mean if surely or mean.interval is None else mean.interval.high) >= MIN_RECALL
 
 
-def _table(found: StudyFigures, rows: Sequence[FilteredTrial]) -> StudyTable:
+def _build_filter_table(summary: StudySummary, rows: Sequence[FilteredTrial]) -> StudyTable:
     cells = []
-    several = len({one.setting for one in rows}) > 1
-    filled = found.metric.replace("ann_recall", "filled")
-    for one in sorted(rows, key=lambda one: (one.setting, -one.share, one.labels)):
-        recall, full = (found.mean(one.trial.name, name) for name in (found.metric, filled))
-        ends = f" [{number(recall.interval.low)}, {number(recall.interval.high)}]" if recall and recall.interval else ""
-        under = " ".join(filter(None, (f"{100 * one.share:.3g} %", one.labels)))
+    several = len({row.setting for row in rows}) > 1
+    filled = summary.metric.replace("ann_recall", "filled")
+    for row in sorted(rows, key=lambda row: (row.setting, -row.share, row.labels)):
+        recall, full = (summary.mean(row.trial.name, name) for name in (summary.metric, filled))
+        interval_text = (
+            f" [{format_value(recall.interval.low)}, {format_value(recall.interval.high)}]"
+            if recall and recall.interval
+            else ""
+        )
+        under = " ".join(filter(None, (f"{100 * row.share:.3g} %", row.labels)))
         cells.append(
             (
-                *([one.setting] if several else []),
+                *([row.setting] if several else []),
                 under,
-                one.way or "no filter",
-                f"{number(recall.mean if recall else None)}{ends}",
-                number(full.mean if full else None),
-                three_digits(one.latency),
-                three_digits(one.exact),
+                row.way or "no filter",
+                f"{format_value(recall.mean if recall else None)}{interval_text}",
+                format_value(full.mean if full else None),
+                format_three_digits(row.latency),
+                format_three_digits(row.exact),
             )
         )
     lead = () if several else (f"Of {rows[0].setting}.",)
-    heads = ("trial", *HEADS) if several else HEADS
-    return StudyTable("Under filters", heads, tuple(cells), HEADS[2:], lead, (NOTE,))
+    headers = ("trial", *HEADS) if several else HEADS
+    return StudyTable("Under filters", headers, tuple(cells), HEADS[2:], lead, (NOTE,))
 
 
-def crossover(shares: Sequence[float], latencies: Sequence[float], exact: Sequence[float]) -> tuple[str, float | None]:
+def find_crossover(
+    shares: Sequence[float], latencies: Sequence[float], exact: Sequence[float]
+) -> tuple[str, float | None]:
     """The share passing up to which exact search is no slower than an index, read from the smallest share on.
 
     Between two shares the logarithm of the ratio of both latencies is a line over the logarithm of the share.
@@ -188,79 +214,90 @@ def crossover(shares: Sequence[float], latencies: Sequence[float], exact: Sequen
         at and the share; all, where exact search is no slower at any share measured; none, where it is slower already
         at the smallest.
 
-    >>> crossover([0.01, 1.0], [1.0, 1.0], [0.1, 10.0])
+    >>> find_crossover([0.01, 1.0], [1.0, 1.0], [0.1, 10.0])
     ('at', 0.1)
     """
     points = sorted((share, log(b / a)) for share, a, b in zip(shares, latencies, exact, strict=True))
     if points[0][1] > 0:
         return "none", None
-    for (left, below), (right, above) in pairwise(points):
+    for (lower_share, below), (upper_share, above) in pairwise(points):
         if above > 0:
-            at = log(left) + (log(right) - log(left)) * (below / (below - above))
-            return "at", round(exp(at), 9)
+            log_share = log(lower_share) + (log(upper_share) - log(lower_share)) * (below / (below - above))
+            return "at", round(exp(log_share), 9)
     return "all", points[-1][0]
 
 
-def _crossovers(found: StudyFigures, rows: Sequence[FilteredTrial]) -> StudyTable | None:
+def _build_crossover_table(summary: StudySummary, rows: Sequence[FilteredTrial]) -> StudyTable | None:
     """For each setting, way and labels, where exact search is no slower, or the index's recall is below 0.9."""
-    plain = {one.setting: one for one in rows if not one.way}
+    unfiltered = {entry.setting: entry for entry in rows if not entry.way}
     lines: dict[tuple[str, str, str], list[FilteredTrial]] = {}
-    for one in rows:
-        if one.trial.parameters.get("selectivity") is not None and one.share:
-            lines.setdefault((one.setting, one.way, one.labels), []).append(one)
+    for entry in rows:
+        if entry.trial.parameters.get("selectivity") is not None and entry.share:
+            lines.setdefault((entry.setting, entry.way, entry.labels), []).append(entry)
     cells = []
     for (setting, way, labels), line in lines.items():
-        points = [*line, *([plain[setting]] if way == "post ×1" and setting in plain else [])]
-        good = [one for one in points if _finds(found, one.trial.name)]
-        poor = ", ".join(f"{100 * one:.3g} %" for one in sorted({one.share for one in points if one not in good}))
-        lost = f"at {poor}, where its recall is below {ENOUGH}" if poor else ""
+        points = [*line, *([unfiltered[setting]] if way == "post ×1" and setting in unfiltered else [])]
+        good = [entry for entry in points if _has_enough_recall(summary, entry.trial.name)]
+        poor = ", ".join(
+            f"{100 * entry:.3g} %" for entry in sorted({entry.share for entry in points if entry not in good})
+        )
+        lost_text = f"at {poor}, where its recall is below {MIN_RECALL}" if poor else ""
         if not good:
-            cells.append((setting, way, labels, f"at all measured: its recall is below {ENOUGH}"))
+            cells.append((setting, way, labels, f"at all measured: its recall is below {MIN_RECALL}"))
             continue
-        kind, at = crossover(*zip(*((one.share, one.latency, one.exact) for one in good), strict=True))
-        least, most = (f"{100 * pick(one.share for one in good):.3g} %" for pick in (min, max))
-        told = {
-            "at": f"below {100 * (at or 0):.2g} %",
-            "all": f"at all measured, up to {most}",
-            "none": f"none in what was measured, from {least} on",
+        kind, crossing = find_crossover(
+            *zip(*((entry.share, entry.latency, entry.exact) for entry in good), strict=True)
+        )
+        min_share, max_share = (f"{100 * pick(entry.share for entry in good):.3g} %" for pick in (min, max))
+        range_text = {
+            "at": f"below {100 * (crossing or 0):.2g} %",
+            "all": f"at all measured, up to {max_share}",
+            "none": f"none in what was measured, from {min_share} on",
         }[kind]
-        cells.append((setting, way, labels, "; ".join(filter(None, ("" if lost and kind == "none" else told, lost)))))
+        cells.append(
+            (
+                setting,
+                way,
+                labels,
+                "; ".join(filter(None, ("" if lost_text and kind == "none" else range_text, lost_text))),
+            )
+        )
     if not cells:
         return None
     note = (
         "Where exact search over the passing is no slower than the index, by p50, or the index's recall is below "
-        f"{ENOUGH}: latencies are held against each other only where it reaches that. Exact search misses nothing."
+        f"{MIN_RECALL}: latencies are held against each other only where it reaches that. Exact search misses nothing."
     )
     return StudyTable("Exact search wins", ("trial", "way", "labels", "share passing"), tuple(cells), (), (), (note,))
 
 
-def _charts(found: StudyFigures, rows: Sequence[FilteredTrial]) -> Iterator[ReportChart]:
+def _build_filter_charts(summary: StudySummary, rows: Sequence[FilteredTrial]) -> Iterator[ReportChart]:
     """Recall, places filled and latency by the share that passes, a line for each way and kind of labels."""
-    drawn = [one for one in rows if one.trial.parameters.get("selectivity") is not None and one.share]
-    if not drawn:
+    plotted = [row for row in rows if row.trial.parameters.get("selectivity") is not None and row.share]
+    if not plotted:
         return
-    plain, setting = [one for one in rows if not one.way], drawn[0].setting
+    unfiltered, setting = [row for row in rows if not row.way], plotted[0].setting
     lines: dict[str, list[FilteredTrial]] = {}
-    for one in drawn:
-        lines.setdefault(f"{one.way}, {one.labels}", []).append(one)
+    for row in plotted:
+        lines.setdefault(f"{row.way}, {row.labels}", []).append(row)
     joined: Mapping[str, list[FilteredTrial]] = {
-        name: [*(plain if name.startswith("post ×1,") else []), *line] for name, line in lines.items()
+        name: [*(unfiltered if name.startswith("post ×1,") else []), *line] for name, line in lines.items()
     }
-    for name in (found.metric, found.metric.replace("ann_recall", "filled")):
+    for name in (summary.metric, summary.metric.replace("ann_recall", "filled")):
         points = []
         for series, line in joined.items():
-            for one in line:
-                mean = found.mean(one.trial.name, name)
+            for row in line:
+                mean = summary.mean(row.trial.name, name)
                 if mean is not None and mean.mean is not None:
-                    ends = (mean.interval.low, mean.interval.high) if mean.interval else (None, None)
-                    points.append(ChartPoint(one.share, mean.mean, series, *ends))
+                    bounds = (mean.interval.low, mean.interval.high) if mean.interval else (None, None)
+                    points.append(ChartPoint(row.share, mean.mean, series, *bounds))
         title = f"{name} under filters, of {setting}"
         yield ReportChart(title, "lines", "share passing", name, tuple(points), log=True)
-    times = [ChartPoint(one.share, one.latency, series) for series, line in joined.items() for one in line]
-    labels = drawn[0].labels
+    times = [ChartPoint(row.share, row.latency, series) for series, line in joined.items() for row in line]
+    labels = plotted[0].labels
     times += [
-        ChartPoint(one.share, one.exact, "exact")
-        for one in {one.share: one for one in (*plain, *drawn) if one.labels in ("", labels)}.values()
+        ChartPoint(row.share, row.exact, "exact")
+        for row in {row.share: row for row in (*unfiltered, *plotted) if row.labels in ("", labels)}.values()
     ]
     title = f"Latency under filters, of {setting}"
     yield ReportChart(title, "lines", "share passing", "p50 ms", tuple(times), log=True)

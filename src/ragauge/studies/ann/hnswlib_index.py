@@ -29,27 +29,29 @@ class HnswlibIndex(AnnIndex):
         self._index: Any = None
 
     def build(self, vectors: Vectors, metric: VectorMetric, **parameters: Any) -> None:  # noqa: D102 - as AnnIndex says
-        given = {**self.defaults, **parameters}
+        settings = {**self.defaults, **parameters}
         index = self._library.Index(space=metric, dim=vectors.shape[1])
-        index.init_index(len(vectors), M=int(given["M"]), ef_construction=int(given["ef_construction"]), random_seed=7)
+        index.init_index(
+            len(vectors), M=int(settings["M"]), ef_construction=int(settings["ef_construction"]), random_seed=7
+        )
         index.add_items(vectors)
         index.set_num_threads(1)  # of a search
         self._index = index
 
-    def tune(self, **parameters: Any) -> None:  # noqa: D102 - as AnnIndex says
+    def set_search_params(self, **parameters: Any) -> None:  # noqa: D102 - as AnnIndex says
         self._index.set_ef(int(parameters["ef_search"]))
 
     def search(self, query: Any, k: int, passing: Mask | None = None) -> Any:  # noqa: D102 - as AnnIndex says
-        k, found = min(k, self._index.get_current_count()), ()
-        asked = {} if passing is None else {"filter": passing.item}
-        least, most = 0, k  # it can fill least, and not more than most
-        while least < most:
-            wanted = k if most == k else (least + most + 1) // 2
+        k, ids = min(k, self._index.get_current_count()), ()
+        options = {} if passing is None else {"filter": passing.item}
+        n_filled, max_n = 0, k  # it can fill least, and not more than most
+        while n_filled < max_n:
+            n_requested = k if max_n == k else (n_filled + max_n + 1) // 2
             try:
-                found, least = self._index.knn_query(query, wanted, **asked)[0][0], wanted
+                ids, n_filled = self._index.knn_query(query, n_requested, **options)[0][0], n_requested
             except RuntimeError:
-                most = wanted - 1
-        return found
+                max_n = n_requested - 1
+        return ids
 
-    def size(self) -> int | None:  # noqa: D102 - as AnnIndex says
+    def measure_size(self) -> int | None:  # noqa: D102 - as AnnIndex says
         return int(self._index.index_file_size())

@@ -9,7 +9,7 @@ from inspect import signature
 from itertools import product
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from ragauge.core.class_lookup import load
+from ragauge.core.class_lookup import load_object
 from ragauge.core.errors import UnknownName, UsageError
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ LIBRARIES: Mapping[str, tuple[str, str]] = {
     "pgvector-ivf": ("ragauge.studies.ann.pgvector_index", "PgvectorLists"),
     "null": ("ragauge.studies.ann.index", "NullIndex"),
 }
-START = {"M": (16, 32), "ef_construction": (100, 200), "ef_search": (16, 32, 64, 128, 256)}
+GRAPH_GRID = {"M": (16, 32), "ef_construction": (100, 200), "ef_search": (16, 32, 64, 128, 256)}
 PORTFOLIO = ((16, 128, 32), (32, 128, 32), (16, 128, 128), (64, 128, 128), (128, 256, 256))
 GRAPH_LIMITS = {"M": (2, 1_024), "ef_construction": (1, 100_000), "ef_search": (1, 100_000)}
 GRAPHS = ("hnswlib", "faiss-hnsw", "usearch", "pgvector")  # that take M, ef_construction and ef_search
@@ -55,12 +55,12 @@ class AnnIndex:
         """Indexes vectors of shape (n, d); ids are their rows."""
         raise NotImplementedError
 
-    def misfit(self, parameters: Mapping[str, Any], shape: tuple[int, int]) -> str:
+    def find_misfit(self, parameters: Mapping[str, Any], shape: tuple[int, int]) -> str:
         """Why it cannot be built over vectors of shape (n, d); "" = it can."""
         del parameters, shape
         return ""
 
-    def tune(self, **parameters: Any) -> None:
+    def set_search_params(self, **parameters: Any) -> None:
         """Sets what may change without building anew."""
 
     def search(self, query: Any, k: int, passing: Mask | None = None) -> Any:
@@ -70,11 +70,11 @@ class AnnIndex:
         """
         raise NotImplementedError
 
-    def size(self) -> int | None:
+    def measure_size(self) -> int | None:
         """Bytes of the index when it is written; None where it cannot be had."""
         return None
 
-    def imbalance(self) -> float | None:
+    def measure_imbalance(self) -> float | None:
         """How unevenly lists are filled, 1 = evenly; None where there are no lists."""
         return None
 
@@ -102,7 +102,7 @@ class NamedIndex(AnnIndex):
     def __init__(self, made: Any) -> None:
         self._made = made() if isinstance(made, type) else made
         taken = signature(self._made.search).parameters.values()
-        self.filters = len(taken) > 2 or any(one.kind is one.VAR_POSITIONAL for one in taken)
+        self.filters = len(taken) > 2 or any(parameter.kind is parameter.VAR_POSITIONAL for parameter in taken)
 
     def build(self, vectors: Vectors, metric: VectorMetric, **parameters: Any) -> None:  # noqa: D102 - as AnnIndex says
         self._made.build(vectors, metric=metric, **parameters)
@@ -111,7 +111,7 @@ class NamedIndex(AnnIndex):
         return self._made.search(query, k, passing) if self.filters else self._made.search(query, k)
 
 
-def index_of(name: str) -> AnnIndex:
+def make_index(name: str) -> AnnIndex:
     """An index that is not built yet.
 
     Raises:
@@ -120,22 +120,22 @@ def index_of(name: str) -> AnnIndex:
     """
     if name in LIBRARIES:
         module, kind = LIBRARIES[name]
-        found: AnnIndex = getattr(import_module(module), kind)()
-        return found
+        index: AnnIndex = getattr(import_module(module), kind)()
+        return index
     if ":" not in name:
         raise UnknownName("index library", name, LIBRARIES, "Or write module:name.")
-    made = load(name)
+    made = load_object(name)
     if not callable(getattr(made, "build", None)) or not callable(getattr(made, "search", None)):
         raise UsageError(f"{name}: an index needs build(vectors, metric, …), search(query, k) or (query, k, filter).")
     return NamedIndex(made)
 
 
-def grid_of(spec: str, *, portfolio: bool = False) -> list[dict[str, Any]]:
+def parse_grid(spec: str, *, portfolio: bool = False) -> list[dict[str, Any]]:
     """An index as it is named on the command line, lists of values multiplied: the parameters of each trial.
 
     A graph library of which no parameter is given starts with M, ef_construction and ef_search in 20 combinations.
 
-    >>> grid_of("faiss-hnsw:M=16:ef_search=16,32")[1]
+    >>> parse_grid("faiss-hnsw:M=16:ef_search=16,32")[1]
     {'index': 'faiss-hnsw', 'M': 16, 'ef_construction': 200, 'ef_search': 32}
 
     Raises:
@@ -143,20 +143,21 @@ def grid_of(spec: str, *, portfolio: bool = False) -> list[dict[str, Any]]:
         UnknownName: no such library or parameter.
     """
     spec, _, dsn = spec.partition(":dsn=")  # a URL has colons of its own: it stands last
-    parts = spec.split(":")
-    split_at = next((n for n, part in enumerate(parts) if "=" in part), len(parts))
-    name, given = ":".join(parts[:split_at]), [part.partition("=") for part in parts[split_at:]]
-    if not name or any(not sign or not values for _, sign, values in given):
+    fields = spec.split(":")
+    split_at = next((n for n, field_text in enumerate(fields) if "=" in field_text), len(fields))
+    name, assignments = ":".join(fields[:split_at]), [field_text.partition("=") for field_text in fields[split_at:]]
+    if not name or any(not sign or not values for _, sign, values in assignments):
         raise UsageError(f"{spec!r} is no index. Write LIBRARY:param=value, such as hnswlib:M=16:ef_search=32,64.")
-    if name == "pgvector" and any(key in ("lists", "probes") for key, _, _ in given):
+    if name == "pgvector" and any(key in ("lists", "probes") for key, _, _ in assignments):
         name = "pgvector-ivf"
-    index = index_of(name)
+    index = make_index(name)
     cases = {key.casefold(): key for key in index.defaults}  # pgvector writes m where others write M
     lists: dict[str, Sequence[Any]] = {
-        cases.get(key.casefold(), key): [_value(one) for one in values.split(",")] for key, _, values in given
+        cases.get(key.casefold(), key): [_parse_value(text) for text in values.split(",")]
+        for key, _, values in assignments
     }
     if name in GRAPHS and not lists and not portfolio:
-        lists = dict(START)
+        lists = dict(GRAPH_GRID)
     lists |= {"dsn": [dsn]} if dsn else {}
     if not isinstance(index, NamedIndex):
         for key in lists:
@@ -164,42 +165,45 @@ def grid_of(spec: str, *, portfolio: bool = False) -> list[dict[str, Any]]:
                 raise UnknownName(f"parameter of {name}", key, index.defaults)
     for key, values in lists.items():
         for value in values:
-            _check(index, f"{name}: {key}", key, value)
+            _check_value(index, f"{name}: {key}", key, value)
     filled = {**{key: (value,) for key, value in index.defaults.items()}, **lists}
     if portfolio and name in GRAPHS:
-        rest = {key: values[0] for key, values in filled.items() if key not in START}
-        return [{"index": name, "M": m, "ef_construction": c, "ef_search": s, **rest} for m, c, s in PORTFOLIO]
+        remaining = {key: values[0] for key, values in filled.items() if key not in GRAPH_GRID}
+        return [{"index": name, "M": m, "ef_construction": c, "ef_search": s, **remaining} for m, c, s in PORTFOLIO]
     return [{"index": name, **dict(zip(filled, choice, strict=True))} for choice in product(*filled.values())]
 
 
-def portfolio_place(parameters: Mapping[str, Any]) -> int | None:
+def find_portfolio_index(parameters: Mapping[str, Any]) -> int | None:
     """The place of a graph's setting in the portfolio, 0 being the first; None where it is not of the portfolio."""
-    setting = tuple(parameters.get(key) for key in START)
+    setting = tuple(parameters.get(key) for key in GRAPH_GRID)
     return PORTFOLIO.index(setting) if parameters["index"] in GRAPHS and setting in PORTFOLIO else None
 
 
-def series_of(parameters: Mapping[str, Any]) -> dict[str, Any]:
+def get_series(parameters: Mapping[str, Any]) -> dict[str, Any]:
     """What settings of one portfolio share: the library, its other parameters, and the filter."""
-    return {key: value for key, value in parameters.items() if key not in START}
+    return {key: value for key, value in parameters.items() if key not in GRAPH_GRID}
 
 
-def name_of(parameters: Mapping[str, Any]) -> str:
+def format_name(parameters: Mapping[str, Any]) -> str:
     """A trial's name: its index with the parameters in the order of the alphabet; of a dsn the host and database."""
-    shown = {**parameters, "dsn": re.sub(r"^\w+://([^@/]*@)?", "", str(parameters.get("dsn") or "")).replace(":", ",")}
-    rest = sorted((key, value) for key, value in shown.items() if key != "index" and (key, value) != ("dsn", ""))
-    return ":".join([str(parameters["index"]), *(f"{key}={value}" for key, value in rest)])
+    visible = {
+        **parameters,
+        "dsn": re.sub(r"^\w+://([^@/]*@)?", "", str(parameters.get("dsn") or "")).replace(":", ","),
+    }
+    ordered = sorted((key, value) for key, value in visible.items() if key != "index" and (key, value) != ("dsn", ""))
+    return ":".join([str(parameters["index"]), *(f"{key}={value}" for key, value in ordered)])
 
 
-def _check(index: AnnIndex, where: str, key: str, value: Any) -> None:
+def _check_value(index: AnnIndex, where: str, key: str, value: Any) -> None:
     """UsageError or UnknownName for a value that the library cannot take: some end the process instead of failing."""
     if key in index.choices and value not in index.choices[key]:
         raise UnknownName(f"value of {where}", str(value), index.choices[key])
-    least, most = index.limits.get(key, (0, 0))
-    if most and not (isinstance(value, int) and least <= value <= most):
-        raise UsageError(f"{where} must be a whole number from {least} to {most:,}, got {value!r}.")
+    minimum, maximum = index.limits.get(key, (0, 0))
+    if maximum and not (isinstance(value, int) and minimum <= value <= maximum):
+        raise UsageError(f"{where} must be a whole number from {minimum} to {maximum:,}, got {value!r}.")
 
 
-def _value(text: str) -> Any:
+def _parse_value(text: str) -> Any:
     for kind in (int, float):
         try:
             return kind(text)

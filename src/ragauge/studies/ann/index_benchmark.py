@@ -16,7 +16,7 @@ from ragauge.core.errors import UsageError
 from ragauge.core.study import Measurement
 from ragauge.studies.ann.exact import ExactSearch
 from ragauge.studies.ann.index import AnnIndex
-from ragauge.studies.ann.search_filters import FilteredSearch, Truth
+from ragauge.studies.ann.search_filters import ExactNeighbors, FilteredSearch
 
 if TYPE_CHECKING:
     import numpy as np
@@ -26,10 +26,10 @@ if TYPE_CHECKING:
 
     Times = npt.NDArray[np.float64]
 
-RESAMPLES = 300
-LEAST_P99 = 1_000  # timings
-EXACT_QUERIES = 100  # that exact search under a filter is timed with in each round
-MOST_THREADS = 256
+N_RESAMPLES = 300
+MIN_P99_TIMINGS = 1_000  # timings
+N_EXACT_QUERIES = 100  # that exact search under a filter is timed with in each round
+MAX_THREADS = 256
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,18 +49,20 @@ class BuiltIndex:
     @classmethod
     def of(cls, index: AnnIndex, vectors: Vectors, metric: VectorMetric, **parameters: Any) -> BuiltIndex:
         """Builds an index; one that cannot be built is closed."""
-        before, started = resident_bytes(), perf_counter()
+        bytes_before, started = measure_resident_bytes(), perf_counter()
         try:
             index.build(vectors, metric, **parameters)
         except BaseException:
             index.close()
             raise
-        seconds, after = perf_counter() - started, resident_bytes()
-        known = index.in_process and before is not None and after is not None and after > before
-        return cls(index, seconds, (after or 0) - (before or 0) if known else None)
+        seconds, bytes_after = perf_counter() - started, measure_resident_bytes()
+        is_known = (
+            index.in_process and bytes_before is not None and bytes_after is not None and bytes_after > bytes_before
+        )
+        return cls(index, seconds, (bytes_after or 0) - (bytes_before or 0) if is_known else None)
 
 
-def resident_bytes() -> int | None:
+def measure_resident_bytes() -> int | None:
     """Private memory of this process that is resident, once what is free is given back; None but on Linux."""
     try:
         gc.collect()
@@ -71,15 +73,15 @@ def resident_bytes() -> int | None:
         return None
 
 
-def threads_of(numbers: Sequence[int]) -> tuple[int, ...]:
+def check_threads(numbers: Sequence[int]) -> tuple[int, ...]:
     """Numbers of threads above 1, ascending, each once: one thread is what single queries are timed with.
 
     Raises:
         UsageError: a number below 1 or above 256.
     """
-    if wrong := [one for one in numbers if not 1 <= one <= MOST_THREADS]:
-        raise UsageError(f"ann: threads must be from 1 to {MOST_THREADS}, got {wrong[0]}.")
-    return tuple(sorted({one for one in numbers if one > 1}))
+    if wrong := [number for number in numbers if not 1 <= number <= MAX_THREADS]:
+        raise UsageError(f"ann: threads must be from 1 to {MAX_THREADS}, got {wrong[0]}.")
+    return tuple(sorted({number for number in numbers if number > 1}))
 
 
 class Concurrency:
@@ -101,13 +103,13 @@ class Concurrency:
 
     def seconds(self, search: AnnIndex | FilteredSearch) -> dict[int, float]:
         """Number of threads -> seconds from the first of their queries to the end of the last."""
-        return {count: self._timed(search, count) for count in self.threads}
+        return {count: self._time_threads(search, count) for count in self.threads}
 
-    def _timed(self, search: AnnIndex | FilteredSearch, count: int) -> float:
+    def _time_threads(self, search: AnnIndex | FilteredSearch, count: int) -> float:
         ready, queries, k = Barrier(count), self._queries, self._k
         search.search(queries[0], k)  # what a filter prepares once is there before threads meet
 
-        def asked(number: int) -> tuple[float, float]:
+        def ask_queries(number: int) -> tuple[float, float]:
             first = number * len(queries) // count
             try:
                 search.search(queries[first], k)  # what a thread prepares once, such as a connection
@@ -120,18 +122,18 @@ class Concurrency:
                 search.search(queries[(first + n) % len(queries)], k)
             return started, perf_counter()
 
-        done = [self._pool.submit(asked, number) for number in range(count)]
-        wait(done)
-        for one in sorted(done, key=lambda one: isinstance(one.exception(), BrokenBarrierError)):
-            one.result()  # the error of a search before those of the threads that waited for it
-        spans = [one.result() for one in done]
+        futures = [self._pool.submit(ask_queries, number) for number in range(count)]
+        wait(futures)
+        for future in sorted(futures, key=lambda future: isinstance(future.exception(), BrokenBarrierError)):
+            future.result()  # the error of a search before those of the threads that waited for it
+        spans = [future.result() for future in futures]
         return max(ended for _, ended in spans) - min(started for started, _ in spans)
 
 
 class ExactTimes:
     """Exact search among the vectors that pass a filter, timed like an index, by the first queries."""
 
-    def __init__(self, truth: Truth) -> None:
+    def __init__(self, truth: ExactNeighbors) -> None:
         import numpy as np
 
         ids = np.arange(len(truth.vectors)) if truth.passing is None else np.flatnonzero(truth.passing)
@@ -139,11 +141,11 @@ class ExactTimes:
         self._times: list[Times] = []
         self._passing, self._recalls = len(ids), np.zeros(0)
 
-    def round(self) -> None:
+    def run_round(self) -> None:
         """The queries once, timed; recall is that of the last round."""
-        times, found = timed(self._search, self.truth.queries[:EXACT_QUERIES], self.truth.k)
+        times, results = time_queries(self._search, self.truth.queries[:N_EXACT_QUERIES], self.truth.k)
         self._times.append(times)
-        self._recalls = self.truth.recalls(found)
+        self._recalls = self.truth.compute_recalls(results)
 
     def measurements(self) -> Iterable[Measurement]:
         """How many vectors pass, latency and recall of exact search among them."""
@@ -151,24 +153,24 @@ class ExactTimes:
 
         recall = float(self._recalls.mean()) if self._recalls.size else None
         yield Measurement("passing", float(self._passing), n=len(self.truth.vectors))
-        yield replace(percentile(np.stack(self._times), 50), name="exact_p50_ms")
+        yield replace(measure_percentile(np.stack(self._times), 50), name="exact_p50_ms")
         yield Measurement("exact_recall", recall, n=self._recalls.size)
 
 
-def timed(index: AnnIndex | FilteredSearch | ExactSearch, queries: Vectors, k: int) -> tuple[Times, list[Any]]:
+def time_queries(index: AnnIndex | FilteredSearch | ExactSearch, queries: Vectors, k: int) -> tuple[Times, list[Any]]:
     """Milliseconds of each query, one at a time, and what was found."""
     import numpy as np
 
-    search, times, found = index.search, [], []
+    search, times, results = index.search, [], []
     for query in queries:
         started = perf_counter_ns()
         ids = search(query, k)
         times.append(perf_counter_ns() - started)
-        found.append(ids)
-    return np.asarray(times) / 1e6, found
+        results.append(ids)
+    return np.asarray(times) / 1e6, results
 
 
-def percentile(times: Times, share: int) -> Measurement:
+def measure_percentile(times: Times, share: int) -> Measurement:
     """A percentile of times of shape (rounds, queries); its interval is that of resampled queries, rounds together.
 
     The 99th is told from 1,000 timings on.
@@ -176,9 +178,9 @@ def percentile(times: Times, share: int) -> Measurement:
     import numpy as np
 
     name, n = f"latency_p{share}_ms", times.size
-    if share == 99 and n < LEAST_P99:
+    if share == 99 and n < MIN_P99_TIMINGS:
         return Measurement(name, None, "ms", n=n)
     rng, count = np.random.default_rng(7), times.shape[1]
-    drawn = [np.percentile(times[:, rng.integers(count, size=count)], share) for _ in range(RESAMPLES)]
-    low, high = np.percentile(drawn, (2.5, 97.5))
+    resampled = [np.percentile(times[:, rng.integers(count, size=count)], share) for _ in range(N_RESAMPLES)]
+    low, high = np.percentile(resampled, (2.5, 97.5))
     return Measurement(name, float(np.percentile(times, share)), "ms", float(low), float(high), n)

@@ -13,15 +13,29 @@ from ragauge.core.response import Passage, Response
 from ragauge.core.study import Measurement
 from ragauge.metrics.ann.ann_recall import AnnRecall
 from ragauge.metrics.ann.filled import Filled
-from ragauge.metrics.base import Measured, Metric
+from ragauge.metrics.base import Metric, MetricResult
 from ragauge.metrics.retrieval.recall import Recall
-from ragauge.stats.growth import LEAST_SIZES, predict_shares
+from ragauge.stats.growth import MIN_SIZES, predict_shares
 from ragauge.studies.ann.compute import ANN
-from ragauge.studies.ann.exact import VectorMetric, check_scale, checked
-from ragauge.studies.ann.index import AnnIndex, NullIndex, index_of, name_of
-from ragauge.studies.ann.index_benchmark import BuiltIndex, Concurrency, ExactTimes, percentile, threads_of, timed
+from ragauge.studies.ann.exact import VectorMetric, check_scale, check_vectors
+from ragauge.studies.ann.index import AnnIndex, NullIndex, format_name, make_index
+from ragauge.studies.ann.index_benchmark import (
+    BuiltIndex,
+    Concurrency,
+    ExactTimes,
+    check_threads,
+    measure_percentile,
+    time_queries,
+)
 from ragauge.studies.ann.labels import SearchedCorpus
-from ragauge.studies.ann.search_filters import KEYS, UNFILTERED, FilteredSearch, Passing, Truth, stratum_of
+from ragauge.studies.ann.search_filters import (
+    FILTER_KEYS,
+    UNFILTERED,
+    ExactNeighbors,
+    FilteredSearch,
+    PassingVectors,
+    get_stratum,
+)
 from ragauge.studies.maker import OpenTrial, TrialMaker
 
 if TYPE_CHECKING:
@@ -32,8 +46,8 @@ if TYPE_CHECKING:
 
     Times = npt.NDArray[np.float64]
 
-ROUNDS = 3
-GROWTH = (4, 3, 2, 1)  # parts of n: 1/16 to 1/2
+N_ROUNDS = 3
+GROWTH_POWERS = (4, 3, 2, 1)  # parts of n: 1/16 to 1/2
 
 
 class AnnMaker(TrialMaker):
@@ -65,7 +79,7 @@ class AnnMaker(TrialMaker):
         *,
         k: int = 10,
         metric: VectorMetric = "cosine",
-        rounds: int = ROUNDS,
+        rounds: int = N_ROUNDS,
         growth: bool = False,
         source: str = "",
     ) -> None:
@@ -73,23 +87,25 @@ class AnnMaker(TrialMaker):
 
         if rounds < 1:
             raise UsageError(f"ann: rounds must be at least 1, got {rounds}.")
-        base = checked(vectors)
-        asked = checked(queries, "queries", base.shape[1])
-        for rows, what in ((base, "vectors"), (asked, "queries")):
+        base = check_vectors(vectors)
+        query_rows = check_vectors(queries, "queries", base.shape[1])
+        for rows, what in ((base, "vectors"), (query_rows, "queries")):
             check_scale(rows, metric, what)
-        self.vectors, self.queries = (np.ascontiguousarray(rows, dtype=np.float32) for rows in (base, asked))
+        self.vectors, self.queries = (np.ascontiguousarray(rows, dtype=np.float32) for rows in (base, query_rows))
         if not len(self.vectors) or not len(self.queries):
             raise DataError(f"ann: {len(self.vectors)} vectors and {len(self.queries)} queries, at least one each.")
-        self.truth = Truth(self.vectors, self.queries, k, metric)
-        self.passing = Passing(self.vectors, metric)
-        self._truths: dict[tuple[Any, ...], Truth] = {UNFILTERED: self.truth}
+        self.truth = ExactNeighbors(self.vectors, self.queries, k, metric)
+        self.passing = PassingVectors(self.vectors, metric)
+        self._truths: dict[tuple[Any, ...], ExactNeighbors] = {UNFILTERED: self.truth}
         self.k, self.metric, self.rounds, self.source = k, metric, rounds, source
         n = len(self.vectors)
-        self.parts: tuple[int, ...] = tuple(n >> power for power in GROWTH if n >> power >= 2 * k) if growth else ()
-        if growth and len(self.parts) + 1 < LEAST_SIZES:
-            raise UsageError(f"ann: growth at k = {k} needs {2 * k << (LEAST_SIZES - 1)} vectors or more, got {n}.")
+        self.parts: tuple[int, ...] = (
+            tuple(n >> power for power in GROWTH_POWERS if n >> power >= 2 * k) if growth else ()
+        )
+        if growth and len(self.parts) + 1 < MIN_SIZES:
+            raise UsageError(f"ann: growth at k = {k} needs {2 * k << (MIN_SIZES - 1)} vectors or more, got {n}.")
         self._order = np.random.default_rng(7).permutation(n)
-        self._grown: dict[int, Truth] = {}
+        self._grown: dict[int, ExactNeighbors] = {}
         self.fixed: Mapping[str, Any] = {
             "vectors": sha256(self.vectors.tobytes()).hexdigest()[:16],
             "n": len(self.vectors),
@@ -105,13 +121,13 @@ class AnnMaker(TrialMaker):
         self.corpus: SearchedCorpus | None = None
         self.until: Callable[[Mapping[str, Any]], str] | None = None
 
-    def of_corpus(self, corpus: SearchedCorpus) -> None:
+    def use_corpus(self, corpus: SearchedCorpus) -> None:
         """Says what the vectors stand for: trials are asked the questions of its set, and scored by its labels too."""
         self.corpus, self.fixed = corpus, {**self.fixed, **corpus.about}
 
-    def with_threads(self, numbers: Sequence[int]) -> None:
+    def use_threads(self, numbers: Sequence[int]) -> None:
         """Queries are asked from so many threads at once too. UsageError for a number below 1 or above 256."""
-        self.threads = threads_of(numbers)
+        self.threads = check_threads(numbers)
         self.fixed = {**self.fixed, **({"threads": list(self.threads)} if self.threads else {})}
 
     @property
@@ -129,63 +145,65 @@ class AnnMaker(TrialMaker):
 
     def name(self, parameters: Mapping[str, Any]) -> str:
         """The index with its parameters."""
-        return name_of(parameters)
+        return format_name(parameters)
 
     def groups(self, grid: Sequence[Mapping[str, Any]]) -> Iterable[Sequence[Mapping[str, Any]]]:
         """Settings that search one index are open together, so that one index is in memory at a time.
 
         With `until` each setting alone, under all of its filters: whether the next is needed is known after it.
         """
-        found: dict[str, list[Mapping[str, Any]]] = {}
+        groups_by_index: dict[str, list[Mapping[str, Any]]] = {}
         for parameters in grid:
-            alone = {key: value for key, value in parameters.items() if key not in KEYS}
-            name = self._build_name(parameters) if self.until is None else name_of(alone)
-            found.setdefault(name, []).append(parameters)
-        return found.values()
+            alone = {key: value for key, value in parameters.items() if key not in FILTER_KEYS}
+            name = self._format_build_name(parameters) if self.until is None else format_name(alone)
+            groups_by_index.setdefault(name, []).append(parameters)
+        return groups_by_index.values()
 
-    def needless(self, parameters: Mapping[str, Any]) -> str:
+    def find_skip_reason(self, parameters: Mapping[str, Any]) -> str:
         """What `until` says; without it every trial is needed."""
         return "" if self.until is None else self.until(parameters)
 
-    def check(self, grid: Iterable[Mapping[str, Any]]) -> None:
+    def check_grid(self, grid: Iterable[Mapping[str, Any]]) -> None:
         """UsageError for a setting that no index of these vectors can have, before the first is built."""
         for parameters in grid:
-            why = index_of(str(parameters["index"])).misfit(parameters, self.vectors.shape)
-            if why:
-                raise UsageError(f"{parameters['index']}: {why}.")
+            reason = make_index(str(parameters["index"])).find_misfit(parameters, self.vectors.shape)
+            if reason:
+                raise UsageError(f"{parameters['index']}: {reason}.")
 
-    def release(self) -> None:
+    def release_index(self) -> None:
         """A trial is closed; with the last that is open, the indexes go."""
         self._open -= 1
         if not self._open:
-            for one in self._built.values():
-                one.index.close()
+            for built in self._built.values():
+                built.index.close()
             self._built.clear()
 
-    def truth_of(self, parameters: Mapping[str, Any]) -> Truth:
+    def get_truth(self, parameters: Mapping[str, Any]) -> ExactNeighbors:
         """The neighbours among the vectors that pass the filter of a trial."""
-        key = stratum_of(parameters)
+        key = get_stratum(parameters)
         if key not in self._truths:
-            mask = self.passing.mask(parameters)
-            self._truths[key] = Truth(self.vectors, self.queries, self.k, self.metric, mask)
+            mask = self.passing.get_mask(parameters)
+            self._truths[key] = ExactNeighbors(self.vectors, self.queries, self.k, self.metric, mask)
         return self._truths[key]
 
-    def _build_name(self, parameters: Mapping[str, Any]) -> str:
-        searched = (*KEYS, *index_of(str(parameters["index"])).searched)
-        return name_of({key: value for key, value in parameters.items() if key not in searched})
+    def _format_build_name(self, parameters: Mapping[str, Any]) -> str:
+        searched = (*FILTER_KEYS, *make_index(str(parameters["index"])).searched)
+        return format_name({key: value for key, value in parameters.items() if key not in searched})
 
     def open(self, parameters: Mapping[str, Any]) -> AnnTrial:
         """Builds the index, unless another setting of it is open."""
-        called = self._build_name(parameters)
+        called = self._format_build_name(parameters)
         if called not in self._built:
-            self.check([parameters])
-            index = index_of(str(parameters["index"]))
-            self._built[called] = BuiltIndex.of(index, self.vectors, self.metric, **built_with(parameters, index))
+            self.check_grid([parameters])
+            index = make_index(str(parameters["index"]))
+            self._built[called] = BuiltIndex.of(
+                index, self.vectors, self.metric, **select_build_parameters(parameters, index)
+            )
         trial = AnnTrial(self, parameters, self._built[called])
         self._open += 1
         return trial
 
-    def together(self, opened: Sequence[OpenTrial]) -> None:
+    def prepare_group(self, opened: Sequence[OpenTrial]) -> None:
         """Times all settings in rounds, each round in another order, with an index that does nothing among them."""
         import numpy as np
 
@@ -194,40 +212,40 @@ class AnnMaker(TrialMaker):
         null.build(self.vectors, self.metric)
         rng, overhead = np.random.default_rng(7), []
         for trial in trials:  # what is done the first time is not timed
-            trial.tune()
+            trial.set_search_params()
             for query in self.queries[:20]:
                 trial.search.search(query, self.k)
-        exact = self._exact(trials)
+        exact = self._build_exact_times(trials)
         with closing(Concurrency(self.queries, self.k, self.threads)) as together:
             for _ in range(self.rounds):
-                overhead.append(timed(null, self.queries, self.k)[0])
+                overhead.append(time_queries(null, self.queries, self.k)[0])
                 for n in rng.permutation(len(trials)):
                     trials[n].tune()
                     trials[n].round(together)
                 for one in exact:
-                    one.round()
+                    one.run_round()
         for trial in trials:
             trial.overhead = float(np.median(overhead))
             trial.exact = next((one for one in exact if one.truth is trial.truth), None)
         whole = [trial for trial in trials if trial.truth is self.truth]
         for size in self.parts if whole else ():
-            part, index = self.part(size), index_of(str(whole[0].parameters["index"]))
+            part, index = self.part(size), make_index(str(whole[0].parameters["index"]))
             with suppress(Exception), closing(index):  # such as more lists than vectors: not measured
                 index.build(part.vectors, self.metric, **whole[0].built_with)
                 for trial in whole:
-                    trial.tune(index)
-                    trial.recalls[size] = part.recalls([index.search(query, self.k) for query in self.queries])
+                    trial.set_search_params(index)
+                    trial.recalls[size] = part.compute_recalls([index.search(query, self.k) for query in self.queries])
 
-    def _exact(self, trials: Sequence[AnnTrial]) -> list[ExactTimes]:
+    def _build_exact_times(self, trials: Sequence[AnnTrial]) -> list[ExactTimes]:
         """Exact search among those that pass, for each filter of some trials; none where nothing is filtered."""
         truths = {id(trial.truth): trial.truth for trial in trials}
         filtered = any(trial.truth is not self.truth for trial in trials)
         return [ExactTimes(truth) for truth in truths.values()] if filtered else []
 
-    def part(self, size: int) -> Truth:
+    def part(self, size: int) -> ExactNeighbors:
         """So many of the vectors, drawn once: each part holds the smaller ones."""
         if size not in self._grown:
-            self._grown[size] = Truth(self.vectors[self._order[:size]], self.queries, self.k, self.metric)
+            self._grown[size] = ExactNeighbors(self.vectors[self._order[:size]], self.queries, self.k, self.metric)
         return self._grown[size]
 
 
@@ -241,58 +259,61 @@ class AnnTrial:
         self.metrics: Sequence[Metric] = maker.metrics
         index = self.index = built.index
         self.overhead = 0.0
-        self.truth, mask = maker.truth_of(parameters), maker.passing.mask(parameters)
+        self.truth, mask = maker.get_truth(parameters), maker.passing.get_mask(parameters)
         times = int(parameters.get("oversample", 0))
         self.search: AnnIndex | FilteredSearch = index if mask is None else FilteredSearch(index, mask, times)
         self.exact: ExactTimes | None = None  # among the same vectors, where some trials are filtered
-        self.parameters, self.built_with = parameters, built_with(parameters, index)
+        self.parameters, self.built_with = parameters, select_build_parameters(parameters, index)
         self.recalls: dict[int, Times] = {}  # vectors indexed -> recall of each query
         self._maker, self._built = maker, built
         self._times: list[Times] = []
         self._seconds: dict[int, list[float]] = {}  # threads -> of each round
         self._found: list[Any] = []
-        self._by_labels: list[Measured] = []
+        self._by_labels: list[MetricResult] = []
 
-    def tune(self, index: AnnIndex | None = None) -> None:
+    def set_search_params(self, index: AnnIndex | None = None) -> None:
         """Sets what this trial searches with, in its own index or another."""
-        tuned, given = index or self.index, self.parameters
-        tuned.tune(**{key: given[key] for key in tuned.searched if key in given})
+        tuned, params = index or self.index, self.parameters
+        tuned.set_search_params(**{key: params[key] for key in tuned.searched if key in params})
 
-    def round(self, together: Concurrency) -> None:
+    def run_round(self, concurrency: Concurrency) -> None:
         """Every query once, timed, then from several threads; ids are those of the first round."""
-        times, found = timed(self.search, self._maker.queries, self._maker.k)
+        times, ids = time_queries(self.search, self._maker.queries, self._maker.k)
         self._times.append(times)
-        for count, seconds in together.seconds(self.search).items():
+        for count, seconds in concurrency.seconds(self.search).items():
             self._seconds.setdefault(count, []).append(seconds)
-        self._found = self._found or found
+        self._found = self._found or ids
 
-    def answers(self, examples: Sequence[Example]) -> Iterable[tuple[Response, Sequence[Measured]]]:
+    def answers(self, examples: Sequence[Example]) -> Iterable[tuple[Response, Sequence[MetricResult]]]:
         """What was found for every query, scored by exact distances."""
         truth, corpus = self.truth, self._maker.corpus
-        found = [truth.beside(n, self._found[n], example.query_id) for n, example in enumerate(examples)]
-        ids = [list(dict.fromkeys(one.ids)) for one in found]
-        names = [[str(n) for n in mine] for mine in ids] if corpus is None else corpus.named(ids)
+        neighbors = [truth.beside(n, self._found[n], example.query_id) for n, example in enumerate(examples)]
+        ids = [list(dict.fromkeys(entry.ids)) for entry in neighbors]
+        names = [[str(n) for n in row_ids] for row_ids in ids] if corpus is None else corpus.named(ids)
         responses = [
-            Response(example.query_id, passages=tuple(Passage(one, one) for one in mine))
-            for example, mine in zip(examples, names, strict=True)
+            Response(example.query_id, passages=tuple(Passage(entry, entry) for entry in row_ids))
+            for example, row_ids in zip(examples, names, strict=True)
         ]
         near = (AnnRecall(self._maker.k), Filled(self._maker.k))
-        self._by_labels = self.labels.recalls(ids, truth.k, truth.known) if self.labels else []
+        self._by_labels = self.labels.compute_recalls(ids, truth.k, truth.known) if self.labels else []
         for n, response in enumerate(responses):
-            yield response, [*(Measured.of(metric.value(found[n])) for metric in near), *self._by_labels[n : n + 1]]
+            yield (
+                response,
+                [*(MetricResult.of(metric.value(neighbors[n])) for metric in near), *self._by_labels[n : n + 1]],
+            )
 
     def measurements(self) -> Sequence[Measurement]:
         """Percentiles of latency with intervals over queries, queries a second, build time, memory and size."""
         import numpy as np
 
         times = np.stack(self._times)
-        size, imbalance, memory = self.index.size(), self.index.imbalance(), self._built.memory
-        asked = {count: count * len(self._maker.queries) * len(taken) for count, taken in self._seconds.items()}
+        size, imbalance, memory = self.index.measure_size(), self.index.measure_imbalance(), self._built.memory
+        n_queries = {count: count * len(self._maker.queries) * len(taken) for count, taken in self._seconds.items()}
         return (
-            *(percentile(times, share) for share in (50, 95, 99)),
+            *(measure_percentile(times, share) for share in (50, 95, 99)),
             Measurement("queries_per_second", 1_000 / float(times.mean()), "1/s", n=times.size),
             *(
-                Measurement(f"queries_per_second_at_{count}", asked[count] / sum(taken), "1/s", n=asked[count])
+                Measurement(f"queries_per_second_at_{count}", n_queries[count] / sum(taken), "1/s", n=n_queries[count])
                 for count, taken in self._seconds.items()
             ),
             Measurement("null_overhead_ms", self.overhead, "ms", n=times.size),
@@ -300,19 +321,19 @@ class AnnTrial:
             Measurement("index_bytes", None if size is None else float(size), "bytes"),
             Measurement("memory_bytes", None if memory is None else float(memory), "bytes"),
             *(() if imbalance is None else (Measurement("list_imbalance", imbalance),)),
-            *self._growth(),
+            *self._measure_growth(),
             *(() if self.exact is None else self.exact.measurements()),
-            *self._beside_exact(),
+            *self._compare_with_exact(),
         )
 
-    def _beside_exact(self) -> Iterable[Measurement]:
+    def _compare_with_exact(self) -> Iterable[Measurement]:
         """Recall by the labels of exact search, and what the index loses of it."""
         truth = self.truth
         if self.labels is not None:
-            exact = self.labels.recalls(truth.ids.tolist(), truth.k, truth.known)
-            yield from self.labels.beside_exact(self._by_labels, exact, truth.k)
+            exact = self.labels.compute_recalls(truth.ids.tolist(), truth.k, truth.known)
+            yield from self.labels.compare_with_exact(self._by_labels, exact, truth.k)
 
-    def _growth(self) -> Iterable[Measurement]:
+    def _measure_growth(self) -> Iterable[Measurement]:
         """Recall at each size that was built, and predicted at 2n and 4n."""
         import numpy as np
 
@@ -320,23 +341,23 @@ class AnnTrial:
         n = len(truth.vectors)
         if not self.recalls or not truth.known.any():
             return
-        seen = {**self.recalls, n: truth.recalls(self._found)}
-        sizes = sorted(seen)
+        recalls_by_size = {**self.recalls, n: truth.compute_recalls(self._found)}
+        sizes = sorted(recalls_by_size)
         for size in sorted({*self._maker.parts, n}):
-            recall = float(seen[size].mean()) if size in seen else None
+            recall = float(recalls_by_size[size].mean()) if size in recalls_by_size else None
             yield Measurement(f"recall_at_{size}", recall, n=int(truth.known.sum()))
-        if len(sizes) < LEAST_SIZES:
+        if len(sizes) < MIN_SIZES:
             return
-        shares = np.stack([seen[size] for size in sizes])
-        for times, one in zip((2, 4), predict_shares(sizes, shares, (2 * n, 4 * n), weight=k), strict=True):
-            yield Measurement(f"predicted_at_{times * n}", one[0], "", *one[1:], n=shares.shape[1])
+        shares = np.stack([recalls_by_size[size] for size in sizes])
+        for times, prediction in zip((2, 4), predict_shares(sizes, shares, (2 * n, 4 * n), weight=k), strict=True):
+            yield Measurement(f"predicted_at_{times * n}", prediction[0], "", *prediction[1:], n=shares.shape[1])
 
     def close(self) -> None:
         """Lets go of what was found, and of the index where no other trial searches it."""
         self._found, self._times, self.exact = [], [], None
-        self._maker.release()
+        self._maker.release_index()
 
 
-def built_with(parameters: Mapping[str, Any], index: AnnIndex) -> dict[str, Any]:
+def select_build_parameters(parameters: Mapping[str, Any], index: AnnIndex) -> dict[str, Any]:
     """The parameters that an index is built with, without those that it is searched with."""
-    return {key: value for key, value in parameters.items() if key not in ("index", *KEYS, *index.searched)}
+    return {key: value for key, value in parameters.items() if key not in ("index", *FILTER_KEYS, *index.searched)}

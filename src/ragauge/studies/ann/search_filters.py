@@ -6,27 +6,27 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ragauge.core.errors import DataError, UnknownName, UsageError
-from ragauge.core.ranking import FoundNeighbours
+from ragauge.core.ranking import FoundNeighbors
 from ragauge.metrics.ann.ann_recall import AnnRecall
 from ragauge.metrics.base import Ratio
-from ragauge.studies.ann.exact import by_distance, distances_to, exact_neighbours
-from ragauge.studies.ann.index import AnnIndex, index_of
+from ragauge.studies.ann.exact import compute_distances_to, exact_neighbours, sort_by_distance
+from ragauge.studies.ann.index import AnnIndex, make_index
 
 if TYPE_CHECKING:
     from ragauge.studies.ann.exact import Floats, Ids, Mask, VectorMetric, Vectors
 
-LABELS = ("random", "clustered")
-KEYS = ("filter", "labels", "selectivity", "filter_by", "oversample")  # parameters that no index is built with
+LABEL_KINDS = ("random", "clustered")
+FILTER_KEYS = ("filter", "labels", "selectivity", "filter_by", "oversample")  # parameters that no index is built with
 UNFILTERED = (None, None, None)
 SEED = 11
 
 
-def stratum_of(parameters: Mapping[str, Any]) -> tuple[Any, Any, Any]:
+def get_stratum(parameters: Mapping[str, Any]) -> tuple[Any, Any, Any]:
     """What says which vectors pass: column=value, or how labels are drawn and the share that passes."""
     return parameters.get("filter"), parameters.get("labels"), parameters.get("selectivity")
 
 
-class Passing:
+class PassingVectors:
     """Which vectors pass the filter of a trial; each filter is drawn once.
 
     Of n vectors round(n × selectivity) pass. Labels random: drawn at random. Labels clustered: the nearest to one
@@ -46,7 +46,7 @@ class Passing:
         """Filters by columns: column=value -> which vectors have it, shape (n,)."""
         self._masks |= {(name, None, None): mask for name, mask in masks.items()}
 
-    def mask(self, parameters: Mapping[str, Any]) -> Mask | None:
+    def get_mask(self, parameters: Mapping[str, Any]) -> Mask | None:
         """Shape (n,): who passes; None where nothing is filtered.
 
         Raises:
@@ -54,32 +54,34 @@ class Passing:
         """
         import numpy as np
 
-        key = stratum_of(parameters)
-        named, labels, share = key
+        key = get_stratum(parameters)
+        column_value, labels, share = key
         if key == UNFILTERED:
             return None
         if key not in self._masks:
-            if named is not None:
-                raise UsageError(f"ann: which vectors have {named} is not known. Name the file that has the column.")
+            if column_value is not None:
+                raise UsageError(
+                    f"ann: which vectors have {column_value} is not known. Name the file that has the column."
+                )
             mask = np.zeros(len(self._vectors), dtype=bool)
-            mask[self._order(labels)[: int(len(mask) * share + 0.5)]] = True
+            mask[self._get_order(labels)[: int(len(mask) * share + 0.5)]] = True
             self._masks[key] = mask
         return self._masks[key]
 
-    def _order(self, labels: str) -> Any:
+    def _get_order(self, labels: str) -> Any:
         """Ids in the order in which they come to pass as selectivity grows."""
         import numpy as np
 
         if labels not in self._orders:
-            drawn = np.random.default_rng(SEED).permutation(len(self._vectors))
+            order = np.random.default_rng(SEED).permutation(len(self._vectors))
             if labels == "clustered":
-                some = next((n for n in drawn if self._vectors[n].any()), drawn[0])
-                drawn = by_distance(self._vectors, self._vectors[some], self._metric)
-            self._orders[labels] = drawn
+                some = next((n for n in order if self._vectors[n].any()), order[0])
+                order = sort_by_distance(self._vectors, self._vectors[some], self._metric)
+            self._orders[labels] = order
         return self._orders[labels]
 
 
-def ids_of(found: Any, source: str = "") -> Ids:
+def check_ids(returned: Any, source: str = "") -> Ids:
     """What an index returned, shape (at most k,); -1, which stands for none in faiss, is left out.
 
     Raises:
@@ -88,17 +90,17 @@ def ids_of(found: Any, source: str = "") -> Ids:
     import numpy as np
 
     try:
-        ids = np.asarray(found)
+        ids = np.asarray(returned)
     except ValueError:  # parts of several lengths
-        ids = np.asarray(found, dtype=object)
+        ids = np.asarray(returned, dtype=object)
     if ids.ndim != 1 or (ids.size and ids.dtype.kind not in "iu"):
-        told = f"an index gives ids, whole numbers of shape (k,), got shape {ids.shape} of {ids.dtype}."
-        raise DataError(told, source=source, hint="Return the ids alone, without distances.")
-    whole: Ids = ids.astype(np.int64)
-    return np.asarray(whole[whole != -1])
+        message = f"an index gives ids, whole numbers of shape (k,), got shape {ids.shape} of {ids.dtype}."
+        raise DataError(message, source=source, hint="Return the ids alone, without distances.")
+    integers: Ids = ids.astype(np.int64)
+    return np.asarray(integers[integers != -1])
 
 
-class Truth:
+class ExactNeighbors:
     """The exact neighbours of queries among vectors, which what an index found is held against.
 
     Args:
@@ -119,7 +121,7 @@ class Truth:
         self.ids = ids if passing is None else np.append(np.flatnonzero(passing), -1)[ids]  # -1: none
         self.known = np.asarray(~np.isnan(self.nearest).all(axis=1))  # a query of zeros has no direction
 
-    def beside(self, n: int, found: Any, source: str = "") -> FoundNeighbours:
+    def beside(self, n: int, returned: Any, source: str = "") -> FoundNeighbors:
         """What an index found for the nth query beside what is nearest.
 
         Raises:
@@ -127,25 +129,25 @@ class Truth:
         """
         import numpy as np
 
-        ids = ids_of(found, source)[: self.k]
+        ids = check_ids(returned, source)[: self.k]
         if ids.size and not 0 <= ids.min() <= ids.max() < len(self.vectors):
             wrong = ids.min() if ids.min() < 0 else ids.max()
             raise DataError(f"it found the id {wrong} of {len(self.vectors)} vectors.", source=source)
-        exact = distances_to(self.vectors, self.queries[n], ids, self.metric)
+        exact = compute_distances_to(self.vectors, self.queries[n], ids, self.metric)
         if self.passing is not None:
             exact[~self.passing[ids]] = np.nan
         nearest = self.nearest[n][~np.isnan(self.nearest[n])]
-        why = "" if self.known[n] else "a vector of zeros has no direction"
-        why = why if self.passing is None or self.passing.any() else "no vector passes the filter"
-        return FoundNeighbours(tuple(ids.tolist()), tuple(exact.tolist()), tuple(nearest.tolist()), why)
+        reason = "" if self.known[n] else "a vector of zeros has no direction"
+        reason = reason if self.passing is None or self.passing.any() else "no vector passes the filter"
+        return FoundNeighbors(tuple(ids.tolist()), tuple(exact.tolist()), tuple(nearest.tolist()), reason)
 
-    def recalls(self, found: Sequence[Any]) -> Floats:
+    def compute_recalls(self, returned: Sequence[Any]) -> Floats:
         """ann_recall@k of each query that has neighbours; shape (at most q,)."""
         import numpy as np
 
         metric = AnnRecall(self.k)
-        values = (metric.value(self.beside(n, ids)) for n, ids in enumerate(found))
-        return np.array([one.numerator / one.denominator for one in values if isinstance(one, Ratio)])
+        values = (metric.value(self.beside(n, ids)) for n, ids in enumerate(returned))
+        return np.array([value.numerator / value.denominator for value in values if isinstance(value, Ratio)])
 
 
 class FilteredSearch:
@@ -164,15 +166,15 @@ class FilteredSearch:
         """Ids of at most k that pass, the nearest first."""
         if not self._oversample:
             return self._index.search(query, k, self._passing)
-        found = ids_of(self._index.search(query, min(k * self._oversample, len(self._passing))))
-        return found[self._passing[found]][:k]
+        ids = check_ids(self._index.search(query, min(k * self._oversample, len(self._passing))))
+        return ids[self._passing[ids]][:k]
 
 
-def filtered_grid(
+def build_filtered_grid(
     grid: Iterable[Mapping[str, Any]],
     *,
     selectivity: Sequence[float] = (),
-    labels: Sequence[str] = LABELS,
+    labels: Sequence[str] = LABEL_KINDS,
     filters: Sequence[str] = (),
     oversample: Sequence[int] = (1, 10),
 ) -> list[dict[str, Any]]:
@@ -193,17 +195,17 @@ def filtered_grid(
         if not 0 < share <= 1:
             raise UsageError(f"--selectivity: expected shares above 0, at most 1, such as 0.1,0.01, got {share:g}.")
     for label in labels:
-        if label not in LABELS:
-            raise UnknownName("labels", label, LABELS)
+        if label not in LABEL_KINDS:
+            raise UnknownName("labels", label, LABEL_KINDS)
     if (selectivity and not labels) or not oversample or min(oversample) < 1:
         raise UsageError("--labels needs random or clustered, and --oversample whole numbers of at least 1.")
-    strata: list[dict[str, Any]] = [{"filter": one} for one in filters]
+    strata: list[dict[str, Any]] = [{"filter": column_value} for column_value in filters]
     strata += [{"labels": label, "selectivity": share} for share in selectivity if share < 1 for label in labels]
     ways: list[dict[str, Any]] = [{"filter_by": "post", "oversample": times} for times in dict.fromkeys(oversample)]
-    found: list[dict[str, Any]] = []
+    settings: list[dict[str, Any]] = []
     for setting in grid:
         if not strata or 1 in selectivity:
-            found.append(dict(setting))
-        inside = [{"filter_by": "inside"}] if strata and index_of(str(setting["index"])).filters else []
-        found += [{**setting, **stratum, **way} for stratum in strata for way in (*ways, *inside)]
-    return found
+            settings.append(dict(setting))
+        inside = [{"filter_by": "inside"}] if strata and make_index(str(setting["index"])).filters else []
+        settings += [{**setting, **stratum, **way} for stratum in strata for way in (*ways, *inside)]
+    return settings

@@ -32,18 +32,18 @@ class UsearchIndex(AnnIndex):
     def build(self, vectors: Vectors, metric: VectorMetric, **parameters: Any) -> None:  # noqa: D102 - as AnnIndex says
         import numpy as np
 
-        given = {**self.defaults, **parameters}
+        settings = {**self.defaults, **parameters}
         self._index: Any = self._library.Index(
             ndim=vectors.shape[1],
             metric=METRICS[metric],
-            dtype=given["dtype"],
-            connectivity=int(given["M"]),
-            expansion_add=int(given["ef_construction"]),
-            expansion_search=int(given["ef_search"]),
+            dtype=settings["dtype"],
+            connectivity=int(settings["M"]),
+            expansion_add=int(settings["ef_construction"]),
+            expansion_search=int(settings["ef_search"]),
         )
         self._index.add(np.arange(len(vectors), dtype=np.uint64), np.ascontiguousarray(vectors, dtype=np.float32))
 
-    def tune(self, **parameters: Any) -> None:  # noqa: D102 - as AnnIndex says
+    def set_search_params(self, **parameters: Any) -> None:  # noqa: D102 - as AnnIndex says
         self._index.expansion_search = int(parameters["ef_search"])
 
     def search(self, query: Any, k: int, passing: Mask | None = None) -> Any:  # noqa: D102 - as AnnIndex says
@@ -51,5 +51,5 @@ class UsearchIndex(AnnIndex):
             raise UsageError("usearch filters nothing inside the index. Use the strategies post and exact.")
         return self._index.search(query, k).keys
 
-    def size(self) -> int | None:  # noqa: D102 - as AnnIndex says
+    def measure_size(self) -> int | None:  # noqa: D102 - as AnnIndex says
         return int(self._index.serialized_length)

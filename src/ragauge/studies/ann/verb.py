@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ragauge.studies.ann.exact import exact_neighbours
-from ragauge.studies.options import numbers
-from ragauge.verbs.coroutines import aside
+from ragauge.studies.options import parse_numbers
+from ragauge.verbs.coroutines import make_async
 from ragauge.verbs.evaluate_options import AnnCheckOptions, AnnOptions
-from ragauge.verbs.option_specs import keywords
+from ragauge.verbs.option_specs import expand_options
 
 if TYPE_CHECKING:
     from ragauge.core.study import Trial
@@ -21,14 +21,14 @@ if TYPE_CHECKING:
     from ragauge.studies.ann.labels import SearchedCorpus
     from ragauge.studies.result import StudyResult
 
-VECTORS_ALONE = (".npy", ".fvecs", ".hdf5", ".h5")  # files that hold no questions
+VECTOR_ONLY_SUFFIXES = (".npy", ".fvecs", ".hdf5", ".h5")  # files that hold no questions
 __all__ = ["ann", "ann_async", "ann_check", "ann_check_async", "exact_neighbours"]
 
 EXAMPLES = {"--selectivity": "1,0.1,0.01", "--labels": "random,clustered", "--oversample": "1,10"}
 
 
-@keywords(AnnOptions)
-def ann(wanted: AnnOptions) -> StudyResult:
+@expand_options(AnnOptions)
+def ann(options: AnnOptions) -> StudyResult:
     """What an approximate index of vectors misses, and how fast it is at what recall.
 
     Every setting is a trial of a study: the index is built, its settings are timed in interleaved rounds, and what it
@@ -74,70 +74,74 @@ def ann(wanted: AnnOptions) -> StudyResult:
         DataError: a file that cannot be read as it is, with the place.
         MissingExtra: a library that is not installed.
     """
-    return _made(wanted)
+    return _run_ann_study(options)
 
 
-ann_async = aside(ann)
+ann_async = make_async(ann)
 
 
-def _made(wanted: AnnOptions) -> StudyResult:
+def _run_ann_study(options: AnnOptions) -> StudyResult:
     from ragauge.studies.ann.maker import AnnMaker
-    from ragauge.studies.verb import conduct_study, open_study
+    from ragauge.studies.verb import open_study, run_study
 
-    grid = _grid(wanted)
+    grid = _build_grid(options)
     corpus: SearchedCorpus | None = None
     masks: dict[str, Mask] = {}
-    if wanted.corpus is None:
-        vectors, asked, masks = _read(wanted)
+    if options.corpus is None:
+        vectors, query_vectors, masks = _read_study_vectors(options)
     else:
-        vectors, asked, corpus = _embedded(wanted)
-    file = wanted.vectors if corpus is None and isinstance(wanted.vectors, str | Path) else None
+        vectors, query_vectors, corpus = _embed_in_thread(options)
+    file = options.vectors if corpus is None and isinstance(options.vectors, str | Path) else None
     label = "vectors" if file is None else Path(file).stem
     maker = AnnMaker(
         vectors,
-        asked,
-        k=wanted.k,
-        metric=wanted.metric,
-        rounds=wanted.rounds,
-        growth=wanted.growth,
+        query_vectors,
+        k=options.k,
+        metric=options.metric,
+        rounds=options.rounds,
+        growth=options.growth,
         source="" if file is None else str(Path(file).resolve()),
     )
-    maker.check(grid)
+    maker.check_grid(grid)
     maker.passing.add(masks)
-    maker.with_threads(numbers("--threads", wanted.threads))
+    maker.use_threads(parse_numbers("--threads", options.threads))
     if corpus is not None:
-        maker.of_corpus(corpus)
+        maker.use_corpus(corpus)
         label = corpus.eval_set.name
-    name, store = wanted.name or f"ann-{label}", wanted.store
+    name, store = options.name or f"ann-{label}", options.store
     queries = maker.eval_set(f"{label}-queries")
-    wanted.refuse_unscored([str(one) for one in maker.metrics])
-    if wanted.portfolio and wanted.target is not None:
-        maker.until = partial(_not_needed, name, wanted)
-    conduct_study(name, maker, queries, grid, fresh=wanted.fresh, store=store, say=wanted.say)
-    return open_study(name, **wanted.reading)
+    options.refuse_unscored([str(metric) for metric in maker.metrics])
+    if options.portfolio and options.target is not None:
+        maker.until = partial(_explain_not_needed, name, options)
+    run_study(name, maker, queries, grid, fresh=options.fresh, store=store, say=options.say)
+    return open_study(name, **options.open_arguments)
 
 
-def _not_needed(study: str, wanted: AnnOptions, parameters: Mapping[str, Any]) -> str:
+def _explain_not_needed(study: str, options: AnnOptions, parameters: Mapping[str, Any]) -> str:
     """Why a setting of the portfolio is not needed: one before it, under the same filter, meets the target."""
-    from ragauge.studies.ann.index import portfolio_place, series_of
-    from ragauge.studies.recommendation import surely_meets
+    from ragauge.studies.ann.index import find_portfolio_index, get_series
+    from ragauge.studies.recommendation import is_target_met
     from ragauge.studies.verb import open_study
 
-    found = open_study(study, target=wanted.target, store=wanted.store).figures
-    place, goal = portfolio_place(parameters), found.target
-    if place is None or goal is None:
+    study_figures = open_study(study, target=options.target, store=options.store).figures
+    position, goal = find_portfolio_index(parameters), study_figures.target
+    if position is None or goal is None:
         return ""
-    same = (one for one in found.complete if series_of(one.parameters) == series_of(parameters))
-    before = [one.name for one in same if (at := portfolio_place(one.parameters)) is not None and at < place]
-    for name in before:
-        mean = found.mean(name, goal.metric)
-        if mean is not None and surely_meets(mean, goal.value):
+    same = (trial for trial in study_figures.complete if get_series(trial.parameters) == get_series(parameters))
+    earlier = [
+        trial.name
+        for trial in same
+        if (trial_position := find_portfolio_index(trial.parameters)) is not None and trial_position < position
+    ]
+    for name in earlier:
+        mean = study_figures.mean(name, goal.metric)
+        if mean is not None and is_target_met(mean, goal.value):
             return f"not needed, since the whole interval of {name} meets {goal.metric} ≥ {goal.value:g}"
     return ""
 
 
-@keywords(AnnCheckOptions)
-def ann_check(wanted: AnnCheckOptions) -> GateResult:
+@expand_options(AnnCheckOptions)
+def ann_check(options: AnnCheckOptions) -> GateResult:
     """Whether an index still finds what it found: built again over the vectors as they are now, asked, held to a rule.
 
     The run is kept like any other: `runs`, `show` and `compare` know it, and a later check may name it as its baseline.
@@ -164,47 +168,49 @@ def ann_check(wanted: AnnCheckOptions) -> GateResult:
     from ragauge.gating.verb import gate
     from ragauge.store.store_access import open_store
     from ragauge.studies.ann.maker import AnnMaker
-    from ragauge.studies.conduct import conduct_once
+    from ragauge.studies.conduct import run_single_trial
     from ragauge.studies.verb import open_study
 
-    study = open_study(wanted.study, store=wanted.store)
-    rules = _rules_of(wanted, study.metric)
-    fixed, trial = study.study.fixed, _trial_of(study, wanted.trial)
+    study = open_study(options.study, store=options.store)
+    rules = _build_rules(options, study.metric)
+    fixed, trial = study.study.fixed, _find_trial(study, options.trial)
     with open_store(study.url) as store:
-        vectors, asked, masks = _read_again(wanted, store, trial, fixed["metric"])
-        maker = AnnMaker(vectors, asked, k=fixed["k"], metric=fixed["metric"], rounds=1)
+        vectors, query_vectors, masks = _read_check_inputs(options, store, trial, fixed["metric"])
+        maker = AnnMaker(vectors, query_vectors, k=fixed["k"], metric=fixed["metric"], rounds=1)
         maker.passing.add(masks)
-        label = Path(wanted.queries).stem if isinstance(wanted.queries, str | Path) else "queries"
-        queries, name = maker.eval_set(label), wanted.name or f"{wanted.study}-check"
-        base = _baseline_of(store, wanted.baseline, queries.version)  # before the run, which may have its name
-        run_id = conduct_once(store, name, maker, queries, trial.parameters, {"checks": wanted.study})
+        label = Path(options.queries).stem if isinstance(options.queries, str | Path) else "queries"
+        queries, name = maker.eval_set(label), options.name or f"{options.study}-check"
+        base = _find_baseline_id(store, options.baseline, queries.version)  # before the run, which may have its name
+        run_id = run_single_trial(store, name, maker, queries, trial.parameters, {"checks": options.study})
     return gate(run_id, baseline=base, rules=rules, store=study.url)
 
 
-ann_check_async = aside(ann_check)
+ann_check_async = make_async(ann_check)
 
 
-def _rules_of(wanted: AnnCheckOptions, metric: str) -> dict[str, Any]:
+def _build_rules(options: AnnCheckOptions, metric: str) -> dict[str, Any]:
     """The rule of a gate; what is wrong with it is told before anything is asked."""
     from ragauge.core.config.config_loader import read_config
     from ragauge.core.errors import ConfigError, UsageError
-    from ragauge.gating.rules import rules_of
+    from ragauge.gating.rules import read_rules
 
-    if (wanted.minimum is None) == (not wanted.baseline):
+    if (options.minimum is None) == (not options.baseline):
         raise UsageError("ann check: give either --min, the least recall, or --baseline, an earlier run.")
-    if wanted.minimum is not None and not 0 <= wanted.minimum <= 1:
-        raise UsageError(f"ann check: --min is a recall from 0 to 1, got {wanted.minimum:g}.")
-    bound = {"min": wanted.minimum} if wanted.minimum is not None else {"max_drop": wanted.max_drop}
+    if options.minimum is not None and not 0 <= options.minimum <= 1:
+        raise UsageError(f"ann check: --min is a recall from 0 to 1, got {options.minimum:g}.")
+    bound = {"min": options.minimum} if options.minimum is not None else {"max_drop": options.max_drop}
     rules = {"gate": {"rules": [{"metric": metric, **bound}]}}
     try:
-        rules_of(read_config(rules))
+        read_rules(read_config(rules))
     except ConfigError:
-        told = f"--max-drop is points of recall or a share of it, such as '1 points' or 1%, got {wanted.max_drop!r}."
-        raise UsageError(f"ann check: {told}") from None
+        problem = (
+            f"--max-drop is points of recall or a share of it, such as '1 points' or 1%, got {options.max_drop!r}."
+        )
+        raise UsageError(f"ann check: {problem}") from None
     return rules
 
 
-def _trial_of(study: StudyResult, name: str) -> Trial:
+def _find_trial(study: StudyResult, name: str) -> Trial:
     """The trial of this name; by default the recommended one, else that of the highest mean."""
     from ragauge.core.errors import UnknownName, UsageError
 
@@ -219,31 +225,31 @@ def _trial_of(study: StudyResult, name: str) -> Trial:
     return complete[name or study.recommendation.trial or max(means, key=lambda trial: means[trial])]
 
 
-def _read_again(
-    wanted: AnnCheckOptions, store: Store, trial: Trial, metric: Any
+def _read_check_inputs(
+    options: AnnCheckOptions, store: Store, trial: Trial, metric: Any
 ) -> tuple[Vectors, Vectors, dict[str, Mask]]:
     """The vectors as they are now, the queries, and which vectors pass the filter of the trial."""
     from ragauge.core.errors import UsageError
-    from ragauge.studies.ann.vectors import passing_where, read_vectors
+    from ragauge.studies.ann.vectors import find_passing, read_vectors
 
     file = str(store.runs.find(trial.run_id).config.get("vectors_file") or "")
-    if wanted.vectors is None and not file:
+    if options.vectors is None and not file:
         raise UsageError("ann check: the study's vectors came from no file. Name their file now: --vectors FILE.")
-    asked = read_vectors(wanted.queries, metric)
-    source = file if wanted.vectors is None else wanted.vectors
-    named = str(trial.parameters.get("filter", ""))
-    columns = dict(one.split("=", 1) for one in named.split(",")) if named else {}
-    masks = {named: passing_where(source, columns)} if named else {}
+    query_file = read_vectors(options.queries, metric)
+    source = file if options.vectors is None else options.vectors
+    filter_text = str(trial.parameters.get("filter", ""))
+    columns = dict(pair.split("=", 1) for pair in filter_text.split(",")) if filter_text else {}
+    masks = {filter_text: find_passing(source, columns)} if filter_text else {}
     vectors = read_vectors(source, metric).vectors
-    return vectors, asked.vectors if asked.queries is None else asked.queries, masks
+    return vectors, query_file.vectors if query_file.queries is None else query_file.queries, masks
 
 
-def _baseline_of(store: Store, baseline: str, version: str) -> str | None:
+def _find_baseline_id(store: Store, baseline: str, version: str) -> str | None:
     """The id of a run that was asked the same queries; None for none."""
-    from ragauge.comparison.baselines.baseline import baseline_run
+    from ragauge.comparison.baselines.baseline import find_baseline_run
     from ragauge.core.errors import UsageError
 
-    base = baseline_run(baseline, store)
+    base = find_baseline_run(baseline, store)
     if base is not None and base.set_version != version:
         raise UsageError(
             f"ann check: {base.name} was asked other queries, so that nothing is paired. "
@@ -252,103 +258,103 @@ def _baseline_of(store: Store, baseline: str, version: str) -> str | None:
     return None if base is None else base.run_id
 
 
-def _grid(wanted: AnnOptions) -> list[dict[str, Any]]:
+def _build_grid(options: AnnOptions) -> list[dict[str, Any]]:
     """Every setting, under every filter that is asked for."""
     from ragauge.core.errors import UsageError
-    from ragauge.studies.ann.index import grid_of
-    from ragauge.studies.ann.search_filters import filtered_grid
+    from ragauge.studies.ann.index import parse_grid
+    from ragauge.studies.ann.search_filters import build_filtered_grid
 
-    def listed(given: Any, kind: Any, option: str) -> list[Any]:
-        one = given.split(",") if isinstance(given, str) else [given] if isinstance(given, int | float) else given
+    def parse_list(raw: Any, kind: Any, option: str) -> list[Any]:
+        parts = raw.split(",") if isinstance(raw, str) else [raw] if isinstance(raw, int | float) else raw
         try:
-            return [kind(part) for part in one if str(part).strip()]
+            return [kind(part) for part in parts if str(part).strip()]
         except ValueError:
-            raise UsageError(f"{option}: expected numbers such as {EXAMPLES[option]}, got {given!r}.") from None
+            raise UsageError(f"{option}: expected numbers such as {EXAMPLES[option]}, got {raw!r}.") from None
 
-    specs = [wanted.index] if isinstance(wanted.index, str) else wanted.index
-    return filtered_grid(
-        [setting for spec in specs for setting in grid_of(spec, portfolio=wanted.portfolio)],
-        selectivity=listed(wanted.selectivity, float, "--selectivity"),
-        labels=[one.strip() for one in listed(wanted.labels, str, "--labels")],
-        filters=[condition(wanted.filter)] if wanted.filter else [],
-        oversample=listed(wanted.oversample, int, "--oversample"),
+    specs = [options.index] if isinstance(options.index, str) else options.index
+    return build_filtered_grid(
+        [setting for spec in specs for setting in parse_grid(spec, portfolio=options.portfolio)],
+        selectivity=parse_list(options.selectivity, float, "--selectivity"),
+        labels=[label.strip() for label in parse_list(options.labels, str, "--labels")],
+        filters=[format_filter(options.filter)] if options.filter else [],
+        oversample=parse_list(options.oversample, int, "--oversample"),
     )
 
 
-def condition(columns: Mapping[str, str]) -> str:
+def format_filter(columns: Mapping[str, str]) -> str:
     """A filter as it is named: lang=de,year=2024."""
     return ",".join(f"{name}={value}" for name, value in columns.items())
 
 
-def _embedded(wanted: AnnOptions) -> tuple[Vectors, Vectors, SearchedCorpus]:
+def _embed_in_thread(options: AnnOptions) -> tuple[Vectors, Vectors, SearchedCorpus]:
     """The documents of a corpus and the questions of a set as vectors."""
     import asyncio
 
     from ragauge.core.errors import UsageError
-    from ragauge.verbs.coroutines import finish
+    from ragauge.verbs.coroutines import run_coroutine
 
-    if not isinstance(wanted.embedder, str) and len(wanted.embedder) != 1:
-        raise UsageError(f"ann: one embedder makes the vectors, got {len(wanted.embedder)}.")
-    if wanted.queries is not None or wanted.holdout:
+    if not isinstance(options.embedder, str) and len(options.embedder) != 1:
+        raise UsageError(f"ann: one embedder makes the vectors, got {len(options.embedder)}.")
+    if options.queries is not None or options.holdout:
         raise UsageError("ann: with a corpus the questions of the set are asked. Leave out queries and holdout.")
-    if wanted.filter:
+    if options.filter:
         raise UsageError("ann: a filter names columns of a file of vectors, and a corpus has none. Take selectivity.")
-    vectors = isinstance(wanted.vectors, str | Path) and Path(wanted.vectors).suffix.lower() in VECTORS_ALONE
-    if vectors or hasattr(wanted.vectors, "__array_interface__"):
-        told = wanted.vectors if vectors else "an array"
-        raise UsageError(f"ann: with a corpus, VECTORS is a set of questions, such as golden.jsonl, got {told}.")
-    return finish(lambda: asyncio.to_thread(_embed, wanted))
+    vectors = isinstance(options.vectors, str | Path) and Path(options.vectors).suffix.lower() in VECTOR_ONLY_SUFFIXES
+    if vectors or hasattr(options.vectors, "__array_interface__"):
+        got = options.vectors if vectors else "an array"
+        raise UsageError(f"ann: with a corpus, VECTORS is a set of questions, such as golden.jsonl, got {got}.")
+    return run_coroutine(lambda: asyncio.to_thread(_embed_corpus, options))
 
 
-def _embed(wanted: AnnOptions) -> tuple[Vectors, Vectors, SearchedCorpus]:
-    from ragauge.engine.retrievers import embedding_calls
-    from ragauge.evaluation.run.verb import set_of
+def _embed_corpus(options: AnnOptions) -> tuple[Vectors, Vectors, SearchedCorpus]:
+    from ragauge.engine.retrievers import build_embedding_options
+    from ragauge.evaluation.run.verb import load_set
     from ragauge.readers.corpus import read_corpus
     from ragauge.store.store_access import open_store
-    from ragauge.studies.embeddings.corpus import labelled_documents, searched_corpus
-    from ragauge.studies.embeddings.embedders import embedder_of
+    from ragauge.studies.embeddings.corpus import embed_corpus, name_documents_as_labels
+    from ragauge.studies.embeddings.embedders import find_embedder
     from ragauge.studies.embeddings.maker import EmbeddingSource
-    from ragauge.verbs.sources import store_url
+    from ragauge.verbs.sources import resolve_store_url
 
-    objects = {} if isinstance(wanted.embedder, str) else wanted.embedder
-    name = wanted.embedder if isinstance(wanted.embedder, str) else next(iter(objects))
-    model = embedder_of(name, objects).model
-    with open_store(store_url(wanted.store)) as store:
-        calling = embedding_calls(
+    objects = {} if isinstance(options.embedder, str) else options.embedder
+    name = options.embedder if isinstance(options.embedder, str) else next(iter(objects))
+    model = find_embedder(name, objects).model
+    with open_store(resolve_store_url(options.store)) as store:
+        calling = build_embedding_options(
             [model] if model is not None else [],
-            concurrency=wanted.concurrency,
-            most=wanted.max_concurrency,
-            max_cost=wanted.max_cost,
-            timeout=wanted.timeout,
+            concurrency=options.concurrency,
+            max_concurrency=options.max_concurrency,
+            max_cost=options.max_cost,
+            timeout=options.timeout,
         )
-        eval_set = set_of(wanted.vectors, store)
-        documents = labelled_documents(read_corpus(wanted.corpus), eval_set)
-        return searched_corpus(
+        eval_set = load_set(options.vectors, store)
+        documents = name_documents_as_labels(read_corpus(options.corpus), eval_set)
+        return embed_corpus(
             documents,
             eval_set,
             EmbeddingSource(store, calling, objects),
             name,
-            (wanted.query_prefix, wanted.document_prefix),
-            fresh=wanted.fresh,
+            (options.query_prefix, options.document_prefix),
+            fresh=options.fresh,
         )
 
 
-def _read(wanted: AnnOptions) -> tuple[Vectors, Vectors, dict[str, Mask]]:
+def _read_study_vectors(options: AnnOptions) -> tuple[Vectors, Vectors, dict[str, Mask]]:
     """The vectors to index, those to ask, and which of the first pass the filter."""
     import numpy as np
 
     from ragauge.core.errors import UsageError
-    from ragauge.studies.ann.vectors import passing_where, read_vectors
+    from ragauge.studies.ann.vectors import find_passing, read_vectors
 
-    if wanted.embedder != "local" or wanted.query_prefix or wanted.document_prefix:
+    if options.embedder != "local" or options.query_prefix or options.document_prefix:
         raise UsageError("ann: an embedder needs texts. Give --corpus PATH, and a set of questions as VECTORS.")
-    file, holdout = read_vectors(wanted.vectors, wanted.metric), wanted.holdout
-    named = wanted.filter
-    masks = {condition(named): passing_where(wanted.vectors, named)} if named else {}
-    if wanted.queries is not None and holdout:
+    file, holdout = read_vectors(options.vectors, options.metric), options.holdout
+    filter_columns = options.filter
+    masks = {format_filter(filter_columns): find_passing(options.vectors, filter_columns)} if filter_columns else {}
+    if options.queries is not None and holdout:
         raise UsageError("ann: give either queries or holdout.")
-    if wanted.queries is not None:
-        return file.vectors, read_vectors(wanted.queries, wanted.metric).vectors, masks
+    if options.queries is not None:
+        return file.vectors, read_vectors(options.queries, options.metric).vectors, masks
     if holdout:
         if not 0 < holdout < len(file.vectors):
             raise UsageError(f"ann: holdout must be from 1 to {len(file.vectors) - 1}, got {holdout}.")

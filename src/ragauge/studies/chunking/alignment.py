@@ -8,12 +8,12 @@ from dataclasses import dataclass, field
 
 from ragauge.core.errors import DataError
 
-SHOWN = 60
-ALLOW = "--allow-changed leaves such chunks out and counts them."
+MAX_SHOWN_CHARS = 60
+ALLOW_HINT = "--allow-changed leaves such chunks out and counts them."
 
 
 @dataclass(frozen=True, slots=True)
-class Piece:
+class ReturnedChunk:
     """A chunk as a chunker returned it.
 
     Attributes:
@@ -44,7 +44,9 @@ class ChunkAlignment:
     changed: int = 0
 
 
-def align(doc_id: str, text: str, pieces: Sequence[Piece], *, allow_changed: bool = False) -> ChunkAlignment:
+def align_chunks(
+    doc_id: str, text: str, chunks: Sequence[ReturnedChunk], *, allow_changed: bool = False
+) -> ChunkAlignment:
     """The places of a document's chunks, in the order given.
 
     An offset counts if the text there is the chunk's; where that text also stands elsewhere, it has to fit the order of
@@ -55,77 +57,79 @@ def align(doc_id: str, text: str, pieces: Sequence[Piece], *, allow_changed: boo
         DataError: the text of a chunk is not in the document, unless `allow_changed`.
     """
     result, squeezed = ChunkAlignment(), _Squeezed(text)
-    places = _verified(text, pieces)
+    verified = _verify_offsets(text, chunks)
     before_start, before_end = -1, 0
-    for number, (piece, given) in enumerate(zip(pieces, places, strict=True), 1):
-        if not piece.text.strip():
+    for number, (chunk, offset) in enumerate(zip(chunks, verified, strict=True), 1):
+        if not chunk.text.strip():
             result.empty += 1
             continue
-        start, end = given, given + len(piece.text)
-        if given < 0:
+        start, end = offset, offset + len(chunk.text)
+        if offset < 0:
             result.found += 1
-            near = squeezed.places(piece.text, before_start + 1, before_end)
-            near = near or squeezed.places(piece.text, 0, before_end)
+            near = squeezed.find_places(chunk.text, before_start + 1, before_end)
+            near = near or squeezed.find_places(chunk.text, 0, before_end)
             if not near:
                 if not allow_changed:
-                    told = f"its text is not in the document: {' '.join(piece.text.split())[:SHOWN]!r}."
-                    raise DataError(told, source=f"chunk {number} of {doc_id}", hint=ALLOW)
+                    message = f"its text is not in the document: {' '.join(chunk.text.split())[:MAX_SHOWN_CHARS]!r}."
+                    raise DataError(message, source=f"chunk {number} of {doc_id}", hint=ALLOW_HINT)
                 result.changed += 1
                 continue
             result.ambiguous += len(near) > 1
-            start, end = _with_edges(text, piece.text, *min(near, key=lambda offsets: abs(offsets[0] - before_end)))
-        result.spans.append((start, end, piece.text))
+            start, end = _extend_to_edges(
+                text, chunk.text, *min(near, key=lambda offsets: abs(offsets[0] - before_end))
+            )
+        result.spans.append((start, end, chunk.text))
         before_start, before_end = start, end
     return result
 
 
-def _verified(text: str, pieces: Sequence[Piece]) -> list[int]:
+def _verify_offsets(text: str, chunks: Sequence[ReturnedChunk]) -> list[int]:
     """The offset of each chunk; -1 where there is none, or it is wrong.
 
     Offsets that are in order are those of the longest rising run; another one counts only if its text stands nowhere
     else: a library that looks for a text may have found a later copy of it.
     """
-    given = [piece.start if piece.start is not None else -1 for piece in pieces]
+    offsets = [chunk.start if chunk.start is not None else -1 for chunk in chunks]
     right = [
         n
-        for n, (start, piece) in enumerate(zip(given, pieces, strict=True))
-        if start >= 0 and text[start : start + len(piece.text)] == piece.text
+        for n, (start, chunk) in enumerate(zip(offsets, chunks, strict=True))
+        if start >= 0 and text[start : start + len(chunk.text)] == chunk.text
     ]
-    rising = _rising([given[n] for n in right])
-    starts = [-1] * len(pieces)
+    rising = _find_rising_run([offsets[n] for n in right])
+    starts = [-1] * len(chunks)
     for index, n in enumerate(right):
-        if index in rising or text.find(pieces[n].text) == text.rfind(pieces[n].text):
-            starts[n] = given[n]
+        if index in rising or text.find(chunks[n].text) == text.rfind(chunks[n].text):
+            starts[n] = offsets[n]
     return starts
 
 
-def _rising(numbers: Sequence[int]) -> set[int]:
+def _find_rising_run(numbers: Sequence[int]) -> set[int]:
     """Places of the longest run of numbers that rise, others left out.
 
-    >>> sorted(_rising([0, 4, 90, 8, 12]))
+    >>> sorted(_find_rising_run([0, 4, 90, 8, 12]))
     [0, 1, 3, 4]
     """
-    ends: list[int] = []  # the least number that a run of each length ends with
+    tails: list[int] = []  # the least number that a run of each length ends with
     last: list[int] = []  # the place of that number
-    before: list[int] = []
+    predecessors: list[int] = []
     for index, number in enumerate(numbers):
-        length = bisect_left(ends, number)
-        before.append(last[length - 1] if length else -1)
-        ends[length : length + 1], last[length : length + 1] = [number], [index]
+        length = bisect_left(tails, number)
+        predecessors.append(last[length - 1] if length else -1)
+        tails[length : length + 1], last[length : length + 1] = [number], [index]
     run, index = set[int](), last[-1] if last else -1
     while index >= 0:
         run.add(index)
-        index = before[index]
+        index = predecessors[index]
     return run
 
 
-def _with_edges(text: str, chunk: str, start: int, end: int) -> tuple[int, int]:
+def _extend_to_edges(text: str, chunk: str, start: int, end: int) -> tuple[int, int]:
     """A chunk's place with the white space at its ends, where the document has the same."""
-    before = chunk[: len(chunk) - len(chunk.lstrip())]
-    after = chunk[len(chunk.rstrip()) :]
-    if text.endswith(before, 0, start):
-        start -= len(before)
-    return start, end + len(after) if text.startswith(after, end) else end
+    leading = chunk[: len(chunk) - len(chunk.lstrip())]
+    trailing = chunk[len(chunk.rstrip()) :]
+    if text.endswith(leading, 0, start):
+        start -= len(leading)
+    return start, end + len(trailing) if text.startswith(trailing, end) else end
 
 
 class _Squeezed:
@@ -136,17 +140,17 @@ class _Squeezed:
         self._at: list[int] | None = None
         self._bare = ""
 
-    def places(self, chunk: str, least: int, near: int) -> list[tuple[int, int]]:
-        """(start, end) where the chunk stands from `least` on, up to the first place at or after `near`."""
+    def find_places(self, chunk: str, min_start: int, near: int) -> list[tuple[int, int]]:
+        """(start, end) where the chunk stands from `min_start` on, up to the first place at or after `near`."""
         if self._at is None:
             self._at = [n for n, sign in enumerate(self._text) if not sign.isspace()]
             self._bare = "".join(self._text.split())
-        wanted = "".join(chunk.split())
+        needle = "".join(chunk.split())
         spans: list[tuple[int, int]] = []
-        offset = self._bare.find(wanted, bisect_left(self._at, least))
+        offset = self._bare.find(needle, bisect_left(self._at, min_start))
         while offset >= 0:
-            spans.append((self._at[offset], self._at[offset + len(wanted) - 1] + 1))
+            spans.append((self._at[offset], self._at[offset + len(needle) - 1] + 1))
             if spans[-1][0] >= near:
                 break
-            offset = self._bare.find(wanted, offset + 1)
+            offset = self._bare.find(needle, offset + 1)
         return spans

@@ -4,27 +4,27 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from ragauge.core.messages import number
+from ragauge.core.messages import format_value
 from ragauge.core.study import Trial
 from ragauge.metrics.base import Metric
-from ragauge.metrics.catalogue import parse
+from ragauge.metrics.catalogue import parse_metric
 from ragauge.scores.results.chart import ChartPoint, ReportChart
-from ragauge.studies.figures import StudyFigures, StudyKind, StudyTable, Told
-from ragauge.studies.means import trial_means
+from ragauge.studies.figures import StudyContent, StudyKind, StudySummary, StudyTable
+from ragauge.studies.means import compute_trial_means
 
 CUTOFF = "token_recall@5"
-OVERLAPS = ("overlap", "chunk_overlap")
+OVERLAP_PARAMETERS = ("overlap", "chunk_overlap")
 
 
-def _tells(found: StudyFigures) -> Iterable[Told]:
+def _build_sections(summary: StudySummary) -> Iterable[StudyContent]:
     """Where cutoff and budget disagree, what overlap buys, what recall lacks; IoU and recall as charts."""
-    decides = parse(found.metric) if found.scored else None
-    if decides is not None and len(found.scores) > 1:
-        yield from _disagreement(found, decides)
-        yield from _overlaps(found, decides)
-    if (lost := _losses(found)) is not None:
-        yield lost
-    yield from _charts(found)
+    decides = parse_metric(summary.metric) if summary.scored else None
+    if decides is not None and len(summary.scores) > 1:
+        yield from _describe_disagreement(summary, decides)
+        yield from _describe_overlaps(summary, decides)
+    if (loss_table := _build_loss_table(summary)) is not None:
+        yield loss_table
+    yield from _build_charts(summary)
 
 
 CHUNKING = StudyKind(
@@ -37,29 +37,31 @@ CHUNKING = StudyKind(
     ),
     ("index_tokens",),
     ("embedding_price", "chunks", "chunk_tokens", "gold_spans_cut"),
-    _tells,
+    _build_sections,
     (CUTOFF, "token_precision:budget=1024", "token_iou:budget=1024", "precision_omega"),
 )
 
 
-def _disagreement(found: StudyFigures, decides: Metric) -> Iterator[str]:
+def _describe_disagreement(summary: StudySummary, decides: Metric) -> Iterator[str]:
     """Where equally many chunks prefer another trial than equally many tokens, neither by chance."""
     budget = getattr(decides, "budget", None)
-    if budget is None or CUTOFF not in found.names:
+    if budget is None or CUTOFF not in summary.names:
         return
     tops = []
-    for metric in (CUTOFF, found.metric):
-        means = {trial: one.mean or 0.0 for trial in found.scores if (one := found.mean(trial, metric)) is not None}
+    for metric in (CUTOFF, summary.metric):
+        means = {
+            trial: mean.mean or 0.0 for trial in summary.scores if (mean := summary.mean(trial, metric)) is not None
+        }
         tops.append(max(means, key=means.__getitem__))
     by_k, by_budget = tops
     if by_k == by_budget:
         return
-    pair = {name: found.scores[name] for name in tops}
+    pair = {name: summary.scores[name] for name in tops}
     gained = [
-        next(one for one in trial_means(pair, metric, base=by_budget) if one.trial == by_k)
-        for metric in (parse(CUTOFF), decides)
+        next(mean for mean in compute_trial_means(pair, metric, base=by_budget) if mean.trial == by_k)
+        for metric in (parse_metric(CUTOFF), decides)
     ]
-    at_k, at_budget = (one.difference_interval for one in gained)
+    at_k, at_budget = (mean.difference_interval for mean in gained)
     if at_k is not None and at_budget is not None and at_k.low > 0 > at_budget.high:
         yield (
             f"5 chunks prefer {by_k} by {100 * (gained[0].difference or 0):.1f} points of recall, {budget:,} tokens "
@@ -68,82 +70,90 @@ def _disagreement(found: StudyFigures, decides: Metric) -> Iterator[str]:
         )
 
 
-def _overlaps(found: StudyFigures, decides: Metric) -> Iterator[str]:
+def _describe_overlaps(summary: StudySummary, decides: Metric) -> Iterator[str]:
     """What overlap adds to the same chunker without, and what it costs the index."""
-    complete = [trial for trial in found.complete if trial.name in found.scores]
+    complete = [trial for trial in summary.complete if trial.name in summary.scores]
     for trial in complete:
-        plain = next((one for one in complete if _same_without_overlap(one, trial)), None)
-        before, after = (one.measured("index_tokens") if one else None for one in (plain, trial))
-        if plain is None or not before or after is None:
+        without_overlap = next((entry for entry in complete if _is_same_without_overlap(entry, trial)), None)
+        size_before, size_after = (
+            entry.find_measurement_value("index_tokens") if entry else None for entry in (without_overlap, trial)
+        )
+        if without_overlap is None or not size_before or size_after is None:
             continue
-        pair = {one.name: found.scores[one.name] for one in (plain, trial)}
-        gain = next(one for one in trial_means(pair, decides, base=plain.name) if one.trial == trial.name)
+        pair = {entry.name: summary.scores[entry.name] for entry in (without_overlap, trial)}
+        gain = next(
+            entry
+            for entry in compute_trial_means(pair, decides, base=without_overlap.name)
+            if entry.trial == trial.name
+        )
         if gain.difference is not None and gain.difference_interval is not None:
-            ends = gain.difference_interval
-            told = " (may be chance)" if ends.low <= 0 <= ends.high else ""
+            interval = gain.difference_interval
+            chance_note = " (may be chance)" if interval.low <= 0 <= interval.high else ""
             yield (
                 f"overlap in {trial.name} adds {100 * gain.difference:+.1f} points "
-                f"[{100 * ends.low:+.1f}, {100 * ends.high:+.1f}] of {found.metric} "
-                f"for {after / before - 1:.0%} more index{told}."
+                f"[{100 * interval.low:+.1f}, {100 * interval.high:+.1f}] of {summary.metric} "
+                f"for {size_after / size_before - 1:.0%} more index{chance_note}."
             )
 
 
-def _same_without_overlap(plain: Trial, trial: Trial) -> bool:
-    def others(one: Trial) -> dict[str, object]:
-        return {key: value for key, value in one.parameters.items() if key not in OVERLAPS}
+def _is_same_without_overlap(base: Trial, trial: Trial) -> bool:
+    def list_other_parameters(either: Trial) -> dict[str, object]:
+        return {key: value for key, value in either.parameters.items() if key not in OVERLAP_PARAMETERS}
 
-    def overlap(one: Trial) -> float:
-        return sum(value for key in OVERLAPS if isinstance(value := one.parameters.get(key, 0), int | float))
+    def sum_overlap(either: Trial) -> float:
+        return sum(
+            value for key in OVERLAP_PARAMETERS if isinstance(value := either.parameters.get(key, 0), int | float)
+        )
 
-    return others(plain) == others(trial) and overlap(plain) == 0 < overlap(trial)
+    return list_other_parameters(base) == list_other_parameters(trial) and sum_overlap(base) == 0 < sum_overlap(trial)
 
 
-def _losses(found: StudyFigures) -> StudyTable | None:
+def _build_loss_table(summary: StudySummary) -> StudyTable | None:
     """What recall lacks to 1, split into what boundaries cost and what ranking costs."""
-    most = found.metric.replace("token_recall", "attainable_recall")
-    if not found.metric.startswith("token_recall") or most not in found.names:
+    attainable = summary.metric.replace("token_recall", "attainable_recall")
+    if not summary.metric.startswith("token_recall") or attainable not in summary.names:
         return None
     rows, marked = [], False
-    for trial in found.complete:
-        reached, recall = found.mean(trial.name, most), found.mean(trial.name)
+    for trial in summary.complete:
+        reached, recall = summary.mean(trial.name, attainable), summary.mean(trial.name)
         if reached is None or recall is None or reached.mean is None or recall.mean is None:
             continue
-        greedy = bool(trial.measured("attainable_greedy"))
+        greedy = bool(trial.find_measurement_value("attainable_greedy"))
         marked = marked or greedy
         signs = ("≤ ", "≥ ") if greedy else ("", "")
         losses = (1 - reached.mean, reached.mean - recall.mean)
-        split = (f"{sign}{number(loss)}" for sign, loss in zip(signs, losses, strict=True))
-        rows.append((trial.name, number(recall.mean), *split))
-    heads = ("trial", "recall", "lost to boundaries", "lost to ranking")
+        split = (f"{sign}{format_value(loss)}" for sign, loss in zip(signs, losses, strict=True))
+        rows.append((trial.name, format_value(recall.mean), *split))
+    headers = ("trial", "recall", "lost to boundaries", "lost to ranking")
     note = "≤, ≥: more than 12 chunks touch the evidence of some questions; there the best choice was sought greedily."
-    lead = f"{found.metric}: recall + lost to boundaries + lost to ranking = 1."
-    return StudyTable("What recall lacks", heads, tuple(rows), heads[1:], (lead,), (note,) if marked else ())
+    lead = f"{summary.metric}: recall + lost to boundaries + lost to ranking = 1."
+    return StudyTable("What recall lacks", headers, tuple(rows), headers[1:], (lead,), (note,) if marked else ())
 
 
-def _charts(found: StudyFigures) -> Iterator[ReportChart]:
-    iou = found.metric.replace("token_recall", "token_iou")
-    if iou in found.names:
-        yield ReportChart(f"{iou} by chunker", "bars", "", iou, tuple(_points(found, iou)))
+def _build_charts(summary: StudySummary) -> Iterator[ReportChart]:
+    iou = summary.metric.replace("token_recall", "token_iou")
+    if iou in summary.names:
+        yield ReportChart(f"{iou} by chunker", "bars", "", iou, tuple(_list_points(summary, iou)))
     for over, title in (("budget", "tokens in the context"), ("k", "chunks in the context")):
-        metrics = [one for name in found.names if name.startswith("token_recall") for one in [parse(name)]]
-        known = [
-            (at, str(one))
-            for one in metrics
-            if (at := getattr(one, over)) is not None and getattr(one, "unit", "") == "token"
+        metrics = [item for name in summary.names if name.startswith("token_recall") for item in [parse_metric(name)]]
+        names_by_cutoff = [
+            (cutoff, str(item))
+            for item in metrics
+            if (cutoff := getattr(item, over)) is not None and getattr(item, "unit", "") == "token"
         ]
-        if len(known) > 1:
+        if len(names_by_cutoff) > 1:
             points = [
-                ChartPoint(float(at), one.mean, trial.name)
-                for trial in found.complete
-                for at, name in sorted(known)
-                if (one := found.mean(trial.name, name)) is not None and one.mean is not None
+                ChartPoint(float(cutoff), item.mean, trial.name)
+                for trial in summary.complete
+                for cutoff, name in sorted(names_by_cutoff)
+                if (item := summary.mean(trial.name, name)) is not None and item.mean is not None
             ]
             yield ReportChart(f"Recall by {over}", "lines", title, "token_recall", tuple(points), log=True)
 
 
-def _points(found: StudyFigures, metric: str) -> Iterator[ChartPoint]:
-    for trial in found.complete:
-        one = found.mean(trial.name, metric)
-        if one is not None and one.mean is not None:
-            ends = (one.interval.low, one.interval.high) if one.interval else (None, None)
-            yield ChartPoint(trial.name, one.mean, "", *ends)
+def _list_points(summary: StudySummary, metric: str) -> Iterator[ChartPoint]:
+    for trial in summary.complete:
+        mean = summary.mean(trial.name, metric)
+        if mean is not None and mean.mean is not None:
+            bounds = (mean.interval.low, mean.interval.high) if mean.interval else (None, None)
+            yield ChartPoint(trial.name, mean.mean, "", *bounds)

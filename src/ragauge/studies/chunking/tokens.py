@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ragauge.core.example import Span
-from ragauge.text.tokens import token_bytes
+from ragauge.text.tokens import list_token_bytes
 
 if TYPE_CHECKING:
     import numpy as np
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     Places = npt.NDArray[np.int64]
 
 
-class TokenisedDocument:
+class TokenizedDocument:
     """A document and where each of its cl100k tokens ends.
 
     Attributes:
@@ -28,20 +28,23 @@ class TokenisedDocument:
         import numpy as np
 
         self.doc_id, self.text = doc_id, text
-        ends = np.cumsum(np.array(token_bytes(text), dtype=np.int64))
-        starts = np.concatenate([np.zeros(1, dtype=np.int64), ends[:-1]]) if ends.size else ends
+        end_bytes = np.cumsum(np.array(list_token_bytes(text), dtype=np.int64))
+        starts = np.concatenate([np.zeros(1, dtype=np.int64), end_bytes[:-1]]) if end_bytes.size else end_bytes
         self.first: Places = starts
-        self.last: Places = ends - 1
+        self.last: Places = end_bytes - 1
         if not text.isascii():
             points = np.frombuffer(text.encode("utf-32-le", "replace"), dtype=np.uint32)
             width = 1 + (points > 0x7F).astype(np.int64) + (points > 0x7FF) + (points > 0xFFFF)
             after = np.cumsum(width)  # bytes up to and with each character
-            self.first, self.last = np.searchsorted(after, starts, "right"), np.searchsorted(after, ends - 1, "right")
+            self.first, self.last = (
+                np.searchsorted(after, starts, "right"),
+                np.searchsorted(after, end_bytes - 1, "right"),
+            )
 
     def __len__(self) -> int:
         return int(self.last.size)
 
-    def in_tokens(self, start: int, end: int) -> Span:
+    def to_token_span(self, start: int, end: int) -> Span:
         """The tokens whose last character lies in [start, end)."""
         import numpy as np
 

@@ -6,17 +6,17 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ragauge.studies.options import Chunker, ChunkingOptions, numbers
-from ragauge.verbs.coroutines import aside
-from ragauge.verbs.option_specs import keywords
+from ragauge.studies.options import Chunker, ChunkingOptions, parse_numbers
+from ragauge.verbs.coroutines import make_async
+from ragauge.verbs.option_specs import expand_options
 
 if TYPE_CHECKING:
     from ragauge.core.example import EvalSet
     from ragauge.studies.result import StudyResult
 
 
-@keywords(ChunkingOptions)
-def chunking(wanted: ChunkingOptions) -> StudyResult:
+@expand_options(ChunkingOptions)
+def chunking(options: ChunkingOptions) -> StudyResult:
     """Which way of cutting documents brings most of the evidence into the context, at what size of index.
 
     Every chunker is a trial of a study: the documents are cut, indexed and searched alike, and one ranking of each
@@ -47,47 +47,51 @@ def chunking(wanted: ChunkingOptions) -> StudyResult:
         UsageError: no such chunker, or a study of this name holds other settings constant.
         DataError: gold spans that are not in the corpus, or a file that cannot be read.
     """
-    from ragauge.readers.chroma import plain_texts
-    from ragauge.readers.corpus import named_as_labels
+    from ragauge.readers.chroma import read_texts
+    from ragauge.readers.corpus import match_label_names
     from ragauge.studies.chunking.maker import ChunkingMaker, ChunkingSettings
-    from ragauge.studies.verb import conduct_study, open_study
+    from ragauge.studies.verb import open_study, run_study
 
-    texts = plain_texts(wanted.corpus)
-    eval_set = _with_gold(_set(wanted.set, texts, wanted.store))
-    names = named_as_labels(texts, (span.doc_id for example in eval_set for span in example.gold_spans or ()))
+    texts = read_texts(options.corpus)
+    eval_set = _require_gold(_load_set(options.set, texts, options.store))
+    names = match_label_names(texts, (span.doc_id for example in eval_set for span in example.gold_spans or ()))
     texts = {names.get(doc_id, doc_id): text for doc_id, text in texts.items()}
-    cutoffs, budgets = numbers("-k", wanted.k), numbers("--budget", wanted.budget)
-    how = (wanted.fill, wanted.allow_changed, wanted.price_of)
-    settings = ChunkingSettings(wanted.retriever, cutoffs, budgets, *how)
-    known = [str(metric) for metric in settings.metrics]
-    wanted.refuse_unscored(known, "Add its cutoff to -k or its budget to --budget.")
-    grid, called = _grid(wanted.chunker, texts), wanted.name or f"chunking-{eval_set.name}"
-    made = ChunkingMaker(texts, settings, eval_set)
-    conduct_study(called, made, eval_set, grid, fresh=wanted.fresh, store=wanted.store, say=wanted.say)
-    return open_study(called, **wanted.reading)
+    cutoffs, budgets = parse_numbers("-k", options.k), parse_numbers("--budget", options.budget)
+    how = (options.fill, options.allow_changed, options.price_of)
+    settings = ChunkingSettings(options.retriever, cutoffs, budgets, *how)
+    valid_names = [str(metric) for metric in settings.metrics]
+    options.refuse_unscored(valid_names, "Add its cutoff to -k or its budget to --budget.")
+    grid, study_name = _build_grid(options.chunker, texts), options.name or f"chunking-{eval_set.name}"
+    maker = ChunkingMaker(texts, settings, eval_set)
+    run_study(study_name, maker, eval_set, grid, fresh=options.fresh, store=options.store, say=options.say)
+    return open_study(study_name, **options.open_arguments)
 
 
-chunking_async = aside(chunking)
+chunking_async = make_async(chunking)
 
 
-def _grid(chunker: Chunker | Sequence[Chunker], documents: Mapping[str, str]) -> list[dict[str, Any]]:
+def _build_grid(chunker: Chunker | Sequence[Chunker], documents: Mapping[str, str]) -> list[dict[str, Any]]:
     """The parameters of every trial.
 
     What is misspelt or not installed is an error before the first trial; what a class refuses fails its trial.
     """
     from ragauge.core.errors import RagaugeError, UsageError
-    from ragauge.core.identity import plain
-    from ragauge.studies.chunking.chunkers import chunker_of, grid_of
+    from ragauge.core.identity import to_json_value
+    from ragauge.studies.chunking.chunkers import make_chunker, parse_grid
 
     specs = [chunker] if isinstance(chunker, str | Mapping) else chunker
-    grid = [parameters for spec in specs for parameters in (grid_of(spec) if isinstance(spec, str) else [plain(spec)])]
+    grid = [
+        parameters
+        for spec in specs
+        for parameters in (parse_grid(spec) if isinstance(spec, str) else [to_json_value(spec)])
+    ]
     if nameless := next((row for row in grid if "chunker" not in row), None):
         raise UsageError(f"chunking: the parameters {nameless} name no chunker. Add the key chunker.")
     if not grid:
         raise UsageError("chunking: name at least one chunker, such as token:size=200,400.")
     for parameters in grid:
         try:
-            chunker_of(parameters, documents)
+            make_chunker(parameters, documents)
         except RagaugeError:
             raise
         except Exception:  # noqa: S112 - told as the reason of the trial
@@ -95,22 +99,22 @@ def _grid(chunker: Chunker | Sequence[Chunker], documents: Mapping[str, str]) ->
     return grid
 
 
-def _set(source: Any, texts: Mapping[str, str], store: str | None) -> EvalSet:
-    from ragauge.evaluation.run.verb import set_of
-    from ragauge.readers.chroma import is_chroma, placed_quotes, read_chroma
-    from ragauge.readers.source import name_of, read_set
+def _load_set(source: Any, texts: Mapping[str, str], store: str | None) -> EvalSet:
+    from ragauge.evaluation.run.verb import load_set
+    from ragauge.readers.chroma import is_chroma, locate_quotes, read_chroma
+    from ragauge.readers.source import derive_name, read_set
     from ragauge.store.store_access import open_store
-    from ragauge.verbs.sources import store_url
+    from ragauge.verbs.sources import resolve_store_url
 
     if isinstance(source, str | Path) and is_chroma(Path(source)):
         return read_chroma(Path(source))
-    if (rows := placed_quotes(source, texts)) is not None:
-        return read_set(rows, name=name_of(source))
-    with open_store(store_url(store)) as opened:
-        return set_of(source, opened)
+    if (rows := locate_quotes(source, texts)) is not None:
+        return read_set(rows, name=derive_name(source))
+    with open_store(resolve_store_url(store)) as opened_store:
+        return load_set(source, opened_store)
 
 
-def _with_gold(eval_set: EvalSet) -> EvalSet:
+def _require_gold(eval_set: EvalSet) -> EvalSet:
     from ragauge.core.errors import DataError
 
     if not any(example.gold_spans for example in eval_set):

@@ -7,16 +7,16 @@ from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import TYPE_CHECKING, Any, Literal
 
-from ragauge.core.messages import number
+from ragauge.core.messages import format_value
 from ragauge.core.score import STATUSES
 from ragauge.core.study import Trial
-from ragauge.metrics.catalogue import parse
-from ragauge.scores.estimation import examples_to_decide, ratio_of_means
+from ragauge.metrics.catalogue import parse_metric
+from ragauge.scores.estimation import compute_ratio_of_means, estimate_examples_to_decide
 from ragauge.scores.results.chart import ChartPoint, ReportChart
-from ragauge.studies.figures import StudyFigures, StudyKind, StudyTable, Told
-from ragauge.studies.front import alike_in_cost
-from ragauge.studies.means import score_column
-from ragauge.studies.recommendation import MAX_FAILED, Recommendation
+from ragauge.studies.figures import StudyContent, StudyKind, StudySummary, StudyTable
+from ragauge.studies.front import list_equal_cost
+from ragauge.studies.means import get_score_column
+from ragauge.studies.recommendation import MAX_FAILED_SHARE, Recommendation
 from ragauge.studies.trial_summary import StudyReading
 
 if TYPE_CHECKING:
@@ -25,14 +25,14 @@ if TYPE_CHECKING:
 
     Floats = npt.NDArray[np.float64]
 
-DECIDES = "ndcg@10"
+DECIDING_METRIC = "ndcg@10"
 FEW_QUERIES = 50  # below which a study says that its queries are few
-ALIKE, WORTH = 0.03, 0.05  # relative gains: below, the cheaper will do; above, more quality pays
-GENERIC = 0.75  # ndcg@10 below which an embedder made for all texts is worth tuning to these
-MOST_PAIRS = 10  # that are listed: all pairs of five trials
-FEWEST = 10  # queries below which a gain is neither given an interval nor judged
+MAX_EQUAL_GAIN, MIN_WORTH_GAIN = 0.03, 0.05  # relative gains: below, the cheaper will do; above, more quality pays
+GENERIC_NDCG = 0.75  # ndcg@10 below which an embedder made for all texts is worth tuning to these
+MAX_PAIRS = 10  # that are listed: all pairs of five trials
+MIN_QUERIES = 10  # queries below which a gain is neither given an interval nor judged
 LEXICAL = "bm25"
-SHOWN = ("ndcg@3", DECIDES, *(f"recall@{k}" for k in (1, 3, 5, 10, 20, 50)))
+DEPTH_METRICS = ("ndcg@3", DECIDING_METRIC, *(f"recall@{k}" for k in (1, 3, 5, 10, 20, 50)))
 Decide = Literal["interval", "point"]
 Verdict = Literal["cheaper", "dearer", "not decided"]
 
@@ -59,7 +59,7 @@ class PriceVerdict:
     queries: int | None = None
 
 
-def price_verdict(
+def decide_price(
     cheaper: Floats, dearer: Floats, clusters: npt.NDArray[Any] | None = None, *, decide: Decide = "interval"
 ) -> PriceVerdict:
     """Which of two embedders to take, by the relative gain of the dearer.
@@ -77,22 +77,24 @@ def price_verdict(
 
     both = ~(np.isnan(cheaper) | np.isnan(dearer))
     n = int(both.sum())
-    ratio = ratio_of_means(dearer[both], cheaper[both], None if clusters is None else clusters[both]) if n else None
+    ratio = (
+        compute_ratio_of_means(dearer[both], cheaper[both], None if clusters is None else clusters[both]) if n else None
+    )
     if ratio is None:
         return PriceVerdict("not decided", None, None, None, n)
-    gain, ends = ratio[0] - 1, ratio[1]
-    if n < FEWEST:
+    gain, interval = ratio[0] - 1, ratio[1]
+    if n < MIN_QUERIES:
         return PriceVerdict("not decided", gain, None, None, n)
-    low, high = (max(ends.low, 0.0) - 1, ends.high - 1) if ends is not None else (None, None)
-    least, most = (gain, gain) if decide == "point" else (low, high)
-    if most is not None and most < ALIKE:
+    low, high = (max(interval.low, 0.0) - 1, interval.high - 1) if interval is not None else (None, None)
+    lower_gain, upper_gain = (gain, gain) if decide == "point" else (low, high)
+    if upper_gain is not None and upper_gain < MAX_EQUAL_GAIN:
         return PriceVerdict("cheaper", gain, low, high, n)
-    if least is not None and least > WORTH:
+    if lower_gain is not None and lower_gain > MIN_WORTH_GAIN:
         return PriceVerdict("dearer", gain, low, high, n)
     needed = None
-    room = ALIKE - gain if gain < ALIKE else gain - WORTH
-    if ends is not None and room > 0:
-        needed = max(n + 1, examples_to_decide(n, ends, room))
+    room = MAX_EQUAL_GAIN - gain if gain < MAX_EQUAL_GAIN else gain - MIN_WORTH_GAIN
+    if interval is not None and room > 0:
+        needed = max(n + 1, estimate_examples_to_decide(n, interval, room))
     return PriceVerdict("not decided", gain, low, high, n, needed)
 
 
@@ -113,24 +115,24 @@ class PricedPair:
     verdict: PriceVerdict
 
     @property
-    def taken(self) -> str:
+    def chosen_trial(self) -> str:
         """The trial to take of the two; "" = not decided. Of two of one price it is the one of the better mean."""
         if not self.cost:
             return self.dearer
         return {"cheaper": self.cheaper, "dearer": self.dearer, "not decided": ""}[self.verdict.verdict]
 
 
-def _tells(summary: StudyFigures) -> Iterable[Told]:
-    yield from _few(summary)
-    yield from _generic(summary)
-    if DECIDES in summary.names and len(summary.scores) > 1:
-        yield _worth(summary)
-    yield from _depths(summary)
+def _build_sections(summary: StudySummary) -> Iterable[StudyContent]:
+    yield from _describe_few_queries(summary)
+    yield from _describe_generic(summary)
+    if DECIDING_METRIC in summary.names and len(summary.scores) > 1:
+        yield _build_worth_table(summary)
+    yield from _build_depths(summary)
 
 
-def _few(summary: StudyFigures) -> Iterator[str]:
+def _describe_few_queries(summary: StudySummary) -> Iterator[str]:
     """That the queries are few, where they are."""
-    scored = max((mean.counts["scored"] for mean in summary.means if mean.metric == DECIDES), default=0)
+    scored = max((mean.counts["scored"] for mean in summary.means if mean.metric == DECIDING_METRIC), default=0)
     if 0 < scored < FEW_QUERIES:
         yield (
             f"{scored} queries are few: below {FEW_QUERIES} most differences between embedders cannot be told from "
@@ -138,129 +140,141 @@ def _few(summary: StudyFigures) -> Iterator[str]:
         )
 
 
-def _rules(summary: StudyFigures, reading: StudyReading) -> StudyReading:
+def _apply_rules(summary: StudySummary, reading: StudyReading) -> StudyReading:
     """What to take by the rule of the table Worth its price: the trial that no pair of it decides against.
 
     Applies where what decides is ndcg@10 without a target; a trial with more than 5 % failed calls is left out.
     """
-    if summary.metric != DECIDES or summary.target is not None or len(reading.trials) < 2:
+    if summary.metric != DECIDING_METRIC or summary.target is not None or len(reading.trials) < 2:
         return reading
-    trials = [trial for trial in summary.complete if trial.name in reading.trials and not _fails(summary, trial.name)]
-    pairs = [_priced_pair(summary, *pair) for pair in combinations(trials, 2)]
-    lost = {name for pair in pairs if pair.taken for name in (pair.cheaper, pair.dearer) if name != pair.taken}
-    left = [trial.name for trial in trials if trial.name not in lost]
+    trials = [
+        trial for trial in summary.complete if trial.name in reading.trials and not _is_failing(summary, trial.name)
+    ]
+    pairs = [_build_priced_pair(summary, *pair) for pair in combinations(trials, 2)]
+    dominated = {
+        name for pair in pairs if pair.chosen_trial for name in (pair.cheaper, pair.dearer) if name != pair.chosen_trial
+    }
+    remaining = [trial.name for trial in trials if trial.name not in dominated]
     n = max((pair.verdict.n for pair in pairs), default=0)
     few = f", fewer than {FEW_QUERIES}" if n < FEW_QUERIES else ""
     on = f"on {n:,} queries{few}"
-    if len(left) == 1:
+    if len(remaining) == 1:
         reason = f"no cheaper one does as well, and no dearer one is worth its price, {on}"
-        return replace(reading, recommendation=Recommendation(left[0], reason))
-    if not left:
+        return replace(reading, recommendation=Recommendation(remaining[0], reason))
+    if not remaining:
         reason = f"each loses to another by price and gain, {on}; --target names what has to be reached"
         return replace(reading, recommendation=Recommendation(None, reason))
-    undecided = [pair for pair in pairs if pair.cheaper in left and pair.dearer in left]
+    undecided = [pair for pair in pairs if pair.cheaper in remaining and pair.dearer in remaining]
     queries = [pair.verdict.queries for pair in undecided]
     needed = None if None in queries else max((n for n in queries if n is not None), default=None)
-    reason = f"not decided between {', '.join(left)} by price and gain, {on}"
+    reason = f"not decided between {', '.join(remaining)} by price and gain, {on}"
     return replace(reading, recommendation=Recommendation(None, reason, needed))
 
 
-def _fails(summary: StudyFigures, trial: str) -> bool:
-    failed = score_column(summary.scores[trial], DECIDES).status == STATUSES.index("failed")
-    return bool(failed.mean() > MAX_FAILED)
+def _is_failing(summary: StudySummary, trial: str) -> bool:
+    failed = get_score_column(summary.scores[trial], DECIDING_METRIC).status == STATUSES.index("failed")
+    return bool(failed.mean() > MAX_FAILED_SHARE)
 
 
-def _generic(summary: StudyFigures) -> Iterator[str]:
+def _describe_generic(summary: StudySummary) -> Iterator[str]:
     """Where even the best embedder stays below what a generic one should reach."""
-    dense = [entry for trial in summary.complete if (entry := _dense_mean(summary, trial)) is not None]
+    dense = [entry for trial in summary.complete if (entry := _find_dense_mean(summary, trial)) is not None]
     best = max(dense, default=None, key=lambda entry: entry[1])
-    if best is not None and best[1] < GENERIC:
+    if best is not None and best[1] < GENERIC_NDCG:
         trial, mean, high = best
-        unsure = f" (its interval reaches {number(high)})" if high is not None and high >= GENERIC else ""
+        unsure = f" (its interval reaches {format_value(high)})" if high is not None and high >= GENERIC_NDCG else ""
         yield (
-            f"The best embedder, {trial}, has {DECIDES} {number(mean)}, below {GENERIC}{unsure}: consider fine-tuning "
+            f"The best embedder, {trial}, has {DECIDING_METRIC} {format_value(mean)}, below {GENERIC_NDCG}{unsure}: "
+            "consider fine-tuning "
             "one on texts and questions of this domain."
         )
 
 
-def _dense_mean(summary: StudyFigures, trial: Trial) -> tuple[str, float, float | None] | None:
-    mean = summary.mean(trial.name, DECIDES) if DECIDES in summary.names else None
+def _find_dense_mean(summary: StudySummary, trial: Trial) -> tuple[str, float, float | None] | None:
+    mean = summary.mean(trial.name, DECIDING_METRIC) if DECIDING_METRIC in summary.names else None
     if mean is None or mean.mean is None or trial.parameters.get("embedder") == LEXICAL:
         return None
     return trial.name, mean.mean, mean.interval.high if mean.interval else None
 
 
-def _worth(summary: StudyFigures) -> StudyTable:
+def _build_worth_table(summary: StudySummary) -> StudyTable:
     """Each pair of trials, the cheaper first."""
     trials = [trial for trial in summary.complete if trial.name in summary.scores]
-    pairs = [_priced_pair(summary, *pair) for pair in combinations(trials, 2)]
+    pairs = [_build_priced_pair(summary, *pair) for pair in combinations(trials, 2)]
     notes = [
-        f"Gain: how much more {DECIDES} the dearer has, as a share of the cheaper's, with its 95 % interval. All of it "
-        f"below {ALIKE:.0%}: take the cheaper; all of it above {WORTH:.0%}: worth its price; else not decided. Of two "
+        f"Gain: how much more {DECIDING_METRIC} the dearer has, as a share of the cheaper's, with its 95 % interval. "
+        "All of it "
+        f"below {MAX_EQUAL_GAIN:.0%}: take the cheaper; all of it above {MIN_WORTH_GAIN:.0%}: worth its price; else "
+        "not decided. Of two "
         "that cost the same the better mean is taken. "
         + ("--decide point takes the estimate" if summary.decide == "interval" else "Here by the estimate")
         + " alone."
     ]
-    if len(pairs) > MOST_PAIRS:
-        held = summary.base or summary.reading.recommendation.trial or _best_mean(summary, trials)
-        notes.append(f"Of {len(pairs):,} pairs those with {held}; --base names another trial.")
-        pairs = [pair for pair in pairs if held in (pair.cheaper, pair.dearer)]
-    rows = [(pair.cheaper, pair.dearer, pair.cost or "neither", _gain(pair.verdict), _told(pair)) for pair in pairs]
-    heads = ("cheaper", "dearer", "by", "gain", "verdict")
-    return StudyTable("Worth its price", heads, tuple(rows), (), (), tuple(notes))
+    if len(pairs) > MAX_PAIRS:
+        base_name = summary.base or summary.reading.recommendation.trial or _find_best_mean(summary, trials)
+        notes.append(f"Of {len(pairs):,} pairs those with {base_name}; --base names another trial.")
+        pairs = [pair for pair in pairs if base_name in (pair.cheaper, pair.dearer)]
+    rows = [
+        (pair.cheaper, pair.dearer, pair.cost or "neither", _format_gain(pair.verdict), _describe_pair(pair))
+        for pair in pairs
+    ]
+    headers = ("cheaper", "dearer", "by", "gain", "verdict")
+    return StudyTable("Worth its price", headers, tuple(rows), (), (), tuple(notes))
 
 
-def _best_mean(summary: StudyFigures, trials: Sequence[Trial]) -> str:
-    means = {trial.name: mean.mean for trial in trials if (mean := summary.mean(trial.name, DECIDES)) is not None}
+def _find_best_mean(summary: StudySummary, trials: Sequence[Trial]) -> str:
+    means = {
+        trial.name: mean.mean for trial in trials if (mean := summary.mean(trial.name, DECIDING_METRIC)) is not None
+    }
     return max(means, key=lambda name: means[name] or 0.0)
 
 
-def _priced_pair(summary: StudyFigures, first: Trial, second: Trial) -> PricedPair:
+def _build_priced_pair(summary: StudySummary, first: Trial, second: Trial) -> PricedPair:
     """The cheaper, the dearer, by what, and the verdict; of two that cost the same the lower mean stands first."""
-    values = {trial.name: score_column(summary.scores[trial.name], DECIDES) for trial in (first, second)}
+    values = {trial.name: get_score_column(summary.scores[trial.name], DECIDING_METRIC) for trial in (first, second)}
     usual = ("embedding_price", "index_bytes")
     for cost in usual if summary.cost in ("", summary.kind.costs[0]) else (summary.cost, *usual):
-        prices = {trial.name: trial.measured(cost) for trial in (first, second)}
-        known = {name: price for name, price in prices.items() if price is not None}
-        if len(known) == 2 and len(alike_in_cost(known, cost)[0]) < 2:
-            cheap, dear = sorted(known, key=lambda name: known[name])
+        prices = {trial.name: trial.find_measurement_value(cost) for trial in (first, second)}
+        known_prices = {name: price for name, price in prices.items() if price is not None}
+        if len(known_prices) == 2 and len(list_equal_cost(known_prices, cost)[0]) < 2:
+            cheap, dear = sorted(known_prices, key=lambda name: known_prices[name])
             break
     else:
         cheap, dear, cost = first.name, second.name, ""
-    verdict = price_verdict(values[cheap].value, values[dear].value, values[cheap].cluster, decide=summary.decide)
+    verdict = decide_price(values[cheap].value, values[dear].value, values[cheap].cluster, decide=summary.decide)
     if not cost and verdict.gain is not None and verdict.gain <= 0:
         cheap, dear = dear, cheap
-        verdict = price_verdict(values[cheap].value, values[dear].value, values[cheap].cluster, decide=summary.decide)
+        verdict = decide_price(values[cheap].value, values[dear].value, values[cheap].cluster, decide=summary.decide)
     return PricedPair(cheap, dear, cost, verdict)
 
 
-def _gain(verdict: PriceVerdict) -> str:
+def _format_gain(verdict: PriceVerdict) -> str:
     if verdict.gain is None:
         return "–"
     low, high = verdict.low, verdict.high
-    ends = "" if low is None or high is None else f" [{100 * low:+.1f}, {100 * high:+.1f}]"
-    return f"{100 * verdict.gain:+.1f} %{ends}".replace("-", "−")
+    interval_text = "" if low is None or high is None else f" [{100 * low:+.1f}, {100 * high:+.1f}]"
+    return f"{100 * verdict.gain:+.1f} %{interval_text}".replace("-", "−")
 
 
-def _told(pair: PricedPair) -> str:
+def _describe_pair(pair: PricedPair) -> str:
     verdict, cheap, dear = pair.verdict, pair.cheaper, pair.dearer
     if not pair.cost:
         return f"same price: {dear} has the better mean" if verdict.gain else "same price, same mean"
     if verdict.verdict != "not decided":
         return f"take {cheap}" if verdict.verdict == "cheaper" else f"{dear} is worth it"
-    if verdict.n < FEWEST:
-        return f"not enough data: {verdict.n} queries that both are scored on, fewer than {FEWEST}"
+    if verdict.n < MIN_QUERIES:
+        return f"not enough data: {verdict.n} queries that both are scored on, fewer than {MIN_QUERIES}"
     if verdict.gain is None:
         return f"not decided: {cheap} finds nothing"
     if verdict.queries is None:
-        return f"not decided: the gain lies between {ALIKE:.0%} and {WORTH:.0%}"
+        return f"not decided: the gain lies between {MAX_EQUAL_GAIN:.0%} and {MIN_WORTH_GAIN:.0%}"
     return f"not decided; about {verdict.queries:,} queries would"
 
 
-def _depths(summary: StudyFigures) -> Iterator[Told]:
-    names = [name for name in SHOWN if name in summary.names]
+def _build_depths(summary: StudySummary) -> Iterator[StudyContent]:
+    names = [name for name in DEPTH_METRICS if name in summary.names]
     means: Mapping[str, list[str]] = {
-        trial.name: [number(mean.mean) if (mean := summary.mean(trial.name, name)) else "–" for name in names]
+        trial.name: [format_value(mean.mean) if (mean := summary.mean(trial.name, name)) else "–" for name in names]
         for trial in summary.complete
         if trial.name in summary.scores
     }
@@ -268,11 +282,11 @@ def _depths(summary: StudyFigures) -> Iterator[Told]:
         rows = tuple((trial, *cells) for trial, cells in means.items())
         yield StudyTable("By depth", ("trial", *names), rows, tuple(names))
     names = [name for name in summary.names if name.startswith("ndcg@")]
-    known = [(k, name) for name in names for k in [getattr(parse(name), "k", 0) or 0]]
+    names_by_k = [(k, name) for name in names for k in [getattr(parse_metric(name), "k", 0) or 0]]
     points = [
         ChartPoint(float(k), mean.mean, trial.name)
         for trial in summary.complete
-        for k, name in sorted(known)
+        for k, name in sorted(names_by_k)
         if (mean := summary.mean(trial.name, name)) is not None and mean.mean is not None
     ]
     if points:
@@ -281,9 +295,9 @@ def _depths(summary: StudyFigures) -> Iterator[Told]:
 
 EMBEDDINGS = StudyKind(
     "embeddings",
-    (DECIDES, "ndcg@*"),
+    (DECIDING_METRIC, "ndcg@*"),
     ("index_bytes", "embedding_price"),
     ("texts_per_second", "top_heaviness", "dimensions"),
-    _tells,
-    rules=_rules,
+    _build_sections,
+    rules=_apply_rules,
 )

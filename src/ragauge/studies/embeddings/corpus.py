@@ -10,26 +10,26 @@ from typing import TYPE_CHECKING
 from ragauge.core.document import Document
 from ragauge.core.errors import DataError
 from ragauge.core.example import EvalSet
-from ragauge.core.identity import digest
-from ragauge.readers.corpus import named_as_labels
+from ragauge.core.identity import hash_json
+from ragauge.readers.corpus import match_label_names
 from ragauge.studies.ann.labels import SearchedCorpus
-from ragauge.studies.embeddings.embedders import embedder_of
-from ragauge.studies.embeddings.maker import EmbeddingSource, check_labels, document_text
-from ragauge.studies.embeddings.vector_cache import embedded
+from ragauge.studies.embeddings.embedders import find_embedder
+from ragauge.studies.embeddings.maker import EmbeddingSource, check_labels, format_document
+from ragauge.studies.embeddings.vector_cache import embed_texts
 
 if TYPE_CHECKING:
     from ragauge.studies.ann.exact import Vectors
 
 
-def labelled_documents(documents: Iterable[Document], eval_set: EvalSet) -> tuple[Document, ...]:
-    """Documents under the names that the labels of a set call them by: see `named_as_labels`."""
-    held = tuple(documents)
+def name_documents_as_labels(documents: Iterable[Document], eval_set: EvalSet) -> tuple[Document, ...]:
+    """Documents under the names that the labels of a set call them by: see `match_label_names`."""
+    loaded = tuple(documents)
     labels = (label for example in eval_set for relevant in example.relevant or () for label in relevant.doc_ids)
-    names = named_as_labels([document.doc_id for document in held], labels)
-    return tuple(replace(document, doc_id=names.get(document.doc_id, document.doc_id)) for document in held)
+    names = match_label_names([document.doc_id for document in loaded], labels)
+    return tuple(replace(document, doc_id=names.get(document.doc_id, document.doc_id)) for document in loaded)
 
 
-def searched_corpus(
+def embed_corpus(
     documents: Iterable[Document],
     eval_set: EvalSet,
     source: EmbeddingSource,
@@ -55,23 +55,23 @@ def searched_corpus(
         DataError: no document, a label of a document that is not in the corpus, or vectors that do not fit.
         UnknownName: no such embedder. UsageError: what is found embeds nothing.
     """
-    texts = {one.doc_id: document_text(one) for one in documents}
+    texts = {item.doc_id: format_document(item) for item in documents}
     if not texts:
         raise DataError("ann: the corpus has no documents.")
     hashes = {name: sha256(text.encode("utf-8", "surrogatepass")).hexdigest() for name, text in texts.items()}
-    about = {"embedder": embedder, "corpus": digest(hashes)[:16]}
-    about |= {key: one for key, one in zip(("query_prefix", "document_prefix"), prefixes, strict=True) if one}
+    about = {"embedder": embedder, "corpus": hash_json(hashes)[:16]}
+    about |= {key: item for key, item in zip(("query_prefix", "document_prefix"), prefixes, strict=True) if item}
     corpus = SearchedCorpus(tuple(texts), eval_set, about)
     if corpus.labelled:
         check_labels(eval_set.examples, texts)
-    found = embedder_of(embedder, source.objects, prefixes)
-    if fresh and found.model is None:
-        source.store.vectors.delete(found.identity)
-    rows, asked = (
-        embedded(source.store, found, named, queries=queries, calling=source.calling).rows
-        for named, queries in (
+    named_embedder = find_embedder(embedder, source.objects, prefixes)
+    if fresh and named_embedder.model is None:
+        source.store.vectors.delete(named_embedder.identity)
+    rows, query_rows = (
+        embed_texts(source.store, named_embedder, named_texts, queries=queries, calling=source.calling).rows
+        for named_texts, queries in (
             ({f"document {name}": text for name, text in texts.items()}, False),
-            ({f"query {one.query_id}": one.query for one in eval_set.examples}, True),
+            ({f"query {item.query_id}": item.query for item in eval_set.examples}, True),
         )
     )
-    return rows, asked, corpus
+    return rows, query_rows, corpus

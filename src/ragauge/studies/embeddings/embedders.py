@@ -11,13 +11,13 @@ from pathlib import Path
 from typing import Any
 
 from ragauge.core.ask import ModelName
-from ragauge.core.class_lookup import load
+from ragauge.core.class_lookup import load_object
 from ragauge.core.errors import UnknownName, UsageError
 from ragauge.core.providers import EMBEDDERS
-from ragauge.engine.retrievers import local_embedder, read_model
+from ragauge.engine.retrievers import build_local_embedder, parse_model_name
 
 LOCAL, LEXICAL = "local", "bm25"
-FORMS = "Write local, provider:model (openai:text-embedding-3-small), or module:name for a function of texts."
+NAME_HINT = "Write local, provider:model (openai:text-embedding-3-small), or module:name for a function of texts."
 Embed = Callable[[list[str]], Any]  # texts to a vector each, as the library gives them
 
 
@@ -42,7 +42,7 @@ class NamedEmbedder:
     prefixes: tuple[str, str] = ("", "")
 
     @property
-    def priced(self) -> ModelName | None:
+    def priced_model(self) -> ModelName | None:
         """What its price is known by; None = it costs nothing."""
         if self.name == LOCAL:
             return None
@@ -50,38 +50,40 @@ class NamedEmbedder:
         return self.model or ModelName(provider, model)
 
 
-def embedder_of(name: str, given: Mapping[str, Any], prefixes: tuple[str, str] = ("", "")) -> NamedEmbedder:
+def find_embedder(name: str, objects: Mapping[str, Any], prefixes: tuple[str, str] = ("", "")) -> NamedEmbedder:
     """An embedder by its name.
 
     Args:
         name: local, provider:model, module:name, or the name of an object that is given.
-        given: name -> function or object, for those that have no module.
+        objects: name -> function or object, for those that have no module.
         prefixes: what stands before each question, and before each document.
 
     Raises:
         UnknownName: no such module or name.
         UsageError: what is found embeds nothing.
     """
-    if name in given:
-        documents, queries = _calls(name, given[name])
-        return NamedEmbedder(name, f"object {name} {_source(given[name])}".strip(), documents, queries, None, prefixes)
+    if name in objects:
+        documents, queries = _find_calls(name, objects[name])
+        return NamedEmbedder(
+            name, f"object {name} {_hash_source(objects[name])}".strip(), documents, queries, None, prefixes
+        )
     if name == LOCAL:
-        own = local_embedder()
-        return NamedEmbedder(name, own.name, own.embed, None, None, prefixes)
+        local_model = build_local_embedder()
+        return NamedEmbedder(name, local_model.name, local_model.embed, None, None, prefixes)
     provider, sign, model = name.partition(":")
     if provider in EMBEDDERS:
-        spec = read_model(name)
+        spec = parse_model_name(name)
         return NamedEmbedder(name, str(spec), None, None, spec, prefixes)
     if not sign or not model:
         raise UnknownName(
-            "embedder", name, [LOCAL, *(f"{provider}:MODEL" for provider in EMBEDDERS), "module:name"], FORMS
+            "embedder", name, [LOCAL, *(f"{provider}:MODEL" for provider in EMBEDDERS), "module:name"], NAME_HINT
         )
-    thing = load(name)
-    documents, queries = _calls(name, thing)
-    return NamedEmbedder(name, f"{name} {_source(thing)}".strip(), documents, queries, None, prefixes)
+    thing = load_object(name)
+    documents, queries = _find_calls(name, thing)
+    return NamedEmbedder(name, f"{name} {_hash_source(thing)}".strip(), documents, queries, None, prefixes)
 
 
-def _calls(name: str, thing: Any) -> tuple[Embed, Embed | None]:
+def _find_calls(name: str, thing: Any) -> tuple[Embed, Embed | None]:
     """How a thing embeds documents, and questions where that is another call.
 
     sentence-transformers have encode, LangChain's embeddings embed_documents and embed_query, LlamaIndex's
@@ -101,7 +103,7 @@ def _calls(name: str, thing: Any) -> tuple[Embed, Embed | None]:
     return thing, None
 
 
-def _source(thing: Any) -> str:
+def _hash_source(thing: Any) -> str:
     """A digest of the file that a thing is written in; "" where there is none: another text is another embedder."""
     where = thing if inspect.isclass(thing) or inspect.isroutine(thing) else type(thing)
     try:
@@ -111,11 +113,11 @@ def _source(thing: Any) -> str:
         return ""
 
 
-def called(embed: Embed, texts: Sequence[str]) -> Any:
+def call_embedder(embed: Embed, texts: Sequence[str]) -> Any:
     """What a function gives, awaited where it is a coroutine."""
     vectors = embed(list(texts))
-    return asyncio.run(_awaited(vectors)) if inspect.isawaitable(vectors) else vectors
+    return asyncio.run(_await_vectors(vectors)) if inspect.isawaitable(vectors) else vectors
 
 
-async def _awaited(awaitable: Any) -> Any:
+async def _await_vectors(awaitable: Any) -> Any:
     return await awaitable

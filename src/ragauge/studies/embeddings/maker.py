@@ -11,24 +11,24 @@ from typing import TYPE_CHECKING, Any
 
 from ragauge.core.ask import Usage
 from ragauge.core.document import Document
-from ragauge.core.errors import DataError, nearest
+from ragauge.core.errors import DataError, find_nearest
 from ragauge.core.example import Example
-from ragauge.core.identity import digest
+from ragauge.core.identity import hash_json
 from ragauge.core.response import Passage, Response
 from ragauge.core.study import Measurement
-from ragauge.engine.retrievers import Bm25, price
-from ragauge.metrics.base import Measured, Metric, Undefined
-from ragauge.metrics.catalogue import parse
-from ragauge.metrics.retrieval.ranks import of_responses
-from ragauge.scores.estimation import ratio_of_means
+from ragauge.engine.retrievers import Bm25, compute_price
+from ragauge.metrics.base import Metric, MetricResult, Undefined
+from ragauge.metrics.catalogue import parse_metric
+from ragauge.metrics.retrieval.ranks import rank_responses
+from ragauge.scores.estimation import compute_ratio_of_means
 from ragauge.store.store_access import Store
 from ragauge.store.vectors import EmbeddingEffort
 from ragauge.studies.embeddings.compute import EMBEDDINGS
-from ragauge.studies.embeddings.embedders import LEXICAL, NamedEmbedder, embedder_of
-from ragauge.studies.embeddings.vector_cache import EmbeddedTexts, MakeCalling, embedded
-from ragauge.studies.embeddings.vector_search import VectorIndex, unit
+from ragauge.studies.embeddings.embedders import LEXICAL, NamedEmbedder, find_embedder
+from ragauge.studies.embeddings.vector_cache import EmbeddedTexts, MakeCalling, embed_texts
+from ragauge.studies.embeddings.vector_search import VectorIndex, scale_to_unit
 from ragauge.studies.maker import OpenTrial, TrialMaker
-from ragauge.text.tokens import count
+from ragauge.text.tokens import count_tokens
 
 if TYPE_CHECKING:
     import numpy as np
@@ -69,19 +69,19 @@ class EmbeddingMaker(TrialMaker):
     kind = EMBEDDINGS
 
     def __init__(self, documents: Iterable[Document], examples: Sequence[Example], source: EmbeddingSource) -> None:
-        self.texts = {document.doc_id: document_text(document) for document in documents}
+        self.texts = {document.doc_id: format_document(document) for document in documents}
         self._examples, self._source = examples, source
         check_labels(examples, self.texts)
         hashes = {name: sha256(text.encode("utf-8", "surrogatepass")).hexdigest() for name, text in self.texts.items()}
-        self.fixed: Mapping[str, Any] = {"corpus": digest(hashes)[:16], "metrics": list(METRICS)}
+        self.fixed: Mapping[str, Any] = {"corpus": hash_json(hashes)[:16], "metrics": list(METRICS)}
         self._last: tuple[tuple[Any, ...], tuple[EmbeddedTexts, EmbeddedTexts]] | None = None
 
     def name(self, parameters: Mapping[str, Any]) -> str:
         """The embedder, then what differs from its plain use."""
         varied = {key: value for key, value in parameters.items() if key not in ("embedder", "dimensions", "quantize")}
         shortened = [str(parameters[key]) for key in ("dimensions", "quantize") if key in parameters]
-        rest = (f"{key}={value}".strip() for key, value in varied.items())
-        return ":".join([str(parameters["embedder"]), *shortened, *rest])
+        other_settings = (f"{key}={value}".strip() for key, value in varied.items())
+        return ":".join([str(parameters["embedder"]), *shortened, *other_settings])
 
     def open(self, parameters: Mapping[str, Any]) -> OpenTrial:
         """Embeds corpus and questions, or reads their vectors, and indexes them."""
@@ -89,55 +89,55 @@ class EmbeddingMaker(TrialMaker):
             started = perf_counter()
             index = Bm25(list(self.texts), list(self.texts.values()))
             effort = EmbeddingEffort(len(self.texts), perf_counter() - started)
-            return _Trial(
+            return _EmbeddingTrial(
                 self.fixed,
                 parameters,
-                _lexical(index),
-                [*self._measured(effort, 0.0), Measurement("index_bytes", float(index.bytes), "bytes")],
+                _make_lexical_search(index),
+                [*self._build_measurements(effort, 0.0), Measurement("index_bytes", float(index.bytes), "bytes")],
             )
         prefixes = (str(parameters.get("query_prefix", "")), str(parameters.get("document_prefix", "")))
-        embedder = embedder_of(str(parameters["embedder"]), self._source.objects, prefixes)
-        documents, queries = self._vectors(embedder)
+        embedder = find_embedder(str(parameters["embedder"]), self._source.objects, prefixes)
+        documents, queries = self._embed_all(embedder)
         if documents.rows.shape[1] != queries.rows.shape[1]:
-            told = f"documents have {documents.rows.shape[1]} numbers a vector, queries {queries.rows.shape[1]}."
-            raise DataError(told, source=embedder.name)
+            message = f"documents have {documents.rows.shape[1]} numbers a vector, queries {queries.rows.shape[1]}."
+            raise DataError(message, source=embedder.name)
         dimensions = parameters.get("dimensions")
-        rows, asked = unit(documents.rows, dimensions), unit(queries.rows, dimensions)
+        rows, query_rows = scale_to_unit(documents.rows, dimensions), scale_to_unit(queries.rows, dimensions)
         vectors = VectorIndex(list(self.texts), rows, parameters.get("quantize", "float32"))
         numbers = {example.query_id: n for n, example in enumerate(self._examples)}
-        return _Trial(
+        return _EmbeddingTrial(
             self.fixed,
             parameters,
-            partial(_dense, vectors, asked, numbers),
+            partial(_search_dense, vectors, query_rows, numbers),
             [
-                *self._measured(documents.effort, self._price(embedder)),
-                Measurement("index_bytes", float(vectors.bytes), "bytes"),
+                *self._build_measurements(documents.effort, self._compute_price(embedder)),
+                Measurement("index_bytes", float(vectors.n_bytes), "bytes"),
                 Measurement("dimensions", float(rows.shape[1])),
                 Measurement("zero_vectors", float((~rows.any(axis=1)).sum()), "documents"),
-                Measurement("zero_query_vectors", float((~asked.any(axis=1)).sum()), "queries"),
+                Measurement("zero_query_vectors", float((~query_rows.any(axis=1)).sum()), "queries"),
                 Measurement("texts_embedded_now", float(documents.embedded + queries.embedded), "texts"),
             ],
         )
 
-    def _vectors(self, embedder: NamedEmbedder) -> tuple[EmbeddedTexts, EmbeddedTexts]:
+    def _embed_all(self, embedder: NamedEmbedder) -> tuple[EmbeddedTexts, EmbeddedTexts]:
         """Of documents and of questions; kept for the next trial, which is often of the same embedder."""
         key = (embedder.identity, embedder.prefixes)
         if self._last is None or self._last[0] != key:
-            made = partial(embedded, self._source.store, embedder, calling=self._source.calling)
+            made = partial(embed_texts, self._source.store, embedder, calling=self._source.calling)
             documents = made({f"document {name}": text for name, text in self.texts.items()}, queries=False)
-            asked = {f"query {example.query_id}": example.query for example in self._examples}
-            self._last = key, (documents, made(asked, queries=True))
+            query_texts = {f"query {example.query_id}": example.query for example in self._examples}
+            self._last = key, (documents, made(query_texts, queries=True))
         return self._last[1]
 
-    def _price(self, embedder: NamedEmbedder) -> float | None:
+    def _compute_price(self, embedder: NamedEmbedder) -> float | None:
         """US dollars for embedding the corpus once; None where no price is known."""
-        if embedder.priced is None:
+        if embedder.priced_model is None:
             return 0.0
-        prefix = count(embedder.prefixes[1])
-        tokens = sum(count(text) + prefix for text in self.texts.values() if text.strip())
-        return price(embedder.priced, Usage(tokens))
+        prefix = count_tokens(embedder.prefixes[1])
+        tokens = sum(count_tokens(text) + prefix for text in self.texts.values() if text.strip())
+        return compute_price(embedder.priced_model, Usage(tokens))
 
-    def _measured(self, effort: EmbeddingEffort, cost: float | None) -> list[Measurement]:
+    def _build_measurements(self, effort: EmbeddingEffort, cost: float | None) -> list[Measurement]:
         rate = effort.texts / effort.seconds if effort.seconds > 0 else None
         return [
             Measurement("texts_per_second", rate, "texts/s", n=max(1, effort.texts)),
@@ -147,20 +147,24 @@ class EmbeddingMaker(TrialMaker):
         ]
 
 
-class _Trial:
+class _EmbeddingTrial:
     """Documents indexed one way, searched by every question."""
 
     def __init__(
-        self, fixed: Mapping[str, Any], parameters: Mapping[str, Any], search: Search, known: Sequence[Measurement]
+        self,
+        fixed: Mapping[str, Any],
+        parameters: Mapping[str, Any],
+        search: Search,
+        known_measurements: Sequence[Measurement],
     ) -> None:
         self.config: Mapping[str, Any] = {**fixed, **parameters}
-        self.metrics: Sequence[Metric] = tuple(parse(name) for name in METRICS)
-        self._search, self._known = search, known
+        self.metrics: Sequence[Metric] = tuple(parse_metric(name) for name in METRICS)
+        self._search, self._known = search, known_measurements
         self._seconds = 0.0
         self._heads: list[tuple[float, float]] = []
         self._clusters: list[str | None] = []
 
-    def answers(self, examples: Sequence[Example]) -> Iterable[tuple[Response, Sequence[Measured]]]:
+    def answers(self, examples: Sequence[Example]) -> Iterable[tuple[Response, Sequence[MetricResult]]]:
         """The 50 nearest documents of each example; undefined where a question has no vector."""
         started = perf_counter()
         rankings = self._search(examples)
@@ -169,13 +173,13 @@ class _Trial:
             (example, Response(example.query_id, passages=tuple(Passage(name, name) for name in ids or ())))
             for example, ids in zip(examples, rankings, strict=True)
         ]
-        blank = Measured.of(Undefined("the question has no vector: it is blank, or the vector holds zeros alone"))
-        for (example, response), ranking, ids in zip(pairs, of_responses(pairs), rankings, strict=True):
+        blank = MetricResult.of(Undefined("the question has no vector: it is blank, or the vector holds zeros alone"))
+        for (example, response), ranking, ids in zip(pairs, rank_responses(pairs), rankings, strict=True):
             if ids is None or ranking is None:
-                absent = Measured("not_applicable", reason="no relevant labels") if ids is not None else blank
+                absent = MetricResult("not_applicable", reason="no relevant labels") if ids is not None else blank
                 yield response, [absent] * len(self.metrics)
                 continue
-            scores = [Measured.of(metric.value(ranking)) for metric in self.metrics]
+            scores = [MetricResult.of(metric.value(ranking)) for metric in self.metrics]
             value = dict(zip(METRICS, (measured.value for measured in scores), strict=True))
             top, ten = value["ndcg@3"], value["ndcg@10"]
             if top is not None and ten is not None:
@@ -189,10 +193,10 @@ class _Trial:
 
         top, ten = np.array(self._heads or [(0.0, 0.0)], dtype=np.float64).T
         labels = np.array([cluster if cluster is not None else f"\0{n}" for n, cluster in enumerate(self._clusters)])
-        whole = all(cluster is None for cluster in self._clusters)
-        share = ratio_of_means(top, ten, None if whole else labels)
-        ratio, ends = share if share is not None else (None, None)
-        low, high = (ends.low, ends.high) if ends is not None else (None, None)
+        is_unclustered = all(cluster is None for cluster in self._clusters)
+        share = compute_ratio_of_means(top, ten, None if is_unclustered else labels)
+        ratio, interval = share if share is not None else (None, None)
+        low, high = (interval.low, interval.high) if interval is not None else (None, None)
         heavy = Measurement("top_heaviness", ratio, "", low, high, len(self._heads) or 1)
         return (heavy, *self._known, Measurement("search_seconds", self._seconds, "s"))
 
@@ -200,41 +204,41 @@ class _Trial:
         """Nothing is held open."""
 
 
-def document_text(document: Document) -> str:
+def format_document(document: Document) -> str:
     """A document under its title, unless it opens with that or is called by it."""
     title, text = document.title.strip(), document.text
     opens = text.lstrip("# \n").casefold().startswith(title.casefold())
-    own = title and not opens and title != document.doc_id.rpartition("/")[2]
-    return f"{title}\n{text}" if own else text
+    needs_title = title and not opens and title != document.doc_id.rpartition("/")[2]
+    return f"{title}\n{text}" if needs_title else text
 
 
 def check_labels(examples: Sequence[Example], texts: Mapping[str, str]) -> None:
     """DataError where no question has a label, or one names a document that the corpus has not."""
-    if not any(judged.grade > 0 for example in examples for judged in example.relevant or ()):
+    if not any(label.grade > 0 for example in examples for label in example.relevant or ()):
         hint = "Give relevant: {doc_id: grade} with every question, or a BEIR folder with qrels."
         raise DataError("no example has a relevant document.", hint=hint)
     for example in examples:
         for relevant in example.relevant or ():
             for doc_id in relevant.doc_ids if relevant.grade > 0 else ():
                 if doc_id not in texts:
-                    near = ", ".join(nearest(doc_id, texts, 3, 0.0))
-                    told = f"the relevant document {doc_id!r} is not in the corpus, which has {near} …"
-                    raise DataError(told, source=f"example {example.query_id}", hint="Give the labelled corpus.")
+                    near = ", ".join(find_nearest(doc_id, texts, 3, 0.0))
+                    message = f"the relevant document {doc_id!r} is not in the corpus, which has {near} …"
+                    raise DataError(message, source=f"example {example.query_id}", hint="Give the labelled corpus.")
 
 
-def _lexical(index: Bm25) -> Search:
-    def search(examples: Sequence[Example]) -> list[list[str] | None]:
+def _make_lexical_search(index: Bm25) -> Search:
+    def search_bm25(examples: Sequence[Example]) -> list[list[str] | None]:
         return [
             [hit.passage_id for hit in index.search(example.query, CUTOFFS[-1])] if example.query.strip() else None
             for example in examples
         ]
 
-    return search
+    return search_bm25
 
 
-def _dense(
-    index: VectorIndex, asked: npt.NDArray[np.float32], numbers: Mapping[str, int], examples: Sequence[Example]
+def _search_dense(
+    index: VectorIndex, query_rows: npt.NDArray[np.float32], numbers: Mapping[str, int], examples: Sequence[Example]
 ) -> list[list[str] | None]:
-    rows = asked[[numbers[example.query_id] for example in examples]]
+    rows = query_rows[[numbers[example.query_id] for example in examples]]
     rankings = index.search(rows, CUTOFFS[-1])
     return [ids if row.any() else None for row, ids in zip(rows, rankings, strict=True)]

@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING, Any
 from ragauge.core.ask import Ask, ModelName, Reply
 from ragauge.core.errors import DataError
 from ragauge.engine.caller import Caller, Purpose
-from ragauge.engine.models import Calling
+from ragauge.engine.models import CallOptions
 from ragauge.engine.reply_writer import ReplyWriter
 from ragauge.store.calls import Call
 from ragauge.store.store_access import Store
 from ragauge.store.vectors import EmbeddingEffort, VectorSpace
-from ragauge.studies.embeddings.embedders import Embed, NamedEmbedder, called
+from ragauge.studies.embeddings.embedders import Embed, NamedEmbedder, call_embedder
 
 if TYPE_CHECKING:
     import numpy as np
@@ -25,9 +25,9 @@ if TYPE_CHECKING:
 
     Rows = npt.NDArray[np.float32]
 
-BATCH = 256  # texts between two commits, and in one request
+BATCH_SIZE_TEXTS = 256  # texts between two commits, and in one request
 QUESTION = "embed_texts"  # what calls are recorded under
-MakeCalling = Callable[[], Calling]
+MakeCalling = Callable[[], CallOptions]
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,11 +54,11 @@ class _PaidCalls(ReplyWriter):
 
     async def put(self, name: ModelName, ask: Ask, reply: Reply, call: Call) -> Reply:  # noqa: ARG002 - kept by call
         """The reply itself."""
-        self.record(call)
+        self.record_call(call)
         return reply
 
 
-def embedded(
+def embed_texts(
     store: Store, embedder: NamedEmbedder, texts: Mapping[str, str], *, queries: bool, calling: MakeCalling
 ) -> EmbeddedTexts:
     """The vectors of texts, from the store where it has them.
@@ -78,67 +78,69 @@ def embedded(
     import numpy as np
 
     prefix = embedder.prefixes[0 if queries else 1]
-    own = embedder.queries if queries and embedder.queries is not None else embedder.documents
+    embed_function = embedder.queries if queries and embedder.queries is not None else embedder.documents
     role = " (queries)" if queries and embedder.queries is not None else ""
     space = VectorSpace(f"{embedder.identity}{role}", prefix)
     hashes = {name: sha256(text.encode("utf-8", "surrogatepass")).digest() for name, text in texts.items()}
-    kept = store.vectors.get(space, {hashes[name] for name, text in texts.items() if text.strip()})
-    lacking = {hashes[name]: name for name, text in texts.items() if text.strip() and hashes[name] not in kept}
+    cached = store.vectors.get(space, {hashes[name] for name, text in texts.items() if text.strip()})
+    lacking = {hashes[name]: name for name, text in texts.items() if text.strip() and hashes[name] not in cached}
     names = list(lacking.values())
-    parts = [names[start : start + BATCH] for start in range(0, len(names), BATCH)]
-    lengths = {len(vector) for vector in kept.values()}
+    batches = [names[start : start + BATCH_SIZE_TEXTS] for start in range(0, len(names), BATCH_SIZE_TEXTS)]
+    lengths = {len(vector) for vector in cached.values()}
 
-    def keep(part: Sequence[str], vectors: Any, seconds: float, tokens: int) -> None:
-        rows = _checked(embedder.name, part, vectors, lengths)
-        new = {hashes[name]: row for name, row in zip(part, rows, strict=True)}
+    def save_batch(batch: Sequence[str], vectors: Any, seconds: float, tokens: int) -> None:
+        rows = _check_vectors(embedder.name, batch, vectors, lengths)
+        new = {hashes[name]: row for name, row in zip(batch, rows, strict=True)}
         store.vectors.put(space, new, EmbeddingEffort(len(new), seconds, tokens))
-        kept.update(new)
+        cached.update(new)
 
     prefixed = {name: f"{prefix}{texts[name]}" for name in names}
-    if own is not None:
-        _by_function(own, parts, prefixed, keep)
-    elif parts and embedder.model is not None:
-        asyncio.run(_by_model(store, embedder.model, parts, prefixed, keep, calling()))
-    width = max((len(vector) for vector in kept.values()), default=1)
+    if embed_function is not None:
+        _embed_with_function(embed_function, batches, prefixed, save_batch)
+    elif batches and embedder.model is not None:
+        asyncio.run(_embed_with_model(store, embedder.model, batches, prefixed, save_batch, calling()))
+    width = max((len(vector) for vector in cached.values()), default=1)
     blank = np.zeros(width, dtype=np.float32)
-    rows = np.stack([kept.get(hashes[name], blank) if text.strip() else blank for name, text in texts.items()])
-    return EmbeddedTexts(rows, len(names), store.vectors.effort(space))
+    rows = np.stack([cached.get(hashes[name], blank) if text.strip() else blank for name, text in texts.items()])
+    return EmbeddedTexts(rows, len(names), store.vectors.load_effort(space))
 
 
 Keep = Callable[[Sequence[str], Any, float, int], None]
 
 
-def _by_function(own: Embed, parts: Sequence[Sequence[str]], texts: Mapping[str, str], keep: Keep) -> None:
-    for part in parts:
+def _embed_with_function(
+    embed_function: Embed, batches: Sequence[Sequence[str]], texts: Mapping[str, str], save_batch: Keep
+) -> None:
+    for batch in batches:
         started = perf_counter()
-        vectors = called(own, [texts[name] for name in part])
-        keep(part, vectors, perf_counter() - started, 0)
+        vectors = call_embedder(embed_function, [texts[name] for name in batch])
+        save_batch(batch, vectors, perf_counter() - started, 0)
 
 
-async def _by_model(
+async def _embed_with_model(
     store: Store,
     model: ModelName,
-    parts: Sequence[Sequence[str]],
+    batches: Sequence[Sequence[str]],
     texts: Mapping[str, str],
-    keep: Keep,
-    calling: Calling,
+    save_batch: Keep,
+    calling: CallOptions,
 ) -> None:
     """Batches asked at once, as many as may be in flight, each kept when it arrives; the clock is shared out."""
     ledger = _PaidCalls(store)
-    caller: Caller = calling.caller(ledger)
+    caller: Caller = calling.build_caller(ledger)
     last = perf_counter()
 
-    async def one(part: Sequence[str]) -> None:
+    async def embed_batch(batch: Sequence[str]) -> None:
         nonlocal last
-        ask = Ask("embed", QUESTION, 1, tuple(("text", texts[name]) for name in part))
+        ask = Ask("embed", QUESTION, 1, tuple(("text", texts[name]) for name in batch))
         (reply,) = await caller.answer([(model, ask)], Purpose())
         if reply.status != "ok":
-            raise DataError(f"{model} gave no vectors for {part[0]} and {len(part) - 1} more: {reply.reason}")
-        now = perf_counter()
-        keep(part, reply.vectors, now - last, reply.usage.input_tokens if reply.usage else 0)
-        last = now
+            raise DataError(f"{model} gave no vectors for {batch[0]} and {len(batch) - 1} more: {reply.reason}")
+        finished = perf_counter()
+        save_batch(batch, reply.vectors, finished - last, reply.usage.input_tokens if reply.usage else 0)
+        last = finished
 
-    tasks = [asyncio.ensure_future(one(part)) for part in parts]
+    tasks = [asyncio.ensure_future(embed_batch(batch)) for batch in batches]
     try:
         await asyncio.gather(*tasks)
     finally:
@@ -150,15 +152,15 @@ async def _by_model(
         await calling.close()
 
 
-def _checked(embedder: str, part: Sequence[str], vectors: Any, lengths: set[int]) -> Rows:
+def _check_vectors(embedder: str, batch: Sequence[str], vectors: Any, lengths: set[int]) -> Rows:
     """What an embedder gave for a batch as rows; `lengths` holds the length of all before."""
     import numpy as np
 
     rows = list(vectors)
-    if len(rows) != len(part):
-        raise DataError(f"expected a vector for each of {len(part)} texts, got {len(rows)}.", source=embedder)
+    if len(rows) != len(batch):
+        raise DataError(f"expected a vector for each of {len(batch)} texts, got {len(rows)}.", source=embedder)
     made = []
-    for name, row in zip(part, rows, strict=True):
+    for name, row in zip(batch, rows, strict=True):
         try:
             with np.errstate(over="ignore"):  # infinite is told below
                 vector = np.asarray(row, dtype=np.float32)
@@ -166,10 +168,10 @@ def _checked(embedder: str, part: Sequence[str], vectors: Any, lengths: set[int]
             raise DataError(f"the vector of {name} is no list of numbers: {str(row)[:60]}.", source=embedder) from None
         lengths = lengths or {vector.size}
         if vector.ndim != 1 or vector.size not in lengths or not vector.size:
-            told = f"has shape {vector.shape}, expected ({min(lengths)},) as before"
-            raise DataError(f"the vector of {name} {told}.", source=embedder)
+            problem = f"has shape {vector.shape}, expected ({min(lengths)},) as before"
+            raise DataError(f"the vector of {name} {problem}.", source=embedder)
         if not np.isfinite(vector).all():
-            at = int(np.flatnonzero(~np.isfinite(vector))[0])
-            raise DataError(f"the vector of {name} holds {vector[at]} at place {at}.", source=embedder)
+            position = int(np.flatnonzero(~np.isfinite(vector))[0])
+            raise DataError(f"the vector of {name} holds {vector[position]} at place {position}.", source=embedder)
         made.append(vector)
     return np.stack(made)

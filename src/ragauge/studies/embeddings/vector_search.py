@@ -16,11 +16,11 @@ if TYPE_CHECKING:
     Rows = npt.NDArray[np.float32]
 
 Precision = Literal["float32", "int8", "binary", "binary_rescored"]
-WIDER = 4  # candidates for each place, where bits are rescored
-STEPS = 255
+CANDIDATES_PER_PLACE = 4  # candidates for each place, where bits are rescored
+N_STEPS = 255
 
 
-def unit(rows: Rows, dimensions: int | None = None) -> Rows:
+def scale_to_unit(rows: Rows, dimensions: int | None = None) -> Rows:
     """The first numbers of each row, scaled to length 1; a row of zeros stays.
 
     Raises:
@@ -53,10 +53,12 @@ class VectorIndex:
     def __init__(self, ids: Sequence[str], rows: Rows, precision: Precision = "float32") -> None:
         self._ids, self._precision = tuple(ids), precision
         self._there = rows.any(axis=1)
-        self._rows = _int8(rows) if precision == "int8" else _signs(rows) if "binary" in precision else rows
+        self._rows = (
+            _quantize_int8(rows) if precision == "int8" else _take_signs(rows) if "binary" in precision else rows
+        )
 
     @property
-    def bytes(self) -> int:
+    def n_bytes(self) -> int:
         """What the vectors take: 4 bytes a number, 1 with int8, a bit with binary; ids and ranges not counted."""
         documents, dimensions = self._rows.shape
         per = {"float32": 4 * dimensions, "int8": dimensions}.get(self._precision, (dimensions + 7) // 8)
@@ -69,11 +71,11 @@ class VectorIndex:
         """
         import numpy as np
 
-        there = sorted(np.flatnonzero(self._there).tolist(), key=self._ids.__getitem__)
-        rows, ids = self._rows[there], [self._ids[n] for n in there]
-        asked = _signs(queries) if "binary" in self._precision else queries
+        nonzero = sorted(np.flatnonzero(self._there).tolist(), key=self._ids.__getitem__)
+        rows, ids = self._rows[nonzero], [self._ids[n] for n in nonzero]
+        searched_queries = _take_signs(queries) if "binary" in self._precision else queries
         rescored = self._precision == "binary_rescored"
-        hits, _ = exact_neighbours(rows, asked, WIDER * k if rescored else k, "ip")
+        hits, _ = exact_neighbours(rows, searched_queries, CANDIDATES_PER_PLACE * k if rescored else k, "ip")
         for query, near in zip(queries, hits, strict=True):
             if rescored:
                 again = np.round(rows[near] @ query.astype(np.float64), DECIMALS)
@@ -81,17 +83,17 @@ class VectorIndex:
             yield [ids[n] for n in near] if query.any() else []
 
 
-def _int8(rows: Rows) -> Rows:
+def _quantize_int8(rows: Rows) -> Rows:
     """Rows as int8 gives them back."""
     import numpy as np
 
     low, high = rows.min(axis=0), rows.max(axis=0)
-    step = np.where(high > low, (high - low) / STEPS, 1.0)
+    step = np.where(high > low, (high - low) / N_STEPS, 1.0)
     rounded: Rows = (low + np.round((rows - low) / step) * step).astype(np.float32)
     return rounded
 
 
-def _signs(rows: Rows) -> Rows:
+def _take_signs(rows: Rows) -> Rows:
     import numpy as np
 
     signs: Rows = np.where(rows > 0, 1.0, -1.0).astype(np.float32)

@@ -7,16 +7,16 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from ragauge.studies.options import EmbeddingsOptions
-from ragauge.verbs.coroutines import plain
-from ragauge.verbs.option_specs import keywords
+from ragauge.verbs.coroutines import make_sync
+from ragauge.verbs.option_specs import expand_options
 
 if TYPE_CHECKING:
     from ragauge.core.example import EvalSet
     from ragauge.studies.result import StudyResult
 
 
-@keywords(EmbeddingsOptions)
-async def embeddings_async(wanted: EmbeddingsOptions) -> StudyResult:
+@expand_options(EmbeddingsOptions)
+async def embeddings_async(options: EmbeddingsOptions) -> StudyResult:
     """Which embedder finds what is relevant, at what size and price; BM25 runs beside them.
 
     Every embedder, number of dimensions and precision is a trial of a study, searched exactly. Vectors are kept in the
@@ -52,57 +52,63 @@ async def embeddings_async(wanted: EmbeddingsOptions) -> StudyResult:
         UsageError: no such embedder, or a study of this name holds other settings constant.
         DataError: labels of documents that are not in the corpus, or a file that cannot be read.
     """
-    return await asyncio.to_thread(_made, wanted)
+    return await asyncio.to_thread(_run_embedding_study, options)
 
 
-embeddings = plain(embeddings_async)
+embeddings = make_sync(embeddings_async)
 
 
-def _made(wanted: EmbeddingsOptions) -> StudyResult:
-    from ragauge.engine.retrievers import embedding_calls
-    from ragauge.evaluation.run.verb import set_of
-    from ragauge.readers.chroma import placed_quotes
+def _run_embedding_study(options: EmbeddingsOptions) -> StudyResult:
+    from ragauge.engine.retrievers import build_embedding_options
+    from ragauge.evaluation.run.verb import load_set
+    from ragauge.readers.chroma import locate_quotes
     from ragauge.readers.corpus import read_corpus
-    from ragauge.readers.source import name_of, read_set
+    from ragauge.readers.source import derive_name, read_set
     from ragauge.store.store_access import open_store
-    from ragauge.studies.conduct import conduct
-    from ragauge.studies.embeddings.corpus import labelled_documents
-    from ragauge.studies.embeddings.embedders import LEXICAL, embedder_of
+    from ragauge.studies.conduct import run_study_trials
+    from ragauge.studies.embeddings.corpus import name_documents_as_labels
+    from ragauge.studies.embeddings.embedders import LEXICAL, find_embedder
     from ragauge.studies.embeddings.maker import METRICS, EmbeddingMaker, EmbeddingSource
     from ragauge.studies.verb import open_study
-    from ragauge.verbs.sources import store_url
+    from ragauge.verbs.sources import resolve_store_url
 
-    wanted.refuse_unscored(METRICS)
-    grid = wanted.grid
-    with open_store(store_url(wanted.store)) as opened:
-        documents = read_corpus(wanted.corpus)
-        quoted = placed_quotes(wanted.set, {document.doc_id: document.text for document in documents})
-        eval_set = set_of(wanted.set, opened) if quoted is None else read_set(quoted, name=name_of(wanted.set))
-        eval_set = _labelled(eval_set)
-        documents = labelled_documents(documents, eval_set)
-        named = [embedder_of(name, wanted.objects) for name in wanted.names if name != LEXICAL]
-        calling = embedding_calls(
-            [embedder.model for embedder in named if embedder.model is not None],
-            concurrency=wanted.concurrency,
-            most=wanted.max_concurrency,
-            max_cost=wanted.max_cost,
-            timeout=wanted.timeout,
+    options.refuse_unscored(METRICS)
+    grid = options.grid
+    with open_store(resolve_store_url(options.store)) as opened_store:
+        documents = read_corpus(options.corpus)
+        quoted = locate_quotes(options.set, {document.doc_id: document.text for document in documents})
+        eval_set = (
+            load_set(options.set, opened_store) if quoted is None else read_set(quoted, name=derive_name(options.set))
         )
-        maker = EmbeddingMaker(documents, eval_set.examples, EmbeddingSource(opened, calling, wanted.objects))
-        for embedder in named if wanted.fresh else ():
+        eval_set = _label_from_spans(eval_set)
+        documents = name_documents_as_labels(documents, eval_set)
+        embedders = [find_embedder(name, options.objects) for name in options.names if name != LEXICAL]
+        calling = build_embedding_options(
+            [embedder.model for embedder in embedders if embedder.model is not None],
+            concurrency=options.concurrency,
+            max_concurrency=options.max_concurrency,
+            max_cost=options.max_cost,
+            timeout=options.timeout,
+        )
+        maker = EmbeddingMaker(documents, eval_set.examples, EmbeddingSource(opened_store, calling, options.objects))
+        for embedder in embedders if options.fresh else ():
             if embedder.model is None:
-                opened.vectors.delete(embedder.identity)
-        called = wanted.name or f"embeddings-{eval_set.name}"
-        conduct(opened, called, maker, eval_set, grid, fresh=wanted.fresh, say=wanted.say)
-    return open_study(called, **wanted.reading)
+                opened_store.vectors.delete(embedder.identity)
+        study_name = options.name or f"embeddings-{eval_set.name}"
+        run_study_trials(opened_store, study_name, maker, eval_set, grid, fresh=options.fresh, say=options.say)
+    return open_study(study_name, **options.open_arguments)
 
 
-def _labelled(eval_set: EvalSet) -> EvalSet:
+def _label_from_spans(eval_set: EvalSet) -> EvalSet:
     """The set; where it has gold spans and no other labels, their documents are what is relevant."""
     from ragauge.core.example import EvalSet, Relevant
 
     if any(example.relevant for example in eval_set) or not any(example.gold_spans for example in eval_set):
         return eval_set
-    held = [(example, dict.fromkeys(span.doc_id for span in example.gold_spans or ())) for example in eval_set]
-    examples = (replace(example, relevant=tuple(Relevant((name,)) for name in names)) for example, names in held)
+    ids_by_example = [
+        (example, dict.fromkeys(span.doc_id for span in example.gold_spans or ())) for example in eval_set
+    ]
+    examples = (
+        replace(example, relevant=tuple(Relevant((name,)) for name in names)) for example, names in ids_by_example
+    )
     return EvalSet(eval_set.name, tuple(examples), eval_set.corpus)

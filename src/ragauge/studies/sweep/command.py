@@ -8,35 +8,35 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ragauge.core.errors import Interrupted
-from ragauge.core.messages import plural
-from ragauge.studies.command import tell
+from ragauge.core.messages import format_count
+from ragauge.studies.command import print_to_stderr
 from ragauge.studies.options import SweepOptions
 from ragauge.verbs import command_options as options
 from ragauge.verbs.command_output import (
-    kept_on_interrupt,
-    prints_apart,
-    progress_line,
-    same_command,
+    build_resume_command,
+    redirect_prints,
+    report_interrupt,
     show,
     show_command,
     show_json,
+    show_progress,
     warn,
 )
 
 if TYPE_CHECKING:
     from ragauge.studies.sweep.sweep_runner import SweepLog
 
-SHOWN = 30  # trials that a dry run lists
+MAX_LISTED_TRIALS = 30  # trials that a dry run lists
 
 
-@options.grouped
+@options.spread_options
 def sweep(
     context: typer.Context,
-    wanted: SweepOptions,
+    command_options: SweepOptions,
     file: Annotated[
         Path,
         typer.Argument(metavar="FILE", help="The configuration, with a section sweep: ragauge docs sweeps."),
-        options.Before("system"),
+        options.PlacedBefore("system"),
     ] = Path("ragauge.yaml"),
     outputs: options.StudyOutputs = None,
     dry_run: options.DryRun = False,
@@ -47,24 +47,24 @@ def sweep(
 
     What is typed goes before the file. The same command goes on with a sweep that was stopped; wider parameters join.
     """
-    from ragauge.studies.sweep.verb import planned, run_sweep
-    from ragauge.verbs.coroutines import finish
+    from ragauge.studies.sweep.verb import preview_sweep, run_sweep
+    from ragauge.verbs.coroutines import run_coroutine
 
-    asked = _options(wanted, file, _typed(context), quiet)
+    sweep_options = _merge_options(command_options, file, _find_typed_names(context), quiet)
     if dry_run:
-        found = planned(asked)
-        show_json(found) if as_json else show("\n".join(_plan_lines(found)))
+        preview = preview_sweep(sweep_options)
+        show_json(preview) if as_json else show("\n".join(_iter_plan_lines(preview)))
         return
     try:
-        kept = kept_on_interrupt("Every response so far is kept.")
-        with kept, prints_apart(), progress_line(quiet, "answered") as progress:
-            result = finish(lambda: run_sweep(replace(asked, progress=progress)))
+        interrupt_guard = report_interrupt("Every response so far is kept.")
+        with interrupt_guard, redirect_prints(), show_progress(quiet, "answered") as progress:
+            result = run_coroutine(lambda: run_sweep(replace(sweep_options, progress=progress)))
     except Interrupted as end:
-        raise Interrupted(str(end), resume=same_command()) from None
+        raise Interrupted(str(end), resume=build_resume_command()) from None
     for note in result.log.notes:
         warn(note)
     if not quiet:
-        tell(_ledger(result.log))
+        print_to_stderr(_format_ledger(result.log))
     for path in outputs or ():
         typer.echo(f"wrote {result.save(path)}", err=True)
     show_json(result.to_dict()) if as_json else show(result.to_terminal())
@@ -77,48 +77,53 @@ def sweep(
     show_command(f"A trial is a run: ragauge runs --study {result.study.name}")
 
 
-def _typed(context: typer.Context) -> set[str]:
+def _find_typed_names(context: typer.Context) -> set[str]:
     """The parameters that do not stand at their defaults because nobody named them."""
     sources = {name: context.get_parameter_source(name) for name in context.params}
     return {name for name, source in sources.items() if source is not None and source.name != "DEFAULT"}
 
 
-def _options(wanted: SweepOptions, file: Path, typed: set[str], quiet: bool) -> SweepOptions:
+def _merge_options(typed_options: SweepOptions, file: Path, typed: set[str], quiet: bool) -> SweepOptions:
     """What the file says, where it says anything, under what is typed."""
-    found = wanted
+    merged = typed_options
     if file.exists() or "file" in typed or not {"system", "set"} <= typed:
-        found = SweepOptions.read(file, **{one: getattr(wanted, one) for one in typed if hasattr(wanted, one)})
-    return found if quiet else replace(found, say=tell)
+        merged = SweepOptions.from_config(
+            file, **{name: getattr(typed_options, name) for name in typed if hasattr(typed_options, name)}
+        )
+    return merged if quiet else replace(merged, say=print_to_stderr)
 
 
-def _ledger(log: "SweepLog") -> str:
+def _format_ledger(log: "SweepLog") -> str:
     """What was planned, made now and saved, in a line."""
     saved = log.planned - log.held
-    told = f"asked {log.made:,} questions now; {log.held:,} of {log.planned:,} in all"
-    told += f", {saved:,} saved by the race" if saved else ""
-    judged = f"; judge: {log.judge_calls:,} calls, {log.replies_reused:,} replies were there" if log.judge_calls else ""
-    return f"{told}{judged}" + (f"; {plural(log.index_calls, 'call')} of index" if log.index_calls else "")
+    text = f"asked {log.made:,} questions now; {log.held:,} of {log.planned:,} in all"
+    text += f", {saved:,} saved by the race" if saved else ""
+    judge_text = (
+        f"; judge: {log.judge_calls:,} calls, {log.replies_reused:,} replies were there" if log.judge_calls else ""
+    )
+    return f"{text}{judge_text}" + (f"; {format_count(log.index_calls, 'call')} of index" if log.index_calls else "")
 
 
-def _plan_lines(found: dict[str, Any]) -> Iterator[str]:
+def _iter_plan_lines(preview: dict[str, Any]) -> Iterator[str]:
     """A dry run in words."""
-    most = "at most " if found["design"] == "staged" else ""
-    yield f"{found['study']}: {found['system']}, {found['design']}, by {found['objective']}"
-    yield f"beside it: {', '.join(found['metrics'][1:])}"
-    stored = f", of which {found['questions_stored']:,} are stored" if found["questions_stored"] else ""
+    at_most = "at most " if preview["design"] == "staged" else ""
+    yield f"{preview['study']}: {preview['system']}, {preview['design']}, by {preview['objective']}"
+    yield f"beside it: {', '.join(preview['metrics'][1:])}"
+    stored = f", of which {preview['questions_stored']:,} are stored" if preview["questions_stored"] else ""
     yield (
-        f"{most}{found['trials']:,} trials × {found['examples']:,} examples = {most}{found['questions_at_most']:,} "
+        f"{at_most}{preview['trials']:,} trials × {preview['examples']:,} examples = "
+        f"{at_most}{preview['questions_at_most']:,} "
         f"questions to the system{stored}"
     )
-    if found["judge"]:
-        yield f"at most {found['judge_questions_at_most']:,} questions to {found['judge']}, those stored counted"
-    if found["held_back"]:
-        yield f"held back to confirm on: {found['held_back']:,} examples"
-    looks = found["looks"]
+    if preview["judge"]:
+        yield f"at most {preview['judge_questions_at_most']:,} questions to {preview['judge']}, those stored counted"
+    if preview["held_back"]:
+        yield f"held back to confirm on: {preview['held_back']:,} examples"
+    looks = preview["looks"]
     yield f"looks at {', '.join(map(str, looks))} questions" if len(looks) > 1 else "no race: everything is asked"
-    if found["index_calls"]:
-        yield f"{most}{found['index_calls']:,} calls of index"
-    yield "the first stage:" if most else "trials, the base first:"
-    yield from (f"  {name}" for name in found["configurations"][:SHOWN])
-    if len(found["configurations"]) > SHOWN:
-        yield f"  and {len(found['configurations']) - SHOWN:,} more; --json lists all"
+    if preview["index_calls"]:
+        yield f"{at_most}{preview['index_calls']:,} calls of index"
+    yield "the first stage:" if at_most else "trials, the base first:"
+    yield from (f"  {name}" for name in preview["configurations"][:MAX_LISTED_TRIALS])
+    if len(preview["configurations"]) > MAX_LISTED_TRIALS:
+        yield f"  and {len(preview['configurations']) - MAX_LISTED_TRIALS:,} more; --json lists all"

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from ragauge.stats.families import Rivalry, rivalries
+from ragauge.stats.families import Rivalry, compare_rivals
 
 if TYPE_CHECKING:
     import numpy as np
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Loser:
+class DroppedTrial:
     """A trial that is out of the race.
 
     Attributes:
@@ -38,11 +38,11 @@ class Loser:
     @property
     def reason(self) -> str:
         """One sentence."""
-        told = f"look {self.look}, {self.examples} questions: {self.rival} is better by {self.difference:.3f}"
-        return told if not self.margin else f"{told}; it cannot be better by {self.margin:g}"
+        text = f"look {self.look}, {self.examples} questions: {self.rival} is better by {self.difference:.3f}"
+        return text if not self.margin else f"{text}; it cannot be better by {self.margin:g}"
 
 
-def losers(
+def find_losers(
     bounds: Mapping[str, tuple[Floats, Floats]],
     look: int,
     alpha: float,
@@ -51,7 +51,7 @@ def losers(
     margin: float = 0.0,
     span: float = 0.0,
     seed: int = 0,
-) -> list[Loser]:
+) -> list[DroppedTrial]:
     """The trials to drop: those that another beats by the max-t test of the set that may be best, at level alpha.
 
     A failed score speaks against a trial by the most that it could have been, so that no trial falls because calls
@@ -70,23 +70,23 @@ def losers(
     import numpy as np
 
     names = list(bounds)
-    low, high = (np.column_stack([pair[side] for pair in bounds.values()]) for side in (0, 1))
-    found = rivalries(low, high, clusters=clusters, alpha=alpha, span=span, seed=seed)
-    out = {n: _loser(names, n, one, look, len(low)) for n, one in enumerate(found) if one.beaten}
+    low, high = (np.column_stack([pair[bound_index] for pair in bounds.values()]) for bound_index in (0, 1))
+    results = compare_rivals(low, high, clusters=clusters, alpha=alpha, span=span, seed=seed)
+    out = {n: _build_loser(names, n, rivalry, look, len(low)) for n, rivalry in enumerate(results) if rivalry.is_beaten}
     if margin > 0:
         with np.errstate(invalid="ignore"):
             middle = np.nan_to_num(np.nanmean((low + high) / 2, axis=0), nan=-np.inf) if len(low) else None
         leader = int(np.argmax(middle)) if middle is not None else 0
         for n in range(len(names)):
             if n != leader and n not in out:
-                two = np.column_stack([low[:, leader] + margin, low[:, n]])
-                most = np.column_stack([high[:, leader] + margin, high[:, n]])
-                one = rivalries(two, most, clusters=clusters, alpha=alpha, span=span, seed=seed)[1]
-                if one.beaten:
-                    one = replace(one, rival=leader, difference=one.difference - margin)
-                    out[n] = replace(_loser(names, n, one, look, len(low)), margin=margin)
+                lower = np.column_stack([low[:, leader] + margin, low[:, n]])
+                upper = np.column_stack([high[:, leader] + margin, high[:, n]])
+                rivalry = compare_rivals(lower, upper, clusters=clusters, alpha=alpha, span=span, seed=seed)[1]
+                if rivalry.is_beaten:
+                    rivalry = replace(rivalry, rival=leader, difference=rivalry.difference - margin)
+                    out[n] = replace(_build_loser(names, n, rivalry, look, len(low)), margin=margin)
     return [out[n] for n in sorted(out)]
 
 
-def _loser(names: Sequence[str], n: int, found: Rivalry, look: int, examples: int) -> Loser:
-    return Loser(names[n], look, examples, names[found.rival or 0], found.difference)
+def _build_loser(names: Sequence[str], n: int, rivalry: Rivalry, look: int, examples: int) -> DroppedTrial:
+    return DroppedTrial(names[n], look, examples, names[rivalry.rival or 0], rivalry.difference)

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any, Protocol
 from ragauge.core.errors import StoreError, SystemFailed, UsageError
 from ragauge.core.example import EvalSet
 from ragauge.metrics.base import Metric
-from ragauge.stats.families import looks, spent
-from ragauge.studies.objective import score_bounds, score_span
-from ragauge.studies.sweep.race import Loser, losers
+from ragauge.stats.families import plan_checkpoints, spend_alpha
+from ragauge.studies.objective import compute_score_bounds, compute_score_span
+from ragauge.studies.sweep.race import DroppedTrial, find_losers
 from ragauge.studies.sweep.systems import BudgetSpent
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
     import polars as pl
 
-FEWEST = 30  # examples of the first look; a smaller set is not raced
+MIN_RACE_EXAMPLES = 30  # examples of the first look; a smaller set is not raced
 ALPHA = 0.05  # chance that the best is dropped, over all looks
 Say = Callable[[str], None]
 
@@ -33,10 +33,10 @@ class Contestant(Protocol):
         """Unique among the trials."""
 
     @property
-    def shares(self) -> str:
+    def shared_index(self) -> str:
         """Names what it shares with other trials, such as an index: those of one name are asked one after the other."""
 
-    async def advance(self, query_ids: Sequence[str]) -> None:
+    async def ask_queries(self, query_ids: Sequence[str]) -> None:
         """Asks and scores these questions, less what is stored. What it raises makes the trial fail."""
 
     def scores(self) -> pl.DataFrame:
@@ -64,18 +64,25 @@ class RaceCourse:
         """The course of a set: one look at the end where there is no race, or too few examples for one."""
         import numpy as np
 
-        def draw(text: str) -> bytes:
+        def hash_text(text: str) -> bytes:
             return hashlib.sha256(f"{eval_set.version} {text}".encode("utf-8", "surrogatepass")).digest()
 
-        group = {one.query_id: one.query_id if one.cluster is None else f"cluster {one.cluster}" for one in eval_set}
-        order = tuple(sorted(group, key=lambda query_id: (draw(group[query_id]), draw(query_id))))
+        group = {
+            example.query_id: example.query_id if example.cluster is None else f"cluster {example.cluster}"
+            for example in eval_set
+        }
+        order = tuple(sorted(group, key=lambda query_id: (hash_text(group[query_id]), hash_text(query_id))))
         labels = [group[query_id] for query_id in order]
         n = len(order)
-        ends = [stop for stop in range(1, n + 1) if stop == n or labels[stop] != labels[stop - 1]]
-        stops = looks(len(ends), FEWEST) if race and len(ends) >= FEWEST else (len(ends),)
-        whole = tuple(ends[stop - 1] for stop in stops)
-        numbers = None if len(set(labels)) == n else np.unique(labels, return_inverse=True)[1].astype(np.int64)
-        return cls(order, whole, spent([stop / n for stop in whole], ALPHA), numbers)
+        bounds = [stop for stop in range(1, n + 1) if stop == n or labels[stop] != labels[stop - 1]]
+        stops = (
+            plan_checkpoints(len(bounds), MIN_RACE_EXAMPLES)
+            if race and len(bounds) >= MIN_RACE_EXAMPLES
+            else (len(bounds),)
+        )
+        look_stops = tuple(bounds[stop - 1] for stop in stops)
+        cluster_codes = None if len(set(labels)) == n else np.unique(labels, return_inverse=True)[1].astype(np.int64)
+        return cls(order, look_stops, spend_alpha([stop / n for stop in look_stops], ALPHA), cluster_codes)
 
 
 @dataclass
@@ -90,12 +97,12 @@ class RaceResult:
     """
 
     survivors: tuple[str, ...] = ()
-    losers: list[Loser] = field(default_factory=list)
+    losers: list[DroppedTrial] = field(default_factory=list)
     failed: dict[str, str] = field(default_factory=dict)
     counts: dict[str, int] = field(default_factory=dict)
 
 
-async def race(
+async def run_race(
     trials: Sequence[Contestant],
     course: RaceCourse,
     objective: Metric,
@@ -121,60 +128,62 @@ async def race(
         UsageError: no trial could be asked; the first reason is in the text.
         BudgetSpent: the judge's budget is spent; what is stored stays.
     """
-    found = RaceResult()
+    race_result = RaceResult()
     alive = list(trials)
     for look, (stop, level) in enumerate(zip(course.stops, course.levels, strict=True), 1):
-        asked = course.order[:stop]
+        query_ids = course.order[:stop]
         # the way back the second time: what was open last is open first
-        for trial in sorted(alive, key=lambda one: one.shares, reverse=look % 2 == 0):
-            await _advance(trial, asked, found)
-        alive = [trial for trial in alive if trial.name not in found.failed]
+        for trial in sorted(alive, key=lambda item: item.shared_index, reverse=look % 2 == 0):
+            await _advance_trial(trial, query_ids, race_result)
+        alive = [trial for trial in alive if trial.name not in race_result.failed]
         if not alive:
-            raise UsageError(f"sweep: no trial could be asked. {next(iter(found.failed.values()))}")
+            raise UsageError(f"sweep: no trial could be asked. {next(iter(race_result.failed.values()))}")
         last = look == len(course.stops)
         if len(course.stops) > 1 and len(alive) > 1:
-            bounds = {trial.name: score_bounds(objective, trial.scores(), asked) for trial in alive}
+            bounds = {trial.name: compute_score_bounds(objective, trial.scores(), query_ids) for trial in alive}
             clusters = None if course.clusters is None else course.clusters[:stop]
-            fell = losers(bounds, look, level, clusters=clusters, margin=margin, span=score_span(objective))
-            found.losers += fell
+            dropped = find_losers(
+                bounds, look, level, clusters=clusters, margin=margin, span=compute_score_span(objective)
+            )
+            race_result.losers += dropped
             if not last:
-                out = {one.trial for one in fell}
-                alive = [trial for trial in alive if trial.name not in out]
+                dropped_names = {item.trial for item in dropped}
+                alive = [trial for trial in alive if trial.name not in dropped_names]
         if say is not None:
             say(f"look {look} of {len(course.stops)}, {stop} questions: {len(alive)} of {len(trials)} trials are left")
-        found.survivors = tuple(trial.name for trial in alive)
+        race_result.survivors = tuple(trial.name for trial in alive)
         if after_look is not None:
-            after_look(look, found)
-    return found
+            after_look(look, race_result)
+    return race_result
 
 
-async def _advance(trial: Contestant, asked: Sequence[str], found: RaceResult) -> None:
+async def _advance_trial(trial: Contestant, query_ids: Sequence[str], race_result: RaceResult) -> None:
     try:
-        await trial.advance(asked)
-        found.counts[trial.name] = len(asked)
+        await trial.ask_queries(query_ids)
+        race_result.counts[trial.name] = len(query_ids)
     except (StoreError, BudgetSpent):
         raise
     except SystemFailed as error:
-        found.failed[trial.name] = str(error)
+        race_result.failed[trial.name] = str(error)
     except Exception as error:  # whatever a factory raises: this trial fails, the others go on
-        found.failed[trial.name] = f"{type(error).__name__}: {error}"
+        race_result.failed[trial.name] = f"{type(error).__name__}: {error}"
 
 
-def idle_parameters(trials: Mapping[str, Mapping[str, Any]], answers: Mapping[str, Sequence[str]]) -> list[str]:
+def find_idle_parameters(trials: Mapping[str, Mapping[str, Any]], answers: Mapping[str, Sequence[str]]) -> list[str]:
     """Parameters that change nothing: all trials that differ in one of them alone gave the same answers.
 
     Args:
         trials: trial -> its parameters.
         answers: trial -> what it answered to the same questions, in order, as texts or hashes of them.
     """
-    from ragauge.core.identity import canonical
+    from ragauge.core.identity import to_canonical_json
 
     idle = []
     for name in next(iter(trials.values()), {}):
         groups: dict[str, list[str]] = {}
         for trial, parameters in trials.items():
-            groups.setdefault(canonical({k: v for k, v in parameters.items() if k != name}), []).append(trial)
-        together = [group for group in groups.values() if len(group) > 1]
-        if together and all(len({tuple(answers[one]) for one in group}) == 1 for group in together):
+            groups.setdefault(to_canonical_json({k: v for k, v in parameters.items() if k != name}), []).append(trial)
+        comparable = [group for group in groups.values() if len(group) > 1]
+        if comparable and all(len({tuple(answers[trial_name]) for trial_name in group}) == 1 for group in comparable):
             idle.append(name)
     return idle

@@ -10,16 +10,16 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from ragauge.core.errors import UsageError
-from ragauge.core.search_space import Design, Parameters, SearchSpace, called
+from ragauge.core.search_space import Design, Parameters, SearchSpace, format_parameters
 from ragauge.core.study import Measurement, Study, Trial, TrialState
 from ragauge.engine.execute import Progress
 from ragauge.metrics.base import Metric
-from ragauge.studies.objective import score_bounds
-from ragauge.studies.sweep.race_runner import FEWEST, RaceCourse, RaceResult, idle_parameters, race
-from ragauge.studies.sweep.systems import KEEP_OPEN, Asked, SystemFactory, SystemTrial
+from ragauge.studies.objective import compute_score_bounds
+from ragauge.studies.sweep.race_runner import MIN_RACE_EXAMPLES, RaceCourse, RaceResult, find_idle_parameters, run_race
+from ragauge.studies.sweep.systems import MAX_OPEN_INDEXES, SystemFactory, SystemTrial, TrialOptions
 
 Say = Callable[[str], None]
-COSTS = ("cost", "latency", "context_tokens")  # measurements of every trial, where they are known
+COST_METRICS = ("cost", "latency", "context_tokens")  # measurements of every trial, where they are known
 
 
 @dataclass(frozen=True)
@@ -44,14 +44,14 @@ class SweepPlan:
     margin: float = 0.0
     seed: int = 0
 
-    def configurations(self) -> list[dict[str, Any]]:
+    def list_configurations(self) -> list[dict[str, Any]]:
         """The first trials to make: of a staged sweep, those of the first stage."""
         if self.design == "grid":
-            return self.space.grid()
+            return self.space.list_grid()
         if self.design == "one_factor":
-            return self.space.one_factor()
+            return self.space.list_one_factor()
         if self.design == "random":
-            return self.space.random(self.trials, self.seed)
+            return self.space.sample_random(self.trials, self.seed)
         return self.space.stage(next(iter(self.space.parameters)), self.space.base)
 
 
@@ -81,7 +81,7 @@ class SweepLog:
 
 
 async def conduct_sweep(
-    how: Asked,
+    how: TrialOptions,
     factory: SystemFactory,
     plan: SweepPlan,
     *,
@@ -100,24 +100,24 @@ async def conduct_sweep(
             parameter, or no trial could be asked.
         BudgetSpent: the judge's budget is spent; the same call goes on.
     """
-    configurations = plan.configurations()
+    configurations = plan.list_configurations()
     if len(configurations) < 2:
         raise UsageError("sweep: one configuration alone is no sweep. Give a parameter a second value.")
-    factory.check(tuple(plan.space.parameters))
+    factory.check_parameters(tuple(plan.space.parameters))
     ids = [example.query_id for example in how.eval_set]
-    if twice := [query_id for query_id, times in Counter(ids).items() if times > 1]:
-        told = f"{len(twice)} query_ids stand for several examples, such as {twice[0]!r}"
-        raise UsageError(f"sweep: {told}. Give each example its own.")
-    with how.store.held(f"sweep-{hashlib.sha256(how.study.encode()).hexdigest()[:16]}") as alone:
+    if repeated := [query_id for query_id, times in Counter(ids).items() if times > 1]:
+        message = f"{len(repeated)} query_ids stand for several examples, such as {repeated[0]!r}"
+        raise UsageError(f"sweep: {message}. Give each example its own.")
+    with how.store.lock_run(f"sweep-{hashlib.sha256(how.study.encode()).hexdigest()[:16]}") as alone:
         if not alone:
             raise UsageError(f"the study {how.study} is being made by another process now. Wait for it, or stop it.")
-        _begin(how, fixed, fresh=fresh)
+        _begin_study(how, fixed, fresh=fresh)
         return await _Sweep(how, factory, plan, say, progress).run(configurations)
 
 
 @dataclass
 class _Sweep:
-    how: Asked
+    how: TrialOptions
     factory: SystemFactory
     plan: SweepPlan
     say: Say | None
@@ -135,184 +135,195 @@ class _Sweep:
         course = RaceCourse.of(eval_set, race=raced)
         if raced and len(course.stops) < 2:
             alone = "examples" if course.clusters is None else "examples, in clusters"
-            told = f"no race: the set has {len(eval_set)} {alone}, and a race needs more than {FEWEST} that stand alone"
-            self.log.notes.append(told)
+            note = (
+                f"no race: the set has {len(eval_set)} {alone}, and a race needs more than {MIN_RACE_EXAMPLES} that "
+                "stand alone"
+            )
+            self.log.notes.append(note)
         self.order = course.order
         if len(course.stops) < 2 and plan.design != "staged":  # each index is needed for one stretch alone
-            self.factory.keep_open = self.factory.keep_open or KEEP_OPEN
+            self.factory.keep_open = self.factory.keep_open or MAX_OPEN_INDEXES
         try:
             if plan.design == "staged":
-                await self._staged(course)
+                await self._run_staged(course)
             else:
-                await self._race(configurations, course)
+                await self._race_configurations(configurations, course)
         finally:
-            self._count()
+            self._fill_log()
         return self.log
 
-    async def _race(self, configurations: Sequence[Parameters], course: RaceCourse) -> RaceResult:
-        runs = {one.name: one.run_id for one in self.how.store.studies.read(self.how.study).trials}
-        mine = []
-        how = replace(self.how, moved=None if self.progress is None else self._moved)
+    async def _race_configurations(self, configurations: Sequence[Parameters], course: RaceCourse) -> RaceResult:
+        runs = {item.name: item.run_id for item in self.how.store.studies.read(self.how.study).trials}
+        own_trials = []
+        how = replace(self.how, moved=None if self.progress is None else self._report_progress)
         for parameters in configurations:
-            name = called(parameters)
+            name = format_parameters(parameters)
             trial = self.trials.get(name) or SystemTrial(parameters, how, self.factory, runs.get(name, ""))
             if name not in self.trials and trial.run_id:
-                trial.asked = len(how.store.collecting.held(trial.run_id))
+                trial.asked = len(how.store.collecting.list_response_keys(trial.run_id))
             self.trials[name] = trial
             if name not in runs:
-                self.how.store.studies.put(self.how.study, Trial(name, dict(parameters)))
-            mine.append(trial)
-        found = await race(
-            mine,
+                self.how.store.studies.save_trial(self.how.study, Trial(name, dict(parameters)))
+            own_trials.append(trial)
+        race_result = await run_race(
+            own_trials,
             course,
             self.plan.objective,
             margin=self.plan.margin,
-            after_look=lambda look, so_far: self._looked(look, so_far, mine),
+            after_look=lambda look, so_far: self._handle_look(look, so_far, own_trials),
             say=self.say,
         )
-        self.out |= {one.trial for one in found.losers} | set(found.failed)
-        self._keep(found, mine, len(course.order))
-        return found
+        self.out |= {item.trial for item in race_result.losers} | set(race_result.failed)
+        self._save_trials(race_result, own_trials, len(course.order))
+        return race_result
 
-    def _moved(self, note: str) -> None:
+    def _report_progress(self, note: str) -> None:
         """How far the sweep is: what trials that are left are still asked falls with each that is dropped."""
         if self.progress is None:
             return
-        done, n = sum(one.asked for one in self.trials.values()), len(self.order)
+        n_done, n = sum(trial.asked for trial in self.trials.values()), len(self.order)
         if self.began is None:
-            self.began = done
-        total = sum(one.asked if one.name in self.out else n for one in self.trials.values())
+            self.began = n_done
+        total = sum(trial.asked if trial.name in self.out else n for trial in self.trials.values())
         seconds = time.perf_counter() - self.started
-        rate = (done - self.began) / max(seconds, 1e-9)
-        left = (total - done) / rate if rate else None
-        self.progress(Progress(done, total, rate, left, 0, 0, seconds=seconds, note=note))
+        rate = (n_done - self.began) / max(seconds, 1e-9)
+        seconds_left = (total - n_done) / rate if rate else None
+        self.progress(Progress(n_done, total, rate, seconds_left, 0, 0, seconds=seconds, note=note))
 
-    async def _staged(self, course: RaceCourse) -> None:
+    async def _run_staged(self, course: RaceCourse) -> None:
         """Parameters in the order written, each raced before the next; one moves only where that is decided."""
-        at: Parameters = self.plan.space.base
+        current: Parameters = self.plan.space.base
         for name in self.plan.space.parameters:
-            stage = self.plan.space.stage(name, at)
+            stage = self.plan.space.stage(name, current)
             if len(stage) < 2:
                 continue
-            found = await self._race(stage, course)
-            out = {one.trial for one in found.losers} | set(found.failed)
-            if called(at) in out:  # the value of today surely loses: the best of the others takes its place
-                left = [trial for trial in found.survivors if trial not in out]
-                at = self.trials[max(left, key=self._mean)].parameters
-            self._tell(f"{name}: {'stays' if called(at) == called(stage[0]) else 'moves to'} {at[name]}")
+            race_result = await self._race_configurations(stage, course)
+            out = {loser.trial for loser in race_result.losers} | set(race_result.failed)
+            if (
+                format_parameters(current) in out
+            ):  # the value of today surely loses: the best of the others takes its place
+                survivors = [trial for trial in race_result.survivors if trial not in out]
+                current = self.trials[max(survivors, key=self._compute_mean)].parameters
+            self._report_line(
+                f"{name}: {'stays' if format_parameters(current) == format_parameters(stage[0]) else 'moves to'} "
+                f"{current[name]}"
+            )
 
-    def _mean(self, trial: str) -> float:
+    def _compute_mean(self, trial: str) -> float:
         import numpy as np
 
-        low, high = score_bounds(self.plan.objective, self.trials[trial].scores(), self.order)
+        low, high = compute_score_bounds(self.plan.objective, self.trials[trial].scores(), self.order)
         middle = (low + high) / 2
         return float(np.nanmean(middle)) if not np.isnan(middle).all() else -np.inf
 
-    def _looked(self, look: int, so_far: RaceResult, mine: Sequence[SystemTrial]) -> None:
-        self.out |= {one.trial for one in so_far.losers} | set(so_far.failed)
-        self.factory.release({one.shares for one in mine if one.name in so_far.survivors})
+    def _handle_look(self, look: int, so_far: RaceResult, own_trials: Sequence[SystemTrial]) -> None:
+        self.out |= {entry.trial for entry in so_far.losers} | set(so_far.failed)
+        self.factory.release_indexes({entry.shared_index for entry in own_trials if entry.name in so_far.survivors})
         if look == 1:
-            self._check_objective(so_far, mine)
-        if look == 1 and max(so_far.counts.values(), default=0) >= FEWEST:
-            self._find_idle(so_far, mine)
+            self._check_objective(so_far, own_trials)
+        if look == 1 and max(so_far.counts.values(), default=0) >= MIN_RACE_EXAMPLES:
+            self._find_idle(so_far, own_trials)
 
-    def _check_objective(self, so_far: RaceResult, mine: Sequence[SystemTrial]) -> None:
+    def _check_objective(self, so_far: RaceResult, own_trials: Sequence[SystemTrial]) -> None:
         """UsageError where what decides applies to no question so far, and there are more to ask."""
-        metric, why = str(self.plan.objective), Counter[str]()
-        for trial in (one for one in mine if one.name in so_far.counts):
+        metric, reasons = str(self.plan.objective), Counter[str]()
+        for trial in (candidate for candidate in own_trials if candidate.name in so_far.counts):
             rows = trial.scores()
             rows = rows.filter(rows["metric"] == metric)
             if (rows["status"] != "not_applicable").any():
                 return
-            why.update(rows["reason"].to_list())
-        asked = max(so_far.counts.values(), default=0)
-        if why and asked < len(self.order):
+            reasons.update(rows["reason"].to_list())
+        n_asked = max(so_far.counts.values(), default=0)
+        if reasons and n_asked < len(self.order):
             raise UsageError(
-                f"sweep: {metric} applies to none of the first {asked} questions: {why.most_common(1)[0][0]}. Choose "
+                f"sweep: {metric} applies to none of the first {n_asked} questions: {reasons.most_common(1)[0][0]}. "
+                "Choose "
                 "another --objective, or add to the set what it needs."
             )
 
-    def _find_idle(self, so_far: RaceResult, mine: Sequence[SystemTrial]) -> None:
-        asked = [one for one in mine if one.name in so_far.counts]
-        answers = {one.name: self._answers(one, so_far.counts[one.name]) for one in asked}
-        for name in idle_parameters({one.name: one.parameters for one in asked}, answers):
+    def _find_idle(self, so_far: RaceResult, own_trials: Sequence[SystemTrial]) -> None:
+        raced = [trial for trial in own_trials if trial.name in so_far.counts]
+        answers = {trial.name: self._hash_answers(trial, so_far.counts[trial.name]) for trial in raced}
+        for name in find_idle_parameters({trial.name: trial.parameters for trial in raced}, answers):
             if name not in self.log.idle:
                 self.log.idle.append(name)
-                told = f"{self.factory.name} ignores {name}: answers and passages are the same for all of its values"
-                self.log.notes.append(told)
-                self._tell(told)
+                note = f"{self.factory.name} ignores {name}: answers and passages are the same for all of its values"
+                self.log.notes.append(note)
+                self._report_line(note)
 
-    def _answers(self, trial: SystemTrial, count: int) -> list[str]:
-        wanted = set(self.order[:count])
-        held = {
+    def _hash_answers(self, trial: SystemTrial, count: int) -> list[str]:
+        query_ids = set(self.order[:count])
+        hashes_by_query = {
             example.query_id: hashlib.sha256(
                 repr(
                     (response.answer, response.error, [(p.passage_id, p.text) for p in response.passages or ()])
                 ).encode("utf-8", "surrogatepass")
             ).hexdigest()
             for example, response in self.how.store.runs.pairs(trial.run_id)
-            if example.query_id in wanted
+            if example.query_id in query_ids
         }
-        return [held.get(query_id, "") for query_id in self.order[:count]]
+        return [hashes_by_query.get(query_id, "") for query_id in self.order[:count]]
 
-    def _keep(self, found: RaceResult, mine: Sequence[SystemTrial], n: int) -> None:
+    def _save_trials(self, race_result: RaceResult, own_trials: Sequence[SystemTrial], n: int) -> None:
         """What became of each trial, with what was measured of it."""
-        fell = {one.trial: one for one in found.losers}
-        for trial in mine:
-            count = found.counts.get(trial.name, 0)
+        losers_by_trial = {loser.trial: loser for loser in race_result.losers}
+        for trial in own_trials:
+            count = race_result.counts.get(trial.name, 0)
             state: TrialState = "complete"
             reason = ""
-            if trial.name in found.failed:
-                state, reason = "failed", found.failed[trial.name]
-            elif trial.name in fell:
-                state, reason = ("complete" if count == n else "pruned"), fell[trial.name].reason
+            if trial.name in race_result.failed:
+                state, reason = "failed", race_result.failed[trial.name]
+            elif trial.name in losers_by_trial:
+                state, reason = ("complete" if count == n else "pruned"), losers_by_trial[trial.name].reason
             if state == "complete":
-                self.how.store.collecting.finish(trial.run_id)
-            kept = Trial(
-                trial.name, dict(trial.parameters), state, reason, trial.run_id, self._measurements(trial, count)
+                self.how.store.collecting.finish_run(trial.run_id)
+            stored_trial = Trial(
+                trial.name, dict(trial.parameters), state, reason, trial.run_id, self._build_measurements(trial, count)
             )
-            self.how.store.studies.put(self.how.study, kept)
+            self.how.store.studies.save_trial(self.how.study, stored_trial)
 
-    def _measurements(self, trial: SystemTrial, count: int) -> tuple[Measurement, ...]:
+    def _build_measurements(self, trial: SystemTrial, count: int) -> tuple[Measurement, ...]:
         if not trial.run_id:
             return ()
         frame = trial.scores()
-        asked = len(self.how.store.collecting.held(trial.run_id))
-        found = [Measurement("questions", float(asked), "", n=max(asked, count))]
-        for name, unit in zip(COSTS, ("USD", "ms", "tokens"), strict=True):
+        n_asked = len(self.how.store.collecting.list_response_keys(trial.run_id))
+        measurements = [Measurement("questions", float(n_asked), "", n=max(n_asked, count))]
+        for name, unit in zip(COST_METRICS, ("USD", "ms", "tokens"), strict=True):
             values = frame.filter((frame["metric"] == name) & (frame["status"] == "scored"))["value"]
             if len(values):
-                found.append(Measurement(name, float(values.mean()), unit, n=len(values)))  # type: ignore[arg-type]  # floats
-        return tuple(found)
+                measurements.append(Measurement(name, float(values.mean()), unit, n=len(values)))  # type: ignore[arg-type]  # floats
+        return tuple(measurements)
 
-    def _count(self) -> None:
+    def _fill_log(self) -> None:
         log, store = self.log, self.how.store
         log.index_calls = self.factory.indexed
         log.planned = len(self.trials) * len(self.how.eval_set)
-        log.made = sum(one.made for one in self.trials.values())
-        log.held = sum(len(store.collecting.held(one.run_id)) for one in self.trials.values() if one.run_id)
-        log.judge_calls = sum(one.judged for one in self.trials.values())
-        log.replies_reused = sum(one.reused for one in self.trials.values())
+        log.made = sum(trial.made for trial in self.trials.values())
+        log.held = sum(
+            len(store.collecting.list_response_keys(trial.run_id)) for trial in self.trials.values() if trial.run_id
+        )
+        log.judge_calls = sum(trial.judged for trial in self.trials.values())
+        log.replies_reused = sum(trial.reused for trial in self.trials.values())
 
-    def _tell(self, line: str) -> None:
+    def _report_line(self, line: str) -> None:
         if self.say is not None:
             self.say(line)
 
 
-def _begin(how: Asked, fixed: Mapping[str, Any], *, fresh: bool) -> None:
+def _begin_study(how: TrialOptions, fixed: Mapping[str, Any], *, fresh: bool) -> None:
     """The study, begun or continued: of other settings, or of changed code, it is another one."""
     store = how.store
-    wanted = Study(how.study, "sweep", how.eval_set.name, how.eval_set.version, dict(fixed))
-    if fresh and store.studies.has(how.study):
+    requested = Study(how.study, "sweep", how.eval_set.name, how.eval_set.version, dict(fixed))
+    if fresh and store.studies.has_study(how.study):
         store.studies.delete(how.study)
-    if not store.studies.has(how.study):
-        store.studies.begin(wanted)
+    if not store.studies.has_study(how.study):
+        store.studies.begin_study(requested)
         return
-    from ragauge.studies.conduct import refuse_other
+    from ragauge.studies.conduct import check_same_settings
 
-    there = store.studies.read(how.study)
-    refuse_other(replace(there, fixed={**there.fixed, "code": fixed.get("code")}), wanted)
-    if there.fixed.get("code") not in (None, fixed.get("code")):
+    existing = store.studies.read(how.study)
+    check_same_settings(replace(existing, fixed={**existing.fixed, "code": fixed.get("code")}), requested)
+    if existing.fixed.get("code") not in (None, fixed.get("code")):
         raise UsageError(
             f"the code of {fixed.get('system')} changed since the study {how.study} was begun (its source files, or "
             "the documents of the reference system), so its stored answers may be stale. Choose --fresh to ask "

@@ -14,28 +14,28 @@ from typing import TYPE_CHECKING, Any
 
 from ragauge.core.errors import SystemFailed, UsageError
 from ragauge.core.example import EvalSet
-from ragauge.core.identity import canonical
-from ragauge.core.object_lookup import is_named, load
+from ragauge.core.identity import to_canonical_json
+from ragauge.core.object_lookup import is_object_path, load_object
 from ragauge.core.response import Run
-from ragauge.core.search_space import Parameters, called
+from ragauge.core.search_space import Parameters, format_parameters
 from ragauge.core.study import Trial
-from ragauge.engine.collect import Pace, RunToFill, collect
-from ragauge.engine.execute import execute
-from ragauge.engine.models import Calling
-from ragauge.engine.plan import Selection, plan
-from ragauge.engine.system_caller import Asking
+from ragauge.engine.collect import Pace, RunToFill, collect_responses
+from ragauge.engine.execute import execute_plan
+from ragauge.engine.models import CallOptions
+from ragauge.engine.plan import Selection, build_plan
+from ragauge.engine.system_caller import SystemRequest
 from ragauge.engine.systems import System, build_system
 from ragauge.judges.judge import Judge
 from ragauge.metrics.base import Metric
 from ragauge.store.store_access import Store
-from ragauge.studies.sweep.trial_scores import trial_scores
+from ragauge.studies.sweep.trial_scores import load_trial_scores
 from ragauge.systems.reference.pipeline import PREFIX
 
 if TYPE_CHECKING:
     import polars as pl
 
-FAILING_AFTER = 20  # calls of a trial, all failed, after which it is asked nothing more
-KEEP_OPEN = 4  # indexes held at a time where trials are asked everything at once
+MAX_FAILING_CALLS = 20  # calls of a trial, all failed, after which it is asked nothing more
+MAX_OPEN_INDEXES = 4  # indexes held at a time where trials are asked everything at once
 
 
 class BudgetSpent(Exception):  # noqa: N818 - no error: what was paid for is kept
@@ -67,15 +67,15 @@ class SystemFactory:
     _index: Callable[..., Any] | None = None
 
     def __post_init__(self) -> None:
-        parts = dict(self.target) if isinstance(self.target, Mapping) else {"build": self.target}
-        if unknown := set(parts) - {"build", "index"}:
+        functions = dict(self.target) if isinstance(self.target, Mapping) else {"build": self.target}
+        if unknown := set(functions) - {"build", "index"}:
             raise UsageError(f"sweep: system takes build and index, got {', '.join(sorted(unknown))}.")
-        if "build" not in parts:
+        if "build" not in functions:
             raise UsageError("sweep: system needs build: the function that makes a system from the parameters.")
         if not self.reference:
-            self._build = _function(parts["build"], "build")
-        if "index" in parts:
-            self._index = _function(parts["index"], "index")
+            self._build = _load_function(functions["build"], "build")
+        if "index" in functions:
+            self._index = _load_function(functions["index"], "index")
             if not self.index_names:
                 raise UsageError("sweep: name the parameters that the index depends on. Write index: [chunk_tokens].")
         elif self.index_names:
@@ -93,14 +93,14 @@ class SystemFactory:
         return build if isinstance(build, str) else f"{build.__module__}:{build.__qualname__}"
 
     @property
-    def code(self) -> str:
+    def code_hash(self) -> str:
         """Hash of the source files behind build and index, or of the documents of the reference system.
 
         Files of other packages, data and prompts that the code reads, and services that it calls are not in it.
         """
         digest = hashlib.sha256()
         for function in (self._build, self._index):
-            for name, text in _sources(function) if function is not None else ():
+            for name, text in _collect_sources(function) if function is not None else ():
                 digest.update(f"{name}\0{hashlib.sha256(text).hexdigest()}\0".encode())
         if self.reference:
             where = Path(str(self.target).removeprefix(PREFIX))
@@ -109,64 +109,70 @@ class SystemFactory:
                     digest.update(f"{path.name}\0{hashlib.sha256(path.read_bytes()).hexdigest()}\0".encode())
         return digest.hexdigest()[:16]
 
-    def check(self, names: Collection[str]) -> None:
+    def check_parameters(self, names: Collection[str]) -> None:
         """Whether the functions take these parameters; said before the first question.
 
         Raises:
             UsageError: one that they do not take, with those that they do.
         """
         if self._index is not None:
-            _check(self._index, "index", self.index_names, first=False)
+            _check_signature(self._index, "index", self.index_names, first=False)
         if self._build is not None:
-            own = set(self.index_names) - self._index_names_of_build if self._index is not None else set()
-            _check(self._build, "build", [name for name in names if name not in own], first=self._index is not None)
+            index_only = set(self.index_names) - self._list_build_index_names if self._index is not None else set()
+            _check_signature(
+                self._build, "build", [name for name in names if name not in index_only], first=self._index is not None
+            )
 
-    async def make(self, parameters: Parameters) -> System:
+    async def make_system(self, parameters: Parameters) -> System:
         """A system that can be asked. Whatever the functions raise is raised."""
         if self._build is None:
             return build_system(self.target, dict(parameters))
-        rest = dict(parameters)
+        remaining = dict(parameters)
         first: tuple[Any, ...] = ()
         if self._index is not None:
-            first = (await self._indexed({name: rest[name] for name in self.index_names}),)
-            taken = self._index_names_of_build
-            rest = {name: value for name, value in rest.items() if name in taken or name not in self.index_names}
-        return build_system(await _awaited(self._build(*first, **rest)))
+            first = (await self._get_index({name: remaining[name] for name in self.index_names}),)
+            taken = self._list_build_index_names
+            remaining = {
+                name: value for name, value in remaining.items() if name in taken or name not in self.index_names
+            }
+        return build_system(await _await_if_needed(self._build(*first, **remaining)))
 
     @property
-    def _index_names_of_build(self) -> set[str]:
+    def _list_build_index_names(self) -> set[str]:
         """The parameters of the index that build takes too: those it names, or all where it takes any keyword."""
         try:
             taken = inspect.signature(self._build).parameters.values() if self._build is not None else ()
         except (TypeError, ValueError):  # a builtin says nothing of itself
             return set()
-        if any(one.kind is one.VAR_KEYWORD for one in taken):
+        if any(parameter.kind is parameter.VAR_KEYWORD for parameter in taken):
             return set(self.index_names)
-        return {one.name for one in list(taken)[1:]} & set(self.index_names)
+        return {parameter.name for parameter in list(taken)[1:]} & set(self.index_names)
 
-    async def _indexed(self, parameters: Parameters) -> Any:
-        key = canonical(dict(parameters))
+    async def _get_index(self, parameters: Parameters) -> Any:
+        key = to_canonical_json(dict(parameters))
         if key not in self._held:
             while self.keep_open is not None and len(self._held) >= self.keep_open:
                 self._held.popitem(last=False)
             if self._index is not None:
-                self._held[key] = await _awaited(self._index(**parameters))
+                self._held[key] = await _await_if_needed(self._index(**parameters))
             self.indexed += 1
         self._held.move_to_end(key)
         return self._held[key]
 
-    def index_of(self, parameters: Parameters) -> str:
+    def build_index_key(self, parameters: Parameters) -> str:
         """Names the index of a configuration; "" where there is none."""
-        return canonical({name: parameters[name] for name in self.index_names}) if self._index is not None else ""
+        return (
+            to_canonical_json({name: parameters[name] for name in self.index_names}) if self._index is not None else ""
+        )
 
-    def release(self, needed: Collection[str]) -> None:
+    def release_indexes(self, needed: Collection[str]) -> None:
         """Lets go of all indexes but these."""
-        for key in [one for one in self._held if one not in needed]:
+        for key in [index_key for index_key in self._held if index_key not in needed]:
             del self._held[key]
 
 
 @dataclass(frozen=True)
-class Asked:
+class TrialOptions:
     """How trials are asked and judged; shared by all of them.
 
     Attributes:
@@ -186,7 +192,7 @@ class Asked:
     eval_set: EvalSet
     metrics: Sequence[Metric]
     judge: Judge | None = None
-    calling: Calling | None = None
+    calling: CallOptions | None = None
     concurrency: int = 4
     timeout: float = 60.0
     moved: Callable[[str], None] | None = None
@@ -209,7 +215,7 @@ class SystemTrial:
     """
 
     parameters: Parameters
-    how: Asked
+    how: TrialOptions
     factory: SystemFactory
     run_id: str = ""
     made: int = 0
@@ -221,14 +227,14 @@ class SystemTrial:
     @property
     def name(self) -> str:
         """Unique in its study; also its run's."""
-        return called(self.parameters)
+        return format_parameters(self.parameters)
 
     @property
-    def shares(self) -> str:
+    def shared_index(self) -> str:
         """Names the index that it shares with other trials."""
-        return self.factory.index_of(self.parameters)
+        return self.factory.build_index_key(self.parameters)
 
-    async def advance(self, query_ids: Sequence[str]) -> None:
+    async def ask_queries(self, query_ids: Sequence[str]) -> None:
         """Asks and judges these questions, less what is stored. Whatever the factory raises is raised.
 
         Raises:
@@ -236,19 +242,21 @@ class SystemTrial:
             SystemFailed: its first 20 calls all failed, in this start or earlier ones.
         """
         by_id = {example.query_id: example for example in self.how.eval_set.examples}
-        held = self.how.store.collecting.held(self.run_id) if self.run_id else set()
-        left = [Asking(by_id[one]) for one in query_ids if (one, 0) not in held]
-        self.asked = len(held)
-        first = left[: max(FAILING_AFTER - len(held), 0)]  # what is asked before it is clear that anything answers
-        for part in (first, left[len(first) :]):
-            if part:
-                await self._ask(part)
+        existing = self.how.store.collecting.list_response_keys(self.run_id) if self.run_id else set()
+        remaining = [SystemRequest(by_id[query_id]) for query_id in query_ids if (query_id, 0) not in existing]
+        self.asked = len(existing)
+        first = remaining[
+            : max(MAX_FAILING_CALLS - len(existing), 0)
+        ]  # what is asked before it is clear that anything answers
+        for batch in (first, remaining[len(first) :]):
+            if batch:
+                await self._ask_system(batch)
             self._check_answers()
-        await self._judge()
+        await self._judge_responses()
 
     def _check_answers(self) -> None:
         """SystemFailed where nothing was answered by the time that it is clear that nothing will be."""
-        if self.answers or not self.run_id or self.asked < FAILING_AFTER:
+        if self.answers or not self.run_id or self.asked < MAX_FAILING_CALLS:
             return
         last = ""
         for _, response in self.how.store.runs.pairs(self.run_id):
@@ -261,38 +269,38 @@ class SystemTrial:
     def scores(self) -> pl.DataFrame:
         """Its scores, as studies read them."""
         judge = self.how.judge
-        return trial_scores(self.how.store, self.run_id, None if judge is None else judge.judge_id)
+        return load_trial_scores(self.how.store, self.run_id, None if judge is None else judge.judge_id)
 
-    async def _ask(self, left: Sequence[Asking]) -> None:
-        how, held = self.how, self.asked
-        system = await self.factory.make(self.parameters)
+    async def _ask_system(self, requests: Sequence[SystemRequest]) -> None:
+        how, n_existing = self.how, self.asked
+        system = await self.factory.make_system(self.parameters)
         try:
             if not self.run_id:
                 config = {**system.config, "study": how.study, "parameters": dict(self.parameters)}
                 run = Run("", self.name, system=self.factory.name, config=config, planned=len(how.eval_set))
-                self.run_id = how.store.collecting.begin(run, how.eval_set).run_id
-                how.store.studies.put(how.study, Trial(self.name, dict(self.parameters), run_id=self.run_id))
-            done = await collect(
+                self.run_id = how.store.collecting.begin_run(run, how.eval_set).run_id
+                how.store.studies.save_trial(how.study, Trial(self.name, dict(self.parameters), run_id=self.run_id))
+            collected = await collect_responses(
                 system,
-                left,
+                requests,
                 RunToFill(how.store, self.run_id),
                 Pace.of(how.concurrency, how.timeout),
-                progress=lambda now: self._moved(held + now.done, "asking"),
+                progress=lambda current: self._report_progress(n_existing + current.done, "asking"),
             )
-            self.made += done.asked
-            self.asked = held + done.asked
+            self.made += collected.asked
+            self.asked = n_existing + collected.asked
         finally:
             await system.close()
             if self.run_id:
-                how.store.collecting.mark(self.run_id, "interrupted")
+                how.store.collecting.mark_state(self.run_id, "interrupted")
 
-    async def _judge(self) -> None:
+    async def _judge_responses(self) -> None:
         how = self.how
-        todo = plan(how.store, self.run_id, how.metrics, how.judge, Selection(controls=0))  # shipped ones alone
+        todo = build_plan(how.store, self.run_id, how.metrics, how.judge, Selection(controls=0))  # shipped ones alone
         if not todo.pending:
             return
-        outcome = await execute(
-            todo, how.store, calling=how.calling, progress=lambda _: self._moved(self.asked, "judging")
+        outcome = await execute_plan(
+            todo, how.store, calling=how.calling, progress=lambda _: self._report_progress(self.asked, "judging")
         )
         if outcome.calling is not None:
             self.judged += outcome.calling.calls
@@ -300,20 +308,20 @@ class SystemTrial:
         if outcome.stopped:
             raise BudgetSpent(outcome.stopped)
 
-    def _moved(self, asked: int, what: str) -> None:
-        self.asked = asked
+    def _report_progress(self, n_asked: int, activity: str) -> None:
+        self.asked = n_asked
         if self.how.moved is not None:
-            self.how.moved(f"{what} {self.name}")
+            self.how.moved(f"{activity} {self.name}")
 
 
-def _function(target: Any, role: str) -> Callable[..., Any]:
-    found = load(target) if isinstance(target, str) and is_named(target) else target
-    if not callable(found):
+def _load_function(target: Any, role: str) -> Callable[..., Any]:
+    function = load_object(target) if isinstance(target, str) and is_object_path(target) else target
+    if not callable(function):
         raise UsageError(f"sweep: {role} must be a function or module:name, got {target!r}.")
-    return found  # type: ignore[no-any-return]     # a user's function
+    return function  # type: ignore[no-any-return]     # a user's function
 
 
-def _check(function: Callable[..., Any], role: str, names: Collection[str], *, first: bool) -> None:
+def _check_signature(function: Callable[..., Any], role: str, names: Collection[str], *, first: bool) -> None:
     """UsageError where a function does not take these as keywords, or needs others."""
     try:
         taken = list(inspect.signature(function).parameters.values())
@@ -321,24 +329,28 @@ def _check(function: Callable[..., Any], role: str, names: Collection[str], *, f
         return
     if first and taken and taken[0].kind in (taken[0].POSITIONAL_ONLY, taken[0].POSITIONAL_OR_KEYWORD):
         taken = taken[1:]
-    named = {one.name for one in taken if one.kind in (one.POSITIONAL_OR_KEYWORD, one.KEYWORD_ONLY)}
+    keyword_names = {item.name for item in taken if item.kind in (item.POSITIONAL_OR_KEYWORD, item.KEYWORD_ONLY)}
     name = getattr(function, "__name__", role)
-    strange = [] if any(one.kind is one.VAR_KEYWORD for one in taken) else [one for one in names if one not in named]
-    if strange:
-        takes = ", ".join(sorted(named)) or "none"
-        raise UsageError(f"sweep: {role} {name} does not take {', '.join(strange)} (it takes: {takes}).")
+    unknown = (
+        []
+        if any(item.kind is item.VAR_KEYWORD for item in taken)
+        else [item for item in names if item not in keyword_names]
+    )
+    if unknown:
+        takes = ", ".join(sorted(keyword_names)) or "none"
+        raise UsageError(f"sweep: {role} {name} does not take {', '.join(unknown)} (it takes: {takes}).")
     needed = [
-        one.name
-        for one in taken
-        if one.default is one.empty
-        and one.kind in (one.POSITIONAL_OR_KEYWORD, one.KEYWORD_ONLY)
-        and one.name not in names
+        item.name
+        for item in taken
+        if item.default is item.empty
+        and item.kind in (item.POSITIONAL_OR_KEYWORD, item.KEYWORD_ONLY)
+        and item.name not in names
     ]
     if needed:
         raise UsageError(f"sweep: {role} {name} needs {', '.join(needed)}, which parameters does not have.")
 
 
-def _sources(function: Callable[..., Any]) -> list[tuple[str, bytes]]:
+def _collect_sources(function: Callable[..., Any]) -> list[tuple[str, bytes]]:
     """The file of a function's module, and of every module that it reaches in the same package or folder."""
     function = inspect.unwrap(function)
     function = function if hasattr(function, "__module__") else type(function)
@@ -351,7 +363,7 @@ def _sources(function: Callable[..., Any]) -> list[tuple[str, bytes]]:
             return [] if code is None else [(code.co_name, code.co_code + repr(code.co_names).encode())]
     path = Path(str(home.__file__)).resolve()
     root = path.parents[max(home.__name__.count(".") - 1, 0)] if home.__name__ != "__main__" else path.parent
-    todo, found = [home], {path: home}
+    todo, modules_by_path = [home], {path: home}
     while todo:
         for value in list(vars(todo.pop()).values()):
             name = value.__name__ if isinstance(value, ModuleType) else getattr(value, "__module__", None)
@@ -359,12 +371,20 @@ def _sources(function: Callable[..., Any]) -> list[tuple[str, bytes]]:
             file = getattr(module, "__file__", None)
             if module is None or not file:
                 continue
-            where = Path(file).resolve()
-            if where not in found and root in where.parents and "site-packages" not in where.relative_to(root).parts:
-                found[where] = module
+            module_path = Path(file).resolve()
+            if (
+                module_path not in modules_by_path
+                and root in module_path.parents
+                and "site-packages" not in module_path.relative_to(root).parts
+            ):
+                modules_by_path[module_path] = module
                 todo.append(module)
-    return [(str(where.relative_to(root)), where.read_bytes()) for where in sorted(found) if where.is_file()]
+    return [
+        (str(module_path.relative_to(root)), module_path.read_bytes())
+        for module_path in sorted(modules_by_path)
+        if module_path.is_file()
+    ]
 
 
-async def _awaited(found: Any) -> Any:
-    return await found if inspect.isawaitable(found) else found
+async def _await_if_needed(value: Any) -> Any:
+    return await value if inspect.isawaitable(value) else value

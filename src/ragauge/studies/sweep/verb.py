@@ -10,20 +10,20 @@ from typing import TYPE_CHECKING, Any
 from ragauge.core.errors import Interrupted, UsageError
 from ragauge.studies.options import SweepOptions
 from ragauge.studies.result import StudyResult
-from ragauge.verbs.coroutines import plain
-from ragauge.verbs.option_specs import keywords
-from ragauge.verbs.sources import store_url
+from ragauge.verbs.coroutines import make_sync
+from ragauge.verbs.option_specs import expand_options
+from ragauge.verbs.sources import resolve_store_url
 
 if TYPE_CHECKING:
     from ragauge.comparison.result import ComparisonResult
     from ragauge.core.example import EvalSet, Example
     from ragauge.store.store_access import Store
     from ragauge.studies.sweep.sweep_runner import SweepLog, SweepPlan
-    from ragauge.studies.sweep.systems import Asked, SystemFactory
+    from ragauge.studies.sweep.systems import SystemFactory, TrialOptions
 
-RECALLS = ("context_recall", "recall")
-PARTS = ("passage_use:part=start", "passage_use:part=middle", "passage_use:part=end")
-COSTS = ("context_tokens", "cost", "latency")  # scored in every sweep: they cost nothing
+RECALL_METRICS = ("context_recall", "recall")
+CONTEXT_PART_METRICS = ("passage_use:part=start", "passage_use:part=middle", "passage_use:part=end")
+COST_METRICS = ("context_tokens", "cost", "latency")  # scored in every sweep: they cost nothing
 
 
 class SweepResult(StudyResult):
@@ -35,8 +35,8 @@ class SweepResult(StudyResult):
             none but the base is recommended.
     """
 
-    def __init__(self, found: StudyResult, log: SweepLog, confirmed: ComparisonResult | None = None) -> None:
-        super().__init__(found.figures, found.url)
+    def __init__(self, study_result: StudyResult, log: SweepLog, confirmed: ComparisonResult | None = None) -> None:
+        super().__init__(study_result.figures, study_result.url)
         self.log, self.confirmed = log, confirmed
 
     def to_dict(self) -> dict[str, Any]:
@@ -45,78 +45,85 @@ class SweepResult(StudyResult):
         return {**super().to_dict(), "log": asdict(self.log), "confirmed": confirmed}
 
 
-async def run_sweep(wanted: SweepOptions) -> SweepResult:
+async def run_sweep(options: SweepOptions) -> SweepResult:
     """Carries out a sweep and reads what it left."""
-    from ragauge.evaluation.run.verb import set_of
+    from ragauge.evaluation.run.verb import load_set
     from ragauge.store.store_access import open_store
     from ragauge.studies.sweep.sweep_runner import conduct_sweep
     from ragauge.studies.sweep.systems import BudgetSpent, SystemFactory
     from ragauge.studies.verb import open_study
 
-    plan = _plan(wanted)
-    factory = SystemFactory(wanted.system, tuple(wanted.index), wanted.keep_open)
-    factory.check(tuple(plan.space.parameters))
-    with open_store(store_url(wanted.store)) as opened:
-        eval_set = set_of(wanted.set, opened)
-        asked_set, held_back = _split(wanted, eval_set, opened)
-        how = _how(wanted, plan, asked_set, opened)
+    plan = _build_plan(options)
+    factory = SystemFactory(options.system, tuple(options.index), options.keep_open)
+    factory.check_parameters(tuple(plan.space.parameters))
+    with open_store(resolve_store_url(options.store)) as opened_store:
+        eval_set = load_set(options.set, opened_store)
+        asked_set, held_back = _split_set(options, eval_set, opened_store)
+        how = _build_setup(options, plan, asked_set, opened_store)
         try:
             log = await conduct_sweep(
                 how,
                 factory,
                 plan,
-                fixed=_fixed(wanted, plan, factory, how),
-                fresh=wanted.fresh,
-                say=wanted.say,
-                progress=wanted.progress,
+                fixed=_build_fixed_settings(options, plan, factory, how),
+                fresh=options.fresh,
+                say=options.say,
+                progress=options.progress,
             )
         except BudgetSpent as end:
-            told = f"{end} The sweep is interrupted between looks: not enough data. The same call goes on."
-            raise Interrupted(told, resume="") from None
-    found = open_study(how.study, store=wanted.store, cost=wanted.cost)
-    taken = found.recommendation.trial
+            message = f"{end} The sweep is interrupted between looks: not enough data. The same call goes on."
+            raise Interrupted(message, resume="") from None
+    study_result = open_study(how.study, store=options.store, cost=options.cost)
+    recommended = study_result.recommendation.trial
     confirmed = None
-    if held_back is not None and taken is not None and taken != found.study.fixed["base_trial"]:
-        confirmed = await _confirmed(wanted, found, taken, held_back)
-        _keep_confirmation(wanted, found, taken, confirmed)
-        found = open_study(how.study, store=wanted.store, cost=wanted.cost)
+    if held_back is not None and recommended is not None and recommended != study_result.study.fixed["base_trial"]:
+        confirmed = await _confirm_recommended(options, study_result, recommended, held_back)
+        _save_confirmation(options, study_result, recommended, confirmed)
+        study_result = open_study(how.study, store=options.store, cost=options.cost)
     elif held_back is not None:
-        why = "no trial is recommended" if taken is None else "the base is what is recommended"
-        log.notes.append(f"nothing was confirmed on {held_back.name}: {why}")
-    return SweepResult(found, log, confirmed)
+        reason = "no trial is recommended" if recommended is None else "the base is what is recommended"
+        log.notes.append(f"nothing was confirmed on {held_back.name}: {reason}")
+    return SweepResult(study_result, log, confirmed)
 
 
-def planned(wanted: SweepOptions) -> dict[str, Any]:
+def preview_sweep(options: SweepOptions) -> dict[str, Any]:
     """What a sweep would do, as JSON types; nothing is asked.
 
     Of a staged design the configurations are those of its first stage, and all counts the most that there may be.
     """
-    from ragauge.core.identity import canonical
-    from ragauge.core.search_space import called
-    from ragauge.evaluation.run.verb import set_of
-    from ragauge.metrics.catalogue import questions
+    from ragauge.core.identity import to_canonical_json
+    from ragauge.core.search_space import format_parameters
+    from ragauge.evaluation.run.verb import load_set
+    from ragauge.metrics.catalogue import list_questions
     from ragauge.store.store_access import open_store
     from ragauge.studies.sweep.race_runner import RaceCourse
     from ragauge.studies.sweep.systems import SystemFactory
 
-    plan = _plan(wanted)
-    factory = SystemFactory(wanted.system, tuple(wanted.index), wanted.keep_open)
-    factory.check(tuple(plan.space.parameters))
-    with open_store(store_url(wanted.store)) as opened:
-        eval_set, back = _split(wanted, set_of(wanted.set, opened), opened)
-        how = _how(wanted, plan, eval_set, opened)
-        there = opened.studies.read(how.study).trials if opened.studies.has(how.study) and not wanted.fresh else ()
-        held = {one.name: len(opened.collecting.held(one.run_id)) if one.run_id else 0 for one in there}
-    rows = plan.configurations()
+    plan = _build_plan(options)
+    factory = SystemFactory(options.system, tuple(options.index), options.keep_open)
+    factory.check_parameters(tuple(plan.space.parameters))
+    with open_store(resolve_store_url(options.store)) as opened_store:
+        eval_set, back = _split_set(options, load_set(options.set, opened_store), opened_store)
+        how = _build_setup(options, plan, eval_set, opened_store)
+        stored_trials = (
+            opened_store.studies.read(how.study).trials
+            if opened_store.studies.has_study(how.study) and not options.fresh
+            else ()
+        )
+        n_stored_by_trial = {
+            trial.name: len(opened_store.collecting.list_response_keys(trial.run_id)) if trial.run_id else 0
+            for trial in stored_trials
+        }
+    rows = plan.list_configurations()
     raced = plan.raced and plan.design != "one_factor"
     stops = RaceCourse.of(eval_set, race=raced).stops
-    indexes = {canonical([row[name] for name in wanted.index]) for row in rows} if wanted.index else ()
-    most, index_calls = len(rows), len(indexes)
+    indexes = {to_canonical_json([row[name] for name in options.index]) for row in rows} if options.index else ()
+    max_trials, index_calls = len(rows), len(indexes)
     if plan.design == "staged":  # the others depend on what is decided
         more = {name: len(values) - 1 for name, values in plan.space.parameters.items()}
-        most = 1 + sum(more.values())
-        index_calls = 1 + sum(more[name] for name in wanted.index) if wanted.index else 0
-    asked = 0 if how.judge is None else len(questions(how.metrics))
+        max_trials = 1 + sum(more.values())
+        index_calls = 1 + sum(more[name] for name in options.index) if options.index else 0
+    n_judge_questions = 0 if how.judge is None else len(list_questions(how.metrics))
     return {
         "study": how.study,
         "system": factory.name,
@@ -125,62 +132,66 @@ def planned(wanted: SweepOptions) -> dict[str, Any]:
         "metrics": [str(metric) for metric in how.metrics],
         "judge": None if how.judge is None else how.judge.judge_id,
         "base": dict(plan.space.base),
-        "trials": most,
+        "trials": max_trials,
         "examples": len(eval_set),
         "held_back": 0 if back is None else len(back),
-        "questions_at_most": most * len(eval_set),
-        "questions_stored": sum(held.get(called(row), 0) for row in rows),
-        "judge_questions_at_most": asked * most * len(eval_set),
+        "questions_at_most": max_trials * len(eval_set),
+        "questions_stored": sum(n_stored_by_trial.get(format_parameters(row), 0) for row in rows),
+        "judge_questions_at_most": n_judge_questions * max_trials * len(eval_set),
         "looks": list(stops),
         "index_calls": index_calls,
-        "configurations": [called(row) for row in rows],
+        "configurations": [format_parameters(row) for row in rows],
     }
 
 
-def _plan(wanted: SweepOptions) -> SweepPlan:
+def _build_plan(options: SweepOptions) -> SweepPlan:
     """The configurations, checked."""
     from ragauge.core.search_space import DESIGNS, SearchSpace
-    from ragauge.studies.objective import objective_of
+    from ragauge.studies.objective import parse_objective
     from ragauge.studies.sweep.sweep_runner import SweepPlan
 
     return SweepPlan(
-        SearchSpace(wanted.values, dict(wanted.base or {}), tuple(wanted.leave_out)),
-        objective_of(wanted.objective),
-        DESIGNS[DESIGNS.index(wanted.design)],
-        wanted.trials,
-        wanted.race,
-        wanted.margin,
-        wanted.seed,
+        SearchSpace(options.values, dict(options.base or {}), tuple(options.leave_out)),
+        parse_objective(options.objective),
+        DESIGNS[DESIGNS.index(options.design)],
+        options.trials,
+        options.race,
+        options.margin,
+        options.seed,
     )
 
 
-def _how(wanted: SweepOptions, plan: SweepPlan, eval_set: EvalSet, store: Store) -> Asked:
-    from ragauge.engine.judges import build_judge, given_judge
-    from ragauge.metrics.catalogue import questions, select
-    from ragauge.studies.sweep.systems import Asked
+def _build_setup(options: SweepOptions, plan: SweepPlan, eval_set: EvalSet, store: Store) -> TrialOptions:
+    from ragauge.engine.judges import build_judge, resolve_judge_spec
+    from ragauge.metrics.catalogue import list_questions, select_metrics
+    from ragauge.studies.sweep.systems import TrialOptions
     from ragauge.verbs.calls import ModelCallOptions
-    from ragauge.verbs.sources import named
+    from ragauge.verbs.sources import parse_names
 
     parts = getattr(plan.objective, "of", "") if plan.objective.name() == "composite" else ""
-    names = [str(plan.objective), *filter(None, parts.split("+")), *named(wanted.metrics)]
-    if wanted.preset == "chunk_size":  # for the knee of recall against 1 − precision
-        names += [name.replace("recall", "precision") for name in names if name.startswith(RECALLS)][:1]
-    if "verify_answer" in questions(select(names)):  # asked anyway: where in the context the passages used stand
-        names += PARTS
-    metrics = select([*dict.fromkeys([*names, *COSTS])])
-    spec = given_judge(wanted.judge, "", None)
-    asked = questions(metrics)
-    if asked and spec in ("none", ""):
+    names = [str(plan.objective), *filter(None, parts.split("+")), *parse_names(options.metrics)]
+    if options.preset == "chunk_size":  # for the knee of recall against 1 − precision
+        names += [name.replace("recall", "precision") for name in names if name.startswith(RECALL_METRICS)][:1]
+    if "verify_answer" in list_questions(
+        select_metrics(names)
+    ):  # asked anyway: where in the context the passages used stand
+        names += CONTEXT_PART_METRICS
+    metrics = select_metrics([*dict.fromkeys([*names, *COST_METRICS])])
+    spec = resolve_judge_spec(options.judge, "", None)
+    judge_questions = list_questions(metrics)
+    if judge_questions and spec in ("none", ""):
         raise UsageError(f"sweep: {plan.objective} or a metric beside it needs a judge. Use --judge local.")
-    judge = build_judge(spec) if asked else None
-    calling = ModelCallOptions(max_cost=wanted.max_cost).of(judge)
-    name = wanted.name or f"sweep-{eval_set.name}"
-    return Asked(store, name, eval_set, metrics, judge, calling, wanted.concurrency, wanted.timeout)
+    judge = build_judge(spec) if judge_questions else None
+    calling = ModelCallOptions(max_cost=options.max_cost).of(judge)
+    name = options.name or f"sweep-{eval_set.name}"
+    return TrialOptions(store, name, eval_set, metrics, judge, calling, options.concurrency, options.timeout)
 
 
-def _fixed(wanted: SweepOptions, plan: SweepPlan, factory: SystemFactory, how: Asked) -> dict[str, Any]:
+def _build_fixed_settings(
+    options: SweepOptions, plan: SweepPlan, factory: SystemFactory, how: TrialOptions
+) -> dict[str, Any]:
     """What all trials share: a study of other ones is another study."""
-    from ragauge.core.search_space import called
+    from ragauge.core.search_space import format_parameters
     from ragauge.studies.sweep.race_runner import RaceCourse
 
     raced = plan.raced and plan.design != "one_factor" and len(RaceCourse.of(how.eval_set).stops) > 1
@@ -188,47 +199,47 @@ def _fixed(wanted: SweepOptions, plan: SweepPlan, factory: SystemFactory, how: A
         "system": factory.name,
         "objective": str(plan.objective),
         "base": dict(plan.space.base),
-        "base_trial": called(plan.space.base),
+        "base_trial": format_parameters(plan.space.base),
         "judge": None if how.judge is None else how.judge.judge_id,
         "metrics": [str(metric) for metric in how.metrics],
         "raced": raced,
         "design": plan.design,
         "margin": plan.margin,
-        "noise": wanted.noise,
-        "code": factory.code,
+        "noise": options.noise,
+        "code": factory.code_hash,
     }
 
 
-def _split(wanted: SweepOptions, eval_set: EvalSet, store: Store) -> tuple[EvalSet, EvalSet | None]:
+def _split_set(options: SweepOptions, eval_set: EvalSet, store: Store) -> tuple[EvalSet, EvalSet | None]:
     """The questions of the sweep, and those to confirm on: another set, or a share held back, clusters whole."""
-    from ragauge.evaluation.run.verb import set_of
+    from ragauge.evaluation.run.verb import load_set
 
-    share = _share(wanted.confirm)
-    if wanted.confirm is None or share is None:
-        return eval_set, None if wanted.confirm is None else set_of(wanted.confirm, store)
+    share = _parse_share(options.confirm)
+    if options.confirm is None or share is None:
+        return eval_set, None if options.confirm is None else load_set(options.confirm, store)
 
-    def drawn(group: str) -> bytes:
+    def hash_group(group: str) -> bytes:
         return hashlib.sha256(f"confirm {eval_set.name} {group}".encode("utf-8", "surrogatepass")).digest()
 
-    sizes = Counter(map(_group, eval_set))
-    wanted_back, count, taken = round(share * len(eval_set)), 0, set()
-    for group in sorted(sizes, key=drawn):  # a whole cluster where that comes closer to the share
+    sizes = Counter(map(_find_group, eval_set))
+    wanted_back, count, held_groups = round(share * len(eval_set)), 0, set()
+    for group in sorted(sizes, key=hash_group):  # a whole cluster where that comes closer to the share
         if count + sizes[group] / 2 <= wanted_back:
             count += sizes[group]
-            taken.add(group)
-    back = tuple(example for example in eval_set if _group(example) in taken)
-    rest = tuple(example for example in eval_set if _group(example) not in taken)
-    if min(len(back), len(rest)) < 2:
-        told = f"leaves {len(rest)} examples to choose by and {len(back)} to confirm on"
-        raise UsageError(f"sweep: confirm={wanted.confirm} {told}. Each needs two.")
-    return replace(eval_set, examples=rest), replace(eval_set, name=f"{eval_set.name}-held-back", examples=back)
+            held_groups.add(group)
+    back = tuple(example for example in eval_set if _find_group(example) in held_groups)
+    remaining = tuple(example for example in eval_set if _find_group(example) not in held_groups)
+    if min(len(back), len(remaining)) < 2:
+        problem = f"leaves {len(remaining)} examples to choose by and {len(back)} to confirm on"
+        raise UsageError(f"sweep: confirm={options.confirm} {problem}. Each needs two.")
+    return replace(eval_set, examples=remaining), replace(eval_set, name=f"{eval_set.name}-held-back", examples=back)
 
 
-def _group(example: Example) -> str:
+def _find_group(example: Example) -> str:
     return f"query {example.query_id}" if example.cluster is None else f"cluster {example.cluster}"
 
 
-def _share(confirm: Any) -> float | None:
+def _parse_share(confirm: Any) -> float | None:
     try:
         share = float(confirm[:-1]) / 100 if isinstance(confirm, str) and confirm.endswith("%") else float(confirm)
     except (TypeError, ValueError):
@@ -238,62 +249,66 @@ def _share(confirm: Any) -> float | None:
     return share
 
 
-async def _confirmed(wanted: SweepOptions, found: StudyResult, taken: str, held_back: EvalSet) -> ComparisonResult:
+async def _confirm_recommended(
+    options: SweepOptions, study_result: StudyResult, recommended: str, held_back: EvalSet
+) -> ComparisonResult:
     """The recommended trial and the base, asked what had no part in the choice: two ordinary runs, compared."""
     from ragauge.comparison.verb import compare_async
-    from ragauge.evaluation.evaluate.verb import evaluated
+    from ragauge.evaluation.evaluate.verb import evaluate_source
     from ragauge.evaluation.run.verb import run_system
     from ragauge.studies.sweep.systems import SystemFactory
     from ragauge.verbs.evaluate_options import EvaluateOptions, RunOptions
 
-    factory = SystemFactory(wanted.system, tuple(wanted.index), wanted.keep_open)
-    parameters = {trial.name: trial.parameters for trial in found.study.trials}
-    base = str(found.study.fixed["base_trial"])
+    factory = SystemFactory(options.system, tuple(options.index), options.keep_open)
+    parameters = {trial.name: trial.parameters for trial in study_result.study.trials}
+    base = str(study_result.study.fixed["base_trial"])
     runs = {}
-    for trial in dict.fromkeys((base, taken)):
+    for trial in dict.fromkeys((base, recommended)):
         run = await run_system(
             RunOptions(
-                await factory.make(parameters[trial]),
+                await factory.make_system(parameters[trial]),
                 held_back,
-                name=f"{found.study.name}-confirm-{trial}",
-                concurrency=wanted.concurrency,
-                timeout=wanted.timeout,
-                store=wanted.store,
+                name=f"{study_result.study.name}-confirm-{trial}",
+                concurrency=options.concurrency,
+                timeout=options.timeout,
+                store=options.store,
             )
         )
-        card = await evaluated(
+        card = await evaluate_source(
             EvaluateOptions(
                 run,
-                metrics=tuple(found.study.fixed["metrics"]),
-                judge=wanted.judge,
-                max_cost=wanted.max_cost,
-                store=wanted.store,
+                metrics=tuple(study_result.study.fixed["metrics"]),
+                judge=options.judge,
+                max_cost=options.max_cost,
+                store=options.store,
             )
         )
         runs[trial] = card.run.run_id
-    return await compare_async(runs[base], runs[taken], store=wanted.store)
+    return await compare_async(runs[base], runs[recommended], store=options.store)
 
 
-def _keep_confirmation(wanted: SweepOptions, found: StudyResult, taken: str, confirmed: ComparisonResult) -> None:
+def _save_confirmation(
+    options: SweepOptions, study_result: StudyResult, recommended: str, confirmed: ComparisonResult
+) -> None:
     """Keeps with the trial what was confirmed of it, so that every later look at the study shows it."""
     from ragauge.core.study import Measurement
     from ragauge.store.store_access import open_store
-    from ragauge.studies.sweep.compute import CONFIRMED
+    from ragauge.studies.sweep.compute import CONFIRMED_MEASUREMENT
 
-    change = confirmed.metrics.get(str(found.study.fixed["objective"]))
+    change = confirmed.metrics.get(str(study_result.study.fixed["objective"]))
     if change is None or change.difference.mean is None:
         return
-    ends = change.difference.widest
-    low, high = (None, None) if ends is None else (ends.low, ends.high)
-    kept = Measurement(CONFIRMED, change.difference.mean, "", low, high, change.difference.n)
-    trial = next(one for one in found.study.trials if one.name == taken)
-    others = tuple(one for one in trial.measurements if one.name != CONFIRMED)
-    with open_store(store_url(wanted.store)) as opened:
-        opened.studies.put(found.study.name, replace(trial, measurements=(*others, kept)))
+    bounds = change.difference.widest_interval
+    low, high = (None, None) if bounds is None else (bounds.low, bounds.high)
+    measurement = Measurement(CONFIRMED_MEASUREMENT, change.difference.mean, "", low, high, change.difference.n)
+    trial = next(entry for entry in study_result.study.trials if entry.name == recommended)
+    others = tuple(entry for entry in trial.measurements if entry.name != CONFIRMED_MEASUREMENT)
+    with open_store(resolve_store_url(options.store)) as opened_store:
+        opened_store.studies.save_trial(study_result.study.name, replace(trial, measurements=(*others, measurement)))
 
 
-@keywords(SweepOptions)
-async def sweep_async(wanted: SweepOptions) -> SweepResult:
+@expand_options(SweepOptions)
+async def sweep_async(options: SweepOptions) -> SweepResult:
     """Tries configurations of a system on one set of questions, stops asking those that surely lose, recommends one.
 
     The same call continues a sweep that was stopped, and wider parameters join it: nothing is asked twice. The trials
@@ -342,7 +357,7 @@ async def sweep_async(wanted: SweepOptions) -> SweepResult:
             study of this name with other fixed settings; no trial could be asked.
         Interrupted: max_cost is reached; the same call goes on.
     """
-    return await run_sweep(wanted)
+    return await run_sweep(options)
 
 
-sweep = plain(sweep_async)
+sweep = make_sync(sweep_async)

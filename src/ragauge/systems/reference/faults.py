@@ -18,10 +18,10 @@ from ragauge.core.errors import UsageError
 from ragauge.core.example import Example
 from ragauge.core.response import Citation, Passage, Response
 from ragauge.systems.reference.extractive import REFUSAL
-from ragauge.text.tokens import ENGLISH, count
+from ragauge.text.tokens import ENGLISH, count_tokens
 
 
-class Answering(Protocol):
+class FaultTarget(Protocol):
     """A system that a fault can be planted in; `ReferenceRag` is one."""
 
     def respond(self, example: Example) -> Response:
@@ -33,9 +33,9 @@ class Answering(Protocol):
         """The answer from a ranking that is handed in."""
 
 
-def chance(seed: int, *parts: str) -> float:
+def draw_share(seed: int, *labels: str) -> float:
     """A number in [0, 1) that depends on the seed and the words alone: the same on every machine and in any order."""
-    mixed = hashlib.sha256("\x1f".join((str(seed), *parts)).encode()).digest()
+    mixed = hashlib.sha256("\x1f".join((str(seed), *labels)).encode()).digest()
     return int.from_bytes(mixed[:8], "big") / 2**64
 
 
@@ -64,12 +64,12 @@ class Fault:
         if not 0 <= self.share <= 1:
             raise UsageError(f"{type(self).__name__}: share must lie between 0 and 1, got {self.share}.")
 
-    def strikes(self, example: Example) -> bool:
+    def is_struck(self, example: Example) -> bool:
         """Whether this question is to be spoilt."""
         inside = all(example.segments.get(column) in values for column, values in self.segments.items())
-        return inside and chance(self.seed, self.name, example.query_id) < self.share
+        return inside and draw_share(self.seed, self.name, example.query_id) < self.share
 
-    def spoil(self, example: Example, honest: Response, system: Answering, /) -> Response | None:
+    def inject_fault(self, example: Example, honest: Response, system: FaultTarget, /) -> Response | None:
         """The spoilt response; None where there is nothing to spoil, such as a number to change."""
         raise NotImplementedError
 
@@ -84,13 +84,13 @@ class FaultySystem:
         faults: tried in this order.
     """
 
-    def __init__(self, system: Answering, faults: Sequence[Fault] = ()) -> None:
+    def __init__(self, system: FaultTarget, faults: Sequence[Fault] = ()) -> None:
         self._system = system
         self._faults = tuple(faults)
         self._planted: dict[str, str] = {}
 
     @property
-    def planted(self) -> Mapping[str, str]:
+    def planted_faults(self) -> Mapping[str, str]:
         """query_id -> name of the fault, of the questions answered so far; one that was not spoilt is absent."""
         return MappingProxyType(self._planted)
 
@@ -98,10 +98,10 @@ class FaultySystem:
         """The system's answer, spoilt or not."""
         honest = self._system.respond(example)
         for fault in self._faults:
-            spoilt = fault.spoil(example, honest, self._system) if fault.strikes(example) else None
-            if spoilt is not None:
+            faulty = fault.inject_fault(example, honest, self._system) if fault.is_struck(example) else None
+            if faulty is not None:
                 self._planted[example.query_id] = fault.name
-                return spoilt
+                return faulty
         self._planted.pop(example.query_id, None)
         return honest
 
@@ -119,13 +119,13 @@ BOILERPLATE = (
     "Thank you for your question, our team is always happy to assist.",
     "Good planning is important for every successful project.",
 )
-FIGURES = re.compile(r"\d+")
+DIGIT_RUN = re.compile(r"\d+")
 # digits that are no part of a code, a decimal number, a version or a time of day
 QUANTITY = re.compile(r"(?<![\w.,:/-])(?:\d{1,3}(?:,\d{3})+|\d+)(?![\w]|[.,:/-]\d)")
 YEAR = re.compile(r"(?:19|20)\d\d")
 MONTH = re.compile(r" (?:January|February|March|April|May|June|July|August|September|October|November|December)\b")
 WORD_BEFORE = re.compile(r"(\w+) $")
-NUMBERED = frozenset({"version", "firmware", "client", "release", "severity"})  # what is named by a number
+NUMBERED_THINGS = frozenset({"version", "firmware", "client", "release", "severity"})  # what is named by a number
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,15 +138,15 @@ class InventNumber(Fault):
     name: ClassVar[str] = "invent_number"
     causes: ClassVar[tuple[str, ...]] = ("hallucinated",)
 
-    def spoil(self, example: Example, honest: Response, _system: Answering, /) -> Response | None:
+    def inject_fault(self, example: Example, honest: Response, _system: FaultTarget, /) -> Response | None:
         """The honest response with one sentence more, which cites nothing."""
-        if not answers(honest):
+        if not has_answer(honest):
             return None
-        sentence = INVENTIONS[int(chance(self.seed, "sentence", example.query_id) * len(INVENTIONS))]
-        known = _numbers_known(example, honest)
-        start = 120 + int(chance(self.seed, "number", example.query_id) * 800)
-        number = next(n for n in range(start, start + len(known) + 1) if n not in known)
-        return rewritten(honest, f"{honest.answer} {sentence.format(n=number)}", honest.citations)
+        sentence = INVENTIONS[int(draw_share(self.seed, "sentence", example.query_id) * len(INVENTIONS))]
+        existing = _collect_numbers(example, honest)
+        start = 120 + int(draw_share(self.seed, "number", example.query_id) * 800)
+        number = next(n for n in range(start, start + len(existing) + 1) if n not in existing)
+        return replace_answer(honest, f"{honest.answer} {sentence.format(n=number)}", honest.citations)
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,21 +159,25 @@ class ChangeNumber(Fault):
     name: ClassVar[str] = "change_number"
     causes: ClassVar[tuple[str, ...]] = ("contradicted", "hallucinated")
 
-    def spoil(self, example: Example, honest: Response, _system: Answering, /) -> Response | None:
+    def inject_fault(self, example: Example, honest: Response, _system: FaultTarget, /) -> Response | None:
         """The honest response with one number changed; citations stay on their words."""
         answer = honest.answer or ""
-        found = [] if not answers(honest) else _quantities(answer)
-        if not found:
+        quantities = [] if not has_answer(honest) else _find_quantities(answer)
+        if not quantities:
             return None
-        match = found[int(chance(self.seed, "which", example.query_id) * len(found))]
+        match = quantities[int(draw_share(self.seed, "which", example.query_id) * len(quantities))]
         true = int(match.group().replace(",", ""))
-        known = _numbers_known(example, honest)
+        existing = _collect_numbers(example, honest)
         step = max(1, true // 3)
-        false = next(n for n in range(true + step, true + step + len(known) + 1) if n not in known)
-        shown = f"{false:,}" if "," in match.group() else str(false)
-        shift = len(shown) - len(match.group())
-        moved = None if honest.citations is None else tuple(_moved(c, match.end(), shift) for c in honest.citations)
-        return rewritten(honest, answer[: match.start()] + shown + answer[match.end() :], moved)
+        false = next(n for n in range(true + step, true + step + len(existing) + 1) if n not in existing)
+        number_text = f"{false:,}" if "," in match.group() else str(false)
+        shift = len(number_text) - len(match.group())
+        moved = (
+            None
+            if honest.citations is None
+            else tuple(_shift_citation(c, match.end(), shift) for c in honest.citations)
+        )
+        return replace_answer(honest, answer[: match.start()] + number_text + answer[match.end() :], moved)
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,63 +197,63 @@ class IgnorePassages(Fault):
     name: ClassVar[str] = "ignore_passages"
     causes: ClassVar[tuple[str, ...]] = ("off_topic", "ignored", "hallucinated")
 
-    def spoil(self, example: Example, honest: Response, system: Answering, /) -> Response | None:
+    def inject_fault(self, example: Example, honest: Response, system: FaultTarget, /) -> Response | None:
         """The honest response with another answer."""
-        if not answers(honest):
+        if not has_answer(honest):
             return None
         borrowed = None
-        if chance(self.seed, "kind", example.query_id) < 0.5:
-            borrowed = self._borrowed(example, honest, system)
-        first = int(chance(self.seed, "boilerplate", example.query_id) * len(BOILERPLATE))
+        if draw_share(self.seed, "kind", example.query_id) < 0.5:
+            borrowed = self._find_donor_answer(example, honest, system)
+        first = int(draw_share(self.seed, "boilerplate", example.query_id) * len(BOILERPLATE))
         boilerplate = f"{BOILERPLATE[first]} {BOILERPLATE[(first + 1) % len(BOILERPLATE)]}"
-        return rewritten(honest, borrowed or boilerplate, ())
+        return replace_answer(honest, borrowed or boilerplate, ())
 
-    def _borrowed(self, example: Example, honest: Response, system: Answering) -> str | None:
+    def _find_donor_answer(self, example: Example, honest: Response, system: FaultTarget) -> str | None:
         """A donor's answer; each in turn from a drawn one on."""
         here = {passage.doc_id for passage in honest.passages or ()}
-        start = int(chance(self.seed, "donor", example.query_id) * len(self.donors))
+        start = int(draw_share(self.seed, "donor", example.query_id) * len(self.donors))
         for donor in (*self.donors[start:], *self.donors[:start]):
             theirs = system.respond(Example(example.query_id, donor))
-            if answers(theirs) and here.isdisjoint(passage.doc_id for passage in theirs.passages or ()):
+            if has_answer(theirs) and here.isdisjoint(passage.doc_id for passage in theirs.passages or ()):
                 return theirs.answer
         return None
 
 
-def answers(response: Response) -> bool:
+def has_answer(response: Response) -> bool:
     """Whether there is an answer, and no refusal."""
     return bool(response.answer) and response.answer != REFUSAL
 
 
-def _numbers_known(example: Example, honest: Response) -> set[int]:
+def _collect_numbers(example: Example, honest: Response) -> set[int]:
     """Every run of figures in the question and the passages, and every number written with separators."""
     texts = [example.query, honest.answer or "", *(passage.text or "" for passage in honest.passages or ())]
-    plain = [*texts, *(text.replace(",", "") for text in texts)]
-    return {int(figures) for text in plain for figures in FIGURES.findall(text)}
+    variants = [*texts, *(text.replace(",", "") for text in texts)]
+    return {int(figures) for text in variants for figures in DIGIT_RUN.findall(text)}
 
 
-def _quantities(answer: str) -> list[re.Match[str]]:
+def _find_quantities(answer: str) -> list[re.Match[str]]:
     """Numbers that say how many: no year, no day of a month, no part of a name such as Hub 3."""
-    return [match for match in QUANTITY.finditer(answer) if not _names_something(answer, match)]
+    return [match for match in QUANTITY.finditer(answer) if not _is_part_of_name(answer, match)]
 
 
-def _names_something(answer: str, match: re.Match[str]) -> bool:
+def _is_part_of_name(answer: str, match: re.Match[str]) -> bool:
     if YEAR.fullmatch(match.group()) or MONTH.match(answer, match.end()):
         return True
-    before = WORD_BEFORE.search(answer, 0, match.start())
-    if before is None:
+    preceding = WORD_BEFORE.search(answer, 0, match.start())
+    if preceding is None:
         return False
-    word = before.group(1)
-    return word in NUMBERED or (word[0].isupper() and word.lower() not in ENGLISH)
+    word = preceding.group(1)
+    return word in NUMBERED_THINGS or (word[0].isupper() and word.lower() not in ENGLISH)
 
 
-def _moved(citation: Citation, at: int, shift: int) -> Citation:
-    start = citation.start + (shift if citation.start >= at else 0)
-    return replace(citation, start=start, end=citation.end + (shift if citation.end >= at else 0))
+def _shift_citation(citation: Citation, position: int, shift: int) -> Citation:
+    start = citation.start + (shift if citation.start >= position else 0)
+    return replace(citation, start=start, end=citation.end + (shift if citation.end >= position else 0))
 
 
-def rewritten(honest: Response, answer: str, citations: tuple[Citation, ...] | None) -> Response:
+def replace_answer(honest: Response, answer: str, citations: tuple[Citation, ...] | None) -> Response:
     """The honest response with another answer."""
-    tokens = {**honest.tokens, "output": count(answer)} if honest.tokens else honest.tokens
+    tokens = {**honest.tokens, "output": count_tokens(answer)} if honest.tokens else honest.tokens
     return replace(honest, answer=answer, citations=citations, tokens=tokens)
 
 
@@ -264,14 +268,14 @@ class DropGold(Fault):
     name: ClassVar[str] = "drop_gold"
     causes: ClassVar[tuple[str, ...]] = ("retrieval_miss",)
 
-    def spoil(self, example: Example, honest: Response, system: Answering, /) -> Response | None:
+    def inject_fault(self, example: Example, honest: Response, system: FaultTarget, /) -> Response | None:
         """The answer from the ranking without the labelled documents."""
-        gold = labelled(example)
+        gold = list_gold_documents(example)
         ranking = honest.candidates or ()
-        left = [passage for passage in ranking if passage.doc_id not in gold]
-        if len(left) == len(ranking):
+        remaining = [passage for passage in ranking if passage.doc_id not in gold]
+        if len(remaining) == len(ranking):
             return None
-        return again(example, honest, left, system)
+        return answer_from_ranking(example, honest, remaining, system)
 
 
 @dataclass(frozen=True, slots=True)
@@ -285,17 +289,17 @@ class PushGoldLow(Fault):
     name: ClassVar[str] = "push_gold_low"
     causes: ClassVar[tuple[str, ...]] = ("ranked_low",)
 
-    def spoil(self, example: Example, honest: Response, system: Answering, /) -> Response | None:
+    def inject_fault(self, example: Example, honest: Response, system: FaultTarget, /) -> Response | None:
         """The answer from the ranking with the labelled documents behind the first k others."""
-        gold = labelled(example)
+        gold = list_gold_documents(example)
         ranking, k = honest.candidates or (), len(honest.passages or ())
         others = [passage for passage in ranking if passage.doc_id not in gold]
         pushed = [passage for passage in ranking if passage.doc_id in gold]
         if len(others) < k or not any(passage.doc_id in gold for passage in ranking[:k]):
             return None
         moved = [*others[:k], *pushed, *others[k:]]
-        scored = [replace(passage, score=place.score) for passage, place in zip(moved, ranking, strict=True)]
-        return again(example, honest, scored, system)
+        scored = [replace(passage, score=original.score) for passage, original in zip(moved, ranking, strict=True)]
+        return answer_from_ranking(example, honest, scored, system)
 
 
 @dataclass(frozen=True, slots=True)
@@ -305,16 +309,18 @@ class FindNothing(Fault):
     name: ClassVar[str] = "find_nothing"
     causes: ClassVar[tuple[str, ...]] = ("empty_retrieval",)
 
-    def spoil(self, example: Example, honest: Response, system: Answering, /) -> Response | None:
+    def inject_fault(self, example: Example, honest: Response, system: FaultTarget, /) -> Response | None:
         """The answer without passages."""
-        return again(example, honest, (), system) if honest.passages else None
+        return answer_from_ranking(example, honest, (), system) if honest.passages else None
 
 
-def labelled(example: Example) -> set[str]:
+def list_gold_documents(example: Example) -> set[str]:
     """Documents that are labelled as holding the answer."""
     return {doc_id for item in example.relevant or () if item.grade > 0 for doc_id in item.doc_ids}
 
 
-def again(example: Example, honest: Response, ranking: Sequence[Passage], system: Answering) -> Response:
+def answer_from_ranking(
+    example: Example, honest: Response, ranking: Sequence[Passage], system: FaultTarget
+) -> Response:
     """The answer from another ranking, found in the same time."""
     return system.respond_from(example, ranking, retrieval_ms=honest.latency_ms.get("retrieval", 0.0))

@@ -14,13 +14,13 @@ from functools import lru_cache
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
-from ragauge.core.document import Chunk, Document, chunk
+from ragauge.core.document import Chunk, Document, chunk_document
 from ragauge.core.errors import DataError, UnknownName, UsageError
 from ragauge.core.example import Example, Span
-from ragauge.core.identity import plain
+from ragauge.core.identity import to_json_value
 from ragauge.core.response import Passage, Response
 from ragauge.readers.corpus import read_corpus
-from ragauge.systems.base import EVERY, Question, System, Threads, known_settings
+from ragauge.systems.base import ALL_VARIANTS, Question, System, Threads, check_setting_names
 from ragauge.systems.reference.extractive import ExtractiveGenerator
 from ragauge.systems.reference.llm_generator import ModelConfig, ModelGenerator, OpenModel
 from ragauge.systems.reference.retrievers import (
@@ -31,9 +31,9 @@ from ragauge.systems.reference.retrievers import (
     RerankName,
     Retriever,
     TermWeights,
-    terms,
+    extract_terms,
 )
-from ragauge.text.tokens import count
+from ragauge.text.tokens import count_tokens
 
 if TYPE_CHECKING:
     from ragauge.systems.reference.retrievers import Embed
@@ -76,8 +76,8 @@ class ReferenceConfig:
             raise UnknownName("retriever", self.retriever, get_args(RetrieverName))
         if self.rerank not in get_args(RerankName):
             raise UnknownName("way to rerank", str(self.rerank), get_args(RerankName))
-        least = {"chunk_tokens": 1, "overlap": 0, "k": 1, "n_candidates": self.k, "max_sentences": 1, "budget": 0}
-        for name, low in least.items():
+        minimums = {"chunk_tokens": 1, "overlap": 0, "k": 1, "n_candidates": self.k, "max_sentences": 1, "budget": 0}
+        for name, low in minimums.items():
             if getattr(self, name) < low:
                 hint = " Set it to k or more." if name == "n_candidates" else ""
                 raise UsageError(f"ReferenceConfig: {name} must be at least {low}, got {getattr(self, name)}.{hint}")
@@ -99,52 +99,60 @@ class ReferenceRag:
         repeated = [doc_id for doc_id, times in Counter(d.doc_id for d in documents).items() if times > 1]
         if repeated:
             raise DataError(f"doc_id {repeated[0]!r} stands for more than one document.", hint="Give each its own id.")
-        chunks = [piece for document in documents for piece in chunk(document, config.chunk_tokens, config.overlap)]
+        chunks = [
+            document_chunk
+            for document in documents
+            for document_chunk in chunk_document(document, config.chunk_tokens, config.overlap)
+        ]
         if not chunks:
             raise DataError(f"{len(documents)} documents hold no text to index.", hint="Hand in documents with text.")
-        embed = _without_capitals(embed)
+        embed = _lower_capitals(embed)
         self.config = config
-        self._chunks = {piece.passage_id: piece for piece in chunks}
+        self._chunks = {document_chunk.passage_id: document_chunk for document_chunk in chunks}
         self._documents = {document.doc_id: document for document in documents}
-        self._retriever = _retriever(config.retriever, chunks, embed)
-        weights = TermWeights(terms(piece.text) for piece in chunks)
+        self._retriever = _build_retriever(config.retriever, chunks, embed)
+        weights = TermWeights(extract_terms(document_chunk.text) for document_chunk in chunks)
         self._reranker = Reranker(config.rerank, weights, embed)
         self._generator = ExtractiveGenerator(weights, embed, config.max_sentences, config.refuse_below)
-        self._count = lru_cache(maxsize=8_192)(count)
+        self._count = lru_cache(maxsize=8_192)(count_tokens)
 
     def retrieve(self, query: str, n: int | None = None) -> tuple[Passage, ...]:
         """The n best passages, best first; n_candidates of them by default."""
         hits = self._retriever.search(query, self.config.n_candidates if n is None else n)
-        return tuple(self._passage(self._chunks[hit.passage_id], hit.score) for hit in hits)
+        return tuple(self._build_passage(self._chunks[hit.passage_id], hit.score) for hit in hits)
 
-    def chosen(self, query: str, candidates: Sequence[Passage]) -> tuple[Passage, ...]:
+    def select_context(self, query: str, candidates: Sequence[Passage]) -> tuple[Passage, ...]:
         """What of a ranking the generator is to see: reranked where the settings say so, then the first k or tokens."""
-        ordered = self._reranker.order(query, candidates)
-        return self._filled(ordered) if self.config.budget else ordered[: self.config.k]
+        ordered = self._reranker.rank_candidates(query, candidates)
+        return self._fill_budget(ordered) if self.config.budget else ordered[: self.config.k]
 
-    def _filled(self, ordered: Sequence[Passage]) -> tuple[Passage, ...]:
+    def _fill_budget(self, ordered: Sequence[Passage]) -> tuple[Passage, ...]:
         """As many passages as the budget of tokens holds; the last one is cut between words."""
-        found: list[Passage] = []
-        left = self.config.budget
+        passages: list[Passage] = []
+        remaining = self.config.budget
         for passage in ordered:
             text = passage.text or ""
-            if (size := self._count(text)) > left:
-                ends = [word.end() for word in re.finditer(r"\S+", text)]
-                fits = bisect_right(ends, left, key=lambda end: count(text[:end]))
+            if (size := self._count(text)) > remaining:
+                word_ends = [word.end() for word in re.finditer(r"\S+", text)]
+                fits = bisect_right(word_ends, remaining, key=lambda end: count_tokens(text[:end]))
                 if fits:
-                    gone = len(text) - ends[fits - 1]  # the text ends as its span does, whatever stands before
-                    span = passage.span and replace(passage.span, end=max(passage.span.start, passage.span.end - gone))
-                    found.append(replace(passage, text=text[:-gone] if gone else text, span=span))
+                    n_removed = (
+                        len(text) - word_ends[fits - 1]
+                    )  # the text ends as its span does, whatever stands before
+                    span = passage.span and replace(
+                        passage.span, end=max(passage.span.start, passage.span.end - n_removed)
+                    )
+                    passages.append(replace(passage, text=text[:-n_removed] if n_removed else text, span=span))
                 break
-            found.append(passage)
-            left -= size
-        return tuple(found)
+            passages.append(passage)
+            remaining -= size
+        return tuple(passages)
 
     def respond(self, example: Example) -> Response:
         """The system's answer to an example, of which it sees the question alone."""
         started = perf_counter()
         candidates = self.retrieve(example.query)
-        return self.respond_from(example, candidates, retrieval_ms=_since(started))
+        return self.respond_from(example, candidates, retrieval_ms=_compute_elapsed_ms(started))
 
     def respond_from(
         self,
@@ -165,12 +173,12 @@ class ReferenceRag:
             every: the generator sees all of them, and there is no longer ranking to record.
         """
         started = perf_counter()
-        passages = tuple(candidates) if every else self.chosen(example.query, candidates)
-        rerank = {} if every or self.config.rerank == "none" else {"rerank": _since(started)}
+        passages = tuple(candidates) if every else self.select_context(example.query, candidates)
+        rerank = {} if every or self.config.rerank == "none" else {"rerank": _compute_elapsed_ms(started)}
         started = perf_counter()
         extract = self._generator.generate(example.query, passages, may_refuse=may_refuse)
-        generation_ms = _since(started)
-        seen = self._count(example.query) + sum(self._count(passage.text or "") for passage in passages)
+        generation_ms = _compute_elapsed_ms(started)
+        n_input_tokens = self._count(example.query) + sum(self._count(passage.text or "") for passage in passages)
         return Response(
             query_id=example.query_id,
             passages=passages,
@@ -183,45 +191,48 @@ class ReferenceRag:
                 "generation": generation_ms,
                 "total": retrieval_ms + sum(rerank.values()) + generation_ms,
             },
-            tokens={"input": seen, "output": self._count(extract.answer)},
+            tokens={"input": n_input_tokens, "output": self._count(extract.answer)},
         )
 
-    def _passage(self, piece: Chunk, score: float) -> Passage:
-        document = self._documents[piece.doc_id]
+    def _build_passage(self, document_chunk: Chunk, score: float) -> Passage:
+        document = self._documents[document_chunk.doc_id]
         return Passage(
-            passage_id=piece.passage_id,
-            doc_id=piece.doc_id,
-            text=piece.text,
+            passage_id=document_chunk.passage_id,
+            doc_id=document_chunk.doc_id,
+            text=document_chunk.text,
             score=score,
-            span=Span(piece.doc_id, piece.start, piece.end),
+            span=Span(document_chunk.doc_id, document_chunk.start, document_chunk.end),
             updated_at=document.updated_at,
             superseded_by=document.superseded_by,
         )
 
 
-def _retriever(name: RetrieverName, chunks: Sequence[Chunk], embed: Embed) -> Retriever:
-    ids, texts = [piece.passage_id for piece in chunks], [piece.text for piece in chunks]
+def _build_retriever(name: RetrieverName, chunks: Sequence[Chunk], embed: Embed) -> Retriever:
+    ids, texts = (
+        [document_chunk.passage_id for document_chunk in chunks],
+        [document_chunk.text for document_chunk in chunks],
+    )
     if name == "bm25":
         return Bm25(ids, texts)
     dense = Dense(ids, embed(texts), embed)
     return dense if name == "dense" else Hybrid([Bm25(ids, texts), dense])
 
 
-def _without_capitals(embed: Embed) -> Embed:
+def _lower_capitals(embed: Embed) -> Embed:
     """The same for texts all in capitals as for these in small letters: embedders know little of the former."""
     return lambda texts: embed([text.lower() if text.isupper() else text for text in texts])
 
 
-def _since(started: float) -> float:
+def _compute_elapsed_ms(started: float) -> float:
     """Milliseconds since a moment of the clock."""
     return (perf_counter() - started) * 1_000
 
 
 PREFIX = "reference:"
 GeneratorName = Literal["extractive", "model"]
-PIPELINE = tuple(field.name for field in fields(ReferenceConfig))
-MODEL = tuple(field.name for field in fields(ModelConfig))
-EXTRACTIVE = ("max_sentences", "refuse_below")  # settings that a model has no use for
+PIPELINE_SETTINGS = tuple(field.name for field in fields(ReferenceConfig))
+MODEL_SETTINGS = tuple(field.name for field in fields(ModelConfig))
+EXTRACTIVE_SETTINGS = ("max_sentences", "refuse_below")  # settings that a model has no use for
 
 
 class ReferenceSystem(System):
@@ -235,17 +246,17 @@ class ReferenceSystem(System):
     """
 
     def __init__(self, rag: ReferenceRag, name: str, generator: ModelGenerator | None = None) -> None:
-        super().__init__(name, _config(rag, generator), EVERY)
+        super().__init__(name, _build_config(rag, generator), ALL_VARIANTS)
         self._rag, self._generator, self._threads = rag, generator, Threads()
 
     async def respond(self, question: Question, passages: Sequence[Passage] | None = None) -> Response:
         """The response; from passages that are handed in, the generator answers or refuses as from its own."""
         if self._generator is not None:
-            return await self._generated(self._generator, question, passages)
+            return await self._generate_response(self._generator, question, passages)
         example = Example(question.query_id, question.query)
         if passages is None:
-            return await self._threads.call(lambda: self._rag.respond(example))
-        return await self._threads.call(lambda: self._rag.respond_from(example, passages, every=True))
+            return await self._threads.call_in_thread(lambda: self._rag.respond(example))
+        return await self._threads.call_in_thread(lambda: self._rag.respond_from(example, passages, every=True))
 
     async def close(self) -> None:
         """Ends its threads and closes the model's connections."""
@@ -253,39 +264,41 @@ class ReferenceSystem(System):
         if self._generator is not None:
             await self._generator.close()
 
-    async def _generated(
+    async def _generate_response(
         self, generator: ModelGenerator, question: Question, handed: Sequence[Passage] | None
     ) -> Response:
         """The model's answer; passages are those that stood in the prompt."""
-        candidates, seen = None, tuple(handed or ())
+        candidates, context = None, tuple(handed or ())
         spent = {"retrieval": 0.0}
         if handed is None:
-            candidates, seen, spent = await self._threads.call(lambda: self._retrieved(question.query))
-        found = await generator.generate(question.query, seen)
-        spent["generation"] = found.milliseconds
+            candidates, context, spent = await self._threads.call_in_thread(
+                lambda: self._retrieve_context(question.query)
+            )
+        generated = await generator.generate(question.query, context)
+        spent["generation"] = generated.milliseconds
         return Response(
             query_id=question.query_id,
             repeat=question.repeat,
-            passages=found.passages,
+            passages=generated.passages,
             candidates=candidates,
-            answer=found.answer,
-            citations=found.citations,
+            answer=generated.answer,
+            citations=generated.citations,
             latency_ms={**spent, "total": sum(spent.values())},
-            tokens=found.tokens,
-            cost=found.cost,
-            missing=found.missing,
+            tokens=generated.tokens,
+            cost=generated.cost,
+            missing=generated.missing,
         )
 
-    def _retrieved(self, query: str) -> tuple[tuple[Passage, ...], tuple[Passage, ...], dict[str, float]]:
+    def _retrieve_context(self, query: str) -> tuple[tuple[Passage, ...], tuple[Passage, ...], dict[str, float]]:
         """The longer ranking, its part for the generator, and the milliseconds of both steps."""
         began = perf_counter()
         candidates = self._rag.retrieve(query)
-        found = perf_counter()
-        seen = self._rag.chosen(query, candidates)
-        spent = {"retrieval": (found - began) * 1_000}
+        retrieved_at = perf_counter()
+        context = self._rag.select_context(query, candidates)
+        spent = {"retrieval": (retrieved_at - began) * 1_000}
         if self._rag.config.rerank != "none":
-            spent["rerank"] = (perf_counter() - found) * 1_000
-        return candidates, seen, spent
+            spent["rerank"] = (perf_counter() - retrieved_at) * 1_000
+        return candidates, context, spent
 
 
 def adapt(target: str, settings: Mapping[str, Any], embed: Embed, open_model: OpenModel) -> ReferenceSystem:
@@ -302,30 +315,34 @@ def adapt(target: str, settings: Mapping[str, Any], embed: Embed, open_model: Op
         UsageError: a setting that is not known, out of its range, or of the other generator.
         DataError: no document there, or one that cannot be read.
     """
-    known_settings(settings, [*PIPELINE, "generator", *MODEL], "the reference system")
+    check_setting_names(settings, [*PIPELINE_SETTINGS, "generator", *MODEL_SETTINGS], "the reference system")
     name = settings.get("generator", "extractive")
     if name not in get_args(GeneratorName):
         raise UnknownName("generator", str(name), get_args(GeneratorName))
-    strange = [setting for setting in settings if setting in (EXTRACTIVE if name == "model" else MODEL)]
-    if strange:
+    misplaced = [
+        setting for setting in settings if setting in (EXTRACTIVE_SETTINGS if name == "model" else MODEL_SETTINGS)
+    ]
+    if misplaced:
         other = "extractive" if name == "model" else "model"
-        raise UsageError(f"{target}: {', '.join(strange)} needs generator: {other}, got generator: {name}.")
+        raise UsageError(f"{target}: {', '.join(misplaced)} needs generator: {other}, got generator: {name}.")
     if name == "model" and "model" not in settings:
         raise UsageError(f"{target}: generator: model needs a model. Write model: provider:model[@base URL].")
     try:
-        config = ReferenceConfig(**{key: value for key, value in settings.items() if key in PIPELINE})
-        of_model = {key: value for key, value in settings.items() if key in MODEL}
-        asked = ModelConfig(**of_model) if name == "model" else None
+        config = ReferenceConfig(**{key: value for key, value in settings.items() if key in PIPELINE_SETTINGS})
+        of_model = {key: value for key, value in settings.items() if key in MODEL_SETTINGS}
+        model_config = ModelConfig(**of_model) if name == "model" else None
     except TypeError as error:
         raise UsageError(f"{target}: {error}. ragauge docs reference-rag lists its settings.") from None
     rag = ReferenceRag(config, read_corpus(target.removeprefix(PREFIX) or "."), embed)
-    return ReferenceSystem(rag, target, None if asked is None else ModelGenerator(asked, open_model(asked)))
+    return ReferenceSystem(
+        rag, target, None if model_config is None else ModelGenerator(model_config, open_model(model_config))
+    )
 
 
-def _config(rag: ReferenceRag, generator: ModelGenerator | None) -> dict[str, Any]:
+def _build_config(rag: ReferenceRag, generator: ModelGenerator | None) -> dict[str, Any]:
     """The settings for the record; without those that nothing reads."""
-    found: dict[str, Any] = dict(plain(rag.config))
+    settings: dict[str, Any] = dict(to_json_value(rag.config))
     if generator is None:
-        return found
-    used = {key: value for key, value in found.items() if key not in EXTRACTIVE}
-    return {**used, "generator": "model", **plain(generator.config)}
+        return settings
+    used = {key: value for key, value in settings.items() if key not in EXTRACTIVE_SETTINGS}
+    return {**used, "generator": "model", **to_json_value(generator.config)}

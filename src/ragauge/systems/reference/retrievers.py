@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 from ragauge.core.errors import UsageError
 from ragauge.core.response import Passage
-from ragauge.text.tokens import ENGLISH, stem, words
+from ragauge.text.tokens import ENGLISH, split_words, stem_word
 
 if TYPE_CHECKING:
     import numpy as np
@@ -45,7 +45,7 @@ class Retriever(Protocol):
         """The k best passages, best first; of equal scores, the smaller passage_id first."""
 
 
-def best(passage_ids: Sequence[str], scores: npt.NDArray[np.floating[Any]], k: int) -> list[RankedPassage]:
+def select_best(passage_ids: Sequence[str], scores: npt.NDArray[np.floating[Any]], k: int) -> list[RankedPassage]:
     """The k highest scores as hits: score descending, then passage_id ascending.
 
     Raises:
@@ -56,30 +56,30 @@ def best(passage_ids: Sequence[str], scores: npt.NDArray[np.floating[Any]], k: i
     if k < 1:
         raise UsageError(f"search: k must be at least 1, got {k}.")
     if k < len(scores):
-        least = np.partition(scores, len(scores) - k)[len(scores) - k]
-        chosen = np.flatnonzero(scores >= least)  # ties with the last one stay in until the ids decide
+        threshold = np.partition(scores, len(scores) - k)[len(scores) - k]
+        selected = np.flatnonzero(scores >= threshold)  # ties with the last one stay in until the ids decide
     else:
-        chosen = np.arange(len(scores))
-    order = sorted(chosen.tolist(), key=lambda n: (-float(scores[n]), passage_ids[n]))
+        selected = np.arange(len(scores))
+    order = sorted(selected.tolist(), key=lambda n: (-float(scores[n]), passage_ids[n]))
     return [RankedPassage(passage_ids[n], float(scores[n])) for n in order[:k]]
 
 
 # words that shape a question and say nothing about its subject
-ASKING = """
+ASKING_WORDS = """
     anybody anyone anything cannot does else get gets getting give go going got happen happens if kind let like make
     makes many much need needs nobody nothing one ones please possible say says somebody someone something sort still
     take takes tell thing things use used uses using via want wants way yes
 """
-IGNORED = ENGLISH.union(ASKING.split())
+STOP_TERMS = ENGLISH.union(ASKING_WORDS.split())
 
 
-def terms(text: str) -> list[str]:
+def extract_terms(text: str) -> list[str]:
     """The index terms of a text, in order, repeats kept: its words without stop words, stemmed.
 
-    >>> terms("How many of the computers were paired?")
+    >>> extract_terms("How many of the computers were paired?")
     ['computer', 'pair']
     """
-    return [stem(word) for word in words(text) if word not in IGNORED]
+    return [stem_word(word) for word in split_words(text) if word not in STOP_TERMS]
 
 
 class TermWeights:
@@ -89,12 +89,12 @@ class TermWeights:
     """
 
     def __init__(self, texts: Iterable[Iterable[str]]) -> None:
-        held: Counter[str] = Counter()
+        counts: Counter[str] = Counter()
         n = 0
         for text in texts:
-            held.update(set(text))
+            counts.update(set(text))
             n += 1
-        self._weights = {term: log(1 + (n - count + 0.5) / (count + 0.5)) for term, count in held.items()}
+        self._weights = {term: log(1 + (n - count + 0.5) / (count + 0.5)) for term, count in counts.items()}
         self._unseen = log(1 + (n + 0.5) / 0.5)
 
     def __getitem__(self, term: str) -> float:
@@ -116,7 +116,7 @@ class Bm25:
 
     def __init__(self, passage_ids: Sequence[str], texts: Sequence[str]) -> None:
         self._ids = tuple(passage_ids)
-        self._index = _index([terms(text) for text in texts])
+        self._index = _build_index([extract_terms(text) for text in texts])
 
     @property
     def bytes(self) -> int:
@@ -128,12 +128,12 @@ class Bm25:
         """The k best passages, best first; of equal scores, the smaller passage_id first."""
         import numpy as np
 
-        known = [] if self._index is None else self._index.get_tokens_ids(terms(query))
-        scores = self._index.get_scores_from_ids(known) if known else np.zeros(len(self._ids))
-        return [hit for hit in best(self._ids, scores, k) if hit.score > 0]
+        token_ids = [] if self._index is None else self._index.get_tokens_ids(extract_terms(query))
+        scores = self._index.get_scores_from_ids(token_ids) if token_ids else np.zeros(len(self._ids))
+        return [hit for hit in select_best(self._ids, scores, k) if hit.score > 0]
 
 
-def _index(texts: list[list[str]]) -> Any:
+def _build_index(texts: list[list[str]]) -> Any:
     """None where there is no term to search."""
     if not any(texts):
         return None
@@ -170,10 +170,10 @@ class Dense:
         if not vector.any() or not self._ids:
             return []
         scores = np.round((self._vectors @ vector).astype(np.float64), DECIMALS)
-        return best(self._ids, scores, k)
+        return select_best(self._ids, scores, k)
 
 
-K = 60
+RANK_OFFSET = 60
 
 
 class Hybrid:
@@ -199,14 +199,14 @@ class Hybrid:
         fused: dict[str, float] = {}
         for retriever in self._retrievers:
             for rank, hit in enumerate(retriever.search(query, max(k, self._depth)), start=1):
-                fused[hit.passage_id] = fused.get(hit.passage_id, 0.0) + 1 / (K + rank)
+                fused[hit.passage_id] = fused.get(hit.passage_id, 0.0) + 1 / (RANK_OFFSET + rank)
         order = sorted(fused.items(), key=lambda item: (-item[1], item[0]))
         return [RankedPassage(passage_id, score) for passage_id, score in order[:k]]
 
 
 RerankName = Literal["none", "overlap", "mmr"]
-LEXICAL, SIMILAR = 0.5, 0.5  # of an overlap score
-RELEVANT, NEW = 0.7, 0.3  # of a marginal relevance
+LEXICAL_WEIGHT, SIMILARITY_WEIGHT = 0.5, 0.5  # of an overlap score
+RELEVANCE_WEIGHT, NOVELTY_WEIGHT = 0.7, 0.3  # of a marginal relevance
 DECIMALS = 6  # what differs between processors lies beyond, so that they rank alike
 
 
@@ -233,7 +233,7 @@ class Reranker:
     def __init__(self, name: RerankName, weights: TermWeights, embed: Embed) -> None:
         self._name, self._weights, self._embed = name, weights, embed
 
-    def order(self, query: str, candidates: Sequence[Passage]) -> tuple[Passage, ...]:
+    def rank_candidates(self, query: str, candidates: Sequence[Passage]) -> tuple[Passage, ...]:
         """All candidates, the best first, each with its score here; of equal scores, the earlier. none: as they are."""
         if self._name == "none" or not candidates:
             return tuple(candidates)
@@ -241,38 +241,43 @@ class Reranker:
 
         texts = [passage.text or "" for passage in candidates]
         vectors = np.asarray(self._embed([query, *texts]), dtype=np.float64)
-        scores = self._scores(query, texts, vectors)
+        scores = self._compute_scores(query, texts, vectors)
         if self._name == "mmr":
-            chosen = _marginal(scores, vectors[1:])
+            ranked = _rank_by_marginal_relevance(scores, vectors[1:])
         else:
-            chosen = sorted(enumerate(scores), key=lambda one: (-one[1], one[0]))
-        return tuple(replace(candidates[n], score=score) for n, score in chosen)
+            ranked = sorted(enumerate(scores), key=lambda pair: (-pair[1], pair[0]))
+        return tuple(replace(candidates[n], score=score) for n, score in ranked)
 
-    def _scores(self, query: str, texts: Sequence[str], vectors: npt.NDArray[np.float64]) -> list[float]:
-        asked = {term: self._weights[term] for term in dict.fromkeys(terms(query))}
-        total = sum(asked.values())
+    def _compute_scores(self, query: str, texts: Sequence[str], vectors: npt.NDArray[np.float64]) -> list[float]:
+        query_weights = {term: self._weights[term] for term in dict.fromkeys(extract_terms(query))}
+        total = sum(query_weights.values())
         cosines = vectors[1:] @ vectors[0]
         return [
-            round(LEXICAL * _share(asked, text, total) + SIMILAR * float(cosine), DECIMALS)
+            round(
+                LEXICAL_WEIGHT * _compute_weight_share(query_weights, text, total) + SIMILARITY_WEIGHT * float(cosine),
+                DECIMALS,
+            )
             for text, cosine in zip(texts, cosines, strict=True)
         ]
 
 
-def _share(asked: dict[str, float], text: str, total: float) -> float:
+def _compute_weight_share(query_weights: dict[str, float], text: str, total: float) -> float:
     """The share of the question's weight that a text holds; 0 for a question without terms."""
-    held = set(terms(text))
-    return sum(weight for term, weight in asked.items() if term in held) / total if total else 0.0
+    text_terms = set(extract_terms(text))
+    return sum(weight for term, weight in query_weights.items() if term in text_terms) / total if total else 0.0
 
 
-def _marginal(scores: Sequence[float], vectors: npt.NDArray[np.float64]) -> list[tuple[int, float]]:
+def _rank_by_marginal_relevance(scores: Sequence[float], vectors: npt.NDArray[np.float64]) -> list[tuple[int, float]]:
     """Places and marginal relevances in the order in which they are taken."""
-    alike = vectors @ vectors.T
+    similarities = vectors @ vectors.T
     nearest: dict[int, float] = dict.fromkeys(range(len(scores)), 0.0)
     taken: list[tuple[int, float]] = []
     while nearest:
-        worth = {n: round(RELEVANT * scores[n] - NEW * near, DECIMALS) for n, near in nearest.items()}
+        worth = {
+            n: round(RELEVANCE_WEIGHT * scores[n] - NOVELTY_WEIGHT * near, DECIMALS) for n, near in nearest.items()
+        }
         best = max(worth, key=lambda n: (worth[n], -n))
         taken.append((best, worth[best]))
         del nearest[best]
-        nearest = {n: max(near, float(alike[n, best])) for n, near in nearest.items()}
+        nearest = {n: max(near, float(similarities[n, best])) for n, near in nearest.items()}
     return taken

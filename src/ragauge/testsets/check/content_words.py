@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 from ragauge.engine.retrievers import STOP_WORDS
-from ragauge.text.language import frequent, guess
-from ragauge.text.tokens import stem, words
+from ragauge.text.language import guess_language, list_frequent_words
+from ragauge.text.tokens import split_words, stem_word
 
 
-def common_words(text: str) -> frozenset[str]:
+def list_common_words(text: str) -> frozenset[str]:
     """Words that say little, in the language of a text: question words and the most frequent ones."""
-    language = guess(text)
-    return STOP_WORDS if language in ("en", "und") else frequent(language)
+    language = guess_language(text)
+    return STOP_WORDS if language in ("en", "und") else list_frequent_words(language)
 
 
-def content_stems(text: str) -> set[str]:
+def extract_content_stems(text: str) -> set[str]:
     """The stems of a text's other words.
 
-    >>> sorted(content_stems("How many of the computers were paired?"))
+    >>> sorted(extract_content_stems("How many of the computers were paired?"))
     ['computer', 'pair']
     """
-    common = common_words(text)
-    return {stem(word) for word in words(text) if word not in common}
+    common = list_common_words(text)
+    return {stem_word(word) for word in split_words(text) if word not in common}

@@ -6,23 +6,28 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
-from ragauge.core.document import Document, chunk
+from ragauge.core.document import Document, chunk_document
 from ragauge.core.example import Example, Relevant
 from ragauge.core.facts import ReferenceFacts
 from ragauge.engine.caller import CallCounts
 from ragauge.engine.retrievers import STOP_WORDS, Bm25
-from ragauge.testsets.check.copies import LabelCopies, gold_groups, labelled
+from ragauge.testsets.check.copies import LabelCopies, list_labeled_ids, select_gold_groups
 from ragauge.testsets.check.freshness import ExampleState, SetFreshness
-from ragauge.testsets.generate.question_writer import Judge, Session, asks_models, supports
-from ragauge.testsets.generate.source_samples import TOKENS
-from ragauge.testsets.lock import gold_ids
-from ragauge.text.sentences import split
-from ragauge.text.tokens import stem, words
+from ragauge.testsets.generate.question_writer import Judge, Session, ask_support, can_ask_models
+from ragauge.testsets.generate.source_samples import CHUNK_TOKENS
+from ragauge.testsets.lock import list_gold_ids
+from ragauge.text.sentences import split_sentences
+from ragauge.text.tokens import split_words, stem_word
 
-SEARCHED = 20  # best documents by BM25 that are looked at
-JUDGED = 3  # passages of an example that the judge sees, at most
-REFERENCE, WHOLE = 0.6, 0.75  # share of a reference's words, and of question and reference together, in a passage
-SHORT = 4  # words of a reference that stand in many passages: without a model one sentence has to hold them all
+MAX_SEARCHED_DOCUMENTS = 20  # best documents by BM25 that are looked at
+MAX_JUDGED_PASSAGES = 3  # passages of an example that the judge sees, at most
+MIN_REFERENCE_SHARE, MIN_TOTAL_SHARE = (
+    0.6,
+    0.75,
+)  # share of a reference's words, and of question and reference together, in a passage
+SHORT_REFERENCE_WORDS = (
+    4  # words of a reference that stand in many passages: without a model one sentence has to hold them all
+)
 
 
 @dataclass(frozen=True)
@@ -83,7 +88,7 @@ class LabelHoles:
 
 
 @dataclass(frozen=True)
-class SeenPassage:
+class CandidatePassage:
     """A passage that might state a reference: characters [start, end) of a document."""
 
     doc_id: str
@@ -92,7 +97,7 @@ class SeenPassage:
     text: str
 
 
-async def label_holes(
+async def find_label_holes(
     fresh: SetFreshness, texts: Mapping[str, str], judge: Judge, session: Session, copies: Sequence[LabelCopies] = ()
 ) -> LabelHoles:
     """Has a judge look at unlabelled passages that hold most of a reference's words.
@@ -111,36 +116,40 @@ async def label_holes(
         JudgeError: a model cannot be asked at all.
     """
     states = [
-        one
-        for one in fresh.examples
-        if one.line.example.answerable is not False and one.line.example.references and gold_ids(one.line)
+        item
+        for item in fresh.examples
+        if item.line.example.answerable is not False and item.line.example.references and list_gold_ids(item.line)
     ]
-    search = _Search(texts, strict=not asks_models(judge))
-    known = {one.query_id: one for one in copies}
-    seen = [
-        (one.line.example, passages)
-        for one in states
-        if (passages := search.passages(one, known.get(one.line.example.query_id)))
+    search = _PassageSearch(texts, strict=not can_ask_models(judge))
+    copies_by_id = {item.query_id: item for item in copies}
+    candidates = [
+        (item.line.example, passages)
+        for item in states
+        if (passages := search.passages(item, copies_by_id.get(item.line.example.query_id)))
     ]
-    todo = [partial(supports, judge, example, tuple(one.text for one in passages)) for example, passages in seen]
-    verdicts = await session.drive(judge, todo)
+    todo = [
+        partial(ask_support, judge, example, tuple(item.text for item in passages)) for example, passages in candidates
+    ]
+    verdicts = await session.drive_all(judge, todo)
     holes, undecided = [], 0
-    for n, (example, passages) in enumerate(seen):
+    for n, (example, passages) in enumerate(candidates):
         facts = verdicts.get(n)
-        said = [claim.supporting for claim in facts.claims] if isinstance(facts, ReferenceFacts) else [None]
-        undecided += None in said
-        whole = set.intersection(*(set(one or ()) for one in said)) if said else set()
-        if whole:
-            stating = tuple(_stating(example, passages[place - 1]) for place in sorted(whole))
-            copied = known.get(example.query_id)
-            groups = gold_groups(example) if copied is None else copied.relevant
-            ids = tuple(one.doc_id for one in stating)
-            offered = tuple(replace(one, doc_ids=(*one.doc_ids, *ids)) for one in groups)
+        supporting = [claim.supporting for claim in facts.claims] if isinstance(facts, ReferenceFacts) else [None]
+        undecided += None in supporting
+        complete = set.intersection(*(set(item or ()) for item in supporting)) if supporting else set()
+        if complete:
+            stating = tuple(_quote_passage(example, passages[number - 1]) for number in sorted(complete))
+            copied = copies_by_id.get(example.query_id)
+            groups = select_gold_groups(example) if copied is None else copied.relevant
+            ids = tuple(item.doc_id for item in stating)
+            offered = tuple(replace(item, doc_ids=(*item.doc_ids, *ids)) for item in groups)
             holes.append(LabelHole(example.query_id, example.query, stating, offered))
-    return LabelHoles(judge.judge_id, tuple(holes), len(states), len(seen), undecided, session.stopped, session.counts)
+    return LabelHoles(
+        judge.judge_id, tuple(holes), len(states), len(candidates), undecided, session.stopped, session.counts
+    )
 
 
-class _Search:
+class _PassageSearch:
     """Finds the passages of a corpus that hold most words of a reference.
 
     Args:
@@ -153,71 +162,84 @@ class _Search:
         self._texts, self._strict = texts, strict
         self._bm25 = Bm25(list(texts), list(texts.values()))
         self._terms: dict[str, frozenset[str]] = {}
-        self._pieces: dict[str, list[tuple[SeenPassage, frozenset[str]]]] = {}
+        self._pieces: dict[str, list[tuple[CandidatePassage, frozenset[str]]]] = {}
 
-    def passages(self, state: ExampleState, copies: LabelCopies | None = None) -> tuple[SeenPassage, ...]:
+    def passages(self, state: ExampleState, copies: LabelCopies | None = None) -> tuple[CandidatePassage, ...]:
         """The best passage of each unlabelled document that has one, the most words first."""
         example = state.line.example
-        known = labelled(state).union(one.doc_id for one in (copies.copies if copies else ()))
-        reference, asked = _terms(example.references[0]), _terms(example.query)
-        found = []
-        for hit in self._bm25.search(f"{example.query} {example.references[0]}", SEARCHED):
-            if hit.passage_id not in known and _enough(self._of(hit.passage_id), reference, asked):
-                pieces = (one for one in self._cut(hit.passage_id) if _enough(one[1], reference, asked))
-                best = max(pieces, key=lambda one: len(one[1] & (reference | asked)), default=None)
-                if best is not None and self._told(best[0].text, reference, asked):
-                    found.append((len(best[1] & reference), best[0]))
-        return tuple(one for _, one in sorted(found, key=lambda one: -one[0])[:JUDGED])
+        labeled_ids = list_labeled_ids(state).union(item.doc_id for item in (copies.copies if copies else ()))
+        reference, query_terms = _extract_terms(example.references[0]), _extract_terms(example.query)
+        ranked = []
+        for hit in self._bm25.search(f"{example.query} {example.references[0]}", MAX_SEARCHED_DOCUMENTS):
+            if hit.passage_id not in labeled_ids and _has_enough_terms(
+                self._read_terms(hit.passage_id), reference, query_terms
+            ):
+                pieces = (
+                    item
+                    for item in self._cut_passages(hit.passage_id)
+                    if _has_enough_terms(item[1], reference, query_terms)
+                )
+                best = max(pieces, key=lambda item: len(item[1] & (reference | query_terms)), default=None)
+                if best is not None and self._is_in_one_sentence(best[0].text, reference, query_terms):
+                    ranked.append((len(best[1] & reference), best[0]))
+        return tuple(item for _, item in sorted(ranked, key=lambda item: -item[0])[:MAX_JUDGED_PASSAGES])
 
-    def _told(self, text: str, reference: frozenset[str], asked: frozenset[str]) -> bool:
+    def _is_in_one_sentence(self, text: str, reference: frozenset[str], query_terms: frozenset[str]) -> bool:
         """Whether a passage holds the words of a short reference together."""
-        if not self._strict or len(reference) > SHORT:
+        if not self._strict or len(reference) > SHORT_REFERENCE_WORDS:
             return True
-        held = (_terms(one.text) for one in split(text))
-        return any(reference <= words and _enough(words, reference, asked) for words in held)
+        sentence_terms = (_extract_terms(sentence.text) for sentence in split_sentences(text))
+        return any(reference <= words and _has_enough_terms(words, reference, query_terms) for words in sentence_terms)
 
-    def _of(self, doc_id: str) -> frozenset[str]:
+    def _read_terms(self, doc_id: str) -> frozenset[str]:
         if doc_id not in self._terms:
-            self._terms[doc_id] = _terms(self._texts[doc_id])
+            self._terms[doc_id] = _extract_terms(self._texts[doc_id])
         return self._terms[doc_id]
 
-    def _cut(self, doc_id: str) -> Sequence[tuple[SeenPassage, frozenset[str]]]:
+    def _cut_passages(self, doc_id: str) -> Sequence[tuple[CandidatePassage, frozenset[str]]]:
         if doc_id not in self._pieces:
-            pieces = chunk(Document(doc_id, "", self._texts[doc_id]), TOKENS, overlap=2)
+            pieces = chunk_document(Document(doc_id, "", self._texts[doc_id]), CHUNK_TOKENS, overlap=2)
             self._pieces[doc_id] = [
-                (SeenPassage(doc_id, one.start, one.end, one.body), _terms(one.body)) for one in pieces
+                (
+                    CandidatePassage(doc_id, document_chunk.start, document_chunk.end, document_chunk.body),
+                    _extract_terms(document_chunk.body),
+                )
+                for document_chunk in pieces
             ]
         return self._pieces[doc_id]
 
 
-def _terms(text: str) -> frozenset[str]:
-    return frozenset(stem(word) for word in words(text) if word not in STOP_WORDS)
+def _extract_terms(text: str) -> frozenset[str]:
+    return frozenset(stem_word(word) for word in split_words(text) if word not in STOP_WORDS)
 
 
-def _enough(held: frozenset[str], reference: frozenset[str], asked: frozenset[str]) -> bool:
+def _has_enough_terms(text_terms: frozenset[str], reference: frozenset[str], query_terms: frozenset[str]) -> bool:
     """Whether a text holds so many of the words that it might state the reference."""
-    both = reference | asked
+    both = reference | query_terms
     return (
         bool(reference)
-        and len(held & reference) >= REFERENCE * len(reference)
-        and (len(held & both) >= WHOLE * len(both))
+        and len(text_terms & reference) >= MIN_REFERENCE_SHARE * len(reference)
+        and (len(text_terms & both) >= MIN_TOTAL_SHARE * len(both))
     )
 
 
-def _stating(example: Example, passage: SeenPassage) -> StatingPassage:
-    quoted = " … ".join(_sentences(example, passage.text))
+def _quote_passage(example: Example, passage: CandidatePassage) -> StatingPassage:
+    quoted = " … ".join(_select_sentences(example, passage.text))
     return StatingPassage(passage.doc_id, passage.start, passage.end, quoted)
 
 
-def _sentences(example: Example, text: str) -> Iterator[str]:
+def _select_sentences(example: Example, text: str) -> Iterator[str]:
     """For each sentence of the reference the sentence of a passage that shares most of its words, in their order.
 
     Of several the one that shares most with the question, then the shortest.
     """
-    there, asked = split(text), _terms(example.query)
-    terms = [_terms(one.text) for one in there]
+    sentences, query_terms = split_sentences(text), _extract_terms(example.query)
+    terms = [_extract_terms(sentence.text) for sentence in sentences]
     best = {
-        max(range(len(there)), key=lambda n: (len(terms[n] & wanted), len(terms[n] & asked), -len(terms[n])))
-        for wanted in [_terms(one.text) for one in split(example.references[0])]
+        max(
+            range(len(sentences)),
+            key=lambda n: (len(terms[n] & reference_terms), len(terms[n] & query_terms), -len(terms[n])),
+        )
+        for reference_terms in [_extract_terms(sentence.text) for sentence in split_sentences(example.references[0])]
     }
-    yield from (there[n].text for n in sorted(best))
+    yield from (sentences[n].text for n in sorted(best))

@@ -6,10 +6,10 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-from ragauge.core.jsonl_files import relevant_fields
-from ragauge.core.messages import plural
+from ragauge.core.jsonl_files import relevant_to_json
+from ragauge.core.messages import format_count
 from ragauge.rendering.sections import ReportColumn, ReportSection, ReportTable
-from ragauge.rendering.words import line, safe
+from ragauge.rendering.words import make_safe, to_line
 
 if TYPE_CHECKING:
     from ragauge.testsets.check.contracts import BrokenContract
@@ -17,31 +17,31 @@ if TYPE_CHECKING:
     from ragauge.testsets.check.freshness import SetFreshness
     from ragauge.testsets.check.missing_labels import LabelHole, LabelHoles
 
-MOST = 20  # rows of a table
-TEXT = 120  # characters of a question
-QUOTE = 240  # characters of a quotation
-OFFER = (
+MAX_ROWS = 20  # rows of a table
+MAX_QUERY_CHARS = 120  # characters of a question
+MAX_QUOTE_CHARS = 240  # characters of a quotation
+HOLES_NOTE = (
     "Where a document is right, add it to the labels as one that will do: label_holes in --json has each example's "
     "relevant as it would stand."
 )
-COPIES = (
+COPIES_NOTE = (
     "Where a copy will do as well, add it to the labels: label_copies in --json has each example's relevant as it "
     "would stand. Where not all words are alike, see what differs first."
 )
 
 
-def cut_sections(found: SetFreshness, fixed: str, commands: tuple[str, ...]) -> Iterator[ReportSection]:
+def build_cut_sections(freshness: SetFreshness, fixed: str, commands: tuple[str, ...]) -> Iterator[ReportSection]:
     """The examples whose evidence begins or ends inside a word; nothing where none does.
 
     Args:
-        found: the set held against its corpus.
+        freshness: the set held against its corpus.
         fixed: the mended set that was written; "" = none.
         commands: what to do.
     """
-    cut = [(one, stretch) for one in found.examples for stretch in one.cut]
+    cut = [(example, stretch) for example in freshness.examples for stretch in example.cut]
     if not cut:
         return
-    heads = (
+    headers = (
         ReportColumn("example", fold=True),
         ReportColumn("evidence", fold=True),
         ReportColumn("cut", fold=True),
@@ -49,130 +49,143 @@ def cut_sections(found: SetFreshness, fixed: str, commands: tuple[str, ...]) -> 
     )
     rows = tuple(
         (
-            line(one.line.example.query_id),
-            line(f"{stretch.was.doc_id} {stretch.was.start}–{stretch.was.end}"),
-            line("; ".join(f"“{part}” of “{word}”" for part, word in stretch.cut)),
-            line(one.line.example.query, TEXT),
+            to_line(example.line.example.query_id),
+            to_line(f"{stretch.was.doc_id} {stretch.was.start}–{stretch.was.end}"),
+            to_line("; ".join(f"“{cut_text}” of “{word}”" for cut_text, word in stretch.cut)),
+            to_line(example.line.example.query, MAX_QUERY_CHARS),
         )
-        for one, stretch in cut[:MOST]
+        for example, stretch in cut[:MAX_ROWS]
     )
-    examples = plural(len({one.line.example.query_id for one, _ in cut}), "example")
-    does = f"in {safe(fixed)} these words are whole" if fixed else "--fix makes these words whole"
+    examples = format_count(len({example.line.example.query_id for example, _ in cut}), "example")
+    does = f"in {make_safe(fixed)} these words are whole" if fixed else "--fix makes these words whole"
     lead = (f"Evidence that begins or ends inside a word, in {examples}: {does}.",)
     yield ReportSection(
-        "Cut words", lead=lead, table=ReportTable(heads, rows), notes=_more(len(cut)), commands=commands
+        "Cut words", lead=lead, table=ReportTable(headers, rows), notes=_note_remaining(len(cut)), commands=commands
     )
 
 
-def contract_sections(broken: Sequence[BrokenContract]) -> Iterator[ReportSection]:
+def build_contract_sections(broken: Sequence[BrokenContract]) -> Iterator[ReportSection]:
     """The examples that are not what their type of question promises; nothing where all are."""
     if not broken:
         return
-    heads = (
+    headers = (
         ReportColumn("example", fold=True),
         ReportColumn("type"),
         ReportColumn("what is wrong"),
         ReportColumn("question", room=1),
     )
-    rows = tuple((line(one.query_id), one.type, line(one.told), line(one.query, TEXT)) for one in broken[:MOST])
-    lead = (f"{plural(len(broken), 'example')} not what the type in meta.origin promises.",)
-    yield ReportSection("Types", lead=lead, table=ReportTable(heads, rows), notes=_more(len(broken)))
+    rows = tuple(
+        (to_line(contract.query_id), contract.type, to_line(contract.problem), to_line(contract.query, MAX_QUERY_CHARS))
+        for contract in broken[:MAX_ROWS]
+    )
+    lead = (f"{format_count(len(broken), 'example')} not what the type in meta.origin promises.",)
+    yield ReportSection("Types", lead=lead, table=ReportTable(headers, rows), notes=_note_remaining(len(broken)))
 
 
-def hole_sections(found: LabelHoles) -> Iterator[ReportSection]:
+def build_hole_sections(label_holes: LabelHoles) -> Iterator[ReportSection]:
     """How many were looked at, and each document that states a reference without a label, with its sentences."""
-    if not found.examples:
-        told = "No example has both a reference and gold documents, so there was nothing to look for."
-        yield ReportSection("Label holes", lead=(told,))
+    if not label_holes.examples:
+        message = "No example has both a reference and gold documents, so there was nothing to look for."
+        yield ReportSection("Label holes", lead=(message,))
         return
     lead = [
-        f"{found.judge} looked at {found.judged:,} of {plural(found.examples, 'example')} with a reference and gold "
-        f"documents, those of which an unlabelled passage holds most words: {len(found.holes):,} with a hole in "
+        f"{label_holes.judge} looked at {label_holes.judged:,} of {format_count(label_holes.examples, 'example')} "
+        "with a reference and gold "
+        f"documents, those of which an unlabelled passage holds most words: {len(label_holes.holes):,} with a hole in "
         "their labels."
     ]
-    if found.undecided:
-        lead.append(f"{found.undecided:,} without a verdict.")
-    if found.stopped:
-        lead.append(found.stopped)
-    heads = (
+    if label_holes.undecided:
+        lead.append(f"{label_holes.undecided:,} without a verdict.")
+    if label_holes.stopped:
+        lead.append(label_holes.stopped)
+    headers = (
         ReportColumn("example", fold=True),
         ReportColumn("document", fold=True),
         ReportColumn("it says"),
         ReportColumn("question", room=1),
     )
-    rows = tuple(row for one in found.holes[:MOST] for row in _hole_rows(one))
-    notes = (*_more(len(found.holes)), OFFER) if rows else ()
-    yield ReportSection("Label holes", lead=tuple(lead), table=ReportTable(heads, rows) if rows else None, notes=notes)
+    rows = tuple(row for hole in label_holes.holes[:MAX_ROWS] for row in _build_hole_rows(hole))
+    notes = (*_note_remaining(len(label_holes.holes)), HOLES_NOTE) if rows else ()
+    yield ReportSection(
+        "Label holes", lead=tuple(lead), table=ReportTable(headers, rows) if rows else None, notes=notes
+    )
 
 
-def _hole_rows(hole: LabelHole) -> Iterator[tuple[str, str, str, str]]:
+def _build_hole_rows(hole: LabelHole) -> Iterator[tuple[str, str, str, str]]:
     """A row for each document, the example named in the first."""
-    name, query = line(hole.query_id), line(hole.query, TEXT)
-    for one in hole.passages:
-        yield name, line(one.doc_id), line(one.quote, QUOTE), query
+    name, query = to_line(hole.query_id), to_line(hole.query, MAX_QUERY_CHARS)
+    for passage in hole.passages:
+        yield name, to_line(passage.doc_id), to_line(passage.quote, MAX_QUOTE_CHARS), query
         name = query = ""
 
 
-def copy_sections(found: Sequence[LabelCopies]) -> Iterator[ReportSection]:
+def build_copy_sections(label_copies: Sequence[LabelCopies]) -> Iterator[ReportSection]:
     """The copies of gold documents that have no label, and how many examples each concerns; nothing without one."""
-    counted = Counter(copy for one in found for copy in one.copies)
+    counted = Counter(copy for entry in label_copies for copy in entry.copies)
     if not counted:
         return
-    heads = (
+    headers = (
         ReportColumn("gold document", fold=True),
         ReportColumn("copy", fold=True),
         ReportColumn("words alike", "number"),
         ReportColumn("examples", "number"),
     )
-    rows = tuple((line(one.of), line(one.doc_id), f"{one.alike:.0%}", f"{n:,}") for one, n in counted.most_common(MOST))
+    rows = tuple(
+        (to_line(entry.of), to_line(entry.doc_id), f"{entry.alike:.0%}", f"{n:,}")
+        for entry, n in counted.most_common(MAX_ROWS)
+    )
     lead = (
-        f"{plural(len(found), 'example')} of which a copy of a gold document has no label: a system that finds the "
+        f"{format_count(len(label_copies), 'example')} of which a copy of a gold document has no label: a system "
+        "that finds the "
         "copy is counted as missing the document.",
     )
     yield ReportSection(
-        "Copies of gold documents", lead=lead, table=ReportTable(heads, rows), notes=(*_more(len(counted)), COPIES)
+        "Copies of gold documents",
+        lead=lead,
+        table=ReportTable(headers, rows),
+        notes=(*_note_remaining(len(counted)), COPIES_NOTE),
     )
 
 
-def copies_value(found: Sequence[LabelCopies]) -> list[dict[str, Any]]:
+def encode_copies(label_copies: Sequence[LabelCopies]) -> list[dict[str, Any]]:
     """The same as JSON types, each example with the labels that take its copies in."""
     return [
         {
-            "query_id": one.query_id,
-            "copies": [{"doc_id": copy.doc_id, "of": copy.of, "alike": copy.alike} for copy in one.copies],
-            "relevant": relevant_fields(one.relevant),
+            "query_id": example.query_id,
+            "copies": [{"doc_id": copy.doc_id, "of": copy.of, "alike": copy.alike} for copy in example.copies],
+            "relevant": relevant_to_json(example.relevant),
         }
-        for one in found
+        for example in label_copies
     ]
 
 
-def _more(n: int) -> tuple[str, ...]:
-    return (f"and {n - MOST:,} more: --json lists all.",) if n > MOST else ()
+def _note_remaining(n: int) -> tuple[str, ...]:
+    return (f"and {n - MAX_ROWS:,} more: --json lists all.",) if n > MAX_ROWS else ()
 
 
-def contracts_value(broken: Sequence[BrokenContract]) -> list[dict[str, Any]]:
+def encode_contracts(broken: Sequence[BrokenContract]) -> list[dict[str, Any]]:
     """The same as JSON types."""
-    return [{"query_id": one.query_id, "type": one.type, "reason": one.told} for one in broken]
+    return [{"query_id": contract.query_id, "type": contract.type, "reason": contract.problem} for contract in broken]
 
 
-def holes_value(found: LabelHoles) -> dict[str, Any]:
+def encode_holes(label_holes: LabelHoles) -> dict[str, Any]:
     """The same as JSON types, each example with the labels that take the documents in."""
     return {
-        "judge": found.judge,
-        "examples": found.examples,
-        "judged": found.judged,
-        "undecided": found.undecided,
-        "stopped": found.stopped,
+        "judge": label_holes.judge,
+        "examples": label_holes.examples,
+        "judged": label_holes.judged,
+        "undecided": label_holes.undecided,
+        "stopped": label_holes.stopped,
         "holes": [
             {
-                "query_id": one.query_id,
+                "query_id": hole.query_id,
                 "passages": [
                     {"doc_id": text.doc_id, "start": text.start, "end": text.end, "quote": text.quote}
-                    for text in one.passages
+                    for text in hole.passages
                 ],
-                "relevant": relevant_fields(one.relevant),
+                "relevant": relevant_to_json(hole.relevant),
             }
-            for one in found.holes
+            for hole in label_holes.holes
         ],
-        **({} if found.calling is None else found.calling.plain()),
+        **({} if label_holes.calling is None else label_holes.calling.to_json()),
     }

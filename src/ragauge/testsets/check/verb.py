@@ -8,11 +8,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ragauge.core.errors import DataError, UsageError
-from ragauge.core.messages import command, plural
+from ragauge.core.messages import format_command, format_count
 from ragauge.testsets.options import CheckSetOptions, FreezeSetOptions
-from ragauge.verbs.option_specs import keywords
+from ragauge.verbs.option_specs import expand_options
 from ragauge.verbs.result_base import PageResult
-from ragauge.verbs.sources import spoken, store_url
+from ragauge.verbs.sources import format_source, resolve_store_url
 
 if TYPE_CHECKING:
     from ragauge.rendering.sections import ReportSection
@@ -23,9 +23,9 @@ if TYPE_CHECKING:
     from ragauge.testsets.lock import SetLock
     from ragauge.testsets.set_file import SetFile
 
-STALE = 3  # exit code
-NAMED = 10  # examples in a refusal
-REASON = 300  # characters of why one cannot be frozen
+STALE_EXIT_CODE = 3  # exit code
+MAX_NAMED_EXAMPLES = 10  # examples in a refusal
+MAX_REASON_CHARS = 300  # characters of why one cannot be frozen
 
 
 class SetCheck(PageResult):
@@ -44,20 +44,20 @@ class SetCheck(PageResult):
 
     def __init__(
         self,
-        found: SetFreshness,
+        data: SetFreshness,
         contracts: tuple[BrokenContract, ...] = (),
         copies: tuple[LabelCopies, ...] = (),
         holes: LabelHoles | None = None,
         fixed: Path | None = None,
-        named: tuple[str, str] = ("SET", "CORPUS"),
+        command_names: tuple[str, str] = ("SET", "CORPUS"),
     ) -> None:
-        self.found, self.contracts, self.copies, self.holes = found, contracts, copies, holes
-        self.fixed, self.named = fixed, named
+        self.found, self.contracts, self.copies, self.holes = data, contracts, copies, holes
+        self.fixed, self.named = fixed, command_names
 
     @property
     def exit_code(self) -> int:
         """0; 3 where fewer than 90 % of the gold documents are alive."""
-        return 0 if self.found.passed else STALE
+        return 0 if self.found.passed else STALE_EXIT_CODE
 
     @property
     def counts(self) -> Mapping[str, int]:
@@ -66,33 +66,41 @@ class SetCheck(PageResult):
 
     @property
     def _value(self) -> dict[str, Any]:
-        from ragauge.testsets.check.tables import contracts_value, copies_value, holes_value
-        from ragauge.testsets.tables import freshness_value
+        from ragauge.testsets.check.tables import encode_contracts, encode_copies, encode_holes
+        from ragauge.testsets.tables import encode_freshness
 
         return {
-            **freshness_value(self.found),
-            "contracts": contracts_value(self.contracts),
-            "label_copies": copies_value(self.copies),
-            "label_holes": None if self.holes is None else holes_value(self.holes),
+            **encode_freshness(self.found),
+            "contracts": encode_contracts(self.contracts),
+            "label_copies": encode_copies(self.copies),
+            "label_holes": None if self.holes is None else encode_holes(self.holes),
         }
 
-    def _sections(self) -> Iterable[ReportSection]:
-        from ragauge.testsets.check.tables import contract_sections, copy_sections, cut_sections, hole_sections
-        from ragauge.testsets.tables import freshness_sections
+    def _build_sections(self) -> Iterable[ReportSection]:
+        from ragauge.testsets.check.tables import (
+            build_contract_sections,
+            build_copy_sections,
+            build_cut_sections,
+            build_hole_sections,
+        )
+        from ragauge.testsets.tables import build_freshness_sections
 
         (path, corpus), fixed = self.named, str(self.fixed or "")
-        fix = command("testset", "check", path, "--corpus", corpus, "--fix", "-o", "NEW.jsonl")
-        said = fixed or self.counts.keys() - {"intact", "no labels"}  # then the first sections end with what to do
-        yield from freshness_sections(self.found, fixed, path=path, corpus=corpus)
-        yield from cut_sections(self.found, fixed, () if said else (fix,))
-        yield from contract_sections(self.contracts)
-        yield from copy_sections(self.copies)
+        fix = format_command("testset", "check", path, "--corpus", corpus, "--fix", "-o", "NEW.jsonl")
+        has_advice = fixed or self.counts.keys() - {
+            "intact",
+            "no labels",
+        }  # then the first sections end with what to do
+        yield from build_freshness_sections(self.found, fixed, path=path, corpus=corpus)
+        yield from build_cut_sections(self.found, fixed, () if has_advice else (fix,))
+        yield from build_contract_sections(self.contracts)
+        yield from build_copy_sections(self.copies)
         if self.holes is not None:
-            yield from hole_sections(self.holes)
+            yield from build_hole_sections(self.holes)
 
 
-@keywords(CheckSetOptions)
-def check_set(wanted: CheckSetOptions) -> SetCheck:
+@expand_options(CheckSetOptions)
+def check_set(options: CheckSetOptions) -> SetCheck:
     """Whether the evidence of each example is still in the corpus: intact, moved, changed, gone, or unwinnable.
 
     A lock beside the set (SET.lock.json, by `freeze_set`) tells of documents and spans without a quote what they were.
@@ -119,56 +127,60 @@ def check_set(wanted: CheckSetOptions) -> SetCheck:
         DataError: a set, lock or corpus that cannot be read.
         JudgeError: the model cannot be asked at all.
     """
-    from ragauge.testsets.check.contracts import broken_contracts
-    from ragauge.testsets.check.copies import label_copies
-    from ragauge.testsets.check.freshness import freshness, mended
-    from ragauge.testsets.overwrite_rules import all_kept
-    from ragauge.testsets.set_file import read_set_file, set_lines
-    from ragauge.verbs.coroutines import finish
+    from ragauge.testsets.check.contracts import find_broken_contracts
+    from ragauge.testsets.check.copies import find_label_copies
+    from ragauge.testsets.check.freshness import check_freshness, fix_evidence
+    from ragauge.testsets.overwrite_rules import check_lines_kept
+    from ragauge.testsets.set_file import read_set_file, read_set_lines
+    from ragauge.verbs.coroutines import run_coroutine
     from ragauge.verbs.files import make_folder
 
-    output, before = _mended_there(wanted)
-    lines = (set_lines if output is None else read_set_file)(wanted.set, columns=wanted.columns)
-    texts = _texts(wanted.corpus, lines)
-    found = freshness(lines, texts, _lock_there(_lock_of(wanted.set)))
-    contracts = tuple(broken_contracts(lines, texts))
-    mended_set = mended(lines, found)
+    output, existing_lines = _prepare_output(options)
+    lines = (read_set_lines if output is None else read_set_file)(options.set, columns=options.columns)
+    texts = _load_texts(options.corpus, lines)
+    freshness_report = check_freshness(lines, texts, _load_lock(_find_lock_path(options.set)))
+    contracts = tuple(find_broken_contracts(lines, texts))
+    mended_set = fix_evidence(lines, freshness_report)
     if output is not None:
-        all_kept("check", output, before, mended_set.lines)
-    copies = label_copies(found, texts)
-    holes = None if wanted.judge in (None, "none") else finish(lambda: _holes(wanted, found, texts, copies))
+        check_lines_kept("check", output, existing_lines, mended_set.lines)
+    copies = find_label_copies(freshness_report, texts)
+    holes = (
+        None
+        if options.judge in (None, "none")
+        else run_coroutine(lambda: _find_holes(options, freshness_report, texts, copies))
+    )
     if output is not None:
         make_folder(output)
         mended_set.write(output)
-    named = spoken(wanted.set, "SET"), spoken(wanted.corpus, "CORPUS")
-    return SetCheck(found, contracts, copies, holes, output, named)
+    command_names = format_source(options.set, "SET"), format_source(options.corpus, "CORPUS")
+    return SetCheck(freshness_report, contracts, copies, holes, output, command_names)
 
 
-def _mended_there(wanted: CheckSetOptions) -> tuple[Path | None, SetFile | None]:
+def _prepare_output(options: CheckSetOptions) -> tuple[Path | None, SetFile | None]:
     """The file of the mended set, and the lines that stand in it; None where nothing is mended."""
-    from ragauge.testsets.overwrite_rules import lines_there
+    from ragauge.testsets.overwrite_rules import read_existing_lines
 
-    if wanted.fix is (wanted.output is None):
+    if options.fix is (options.output is None):
         raise UsageError("testset check: --fix needs -o NEW.jsonl, the mended set, and -o needs --fix.")
-    output = None if wanted.output is None else Path(wanted.output)
-    return output, None if output is None else lines_there("check", output)
+    output = None if options.output is None else Path(options.output)
+    return output, None if output is None else read_existing_lines("check", output)
 
 
-def _lock_of(source: Any) -> Path | None:
+def _find_lock_path(source: Any) -> Path | None:
     """Where the lock of a set stands; None of one that is in no file."""
-    from ragauge.testsets.lock import lock_path
+    from ragauge.testsets.lock import build_lock_path
 
-    return lock_path(Path(source)) if isinstance(source, str | Path) else None
+    return build_lock_path(Path(source)) if isinstance(source, str | Path) else None
 
 
-def _lock_there(path: Path | None) -> SetLock | None:
+def _load_lock(path: Path | None) -> SetLock | None:
     from ragauge.testsets.lock import read_lock
 
     return read_lock(path) if path is not None and path.exists() else None
 
 
-@keywords(FreezeSetOptions)
-def freeze_set(wanted: FreezeSetOptions) -> Path:
+@expand_options(FreezeSetOptions)
+def freeze_set(options: FreezeSetOptions) -> Path:
     """Writes SET.lock.json beside the set: hashes of its version, of the corpus and of all evidence.
 
     Rejected examples are passed by. Drafts whose evidence the corpus does not have are left out, with a warning.
@@ -187,73 +199,77 @@ def freeze_set(wanted: FreezeSetOptions) -> Path:
             document, or evidence that `check_set` finds gone: all of them, with the commands that get on.
     """
     from ragauge.readers.options import warn_user
-    from ragauge.testsets.check.freshness import freshness, gone_evidence
-    from ragauge.testsets.lock import corpus_hash, frozen, lost_evidence
-    from ragauge.testsets.set_file import set_lines
+    from ragauge.testsets.check.freshness import check_freshness, describe_gone_evidence
+    from ragauge.testsets.lock import build_lock, find_lost_evidence, hash_corpus
+    from ragauge.testsets.set_file import read_set_lines
 
-    path = _lock_of(wanted.set)
+    path = _find_lock_path(options.set)
     if path is None:
         raise UsageError("testset freeze: the lock stands beside the set, which is in no file. Write it to one first.")
-    lines = set_lines(wanted.set, columns=wanted.columns)
-    texts = _texts(wanted.corpus, lines)
-    before = None
+    lines = read_set_lines(options.set, columns=options.columns)
+    texts = _load_texts(options.corpus, lines)
+    previous_lock = None
     with suppress(DataError):  # a lock that cannot be read is made anew
-        before = _lock_there(path)
-    lost = gone_evidence(freshness(lines, texts, before)) | lost_evidence(lines, texts)
-    if stale := [name for name in lost if lines.by_id[name].curation.state != "draft"]:
-        told = [f"  {name}: {lost[name][:REASON]}{' …' * bool(lost[name][REASON:])}" for name in stale[:NAMED]]
-        if len(stale) > NAMED:
-            told.append(f"  and {len(stale) - NAMED:,} more")
-        lead = f"the evidence of {plural(len(stale), 'example')} is not in the corpus:"
-        raise DataError("\n".join([lead, *told, *_getting_on(wanted, stale)]), source=str(wanted.set))
-    if lost:
+        previous_lock = _load_lock(path)
+    missing = describe_gone_evidence(check_freshness(lines, texts, previous_lock)) | find_lost_evidence(lines, texts)
+    if stale := [name for name in missing if lines.by_id[name].curation.state != "draft"]:
+        reasons = [
+            f"  {name}: {missing[name][:MAX_REASON_CHARS]}{' …' * bool(missing[name][MAX_REASON_CHARS:])}"
+            for name in stale[:MAX_NAMED_EXAMPLES]
+        ]
+        if len(stale) > MAX_NAMED_EXAMPLES:
+            reasons.append(f"  and {len(stale) - MAX_NAMED_EXAMPLES:,} more")
+        lead = f"the evidence of {format_count(len(stale), 'example')} is not in the corpus:"
+        raise DataError("\n".join([lead, *reasons, *_build_fix_hints(options, stale)]), source=str(options.set))
+    if missing:
         warn_user(
-            f"{wanted.set}: {plural(len(lost), 'draft')} left out, since the corpus does not have their evidence: "
-            f"{', '.join(lost)}."
+            f"{options.set}: {format_count(len(missing), 'draft')} left out, since the corpus does not have their "
+            "evidence: "
+            f"{', '.join(missing)}."
         )
-    frozen(lines, texts, corpus_hash(texts), lost).write(path)
+    build_lock(lines, texts, hash_corpus(texts), missing).write(path)
     return path
 
 
-def _getting_on(wanted: FreezeSetOptions, stale: Sequence[str]) -> tuple[str, str]:
+def _build_fix_hints(options: FreezeSetOptions, stale: Sequence[str]) -> tuple[str, str]:
     """What to do about examples whose evidence the corpus does not have."""
-    ids = ",".join(stale) if len(stale) <= NAMED else "IDS"
-    corpus = spoken(wanted.corpus, "CORPUS")
-    fix = command("testset", "check", str(wanted.set), "--corpus", corpus, "--fix", "-o", "NEW.jsonl")
-    mark = command("testset", "mark", str(wanted.set), "--to", "rejected", "--by", "NAME", "--ids", ids)
+    ids = ",".join(stale) if len(stale) <= MAX_NAMED_EXAMPLES else "IDS"
+    corpus = format_source(options.corpus, "CORPUS")
+    fix = format_command("testset", "check", str(options.set), "--corpus", corpus, "--fix", "-o", "NEW.jsonl")
+    mark = format_command("testset", "mark", str(options.set), "--to", "rejected", "--by", "NAME", "--ids", ids)
     return f"Make drafts of them: {fix}", f"or leave them out: {mark}"
 
 
-async def _holes(
-    wanted: CheckSetOptions, found: SetFreshness, texts: Mapping[str, str], copies: Sequence[LabelCopies]
+async def _find_holes(
+    options: CheckSetOptions, freshness_report: SetFreshness, texts: Mapping[str, str], copies: Sequence[LabelCopies]
 ) -> LabelHoles:
     from contextlib import nullcontext
 
-    from ragauge.engine.judges import build_judge, given_judge
+    from ragauge.engine.judges import build_judge, resolve_judge_spec
     from ragauge.store.store_access import open_store
-    from ragauge.testsets.check.missing_labels import label_holes
-    from ragauge.testsets.generate.question_writer import Session, asks_models
+    from ragauge.testsets.check.missing_labels import find_label_holes
+    from ragauge.testsets.generate.question_writer import Session, can_ask_models
 
-    judge = build_judge(given_judge(wanted.judge, wanted.judge_name))
-    with open_store(store_url(wanted.store)) if asks_models(judge) else nullcontext() as store:
-        async with Session(store, wanted.of(judge), wanted.progress) as session:
-            return await label_holes(found, texts, judge, session, copies)
+    judge = build_judge(resolve_judge_spec(options.judge, options.judge_name))
+    with open_store(resolve_store_url(options.store)) if can_ask_models(judge) else nullcontext() as store:
+        async with Session(store, options.of(judge), options.progress) as session:
+            return await find_label_holes(freshness_report, texts, judge, session, copies)
 
 
-def _texts(corpus: Any, lines: SetFile) -> dict[str, str]:
+def _load_texts(corpus: Any, lines: SetFile) -> dict[str, str]:
     """doc_id -> text, every character of text files counted, as gold spans count them.
 
     Text files of a folder that are not UTF-8 are left out and named in a warning.
     """
-    from ragauge.readers.chroma import plain_texts
-    from ragauge.readers.corpus import named_as_labels
+    from ragauge.readers.chroma import read_texts
+    from ragauge.readers.corpus import match_label_names
     from ragauge.readers.options import warn_user
-    from ragauge.testsets.corpus_view import not_decoded
-    from ragauge.testsets.lock import gold_ids
+    from ragauge.testsets.corpus_view import describe_undecoded
+    from ragauge.testsets.lock import list_gold_ids
 
     undecoded: list[str] = []
-    texts = plain_texts(corpus, undecoded)
+    texts = read_texts(corpus, undecoded)
     if undecoded:
-        warn_user(f"{corpus}: {not_decoded(undecoded)}.")
-    names = named_as_labels(texts, (doc_id for line in lines.lines for doc_id in gold_ids(line)))
+        warn_user(f"{corpus}: {describe_undecoded(undecoded)}.")
+    names = match_label_names(texts, (doc_id for line in lines.lines for doc_id in list_gold_ids(line)))
     return {names.get(doc_id, doc_id): text for doc_id, text in texts.items()}

@@ -9,8 +9,8 @@ from typing import Any
 
 from ragauge.core.curation import META, STATES, State
 from ragauge.core.errors import UnknownName, UsageError
-from ragauge.core.jsonl_files import example_fields
-from ragauge.readers.aliases import plan_for
+from ragauge.core.jsonl_files import example_to_dict
+from ragauge.readers.aliases import plan_columns
 from ragauge.testsets.set_file import SetFile, SetLine
 
 
@@ -39,15 +39,15 @@ class ReviewMark:
         if self.state != "draft" and not self.by.strip():
             raise UsageError(f"mark: say who found the examples {self.state}: --by NAME.")
         if not self.at:
-            now = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
-            object.__setattr__(self, "at", now)
+            timestamp = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
+            object.__setattr__(self, "at", timestamp)
 
 
-def marked(found: SetFile, mark: ReviewMark, ids: Collection[str] | None) -> tuple[SetFile, int]:
+def mark_examples(set_file: SetFile, mark: ReviewMark, ids: Collection[str] | None) -> tuple[SetFile, int]:
     """The set with examples marked, and how many were; those that are in that state by that person stay as they are.
 
     Args:
-        found: the set.
+        set_file: the set.
         mark: as what.
         ids: query_ids; None = every example.
 
@@ -55,17 +55,22 @@ def marked(found: SetFile, mark: ReviewMark, ids: Collection[str] | None) -> tup
         UnknownName: an id that the set does not have.
     """
     for query_id in ids or ():
-        if query_id not in found.by_id:
-            raise UnknownName("query_id", query_id, found.by_id)
+        if query_id not in set_file.by_id:
+            raise UnknownName("query_id", query_id, set_file.by_id)
 
-    def change(line: SetLine) -> SetLine:
-        now = line.curation
-        if (ids is not None and line.example.query_id not in ids) or (now.state, now.by) == (mark.state, mark.by):
+    def mark_line(line: SetLine) -> SetLine:
+        curation = line.curation
+        if (ids is not None and line.example.query_id not in ids) or (curation.state, curation.by) == (
+            mark.state,
+            mark.by,
+        ):
             return line
-        return line.curated(replace(now, state=mark.state, by=mark.by, at=mark.at, note=mark.note or now.note))
+        return line.with_curation(
+            replace(curation, state=mark.state, by=mark.by, at=mark.at, note=mark.note or curation.note)
+        )
 
-    changed = found.map(change)
-    return changed, sum(a is not b for a, b in zip(found.lines, changed.lines, strict=True))
+    changed = set_file.map_lines(mark_line)
+    return changed, sum(a is not b for a, b in zip(set_file.lines, changed.lines, strict=True))
 
 
 @dataclass(frozen=True)
@@ -107,10 +112,10 @@ class SetDifference:
         return bool(self.added or self.removed or self.changed)
 
 
-def difference(old: SetFile, new: SetFile) -> SetDifference:
+def compare_set_files(old: SetFile, new: SetFile) -> SetDifference:
     """What was added, removed and changed, by field."""
     both = [line for line in new.lines if line.example.query_id in old.by_id]
-    changes = tuple(change for line in both for change in _changes(old, line))
+    changes = tuple(change for line in both for change in _list_field_changes(old, line))
     touched = {change.query_id for change in changes}
     return SetDifference(
         old.name,
@@ -124,25 +129,27 @@ def difference(old: SetFile, new: SetFile) -> SetDifference:
     )
 
 
-def _changes(old: SetFile, line: SetLine) -> Iterator[FieldChange]:
-    before = old.by_id[line.example.query_id]
-    if before.text and before.text == line.text:
+def _list_field_changes(old: SetFile, line: SetLine) -> Iterator[FieldChange]:
+    old_line = old.by_id[line.example.query_id]
+    if old_line.text and old_line.text == line.text:
         return
-    then, now = dict(before.fields), dict(line.fields)
-    metas = then.pop(META, None) or {}, now.pop(META, None) or {}
-    if not _named_alike(then, now):  # two forms, of which one may have no place for `meta`
-        then, now, metas = example_fields(before.example), example_fields(line.example), ({}, {})
-    if before.example == line.example:  # what stands in one of them alone has another name in the other
-        both = then.keys() & now.keys()
-        then, now = ({name: value for name, value in one.items() if name in both} for one in (then, now))
-    for prefix, a, b in (("", then, now), (f"{META}.", *metas)):
+    old_fields, new_fields = dict(old_line.fields), dict(line.fields)
+    metas = old_fields.pop(META, None) or {}, new_fields.pop(META, None) or {}
+    if not _has_same_columns(old_fields, new_fields):  # two forms, of which one may have no place for `meta`
+        old_fields, new_fields, metas = example_to_dict(old_line.example), example_to_dict(line.example), ({}, {})
+    if old_line.example == line.example:  # what stands in one of them alone has another name in the other
+        both = old_fields.keys() & new_fields.keys()
+        old_fields, new_fields = (
+            {name: value for name, value in fields.items() if name in both} for fields in (old_fields, new_fields)
+        )
+    for prefix, a, b in (("", old_fields, new_fields), (f"{META}.", *metas)):
         for name in dict.fromkeys([*a, *b]):
             if a.get(name) != b.get(name):
                 example = line.example
                 yield FieldChange(example.query_id, example.query, f"{prefix}{name}", a.get(name), b.get(name))
 
 
-def _named_alike(then: Iterable[str], now: Iterable[str]) -> bool:
+def _has_same_columns(old_names: Iterable[str], new_names: Iterable[str]) -> bool:
     """Whether two lines have the same columns for the fields that both hold."""
-    first, second = (plan_for(names, {}).columns for names in (then, now))
+    first, second = (plan_columns(names, {}).columns for names in (old_names, new_names))
     return all(first[field] == second[field] for field in first.keys() & second.keys())

@@ -67,15 +67,15 @@ class SetCounts:
     tags: Mapping[str, int]
 
     @classmethod
-    def of(cls, held: EvalSet) -> SetCounts:
+    def of(cls, eval_set: EvalSet) -> SetCounts:
         """The counts of a set."""
         segments: dict[str, Counter[str]] = {}
-        for example in held:
+        for example in eval_set:
             for column, value in example.segments.items():
                 segments.setdefault(column, Counter())[value] += 1
-        tags = Counter(tag for example in held for tag in sorted(example.tags))
+        tags = Counter(tag for example in eval_set for tag in sorted(example.tags))
         by_column = {column: dict(values.most_common()) for column, values in segments.items()}
-        return cls(held.labels, by_column, dict(tags.most_common()))
+        return cls(eval_set.labels, by_column, dict(tags.most_common()))
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 from ragauge.core.errors import UsageError
 from ragauge.testsets.options import ExportSetOptions, MarkSetOptions
-from ragauge.verbs.option_specs import keywords
-from ragauge.verbs.result_base import Found
-from ragauge.verbs.sources import named
+from ragauge.verbs.option_specs import expand_options
+from ragauge.verbs.result_base import ValueResult
+from ragauge.verbs.sources import parse_names
 
 if TYPE_CHECKING:
     from ragauge.rendering.sections import ReportSection
@@ -18,19 +18,19 @@ if TYPE_CHECKING:
     from ragauge.testsets.set_file import SetFile
 
 
-class SetDiff(Found):
+class SetDiff(ValueResult):
     """What differs between two versions of a set, in every form."""
 
     found: SetDifference
 
-    def _sections(self) -> Iterable[ReportSection]:
-        from ragauge.testsets.tables import difference_sections
+    def _build_sections(self) -> Iterable[ReportSection]:
+        from ragauge.testsets.tables import build_difference_sections
 
-        return difference_sections(self.found)
+        return build_difference_sections(self.found)
 
 
-@keywords(MarkSetOptions)
-def mark_set(wanted: MarkSetOptions) -> int:
+@expand_options(MarkSetOptions)
+def mark_set(options: MarkSetOptions) -> int:
     """Marks examples of a set as draft, reviewed, golden or rejected. Lines that this does not change keep their bytes.
 
     Options:
@@ -48,17 +48,17 @@ def mark_set(wanted: MarkSetOptions) -> int:
         UsageError: an unknown state, nobody who looked, or neither ids nor all.
         UnknownName: a query_id that the set does not have.
     """
-    from ragauge.store.exclusive import changing
-    from ragauge.testsets.curate.compute import ReviewMark, marked
+    from ragauge.store.exclusive import lock_for_change
+    from ragauge.testsets.curate.compute import ReviewMark, mark_examples
 
-    ids = named(wanted.ids)
-    if bool(ids) is wanted.all:
+    ids = parse_names(options.ids)
+    if bool(ids) is options.all:
         raise UsageError("testset mark: say which examples: --ids ID,ID or --all.")
-    mark = ReviewMark(wanted.to, wanted.by, wanted.note)
-    with changing(wanted.set):
-        changed, n = marked(_read(wanted.set), mark, None if wanted.all else ids)
+    mark = ReviewMark(options.to, options.by, options.note)
+    with lock_for_change(options.set):
+        changed, n = mark_examples(_read_set(options.set), mark, None if options.all else ids)
         if n:
-            changed.write(wanted.set)
+            changed.write(options.set)
     return n
 
 
@@ -75,17 +75,17 @@ def diff_sets(old: Any, new: Any) -> SetDiff:
     Raises:
         DataError: a set that cannot be read, with its line.
     """
-    from ragauge.testsets.curate.compute import difference
-    from ragauge.testsets.set_file import lines_of, set_lines
+    from ragauge.testsets.curate.compute import compare_set_files
+    from ragauge.testsets.set_file import read_set_lines, to_set_file
 
-    pair = (set_lines(old), set_lines(new))
-    if not all(one.before for one in pair):
-        pair = (lines_of(pair[0].eval_set), lines_of(pair[1].eval_set))
-    return SetDiff(difference(*pair))
+    pair = (read_set_lines(old), read_set_lines(new))
+    if not all(set_file.before for set_file in pair):
+        pair = (to_set_file(pair[0].eval_set), to_set_file(pair[1].eval_set))
+    return SetDiff(compare_set_files(*pair))
 
 
-@keywords(ExportSetOptions)
-def export_set(wanted: ExportSetOptions) -> int:
+@expand_options(ExportSetOptions)
+def export_set(options: ExportSetOptions) -> int:
     """Writes a set in the form of another tool: a BEIR folder, ragas' JSON lines or deepeval's JSON of goldens.
 
     What the form has no place for stands beside it under our names: `read_set` reads equal examples again.
@@ -103,18 +103,18 @@ def export_set(wanted: ExportSetOptions) -> int:
         UsageError: an unknown form, another ending, or a file or folder that is there and holds something.
         DataError: labels that BEIR has no place for, with the example.
     """
-    from ragauge.readers.chroma import plain_texts
+    from ragauge.readers.chroma import read_texts
     from ragauge.readers.source import read_set
-    from ragauge.testsets.set_writers import export
+    from ragauge.testsets.set_writers import export_examples
     from ragauge.verbs.files import make_folder
 
-    path = Path(wanted.output)
+    path = Path(options.output)
     make_folder(path)
-    texts = None if wanted.corpus is None else plain_texts(wanted.corpus)
-    return export(wanted.to, path, read_set(wanted.set).examples, texts)
+    texts = None if options.corpus is None else read_texts(options.corpus)
+    return export_examples(options.to, path, read_set(options.set).examples, texts)
 
 
-def _read(source: Any) -> SetFile:
+def _read_set(source: Any) -> SetFile:
     from ragauge.testsets.set_file import read_set_file
 
     return read_set_file(source)

@@ -12,13 +12,13 @@ from ragauge.core.curation import Anchor
 from ragauge.core.document import Document
 from ragauge.core.errors import DataError
 from ragauge.core.example import Span
-from ragauge.core.identity import digest, plain
-from ragauge.readers.chroma import plain_texts
+from ragauge.core.identity import hash_json, to_json_value
+from ragauge.readers.chroma import read_texts
 from ragauge.readers.corpus import read_corpus
 from ragauge.testsets.set_file import SetLine
 
 Stamp = tuple[int, int]  # when a file was written, in nanoseconds, and its size
-MOST = 3  # documents that an error names
+MAX_NAMED_DOCUMENTS = 3  # documents that an error names
 
 
 class CorpusSource:
@@ -38,84 +38,88 @@ class CorpusSource:
 
     def __init__(self, source: Any, ids: Literal["stem", "path"] = "stem") -> None:
         self._source, self._ids = source, ids
-        self._stamps = _stamps(source)  # before the texts: a change in between is then seen
+        self._stamps = _read_stamps(source)  # before the texts: a change in between is then seen
         self.undecoded: list[str] = []
         self.documents = read_corpus(source, self.undecoded, ids=ids)
-        self._hashes = _hashes(self.documents)
+        self._hashes = _hash_documents(self.documents)
 
-    def placed(self, lines: Iterable[SetLine]) -> tuple[SetLine, ...]:
+    def place_in_files(self, lines: Iterable[SetLine]) -> tuple[SetLine, ...]:
         """Lines with gold spans and anchors counted in files, front matter too, as all who read gold spans count.
 
         Args:
             lines: with spans counted in the texts of `documents`.
         """
-        whole = plain_texts(self._source, [])
-        files = {one.doc_id: one.doc_id for one in self.documents}
+        file_texts = read_texts(self._source, [])
+        files = {document.doc_id: document.doc_id for document in self.documents}
         if self._ids == "path":
-            files = {doc_id: doc_id if doc_id in whole else doc_id.rpartition(".")[0] for doc_id in files}
+            files = {doc_id: doc_id if doc_id in file_texts else doc_id.rpartition(".")[0] for doc_id in files}
         starts = {
-            one.doc_id: whole[files[one.doc_id]].find(one.text) for one in self.documents if files[one.doc_id] in whole
+            document.doc_id: file_texts[files[document.doc_id]].find(document.text)
+            for document in self.documents
+            if files[document.doc_id] in file_texts
         }
         moved = {doc_id: start for doc_id, start in starts.items() if start > 0}
-        return tuple(_moved(line, moved) for line in lines)
+        return tuple(_shift_line(line, moved) for line in lines)
 
-    def unchanged(self) -> None:
+    def check_unchanged(self) -> None:
         """Looks at the files again; those written anew with the same documents do no harm.
 
         Raises:
             DataError: a document that changed, is gone or was added, by name.
         """
-        stamps = _stamps(self._source)
+        stamps = _read_stamps(self._source)
         if stamps == self._stamps:
             return
         hint = (
             "No set was written. Run the same command again when nobody writes the corpus; replies of models are kept."
         )
         try:
-            now = _hashes(read_corpus(self._source, [], ids=self._ids))
+            current_hashes = _hash_documents(read_corpus(self._source, [], ids=self._ids))
         except DataError as error:
-            told = f"it changed while the set was made, and cannot be read any more: {error}"
-            raise DataError(told, source=str(self._source), hint=hint) from None
-        changed = list(_differences(self._hashes, now))
+            message = f"it changed while the set was made, and cannot be read any more: {error}"
+            raise DataError(message, source=str(self._source), hint=hint) from None
+        changed = list(_list_differences(self._hashes, current_hashes))
         if changed:
-            named = ", ".join(changed[:MOST]) + (f" and {len(changed) - MOST:,} more" if len(changed) > MOST else "")
-            raise DataError(f"it changed while the set was made: {named}.", source=str(self._source), hint=hint)
+            changed_names = ", ".join(changed[:MAX_NAMED_DOCUMENTS]) + (
+                f" and {len(changed) - MAX_NAMED_DOCUMENTS:,} more" if len(changed) > MAX_NAMED_DOCUMENTS else ""
+            )
+            raise DataError(f"it changed while the set was made: {changed_names}.", source=str(self._source), hint=hint)
         self._stamps = stamps
 
 
-def _moved(line: SetLine, starts: Mapping[str, int]) -> SetLine:
+def _shift_line(line: SetLine, starts: Mapping[str, int]) -> SetLine:
     spans, anchors = line.example.gold_spans or (), line.curation.anchors
-    if starts.keys().isdisjoint([*(one.doc_id for one in spans), *(one.doc_id for one in anchors)]):
+    if starts.keys().isdisjoint([*(item.doc_id for item in spans), *(item.doc_id for item in anchors)]):
         return line
 
-    def span_of(one: Span) -> Span:
-        start = starts.get(one.doc_id, 0)
-        return Span(one.doc_id, one.start + start, one.end + start)
+    def shift_span(span: Span) -> Span:
+        start = starts.get(span.doc_id, 0)
+        return Span(span.doc_id, span.start + start, span.end + start)
 
-    def anchor_of(one: Anchor) -> Anchor:
-        start = starts.get(one.doc_id, 0)
-        return replace(one, start=one.start + start, end=one.end + start)
+    def shift_anchor(anchor: Anchor) -> Anchor:
+        start = starts.get(anchor.doc_id, 0)
+        return replace(anchor, start=anchor.start + start, end=anchor.end + start)
 
-    example = replace(line.example, gold_spans=tuple(map(span_of, spans)))
-    return line.changed(example, replace(line.curation, anchors=tuple(map(anchor_of, anchors))))
+    example = replace(line.example, gold_spans=tuple(map(shift_span, spans)))
+    return line.changed(example, replace(line.curation, anchors=tuple(map(shift_anchor, anchors))))
 
 
-def _differences(then: Mapping[str, str], now: Mapping[str, str]) -> Iterator[str]:
+def _list_differences(previous: Mapping[str, str], current: Mapping[str, str]) -> Iterator[str]:
     """Each document that is another, with what became of it."""
-    for doc_id in dict.fromkeys([*then, *now]):
-        if doc_id not in now:
+    for doc_id in dict.fromkeys([*previous, *current]):
+        if doc_id not in current:
             yield f"{doc_id} is gone"
-        elif doc_id not in then:
+        elif doc_id not in previous:
             yield f"{doc_id} was added"
-        elif then[doc_id] != now[doc_id]:
+        elif previous[doc_id] != current[doc_id]:
             yield f"{doc_id} changed"
 
 
-def _hashes(documents: tuple[Document, ...]) -> dict[str, str]:
-    return {one.doc_id: digest(plain(one)) for one in documents}
+def _hash_documents(documents: tuple[Document, ...]) -> dict[str, str]:
+    return {document.doc_id: hash_json(to_json_value(document)) for document in documents}
 
 
-def _stamps(source: Any) -> dict[str, Stamp]:
+def _read_stamps(source: Any) -> dict[str, Stamp]:
     """Path -> stamp of each file of a corpus; {} where it is no file or folder."""
     if not isinstance(source, str | Path) or not Path(source).exists():
         return {}
@@ -124,6 +128,6 @@ def _stamps(source: Any) -> dict[str, Stamp]:
     for file in [path] if path.is_file() else path.rglob("*"):
         with suppress(FileNotFoundError):  # taken away since it was listed
             if file.is_file():
-                found = file.stat()
-                stamps[str(file)] = found.st_mtime_ns, found.st_size
+                status = file.stat()
+                stamps[str(file)] = status.st_mtime_ns, status.st_size
     return stamps

@@ -10,8 +10,8 @@ from typing import Literal, NamedTuple, get_args
 from ragauge.core.curation import Anchor, Curation, Origin
 from ragauge.core.errors import UnknownName, UsageError
 from ragauge.core.example import Example, Relevant, Span
-from ragauge.core.identity import query_id_of
-from ragauge.testsets.set_file import SetLine, new_line
+from ragauge.core.identity import derive_query_id
+from ragauge.testsets.set_file import SetLine, build_line
 
 QuestionType = Literal[
     "single", "boundary", "multi_hop", "comparison", "temporal", "unanswerable", "false_premise", "ambiguous"
@@ -19,7 +19,7 @@ QuestionType = Literal[
 TYPES: tuple[QuestionType, ...] = get_args(QuestionType)
 Unwritten = Literal["", "declined", "unreadable", "call_failed"]
 METHOD = "model"
-HEARD = 2_000  # characters of an unreadable reply that are kept with the request
+MAX_HEARD_CHARS = 2_000  # characters of an unreadable reply that are kept with the request
 
 
 class Contract(NamedTuple):
@@ -78,7 +78,7 @@ CONTRACTS: Mapping[QuestionType, Contract] = {
         criterion="Asks which reading is meant, or answers every reading: ",
     ),
 }
-USUAL: Mapping[QuestionType, float] = {
+DEFAULT_SHARES: Mapping[QuestionType, float] = {
     "single": 40,
     "boundary": 10,
     "multi_hop": 15,
@@ -90,32 +90,32 @@ USUAL: Mapping[QuestionType, float] = {
 }
 
 
-def shares_of(text: str | Mapping[str, float]) -> dict[QuestionType, float]:
+def parse_shares(text: str | Mapping[str, float]) -> dict[QuestionType, float]:
     """Types with their shares.
 
     Raises:
         UnknownName: no such type.
         UsageError: a share that is no number above 0.
 
-    >>> shares_of("single=3,multi_hop=1")
+    >>> parse_shares("single=3,multi_hop=1")
     {'single': 3.0, 'multi_hop': 1.0}
     """
     if isinstance(text, str):
-        pairs = [part.partition("=")[::2] for part in text.replace(" ", "").split(",") if part]
+        pairs = [entry.partition("=")[::2] for entry in text.replace(" ", "").split(",") if entry]
     else:
         pairs = [(str(name), str(share)) for name, share in text.items()]
-    found: dict[QuestionType, float] = {}
+    shares: dict[QuestionType, float] = {}
     for name, share in pairs:
-        kind = next((one for one in TYPES if one == name), None)
+        kind = next((known_type for known_type in TYPES if known_type == name), None)
         if kind is None:
             raise UnknownName("type of question", name, TYPES)
         try:
-            found[kind] = float(share)
+            shares[kind] = float(share)
         except ValueError:
-            found[kind] = 0.0
-        if not 0 < found[kind] < float("inf"):
+            shares[kind] = 0.0
+        if not 0 < shares[kind] < float("inf"):
             raise UsageError(f"types: expected {name}=SHARE, a number above 0, got {name}={share}.")
-    return found
+    return shares
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,10 +185,10 @@ class Draft:
     heard: str = ""
 
     @property
-    def told(self) -> str:
+    def fault_message(self) -> str:
         """Why there is no question, with the reply that cannot be read as it came."""
-        cut = f" … ({len(self.heard):,} characters)" if len(self.heard) > HEARD else ""
-        return f"{self.fault}; the last was: {self.heard[:HEARD]}{cut}" if self.heard else self.fault
+        cut = f" … ({len(self.heard):,} characters)" if len(self.heard) > MAX_HEARD_CHARS else ""
+        return f"{self.fault}; the last was: {self.heard[:MAX_HEARD_CHARS]}{cut}" if self.heard else self.fault
 
     @cached_property
     def gold(self) -> tuple[str, ...]:
@@ -200,8 +200,8 @@ class Draft:
     @property
     def stretches(self) -> tuple[Span, ...]:
         """Where its evidence stands; nowhere for a question without an answer."""
-        held = [anchor for anchor in self.anchors if anchor is not None and self.gold]
-        return tuple(Span(one.doc_id, one.start, one.end) for one in held)
+        placed = [anchor for anchor in self.anchors if anchor is not None and self.gold]
+        return tuple(Span(quote_anchor.doc_id, quote_anchor.start, quote_anchor.end) for quote_anchor in placed)
 
     def example(self, more: Mapping[str, str] | None = None) -> Example:
         """What the set holds of it.
@@ -211,7 +211,7 @@ class Draft:
         """
         contract = CONTRACTS[self.type]
         return Example(
-            query_id_of(self.question),
+            derive_query_id(self.question),
             self.question,
             references=() if contract.answerable is False else (self.answer,),
             criteria=(contract.criterion + self.answer,) if contract.criterion else None,
@@ -229,8 +229,8 @@ class Draft:
             self.type,
             (self.manner or {}).get("persona", ""),
             seed,
-            tuple(dict.fromkeys(one.doc_id for one in self.passages)),
+            tuple(dict.fromkeys(passage.doc_id for passage in self.passages)),
         )
         anchors = tuple(anchor for anchor in self.anchors if anchor is not None)
         made = Curation(origin=origin, anchors=anchors)
-        return new_line(self.example(more), replace(made, state="rejected", note=rejected) if rejected else made)
+        return build_line(self.example(more), replace(made, state="rejected", note=rejected) if rejected else made)

@@ -11,44 +11,45 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from ragauge.core.example import Span
-from ragauge.core.identity import folded
+from ragauge.core.identity import normalize_text
 from ragauge.engine.retrievers import STOP_WORDS
-from ragauge.testsets.check.contracts import broken
+from ragauge.testsets.check.contracts import describe_breach
 from ragauge.testsets.corpus_view import CorpusView
 from ragauge.testsets.generate.draft import CONTRACTS, Draft
-from ragauge.testsets.quote_match import shows_little
-from ragauge.testsets.shingles import placed_words
-from ragauge.text.language import guess
-from ragauge.text.tokens import words
+from ragauge.testsets.quote_match import is_weak_quotation
+from ragauge.testsets.shingles import locate_words
+from ragauge.text.language import guess_language
+from ragauge.text.tokens import split_words
 
 if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
-RUN = 10  # words in a row that are copied
-SHARE, LEAST = 0.7, 8  # of a question's words in one row, and the words of a row for that to count
-SAME = 0.92  # cosine from which two questions with overlapping gold are one
-SHORT = 3  # words of an answer that tell nothing unless they stand in a row
-TELLING = 0.3  # share of a short answer's words that are not frequent ones, for it to be told by them
-MOST_WORDS = 80  # of a question
+COPIED_ROW_WORDS = 10  # words in a row that are copied
+MAX_ROW_SHARE, MIN_ROW_WORDS = 0.7, 8  # of a question's words in one row, and the words of a row for that to count
+DUPLICATE_COSINE = 0.92  # cosine from which two questions with overlapping gold are one
+SHORT_ANSWER_WORDS = 3  # words of an answer that tell nothing unless they stand in a row
+MIN_CONTENT_SHARE = 0.3  # share of a short answer's words that are not frequent ones, for it to be told by them
+MAX_QUESTION_WORDS = 80  # of a question
 SOURCE = (
     "passage|passages|text|excerpt|paragraph|document|documents|article|author|authors|context|snippet|extract|"
     "section|writer|abstract"
 )
 # what follows names the document: a title in quotation marks or with a capital, or that it is called something
-NAMED = r"(?! (?:[\"“‘'«]|(?:en)?titled\b|called\b|named\b|(?-i:[A-Z])))"
+TITLE_AHEAD = r"(?! (?:[\"“‘'«]|(?:en)?titled\b|called\b|named\b|(?-i:[A-Z])))"
 BETWEEN = "above|given|provided|following|first|second|two|same|present"
-TOLD = "documentation|docs|information|material|page|guide|manual|source|report|details"
+SOURCE_NOUNS = "documentation|docs|information|material|page|guide|manual|source|report|details"
 CASE = "case|example|instance|scenario|situation|setting|configuration|code|table|list|figure"
-SPOKEN_OF = re.compile(
+PASSAGE_REFERENCE = re.compile(
     rf"\b(?:(?:according to|in|by|from|of|does|do|did|based on|per|under|on) (?:the|this|these|that|given)"
-    rf"(?: (?:{BETWEEN}))* (?:{SOURCE})\b(?! of\b| for\b| in\b){NAMED}"
+    rf"(?: (?:{BETWEEN}))* (?:{SOURCE})\b(?! of\b| for\b| in\b){TITLE_AHEAD}"
     rf"|(?:this|these|both|provided|above|given) (?:{SOURCE})\b"
     rf"|(?:mentioned|described|given|stated) (?:above|here|below)"
     rf"|(?:passage|document|text) (?:\d|p\d|one|two|[ab])\b(?! (?-i:[A-Z]))"
     rf"|the (?:{SOURCE}) (?:says?|mentions?|states?|describes?|claims?)"
-    rf"|according to (?:the|this|these|that|given)(?: (?:{BETWEEN}))* (?:{TOLD})\b(?! of\b| for\b| in\b| on\b){NAMED}"
-    rf"|(?:{TOLD}) (?:provided|given|above)\b"
+    rf"|according to (?:the|this|these|that|given)(?: (?:{BETWEEN}))* (?:{SOURCE_NOUNS})\b(?! of\b| for\b| in\b| "
+    rf"on\b){TITLE_AHEAD}"
+    rf"|(?:{SOURCE_NOUNS}) (?:provided|given|above)\b"
     rf"|in (?:this|that|(?:the |this )?(?:given|above|provided|following)) (?:{CASE})\b)",
     re.IGNORECASE,
 )
@@ -63,7 +64,7 @@ POINTING = re.compile(  # "When was it built?", "What does this mean?": but "How
     re.IGNORECASE,
 )
 PRONOUNS = frozenset({"he", "she", "they", "him", "her", "them", "his", "their", "hers", "theirs", "its"})
-BESIDE = re.compile(  # what is named later
+NAMED_LATER = re.compile(  # what is named later
     r"(?:other than|besides|apart from|in|during|after|before|despite) (?:his|her|its|their)\b", re.IGNORECASE
 )
 _ASKING = """
@@ -74,7 +75,7 @@ ASKING = frozenset(_ASKING.split())  # words that a question may open with befor
 
 
 @dataclass
-class Known:
+class DraftContext:
     """What a draft is held against.
 
     Attributes:
@@ -91,153 +92,153 @@ class Known:
 
     def add(self, question: str, gold: Sequence[Span]) -> None:
         """Takes in a question that was kept, once."""
-        if same(question) not in self.asked:
-            self.asked[same(question)] = tuple(gold)
-            self.vectors.append(self.vector(question))
+        if normalize_question(question) not in self.asked:
+            self.asked[normalize_question(question)] = tuple(gold)
+            self.vectors.append(self.embed_question(question))
 
-    def vector(self, question: str) -> npt.NDArray[np.float32]:
+    def embed_question(self, question: str) -> npt.NDArray[np.float32]:
         """Of a question, by the embedder in the package."""
-        return self.corpus.embedded(question)
+        return self.corpus.embed_query(question)
 
 
-def same(question: str) -> str:
+def normalize_question(question: str) -> str:
     """A question for comparing: case, white space and closing marks aside."""
-    return folded(question).casefold().rstrip(" ?.!")
+    return normalize_text(question).casefold().rstrip(" ?.!")
 
 
-def schema(draft: Draft, _known: Known) -> str:
+def find_schema_fault(draft: Draft, _context: DraftContext) -> str:
     """A question without an answer, of one word or of more than 80."""
-    if not 2 <= len(words(draft.question)) <= MOST_WORDS:
-        return f"a question of {len(words(draft.question))} words"
+    if not 2 <= len(split_words(draft.question)) <= MAX_QUESTION_WORDS:
+        return f"a question of {len(split_words(draft.question))} words"
     return "no answer" if not draft.answer and draft.type != "unanswerable" else ""
 
 
-def quote(draft: Draft, _known: Known) -> str:
+def find_quote_fault(draft: Draft, _context: DraftContext) -> str:
     """A quotation that its passage does not hold or that shows too little, or none where one is needed."""
-    for given, anchor in zip(draft.quotes, draft.anchors, strict=True):
-        if anchor is None and shows_little(given.text):
-            return f"{given.text!r} is too little to show where passage {given.passage} says it"
+    for quotation, anchor in zip(draft.quotes, draft.anchors, strict=True):
+        if anchor is None and is_weak_quotation(quotation.text):
+            return f"{quotation.text!r} is too little to show where passage {quotation.passage} says it"
         if anchor is None:
-            return f"passage {given.passage} does not say {given.text!r}"
+            return f"passage {quotation.passage} does not say {quotation.text!r}"
     needed = CONTRACTS[draft.type].quotes
-    found = sum(anchor is not None for anchor in draft.anchors)
-    return f"{found} quotations, expected {needed}" if found < needed else ""
+    n_found = sum(anchor is not None for anchor in draft.anchors)
+    return f"{n_found} quotations, expected {needed}" if n_found < needed else ""
 
 
-def self_contained(draft: Draft, _known: Known) -> str:
+def find_context_fault(draft: Draft, _context: DraftContext) -> str:
     """An English question that speaks of its passage, or whose pronoun stands for nothing in it."""
     question = draft.question
-    if (match := SPOKEN_OF.search(question)) is not None:
+    if (match := PASSAGE_REFERENCE.search(question)) is not None:
         return f"speaks of {match[0]!r}"
-    if not _english(question):
+    if not _is_english(question):
         return ""
     if (match := POINTING.search(question)) is not None:
         return f"what {match[0].split()[-1]!r} stands for is not said"
-    own = words(question)
-    place = next((n for n, word in enumerate(own) if word in PRONOUNS), len(own))
-    named = any(word not in STOP_WORDS and word not in ASKING for word in own[:place])
-    if place == len(own) or named or BESIDE.match(question):
+    question_words = split_words(question)
+    index = next((n for n, word in enumerate(question_words) if word in PRONOUNS), len(question_words))
+    is_named = any(word not in STOP_WORDS and word not in ASKING for word in question_words[:index])
+    if index == len(question_words) or is_named or NAMED_LATER.match(question):
         return ""
-    return f"whom {own[place]!r} stands for is not said"
+    return f"whom {question_words[index]!r} stands for is not said"
 
 
-def _english(question: str) -> bool:
-    return guess(question) in ("en", "")
+def _is_english(question: str) -> bool:
+    return guess_language(question) in ("en", "")
 
 
-def copied(draft: Draft, _known: Known) -> str:
+def find_copy_fault(draft: Draft, _context: DraftContext) -> str:
     """Ten words in a row of the passage, or eight that are more than 70 % of the question; a name is one word."""
-    placed = placed_words(draft.question)
+    placed = locate_words(draft.question)
     capital = [draft.question[start].isupper() for _, start, _ in placed]
     weights = [not (n and capital[n] and capital[n - 1]) for n in range(len(placed))]
-    own = [word for word, _, _ in placed]
-    texts = ([word for word, _, _ in placed_words(one.text)] for one in draft.passages)
-    longest, whole = max((_longest(own, weights, text) for text in texts), default=0), sum(weights)
-    if longest >= RUN or (longest >= LEAST and longest > SHARE * whole):
-        return f"{longest} of {whole} words stand in a row in its passage"
+    question_words = [word for word, _, _ in placed]
+    texts = ([word for word, _, _ in locate_words(passage.text)] for passage in draft.passages)
+    longest, total = max((_count_longest_row(question_words, weights, text) for text in texts), default=0), sum(weights)
+    if longest >= COPIED_ROW_WORDS or (longest >= MIN_ROW_WORDS and longest > MAX_ROW_SHARE * total):
+        return f"{longest} of {total} words stand in a row in its passage"
     return ""
 
 
-def _longest(own: Sequence[str], weights: Sequence[bool], text: Sequence[str]) -> int:
+def _count_longest_row(question_words: Sequence[str], weights: Sequence[bool], text: Sequence[str]) -> int:
     """Words of the longest row that both hold, each by its weight."""
-    places: dict[str, list[int]] = {}
+    positions: dict[str, list[int]] = {}
     for n, word in enumerate(text):
-        places.setdefault(word, []).append(n)
+        positions.setdefault(word, []).append(n)
     best = 0
-    before: dict[int, int] = {}
-    for word, weight in zip(own, weights, strict=True):
-        rows = {n: before.get(n - 1, 0) + weight for n in places.get(word, ())}
+    previous: dict[int, int] = {}
+    for word, weight in zip(question_words, weights, strict=True):
+        rows = {n: previous.get(n - 1, 0) + weight for n in positions.get(word, ())}
         best = max([best, *rows.values()])
-        before = rows
+        previous = rows
     return best
 
 
-def leaks_answer(draft: Draft, _known: Known) -> str:
+def find_leak_fault(draft: Draft, _context: DraftContext) -> str:
     """A question that holds its answer's words, three or fewer in a row, and is no choice between things it names."""
     if CONTRACTS[draft.type].answerable is not True or draft.type in ("comparison", "ambiguous"):
         return ""
-    own = words(draft.question)
-    answer = [word for word in words(draft.answer) if word not in STOP_WORDS]
-    if not answer or answer[0] in ("yes", "no", "maybe") or {"or", "between"} & set(own):
+    question_words = split_words(draft.question)
+    answer = [word for word in split_words(draft.answer) if word not in STOP_WORDS]
+    if not answer or answer[0] in ("yes", "no", "maybe") or {"or", "between"} & set(question_words):
         return ""
-    content = [word for word in own if word not in STOP_WORDS]
+    content = [word for word in question_words if word not in STOP_WORDS]
     rows = [content[n : n + len(answer)] for n in range(len(content))]
-    if len(answer) <= SHORT and len(answer) < TELLING * len(words(draft.answer)):
+    if len(answer) <= SHORT_ANSWER_WORDS and len(answer) < MIN_CONTENT_SHARE * len(split_words(draft.answer)):
         return ""  # "by default": what it tells lies in its other words
-    held = answer in rows if len(answer) <= SHORT else set(answer) <= set(own)
-    return f"the question holds the answer {draft.answer!r}" if held else ""
+    is_leaked = answer in rows if len(answer) <= SHORT_ANSWER_WORDS else set(answer) <= set(question_words)
+    return f"the question holds the answer {draft.answer!r}" if is_leaked else ""
 
 
-def duplicate(draft: Draft, known: Known) -> str:
+def find_duplicate_fault(draft: Draft, context: DraftContext) -> str:
     """A question that was asked before, or one as alike as cosine 0.92 whose gold overlaps."""
-    if same(draft.question) in known.asked:
+    if normalize_question(draft.question) in context.asked:
         return "asked before"
-    if not known.vectors:
+    if not context.vectors:
         return ""
-    vector, gold = known.vector(draft.question), draft.stretches
-    for (earlier, theirs), other in zip(known.asked.items(), known.vectors, strict=True):
-        if float(vector @ other) >= SAME and (_overlap(gold, theirs) or not (gold or theirs)):
+    vector, gold = context.embed_question(draft.question), draft.stretches
+    for (earlier, theirs), other in zip(context.asked.items(), context.vectors, strict=True):
+        if float(vector @ other) >= DUPLICATE_COSINE and (_has_overlap(gold, theirs) or not (gold or theirs)):
             return f"much like {earlier!r}"
     return ""
 
 
-def _overlap(some: Sequence[Span], others: Sequence[Span]) -> bool:
+def _has_overlap(some: Sequence[Span], others: Sequence[Span]) -> bool:
     return any(
-        one.doc_id == other.doc_id and one.start < other.end and other.start < one.end
-        for one in some
+        span.doc_id == other.doc_id and span.start < other.end and other.start < span.end
+        for span in some
         for other in others
     )
 
 
-def type_kept(draft: Draft, known: Known) -> str:
+def find_type_fault(draft: Draft, context: DraftContext) -> str:
     """A question that breaks what its type promises: its gold documents, its place, its date."""
-    texts = {doc_id: known.corpus.documents[doc_id].text for doc_id in draft.gold}
-    return broken(draft.type, draft.example(), texts)
+    texts = {doc_id: context.corpus.documents[doc_id].text for doc_id in draft.gold}
+    return describe_breach(draft.type, draft.example(), texts)
 
 
-def unreachable(draft: Draft, known: Known) -> str:
+def find_reach_fault(draft: Draft, context: DraftContext) -> str:
     """A question whose gold neither BM25 nor embeddings find among the first hundred documents."""
-    if not draft.gold or known.ranks.get(draft.question, (1, 1)) != (None, None):
+    if not draft.gold or context.ranks.get(draft.question, (1, 1)) != (None, None):
         return ""
     return "its gold is beyond the first 100 documents by BM25 and by embeddings"
 
 
-Test = Callable[[Draft, Known], str]
-FREE: Mapping[str, Test] = {
-    "schema": schema,
-    "quote": quote,
-    "self_contained": self_contained,
-    "copied": copied,
-    "leaks_answer": leaks_answer,
-    "duplicate": duplicate,
-    "type": type_kept,
-    "unreachable": unreachable,
+Test = Callable[[Draft, DraftContext], str]
+FREE_TESTS: Mapping[str, Test] = {
+    "schema": find_schema_fault,
+    "quote": find_quote_fault,
+    "self_contained": find_context_fault,
+    "copied": find_copy_fault,
+    "leaks_answer": find_leak_fault,
+    "duplicate": find_duplicate_fault,
+    "type": find_type_fault,
+    "unreachable": find_reach_fault,
 }
 
 
-def fault_of(draft: Draft, known: Known) -> tuple[str, str] | None:
+def find_fault(draft: Draft, context: DraftContext) -> tuple[str, str] | None:
     """The first test that a draft fails, and what is wrong; None where it passes all."""
-    for name, test in FREE.items():
-        if told := test(draft, known):
-            return name, told
+    for name, test in FREE_TESTS.items():
+        if problem := test(draft, context):
+            return name, problem
     return None

@@ -17,16 +17,16 @@ from random import Random
 from ragauge.core.curation import Curation, Origin
 from ragauge.core.document import Document
 from ragauge.core.example import Example, Relevant
-from ragauge.core.identity import query_id_of
+from ragauge.core.identity import derive_query_id
 from ragauge.engine.retrievers import STOP_WORDS
-from ragauge.testsets.corpus_view import CorpusView, difficulty
-from ragauge.testsets.set_file import SetLine, new_line
-from ragauge.testsets.unspaced_words import RUN, UnspacedWords
-from ragauge.text.tokens import words
+from ragauge.testsets.corpus_view import CorpusView, classify_difficulty
+from ragauge.testsets.set_file import SetLine, build_line
+from ragauge.testsets.unspaced_words import UNSPACED_RUN, UnspacedWords
+from ragauge.text.tokens import split_words
 
 METHOD = "known_item"
-TERMS = (3, 6)  # of a query, at least and at most
-TRIES = 20  # documents drawn in vain before the end, a question still wanted
+QUERY_TERMS = (3, 6)  # of a query, at least and at most
+MAX_TRIES = 20  # documents drawn in vain before the end, a question still wanted
 FIT = (
     "These queries are terms drawn from documents (known items). They are fit to tune k and to find "
     "broken retrieval; they do not settle lexical against dense retrieval."
@@ -34,7 +34,7 @@ FIT = (
 
 
 @dataclass(frozen=True)
-class Terms:
+class TermDistribution:
     """Words of a text that can be drawn by their frequency."""
 
     names: tuple[str, ...]
@@ -45,20 +45,20 @@ class Terms:
         return rng.choices(self.names, cum_weights=self.upto)[0]
 
 
-def terms_of(text: str, unspaced: UnspacedWords) -> Terms:
+def count_terms(text: str, unspaced: UnspacedWords) -> TermDistribution:
     """The words of a text that are no stop words and have two characters or more.
 
     Args:
         text: of a document.
         unspaced: finds the words of scripts without spaces; their characters alone are no terms.
     """
-    spaced = (word for word in words(text) if not RUN.fullmatch(word))
+    spaced = (word for word in split_words(text) if not UNSPACED_RUN.fullmatch(word))
     counted = Counter(word for word in spaced if word not in STOP_WORDS and (len(word) > 1 or not word.isascii()))
     counted.update(unspaced.words(text))
-    return Terms(tuple(counted), tuple(accumulate(counted.values())))
+    return TermDistribution(tuple(counted), tuple(accumulate(counted.values())))
 
 
-def known_items(corpus: CorpusView, n: int, seed: int = 7) -> Iterator[SetLine]:
+def sample_known_items(corpus: CorpusView, n: int, seed: int = 7) -> Iterator[SetLine]:
     """So many known-item queries, each with the document that it was drawn from as its label.
 
     Fewer where the documents have too few words to draw more that differ.
@@ -69,42 +69,42 @@ def known_items(corpus: CorpusView, n: int, seed: int = 7) -> Iterator[SetLine]:
         seed: of the drawing; equal seeds draw equal queries.
     """
     rng = Random(seed)  # noqa: S311 - draws queries, no secret
-    known: dict[str, Terms] = {}
+    terms_by_id: dict[str, TermDistribution] = {}
     made: dict[str, Document] = {}
-    seen: set[frozenset[str]] = set()
+    visited: set[frozenset[str]] = set()
     vain = 0
-    drawn = corpus.drawn(rng)
+    samples = corpus.sample_documents(rng)
     unspaced = UnspacedWords(document.text for document in corpus.documents.values())
-    while len(made) < n and vain < TRIES * len(corpus.ids):
-        document = next(drawn)
-        if document.doc_id not in known:
-            known[document.doc_id] = terms_of(document.text, unspaced)
-        query = _query(known[document.doc_id], rng)
-        if len(query) < TERMS[0] or frozenset(query) in seen:
+    while len(made) < n and vain < MAX_TRIES * len(corpus.ids):
+        document = next(samples)
+        if document.doc_id not in terms_by_id:
+            terms_by_id[document.doc_id] = count_terms(document.text, unspaced)
+        query = _sample_query(terms_by_id[document.doc_id], rng)
+        if len(query) < QUERY_TERMS[0] or frozenset(query) in visited:
             vain += 1
             continue
-        seen.add(frozenset(query))
+        visited.add(frozenset(query))
         made[" ".join(query)], vain = document, 0
     ranks = corpus.ranks(list(made), [[document.doc_id] for document in made.values()])
-    for (text, document), found in zip(made.items(), ranks, strict=True):
+    for (text, document), rank_pair in zip(made.items(), ranks, strict=True):
         example = Example(
-            query_id_of(text),
+            derive_query_id(text),
             text,
             relevant=(Relevant((document.doc_id,)),),
             answerable=True,
-            segments={"type": METHOD, "difficulty": difficulty(*found)},
+            segments={"type": METHOD, "difficulty": classify_difficulty(*rank_pair)},
         )
-        yield new_line(example, Curation(origin=Origin(METHOD, type=METHOD, seed=seed, passages=(document.doc_id,))))
+        yield build_line(example, Curation(origin=Origin(METHOD, type=METHOD, seed=seed, passages=(document.doc_id,))))
 
 
-def _query(own: Terms, rng: Random) -> list[str]:
+def _sample_query(terms: TermDistribution, rng: Random) -> list[str]:
     """Distinct terms of a document; [] where it has none."""
-    if not own.names:
+    if not terms.names:
         return []
-    wanted = rng.randint(*TERMS)
-    found: dict[str, None] = {}
-    for _ in range(10 * wanted):
-        if len(found) == wanted:
+    n_terms = rng.randint(*QUERY_TERMS)
+    sampled: dict[str, None] = {}
+    for _ in range(10 * n_terms):
+        if len(sampled) == n_terms:
             break
-        found[own.draw(rng)] = None
-    return list(found)
+        sampled[terms.draw(rng)] = None
+    return list(sampled)

@@ -12,7 +12,7 @@ from ragauge.testsets.corpus_view import CorpusView
 
 MANNERS: Mapping[str, str] = {"personas": "persona", "styles": "style", "lengths": "length", "languages": "language"}
 POOLS = ("recent", "niche")
-SHARE = 0.1  # of the documents that are recent, or niche, at least
+POOL_SHARE = 0.1  # of the documents that are recent, or niche, at least
 Shares = Mapping[str, Mapping[str, float]]
 
 
@@ -35,60 +35,60 @@ def read_plan(source: Path | Mapping[str, Any]) -> Shares:
     if isinstance(source, Path) and not source.exists():
         raise DataError("there is no such file.", source=name)
     tree = source if isinstance(source, Mapping) else read_tree(source)
-    found = {}
-    for key, listed in (tree if isinstance(tree, Mapping) else {"": tree}).items():
+    shares = {}
+    for key, wordings in (tree if isinstance(tree, Mapping) else {"": tree}).items():
         if key not in MANNERS:
             raise UnknownName("key of a plan", str(key), MANNERS)
-        numbers = isinstance(listed, Mapping) and all(
+        numbers = isinstance(wordings, Mapping) and all(
             isinstance(share, int | float) and not isinstance(share, bool) and 0 < share < float("inf")
-            for share in listed.values()
+            for share in wordings.values()
         )
-        if not numbers or not listed:
+        if not numbers or not wordings:
             raise DataError(
-                f"{key}: expected wordings with shares above 0, got {listed!r}.",
+                f"{key}: expected wordings with shares above 0, got {wordings!r}.",
                 source=name,
                 hint=f"Write {key}: {{one wording: 2, another: 1}}",
             )
-        found[MANNERS[key]] = {str(wording): float(share) for wording, share in listed.items()}
-    return found
+        shares[MANNERS[key]] = {str(wording): float(share) for wording, share in wordings.items()}
+    return shares
 
 
-def manners(plan: Shares, seed: str) -> Iterator[Mapping[str, str]]:
+def sample_manners(plan: Shares, seed: str) -> Iterator[Mapping[str, str]]:
     """How each question is put, without end; each list of the plan drawn independently of the others."""
     rng = Random(seed)  # noqa: S311 - draws wordings, no secret
     while True:
         yield {name: rng.choices(list(shares), list(shares.values()))[0] for name, shares in plan.items()}
 
 
-def pools_of(text: str | Mapping[str, int], n: int) -> dict[str, int]:
+def parse_pools(text: str | Mapping[str, int], n: int) -> dict[str, int]:
     """How many of n questions are about each pool of documents; "" = about any.
 
     Raises:
         UnknownName: no such pool.
         UsageError: no whole number above 0, or more than n together.
 
-    >>> pools_of("recent=10,niche=20", 100)
+    >>> parse_pools("recent=10,niche=20", 100)
     {'recent': 10, 'niche': 20, '': 70}
     """
     pairs = (
         text.items()
         if isinstance(text, Mapping)
-        else (part.partition("=")[::2] for part in text.replace(" ", "").split(",") if part)
+        else (entry.partition("=")[::2] for entry in text.replace(" ", "").split(",") if entry)
     )
-    found: dict[str, int] = {}
+    sizes: dict[str, int] = {}
     for name, size in pairs:
         if name not in POOLS:
             raise UnknownName("pool of documents", name, POOLS)
         if not str(size).isascii() or not str(size).isdigit() or int(size) < 1:
             raise UsageError(f"documents: expected {name}=N, a whole number above 0, got {name}={size}.")
-        found[name] = int(size)
-    rest = n - sum(found.values())
-    if rest < 0:
-        raise UsageError(f"documents: {sum(found.values()):,} questions of pools are more than the {n:,} in all.")
-    return {**found, "": rest} if rest else found
+        sizes[name] = int(size)
+    remaining = n - sum(sizes.values())
+    if remaining < 0:
+        raise UsageError(f"documents: {sum(sizes.values()):,} questions of pools are more than the {n:,} in all.")
+    return {**sizes, "": remaining} if remaining else sizes
 
 
-def pool(name: str, corpus: CorpusView) -> frozenset[str] | None:
+def select_pool(name: str, corpus: CorpusView) -> frozenset[str] | None:
     """The doc_ids of a pool: the tenth of the documents that is newest, or that is in the smallest topics; "" = None.
 
     Raises:
@@ -96,15 +96,15 @@ def pool(name: str, corpus: CorpusView) -> frozenset[str] | None:
     """
     if not name:
         return None
-    least = max(1, round(SHARE * len(corpus.ids)))
+    min_size = max(1, round(POOL_SHARE * len(corpus.ids)))
     if name == "niche":
-        found: list[str] = []
+        doc_ids: list[str] = []
         for topic in reversed(corpus.topics):
-            if len(found) >= least:
+            if len(doc_ids) >= min_size:
                 break
-            found += topic
-        return frozenset(found)
-    dated = [(one.updated_at, one.doc_id) for one in corpus.documents.values() if one.updated_at]
+            doc_ids += topic
+        return frozenset(doc_ids)
+    dated = [(document.updated_at, document.doc_id) for document in corpus.documents.values() if document.updated_at]
     if not dated:
         raise UsageError("documents: recent needs documents with a date (updated_at), and none has one.")
-    return frozenset(doc_id for _, doc_id in sorted(dated, reverse=True)[:least])
+    return frozenset(doc_id for _, doc_id in sorted(dated, reverse=True)[:min_size])

@@ -4,46 +4,46 @@ from __future__ import annotations
 
 from ragauge.core.errors import UsageError
 from ragauge.core.example import Example
-from ragauge.engine.estimate import CostEstimate, estimate_askings
+from ragauge.engine.estimate import CostEstimate, estimate_asks
 from ragauge.engine.judges import build_judge
 from ragauge.engine.session import Session
-from ragauge.judges.inputs import VerifyReference, reference_claims
-from ragauge.judges.judge import Asking, Judge, asks_models
+from ragauge.judges.inputs import VerifyReference, list_reference_claims
+from ragauge.judges.judge import AskGenerator, Judge, can_ask_models
 from ragauge.judges.model.judge import ModelJudge
-from ragauge.judges.model.prompt_blocks import DATA, Block, Worded, fenced_blocks
-from ragauge.judges.model.question_spec import INTEGER, TEXT, QuestionSpec, a_list, an_object, one_of
-from ragauge.judges.model.reply_parser import objects, whole_number, word, written
-from ragauge.judges.model.verdicts import NO_VERDICT, Listing, VerdictsRead, ask_each, ask_retry
+from ragauge.judges.model.prompt_blocks import DATA_NOTICE, Block, RequestTexts, fence_blocks
+from ragauge.judges.model.question_spec import INTEGER, TEXT, QuestionSpec, build_enum, build_list, build_object
+from ragauge.judges.model.reply_parser import list_objects, parse_text, parse_whole_number, parse_word
+from ragauge.judges.model.verdicts import NO_VERDICT_REASON, ParsedVerdicts, VerdictList, ask_each, ask_retry
 
 __all__ = [
-    "DATA",
+    "DATA_NOTICE",
     "INTEGER",
-    "NO_VERDICT",
+    "NO_VERDICT_REASON",
     "TEXT",
     "Block",
     "CostEstimate",
     "Judge",
-    "Listing",
     "ModelJudge",
+    "ParsedVerdicts",
     "QuestionSpec",
+    "RequestTexts",
     "Session",
-    "VerdictsRead",
-    "Worded",
-    "a_list",
-    "an_object",
+    "VerdictList",
     "ask_each",
     "ask_retry",
-    "asked_by",
-    "asks_models",
+    "ask_support",
+    "build_enum",
+    "build_list",
+    "build_object",
+    "build_question_spec",
     "build_writer",
-    "estimate_askings",
-    "fenced_blocks",
-    "objects",
-    "one_of",
-    "supports",
-    "whole_number",
-    "word",
-    "written",
+    "can_ask_models",
+    "estimate_asks",
+    "fence_blocks",
+    "list_objects",
+    "parse_text",
+    "parse_whole_number",
+    "parse_word",
 ]
 
 
@@ -54,18 +54,18 @@ def build_writer(spec: str) -> ModelJudge:
         UsageError: no model: the local judge writes nothing, a hybrid one is no writer.
         UnknownName: no such provider.
     """
-    found = build_judge(spec)
-    if not isinstance(found, ModelJudge):
+    judge = build_judge(spec)
+    if not isinstance(judge, ModelJudge):
         raise UsageError(f"--model {spec}: expected a language model that writes questions, such as openai:MODEL.")
-    return found
+    return judge
 
 
-def asked_by(writer: ModelJudge, question: str, version: int) -> QuestionSpec:
+def build_question_spec(writer: ModelJudge, question: str, version: int) -> QuestionSpec:
     """A question of a test set's own, as this model is asked it."""
     return QuestionSpec(question, version, writer.spec.settings)
 
 
-def supports(judge: Judge, example: Example, passages: tuple[str, ...]) -> Asking:
+def ask_support(judge: Judge, example: Example, passages: tuple[str, ...]) -> AskGenerator:
     """Which passages state each claim of an example's reference."""
-    claims = reference_claims(example)
+    claims = list_reference_claims(example)
     return judge.ask(VerifyReference(example.query, claims, passages))

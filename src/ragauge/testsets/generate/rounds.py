@@ -12,35 +12,41 @@ from math import ceil
 from ragauge.core.curation import Anchor
 from ragauge.core.example import Example, Span
 from ragauge.store.store_access import Store
-from ragauge.testsets.corpus_view import HUGE, CorpusView, difficulty
-from ragauge.testsets.generate.draft import USUAL, Brief, Draft, QuestionType, SourcePassage
-from ragauge.testsets.generate.free_filters import Known, fault_of
-from ragauge.testsets.generate.judge_filters import BEST, Judging, all_checks, judged, unanswered
-from ragauge.testsets.generate.plan import Shares, manners, pool, pools_of
+from ragauge.testsets.corpus_view import MAX_DOCUMENT_CHARS, CorpusView, classify_difficulty
+from ragauge.testsets.generate.draft import DEFAULT_SHARES, Brief, Draft, QuestionType, SourcePassage
+from ragauge.testsets.generate.free_filters import DraftContext, find_fault
+from ragauge.testsets.generate.judge_filters import (
+    MAX_PASSAGES,
+    FaultGenerator,
+    find_answerable_fault,
+    find_gold_fault,
+    list_checks,
+)
+from ragauge.testsets.generate.plan import Shares, parse_pools, sample_manners, select_pool
 from ragauge.testsets.generate.question_writer import (
     CostEstimate,
     Judge,
     ModelJudge,
     Session,
-    asks_models,
-    estimate_askings,
+    can_ask_models,
+    estimate_asks,
 )
-from ragauge.testsets.generate.source_samples import WINDOW, Drawing
+from ragauge.testsets.generate.source_samples import WINDOW_CHARS, PassageSampler
 from ragauge.testsets.generate.write_questions import write_questions
 from ragauge.testsets.set_file import SetLine
-from ragauge.testsets.stratified_sample import largest_remainders
+from ragauge.testsets.stratified_sample import allocate_by_remainder
 
-A_CALL = 3  # questions
-VAIN = 3  # calls in a row without a question kept that end a type
-DECLINED = 30  # the same of calls in which the model finds the passages allow no such question
-PASSED_BY = 1_000  # drawn passages in a row that allowed no such question before: then there are no others
-WIDEN = 3  # times as many calls at once after a round that gave something
+QUESTIONS_PER_CALL = 3  # questions
+MAX_VAIN_CALLS = 3  # calls in a row without a question kept that end a type
+MAX_DECLINED_CALLS = 30  # the same of calls in which the model finds the passages allow no such question
+MAX_PASSED_BY = 1_000  # drawn passages in a row that allowed no such question before: then there are no others
+WIDENING_FACTOR = 3  # times as many calls at once after a round that gave something
 FIT = "These questions were written by a model. They are fit to compare retrievers, not generators (arXiv:2508.11758)."
-ANSWER = "so long an answer as questions about one fact usually have"  # stands for answers not written yet
+TYPICAL_ANSWER = "so long an answer as questions about one fact usually have"  # stands for answers not written yet
 
 
 @dataclass(frozen=True)
-class Wanted:
+class WritingOptions:
     """What is to be written.
 
     Attributes:
@@ -107,7 +113,7 @@ class Stratum:
     pool: str = ""
     kept: list[Draft] = field(default_factory=list)
     asked: dict[tuple[SourcePassage, ...], list[str]] = field(default_factory=dict)
-    width: int = VAIN
+    width: int = MAX_VAIN_CALLS
     vain: int = 0
     barren: set[tuple[SourcePassage, ...]] = field(default_factory=set)
     declined: int = 0
@@ -121,47 +127,51 @@ class Stratum:
         """Its type, and the pool where there is one."""
         return f"{self.type} {self.pool}".strip()
 
-    def briefs(self) -> list[Brief]:
+    def build_briefs(self) -> list[Brief]:
         """The calls of the next round: no more questions than are missing."""
         missing = 0 if self.ended else self.wanted - len(self.kept)
-        sizes = [min(A_CALL, missing - begin) for begin in range(0, missing, A_CALL)][: self.width]
-        passages = list(dict.fromkeys(islice(self._fertile(), len(sizes))))  # the same twice would write the same
+        sizes = [min(QUESTIONS_PER_CALL, missing - begin) for begin in range(0, missing, QUESTIONS_PER_CALL)][
+            : self.width
+        ]
+        passages = list(dict.fromkeys(islice(self._draw_fertile(), len(sizes))))  # the same twice would write the same
         if missing and not passages:
-            left = "no document is left" + (" whose passages allow such a question" if self.barren else "")
-            self.ended = left if self.calls else "no document of the corpus will do"
+            reason = "no document is left" + (" whose passages allow such a question" if self.barren else "")
+            self.ended = reason if self.calls else "no document of the corpus will do"
         return [
-            Brief(self.type, drawn, tuple(islice(self.put, size)), tuple(self.asked.get(drawn, ())))
-            for drawn, size in zip(passages, sizes, strict=False)
+            Brief(self.type, source, tuple(islice(self.put, size)), tuple(self.asked.get(source, ())))
+            for source, size in zip(passages, sizes, strict=False)
         ]
 
-    def _fertile(self) -> Iterator[tuple[SourcePassage, ...]]:
+    def _draw_fertile(self) -> Iterator[tuple[SourcePassage, ...]]:
         """What is drawn, without the passages that allowed no such question."""
         passed_by = 0
-        while passed_by < PASSED_BY and (drawn := next(self.drawn, None)) is not None:
-            passed_by = passed_by + 1 if drawn in self.barren else 0
+        while passed_by < MAX_PASSED_BY and (source := next(self.drawn, None)) is not None:
+            passed_by = passed_by + 1 if source in self.barren else 0
             if not passed_by:
-                yield drawn
+                yield source
 
-    def took(self, drafts: Sequence[Draft], kept: Sequence[Draft]) -> None:
+    def took(self, drafts: Sequence[Draft], accepted: Sequence[Draft]) -> None:
         """Takes in what one call wrote and what of it was kept."""
         self.calls += 1
-        self.kept += kept
+        self.kept += accepted
         if drafts:
-            self.asked.setdefault(drafts[0].passages, []).extend(one.question for one in drafts if one.question)
-        declined = bool(drafts) and all(one.unwritten == "declined" for one in drafts)
+            self.asked.setdefault(drafts[0].passages, []).extend(draft.question for draft in drafts if draft.question)
+        declined = bool(drafts) and all(draft.unwritten == "declined" for draft in drafts)
         if declined:
             self.barren.add(drafts[0].passages)
-        if kept:
+        if accepted:
             self.vain = self.declined = 0
         else:
             self.declined += declined
             self.vain += not declined
         if len(self.kept) < self.wanted and not self.ended:
-            if self.vain >= VAIN:
+            if self.vain >= MAX_VAIN_CALLS:
                 often = ", ".join(f"{name} {n}" for name, n in (self.rejected + self.unwritten).most_common(3))
-                self.ended = f"{VAIN} calls in a row gave nothing new (not kept so far: {often or 'nothing'})"
-            elif self.declined >= DECLINED:
-                self.ended = f"the model found in {DECLINED} calls in a row that the passages allow no such question"
+                self.ended = f"{MAX_VAIN_CALLS} calls in a row gave nothing new (not kept so far: {often or 'nothing'})"
+            elif self.declined >= MAX_DECLINED_CALLS:
+                self.ended = (
+                    f"the model found in {MAX_DECLINED_CALLS} calls in a row that the passages allow no such question"
+                )
 
 
 @dataclass(frozen=True)
@@ -183,144 +193,156 @@ class WrittenSet:
     heard: str = ""
 
 
-class SetWriting:
+class SetWriter:
     """Writes questions of a corpus by rounds: all types ask, what comes back is filtered free first, then judged.
 
     Rounds depend on seed and replies alone, so the same replies make the same set.
     """
 
-    def __init__(self, corpus: CorpusView, wanted: Wanted, by: Writers) -> None:
-        self._corpus, self._wanted, self._by = corpus, wanted, by
-        self._known = Known(corpus)
+    def __init__(self, corpus: CorpusView, options: WritingOptions, by: Writers) -> None:
+        self._corpus, self._wanted, self._by = corpus, options, by
+        self._known = DraftContext(corpus)
         self._rejected: list[tuple[Draft, str]] = []
-        for example in wanted.existing:
-            self._known.add(example.query, _gold(example))
-        self.strata = self._strata()
+        for example in options.existing:
+            self._known.add(example.query, _list_gold_spans(example))
+        self.strata = self._build_strata()
 
-    def _strata(self) -> tuple[Stratum, ...]:
+    def _build_strata(self) -> tuple[Stratum, ...]:
         shares = dict(self._wanted.types)
-        found = []
-        for name, size in pools_of(self._wanted.documents, self._wanted.n).items():
+        strata = []
+        for name, size in parse_pools(self._wanted.documents, self._wanted.n).items():
             seed = self._wanted.seed
-            drawing = Drawing(self._corpus, seed, pool(name, self._corpus))
-            usual = {kind: USUAL[kind] for kind in USUAL if not shares and next(drawing.passages(kind), None)}
-            for kind, n in largest_remainders(shares or usual, size).items():
-                put = manners(self._wanted.plan, f"{seed}:{kind}:{name}")
+            drawing = PassageSampler(self._corpus, seed, select_pool(name, self._corpus))
+            usual = {
+                kind: DEFAULT_SHARES[kind]
+                for kind in DEFAULT_SHARES
+                if not shares and next(drawing.passages(kind), None)
+            }
+            for kind, n in allocate_by_remainder(shares or usual, size).items():
+                put = sample_manners(self._wanted.plan, f"{seed}:{kind}:{name}")
                 if n:
-                    found.append(Stratum(kind, n, drawing.passages(kind, name), put, name))
-        return tuple(found)
+                    strata.append(Stratum(kind, n, drawing.passages(kind, name), put, name))
+        return tuple(strata)
 
-    def expected(self, store: Store) -> CostEstimate:
+    def estimate_cost(self, store: Store) -> CostEstimate:
         """What would be asked if every question were kept: written as far as no stored reply answers, all judged."""
         for stratum in self.strata:
-            stratum.width = ceil(stratum.wanted / A_CALL)
-        briefs = [brief for stratum in self.strata for brief in stratum.briefs()]
-        found = estimate_askings(self._by.writer, (write_questions(one, self._by.writer) for one in briefs), store)
-        drafts = [_placeholder(brief, n) for brief in briefs for n in range(len(brief.manners))]
-        unanswerable = [one for one in drafts if one.type == "unanswerable"]
-        judging = [one for draft in drafts if draft.gold for one in all_checks(draft, self._by.judge)]
-        asked = self._by.asked
-        best = (unanswered(one, [one.passages[0].text] * BEST, asked) for one in unanswerable)
-        found.join(estimate_askings(asked, best, store))
-        if asks_models(self._by.judge):
-            found.join(estimate_askings(self._by.judge, judging, store))
-        return found
+            stratum.width = ceil(stratum.wanted / QUESTIONS_PER_CALL)
+        briefs = [brief for stratum in self.strata for brief in stratum.build_briefs()]
+        estimate = estimate_asks(self._by.writer, (write_questions(item, self._by.writer) for item in briefs), store)
+        drafts = [_build_placeholder(brief, n) for brief in briefs for n in range(len(brief.manners))]
+        unanswerable = [item for item in drafts if item.type == "unanswerable"]
+        judging = [item for draft in drafts if draft.gold for item in list_checks(draft, self._by.judge)]
+        judge = self._by.asked
+        best = (find_answerable_fault(item, [item.passages[0].text] * MAX_PASSAGES, judge) for item in unanswerable)
+        estimate.add_estimate(estimate_asks(judge, best, store))
+        if can_ask_models(self._by.judge):
+            estimate.add_estimate(estimate_asks(self._by.judge, judging, store))
+        return estimate
 
     async def write(self, session: Session, before_round: Callable[[], None] = lambda: None) -> WrittenSet:
         """All rounds, each type until it has what is wanted or ends."""
         while not session.stopped:
             before_round()
-            turns = [(stratum, brief) for stratum in self.strata for brief in stratum.briefs()]
+            turns = [(stratum, brief) for stratum in self.strata for brief in stratum.build_briefs()]
             if not turns:
                 break
             writer = self._by.writer
-            said = await session.drive(writer, [partial(write_questions, brief, writer) for _, brief in turns])
-            written = [(stratum, said.get(n, ())) for n, (stratum, _) in enumerate(turns)]
-            passed = self._screened([(stratum, draft) for stratum, drafts in written for draft in drafts])
-            kept = await self._judged(session, passed)
+            replies = await session.drive_all(writer, [partial(write_questions, brief, writer) for _, brief in turns])
+            written = [(stratum, replies.get(n, ())) for n, (stratum, _) in enumerate(turns)]
+            passed = self._screen_drafts([(stratum, draft) for stratum, drafts in written for draft in drafts])
+            accepted_ids = await self._judge_drafts(session, passed)
             for n, (stratum, drafts) in enumerate(written):
-                if n in said:
-                    stratum.took(drafts, [draft for draft in drafts if id(draft) in kept])
+                if n in replies:
+                    stratum.took(drafts, [draft for draft in drafts if id(draft) in accepted_ids])
             for stratum in self.strata:
                 if stratum.vain:
-                    stratum.width = max(1, VAIN - stratum.vain)
+                    stratum.width = max(1, MAX_VAIN_CALLS - stratum.vain)
                 elif not stratum.declined:
-                    stratum.width *= WIDEN
+                    stratum.width *= WIDENING_FACTOR
         for stratum in self.strata:
             if session.stopped and len(stratum.kept) < stratum.wanted:
                 stratum.ended = stratum.ended or session.stopped
-        return self._finished(session.stopped)
+        return self._build_result(session.stopped)
 
-    def _screened(self, drafts: Sequence[tuple[Stratum, Draft]]) -> list[tuple[Stratum, Draft]]:
+    def _screen_drafts(self, drafts: Sequence[tuple[Stratum, Draft]]) -> list[tuple[Stratum, Draft]]:
         """Those that pass the tests at no call; each is known to those after it."""
         ranked = [draft for _, draft in drafts if draft.question and draft.gold]
-        self._known.ranks = self._ranks(ranked)
+        self._known.ranks = self._rank_gold(ranked)
         passed = []
         for stratum, draft in drafts:
             if draft.unwritten:
                 stratum.unwritten[draft.unwritten] += 1
-                self._rejected.append((draft, f"{draft.unwritten}: {draft.told}"))
+                self._rejected.append((draft, f"{draft.unwritten}: {draft.fault_message}"))
                 continue
-            fault = fault_of(draft, self._known)
+            fault = find_fault(draft, self._known)
             if fault is not None:
-                self._reject(stratum, draft, *fault)
+                self._reject_draft(stratum, draft, *fault)
                 continue
             self._known.add(draft.question, draft.stretches)
             passed.append((stratum, draft))
         return passed
 
-    async def _judged(self, session: Session, drafts: Sequence[tuple[Stratum, Draft]]) -> set[int]:
+    async def _judge_drafts(self, session: Session, drafts: Sequence[tuple[Stratum, Draft]]) -> set[int]:
         """Identities of the drafts that the judge passes."""
-        kept: set[int] = set()
-        answerable = [one for one in drafts if one[1].type != "unanswerable"]
-        without = [one for one in drafts if one[1].type == "unanswerable"]
-        for judge, part in ((self._by.judge, answerable), (self._by.asked, without)):
-            if part:
-                verdicts = await session.drive(judge, [partial(self._judging, draft) for _, draft in part])
-                for n, (stratum, draft) in enumerate(part):
+        accepted_ids: set[int] = set()
+        answerable = [pair for pair in drafts if pair[1].type != "unanswerable"]
+        without = [pair for pair in drafts if pair[1].type == "unanswerable"]
+        for judge, group in ((self._by.judge, answerable), (self._by.asked, without)):
+            if group:
+                verdicts = await session.drive_all(judge, [partial(self._build_judging, draft) for _, draft in group])
+                for n, (stratum, draft) in enumerate(group):
                     fault = verdicts.get(n, ("not_judged", "what may be spent was spent"))
                     if fault is None:
-                        kept.add(id(draft))
+                        accepted_ids.add(id(draft))
                     else:
-                        self._reject(stratum, draft, *fault)
-        return kept
+                        self._reject_draft(stratum, draft, *fault)
+        return accepted_ids
 
-    def _judging(self, draft: Draft) -> Judging:
+    def _build_judging(self, draft: Draft) -> FaultGenerator:
         if draft.type != "unanswerable":
-            return judged(draft, self._by.judge)
-        best = [self._corpus.documents[doc_id].text[:WINDOW] for doc_id in self._corpus.best(draft.question, BEST)]
-        return unanswered(draft, best, self._by.asked)
+            return find_gold_fault(draft, self._by.judge)
+        best = [
+            self._corpus.documents[doc_id].text[:WINDOW_CHARS]
+            for doc_id in self._corpus.best(draft.question, MAX_PASSAGES)
+        ]
+        return find_answerable_fault(draft, best, self._by.asked)
 
-    def _reject(self, stratum: Stratum, draft: Draft, name: str, told: str) -> None:
+    def _reject_draft(self, stratum: Stratum, draft: Draft, name: str, problem: str) -> None:
         stratum.rejected[name] += 1
-        self._rejected.append((draft, f"{name}: {told}"))
+        self._rejected.append((draft, f"{name}: {problem}"))
 
-    def _ranks(self, drafts: Sequence[Draft]) -> dict[str, tuple[int | None, int | None]]:
+    def _rank_gold(self, drafts: Sequence[Draft]) -> dict[str, tuple[int | None, int | None]]:
         """Question -> best rank of its gold by both retrievers."""
         questions = [draft.question for draft in drafts]
         ranks = self._corpus.ranks(questions, [draft.gold for draft in drafts]) if drafts else []
         return dict(zip(questions, ranks, strict=True))
 
-    def _finished(self, stopped: str) -> WrittenSet:
+    def _build_result(self, stopped: str) -> WrittenSet:
         model, seed = str(self._by.writer.spec.default), self._wanted.seed
-        kept = [draft for stratum in self.strata for draft in stratum.kept]
-        ranks = self._ranks([draft for draft in kept if draft.gold])
-        hard = {question: {"difficulty": difficulty(*found)} for question, found in ranks.items()}
-        lines = [draft.line(model, seed, hard.get(draft.question)) for draft in kept]
+        drafts = [draft for stratum in self.strata for draft in stratum.kept]
+        ranks = self._rank_gold([draft for draft in drafts if draft.gold])
+        hard = {question: {"difficulty": classify_difficulty(*rank_pair)} for question, rank_pair in ranks.items()}
+        lines = [draft.line(model, seed, hard.get(draft.question)) for draft in drafts]
         rejected = [draft.line(model, seed, rejected=note) for draft, note in self._rejected]
         heard = next((draft.heard for draft, _ in self._rejected if draft.heard), "")
         return WrittenSet(tuple(lines), tuple(rejected), self.strata, stopped, heard)
 
 
-def _gold(example: Example) -> list[Span]:
+def _list_gold_spans(example: Example) -> list[Span]:
     """Where an example's evidence stands: its spans, else whole documents."""
     if example.gold_spans:
         return list(example.gold_spans)
-    return [Span(doc_id, 0, HUGE) for one in example.relevant or () if one.grade > 0 for doc_id in one.doc_ids]
+    return [
+        Span(doc_id, 0, MAX_DOCUMENT_CHARS)
+        for label in example.relevant or ()
+        if label.grade > 0
+        for doc_id in label.doc_ids
+    ]
 
 
-def _placeholder(brief: Brief, n: int) -> Draft:
+def _build_placeholder(brief: Brief, n: int) -> Draft:
     """A draft that stands for one not written yet, its gold all passages."""
-    anchors = tuple(Anchor(one.doc_id, one.start, one.end, "") for one in brief.passages)
+    anchors = tuple(Anchor(passage.doc_id, passage.start, passage.end, "") for passage in brief.passages)
     question = f"{brief.type} {n} of {brief.passages[0].doc_id}"
-    return Draft(brief.type, question, ANSWER, brief.passages, anchors=anchors)
+    return Draft(brief.type, question, TYPICAL_ANSWER, brief.passages, anchors=anchors)

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 
 from ragauge.engine.caller import CallCounts
 from ragauge.testsets.corpus_view import CorpusCounts, CorpusView
-from ragauge.testsets.generate.known_item import FIT, known_items
+from ragauge.testsets.generate.known_item import FIT, sample_known_items
 from ragauge.testsets.generate.question_writer import Session
 from ragauge.testsets.generate.rounds import FIT as WRITTEN_FIT
-from ragauge.testsets.generate.rounds import SetWriting, Wanted, Writers, WrittenSet
+from ragauge.testsets.generate.rounds import SetWriter, Writers, WritingOptions, WrittenSet
 from ragauge.testsets.set_file import SetLine
 
 
@@ -39,7 +39,7 @@ class GeneratedSet:
     calling: CallCounts | None = None
 
 
-def generated(corpus: CorpusView, n: int, seed: int = 7) -> GeneratedSet:
+def generate_known_items(corpus: CorpusView, n: int, seed: int = 7) -> GeneratedSet:
     """Known-item queries over a corpus.
 
     Args:
@@ -47,17 +47,21 @@ def generated(corpus: CorpusView, n: int, seed: int = 7) -> GeneratedSet:
         n: how many.
         seed: of the drawing.
     """
-    return GeneratedSet(tuple(known_items(corpus, n, seed)), n, corpus.counts, len(corpus.topics), FIT)
+    return GeneratedSet(tuple(sample_known_items(corpus, n, seed)), n, corpus.counts, len(corpus.topics), FIT)
 
 
-async def written_set(
-    corpus: CorpusView, wanted: Wanted, by: Writers, session: Session, before_round: Callable[[], None] = lambda: None
+async def write_set(
+    corpus: CorpusView,
+    options: WritingOptions,
+    by: Writers,
+    session: Session,
+    before_round: Callable[[], None] = lambda: None,
 ) -> GeneratedSet:
     """Questions that a model writes about documents, filtered.
 
     Args:
         corpus: what is drawn from.
-        wanted: how many, of which types.
+        options: how many, of which types.
         by: who writes and who judges.
         session: asks them; replies are kept as they arrive.
         before_round: called before models are asked; what it raises ends the writing.
@@ -65,8 +69,8 @@ async def written_set(
     Raises:
         JudgeError: a model cannot be asked at all.
     """
-    found = await SetWriting(corpus, wanted, by).write(session, before_round)
+    written = await SetWriter(corpus, options, by).write(session, before_round)
     names = (str(by.writer.spec.default), by.judge.judge_id)
     return GeneratedSet(
-        found.lines, wanted.n, corpus.counts, len(corpus.topics), WRITTEN_FIT, found, names, session.counts
+        written.lines, options.n, corpus.counts, len(corpus.topics), WRITTEN_FIT, written, names, session.counts
     )

@@ -9,21 +9,21 @@ from typing import TYPE_CHECKING, Any
 
 from ragauge.core.errors import UsageError
 from ragauge.testsets.options import GenerateSetOptions
-from ragauge.verbs.option_specs import keywords
+from ragauge.verbs.option_specs import expand_options
 from ragauge.verbs.result_base import ShownResult
-from ragauge.verbs.sources import spoken
+from ragauge.verbs.sources import format_source
 
 if TYPE_CHECKING:
     from ragauge.rendering.sections import ReportSection
     from ragauge.testsets.corpus_view import CorpusView
     from ragauge.testsets.generate.corpus_source import CorpusSource
-    from ragauge.testsets.generate.rounds import Wanted, Writers
+    from ragauge.testsets.generate.rounds import Writers, WritingOptions
     from ragauge.testsets.generate.set_generation import GeneratedSet
     from ragauge.testsets.set_file import SetFile
 
-ALONE = ("judge", "types", "plan", "documents", "existing", "rejected")  # options that need a model
-FEWER = 4  # exit code
-CORPUS = "CORPUS"  # in commands, of a corpus that has no path
+MODEL_OPTIONS = ("judge", "types", "plan", "documents", "existing", "rejected")  # options that need a model
+FEWER_EXIT_CODE = 4  # exit code
+CORPUS_PLACEHOLDER = "CORPUS"  # in commands, of a corpus that has no path
 
 
 class GeneratedSetResult(ShownResult):
@@ -35,28 +35,28 @@ class GeneratedSetResult(ShownResult):
         corpus: what the set was made from, as a command names it.
     """
 
-    def __init__(self, found: GeneratedSet, path: Path, corpus: str = CORPUS) -> None:
-        self.found, self.path, self.corpus = found, path, corpus
+    def __init__(self, data: GeneratedSet, path: Path, corpus: str = CORPUS_PLACEHOLDER) -> None:
+        self.found, self.path, self.corpus = data, path, corpus
 
     @property
     def exit_code(self) -> int:
         """0; 4 where fewer questions could be made than were wanted."""
-        return 0 if len(self.found.lines) >= self.found.wanted else FEWER
+        return 0 if len(self.found.lines) >= self.found.wanted else FEWER_EXIT_CODE
 
     @property
     def _value(self) -> dict[str, Any]:
-        from ragauge.testsets.tables import generated_value
+        from ragauge.testsets.tables import encode_generated
 
-        return generated_value(self.found, str(self.path))
+        return encode_generated(self.found, str(self.path))
 
-    def _sections(self) -> Iterable[ReportSection]:
-        from ragauge.testsets.tables import generated_sections
+    def _build_sections(self) -> Iterable[ReportSection]:
+        from ragauge.testsets.tables import build_generated_sections
 
-        return generated_sections(self.found, str(self.path), self.corpus)
+        return build_generated_sections(self.found, str(self.path), self.corpus)
 
 
-@keywords(GenerateSetOptions)
-def generate_set(wanted: GenerateSetOptions) -> GeneratedSetResult:
+@expand_options(GenerateSetOptions)
+def generate_set(options: GenerateSetOptions) -> GeneratedSetResult:
     """Makes a set of questions with labels from a corpus, as drafts.
 
     Without a model: known-item queries, terms drawn from documents, each with its document as label. With one: it
@@ -88,119 +88,125 @@ def generate_set(wanted: GenerateSetOptions) -> GeneratedSetResult:
         DataError: a corpus that cannot be read, holds no document of use, or changes while the set is made.
         JudgeError: the model cannot be asked at all.
     """
-    from ragauge.testsets.overwrite_rules import all_kept
+    from ragauge.testsets.overwrite_rules import check_lines_kept
     from ragauge.testsets.set_file import SetFile
-    from ragauge.verbs.coroutines import finish
+    from ragauge.verbs.coroutines import run_coroutine
     from ragauge.verbs.files import make_folder
 
-    path, before = _checked_generation(wanted)
-    if wanted.model:
-        found = finish(lambda: _written(wanted))
-        if wanted.rejected is not None and found.written is not None:
-            make_folder(Path(wanted.rejected))
-            SetFile(path.stem, found.written.rejected).write(wanted.rejected)
+    path, existing_drafts = _validate_output(options)
+    if options.model:
+        generated_set = run_coroutine(lambda: _write_questions(options))
+        if options.rejected is not None and generated_set.written is not None:
+            make_folder(Path(options.rejected))
+            SetFile(path.stem, generated_set.written.rejected).write(options.rejected)
     else:
-        found = _known_items(wanted)
-    if found.lines:
-        all_kept("generate", path, before, found.lines, _method(wanted))
+        generated_set = _generate_known_items(options)
+    if generated_set.lines:
+        check_lines_kept("generate", path, existing_drafts, generated_set.lines, _find_method(options))
         make_folder(path)
-        SetFile(path.stem, found.lines).write(path)
-    return GeneratedSetResult(found, path, spoken(wanted.corpus, CORPUS))
+        SetFile(path.stem, generated_set.lines).write(path)
+    return GeneratedSetResult(generated_set, path, format_source(options.corpus, CORPUS_PLACEHOLDER))
 
 
-def expect_set(wanted: GenerateSetOptions) -> dict[str, Any]:
+def estimate_set(options: GenerateSetOptions) -> dict[str, Any]:
     """What generating would ask and cost at least, as JSON types; nothing is asked or written."""
     from ragauge.store.store_access import open_store
     from ragauge.testsets.generate.corpus_source import CorpusSource
-    from ragauge.testsets.generate.rounds import SetWriting
-    from ragauge.verbs.sources import store_url
+    from ragauge.testsets.generate.rounds import SetWriter
+    from ragauge.verbs.sources import resolve_store_url
 
-    _checked_generation(wanted)
-    if not wanted.model:
-        return {"questions": wanted.n, "calls": 0, "cost": 0.0, "input_tokens": 0, "output_tokens": 0}
-    corpus, asked, by = _writing(wanted, CorpusSource(wanted.corpus, wanted.ids))
-    writing = SetWriting(corpus, asked, by)
-    types = {one.name: one.wanted for one in writing.strata}
-    with open_store(store_url(wanted.store)) as opened:
-        return {"questions": wanted.n, "types": types, **writing.expected(opened).plain()}
+    _validate_output(options)
+    if not options.model:
+        return {"questions": options.n, "calls": 0, "cost": 0.0, "input_tokens": 0, "output_tokens": 0}
+    corpus, set_request, writers = _build_writing_inputs(options, CorpusSource(options.corpus, options.ids))
+    writing = SetWriter(corpus, set_request, writers)
+    types = {stratum.name: stratum.wanted for stratum in writing.strata}
+    with open_store(resolve_store_url(options.store)) as opened_store:
+        return {"questions": options.n, "types": types, **writing.estimate_cost(opened_store).to_json()}
 
 
-def _method(wanted: GenerateSetOptions) -> str:
+def _find_method(options: GenerateSetOptions) -> str:
     """How the examples come to be, as their origin says."""
     from ragauge.testsets.generate import draft, known_item
 
-    return draft.METHOD if wanted.model else known_item.METHOD
+    return draft.METHOD if options.model else known_item.METHOD
 
 
-def _checked_generation(wanted: GenerateSetOptions) -> tuple[Path, SetFile | None]:
+def _validate_output(options: GenerateSetOptions) -> tuple[Path, SetFile | None]:
     """The file to write, and the drafts that stand in it.
 
     Raises:
         UsageError: what cannot be made, or a file that holds something else.
     """
-    from ragauge.testsets.overwrite_rules import drafts_there, rejections_there
+    from ragauge.testsets.overwrite_rules import check_rejections_file, read_existing_drafts
     from ragauge.testsets.set_file import ENDINGS
 
-    path = Path(wanted.output)
-    if wanted.rejected is not None and Path(wanted.rejected).suffix not in ENDINGS:
-        raise UsageError(f"testset generate: --rejected {wanted.rejected}: expected a file that ends in .jsonl.")
-    if wanted.n < 1:
-        raise UsageError(f"testset generate: -n must be at least 1, got {wanted.n}.")
-    if not wanted.model:
-        named_alone = {name: getattr(wanted, name) for name in ALONE if getattr(wanted, name)}
+    path = Path(options.output)
+    if options.rejected is not None and Path(options.rejected).suffix not in ENDINGS:
+        raise UsageError(f"testset generate: --rejected {options.rejected}: expected a file that ends in .jsonl.")
+    if options.n < 1:
+        raise UsageError(f"testset generate: -n must be at least 1, got {options.n}.")
+    if not options.model:
+        named_alone = {name: getattr(options, name) for name in MODEL_OPTIONS if getattr(options, name)}
         if named_alone:
-            told = f"{', '.join(named_alone)} without a model, which writes no questions but known-item queries"
-            raise UsageError(f"testset generate: got {told}. Add --model openai:MODEL.")
-    if wanted.rejected is not None:
-        if Path(wanted.rejected).absolute() == path.absolute():
-            raise UsageError(f"testset generate: --rejected {wanted.rejected}: that is -o. Name another file.")
-        rejections_there(Path(wanted.rejected))
-    return path, drafts_there(path, _method(wanted), wanted.seed)
+            problem = f"{', '.join(named_alone)} without a model, which writes no questions but known-item queries"
+            raise UsageError(f"testset generate: got {problem}. Add --model openai:MODEL.")
+    if options.rejected is not None:
+        if Path(options.rejected).absolute() == path.absolute():
+            raise UsageError(f"testset generate: --rejected {options.rejected}: that is -o. Name another file.")
+        check_rejections_file(Path(options.rejected))
+    return path, read_existing_drafts(path, _find_method(options), options.seed)
 
 
-def _writing(wanted: GenerateSetOptions, source: CorpusSource) -> tuple[CorpusView, Wanted, Writers]:
+def _build_writing_inputs(
+    options: GenerateSetOptions, source: CorpusSource
+) -> tuple[CorpusView, WritingOptions, Writers]:
     """What is written, from what, and by whom."""
-    from ragauge.engine.judges import build_judge, given_judge
+    from ragauge.engine.judges import build_judge, resolve_judge_spec
     from ragauge.readers.source import read_set
     from ragauge.testsets.corpus_view import CorpusView
-    from ragauge.testsets.generate.draft import shares_of
+    from ragauge.testsets.generate.draft import parse_shares
     from ragauge.testsets.generate.plan import read_plan
     from ragauge.testsets.generate.question_writer import build_writer
-    from ragauge.testsets.generate.rounds import Wanted, Writers
+    from ragauge.testsets.generate.rounds import Writers, WritingOptions
 
-    model = given_judge(wanted.model, wanted.model_name)
+    model = resolve_judge_spec(options.model, options.model_name)
     writer = build_writer(model)
-    judge = build_judge(given_judge(wanted.judge, wanted.judge_name) if wanted.judge else model)
-    existing = () if wanted.existing is None else read_set(wanted.existing).examples
-    plan = {} if not wanted.plan else read_plan(Path(wanted.plan) if isinstance(wanted.plan, str) else wanted.plan)
-    asked = Wanted(wanted.n, shares_of(wanted.types), wanted.seed, existing, plan, wanted.documents)
-    return CorpusView(source.documents, source.undecoded), asked, Writers(writer, judge)
+    judge = build_judge(resolve_judge_spec(options.judge, options.judge_name) if options.judge else model)
+    existing = () if options.existing is None else read_set(options.existing).examples
+    plan = {} if not options.plan else read_plan(Path(options.plan) if isinstance(options.plan, str) else options.plan)
+    set_request = WritingOptions(
+        options.n, parse_shares(options.types), options.seed, existing, plan, options.documents
+    )
+    return CorpusView(source.documents, source.undecoded), set_request, Writers(writer, judge)
 
 
-def _known_items(wanted: GenerateSetOptions) -> GeneratedSet:
+def _generate_known_items(options: GenerateSetOptions) -> GeneratedSet:
     from ragauge.testsets.corpus_view import CorpusView
     from ragauge.testsets.generate.corpus_source import CorpusSource
-    from ragauge.testsets.generate.set_generation import generated
+    from ragauge.testsets.generate.set_generation import generate_known_items
 
-    source = CorpusSource(wanted.corpus, wanted.ids)
-    found = generated(CorpusView(source.documents, source.undecoded), wanted.n, wanted.seed)
-    source.unchanged()
-    return found
+    source = CorpusSource(options.corpus, options.ids)
+    generated_set = generate_known_items(CorpusView(source.documents, source.undecoded), options.n, options.seed)
+    source.check_unchanged()
+    return generated_set
 
 
-async def _written(wanted: GenerateSetOptions) -> GeneratedSet:
+async def _write_questions(options: GenerateSetOptions) -> GeneratedSet:
     from ragauge.store.store_access import open_store
     from ragauge.testsets.generate.corpus_source import CorpusSource
     from ragauge.testsets.generate.question_writer import Session
-    from ragauge.testsets.generate.set_generation import written_set
-    from ragauge.verbs.sources import store_url
+    from ragauge.testsets.generate.set_generation import write_set
+    from ragauge.verbs.sources import resolve_store_url
 
-    source = CorpusSource(wanted.corpus, wanted.ids)
-    corpus, asked, by = _writing(wanted, source)
-    calling = wanted.of(by.writer, by.judge)
-    with open_store(store_url(wanted.store)) as opened:
-        async with Session(opened, calling, wanted.progress) as session:
-            found = await written_set(corpus, asked, by, session, source.unchanged)
-    source.unchanged()
-    written = found.written and replace(found.written, rejected=source.placed(found.written.rejected))
-    return replace(found, lines=source.placed(found.lines), written=written)
+    source = CorpusSource(options.corpus, options.ids)
+    corpus, set_request, writers = _build_writing_inputs(options, source)
+    calling = options.of(writers.writer, writers.judge)
+    with open_store(resolve_store_url(options.store)) as opened_store:
+        async with Session(opened_store, calling, options.progress) as session:
+            generated_set = await write_set(corpus, set_request, writers, session, source.check_unchanged)
+    source.check_unchanged()
+    written = generated_set.written and replace(
+        generated_set.written, rejected=source.place_in_files(generated_set.written.rejected)
+    )
+    return replace(generated_set, lines=source.place_in_files(generated_set.lines), written=written)

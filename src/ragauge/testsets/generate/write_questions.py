@@ -10,30 +10,31 @@ from ragauge.core.ask import Ask, Reply
 from ragauge.core.curation import Anchor
 from ragauge.testsets.generate.draft import CONTRACTS, Brief, Draft, Quote, SourcePassage
 from ragauge.testsets.generate.question_writer import (
-    DATA,
+    DATA_NOTICE,
     INTEGER,
-    NO_VERDICT,
+    NO_VERDICT_REASON,
     TEXT,
     Block,
-    Listing,
     ModelJudge,
-    VerdictsRead,
-    Worded,
-    a_list,
-    an_object,
+    ParsedVerdicts,
+    RequestTexts,
+    VerdictList,
     ask_each,
-    asked_by,
-    fenced_blocks,
-    objects,
-    whole_number,
-    written,
+    build_list,
+    build_object,
+    build_question_spec,
+    fence_blocks,
+    list_objects,
+    parse_text,
+    parse_whole_number,
 )
-from ragauge.testsets.quote_match import evident
-from ragauge.testsets.whole_words import whole_words
+from ragauge.testsets.quote_match import find_evident_quotation
+from ragauge.testsets.whole_words import widen_to_words
 
 QUESTION, VERSION = "write_questions", 1
-MOST_QUOTES = 6  # of one question that are read
-RULES = f"""You write questions that people would put to a search system whose documents you see a part of. {DATA}
+MAX_QUOTES = 6  # of one question that are read
+RULES = f"""You write questions that people would put to a search system whose documents you see a part of. \
+{DATA_NOTICE}
 Write one question for each request [Q1], [Q2], …, each about another fact.
 question: as somebody asks who does not have the passages: it names its subject, never "the passage", "the text", "the \
 author", nor he, she, it or this without a name. In words of your own: never copy a sentence, never give away the \
@@ -43,8 +44,8 @@ evidence: for each fact that the answer needs, the number of its passage and a q
 shows it: one sentence, two at most.
 If the passages do not allow such a question, give an empty question.
 Reply with JSON only."""
-ITEM: Mapping[str, Any] = {"question": TEXT, "answer": TEXT, "evidence": a_list(passage=INTEGER, quote=TEXT)}
-SCHEMA = an_object(questions=a_list(n=INTEGER, **ITEM))
+ITEM: Mapping[str, Any] = {"question": TEXT, "answer": TEXT, "evidence": build_list(passage=INTEGER, quote=TEXT)}
+SCHEMA = build_object(questions=build_list(n=INTEGER, **ITEM))
 
 
 class WrittenQuestion(NamedTuple):
@@ -61,45 +62,51 @@ def write_questions(brief: Brief, writer: ModelJudge) -> Generator[list[Ask], li
     Passages and requests are numbered here, and so are the offsets of the evidence ours.
     """
     contract = CONTRACTS[brief.type]
-    requests = {n: _request(contract.asks, manner) for n, manner in enumerate(brief.manners, 1)}
-    listing = Listing("questions", "Q", requests, _read)
-    blocks = [Block("passages", [(f"P{n}", one.text) for n, one in enumerate(brief.passages, 1)]), listing.block()]
+    requests = {n: _format_request(contract.asks, manner) for n, manner in enumerate(brief.manners, 1)}
+    listing = VerdictList("questions", "Q", requests, _parse_question)
+    blocks = [
+        Block("passages", [(f"P{n}", passage.text) for n, passage in enumerate(brief.passages, 1)]),
+        listing.build_block(),
+    ]
     if brief.earlier:
         blocks.append(Block.of("asked before, ask for other facts", *brief.earlier))
-    text = "\n".join(fenced_blocks(blocks))
-    verdicts = yield from ask_each(asked_by(writer, QUESTION, VERSION), Worded(RULES, text), SCHEMA, listing)
-    found = verdicts.of(listing)
-    return tuple(_draft(brief, n, found.get(n), verdicts) for n in requests)
+    text = "\n".join(fence_blocks(blocks))
+    verdicts = yield from ask_each(
+        build_question_spec(writer, QUESTION, VERSION), RequestTexts(RULES, text), SCHEMA, listing
+    )
+    questions = verdicts.of(listing)
+    return tuple(_build_draft(brief, n, questions.get(n), verdicts) for n in requests)
 
 
-def _request(asks: str, manner: Mapping[str, str]) -> str:
+def _format_request(asks: str, manner: Mapping[str, str]) -> str:
     return ". ".join([f"A question that {asks}", *(f"{name}: {value}" for name, value in manner.items())]) + "."
 
 
-def _read(item: Mapping[str, Any]) -> WrittenQuestion | None:
+def _parse_question(item: Mapping[str, Any]) -> WrittenQuestion | None:
     """A question with what shows its answer; None for an item that is none."""
     if not isinstance(item.get("question"), str) or not isinstance(item.get("answer"), str):
         return None
     quotes = [
-        Quote(whole_number(one.get("passage")) or 0, written(one.get("quote"))) for one in objects(item.get("evidence"))
+        Quote(parse_whole_number(evidence.get("passage")) or 0, parse_text(evidence.get("quote")))
+        for evidence in list_objects(item.get("evidence"))
     ]
-    return WrittenQuestion(written(item["question"]), written(item["answer"]), tuple(quotes[:MOST_QUOTES]))
+    return WrittenQuestion(parse_text(item["question"]), parse_text(item["answer"]), tuple(quotes[:MAX_QUOTES]))
 
 
-def _draft(brief: Brief, n: int, found: WrittenQuestion | None, verdicts: VerdictsRead) -> Draft:
+def _build_draft(brief: Brief, n: int, question: WrittenQuestion | None, verdicts: ParsedVerdicts) -> Draft:
     empty = Draft(brief.type, "", "", brief.passages, manner=brief.manners[n - 1])
-    if found is None and verdicts.reason not in ("", NO_VERDICT):
+    if question is None and verdicts.reason not in ("", NO_VERDICT_REASON):
         return replace(empty, unwritten="call_failed", fault=verdicts.reason)
-    if found is None:
+    if question is None:
         heard = next((text for text in reversed(verdicts.texts) if text.strip()), "")
         return replace(empty, unwritten="unreadable", fault="no question in the reply, asked twice", heard=heard)
-    if not found.question:
+    if not question.question:
         return replace(empty, unwritten="declined", fault="by the model, the passages allow no such question")
-    anchors = tuple(anchor_of(quote, brief.passages, found.answer) for quote in found.quotes)
-    return replace(empty, question=found.question, answer=found.answer, quotes=found.quotes, anchors=anchors)
+    anchors = tuple(locate_anchor(quote, brief.passages, question.answer) for quote in question.quotes)
+    return replace(empty, question=question.question, answer=question.answer, quotes=question.quotes, anchors=anchors)
 
 
-def anchor_of(quote: Quote, passages: tuple[SourcePassage, ...], answer: str) -> Anchor | None:
+def locate_anchor(quote: Quote, passages: tuple[SourcePassage, ...], answer: str) -> Anchor | None:
     """Where a quotation stands in its document, with its words whole; a bare answer's whole sentence.
 
     None for a passage not sent, words that it does not hold, and a quotation that shows too little.
@@ -107,8 +114,8 @@ def anchor_of(quote: Quote, passages: tuple[SourcePassage, ...], answer: str) ->
     if not 1 <= quote.passage <= len(passages):
         return None
     source = passages[quote.passage - 1]
-    place = evident(quote.text, answer, source.text)
-    if place is None:
+    bounds = find_evident_quotation(quote.text, answer, source.text)
+    if bounds is None:
         return None
-    start, end = whole_words(source.text, *place)
+    start, end = widen_to_words(source.text, *bounds)
     return Anchor(source.doc_id, source.start + start, source.start + end, source.text[start:end])

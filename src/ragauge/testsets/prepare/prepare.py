@@ -8,29 +8,29 @@ from functools import partial
 from typing import NamedTuple, Protocol, TypeGuard
 
 from ragauge.core.ask import Ask, Reply
-from ragauge.core.example import Example, Turn, seen_turns
+from ragauge.core.example import Example, Turn, select_visible_turns
 from ragauge.engine.caller import CallCounts
-from ragauge.engine.estimate import CostEstimate, estimate_askings
-from ragauge.engine.models import Calling
-from ragauge.engine.session import Progressed, Session
-from ragauge.judges.inputs import reference_claims
-from ragauge.judges.judge import AsksModels, Judge, asks_models
-from ragauge.judges.model.prepare import Prepared
+from ragauge.engine.estimate import CostEstimate, estimate_asks
+from ragauge.engine.models import CallOptions
+from ragauge.engine.session import ProgressCallback, Session
+from ragauge.judges.inputs import list_reference_claims
+from ragauge.judges.judge import AsksModels, Judge, can_ask_models
+from ragauge.judges.model.prepare import PreparationResult
 from ragauge.store.store_access import Store
 
 
-class Prepares(AsksModels, Protocol):
+class PreparingJudge(AsksModels, Protocol):
     """A judge that can prepare an eval set."""
 
     def prepare(
         self, query: str, reference: str, history: Sequence[Turn] = ()
-    ) -> Generator[list[Ask], list[Reply], Prepared]:
+    ) -> Generator[list[Ask], list[Reply], PreparationResult]:
         """Claims of a reference and aspects of a question."""
 
 
-def prepares(judge: Judge) -> TypeGuard[Prepares]:
+def can_prepare(judge: Judge) -> TypeGuard[PreparingJudge]:
     """Whether a judge asks a model for claims and aspects."""
-    return asks_models(judge) and hasattr(judge, "prepare")
+    return can_ask_models(judge) and hasattr(judge, "prepare")
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,38 +54,44 @@ class PreparedSet:
     calling: CallCounts | None = None
 
 
-class Todo(NamedTuple):
+class UnpreparedExample(NamedTuple):
     """One example to prepare, by its place."""
 
     place: int
     example: Example
 
 
-def lacking(examples: Sequence[Example]) -> Iterator[Todo]:
+def iter_unprepared(examples: Sequence[Example]) -> Iterator[UnpreparedExample]:
     """The examples that lack aspects, or the claims of a reference that they have."""
-    for place, example in enumerate(examples):
+    for index, example in enumerate(examples):
         if example.aspects is None or (example.reference_claims is None and example.references):
-            yield Todo(place, example)
+            yield UnpreparedExample(index, example)
 
 
-def by_sentences(examples: Sequence[Example]) -> PreparedSet:
+def split_references(examples: Sequence[Example]) -> PreparedSet:
     """The sentences of each main reference as its claims, at no call; aspects take reading, and stay as they are."""
-    found = []
-    done = 0
+    examples_out = []
+    n_done = 0
     for example in examples:
-        wanted = example.reference_claims is None and bool(example.references)
-        done += wanted
-        found.append(replace(example, reference_claims=reference_claims(example)) if wanted else example)
-    return PreparedSet(tuple(found), done, len(found) - done, {})
+        needs_claims = example.reference_claims is None and bool(example.references)
+        n_done += needs_claims
+        examples_out.append(
+            replace(example, reference_claims=list_reference_claims(example)) if needs_claims else example
+        )
+    return PreparedSet(tuple(examples_out), n_done, len(examples_out) - n_done, {})
 
 
-def expected(examples: Sequence[Example], judge: Prepares, store: Store) -> CostEstimate:
+def estimate_preparation(examples: Sequence[Example], judge: PreparingJudge, store: Store) -> CostEstimate:
     """What preparing would ask: the first call of every example that no stored reply answers."""
-    return estimate_askings(judge, (_asking(judge, todo) for todo in lacking(examples)), store)
+    return estimate_asks(judge, (_ask_preparation(judge, todo) for todo in iter_unprepared(examples)), store)
 
 
 async def prepare_examples(
-    examples: Sequence[Example], judge: Prepares, store: Store, calling: Calling, progress: Progressed | None = None
+    examples: Sequence[Example],
+    judge: PreparingJudge,
+    store: Store,
+    calling: CallOptions,
+    progress: ProgressCallback | None = None,
 ) -> PreparedSet:
     """Asks about every example that lacks claims or aspects; replies are durable as they arrive.
 
@@ -96,25 +102,29 @@ async def prepare_examples(
         calling: how models are called.
         progress: called as examples are done, and every second.
     """
-    todo = list(lacking(examples))
+    todo = list(iter_unprepared(examples))
     async with Session(store, calling, progress) as session:
-        said = await session.drive(judge, [partial(_asking, judge, one) for one in todo])
-    found = list(examples)
+        prepared_by_index = await session.drive_all(
+            judge, [partial(_ask_preparation, judge, unprepared) for unprepared in todo]
+        )
+    examples_out = list(examples)
     failed = {}
-    for n, prepared in said.items():
-        place = todo[n].place
-        example = found[place]
+    for n, prepared in prepared_by_index.items():
+        index = todo[n].place
+        example = examples_out[index]
         if prepared.aspects is None:
             failed[example.query_id] = prepared.reason
             continue
         claims = prepared.claims if example.reference_claims is None and example.references else None
-        found[place] = replace(
+        examples_out[index] = replace(
             example, reference_claims=claims or example.reference_claims, aspects=example.aspects or prepared.aspects
         )
-    done, there = len(said) - len(failed), len(examples) - len(todo)
-    return PreparedSet(tuple(found), done, there, failed, session.stopped, session.counts)
+    n_done, n_existing = len(prepared_by_index) - len(failed), len(examples) - len(todo)
+    return PreparedSet(tuple(examples_out), n_done, n_existing, failed, session.stopped, session.counts)
 
 
-def _asking(judge: Prepares, todo: Todo) -> Generator[list[Ask], list[Reply], Prepared]:
+def _ask_preparation(
+    judge: PreparingJudge, todo: UnpreparedExample
+) -> Generator[list[Ask], list[Reply], PreparationResult]:
     example = todo.example
-    return judge.prepare(example.query, "".join(example.references[:1]), seen_turns(example.history))
+    return judge.prepare(example.query, "".join(example.references[:1]), select_visible_turns(example.history))

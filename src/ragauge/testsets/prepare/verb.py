@@ -8,17 +8,17 @@ from typing import TYPE_CHECKING, Any
 from ragauge.core.errors import UsageError
 from ragauge.verbs.evaluate_options import PrepareOptions
 from ragauge.verbs.files import make_folder
-from ragauge.verbs.sources import store_url
+from ragauge.verbs.sources import resolve_store_url
 
 if TYPE_CHECKING:
     from ragauge.core.example import EvalSet
     from ragauge.testsets.prepare.prepare import PreparedSet
     from ragauge.testsets.set_file import SetFile
 
-ENDINGS = (".jsonl", ".jsonl.gz")
+OUTPUT_SUFFIXES = (".jsonl", ".jsonl.gz")
 
 
-def checked(wanted: PrepareOptions) -> tuple[EvalSet, SetFile | None]:
+def load_inputs(options: PrepareOptions) -> tuple[EvalSet, SetFile | None]:
     """The eval set, and what an earlier call wrote, when everything that can be known beforehand is right.
 
     Raises:
@@ -27,34 +27,34 @@ def checked(wanted: PrepareOptions) -> tuple[EvalSet, SetFile | None]:
         DataError: a set that cannot be read.
     """
     from ragauge.readers.source import read_set
-    from ragauge.testsets.overwrite_rules import prepared_there
+    from ragauge.testsets.overwrite_rules import read_prepared_lines
 
-    if not wanted.output.name.lower().endswith(ENDINGS):
-        raise UsageError(f"-o {wanted.output}: expected a file that ends in .jsonl or .jsonl.gz.")
-    if isinstance(wanted.source, str | Path) and wanted.output.resolve() == Path(wanted.source).resolve():
-        raise UsageError(f"-o {wanted.output}: is the set itself. Give another name: answers in it would be lost.")
-    found = read_set(wanted.source)
-    return found, prepared_there(wanted.output, found.examples)
+    if not options.output.name.lower().endswith(OUTPUT_SUFFIXES):
+        raise UsageError(f"-o {options.output}: expected a file that ends in .jsonl or .jsonl.gz.")
+    if isinstance(options.source, str | Path) and options.output.resolve() == Path(options.source).resolve():
+        raise UsageError(f"-o {options.output}: is the set itself. Give another name: answers in it would be lost.")
+    eval_set = read_set(options.source)
+    return eval_set, read_prepared_lines(options.output, eval_set.examples)
 
 
-def expect(wanted: PrepareOptions) -> dict[str, Any]:
+def estimate_prepare_cost(options: PrepareOptions) -> dict[str, Any]:
     """What preparing would ask and cost, as JSON types; nothing is asked or written."""
     from ragauge.engine.estimate import CostEstimate
-    from ragauge.engine.judges import build_judge, given_judge
+    from ragauge.engine.judges import build_judge, resolve_judge_spec
     from ragauge.store.store_access import open_store
-    from ragauge.testsets.prepare.prepare import expected, lacking, prepares
+    from ragauge.testsets.prepare.prepare import can_prepare, estimate_preparation, iter_unprepared
 
-    examples = checked(wanted)[0].examples
-    judge = build_judge(given_judge(wanted.judge, wanted.judge_name))
-    known: dict[str, Any] = {"examples": len(examples), "judge": judge.judge_id}
-    if not prepares(judge):
-        return {**known, "to_do": len(examples), **CostEstimate().plain()}
-    with open_store(store_url(wanted.store)) as opened:
-        estimate = expected(examples, judge, opened)
-    return {**known, "to_do": len(list(lacking(examples))), **estimate.plain()}
+    examples = load_inputs(options)[0].examples
+    judge = build_judge(resolve_judge_spec(options.judge, options.judge_name))
+    facts: dict[str, Any] = {"examples": len(examples), "judge": judge.judge_id}
+    if not can_prepare(judge):
+        return {**facts, "to_do": len(examples), **CostEstimate().to_json()}
+    with open_store(resolve_store_url(options.store)) as opened_store:
+        estimate = estimate_preparation(examples, judge, opened_store)
+    return {**facts, "to_do": len(list(iter_unprepared(examples))), **estimate.to_json()}
 
 
-async def prepare(wanted: PrepareOptions) -> PreparedSet:
+async def prepare_set(options: PrepareOptions) -> PreparedSet:
     """Prepares an eval set and writes it, whole or not at all; what models said is kept in the store in any case.
 
     Raises:
@@ -62,24 +62,24 @@ async def prepare(wanted: PrepareOptions) -> PreparedSet:
         JudgeError: the model cannot be asked at all.
     """
     from ragauge.core.jsonl_files import write_records
-    from ragauge.engine.judges import build_judge, given_judge
+    from ragauge.engine.judges import build_judge, resolve_judge_spec
     from ragauge.store.store_access import open_store
-    from ragauge.testsets.overwrite_rules import claims_kept
-    from ragauge.testsets.prepare.prepare import by_sentences, prepare_examples, prepares
+    from ragauge.testsets.overwrite_rules import check_claims_kept
+    from ragauge.testsets.prepare.prepare import can_prepare, prepare_examples, split_references
 
-    found, before = checked(wanted)
-    examples = found.examples
-    judge = build_judge(given_judge(wanted.judge, wanted.judge_name))
-    calling = wanted.of(judge)
-    if calling is not None and prepares(judge):
-        with open_store(store_url(wanted.store)) as opened:
-            prepared = await prepare_examples(examples, judge, opened, calling, wanted.progress)
-    elif wanted.judge == "local":
-        prepared = by_sentences(examples)
+    eval_set, previous_set = load_inputs(options)
+    examples = eval_set.examples
+    judge = build_judge(resolve_judge_spec(options.judge, options.judge_name))
+    calling = options.of(judge)
+    if calling is not None and can_prepare(judge):
+        with open_store(resolve_store_url(options.store)) as opened_store:
+            prepared = await prepare_examples(examples, judge, opened_store, calling, options.progress)
+    elif options.judge == "local":
+        prepared = split_references(examples)
     else:
-        raise UsageError(f"{wanted.judge} cannot prepare a set. Use --judge local, or a model: --judge openai:MODEL.")
+        raise UsageError(f"{options.judge} cannot prepare a set. Use --judge local, or a model: --judge openai:MODEL.")
     if not prepared.stopped:
-        claims_kept(wanted.output, before, prepared.examples)
-        make_folder(wanted.output)
-        write_records(wanted.output, prepared.examples)
+        check_claims_kept(options.output, previous_set, prepared.examples)
+        make_folder(options.output)
+        write_records(options.output, prepared.examples)
     return prepared

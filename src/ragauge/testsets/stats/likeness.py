@@ -7,11 +7,11 @@ from collections.abc import Mapping, Sequence
 from math import log1p
 from typing import TYPE_CHECKING
 
-from ragauge.engine.retrievers import local_embedder
+from ragauge.engine.retrievers import build_local_embedder
 from ragauge.testsets.set_file import SetLine
-from ragauge.testsets.stats.set_profile import cluster_of, overlap_of
-from ragauge.testsets.stats.two_sample import FEWEST, Tell, TwoSampleTest, told_apart
-from ragauge.text.tokens import words
+from ragauge.testsets.stats.set_profile import compute_overlap, find_cluster
+from ragauge.testsets.stats.two_sample import MIN_QUESTIONS, FeatureSignal, TwoSampleTest, classify_questions
+from ragauge.text.tokens import split_words
 
 if TYPE_CHECKING:
     import numpy as np
@@ -20,13 +20,13 @@ if TYPE_CHECKING:
     Floats = npt.NDArray[np.float64]
 
 DIMENSIONS = 20  # of the embeddings, those in which the questions of both vary most
-FREQUENT = 0.03  # share of all questions that begin with a word, from which it is a feature
-KNOWN = 0.9  # share of either's questions whose overlap must be known
+MIN_FIRST_WORD_SHARE = 0.03  # share of all questions that begin with a word, from which it is a feature
+MIN_KNOWN_SHARE = 0.9  # share of either's questions whose overlap must be known
 OVERLAP = "overlap with the gold"
-SHOWN = 3  # first words that are named
+MAX_FIRST_WORDS = 3  # first words that are named
 
 
-def likeness(
+def compare_with_real(
     lines: Sequence[SetLine], real: Sequence[SetLine], texts: Mapping[str, str], seed: int = 7
 ) -> TwoSampleTest:
     """A classifier's try to tell a set's questions from real ones.
@@ -44,73 +44,86 @@ def likeness(
     """
     import numpy as np
 
-    both = [(one, True) for one in lines if one.curation.state != "rejected"]
-    both += [(one, False) for one in real if one.curation.state != "rejected"]
-    shares = [overlap_of(one, texts) for one, _ in both]
-    known = all(_known(shares, [side is which for _, side in both]) >= KNOWN for which in (True, False))
-    kept = [n for n, share in enumerate(shares) if share is not None or not known]
-    here = [both[n][1] for n in kept]
+    both = [(item, True) for item in lines if item.curation.state != "rejected"]
+    both += [(item, False) for item in real if item.curation.state != "rejected"]
+    shares = [compute_overlap(item, texts) for item, _ in both]
+    has_overlap = all(
+        _compute_known_share(shares, [is_from_set is which for _, is_from_set in both]) >= MIN_KNOWN_SHARE
+        for which in (True, False)
+    )
+    indices = [n for n, share in enumerate(shares) if share is not None or not has_overlap]
+    here = [both[n][1] for n in indices]
     n, m = sum(here), len(here) - sum(here)
-    left, without = len(both) - len(kept), () if known else (OVERLAP,)
-    if min(n, m) < FEWEST:
-        return TwoSampleTest(n, m, left, without=without)
-    questions = [both[at][0].example.query for at in kept]
-    tables = _tables(questions)
-    if known:
-        tables[OVERLAP] = np.array([[shares[at] or 0.0] for at in kept])
-    whole, each = told_apart(tables, here, [cluster_of(both[at][0]) for at in kept], seed)
-    said = [_said([one for one, side in zip(questions, here, strict=True) if side is which]) for which in (True, False)]
-    if known:
-        for which, words_of in zip((True, False), said, strict=True):
-            mean = float(np.mean([shares[at] for at, side in zip(kept, here, strict=True) if side is which]))
+    n_skipped, without = len(both) - len(indices), () if has_overlap else (OVERLAP,)
+    if min(n, m) < MIN_QUESTIONS:
+        return TwoSampleTest(n, m, n_skipped, without=without)
+    questions = [both[index][0].example.query for index in indices]
+    tables = _build_features(questions)
+    if has_overlap:
+        tables[OVERLAP] = np.array([[shares[index] or 0.0] for index in indices])
+    overall, each = classify_questions(tables, here, [find_cluster(both[index][0]) for index in indices], seed)
+    descriptions = [
+        _describe_questions([item for item, is_from_set in zip(questions, here, strict=True) if is_from_set is which])
+        for which in (True, False)
+    ]
+    if has_overlap:
+        for which, words_of in zip((True, False), descriptions, strict=True):
+            mean = float(
+                np.mean(
+                    [shares[index] for index, is_from_set in zip(indices, here, strict=True) if is_from_set is which]
+                )
+            )
             words_of[OVERLAP] = f"{mean:.2f} of the words"
-    tells = [Tell(name, *found, said[0].get(name, ""), said[1].get(name, "")) for name, found in each.items()]
-    return TwoSampleTest(n, m, left, *whole, tuple(sorted(tells, key=lambda one: -one.auroc)), without)
+    tells = [
+        FeatureSignal(name, *result, descriptions[0].get(name, ""), descriptions[1].get(name, ""))
+        for name, result in each.items()
+    ]
+    return TwoSampleTest(n, m, n_skipped, *overall, tuple(sorted(tells, key=lambda item: -item.auroc)), without)
 
 
-def _known(shares: Sequence[float | None], which: Sequence[bool]) -> float:
+def _compute_known_share(shares: Sequence[float | None], which: Sequence[bool]) -> float:
     """Of some questions the part whose share is known."""
-    mine = [share is not None for share, chosen in zip(shares, which, strict=True) if chosen]
-    return sum(mine) / len(mine) if mine else 0.0
+    known_marks = [share is not None for share, is_selected in zip(shares, which, strict=True) if is_selected]
+    return sum(known_marks) / len(known_marks) if known_marks else 0.0
 
 
-def _tables(questions: Sequence[str]) -> dict[str, Floats]:
+def _build_features(questions: Sequence[str]) -> dict[str, Floats]:
     """Name -> features of every question."""
     import numpy as np
 
-    firsts = [_first(one) for one in questions]
-    frequent = [word for word, n in Counter(firsts).most_common() if n >= FREQUENT * len(questions)]
-    vectors = local_embedder().embed(list(questions)).astype(np.float64)
+    firsts = [_find_first_word(question) for question in questions]
+    frequent = [word for word, n in Counter(firsts).most_common() if n >= MIN_FIRST_WORD_SHARE * len(questions)]
+    vectors = build_local_embedder().embed(list(questions)).astype(np.float64)
     centred = vectors - vectors.mean(axis=0)
     _, _, axes = np.linalg.svd(centred, full_matrices=False)
     return {
-        "length": np.array([_length(one) for one in questions]),
+        "length": np.array([_measure_length(question) for question in questions]),
         "first word": np.array([[float(first == word) for word in frequent or [""]] for first in firsts]),
-        "writing": np.array([list(map(float, _writing(one))) for one in questions]),
+        "writing": np.array([list(map(float, _measure_style(question))) for question in questions]),
         "meaning": centred @ axes[:DIMENSIONS].T,
     }
 
 
-def _first(question: str) -> str:
-    return next(iter(words(question)), "")
+def _find_first_word(question: str) -> str:
+    return next(iter(split_words(question)), "")
 
 
-def _length(question: str) -> tuple[float, float]:
-    found = words(question)
-    return log1p(len(found)), sum(map(len, found)) / max(1, len(found))
+def _measure_length(question: str) -> tuple[float, float]:
+    question_words = split_words(question)
+    return log1p(len(question_words)), sum(map(len, question_words)) / max(1, len(question_words))
 
 
-def _writing(question: str) -> tuple[bool, bool, bool]:
+def _measure_style(question: str) -> tuple[bool, bool, bool]:
     text = question.strip()
     return text.endswith(("?", "？")), text[:1].isupper(), any(sign.isupper() for sign in text[1:])
 
 
-def _said(questions: Sequence[str]) -> dict[str, str]:
+def _describe_questions(questions: Sequence[str]) -> dict[str, str]:
     """What some questions are like, by name of the features."""
     count = len(questions)
-    length = sum(len(words(one)) for one in questions) / count
-    firsts = Counter(map(_first, questions)).most_common(SHOWN)
-    marked, capital, _ = (sum(column) / count for column in zip(*map(_writing, questions), strict=True))
+    length = sum(len(split_words(question)) for question in questions) / count
+    firsts = Counter(map(_find_first_word, questions)).most_common(MAX_FIRST_WORDS)
+    marked, capital, _ = (sum(column) / count for column in zip(*map(_measure_style, questions), strict=True))
     return {
         "length": f"{length:.1f} words",
         "first word": ", ".join(f"{word or 'none'} {n / count:.0%}" for word, n in firsts),

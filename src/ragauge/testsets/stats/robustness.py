@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from ragauge.comparison.changes import change_of
-from ragauge.comparison.correction import corrected_family
-from ragauge.comparison.pairs import Join, pair
-from ragauge.core.variation import original_id
+from ragauge.comparison.changes import compute_change
+from ragauge.comparison.correction import correct_family
+from ragauge.comparison.pairs import Join, pair_scores
+from ragauge.core.variation import parse_original_id
 from ragauge.metrics.base import Metric
 from ragauge.scores.arrays import Columns
 from ragauge.scores.results.change import MetricChange
@@ -29,7 +29,7 @@ class VariationChange:
     change: MetricChange
 
 
-def variation_changes(
+def compare_variations(
     read: Sequence[tuple[Metric, Columns]], query_ids: Sequence[str], kinds: Mapping[str, str], level: float = 0.95
 ) -> tuple[VariationChange, ...]:
     """The paired differences of variants and originals, by kind and metric; p-values corrected as one family.
@@ -40,15 +40,16 @@ def variation_changes(
         kinds: query_id -> kind of variation, of the variants whose labels are their originals'.
         level: of the intervals.
     """
-    found: list[tuple[str, MetricChange]] = []
+    changes: list[tuple[str, MetricChange]] = []
     for kind in dict.fromkeys(kinds.values()):
         originals = [
-            (original_id(one, kind) or NO_ORIGINAL) if kinds.get(one) == kind else NO_ORIGINAL for one in query_ids
+            (parse_original_id(query_id, kind) or NO_ORIGINAL) if kinds.get(query_id) == kind else NO_ORIGINAL
+            for query_id in query_ids
         ]
         join = Join(originals, query_ids)
         for metric, examples in read:
-            pairs = pair(metric, examples, examples, join)
+            pairs = pair_scores(metric, examples, examples, join)
             if len(pairs):
-                found.append((kind, change_of(pairs, level)))
-    corrected, _ = corrected_family([change for _, change in found], level)
-    return tuple(VariationChange(kind, change) for (kind, _), change in zip(found, corrected, strict=True))
+                changes.append((kind, compute_change(pairs, level)))
+    corrected, _ = correct_family([change for _, change in changes], level)
+    return tuple(VariationChange(kind, change) for (kind, _), change in zip(changes, corrected, strict=True))

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 from ragauge.metrics.base import Metric
 from ragauge.scores.arrays import SCORED, Columns
-from ragauge.scores.estimation import ScoreSample, detectable_difference, examples_to_detect
-from ragauge.scores.target_difference import WantedChange
+from ragauge.scores.estimation import ScoreSample, estimate_examples_to_detect, find_detectable_difference
+from ragauge.scores.target_difference import TargetDifference
 
 if TYPE_CHECKING:
     import numpy as np
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from ragauge.comparison.pairs import Pairs
     from ragauge.scores.categories import CategoryColumn
 
-FEWEST = 5  # examples of a segment; smaller ones are left out
+MIN_SEGMENT_EXAMPLES = 5  # examples of a segment; smaller ones are left out
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,15 +46,15 @@ class DetectableChange:
     needed: int | None = None
 
     @property
-    def more(self) -> int | None:
+    def n_missing(self) -> int | None:
         """Examples still needed, 0 where the set has enough."""
         return None if self.needed is None else max(0, self.needed - self.n)
 
 
-Sides = tuple[ScoreSample, ScoreSample]
+SamplePair = tuple[ScoreSample, ScoreSample]
 
 
-def of_one_run(metric: Metric, examples: Columns, rows: npt.NDArray[np.bool_] | None = None) -> Sides:
+def build_run_samples(metric: Metric, examples: Columns, rows: npt.NDArray[np.bool_] | None = None) -> SamplePair:
     """The scores of a run in place of the differences of two: these spread alike where two runs correlate at one half.
 
     Args:
@@ -64,23 +64,25 @@ def of_one_run(metric: Metric, examples: Columns, rows: npt.NDArray[np.bool_] | 
     """
     import numpy as np
 
-    kept = examples.status == SCORED
+    scored = examples.status == SCORED
     if rows is not None:
-        kept = kept & rows[examples.query]
-    values = examples.value[kept]
-    weight = None if examples.weight is None else examples.weight[kept]
+        scored = scored & rows[examples.query]
+    values = examples.value[scored]
+    weight = None if examples.weight is None else examples.weight[scored]
     middle = np.full(values.size, np.average(values, weights=weight) if values.size else 0.0)
-    cluster = None if examples.cluster is None else examples.cluster[kept]
-    return ScoreSample.pair(metric, values, middle, weight, cluster)
+    cluster = None if examples.cluster is None else examples.cluster[scored]
+    return ScoreSample.from_pairs(metric, values, middle, weight, cluster)
 
 
-def of_pairs(pairs: Pairs, rows: npt.NDArray[np.bool_] | None = None) -> Sides:
-    """Two runs' scores, as `compare` holds them against each other; `rows` as of `of_one_run`."""
-    part = pairs if rows is None else pairs.within(rows)
-    return ScoreSample.pair(part.metric, part.new, part.base, part.weight, part.cluster)
+def build_pair_samples(pairs: Pairs, rows: npt.NDArray[np.bool_] | None = None) -> SamplePair:
+    """Two runs' scores, as `compare` holds them against each other; `rows` as of `build_run_samples`."""
+    selected = pairs if rows is None else pairs.select_examples(rows)
+    return ScoreSample.from_pairs(selected.metric, selected.new, selected.base, selected.weight, selected.cluster)
 
 
-def by_segment(columns: Mapping[str, CategoryColumn[str | None]]) -> Iterator[tuple[str, str, npt.NDArray[np.bool_]]]:
+def iterate_segments(
+    columns: Mapping[str, CategoryColumn[str | None]],
+) -> Iterator[tuple[str, str, npt.NDArray[np.bool_]]]:
     """(column, value, which examples are in it) of every value of tidy segments."""
     for name, column in columns.items():
         for code, value in enumerate(column.values):
@@ -88,31 +90,31 @@ def by_segment(columns: Mapping[str, CategoryColumn[str | None]]) -> Iterator[tu
                 yield name, value, column.codes == code
 
 
-def detectable_change(
-    metric: Metric, sides: Sides, wanted: WantedChange | None = None, segment: tuple[str, str] = ("", "")
+def compute_detectable_change(
+    metric: Metric, samples: SamplePair, target: TargetDifference | None = None, segment: tuple[str, str] = ("", "")
 ) -> DetectableChange | None:
     """What such samples can show; None of fewer than 5 examples.
 
     Args:
         metric: whose scores.
-        sides: of two runs (`of_pairs`), or of one (`of_one_run`).
-        wanted: the change that is to be seen.
+        samples: of two runs (`build_pair_samples`), or of one (`build_run_samples`).
+        target: the change that is to be seen.
         segment: column and value that the samples are of.
     """
     import numpy as np
 
-    new, base = sides
+    new, base = samples
     values = np.asarray(new.values)
-    if values.size < FEWEST:
+    if values.size < MIN_SEGMENT_EXAMPLES:
         return None
     mean = float(np.average(values, weights=new.weights))
-    effect = wanted.of(mean) if wanted is not None else 0.0
+    effect = target.of(mean) if target is not None else 0.0
     return DetectableChange(
         str(metric),
         *segment,
         int(values.size),
         mean,
-        detectable_difference(new, base),
-        effect if wanted is not None else None,
-        examples_to_detect(effect, new, base) if effect > 0 else None,
+        find_detectable_difference(new, base),
+        effect if target is not None else None,
+        estimate_examples_to_detect(effect, new, base) if effect > 0 else None,
     )

@@ -8,19 +8,19 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ragauge.core.variation import SEGMENT
-from ragauge.scores.estimation import ScoreSample, interval_of_mean, quantiles
+from ragauge.scores.estimation import ScoreSample, compute_mean_interval, compute_quantiles
 from ragauge.stats.weighted import Interval
-from ragauge.testsets.check.content_words import content_stems
-from ragauge.testsets.lock import gold_anchors, gold_ids
+from ragauge.testsets.check.content_words import extract_content_stems
+from ragauge.testsets.lock import list_gold_anchors, list_gold_ids
 from ragauge.testsets.set_file import SetFile, SetLine
 from ragauge.testsets.stats.two_sample import TwoSampleTest
-from ragauge.text.tokens import stem, words
+from ragauge.text.tokens import split_words, stem_word
 
 if TYPE_CHECKING:
     from ragauge.testsets.corpus_view import CorpusView
 
 UNKNOWN = "not said"
-NAMED = 3  # words and documents by which a topic is named
+MAX_NAMED = 3  # words and documents by which a topic is named
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +105,7 @@ class SetDescription:
     like: TwoSampleTest | None = None
 
 
-def described(lines: SetFile, corpus: CorpusView | None = None, like: TwoSampleTest | None = None) -> SetDescription:
+def describe_set(lines: SetFile, corpus: CorpusView | None = None, like: TwoSampleTest | None = None) -> SetDescription:
     """What a set is made of.
 
     Args:
@@ -113,27 +113,27 @@ def described(lines: SetFile, corpus: CorpusView | None = None, like: TwoSampleT
         corpus: its documents; None = not given.
         like: its test against real questions.
     """
-    texts = {} if corpus is None else {doc_id: one.text for doc_id, one in corpus.documents.items()}
-    kept = [one for one in lines.lines if one.curation.state != "rejected"]
+    texts = {} if corpus is None else {doc_id: item.text for doc_id, item in corpus.documents.items()}
+    active = [item for item in lines.lines if item.curation.state != "rejected"]
     return SetDescription(
         lines.name,
         lines.eval_set.version,
         len(lines.lines),
-        _counted(one.curation.state for one in lines.lines),
-        _counted(_type(one) for one in kept),
-        _counted(one.curation.origin.method if one.curation.origin else "" for one in kept),
+        _count_values(item.curation.state for item in lines.lines),
+        _count_values(_find_type(item) for item in active),
+        _count_values(item.curation.origin.method if item.curation.origin else "" for item in active),
         {
             kind: n
-            for kind, n in _counted(one.example.segments.get(SEGMENT, "") for one in kept).items()
+            for kind, n in _count_values(item.example.segments.get(SEGMENT, "") for item in active).items()
             if kind != UNKNOWN
         },
-        gold_overlap(kept, texts),
-        None if corpus is None else _cover(corpus, kept),
+        summarize_overlap(active, texts),
+        None if corpus is None else _measure_cover(corpus, active),
         like,
     )
 
 
-def overlap_of(line: SetLine, texts: Mapping[str, str]) -> float | None:
+def compute_overlap(line: SetLine, texts: Mapping[str, str]) -> float | None:
     """The share of a question's content words, by their stems, that its gold documents hold.
 
     Without a corpus, that its quoted evidence holds. None without either, and of a question without such words.
@@ -143,60 +143,62 @@ def overlap_of(line: SetLine, texts: Mapping[str, str]) -> float | None:
         texts: doc_id -> text of the corpus; empty where none was given.
     """
     if texts:
-        gold = [texts[doc_id] for doc_id in gold_ids(line) if doc_id in texts]
+        gold = [texts[doc_id] for doc_id in list_gold_ids(line) if doc_id in texts]
     else:
-        gold = [one.quote for one in gold_anchors(line)]
-    asked = content_stems(line.example.query)
-    if not gold or not asked:
+        gold = [anchor.quote for anchor in list_gold_anchors(line)]
+    question_stems = extract_content_stems(line.example.query)
+    if not gold or not question_stems:
         return None
-    held = {stem(word) for text in gold for word in words(text)}
-    return len(asked & held) / len(asked)
+    gold_stems = {stem_word(word) for text in gold for word in split_words(text)}
+    return len(question_stems & gold_stems) / len(question_stems)
 
 
-def gold_overlap(lines: Sequence[SetLine], texts: Mapping[str, str]) -> QuestionOverlap:
+def summarize_overlap(lines: Sequence[SetLine], texts: Mapping[str, str]) -> QuestionOverlap:
     """The shares of many questions, those that have one; questions of one cluster are not independent."""
     import numpy as np
 
-    each = [(share, cluster_of(one)) for one in lines if (share := overlap_of(one, texts)) is not None]
-    lost = sum(bool(ids) and not any(one in texts for one in ids) for ids in map(gold_ids, lines)) if texts else 0
+    each = [(share, find_cluster(item)) for item in lines if (share := compute_overlap(item, texts)) is not None]
+    n_missing = (
+        sum(bool(ids) and not any(item in texts for item in ids) for ids in map(list_gold_ids, lines)) if texts else 0
+    )
     if not each:
-        return QuestionOverlap(0, lost=lost, quotes=not texts)
+        return QuestionOverlap(0, lost=n_missing, quotes=not texts)
     values = np.array([share for share, _ in each])
     sample = ScoreSample(values, bounds=(0.0, 1.0), clusters=[cluster for _, cluster in each])
     return QuestionOverlap(
         len(each),
         float(values.mean()),
-        interval_of_mean(sample),
-        tuple(quantiles(values, (0.25, 0.5, 0.75))),
-        lost,
+        compute_mean_interval(sample),
+        tuple(compute_quantiles(values, (0.25, 0.5, 0.75))),
+        n_missing,
         quotes=not texts,
     )
 
 
-def cluster_of(line: SetLine) -> str:
+def find_cluster(line: SetLine) -> str:
     """What a question depends on: its cluster, else its first gold document, else itself."""
-    return line.example.cluster or next(iter(gold_ids(line)), line.example.query_id)
+    return line.example.cluster or next(iter(list_gold_ids(line)), line.example.query_id)
 
 
-def _type(line: SetLine) -> str:
+def _find_type(line: SetLine) -> str:
     origin = line.curation.origin
     return line.example.segments.get("type", "") or (origin.type if origin is not None else "")
 
 
-def _counted(values: Iterable[str]) -> dict[str, int]:
+def _count_values(values: Iterable[str]) -> dict[str, int]:
     return {value or UNKNOWN: n for value, n in Counter(values).most_common()}
 
 
-def _cover(corpus: CorpusView, lines: Sequence[SetLine]) -> TopicCover:
-    asked = {corpus.counts.copies.get(doc_id, doc_id) for one in lines for doc_id in gold_ids(one)}
-    asked &= corpus.documents.keys()
-    held = {doc_id: set(words(one.text)) for doc_id, one in corpus.documents.items()}
-    everywhere = Counter(word for one in held.values() for word in one)
+def _measure_cover(corpus: CorpusView, lines: Sequence[SetLine]) -> TopicCover:
+    gold_documents = {corpus.counts.copies.get(doc_id, doc_id) for item in lines for doc_id in list_gold_ids(item)}
+    gold_documents &= corpus.documents.keys()
+    words_by_id = {doc_id: set(split_words(item.text)) for doc_id, item in corpus.documents.items()}
+    everywhere = Counter(word for item in words_by_id.values() for word in item)
     empty = []
     for topic in corpus.topics:
-        if asked.isdisjoint(topic):
-            inside = Counter(word for doc_id in topic for word in held[doc_id])
-            scores = {word: n / len(topic) - everywhere[word] / len(held) for word, n in inside.items()}
-            telling = sorted(scores, key=lambda word: (-scores[word], word))[:NAMED]
-            empty.append(EmptyTopic(len(topic), tuple(telling), tuple(topic[:NAMED])))
-    return TopicCover(len(corpus.topics), len(corpus.ids), len(asked), tuple(empty))
+        if gold_documents.isdisjoint(topic):
+            inside = Counter(word for doc_id in topic for word in words_by_id[doc_id])
+            scores = {word: n / len(topic) - everywhere[word] / len(words_by_id) for word, n in inside.items()}
+            telling = sorted(scores, key=lambda word: (-scores[word], word))[:MAX_NAMED]
+            empty.append(EmptyTopic(len(topic), tuple(telling), tuple(topic[:MAX_NAMED])))
+    return TopicCover(len(corpus.topics), len(corpus.ids), len(gold_documents), tuple(empty))

@@ -6,20 +6,20 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from ragauge.comparison.score_pairs import Paired, PairedRuns
+from ragauge.comparison.score_pairs import PairedRuns, PairedScores
 from ragauge.core.response import Run
 from ragauge.core.variation import SEGMENT
 from ragauge.scores.segments import Segments
-from ragauge.scores.target_difference import WantedChange
+from ragauge.scores.target_difference import TargetDifference
 from ragauge.testsets.stats.detectable_difference import SetReach
-from ragauge.testsets.stats.robustness import variation_changes
+from ragauge.testsets.stats.robustness import compare_variations
 from ragauge.testsets.stats.set_power import (
     DetectableChange,
-    Sides,
-    by_segment,
-    detectable_change,
-    of_one_run,
-    of_pairs,
+    SamplePair,
+    build_pair_samples,
+    build_run_samples,
+    compute_detectable_change,
+    iterate_segments,
 )
 from ragauge.testsets.vary.kinds import KINDS
 from ragauge.verbs.columns import StoredColumns
@@ -38,7 +38,7 @@ class MeasuredRun(NamedTuple):
     base: Run | None
 
 
-def set_reach(
+def compute_set_reach(
     store: Store, measured: MeasuredRun, metrics: Sequence[Metric], detect: str, set_version: str
 ) -> SetReach:
     """What a run tells of its set.
@@ -50,24 +50,24 @@ def set_reach(
         detect: the change that is to be seen, such as "3%"; "" = none.
         set_version: of the set that is described.
     """
-    from ragauge.scores.arrays import by_example
+    from ragauge.scores.arrays import merge_repeats
 
     run, judge_id, base = measured
-    wanted = WantedChange.read(detect) if detect else None
-    asked = [metric for metric in metrics if metric.scale != "amount"]
-    names = [str(metric) for metric in asked]
+    target = TargetDifference.from_text(detect) if detect else None
+    requested = [metric for metric in metrics if metric.scale != "amount"]
+    names = [str(metric) for metric in requested]
     index = store.runs.index(run.run_id, store.scores.evaluated(run.run_id, judge_id, names))
     columns = StoredColumns(store, run.run_id, judge_id, index, ahead=names, values_only=True)
-    read = [(metric, by_example(one)) for metric in asked if (one := columns.column(str(metric))) is not None]
+    read = [(metric, merge_repeats(item)) for metric in requested if (item := columns.column(str(metric))) is not None]
     frame = store.runs.segments(run.run_id)
-    segments = Segments.of(frame).only(index.query_ids)
-    kinds = _kinds(segments)
-    kept = {one: kind for one, kind in kinds.items() if KINDS[kind].keeps_labels}
+    segments = Segments.of(frame).select_examples(index.query_ids)
+    kinds = _find_kinds(segments)
+    kept_kinds = {item: kind for item, kind in kinds.items() if KINDS[kind].keeps_labels}
     others = Counter(kind for kind in kinds.values() if not KINDS[kind].keeps_labels)
     changes = (
-        _of_run(read, index, segments, wanted)
+        _build_run_changes(read, index, segments, target)
         if base is None
-        else _of_pairs(Paired(PairedRuns(store, run, base, judge_id), asked), wanted)
+        else _build_paired_changes(PairedScores(PairedRuns(store, run, base, judge_id), requested), target)
     )
     return SetReach(
         run.name,
@@ -75,43 +75,49 @@ def set_reach(
         base.name if base is not None else "",
         detect,
         changes,
-        variation_changes(read, index.query_ids, kept),
+        compare_variations(read, index.query_ids, kept_kinds),
         tuple(others.items()),
         run.set_version == set_version,
     )
 
 
-def _kinds(segments: Segments) -> dict[str, str]:
+def _find_kinds(segments: Segments) -> dict[str, str]:
     """query_id -> kind of variation, of the variants."""
     column = segments.columns.get(SEGMENT)
     if column is None:
         return {}
     values = [column.values[code] for code in column.codes]
-    return {one: kind for one, kind in zip(segments.query_ids, values, strict=True) if kind in KINDS}
+    return {query_id: kind for query_id, kind in zip(segments.query_ids, values, strict=True) if kind in KINDS}
 
 
-def _of_run(
-    read: Sequence[tuple[Metric, Columns]], index: ResponseIndex, segments: Segments, wanted: WantedChange | None
+def _build_run_changes(
+    read: Sequence[tuple[Metric, Columns]], index: ResponseIndex, segments: Segments, target: TargetDifference | None
 ) -> tuple[DetectableChange, ...]:
-    parts = list(by_segment(segments.tidy().by_number(index.query_ids)))
-    every = [(metric, of_one_run(metric, one), ("", "")) for metric, one in read]
+    segment_rows = list(iterate_segments(segments.tidy_columns().align_columns(index.query_ids)))
+    every = [(metric, build_run_samples(metric, metric_scores), ("", "")) for metric, metric_scores in read]
     every += [
-        (metric, of_one_run(metric, one, rows), (name, value)) for metric, one in read for name, value, rows in parts
+        (metric, build_run_samples(metric, metric_scores, rows), (name, value))
+        for metric, metric_scores in read
+        for name, value, rows in segment_rows
     ]
-    return _changes(every, wanted)
+    return _list_changes(every, target)
 
 
-def _of_pairs(paired: Paired, wanted: WantedChange | None) -> tuple[DetectableChange, ...]:
+def _build_paired_changes(paired: PairedScores, target: TargetDifference | None) -> tuple[DetectableChange, ...]:
     ids = paired.new.index.query_ids
-    parts = list(by_segment(Segments.of(paired.segments).tidy().by_number(ids)))
+    segment_rows = list(iterate_segments(Segments.of(paired.segments).tidy_columns().align_columns(ids)))
     read = [(metric, pairs) for metric in paired.metrics if (pairs := paired.pairs(metric)) is not None]
-    every = [(metric, of_pairs(pairs), ("", "")) for metric, pairs in read]
-    every += [(metric, of_pairs(pairs, rows), (name, value)) for metric, pairs in read for name, value, rows in parts]
-    return _changes(every, wanted)
+    every = [(metric, build_pair_samples(pairs), ("", "")) for metric, pairs in read]
+    every += [
+        (metric, build_pair_samples(pairs, rows), (name, value))
+        for metric, pairs in read
+        for name, value, rows in segment_rows
+    ]
+    return _list_changes(every, target)
 
 
-def _changes(
-    every: Sequence[tuple[Metric, Sides, tuple[str, str]]], wanted: WantedChange | None
+def _list_changes(
+    every: Sequence[tuple[Metric, SamplePair, tuple[str, str]]], target: TargetDifference | None
 ) -> tuple[DetectableChange, ...]:
-    found = (detectable_change(metric, sides, wanted, segment) for metric, sides, segment in every)
-    return tuple(one for one in found if one is not None)
+    changes = (compute_detectable_change(metric, sides, target, segment) for metric, sides, segment in every)
+    return tuple(change for change in changes if change is not None)

@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from ragauge.stats.auroc import CROSS_FITTED, auroc
+from ragauge.stats.auroc import CROSS_FIT_FACTOR, compute_auroc
 from ragauge.stats.distributions import normal_quantile, t_quantile
-from ragauge.stats.logistic import cross_fitted, folds
+from ragauge.stats.logistic import assign_balanced_folds, cross_fit
 from ragauge.stats.weighted import Interval
 
 if TYPE_CHECKING:
@@ -18,12 +18,12 @@ if TYPE_CHECKING:
     Floats = npt.NDArray[np.float64]
 
 LEVEL = 0.95
-FEWEST = 20  # questions of either kind, below which no classifier is asked
+MIN_QUESTIONS = 20  # questions of either kind, below which no classifier is asked
 PENALTY = 3.0  # of features scaled to deviation 1
 
 
 @dataclass(frozen=True, slots=True)
-class Tell:
+class FeatureSignal:
     """How far one kind of feature tells a set's questions from real ones.
 
     Attributes:
@@ -60,7 +60,7 @@ class TwoSampleTest:
     left_out: int = 0
     auroc: float | None = None
     interval: Interval | None = None
-    tells: tuple[Tell, ...] = ()
+    tells: tuple[FeatureSignal, ...] = ()
     without: tuple[str, ...] = ()
 
     @property
@@ -69,7 +69,7 @@ class TwoSampleTest:
         return None if self.interval is None else self.interval.low > 0.5
 
 
-def told_apart(
+def classify_questions(
     features: Mapping[str, Floats], here: Sequence[bool], clusters: Sequence[str], seed: int = 7
 ) -> tuple[tuple[float, Interval | None], dict[str, tuple[float, Interval | None]]]:
     """The AUROC of a classifier by all features, and by each kind alone; each with its interval.
@@ -90,13 +90,13 @@ def told_apart(
 
     positive = np.asarray(here, dtype=bool)
     numbers = np.unique(np.asarray(clusters), return_inverse=True)[1].astype(np.int64)
-    fold = folds(numbers, positive, seed=seed)
+    fold = assign_balanced_folds(numbers, positive, seed=seed)
     fewer = min(np.unique(numbers[positive]).size, np.unique(numbers[~positive]).size)
-    widened = CROSS_FITTED * t_quantile(max(1, fewer - 1), LEVEL) / normal_quantile(LEVEL)
+    widened = CROSS_FIT_FACTOR * t_quantile(max(1, fewer - 1), LEVEL) / normal_quantile(LEVEL)
 
     def told(table: Floats) -> tuple[float, Interval | None]:
-        scores = cross_fitted(table, positive, fold, PENALTY)
-        found = auroc(positive, scores, numbers, LEVEL, within=fold, widened=widened)
-        return found if found is not None else (0.5, None)
+        scores = cross_fit(table, positive, fold, PENALTY)
+        estimate = compute_auroc(positive, scores, numbers, LEVEL, within=fold, widened=widened)
+        return estimate if estimate is not None else (0.5, None)
 
     return told(np.column_stack(list(features.values()))), {name: told(table) for name, table in features.items()}

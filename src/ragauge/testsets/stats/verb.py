@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 from ragauge.core.errors import UsageError
 from ragauge.testsets.options import SetStatsOptions
-from ragauge.verbs.option_specs import keywords
+from ragauge.verbs.option_specs import expand_options
 from ragauge.verbs.result_base import PageResult
-from ragauge.verbs.sources import named, run_of, store_url
+from ragauge.verbs.sources import find_run, parse_names, resolve_store_url
 
 if TYPE_CHECKING:
     from ragauge.core.document import Document
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from ragauge.testsets.stats.set_profile import SetDescription
     from ragauge.testsets.stats.two_sample import TwoSampleTest
 
-OF_A_RUN = ("detect", "baseline", "judge", "metrics")  # options that say nothing without a run
+RUN_OPTIONS = ("detect", "baseline", "judge", "metrics")  # options that say nothing without a run
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,23 +45,23 @@ class SetStatsResult(PageResult):
 
     _what = "set"
 
-    def __init__(self, found: SetStats) -> None:
-        self.found = found
+    def __init__(self, data: SetStats) -> None:
+        self.found = data
 
     @property
     def _value(self) -> dict[str, Any]:
-        from ragauge.testsets.stats.tables import stats_value
+        from ragauge.testsets.stats.tables import encode_stats
 
-        return stats_value(self.found.made_of, self.found.reach)
+        return encode_stats(self.found.made_of, self.found.reach)
 
-    def _sections(self) -> Iterable[ReportSection]:
-        from ragauge.testsets.stats.tables import stats_sections
+    def _build_sections(self) -> Iterable[ReportSection]:
+        from ragauge.testsets.stats.tables import build_stats_sections
 
-        return stats_sections(self.found.made_of, self.found.reach)
+        return build_stats_sections(self.found.made_of, self.found.reach)
 
 
-@keywords(SetStatsOptions)
-def set_stats(wanted: SetStatsOptions) -> SetStatsResult:
+@expand_options(SetStatsOptions)
+def set_stats(options: SetStatsOptions) -> SetStatsResult:
     """What a set is made of and what it is fit to show.
 
     Counts by state, type, origin and variation, and how much of a question's words its gold holds. With a corpus:
@@ -87,62 +87,72 @@ def set_stats(wanted: SetStatsOptions) -> SetStatsResult:
         DataError: a set or corpus that cannot be read.
     """
     from ragauge.testsets.corpus_view import CorpusView
-    from ragauge.testsets.set_file import set_lines
-    from ragauge.testsets.stats.set_profile import described
+    from ragauge.testsets.set_file import read_set_lines
+    from ragauge.testsets.stats.set_profile import describe_set
 
-    given = [name for name in OF_A_RUN if getattr(wanted, name)]
-    if given and not wanted.run:
-        raise UsageError(f"testset stats: {', '.join(given)} says something of a run. Add --run RUN.")
-    lines = set_lines(wanted.set)
-    real = None if wanted.like is None else set_lines(wanted.like)
-    documents = None if wanted.corpus is None else _documents(wanted.corpus, lines, real)
-    like = None if real is None else _like(lines, real, documents, wanted.seed)
-    made_of = described(lines, None if documents is None else CorpusView(documents), like)
-    return SetStatsResult(SetStats(made_of, reach_of(wanted, made_of.version) if wanted.run else None))
+    run_options = [name for name in RUN_OPTIONS if getattr(options, name)]
+    if run_options and not options.run:
+        raise UsageError(f"testset stats: {', '.join(run_options)} says something of a run. Add --run RUN.")
+    lines = read_set_lines(options.set)
+    real = None if options.like is None else read_set_lines(options.like)
+    documents = None if options.corpus is None else _load_documents(options.corpus, lines, real)
+    like = None if real is None else _compare_likeness(lines, real, documents, options.seed)
+    made_of = describe_set(lines, None if documents is None else CorpusView(documents), like)
+    return SetStatsResult(SetStats(made_of, compute_run_reach(options, made_of.version) if options.run else None))
 
 
-def _documents(corpus: Any, lines: SetFile, real: SetFile | None) -> tuple[Document, ...]:
+def _load_documents(corpus: Any, lines: SetFile, real: SetFile | None) -> tuple[Document, ...]:
     """The corpus, documents named as the labels name them."""
-    from ragauge.readers.corpus import named_as_labels, read_corpus
-    from ragauge.testsets.lock import gold_ids
+    from ragauge.readers.corpus import match_label_names, read_corpus
+    from ragauge.testsets.lock import list_gold_ids
 
     documents = read_corpus(corpus)
-    every = (*lines.lines, *(real.lines if real is not None else ()))
-    names = named_as_labels([one.doc_id for one in documents], (doc_id for one in every for doc_id in gold_ids(one)))
-    return tuple(replace(one, doc_id=names.get(one.doc_id, one.doc_id)) for one in documents)
+    all_lines = (*lines.lines, *(real.lines if real is not None else ()))
+    names = match_label_names(
+        [entry.doc_id for entry in documents], (doc_id for entry in all_lines for doc_id in list_gold_ids(entry))
+    )
+    return tuple(replace(entry, doc_id=names.get(entry.doc_id, entry.doc_id)) for entry in documents)
 
 
-def _like(lines: SetFile, real: SetFile, documents: tuple[Document, ...] | None, seed: int) -> TwoSampleTest:
-    from ragauge.testsets.stats.likeness import likeness
+def _compare_likeness(
+    lines: SetFile, real: SetFile, documents: tuple[Document, ...] | None, seed: int
+) -> TwoSampleTest:
+    from ragauge.testsets.stats.likeness import compare_with_real
 
-    return likeness(lines.lines, real.lines, {one.doc_id: one.text for one in documents or ()}, seed)
+    return compare_with_real(
+        lines.lines, real.lines, {document.doc_id: document.text for document in documents or ()}, seed
+    )
 
 
-def reach_of(wanted: SetStatsOptions, version: str) -> SetReach:
+def compute_run_reach(options: SetStatsOptions, version: str) -> SetReach:
     """What the run of the options tells of a version of its set.
 
     Raises:
         UsageError: the run was not evaluated.
         UnknownName: no such run, judge or metric.
     """
-    from ragauge.comparison.baselines.baseline import baseline_run
-    from ragauge.evaluation.scorecard.cards import judged
-    from ragauge.metrics.catalogue import parse, select
+    from ragauge.comparison.baselines.baseline import find_baseline_run
+    from ragauge.evaluation.scorecard.cards import resolve_scored_judge
+    from ragauge.metrics.catalogue import parse_metric, select_metrics
     from ragauge.store.store_access import open_store
-    from ragauge.testsets.stats.set_reach import MeasuredRun, set_reach
+    from ragauge.testsets.stats.set_reach import MeasuredRun, compute_set_reach
 
-    with open_store(store_url(wanted.store or getattr(wanted.run, "url", None))) as store:
-        run = run_of(wanted.run, store)
-        judge_id = judged(store, run, wanted.judge)
-        known = store.scores.metrics(run.run_id, judge_id)
-        asked = select(named(wanted.metrics)) if wanted.metrics else [parse(name) for name in known]
-        measured = MeasuredRun(run, judge_id, baseline_run(wanted.baseline, store))
-        metrics = [one for one in asked if str(one) in known]
+    with open_store(resolve_store_url(options.store or getattr(options.run, "url", None))) as store:
+        run = find_run(options.run, store)
+        judge_id = resolve_scored_judge(store, run, options.judge)
+        valid_names = store.scores.metrics(run.run_id, judge_id)
+        requested = (
+            select_metrics(parse_names(options.metrics))
+            if options.metrics
+            else [parse_metric(name) for name in valid_names]
+        )
+        measured = MeasuredRun(run, judge_id, find_baseline_run(options.baseline, store))
+        metrics = [metric for metric in requested if str(metric) in valid_names]
 
-        def made() -> SetReach:
-            return set_reach(store, measured, metrics, wanted.detect, version)
+        def build_reach() -> SetReach:
+            return compute_set_reach(store, measured, metrics, options.detect, version)
 
         if measured.base is not None:
-            return made()
-        what = ("reach", judge_id, *map(str, metrics), wanted.detect, version)
-        return store.of_run(run.run_id, what, made)
+            return build_reach()
+        what = ("reach", judge_id, *map(str, metrics), options.detect, version)
+        return store.cache_for_run(run.run_id, what, build_reach)

@@ -12,11 +12,11 @@ from functools import cached_property
 from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 from ragauge.core.document import Document
-from ragauge.engine.retrievers import local_embedder
-from ragauge.testsets.check.content_words import content_stems
+from ragauge.engine.retrievers import build_local_embedder
+from ragauge.testsets.check.content_words import extract_content_stems
 from ragauge.testsets.vary.base import Variation
-from ragauge.text.specifics import Kind, Specific, find
-from ragauge.text.tokens import stem, words
+from ragauge.text.specifics import Kind, Specific, find_specifics
+from ragauge.text.tokens import split_words, stem_word
 
 if TYPE_CHECKING:
     from random import Random
@@ -27,15 +27,18 @@ if TYPE_CHECKING:
     Vectors = npt.NDArray[np.float32]
 
 SWAPPED: tuple[Kind, ...] = ("name", "date", "number", "percent")
-FEWEST_DIGITS = 2  # of a number or date
-HALF = 0.5  # share of the rest's words from which on a document may answer the question put otherwise
-NEAREST = 40  # candidates that are tried, the most like what they replace first
-FIRST = 8  # of them, in a drawn order
-WINDOW, SEEN = 24, 8  # characters to either side that tell what a specific is, and how many of its places are read
+MIN_DIGITS = 2  # of a number or date
+MIN_SHARED = 0.5  # share of the rest's words from which on a document may answer the question put otherwise
+MAX_CANDIDATES = 40  # candidates that are tried, the most like what they replace first
+MAX_SHUFFLED = 8  # of them, in a drawn order
+WINDOW_CHARS, MAX_CONTEXTS = (
+    24,
+    8,
+)  # characters to either side that tell what a specific is, and how many of its places are read
 Shape = tuple[str, str, str]  # kind, unit, and how it is written
 
 
-class _Known(NamedTuple):
+class _KnownSpecific(NamedTuple):
     """A specific of the corpus: as first written, and what stands beside it."""
 
     text: str
@@ -59,125 +62,143 @@ class Entity(Variation):
     keeps_labels: ClassVar = False
 
     def __init__(self, documents: Sequence[Document]) -> None:
-        self._texts = [f"{one.title}\n{one.text}" for one in documents]
-        self._embedder = local_embedder()
+        self._texts = [f"{document.title}\n{document.text}" for document in documents]
+        self._embedder = build_local_embedder()
 
     def question(self, query: str, rng: Random) -> str | None:
         """The question with one of its specifics replaced."""
-        found = [one for one in find(query, SWAPPED) if one.normal in self._places and _telling(one)]
-        found += self._small(query) if query == query.lower() else []
-        rng.shuffle(found)
-        for old in found:
-            parts = re.split(rf"(?<!\w){re.escape(old.text)}(?!\w)", query)  # it may stand there twice
-            rest = content_stems(" ".join(parts)) - set(map(stem, words(old.text)))
-            if not rest or len(parts) < 2:
+        specifics = [
+            specific
+            for specific in find_specifics(query, SWAPPED)
+            if specific.normal in self._documents_by_specific and _is_telling(specific)
+        ]
+        specifics += self._find_lowercase_names(query) if query == query.lower() else []
+        rng.shuffle(specifics)
+        for old in specifics:
+            fragments = re.split(rf"(?<!\w){re.escape(old.text)}(?!\w)", query)  # it may stand there twice
+            other_stems = extract_content_stems(" ".join(fragments)) - set(map(stem_word, split_words(old.text)))
+            if not other_stems or len(fragments) < 2:
                 continue
-            beside = self._sharing(rest)
-            for new in self._candidates(old, query, rng):
-                if not beside & self._holding(new):
-                    return (new.lower() if query == query.lower() else new).join(parts)
+            sharing_ids = self._find_sharing(other_stems)
+            for new in self._list_candidates(old, query, rng):
+                if not sharing_ids & self._find_holders(new):
+                    return (new.lower() if query == query.lower() else new).join(fragments)
         return None
 
-    def _small(self, query: str) -> list[Specific]:
+    def _find_lowercase_names(self, query: str) -> list[Specific]:
         """Names of two or three words in a question without capitals, which only the corpus tells for names."""
-        parts = list(re.finditer(r"\w+", query))
-        found: list[Specific] = []
-        for first, start in enumerate(parts):
-            for last in parts[first + 2 : first : -1]:
+        tokens = list(re.finditer(r"\w+", query))
+        specifics: list[Specific] = []
+        for first, start in enumerate(tokens):
+            for last in tokens[first + 2 : first : -1]:
                 text = query[start.start() : last.end()]
-                if text in self._names and not any(one.end > start.start() for one in found):
-                    found.append(Specific("name", text, start.start(), last.end(), text))
-        return found
+                if text in self._corpus_names and not any(specific.end > start.start() for specific in specifics):
+                    specifics.append(Specific("name", text, start.start(), last.end(), text))
+        return specifics
 
     @cached_property
-    def _names(self) -> frozenset[str]:
+    def _corpus_names(self) -> frozenset[str]:
         """Canonical names of the corpus."""
-        return frozenset(normal for shape, known in self._known.items() if shape[0] == "name" for normal in known)
+        return frozenset(
+            normal for shape, forms in self._specifics_by_shape.items() if shape[0] == "name" for normal in forms
+        )
 
     @cached_property
-    def _places(self) -> dict[str, set[int]]:
+    def _documents_by_specific(self) -> dict[str, set[int]]:
         """Canonical form of a specific -> the documents that hold it."""
-        found: dict[str, set[int]] = defaultdict(set)
+        documents: dict[str, set[int]] = defaultdict(set)
         for n, text in enumerate(self._texts):
-            for one in find(text, SWAPPED):
-                found[one.normal].add(n)
-        return dict(found)
+            for specific in find_specifics(text, SWAPPED):
+                documents[specific.normal].add(n)
+        return dict(documents)
 
     @cached_property
-    def _words(self) -> dict[str, set[int]]:
+    def _documents_by_word(self) -> dict[str, set[int]]:
         """Word -> the documents that hold it."""
-        found: dict[str, set[int]] = defaultdict(set)
+        documents: dict[str, set[int]] = defaultdict(set)
         for n, text in enumerate(self._texts):
-            for word in set(words(text)):
-                found[word].add(n)
-        return dict(found)
+            for word in set(split_words(text)):
+                documents[word].add(n)
+        return dict(documents)
 
     @cached_property
-    def _stems(self) -> dict[str, set[int]]:
+    def _documents_by_stem(self) -> dict[str, set[int]]:
         """Stem -> the documents that hold a word of it."""
-        found: dict[str, set[int]] = defaultdict(set)
-        for word, places in self._words.items():
-            found[stem(word)] |= places
-        return dict(found)
+        documents: dict[str, set[int]] = defaultdict(set)
+        for word, indices in self._documents_by_word.items():
+            documents[stem_word(word)] |= indices
+        return dict(documents)
 
     @cached_property
-    def _known(self) -> dict[Shape, dict[str, _Known]]:
+    def _specifics_by_shape(self) -> dict[Shape, dict[str, _KnownSpecific]]:
         """Shape -> canonical form -> what the corpus writes and where."""
-        found: dict[Shape, dict[str, _Known]] = defaultdict(dict)
+        by_shape: dict[Shape, dict[str, _KnownSpecific]] = defaultdict(dict)
         for text in self._texts:
-            for one in find(text, SWAPPED):
-                if "\n" not in one.text:
-                    known = found[_shape(one)].setdefault(one.normal, _Known(one.text, []))
-                    if len(known.beside) < SEEN:
-                        known.beside.append(_beside(text, one))
-        return dict(found)
+            for specific in find_specifics(text, SWAPPED):
+                if "\n" not in specific.text:
+                    entry = by_shape[_build_shape(specific)].setdefault(
+                        specific.normal, _KnownSpecific(specific.text, [])
+                    )
+                    if len(entry.beside) < MAX_CONTEXTS:
+                        entry.beside.append(_read_context(text, specific))
+        return dict(by_shape)
 
     @cached_property
-    def _vectors(self) -> dict[Shape, Vectors]:
+    def _vectors_by_shape(self) -> dict[Shape, Vectors]:
         """Shape -> a row a specific, of what stands beside it; made when first needed."""
         return {}
 
-    def _candidates(self, old: Specific, query: str, rng: Random) -> list[str]:
+    def _list_candidates(self, old: Specific, query: str, rng: Random) -> list[str]:
         """What may stand for a specific, the most like it first."""
-        shape, asked = _shape(old), set(words(query))
-        known = self._known.get(shape, {})
-        texts = [one.text for one in known.values()]
-        if shape not in self._vectors:
-            self._vectors[shape] = self._embedder.embed([" ".join(one.beside) for one in known.values()])
-        mine = [*(known[old.normal].beside if old.normal in known else ()), _beside(query, old)]
-        alike = (self._vectors[shape] @ self._embedder.embed([" ".join(mine)])[0]).tolist()
-        fits = [n for n, text in enumerate(texts) if asked.isdisjoint(words(text)) and not text.startswith("0")]
-        nearest = sorted(fits, key=lambda n: (-alike[n], n))[:NEAREST]
-        return [texts[n] for n in (*rng.sample(nearest[:FIRST], len(nearest[:FIRST])), *nearest[FIRST:])]
+        shape, query_words = _build_shape(old), set(split_words(query))
+        entries = self._specifics_by_shape.get(shape, {})
+        texts = [entry.text for entry in entries.values()]
+        if shape not in self._vectors_by_shape:
+            self._vectors_by_shape[shape] = self._embedder.embed([" ".join(entry.beside) for entry in entries.values()])
+        contexts = [*(entries[old.normal].beside if old.normal in entries else ()), _read_context(query, old)]
+        similarities = (self._vectors_by_shape[shape] @ self._embedder.embed([" ".join(contexts)])[0]).tolist()
+        fits = [
+            n for n, text in enumerate(texts) if query_words.isdisjoint(split_words(text)) and not text.startswith("0")
+        ]
+        nearest = sorted(fits, key=lambda n: (-similarities[n], n))[:MAX_CANDIDATES]
+        return [
+            texts[n]
+            for n in (*rng.sample(nearest[:MAX_SHUFFLED], len(nearest[:MAX_SHUFFLED])), *nearest[MAX_SHUFFLED:])
+        ]
 
-    def _holding(self, text: str) -> set[int]:
+    def _find_holders(self, text: str) -> set[int]:
         """The documents that hold a specific, or all words of it."""
-        each = [self._words.get(word, set()) for word in words(text)]
+        each = [self._documents_by_word.get(word, set()) for word in split_words(text)]
         together = set.intersection(*each) if each else set()
-        return together.union(*(self._places.get(one.normal, set()) for one in find(text, SWAPPED)))
+        return together.union(
+            *(self._documents_by_specific.get(specific.normal, set()) for specific in find_specifics(text, SWAPPED))
+        )
 
-    def _sharing(self, rest: set[str]) -> set[int]:
+    def _find_sharing(self, stems: set[str]) -> set[int]:
         """The documents that have half of some stems, or more."""
         counts: dict[int, int] = defaultdict(int)
-        for one in rest:
-            for place in self._stems.get(one, ()):
-                counts[place] += 1
-        return {place for place, n in counts.items() if n >= HALF * len(rest)}
+        for term in stems:
+            for index in self._documents_by_stem.get(term, ()):
+                counts[index] += 1
+        return {index for index, n in counts.items() if n >= MIN_SHARED * len(stems)}
 
 
-def _telling(one: Specific) -> bool:
+def _is_telling(specific: Specific) -> bool:
     """Whether a question asks for something else with another: small numbers, as in "three stages", only count."""
-    return one.kind in ("name", "percent") or sum(map(str.isdigit, one.text)) >= FEWEST_DIGITS
+    return specific.kind in ("name", "percent") or sum(map(str.isdigit, specific.text)) >= MIN_DIGITS
 
 
-def _beside(text: str, one: Specific) -> str:
+def _read_context(text: str, specific: Specific) -> str:
     """What stands to the left and to the right of a specific."""
-    return f"{text[max(0, one.start - WINDOW) : one.start]} {text[one.end : one.end + WINDOW]}"
+    return (
+        f"{text[max(0, specific.start - WINDOW_CHARS) : specific.start]} "
+        f"{text[specific.end : specific.end + WINDOW_CHARS]}"
+    )
 
 
-def _shape(one: Specific) -> Shape:
+def _build_shape(specific: Specific) -> Shape:
     """What is exchanged for each other: names of as many words, in capitals or not; numbers and dates written alike."""
-    if one.kind == "name":
-        return (one.kind, "", f"{len(one.normal.split())} {one.text.isupper()}")
-    written = re.sub(r"[^\W\d_]+", "a", re.sub(r"\d", "9", one.text))
-    return (one.kind, one.unit, written)
+    if specific.kind == "name":
+        return (specific.kind, "", f"{len(specific.normal.split())} {specific.text.isupper()}")
+    written = re.sub(r"[^\W\d_]+", "a", re.sub(r"\d", "9", specific.text))
+    return (specific.kind, specific.unit, written)

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, ClassVar
 
-from ragauge.testsets.check.content_words import common_words
+from ragauge.testsets.check.content_words import list_common_words
 from ragauge.testsets.vary.base import Variation
-from ragauge.text.tokens import words
+from ragauge.text.tokens import split_words
 
 if TYPE_CHECKING:
     from random import Random
 
-FEWEST = 2  # words that are left
+MIN_WORDS = 2  # words that are left
 
 
 class Keywords(Variation):
@@ -28,21 +28,24 @@ class Keywords(Variation):
 
     def question(self, query: str, rng: Random) -> str | None:  # noqa: ARG002 - nothing is drawn
         """The words that are left, in their order and spelling."""
-        common = common_words(query)
-        parts = query.split()
-        kept = [
-            bare for part in parts if (found := words(part)) and not common.issuperset(found) if (bare := _bare(part))
+        common = list_common_words(query)
+        tokens = query.split()
+        kept_words = [
+            bare
+            for token in tokens
+            if (token_words := split_words(token)) and not common.issuperset(token_words)
+            if (bare := _strip_signs(token))
         ]
-        fewer = len(kept) < sum(bool(words(part)) for part in parts)
-        return " ".join(kept) if fewer and len(kept) >= FEWEST else None
+        fewer = len(kept_words) < sum(bool(split_words(token)) for token in tokens)
+        return " ".join(kept_words) if fewer and len(kept_words) >= MIN_WORDS else None
 
 
-def _bare(part: str) -> str:
+def _strip_signs(token: str) -> str:
     """A word without the signs around it; what stands before a number or after it stays."""
-    first = next((n for n, sign in enumerate(part) if sign.isalnum()), len(part))
-    last = next((n for n, sign in enumerate(reversed(part)) if sign.isalnum()), 0)
-    if first and part[first].isdigit() and part[first - 1] in "$€£¥-":
+    first = next((n for n, sign in enumerate(token) if sign.isalnum()), len(token))
+    last = next((n for n, sign in enumerate(reversed(token)) if sign.isalnum()), 0)
+    if first and token[first].isdigit() and token[first - 1] in "$€£¥-":
         first -= 1
-    if last and part[len(part) - last] == "%":
+    if last and token[len(token) - last] == "%":
         last -= 1
-    return part[first : len(part) - last]
+    return token[first : len(token) - last]

@@ -15,7 +15,7 @@ from ragauge.testsets.vary.typos import Typos
 KINDS: dict[str, type[Variation]] = {kind.name: kind for kind in (Typos, Keywords, Case, Entity)}
 
 
-def variations(names: Sequence[str], documents: Sequence[Document] | None = None) -> tuple[Variation, ...]:
+def build_variations(names: Sequence[str], documents: Sequence[Document] | None = None) -> tuple[Variation, ...]:
     """The kinds of some names.
 
     Args:
@@ -31,9 +31,9 @@ def variations(names: Sequence[str], documents: Sequence[Document] | None = None
             raise UnknownName("kind of variation", name, KINDS)
     if Entity.name in names and documents is None:
         raise UsageError("testset vary: entity needs the documents, of which none may answer: --corpus CORPUS.")
-    wanted = names or [name for name in KINDS if name != Entity.name or documents is not None]
+    selected = names or [name for name in KINDS if name != Entity.name or documents is not None]
     made: list[Variation] = []
-    for name in dict.fromkeys(wanted):
+    for name in dict.fromkeys(selected):
         kind = KINDS[name]
         made.append(Entity(documents or ()) if kind is Entity else kind())
     return tuple(made)

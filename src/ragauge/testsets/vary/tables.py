@@ -5,45 +5,60 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from ragauge.core.messages import plural
-from ragauge.rendering.sections import ReportColumn, ReportSection, ReportTable, columns
-from ragauge.rendering.words import line, safe
+from ragauge.core.messages import format_count
+from ragauge.rendering.sections import ReportColumn, ReportSection, ReportTable, build_columns
+from ragauge.rendering.words import make_safe, to_line
 
 if TYPE_CHECKING:
     from ragauge.testsets.vary.variant_set import VariedSet
 
-TEXT = 160  # characters of a question
+MAX_QUERY_CHARS = 160  # characters of a question
 
 
-def varied_sections(found: VariedSet, path: str) -> Iterator[ReportSection]:
+def build_varied_sections(varied_set: VariedSet, path: str) -> Iterator[ReportSection]:
     """How many variants of each kind, a few of each, and what to do with them."""
-    made = sum(one.made for one in found.counts)
-    lead = f"{plural(found.originals, 'question')} and {plural(len(found.file.lines) - found.originals, 'variant')}"
-    told = f"{made:,} of them new, all drafts" if made else "none of them new"
-    heads = columns("kind", "what it does", numbers=("new", "there before", "without"))
-    rows = tuple((one.name, one.does, f"{one.made:,}", f"{one.there:,}", f"{one.without:,}") for one in found.counts)
-    notes = tuple(f"{one.name}: {one.without:,} without: {one.missing}." for one in found.counts if one.without)
+    made = sum(count.made for count in varied_set.counts)
+    lead = (
+        f"{format_count(varied_set.originals, 'question')} and "
+        f"{format_count(len(varied_set.file.lines) - varied_set.originals, 'variant')}"
+    )
+    new_text = f"{made:,} of them new, all drafts" if made else "none of them new"
+    headers = build_columns("kind", "what it does", numbers=("new", "there before", "without"))
+    rows = tuple(
+        (count.name, count.does, f"{count.made:,}", f"{count.there:,}", f"{count.without:,}")
+        for count in varied_set.counts
+    )
+    notes = tuple(
+        f"{count.name}: {count.without:,} without: {count.missing}." for count in varied_set.counts if count.without
+    )
     commands = (f"ragauge run SYSTEM {path} --evaluate", f"ragauge testset stats {path} --run latest")
     yield ReportSection(
-        "testset vary", safe(path), (f"{lead}, {told}.",), ReportTable(heads, rows), notes=notes, commands=commands
+        "testset vary",
+        make_safe(path),
+        (f"{lead}, {new_text}.",),
+        ReportTable(headers, rows),
+        notes=notes,
+        commands=commands,
     )
-    shown = tuple(
-        (one.name, line(question, TEXT), line(put, TEXT)) for one in found.counts for question, put in one.shown
+    example_rows = tuple(
+        (count.name, to_line(question, MAX_QUERY_CHARS), to_line(put, MAX_QUERY_CHARS))
+        for count in varied_set.counts
+        for question, put in count.shown
     )
-    if shown:
+    if example_rows:
         wide = (ReportColumn("kind"), ReportColumn("question", fold=True), ReportColumn("put otherwise", fold=True))
-        yield ReportSection("A few of them", table=ReportTable(wide, shown))
+        yield ReportSection("A few of them", table=ReportTable(wide, example_rows))
 
 
-def varied_value(found: VariedSet, path: str) -> dict[str, Any]:
+def encode_varied(varied_set: VariedSet, path: str) -> dict[str, Any]:
     """What was made, as JSON types."""
     return {
         "path": path,
-        "originals": found.originals,
-        "examples": len(found.file.lines),
-        "seed": found.seed,
+        "originals": varied_set.originals,
+        "examples": len(varied_set.file.lines),
+        "seed": varied_set.seed,
         "kinds": {
-            one.name: {"made": one.made, "there": one.there, "without": one.without, "missing": one.missing}
-            for one in found.counts
+            count.name: {"made": count.made, "there": count.there, "without": count.without, "missing": count.missing}
+            for count in varied_set.counts
         },
     }

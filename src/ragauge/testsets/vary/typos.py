@@ -11,10 +11,10 @@ from ragauge.text.characters import UNSPACED
 if TYPE_CHECKING:
     from random import Random
 
-FEWEST = 4  # letters of a word that is mistyped
+MIN_LETTERS = 4  # letters of a word that is mistyped
 WORDS_A_SLIP = 6  # one slip in so many words, at least one in a question
 ROWS = ("qwertyuiop", "asdfghjkl", "zxcvbnm")
-WORD = re.compile(rf"(?<![\w'’])(?:(?![{UNSPACED}])[^\W\d_]){{{FEWEST},}}(?![\w'’])")
+WORD = re.compile(rf"(?<![\w'’])(?:(?![{UNSPACED}])[^\W\d_]){{{MIN_LETTERS},}}(?![\w'’])")
 
 
 class Typos(Variation):
@@ -33,41 +33,49 @@ class Typos(Variation):
 
     def question(self, query: str, rng: Random) -> str | None:
         """The question with its slips."""
-        found = [word for word in WORD.finditer(query) if not word[0].isupper()]
-        if not found:
+        candidates = [word for word in WORD.finditer(query) if not word[0].isupper()]
+        if not candidates:
             return None
-        slips = min(len(found), max(1, round(len(query.split()) / WORDS_A_SLIP)))
-        for word in sorted(rng.sample(found, slips), key=lambda one: -one.start()):
-            query = query[: word.start()] + _mistyped(word[0], rng) + query[word.end() :]
+        slips = min(len(candidates), max(1, round(len(query.split()) / WORDS_A_SLIP)))
+        for word in sorted(rng.sample(candidates, slips), key=lambda match: -match.start()):
+            query = query[: word.start()] + _mistype_word(word[0], rng) + query[word.end() :]
         return query
 
 
-def _mistyped(word: str, rng: Random) -> str:
+def _mistype_word(word: str, rng: Random) -> str:
     """The word with one slip, other than it was."""
-    places = list(range(1, len(word)))
-    rng.shuffle(places)
-    slips = [_exchanged, _left_out, _twice, _beside]
+    positions = list(range(1, len(word)))
+    rng.shuffle(positions)
+    slips = [_swap_letters, _drop_letter, _double_letter, _hit_neighbor_key]
     rng.shuffle(slips)
-    tried = (slip(word, at, rng) for slip in slips for at in places)
+    tried = (slip(word, position, rng) for slip in slips for position in positions)
     return next(put for put in tried if put != word)
 
 
-def _exchanged(word: str, at: int, _: Random) -> str:
-    return word if at + 1 == len(word) else word[:at] + word[at + 1] + word[at] + word[at + 2 :]
+def _swap_letters(word: str, position: int, _: Random) -> str:
+    return (
+        word
+        if position + 1 == len(word)
+        else word[:position] + word[position + 1] + word[position] + word[position + 2 :]
+    )
 
 
-def _left_out(word: str, at: int, _: Random) -> str:
-    return word[:at] + word[at + 1 :]
+def _drop_letter(word: str, position: int, _: Random) -> str:
+    return word[:position] + word[position + 1 :]
 
 
-def _twice(word: str, at: int, _: Random) -> str:
-    return word[: at + 1] + word[at:]
+def _double_letter(word: str, position: int, _: Random) -> str:
+    return word[: position + 1] + word[position:]
 
 
-def _beside(word: str, at: int, rng: Random) -> str:
+def _hit_neighbor_key(word: str, position: int, rng: Random) -> str:
     """A letter from a key beside the right one; the word as it is where the key is not known."""
-    row = next((row for row in ROWS if word[at] in row), "")
+    row = next((row for row in ROWS if word[position] in row), "")
     if not row:
         return word
-    place = row.index(word[at])
-    return word[:at] + rng.choice([row[n] for n in (place - 1, place + 1) if 0 <= n < len(row)]) + word[at + 1 :]
+    column = row.index(word[position])
+    return (
+        word[:position]
+        + rng.choice([row[n] for n in (column - 1, column + 1) if 0 <= n < len(row)])
+        + word[position + 1 :]
+    )

@@ -8,9 +8,9 @@ from random import Random
 
 from ragauge.core.curation import Curation, Origin
 from ragauge.core.example import Example
-from ragauge.core.variation import SEGMENT, variant_id
+from ragauge.core.variation import SEGMENT, build_variant_id
 from ragauge.testsets.generate.draft import QuestionType
-from ragauge.testsets.set_file import SetFile, SetLine, new_line
+from ragauge.testsets.set_file import SetFile, SetLine, build_line
 from ragauge.testsets.vary.base import Variation
 
 METHOD = "vary:"  # and the kind: the method in the origin of a variant
@@ -57,7 +57,7 @@ class VariedSet:
     seed: int
 
 
-def varied(lines: SetFile, kinds: Sequence[Variation], n: int | None = None, seed: int = 7) -> VariedSet:
+def build_varied_set(lines: SetFile, kinds: Sequence[Variation], n: int | None = None, seed: int = 7) -> VariedSet:
     """A set with variants of its questions.
 
     A variant is named by its original's query_id, "~" and the kind, has the original's cluster (an original without one
@@ -74,57 +74,63 @@ def varied(lines: SetFile, kinds: Sequence[Variation], n: int | None = None, see
     Returns:
         Lines whose examples do not change keep their bytes.
     """
-    known = {variant_id(one.example.query_id, kind.name): one.example.query_id for one in lines.lines for kind in kinds}
-    originals = [one for one in lines.lines if SEGMENT not in one.example.segments]
+    original_ids = {
+        build_variant_id(line.example.query_id, kind.name): line.example.query_id
+        for line in lines.lines
+        for kind in kinds
+    }
+    originals = [line for line in lines.lines if SEGMENT not in line.example.segments]
     more: list[SetLine] = []
     counts: list[VariationCount] = []
     for kind in kinds:
-        made, count = _of_kind(kind, lines, originals, n, seed)
+        made, count = _vary_by_kind(kind, lines, originals, n, seed)
         more += made
         counts.append(count)
-    used = {known[one.example.query_id] for one in more}
-    file = lines.map(lambda one: one.clustered() if one.example.query_id in used else one)
-    return VariedSet(file.with_lines(more), len(originals), tuple(counts), seed)
+    used = {original_ids[line.example.query_id] for line in more}
+    file = lines.map_lines(lambda line: line.with_own_cluster() if line.example.query_id in used else line)
+    return VariedSet(file.add_lines(more), len(originals), tuple(counts), seed)
 
 
-SHOWN = 2
+MAX_SAMPLES = 2
 
 
-def _of_kind(
+def _vary_by_kind(
     kind: Variation, lines: SetFile, originals: Sequence[SetLine], n: int | None, seed: int
 ) -> tuple[list[SetLine], VariationCount]:
-    there = [one for one in originals if variant_id(one.example.query_id, kind.name) in lines.by_id]
-    fit = [one for one in originals if one.curation.state != "rejected" and _fits(kind, one.example)]
+    existing = [line for line in originals if build_variant_id(line.example.query_id, kind.name) in lines.by_id]
+    fit = [line for line in originals if line.curation.state != "rejected" and _can_vary(kind, line.example)]
     order = list(range(len(fit)))
     if n is not None:
         Random(f"{seed} {kind.name}").shuffle(order)  # noqa: S311 - draws examples, no secret
-    found: dict[int, SetLine] = {}
+    variants: dict[int, SetLine] = {}
     without = 0
-    for at in order:
-        if n is not None and len(found) + len(there) >= n:
+    for index in order:
+        if n is not None and len(variants) + len(existing) >= n:
             break
-        example = fit[at].example
-        if variant_id(example.query_id, kind.name) in lines.by_id:
+        example = fit[index].example
+        if build_variant_id(example.query_id, kind.name) in lines.by_id:
             continue
         put = kind.question(example.query, Random(f"{seed} {kind.name} {example.query_id}"))  # noqa: S311 - likewise
         if put is None:
             without += 1
         else:
-            found[at] = _line(kind, fit[at], put, seed)
-    made = [found[at] for at in sorted(found)]
-    shown = tuple((fit[at].example.query, found[at].example.query) for at in sorted(found)[:SHOWN])
-    return made, VariationCount(kind.name, kind.does, len(made), len(there), without, kind.missing, shown)
+            variants[index] = _build_variant_line(kind, fit[index], put, seed)
+    made = [variants[index] for index in sorted(variants)]
+    samples = tuple(
+        (fit[index].example.query, variants[index].example.query) for index in sorted(variants)[:MAX_SAMPLES]
+    )
+    return made, VariationCount(kind.name, kind.does, len(made), len(existing), without, kind.missing, samples)
 
 
-def _fits(kind: Variation, example: Example) -> bool:
+def _can_vary(kind: Variation, example: Example) -> bool:
     return kind.keeps_labels or example.answerable is not False
 
 
-def _line(kind: Variation, original: SetLine, query: str, seed: int) -> SetLine:
+def _build_variant_line(kind: Variation, original: SetLine, query: str, seed: int) -> SetLine:
     was, meta = original.example, original.curation
     put = replace(
         was,
-        query_id=variant_id(was.query_id, kind.name),
+        query_id=build_variant_id(was.query_id, kind.name),
         query=query,
         tags=frozenset(),
         segments={**was.segments, SEGMENT: kind.name},
@@ -148,4 +154,4 @@ def _line(kind: Variation, original: SetLine, query: str, seed: int) -> SetLine:
     kept_type = written.type if kind.keeps_labels else UNANSWERABLE
     origin = replace(written, method=f"{METHOD}{kind.name}", type=kept_type, seed=seed)
     anchors = meta.anchors if kind.keeps_labels else ()
-    return new_line(put, Curation(origin=origin, anchors=anchors))
+    return build_line(put, Curation(origin=origin, anchors=anchors))

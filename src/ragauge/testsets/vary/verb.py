@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 from ragauge.core.errors import UsageError
 from ragauge.testsets.options import VarySetOptions
-from ragauge.verbs.option_specs import keywords
+from ragauge.verbs.option_specs import expand_options
 from ragauge.verbs.result_base import ShownResult
-from ragauge.verbs.sources import named
+from ragauge.verbs.sources import parse_names
 
 if TYPE_CHECKING:
     from ragauge.rendering.sections import ReportSection
@@ -25,23 +25,23 @@ class SetVariation(ShownResult):
         path: the file.
     """
 
-    def __init__(self, found: VariedSet, path: Path) -> None:
-        self.found, self.path = found, path
+    def __init__(self, data: VariedSet, path: Path) -> None:
+        self.found, self.path = data, path
 
     @property
     def _value(self) -> dict[str, Any]:
-        from ragauge.testsets.vary.tables import varied_value
+        from ragauge.testsets.vary.tables import encode_varied
 
-        return varied_value(self.found, str(self.path))
+        return encode_varied(self.found, str(self.path))
 
-    def _sections(self) -> Iterable[ReportSection]:
-        from ragauge.testsets.vary.tables import varied_sections
+    def _build_sections(self) -> Iterable[ReportSection]:
+        from ragauge.testsets.vary.tables import build_varied_sections
 
-        return varied_sections(self.found, str(self.path))
+        return build_varied_sections(self.found, str(self.path))
 
 
-@keywords(VarySetOptions)
-def vary_set(wanted: VarySetOptions) -> SetVariation:
+@expand_options(VarySetOptions)
+def vary_set(options: VarySetOptions) -> SetVariation:
     """Writes a set with its questions put otherwise too, as drafts: with typos, as keywords, in another case.
 
     A variant keeps the labels and the cluster of its original, so that the difference of the two is what the wording
@@ -64,28 +64,30 @@ def vary_set(wanted: VarySetOptions) -> SetVariation:
         DataError: a set or corpus that cannot be read.
     """
     from ragauge.readers.corpus import read_corpus
-    from ragauge.testsets.overwrite_rules import all_kept, lines_there
-    from ragauge.testsets.set_file import set_lines
-    from ragauge.testsets.vary.kinds import variations
-    from ragauge.testsets.vary.variant_set import varied
+    from ragauge.testsets.overwrite_rules import check_lines_kept, read_existing_lines
+    from ragauge.testsets.set_file import read_set_lines
+    from ragauge.testsets.vary.kinds import build_variations
+    from ragauge.testsets.vary.variant_set import build_varied_set
     from ragauge.verbs.files import make_folder
 
-    if wanted.n is not None and wanted.n < 1:
-        raise UsageError(f"testset vary: -n must be at least 1, got {wanted.n}.")
-    path = _output(wanted)
-    before = lines_there("vary", path)
-    lines = set_lines(wanted.set, columns=wanted.columns)
-    documents = None if wanted.corpus is None else read_corpus(wanted.corpus)
-    found = varied(lines, variations(named(wanted.kinds), documents), wanted.n, wanted.seed)
-    all_kept("vary", path, before, found.file.lines)
+    if options.n is not None and options.n < 1:
+        raise UsageError(f"testset vary: -n must be at least 1, got {options.n}.")
+    path = _resolve_output(options)
+    existing_lines = read_existing_lines("vary", path)
+    lines = read_set_lines(options.set, columns=options.columns)
+    documents = None if options.corpus is None else read_corpus(options.corpus)
+    variation = build_varied_set(
+        lines, build_variations(parse_names(options.kinds), documents), options.n, options.seed
+    )
+    check_lines_kept("vary", path, existing_lines, variation.file.lines)
     make_folder(path)
-    found.file.write(path)
-    return SetVariation(found, path)
+    variation.file.write(path)
+    return SetVariation(variation, path)
 
 
-def _output(wanted: VarySetOptions) -> Path:
-    if wanted.output is not None:
-        return Path(wanted.output)
-    if not isinstance(wanted.set, str | Path):
+def _resolve_output(options: VarySetOptions) -> Path:
+    if options.output is not None:
+        return Path(options.output)
+    if not isinstance(options.set, str | Path):
         raise UsageError("testset vary: the set has no file that the new one could stand beside. Name one: output=.")
-    return Path(wanted.set).with_suffix(".varied.jsonl")
+    return Path(options.set).with_suffix(".varied.jsonl")

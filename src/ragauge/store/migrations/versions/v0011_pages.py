@@ -23,7 +23,7 @@ from sqlalchemy import (
     text,
 )
 
-from ragauge.store.text_codec import escape, unpack
+from ragauge.store.text_codec import escape_text, unpack_text
 
 revision = "0011"
 down_revision = "0010"
@@ -115,7 +115,7 @@ def upgrade() -> None:
         connection,
         "SELECT run_no, config FROM runs",
         "UPDATE runs SET confirms = :value WHERE run_no = :key",
-        lambda config: escape(str(config.get("confirms", ""))),
+        lambda config: escape_text(str(config.get("confirms", ""))),
     )
     _causes(connection)
     _groups(connection)
@@ -125,7 +125,7 @@ def upgrade() -> None:
 def _fill(connection: Connection, query: str, update: str, value: Any) -> None:
     """Sets a column from a packed body."""
     for part in connection.execute(text(query)).partitions(AT_A_TIME):
-        found = [{"key": key, "value": value(json.loads(unpack(body)))} for key, body in part]
+        found = [{"key": key, "value": value(json.loads(unpack_text(body)))} for key, body in part]
         if wanted := [row for row in found if row["value"]]:
             connection.execute(text(update), wanted)
 
@@ -135,7 +135,7 @@ def _causes(connection: Connection) -> None:
     mine = " AND ".join(f"{key} = :{key}" for key in keys)
     update = text(f"UPDATE causes SET name = :name WHERE {mine}")  # noqa: S608 - names of columns
     rows = connection.execute(text(f"SELECT {', '.join(keys)}, body FROM causes")).all()  # noqa: S608 - likewise
-    names = [{**dict(zip(keys, row, strict=False)), "name": json.loads(unpack(row[4]))["name"]} for row in rows]
+    names = [{**dict(zip(keys, row, strict=False)), "name": json.loads(unpack_text(row[4]))["name"]} for row in rows]
     if names:
         connection.execute(update, names)
 
@@ -145,9 +145,9 @@ def _groups(connection: Connection) -> None:
     insert = text("INSERT OR IGNORE INTO example_groups (example_no, name, value) VALUES (:example, :name, :value)")
     for part in connection.execute(query).partitions(AT_A_TIME):
         rows = [
-            {"example": number, "name": escape(name), "value": escape(str(value))}
+            {"example": number, "name": escape_text(name), "value": escape_text(str(value))}
             for number, groups in part
-            for name, value in _pairs(json.loads(unpack(groups)))
+            for name, value in _pairs(json.loads(unpack_text(groups)))
         ]
         if rows:
             connection.execute(insert, rows)
@@ -168,7 +168,7 @@ def _summaries(connection: Connection) -> None:
     for part in kept.partitions(AT_A_TIME):
         rows = []
         for run, judge, repeat, body in part:
-            for place, summary in enumerate(json.loads(unpack(body))):
+            for place, summary in enumerate(json.loads(unpack_text(body))):
                 widest = summary.get("judged") or summary.get("interval") or {}
                 rows.append(
                     {
