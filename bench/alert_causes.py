@@ -30,6 +30,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 from bench.planted_system import faults
 from tests.data.spans import attributes
+from tests.faults.reference_faults import Fault
 
 from ragauge.core.config.config_loader import read_config
 from ragauge.core.config.monitor import MonitorSection
@@ -47,7 +48,6 @@ from ragauge.monitoring.traffic.trace_assembly import settle_traces
 from ragauge.monitoring.traffic.traffic_scorer import TrafficScorer
 from ragauge.store.inbox import DAY_S
 from ragauge.store.store_access import Store, open_store
-from ragauge.systems.reference.faults import Fault
 from ragauge.systems.reference.pipeline import ReferenceConfig, ReferenceRag
 
 FIRST = datetime(2026, 3, 2, tzinfo=UTC).timestamp()

@@ -37,12 +37,18 @@ from ragauge.core.response import Response
 from ragauge.diagnosis.causes.attribution import ROWS_BY_NAME, attribute_failure
 from ragauge.engine.judges import build_judge
 from ragauge.engine.local_embeddings import EmbedAnswers
-from ragauge.evaluation.demo.demo_systems import DONORS, read_documents, read_eval_set
+from ragauge.evaluation.demo.demo_systems import read_documents, read_eval_set
 from ragauge.judges.inputs import build_inputs
 from ragauge.judges.judge import answer_asks
 from ragauge.metrics.facts import Facts
 from ragauge.models.embedders.wordllama import WordLlamaEmbedder
-from ragauge.systems.reference.faults import (
+from ragauge.systems.reference.pipeline import ReferenceConfig, ReferenceRag
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # tests/ is in no wheel
+
+from tests.faults.demo_faults import DONORS
+from tests.faults.generation import AnswerAnyway, IgnoreFirst, RefuseAnyway
+from tests.faults.reference_faults import (
     ChangeNumber,
     DropGold,
     Fault,
@@ -51,11 +57,6 @@ from ragauge.systems.reference.faults import (
     InventNumber,
     PushGoldLow,
 )
-from ragauge.systems.reference.pipeline import ReferenceConfig, ReferenceRag
-
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # tests/ is in no wheel
-
-from tests.faults.generation import AnswerAnyway, IgnoreFirst, RefuseAnyway
 from tests.faults.retrieval import ShuffleRanking
 from tests.faults.sources import CutEvidence, ServeSuperseded
 from tests.planted.known_facts import KnownFacts

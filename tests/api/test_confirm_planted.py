@@ -7,18 +7,19 @@ from collections.abc import Sequence
 from typing import Any
 
 import pytest
+from tests.faults.demo_faults import DONORS
 from tests.faults.generation import AnswerAnyway, RefuseAnyway
+from tests.faults.reference_faults import DropGold, Fault, FaultySystem, IgnorePassages, PushGoldLow
 
 import ragauge as rg
 from ragauge.diagnosis.causes.attribution import ROWS_BY_NAME
 from ragauge.diagnosis.causes.cause_context import CauseContext
 from ragauge.diagnosis.causes.counterfactuals import RIGHT, grade_answer
-from ragauge.evaluation.demo.demo_systems import DONORS, read_documents, read_eval_set
+from ragauge.evaluation.demo.demo_systems import read_documents, read_eval_set
 from ragauge.metrics.facts import Facts
 from ragauge.models.embedders.wordllama import WordLlamaEmbedder
 from ragauge.store.store_access import open_store
 from ragauge.systems.base import ALL_VARIANTS, Question, System
-from ragauge.systems.reference.faults import DropGold, Fault, FaultySystem, IgnorePassages, PushGoldLow
 from ragauge.systems.reference.pipeline import ReferenceConfig, ReferenceRag
 
 GOLDEN = read_eval_set()

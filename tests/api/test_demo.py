@@ -7,9 +7,7 @@ from tests.conftest import Demonstrated
 from tests.docs.pages import taken
 
 import ragauge as rg
-from ragauge.evaluation.demo.demo_systems import build_systems, read_eval_set
-from ragauge.models.embedders.wordllama import WordLlamaEmbedder
-from ragauge.systems.reference.faults import FaultySystem
+from ragauge.evaluation.demo.demo_systems import DemoSystem, build_systems, read_eval_set
 
 (SHOWN,) = taken("README.md", "text")
 pytestmark = pytest.mark.slow
@@ -22,12 +20,8 @@ def cards(demonstrated: Demonstrated) -> dict[str, rg.Scorecard]:
 
 
 @pytest.fixture(scope="module")
-def systems() -> dict[str, FaultySystem]:
-    built = build_systems(WordLlamaEmbedder().embed)
-    for system in built.values():
-        for example in read_eval_set().examples:
-            system.respond(example)
-    return built
+def systems() -> dict[str, DemoSystem]:
+    return build_systems()
 
 
 @pytest.mark.parametrize(
@@ -58,11 +52,9 @@ def test_planted_causes_lead(cards: dict[str, rg.Scorecard]) -> None:
 
 
 @pytest.mark.parametrize("name", ["broken-retrieval", "corrupted-generation"])
-def test_struck_questions_fail_more(
-    cards: dict[str, rg.Scorecard], systems: dict[str, FaultySystem], name: str
-) -> None:
+def test_struck_questions_fail_more(cards: dict[str, rg.Scorecard], systems: dict[str, DemoSystem], name: str) -> None:
     """Nearly every question that a fault struck fails, and fewer of the others do."""
-    planted = set(systems[name].planted_faults)
+    planted = set(systems[name].planted)
     failed = set(cards[name].failures["query_id"])
     others = {example.query_id for example in read_eval_set().examples} - planted
     assert len(planted & failed) / len(planted) > 0.9

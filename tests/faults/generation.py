@@ -5,10 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
+from tests.faults.reference_faults import Fault, FaultTarget, has_answer, replace_answer
+
 from ragauge.core.example import Example
 from ragauge.core.response import Response
 from ragauge.systems.reference.extractive import REFUSAL
-from ragauge.systems.reference.faults import Fault, FaultTarget, has_answer, replace_answer
 
 
 @dataclass(frozen=True, slots=True)

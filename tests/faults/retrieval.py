@@ -5,9 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
+from tests.faults.reference_faults import Fault, FaultTarget, answer_from_ranking, draw_share
+
 from ragauge.core.example import Example
 from ragauge.core.response import Response
-from ragauge.systems.reference.faults import Fault, FaultTarget, answer_from_ranking, draw_share
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,10 +7,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
+from tests.faults.reference_faults import Fault, FaultTarget, answer_from_ranking, list_gold_documents
+
 from ragauge.core.document import Document, chunk_document
 from ragauge.core.example import Example, Span
 from ragauge.core.response import Passage, Response
-from ragauge.systems.reference.faults import Fault, FaultTarget, answer_from_ranking, list_gold_documents
 from ragauge.systems.reference.retrievers import extract_terms
 
 

@@ -6,17 +6,9 @@ import re
 from dataclasses import replace
 
 import pytest
+from tests.faults.demo_faults import DONORS
 from tests.faults.generation import AnswerAnyway, IgnoreFirst, RefuseAnyway
-from tests.faults.retrieval import ShuffleRanking
-from tests.faults.sources import CutEvidence, ServeSuperseded
-
-from ragauge.core.errors import UsageError
-from ragauge.core.example import EvalSet, Example, Span
-from ragauge.core.response import Passage, Response
-from ragauge.evaluation.demo.demo_systems import DONORS, read_documents, read_eval_set
-from ragauge.models.embedders.wordllama import WordLlamaEmbedder
-from ragauge.systems.reference.extractive import REFUSAL
-from ragauge.systems.reference.faults import (
+from tests.faults.reference_faults import (
     ChangeNumber,
     DropGold,
     Fault,
@@ -26,6 +18,15 @@ from ragauge.systems.reference.faults import (
     InventNumber,
     PushGoldLow,
 )
+from tests.faults.retrieval import ShuffleRanking
+from tests.faults.sources import CutEvidence, ServeSuperseded
+
+from ragauge.core.errors import UsageError
+from ragauge.core.example import EvalSet, Example, Span
+from ragauge.core.response import Passage, Response
+from ragauge.evaluation.demo.demo_systems import read_documents, read_eval_set
+from ragauge.models.embedders.wordllama import WordLlamaEmbedder
+from ragauge.systems.reference.extractive import REFUSAL
 from ragauge.systems.reference.pipeline import ReferenceConfig, ReferenceRag
 
 RETRIEVAL = (

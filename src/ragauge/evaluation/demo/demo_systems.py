@@ -1,43 +1,27 @@
-"""The demo: a corpus, an eval set, and three systems over it, of which two are broken on purpose."""
+"""The demo: a corpus, an eval set, and three systems over it, of which two are broken on purpose.
+
+`systems.json` says which fault strikes which question, and what a broken generator answers.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from importlib.resources import as_file, files
-from typing import TYPE_CHECKING
+from typing import Any
 
 from ragauge.core.document import Document
-from ragauge.core.example import EvalSet
+from ragauge.core.example import EvalSet, Example
+from ragauge.core.identity import to_json_value
+from ragauge.core.response import Citation, Passage, Response
 from ragauge.readers.corpus import read_corpus
 from ragauge.readers.source import read_set
-from ragauge.systems.reference.faults import (
-    ChangeNumber,
-    DropGold,
-    Fault,
-    FaultySystem,
-    FindNothing,
-    IgnorePassages,
-    InventNumber,
-    PushGoldLow,
-)
 from ragauge.systems.reference.pipeline import ReferenceConfig, ReferenceRag
-
-if TYPE_CHECKING:
-    from ragauge.systems.reference.retrievers import Embed
+from ragauge.text.tokens import count_tokens
 
 DATA = "ragauge.evaluation.demo"
-HARD = {"type": ("multi_hop", "retrieval_boundary")}
-EASY = {"type": ("single_document", "temporal", "comparison")}
-ANSWERABLE = {"type": HARD["type"] + EASY["type"]}
-DONORS = (
-    "How long are audit log exports kept?",
-    "How is a conflict copy named?",
-    "What did shipping cost in 2023?",
-    "Who may create webhooks?",
-    "In which languages does support answer?",
-    "How long does a pairing code stay valid?",
-    "What happened in console release 2024.03?",
-)
+SYSTEMS_FILE = "systems.json"
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,46 +30,47 @@ class DemoSystem:
 
     Attributes:
         name: what its run is called.
-        description: what it is, for people.
-        config: of the reference system underneath; the same for all three, so that only the faults differ.
-        faults: tried in this order for each question; the first that strikes and can spoil the answer wins.
+        description: what it is and what was planted, for people.
+        faults: how the questions were drawn, for the record.
+        planted: query_id -> the fault that strikes it, and the answer with citations where it is the generator's.
+        rag: the honest system underneath, the same for all three, so that only the faults differ.
     """
 
     name: str
     description: str
-    config: ReferenceConfig = ReferenceConfig()  # noqa: RUF009 - frozen
-    faults: tuple[Fault, ...] = ()
+    faults: Sequence[Mapping[str, Any]]
+    planted: Mapping[str, Mapping[str, Any]]
+    rag: ReferenceRag
+
+    @property
+    def config(self) -> dict[str, Any]:
+        """The system's settings, for the record."""
+        config = self.rag.config
+        return {"retriever": config.retriever, **to_json_value(config), "faults": list(self.faults)}
+
+    def respond(self, example: Example) -> Response:
+        """The honest response, or the broken one where a fault strikes the question."""
+        honest = self.rag.respond(example)
+        planted = self.planted.get(example.query_id)
+        if planted is None:
+            return honest
+        if "answer" in planted:
+            citations = tuple(Citation(*citation) for citation in planted["citations"])
+            tokens = {**honest.tokens, "output": count_tokens(planted["answer"])}
+            return replace(honest, answer=planted["answer"], citations=citations, tokens=tokens)
+        ranking = _break_ranking(planted["fault"], example, honest)
+        return self.rag.respond_from(example, ranking, retrieval_ms=honest.latency_ms["retrieval"])
 
 
-SYSTEMS = (
-    DemoSystem(
-        "good",
-        "Hybrid retrieval (BM25 and vectors). Answers with sentences of the five best passages, or says that the "
-        "documents do not say.",
-    ),
-    DemoSystem(
-        "broken-retrieval",
-        "The same generator over a retriever that misses the right pages, or ranks them too low, for almost half of "
-        "the questions: most of those that need two pages or come in unusual words, and some of the others.",
-        faults=(
-            FindNothing(share=0.04, seed=21, segments=ANSWERABLE),
-            DropGold(share=0.65, seed=22, segments=HARD),
-            PushGoldLow(share=0.8, seed=23, segments=HARD),
-            DropGold(share=0.18, seed=24, segments=EASY),
-            PushGoldLow(share=0.2, seed=25, segments=EASY),
-        ),
-    ),
-    DemoSystem(
-        "corrupted-generation",
-        "The same retriever under a generator that puts an invented or a changed number into two of five answers and "
-        "ignores the passages for one question in seven.",
-        faults=(
-            IgnorePassages(share=0.2, seed=61, segments=ANSWERABLE, donors=DONORS),
-            InventNumber(share=0.35, seed=62, segments=ANSWERABLE),
-            ChangeNumber(share=0.33, seed=63, segments=ANSWERABLE),
-        ),
-    ),
-)
+def _break_ranking(fault: str, example: Example, honest: Response) -> Sequence[Passage]:
+    """Nothing, or the candidates without the labeled documents, or with these behind what the generator sees."""
+    gold = {doc_id for item in example.relevant or () if item.grade > 0 for doc_id in item.doc_ids}
+    candidates, k = honest.candidates or (), len(honest.passages or ())
+    others = [passage for passage in candidates if passage.doc_id not in gold]
+    if fault != "push_gold_low":
+        return others if fault == "drop_gold" else ()
+    moved = [*others[:k], *(passage for passage in candidates if passage.doc_id in gold), *others[k:]]
+    return [replace(passage, score=place.score) for passage, place in zip(moved, candidates, strict=True)]
 
 
 def read_documents() -> tuple[Document, ...]:
@@ -99,12 +84,10 @@ def read_eval_set() -> EvalSet:
         return read_set(path, name="demo")
 
 
-def build_systems(embed: Embed) -> dict[str, FaultySystem]:
-    """The demo's systems by name, over one index.
+def build_systems() -> dict[str, DemoSystem]:
+    """The demo's systems by name, over one index; the good one first."""
+    from ragauge.models.embedders.wordllama import WordLlamaEmbedder
 
-    Args:
-        embed: texts to an array of shape (texts, dimensions), rows of length 1.
-    """
-    pages = read_documents()
-    honest = {config: ReferenceRag(config, pages, embed) for config in {system.config: None for system in SYSTEMS}}
-    return {system.name: FaultySystem(honest[system.config], system.faults) for system in SYSTEMS}
+    rag = ReferenceRag(ReferenceConfig(), read_documents(), WordLlamaEmbedder().embed)
+    systems = json.loads((files(DATA) / SYSTEMS_FILE).read_text(encoding="utf-8"))
+    return {name: DemoSystem(name, **fields, rag=rag) for name, fields in systems.items()}

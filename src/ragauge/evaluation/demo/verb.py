@@ -99,16 +99,18 @@ async def demo_async(
         store: URL of the store.
         progress: called with what is done.
     """
-    from ragauge.evaluation.demo.systems import iter_demo_runs
+    from ragauge.evaluation.demo.demo_systems import build_systems, read_eval_set
 
-    cards, about, paths = {}, {}, {}
-    for number, run in enumerate(iter_demo_runs()):
-        source = InputSource(
-            (AnsweredExamples("demo", run.pairs),), name=run.name, system="reference RAG", config=run.config
-        )
+    cards: dict[str, Scorecard] = {}
+    about: dict[str, str] = {}
+    paths: dict[str, Path] = {}
+    examples = read_eval_set().examples
+    for name, system in build_systems().items():
+        answers = AnsweredExamples("demo", tuple((example, system.respond(example)) for example in examples))
+        source = InputSource((answers,), name=name, system="reference RAG", config=system.config)
         card = await evaluate_source(EvaluateOptions(source, store=resolve_store_url(store), progress=progress))
-        path = output if number == 0 else output.with_name(f"{output.stem}-{run.name}{output.suffix}")
-        cards[run.name], about[run.name], paths[run.name] = card, run.about, card.save(path)
+        path = output.with_name(f"{output.stem}-{name}{output.suffix}") if cards else output
+        cards[name], about[name], paths[name] = card, system.description, card.save(path)
     return Demo(cards, about, paths)
 
 
