@@ -61,7 +61,7 @@ def _when(pattern: Pattern) -> str:
             ("above its starting point, baseline or not", pattern.absolute),
             ("in production traffic", pattern.traffic),
             ("against a baseline", pattern.change),
-            ("against a baseline: and `context_recall` did not fall", pattern.found),
+            ("against a baseline: and `context_recall` did not fall", pattern.needs_found),
             ("unless precision and recall are both below 0.20, where hardly anything is relevant", pattern.relevant),
             ("unless most failures are unclear", pattern.decided),
         )

@@ -37,7 +37,7 @@ RUN_PROPERTY, NAME_PROPERTY = "ragauge_run", "ragauge_run_name"  # properties of
 class ExampleParam:
     """One example of one marker."""
 
-    asked: RegressionInputs
+    inputs: RegressionInputs
     key: str
     query_id: str
     repeat: int
@@ -137,7 +137,7 @@ def ragauge_example(request: pytest.FixtureRequest, _ragauge: SessionEvaluations
     from ragauge.core.errors import RagaugeError
 
     try:
-        tested = _ragauge.example(param.asked, param.query_id, param.repeat, None if all_selected else selected)
+        tested = _ragauge.example(param.inputs, param.query_id, param.repeat, None if all_selected else selected)
     except RagaugeError as error:
         _fail_test(str(error))
     run = tested.card.run

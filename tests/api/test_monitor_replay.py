@@ -38,7 +38,7 @@ def replay(url: str) -> ReplayResult:
 
 def test_the_alert_and_its_account(replay: ReplayResult) -> None:
     """The drop is an alert dated to its day, with means before and since, the segments and the ten worst traces."""
-    found = replay.found
+    found = replay.data
     assert (found.requests, found.pending) == (21 * 60, 0)
     alert = found.alerts[0].alert
     assert abs(alert.since - (FIRST + timedelta(days=18)).date()) <= timedelta(days=1)
@@ -59,9 +59,9 @@ def test_two_monitors_of_one_metric(url: str, replay: ReplayResult) -> None:
     """Each alert is told by the monitor that raised it: as by that monitor alone, which fires a few scores earlier."""
     level = {"metric": "faithfulness", "min": 0.8}
     both = {"monitor": {**CONFIG["monitor"], "monitors": [*CONFIG["monitor"]["monitors"], level]}}
-    found = rg.monitor_replay(both, store=url).found.alerts
+    found = rg.monitor_replay(both, store=url).data.alerts
     first = next(one for one in found if "14 days" in one.alert.asks)
-    alone = replay.found.alerts[0]
+    alone = replay.data.alerts[0]
     assert first.before == pytest.approx(alone.before, abs=0.005)
     assert first.n_before == pytest.approx(alone.n_before, abs=20)
 
@@ -82,7 +82,7 @@ def test_every_form(replay: ReplayResult, tmp_path: Path) -> None:
 
 def test_other_days_and_mistakes(url: str) -> None:
     """From a later day on fewer requests are gone through; a day that is none, and no traffic, are refused."""
-    assert rg.monitor_replay(CONFIG, since="2026-01-10", store=url).found.requests == 12 * 60
+    assert rg.monitor_replay(CONFIG, since="2026-01-10", store=url).data.requests == 12 * 60
     with pytest.raises(rg.UsageError, match="expected a day such as 2026-01-31, got 'monday'"):
         rg.monitor_replay(CONFIG, since="monday", store=url)
     with pytest.raises(rg.UsageError, match="no run of traffic is stored since 2030-01-01"):
@@ -97,7 +97,7 @@ def test_drift_of_the_last_days(tmp_path: Path) -> None:
     with open_store(f"sqlite:///{tmp_path / 'store.db'}") as store:
         stored(store, arrivals, queries=_query)
     asked = {"monitor": {**CONFIG["monitor"], "drift": ["queries", "documents"]}}
-    found = rg.monitor_replay(asked, store=f"sqlite:///{tmp_path / 'store.db'}").found
+    found = rg.monitor_replay(asked, store=f"sqlite:///{tmp_path / 'store.db'}").data
     queries = [one.drift.drifted for one in found.drift if one.drift.of == "queries"]
     assert queries == [None, False, False, True]
     assert all(one.drift.drifted is None for one in found.drift if one.drift.of == "documents")  # one text alone

@@ -279,7 +279,7 @@ def test_a_judge_of_ones_own_is_checked_in_python(answers: Path, labels: Path, t
     assert any('rg.check_judge(FILE, judge=model, judge_name="house-1")' in one for one in card.card.judge.limits)
     assert card["faithfulness"].judged is None
     found = rg.check_judge(str(labels), modes="fused", **asking)
-    own = found.judges[0].said.judge_id
+    own = found.judges[0].answers.judge_id
     assert found.errors[own]["faithfulness"].labels is not None
     known = rg.evaluate(str(answers), metrics="faithfulness", **asking)["faithfulness"]
     assert known.judged is not None

@@ -90,7 +90,7 @@ def test_python_gives_the_same_in_every_form(cli: Cli, run: Path, tmp_path: Path
     assert (tmp_path / "one.json").read_bytes() == (tmp_path / "two.json").read_bytes()
     assert found.judge == "calibrated:two.json"
     assert f"by {2 * N} labels of sentences or claims" in found.to_html()
-    assert found.to_dict()["chosen"] == found.found.chosen
+    assert found.to_dict()["chosen"] == found.data.chosen
     assert "Reliability after" in found.to_markdown()
 
 
@@ -186,7 +186,7 @@ def test_noise_stays_noise_in_the_other_form(cli: Cli, tmp_path: Path) -> None:
     )
     assert cli("label", "import", "labels.jsonl").code == 0
     for source, checked in (("claims.jsonl", "noise"), ("noise", "claims.jsonl")):
-        made = rg.calibrate_judge(source, output="judge.json").found
+        made = rg.calibrate_judge(source, output="judge.json").data
         assert made.chosen.startswith("ridge")
         known = json.loads((tmp_path / "judge.json").read_text())
         (tmp_path / "blind.json").write_text(json.dumps(known | {"marks": {}}))

@@ -88,7 +88,7 @@ def test_every_failure_is_a_record_of_its_example(store: Store) -> None:
     raised = answer.__code__.co_firstlineno + 3
     done, found = collected(store, answer, patience=replace(SURE, call=3.0), concurrency=8)
     block.set()
-    assert (done.asked, done.failed) == (8, 5)
+    assert (done.n_asked, done.failed) == (8, 5)
     assert {name: one.error for name, one in found.items()} == {
         "q0": None,
         "q6": None,
@@ -117,7 +117,7 @@ def test_hanging_calls_hold_up_nobody(store: Store) -> None:
     done, found = collected(store, answer, n=12, patience=replace(SURE, call=1.5), concurrency=2)
     block.set()
     assert sorted(name for name, one in found.items() if one.error) == ["q1", "q11", "q3", "q5"]
-    assert done.asked == 12
+    assert done.n_asked == 12
     assert time.perf_counter() - started < HANGS
 
 
@@ -269,7 +269,7 @@ def test_few_hopeless_failures_are_records(store: Store) -> None:
         return None if query.endswith("0") else query
 
     done, found = collected(store, answer, n=3, concurrency=1)
-    assert (done.asked, done.failed) == (3, 1)
+    assert (done.n_asked, done.failed) == (3, 1)
     assert found["q0"].error is not None
 
 
@@ -294,7 +294,7 @@ def test_number_that_no_store_keeps_is_a_record(store: Store) -> None:
     done, found = collected(store, answer, n=5, concurrency=5)
     assert [name for name, one in found.items() if one.error] == ["q2"]
     assert "unreadable: query 'q2'" in str(found["q2"].error)
-    assert done.asked == 5
+    assert done.n_asked == 5
 
 
 def test_cancelled_run_keeps_what_arrived(store: Store) -> None:

@@ -164,7 +164,7 @@ def test_controls_are_asked_about_once(store: Store) -> None:
         assert again.controls == limited
         counts = ControlCounts()
         drive_jobs(ask_controls(again, store, Work(again.metrics, again.questions, LocalJudge()), counts), Work(()))
-        assert counts.asked == 0 < counts.reused
+        assert counts.n_asked == 0 < counts.reused
         other = with_run(store, PAIRS[::-1])
         asyncio.run(execute_plan(planned(store, other), store, workers=1))
         assert store.controls.read(other, LocalJudge().judge_id) == limited
@@ -187,7 +187,7 @@ def asked_again(store: Store, run_id: str) -> int:
     """How many questions about the controls of a run are asked once more."""
     again, counts = planned(store, run_id), ControlCounts()
     drive_jobs(ask_controls(again, store, Work(again.metrics, again.questions, LocalJudge()), counts), Work(()))
-    return counts.asked
+    return counts.n_asked
 
 
 @pytest.mark.parametrize(
@@ -296,7 +296,7 @@ def test_other_controls_decide_again_without_asking(store: Store) -> None:
         run_id = with_run(store)
         asyncio.run(execute_plan(planned(store, run_id), store, workers=1))
         outcome = asyncio.run(execute_plan(planned(store, run_id, controls=8), store, workers=1))
-        assert (outcome.done, outcome.asked) == (24, 0)
+        assert (outcome.done, outcome.n_asked) == (24, 0)
         assert planned(store, run_id, controls=8).pending == 0
 
 

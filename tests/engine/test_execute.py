@@ -73,13 +73,13 @@ def test_everything_is_scored_once(store: Store) -> None:
     run_id = imported(store, list(records(60)))
     first = evaluate(store, run_id, TinyJudge())
     assert (first.done, first.pending, first.failed, first.workers) == (60, 0, 0, 1)
-    assert first.asked + first.reused == 60 * 4
+    assert first.n_asked + first.reused == 60 * 4
     frame = table(store, run_id)
     assert frame.height == 60 * len(METRICS)
     assert frame["status"].unique().to_list() == ["scored"]
     assert not store.causes.load_frame(run_id, "tiny@1").is_empty()
     again = evaluate(store, run_id, TinyJudge())
-    assert (again.done, again.pending, again.asked, again.reused) == (0, 0, 0, 0)
+    assert (again.done, again.pending, again.n_asked, again.reused) == (0, 0, 0, 0)
 
 
 def test_processes_find_the_same(store: Store) -> None:
@@ -89,7 +89,7 @@ def test_processes_find_the_same(store: Store) -> None:
     with_workers = evaluate(store, there, build_judge(SPEC), workers=2)
     assert (with_workers.workers, with_workers.done, with_workers.notes) == (2, 40, ())
     reused = evaluate(store, here, TinyJudge())
-    assert (reused.asked, reused.reused) == (0, with_workers.asked + with_workers.reused)
+    assert (reused.n_asked, reused.reused) == (0, with_workers.n_asked + with_workers.reused)
     assert_frame_equal(store.scores.load_frame(here, "tiny@1"), store.scores.load_frame(there, "tiny@1"))
     assert_frame_equal(store.causes.load_frame(here, "tiny@1"), store.causes.load_frame(there, "tiny@1"))
     assert list(store.evidence.iter_for_run(here, "tiny@1")) == list(store.evidence.iter_for_run(there, "tiny@1"))
@@ -136,7 +136,7 @@ def test_new_metric_version_asks_nothing(store: Store, monkeypatch: pytest.Monke
     before = table(store, run_id)
     monkeypatch.setattr(type(parse_metric("faithfulness")), "version", 99)
     outcome = evaluate(store, run_id, TinyJudge())
-    assert (outcome.done, outcome.asked) == (30, 0)
+    assert (outcome.done, outcome.n_asked) == (30, 0)
     assert store.scores.load_for_response(run_id, "q3", 0, "tiny@1")["faithfulness"].metric_version == 99
     assert_frame_equal(table(store, run_id), before)
 
@@ -173,7 +173,7 @@ def test_equal_inputs_in_several_batches_are_asked_once(
     outcome = evaluate(store, imported(store, pairs), build_judge(SPEC), workers=2)
     asked = notes(log)
     assert (outcome.done, outcome.workers) == (60, 2)
-    assert len(asked) == len(set(asked)) == outcome.asked
+    assert len(asked) == len(set(asked)) == outcome.n_asked
     assert sum(line.startswith("verify_answer") for line in asked) == 20
     assert sum(line.startswith("verify_reference") for line in asked) == 60
 
@@ -187,7 +187,7 @@ def test_limit_stops_and_the_next_goes_on(store: Store) -> None:
     assert len(done) == 40
     second = evaluate(store, run_id, TinyJudge())
     assert (second.done, second.pending) == (60, 0)
-    assert second.asked + second.reused == 60 * 4
+    assert second.n_asked + second.reused == 60 * 4
     assert table(store, run_id).height == 100 * len(METRICS)
 
 
@@ -210,7 +210,7 @@ def test_no_judge(store: Store) -> None:
     """Without a judge, metrics from labels are scored and the others are not applicable, asking nobody."""
     run_id = imported(store, list(records(5)))
     outcome = evaluate(store, run_id, None, metrics=[parse_metric("recall@5"), parse_metric("faithfulness")])
-    assert (outcome.done, outcome.asked) == (5, 0)
+    assert (outcome.done, outcome.n_asked) == (5, 0)
     counts = store.scores.load_frame(run_id, None).group_by("metric", "status").len().sort("metric").rows()
     assert counts == [("faithfulness", "not_applicable", 5), ("recall@5", "scored", 5)]
 
@@ -231,7 +231,7 @@ def test_two_judges_are_apart(store: Store) -> None:
     run_id = imported(store, list(records(10)))
     evaluate(store, run_id, TinyJudge())
     other = evaluate(store, run_id, build_judge(SLOW))
-    assert other.asked > 0
+    assert other.n_asked > 0
     assert set(store.scores.judges(run_id)) == {"tiny@1", "slow@1"}
 
 

@@ -69,7 +69,7 @@ def test_a_listing_that_comes_later_redoes_the_failures_alone(store: Store) -> N
     done(store, planned(store, run_id))
     assert set(causes(store, run_id).values()) == {"retrieval_miss"}
     outcome = done(store, planned(store, run_id, HALF))
-    assert (outcome.done, outcome.asked) == (20, 0)
+    assert (outcome.done, outcome.n_asked) == (20, 0)
     assert causes(store, run_id) == EXPECTED
     assert planned(store, run_id, HALF).pending == 0
     assert planned(store, run_id).pending == 0

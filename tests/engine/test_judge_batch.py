@@ -81,8 +81,8 @@ def test_batch_equals_one_by_one(store: Store) -> None:
 def test_only_needed_questions_are_asked(store: Store) -> None:
     """Recall asks nothing; faithfulness asks one question."""
     judge = Counting()
-    assert run(store, loaded(*records(3)), judge, [parse_metric("recall@5")]).asked == 0
-    assert run(store, loaded(*records(3)), judge, [parse_metric("recall@5"), parse_metric("faithfulness")]).asked == 3
+    assert run(store, loaded(*records(3)), judge, [parse_metric("recall@5")]).n_asked == 0
+    assert run(store, loaded(*records(3)), judge, [parse_metric("recall@5"), parse_metric("faithfulness")]).n_asked == 3
     assert judge.questions == ["verify_answer"] * 3
 
 
@@ -98,7 +98,7 @@ def test_examples_that_differ_in_the_reference_are_verified_once(store: Store) -
     keys = [{e.question: e.key for e in one.evidence} for one in result.judged]
     assert keys[0]["verify_answer"] == keys[1]["verify_answer"]
     assert keys[0]["agree"] != keys[1]["agree"]
-    assert (result.asked, result.reused) == (6, 2)
+    assert (result.n_asked, result.reused) == (6, 2)
 
 
 def test_changed_answer_asks_about_the_answer_only(store: Store) -> None:
@@ -126,7 +126,7 @@ def test_stored_evidence_is_not_asked_again(store: Store) -> None:
     second = run(store, items, judge)
     assert judge.questions == []
     assert second.judged == first.judged
-    assert (second.asked, second.reused) == (0, first.asked)
+    assert (second.n_asked, second.reused) == (0, first.n_asked)
 
 
 def test_failed_evidence_is_asked_again(store: Store) -> None:

@@ -30,7 +30,7 @@ def test_local_judge_here_and_in_workers(store: Store, monkeypatch: pytest.Monke
         found = build_plan(store, run.run_id, metrics, judge, judge_repeat=workers)  # a repeat shares no evidence
         outcome = asyncio.run(execute_plan(found, store, workers=workers))
         assert (outcome.done, outcome.failed, outcome.workers) == (12, 0, workers)
-        assert outcome.asked > 0
+        assert outcome.n_asked > 0
     frames = [store.scores.load_frame(runs[workers], judge.judge_id, workers) for workers in (1, 2)]
     assert_frame_equal(*frames)
     assert frames[0].height == 12 * len(metrics)

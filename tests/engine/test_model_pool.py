@@ -120,7 +120,7 @@ def test_nothing_to_do_asks_nothing_and_builds_nothing(store: Store) -> None:
 
         outcome = asyncio.run(judged(store, run_id, spec, calling(build=build)))
         assert len(server.requests) == asked == 24
-    assert (outcome.done, outcome.pending, outcome.asked) == (0, 0, 0)
+    assert (outcome.done, outcome.pending, outcome.n_asked) == (0, 0, 0)
     assert outcome.calling is not None
     assert outcome.calling.calls == 0
     assert threading.active_count() <= threads

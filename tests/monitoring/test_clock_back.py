@@ -132,7 +132,7 @@ def test_monitors_see_what_comes_after_a_step_of_the_clock(
     alerts = [one.alert for one in store.monitors.list_alerts()]
     assert sorted(one.decide for one in alerts if one.ended_at is None) == ["point", "test"]
     assert {one.since for one in alerts} == {one.fired_at.date() for one in alerts}
-    replayed = monitor_replay(config=str(config), store=store.url).found
+    replayed = monitor_replay(config=str(config), store=store.url).data
     assert {one.alert.alert_id for one in replayed.alerts} == {one.alert_id for one in alerts}
-    status = build_monitor_status(config=config, store=store.url).found.monitors
+    status = build_monitor_status(config=config, store=store.url).data.monitors
     assert {(one.state, one.passed, one.scores) for one in status.series} == {("firing", 0, 162)}

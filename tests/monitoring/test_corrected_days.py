@@ -69,7 +69,7 @@ def test_the_corrected_mean_is_the_figure(labeled: Callable[[int], str]) -> None
     """Status and text of an alert name the run's label-corrected mean, and the judge's own beside it."""
     url = labeled(60)
     summary = rg.open_run(f"shop{DAY}", store=url).scorecard()["faithfulness"]
-    (series,) = list_monitors(store=url).found.series
+    (series,) = list_monitors(store=url).data.series
     (day,) = series.corrected
     assert (day.day, day.labels) == (date.fromisoformat(DAY), 60)
     assert (day.mean, day.judge_mean) == (summary.mean, summary.judge_mean)
@@ -77,7 +77,7 @@ def test_the_corrected_mean_is_the_figure(labeled: Callable[[int], str]) -> None
     figure = f"{day.mean:.2f} [{day.low:.2f}, {day.high:.2f}]"
     status = list_monitors(store=url).to_markdown().replace("\\", "")
     assert f"{figure}, judge {day.judge_mean:.2f}" in status
-    (raised,) = list_alerts(store=url).found.alerts
+    (raised,) = list_alerts(store=url).data.alerts
     own = f"{raised.alert.mean:.2f} since {DAY}"
     headline = f"faithfulness is {day.mean:.2f} by labels on {DAY}, less than 0.80 (the judge's own: {own})"
     assert f"1 alert is open: {headline}." in status
@@ -92,7 +92,7 @@ def test_the_corrected_mean_is_the_figure(labeled: Callable[[int], str]) -> None
 def test_pages_show_the_corrected_mean(labeled: Callable[[int], str]) -> None:
     """The pages of monitors and of an alert, and their JSON, name the same."""
     url = labeled(60)
-    (day,), (raised,) = list_monitors(store=url).found.series[0].corrected, list_alerts(store=url).found.alerts
+    (day,), (raised,) = list_monitors(store=url).data.series[0].corrected, list_alerts(store=url).data.alerts
     figure = f"{day.mean:.2f} [{day.low:.2f}, {day.high:.2f}]"
     site = Site(url, Access(), config=Path("ragauge.yaml"))
     with TestClient(create_app(site), base_url=SEEN) as client:
@@ -106,7 +106,7 @@ def test_too_few_labels_correct_nothing(labeled: Callable[[int], str]) -> None:
     """Below 50 labels the judge's own mean stays the figure, and nothing is said of labels."""
     url = labeled(40)
     found = list_monitors(store=url)
-    assert [one.corrected for one in found.found.series] == [()]
+    assert [one.corrected for one in found.data.series] == [()]
     assert "by labels" not in found.to_markdown()
-    (raised,) = list_alerts(store=url).found.alerts
+    (raised,) = list_alerts(store=url).data.alerts
     assert "abel-corrected" not in find_alert(raised.alert.alert_id, store=url).to_markdown()

@@ -154,8 +154,8 @@ def test_marks_are_listed_and_taken_back(store: Store) -> None:
     assert "No day is marked" in monitor_mark(store=url).to_markdown()
     monitor_mark("good", since="2026-01-01", until="2026-01-10", store=url)
     told = monitor_mark("bad", since="2026-01-05", until="2026-01-06", why="<b>outage", store=url)
-    assert (told.found.good, told.found.bad) == (8, 2)
-    assert monitor_mark("forget", since="2026-01-05", until="2026-01-07", store=url).found.good == 10
+    assert (told.data.good, told.data.bad) == (8, 2)
+    assert monitor_mark("forget", since="2026-01-05", until="2026-01-07", store=url).data.good == 10
     with pytest.raises(UnknownName, match="good"):
         monitor_mark("fine", since="2026-01-01", store=url)
     for since, until in (("", ""), ("2026-01-05", "2026-01-04"), ("2026-02-30", "")):

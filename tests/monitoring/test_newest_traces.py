@@ -35,7 +35,7 @@ def taken(store: Store) -> None:
 def test_a_trace_is_found_by_how_it_begins(store: Store) -> None:
     """The beginning of an id is enough where one trace begins so; of several one is named."""
     taken(store)
-    assert find_trace("refund-1", store=store.url).found.trace_id == "refund-1-of-2"
+    assert find_trace("refund-1", store=store.url).data.trace_id == "refund-1-of-2"
     with pytest.raises(UnknownName, match=r"2 begin so, such as refund-0-of-2\. Give more of it"):
         find_trace("refund", store=store.url)
     with pytest.raises(UnknownName, match="Nothing of it has come in"):
@@ -46,12 +46,12 @@ def test_the_newest_traces_say_when_and_what(store: Store) -> None:
     """The list has the time of arrival and the question of each, of one outcome where that is asked for."""
     taken(store)
     found = list_traces(store=store.url)
-    assert {(one.at, one.query) for one in found.found.rows} == {
+    assert {(one.at, one.query) for one in found.data.rows} == {
         ("2023-11-14T22:13:20+00:00", ASKED[0]),
         ("2023-11-14T22:14:20+00:00", ASKED[1]),
     }
     assert "2023-11-14 22:13" in repr(found)
-    assert list_traces(outcome="to score", limit=1, store=store.url).found.matching == 2
+    assert list_traces(outcome="to score", limit=1, store=store.url).data.matching == 2
     with pytest.raises(UnknownName, match="outcome of a trace here"):
         list_traces(outcome="scred", store=store.url)
     with pytest.raises(UsageError, match="--limit must be at least 1, got 0"):

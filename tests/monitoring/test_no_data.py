@@ -101,7 +101,7 @@ def test_a_segment_that_falls_silent_is_told_alone(store: Store, tmp_path: Path)
     states = {name: one.state.state for name, one in store.monitors.state(_name(given)).series.items()}
     assert states == {ALL: "normal", ("tenant", "acme"): "normal", ("tenant", "bolt"): "no_data"}
     shown = list_monitors(config=path, store=store.url)
-    assert [one.segment for one in shown.found.series if one.state == "no_data"] == [("tenant", "bolt")]
+    assert [one.segment for one in shown.data.series if one.state == "no_data"] == [("tenant", "bolt")]
     page = shown.to_markdown()
     assert re.search(r"tenant bolt \| \**no data", page)
     assert "Nothing comes any more of 1 series" in page

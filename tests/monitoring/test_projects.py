@@ -150,14 +150,14 @@ def test_projects_are_named_wherever_there_are_several(store: Store, tmp_path: A
     )
     fill(store, "shop", 0, 6)
     alone = monitor_replay(str(config), store=store.url)
-    assert [one.project for one in alone.found.drift] == [""] * 6
-    assert alone.found.shares.shares[1].among == 30
+    assert [one.project for one in alone.data.drift] == [""] * 6
+    assert alone.data.shares.shares[1].among == 30
     assert "| project |" not in alone.to_markdown()
     assert "Beside" not in monitor_drift(store=store.url).to_markdown()
     fill(store, "desk2", 0, 6)
     both = monitor_replay(str(config), store=store.url)
-    assert [one.project for one in both.found.drift] == ["shop"] * 6 + ["desk2"] * 6
-    assert both.found.shares.shares[1].among == 60
+    assert [one.project for one in both.data.drift] == ["shop"] * 6 + ["desk2"] * 6
+    assert both.data.shares.shares[1].among == 60
     assert "| project |" in both.to_markdown()
     assert "All of this is of desk2; shop sends too" in monitor_drift(project="desk2", store=store.url).to_markdown()
     said = list_monitors(config=config, store=store.url).to_markdown()

@@ -55,8 +55,8 @@ def test_what_users_reported_joins_the_set(project: Path) -> None:
         complaints(store)
     entry = {**NIGHTLY, "run": "scheduled_app:answer"}
     plain, joined = outcome(project, entry), outcome(project, {**entry, "reported": "28d"})
-    assert (plain.state, joined.state) == ("pass", "pass"), joined.said
-    assert joined.said.endswith("With 1 question reported by users and 1 question of the regression set.")
+    assert (plain.state, joined.state) == ("pass", "pass"), joined.message
+    assert joined.message.endswith("With 1 question reported by users and 1 question of the regression set.")
     with open_store(url) as store:
         asked = {one.run_id: [example for example, _ in store.runs.pairs(one.run_id)] for one in store.runs.list()}
     assert len(asked[plain.run_id]) == 12
@@ -74,14 +74,14 @@ def test_a_tag_that_no_example_has_yet(project: Path, tag: str, state: str) -> N
     )
     entry = {**NIGHTLY, "run": "scheduled_app:answer"}
     found = outcome(project, entry)
-    assert found.state == state, found.said
+    assert found.state == state, found.message
     with open_store(f"sqlite:///{project / 'store.db'}") as store:
         assert [run.run_id for run in store.runs.list()] == ([found.run_id] if state == "pass" else [])
     if state == "pass":
-        assert "no example is tagged regression yet: nothing has to pass." in found.said
+        assert "no example is tagged regression yet: nothing has to pass." in found.message
     else:
-        assert "ragauge.yaml line 4: gate.rules[2].tag: no example of the set has it" in found.said
-        assert "nearest: regressions" in found.said
+        assert "ragauge.yaml line 4: gate.rules[2].tag: no example of the set has it" in found.message
+        assert "nearest: regressions" in found.message
         with (project / "ragauge.yaml").open("a") as file:
             file.write(f"monitor: {{schedules: [{json.dumps(entry)}]}}\n")
         with pytest.raises(rg.ConfigError, match=r"line 4: .*of golden\.jsonl has it: .*nearest: regressions"):
@@ -94,7 +94,7 @@ def test_the_corpus_says_which_gold_documents_are_alive(project: Path, file: str
     (project / "docs").mkdir()
     (project / "docs" / file).write_bytes(b"%PDF-1.7 a document")
     found = outcome(project, {**NIGHTLY, "run": "scheduled_app:answer", "corpus": "docs"})
-    assert found.state == "pass", found.said
+    assert found.state == "pass", found.message
     with open_store(f"sqlite:///{project / 'store.db'}") as store:
         run = load_golden_run(store, found.run_id)
     assert run is not None
@@ -163,7 +163,7 @@ def answer(query):
     rg.evaluate(base, metrics="context_recall", store=url)
     entry = {**NIGHTLY, "set": "suite.jsonl", "rules": "monthly.yaml", "baseline": base.run.run_id}
     found = outcome(project, {**entry, "run": f"suite_lost{lost}:answer"})
-    assert found.state == state, found.said
+    assert found.state == state, found.message
 
 
 @pytest.mark.parametrize(("says", "state"), [("a", "pass"), ("", "fail")])
@@ -172,8 +172,8 @@ def test_a_heartbeat_asks_a_few_questions(project: Path, says: str, state: str) 
     system = f"def answer(query):\n    return {{'answer': {says!r}, 'passages': []}}\n"
     (project / f"beats_{state}.py").write_text(system)
     found = outcome(project, {**NIGHTLY, "run": f"beats_{state}:answer", "heartbeat": 3})
-    assert found.state == state, found.said
-    assert found.said == "all 3 answered" if state == "pass" else "3 of 3 unanswered: q" in found.said
+    assert found.state == state, found.message
+    assert found.message == "all 3 answered" if state == "pass" else "3 of 3 unanswered: q" in found.message
     with open_store(f"sqlite:///{project / 'store.db'}") as store:
         assert store.runs.count_responses(found.run_id) == 3
         assert not store.scores.find_versions(found.run_id, None)
@@ -204,8 +204,8 @@ def test_an_index_is_checked(project: Path) -> None:
     good, poor = (
         outcome(project, {**entry, "ann": {"study": name, "queries": "q.npy", "min": 0.9}}) for name in ("good", "poor")
     )
-    assert (good.state, poor.state) == ("pass", "fail"), f"{good.said} {poor.said}"
-    assert "ann_recall" in poor.said
+    assert (good.state, poor.state) == ("pass", "fail"), f"{good.message} {poor.message}"
+    assert "ann_recall" in poor.message
     kept = {**entry, "baseline": good.run_id, "ann": {"study": "poor", "queries": "q.npy", "max_drop": "5 points"}}
     assert outcome(project, kept).state == "fail"
 
@@ -264,7 +264,7 @@ def test_a_model_is_new_to_its_own_project(store: Store, watched: str, whose: st
     assert [job.why for job in reversed(store.jobs.list_latest(9)) if job.why] == runs
     names = [wanted.name for server in servers for wanted in server.did]
     assert sorted(name.partition("(")[2].removesuffix(")") for name in names) == runs
-    (_, table) = build_status_sections(build_traffic_status(store=store.url).found)
+    (_, table) = build_status_sections(build_traffic_status(store=store.url).data)
     assert table.table is not None
     assert f"{runs[-1]}: fine" in str(table.table.rows)
 

@@ -217,7 +217,7 @@ def test_a_server_that_ends_leaves_its_run_to_others(store: Store, monkeypatch: 
     section = {"monitor": {"schedules": [NIGHTLY]}}
     monkeypatch.setattr("ragauge.monitoring.traffic.verb.time.time", lambda: now)
     monkeypatch.setattr("ragauge.monitoring.replay.verb.read_section", lambda _: read_config(section).checked().monitor)
-    found = build_traffic_status(store=store.url).found
+    found = build_traffic_status(store=store.url).data
     assert [(job.state, job.due[:16]) for job in found.jobs] == [
         ("noted", "2026-01-07T02:00"),
         ("running", "2026-01-06T02:00"),
@@ -283,13 +283,13 @@ def test_a_run_has_a_process_of_its_own(project: Path) -> None:
     """A run is done in another process, and its outcome comes back."""
     found = run_in_process(wanted(project), lambda: True)
     assert found is not None
-    assert found.state == "pass", found.said
+    assert found.state == "pass", found.message
 
 
 def test_a_run_is_asked_judged_and_held_to_the_rules(project: Path) -> None:
     """The system is asked, its answers are scored by what the rules name, and the gate's verdict is the outcome."""
     found = wanted(project).outcome()
-    assert found.state == "pass", found.said
+    assert found.state == "pass", found.message
     with open_store(f"sqlite:///{project / 'store.db'}") as store:
         assert store.runs.find(found.run_id).name == "nightly"
 
@@ -298,11 +298,11 @@ def test_what_cannot_be_run_is_an_outcome(project: Path) -> None:
     """A system that is not there, and one that breaks off, end as errors that say why, and status shows them."""
     found = wanted(project, run="nowhere:answer").outcome()
     assert found.state == "error"
-    assert "nowhere" in found.said
+    assert "nowhere" in found.message
     with open_store(f"sqlite:///{project / 'store.db'}") as store:
         job = store.jobs.take_job("nightly", NOON, "a", NOON)
         assert job is not None
-        store.jobs.end(job, "a", NOON + 1, found.state, message=found.said)
+        store.jobs.end(job, "a", NOON + 1, found.state, message=found.message)
     told = build_traffic_status(store=f"sqlite:///{project / 'store.db'}").to_markdown()
     assert "nightly" in told
     assert "2026-01-05 12:00" in told

@@ -112,7 +112,7 @@ def test_gauges_stand_beside_the_monitors(sender: Callable[..., TestClient], sto
     path = tmp_path / "ragauge.yaml"
     path.write_text("monitor: {signals: [ctr], monitors: [{signal: shard_load, skew_max: 2}]}")
     shown = list_monitors(config=path, store=store.url)
-    assert [(one.name, one.state, one.value, one.limit) for one in shown.found.gauges] == [
+    assert [(one.name, one.state, one.value, one.limit) for one in shown.data.gauges] == [
         ("shard_load", "pending", 3.0, 2.0),
         ("ctr", "no_data", None, None),
     ]

@@ -403,7 +403,7 @@ def test_each_monitor_may_watch_its_own_project(tmp_path: Path) -> None:
     assert "Watched: shop, desk. Not watched: " in page
     assert "mobile, whose traffic is taken in and scored. A monitor with project: " in page
     assert "Nothing has come of shpo so far" in page
-    replayed = monitor_replay(str(path), store=url).found
+    replayed = monitor_replay(str(path), store=url).data
     assert [one.alert.monitor for one in replayed.alerts] == ["faithfulness (desk)"]
 
 

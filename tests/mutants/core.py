@@ -42,12 +42,19 @@ MUTANTS = [
     Mutant(ANSWER + "citation_precision.py", "& {*claim.supporting}", "| {*claim.supporting}", CLAIMS),
     # causes
     Mutant(CAUSE + "retrieval.py", "if rank > context.n > 0]", "if rank >= context.n > 0]", CAUSES),
-    Mutant(CAUSE + "retrieval.py", "if rank <= context.n or not context.n]", "if rank < context.n or not context.n]", CAUSES),
+    Mutant(
+        CAUSE + "retrieval.py",
+        "if rank <= context.n or not context.n]",
+        "if rank < context.n or not context.n]",
+        CAUSES,
+    ),
     Mutant(CAUSE + "attribute.py", "CauseContext(context.facts, context.indexed, verdict.mends)", "context", CAUSES),
     Mutant(CAUSE + "verdicts.py", "answerable is False and context.is_refusal and", "answerable is False and", CAUSES),
     # gates
     Mutant("gating/decide.py", "value < limit - TOLERANCE if", "value < limit + TOLERANCE if", GATE),
-    Mutant("gating/decide.py", "highest if self.above else lowest, limit", "lowest if self.above else highest, limit", GATE),
+    Mutant(
+        "gating/decide.py", "highest if self.above else lowest, limit", "lowest if self.above else highest, limit", GATE
+    ),
     Mutant("gating/decide.py", "return interval.high if self.above", "return interval.low if self.above", GATE),
     Mutant(
         "gating/decide.py",

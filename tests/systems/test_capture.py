@@ -160,7 +160,7 @@ def test_streams_of_text_pass_unchanged(file: Path) -> None:
         assert inspect.isgeneratorfunction(wrapped)
         stream = outer(wrapped)
         assert next(stream) == "One "
-        assert seen.current.get() is None  # the reader of a stream is not inside of the question
+        assert seen.current_call.get() is None  # the reader of a stream is not inside of the question
         assert stream.send("hello") == "two."
         assert list(stream) == []
         thrown = wrapped("Which?")

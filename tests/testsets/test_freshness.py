@@ -512,9 +512,9 @@ def test_sets_in_two_spellings_of_fields_are_the_same(tmp_path: Path) -> None:
     old, new = tmp_path / "old.jsonl", tmp_path / "new.jsonl"
     old.write_text('{"query_id": "q", "query": "A?", "reference": "B."}\n', encoding="utf-8")
     new.write_text('{"query_id": "q", "user_input": "A?", "reference": "B."}\n', encoding="utf-8")
-    assert (rg.diff_sets(old, new).found.changed, rg.diff_sets(old, new).found.same) == ((), 1)
+    assert (rg.diff_sets(old, new).data.changed, rg.diff_sets(old, new).data.same) == ((), 1)
     new.write_text('{"query_id": "q", "user_input": "C?", "reference": "B."}\n', encoding="utf-8")
-    assert [one.field for one in rg.diff_sets(old, new).found.changed] == ["query"]
+    assert [one.field for one in rg.diff_sets(old, new).data.changed] == ["query"]
 
 
 STATUTE = (

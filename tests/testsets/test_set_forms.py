@@ -56,13 +56,13 @@ def other(request: pytest.FixtureRequest, path: Path, tmp_path: Path) -> Any:
 
 def test_a_set_and_its_export_are_compared(path: Path, other: Any, tmp_path: Path) -> None:
     """Of another form nothing differs; one changed question and one left out are all that is found, in both orders."""
-    assert not rg.diff_sets(path, other).found
+    assert not rg.diff_sets(path, other).data
     rows = [ROWS[0] | {"query": "Who built it?"}, *ROWS[1:5]]
     changed = _written(tmp_path / "changed.jsonl", rows)
-    found = rg.diff_sets(other, changed).found
+    found = rg.diff_sets(other, changed).data
     assert [(one.query_id, one.field, one.new) for one in found.changed] == [("q0", "query", "Who built it?")]
     assert (dict(found.added), list(found.removed), found.same) == ({}, ["q5"], 4)
-    back = rg.diff_sets(changed, other).found
+    back = rg.diff_sets(changed, other).data
     assert [(one.field, one.old) for one in back.changed] == [("query", "Who built it?")]
     assert list(back.added) == ["q5"]
 
@@ -71,7 +71,7 @@ def test_two_files_that_are_not_json_lines_are_compared(path: Path, tmp_path: Pa
     """Goldens of deepeval and a BEIR folder of the same set have the same version, and no example differs."""
     rg.export_set(path, to="deepeval", output=tmp_path / "goldens.json")
     rg.export_set(path, to="beir", output=tmp_path / "beir")
-    found = rg.diff_sets(tmp_path / "goldens.json", tmp_path / "beir").found
+    found = rg.diff_sets(tmp_path / "goldens.json", tmp_path / "beir").data
     assert (found.same, found.old_version) == (6, found.new_version)
 
 
@@ -81,8 +81,8 @@ def test_other_forms_are_checked_and_varied(path: Path, other: Any, tmp_path: Pa
     assert rg.check_set(other, corpus=TEXTS).to_dict()["states"] == rg.check_set(path, corpus=TEXTS).to_dict()["states"]
     varied = tmp_path / "varied.jsonl"
     rg.vary_set(other, kinds="case", output=varied)
-    assert not rg.diff_sets(path, varied).found.removed
-    assert len(rg.diff_sets(path, varied).found.added) == 6
+    assert not rg.diff_sets(path, varied).data.removed
+    assert len(rg.diff_sets(path, varied).data.added) == 6
 
 
 def test_a_lock_stands_beside_a_set_of_another_form(path: Path, tmp_path: Path) -> None:

@@ -94,7 +94,7 @@ def links(text: str, begins: str) -> list[str]:
 def test_from_the_alert_to_the_example(client: TestClient, watched: Site) -> None:
     """The first page leads to monitors, those to alerts, an alert to its ten worst, each of them to its example."""
     assert "/monitor" in links(client.get("/").text, "/monitor")
-    page, raised = client.get("/monitor").text, list_alerts(store=watched.store).found.alerts
+    page, raised = client.get("/monitor").text, list_alerts(store=watched.store).data.alerts
     assert "3 series fire." in page
     assert "faithfulness at least 0.8" in page
     assert page.count("<figure") == 3
@@ -120,7 +120,7 @@ def test_the_page_says_what_the_verb_says(client: TestClient, watched: Site) -> 
 
 def test_an_alert_is_resolved_by_a_form(client: TestClient, watched: Site) -> None:
     """A form of this server says what an alert was; no other form, word or alert changes anything."""
-    name = list_alerts(store=watched.store).found.alerts[0].alert.alert_id
+    name = list_alerts(store=watched.store).data.alerts[0].alert.alert_id
     path = f"/monitor/alerts/{name}"
     for fields, headers, at, status in (
         ({"csrf": "other", "resolution": "false_alarm"}, ORIGIN, path, 403),
@@ -129,13 +129,10 @@ def test_an_alert_is_resolved_by_a_form(client: TestClient, watched: Site) -> No
         ({"csrf": "known", "resolution": "false_alarm"}, ORIGIN, "/monitor/alerts/zzz", 400),
     ):
         assert client.post(at, data=fields, headers=headers).status_code == status
-    assert list_alerts(store=watched.store).found.resolved == 0
+    assert list_alerts(store=watched.store).data.resolved == 0
     answer = client.post(path, data={"csrf": "known", "resolution": "false_alarm"}, headers=ORIGIN)
     assert (answer.status_code, answer.headers["location"]) == (303, path)
-    assert (list_alerts(store=watched.store).found.resolved, list_alerts(store=watched.store).found.precision) == (
-        1,
-        0.0,
-    )
+    assert (list_alerts(store=watched.store).data.resolved, list_alerts(store=watched.store).data.precision) == (1, 0.0)
     assert "called a false alarm" in client.get(path).text
 
 

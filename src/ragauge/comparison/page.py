@@ -29,25 +29,25 @@ class ComparePage:
         site: what is served.
         base: the run that the others are held against.
         runs: the others.
-        asked: which metrics, whose verdicts, of which segments.
+        params: which metrics, whose verdicts, of which segments.
     """
 
     site: Site
     base: OpenRun
     runs: tuple[OpenRun, ...]
-    asked: dict[str, str]
+    params: dict[str, str]
 
     @cached_property
     def found(self) -> ComparisonResult:
         """What changed."""
         begin = "segment."
-        filters = {key.removeprefix(begin): value for key, value in self.asked.items() if key.startswith(begin)}
+        filters = {key.removeprefix(begin): value for key, value in self.params.items() if key.startswith(begin)}
         return compare(
             self.base,
             self.runs[0],
             *self.runs[1:],
-            metrics=self.asked.get("metrics", ""),
-            judge=self.asked.get("judge"),
+            metrics=self.params.get("metrics", ""),
+            judge=self.params.get("judge"),
             filter=filters or None,
             store=self.site.store,
         )
@@ -60,11 +60,11 @@ class ComparePage:
     def html(self) -> str:
         """The page; it is made anew where something that it is made of was written since."""
         made_of = build_comparison_state(self.base.run, [run.run for run in self.runs], store=self.site.store)
-        return self.site.get_or_render(("compare", made_of, *sorted(self.asked.items())), self._render_page)
+        return self.site.get_or_render(("compare", made_of, *sorted(self.params.items())), self._render_page)
 
     def _render_page(self) -> str:
         runs = self.runs
-        link_options = {"judge": self.asked["judge"]} if "judge" in self.asked else {}
+        link_options = {"judge": self.params["judge"]} if "judge" in self.params else {}
         values = report.build_context(self.value, self.site.build_links(runs[0], link_options))
         sentence = values["parts"][0].sentence if len(runs) == 1 else ""
         context = build_comparison_context(values)

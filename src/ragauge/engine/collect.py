@@ -69,13 +69,13 @@ class CollectionResult:
     """What collecting did.
 
     Attributes:
-        asked: questions that have a response now, failures counted.
+        n_asked: questions that have a response now, failures counted.
         failed: of these, failures.
         again: what went wrong and was tried again: kind -> how often.
         seconds: how long it took.
     """
 
-    asked: int
+    n_asked: int
     failed: int
     again: dict[str, int]
     seconds: float

@@ -50,7 +50,7 @@ RATING_QUESTIONS = ("rate_passages", "rate_sentences", "rate_answer")
 class ControlCounts:
     """What was asked for controls; it counts nowhere else."""
 
-    asked: int = 0
+    n_asked: int = 0
     reused: int = 0
 
 
@@ -252,7 +252,7 @@ class _ControlAsker:
             self._store.evidence.add_controls(self._run_id, new)
             if shipped:
                 _SHIPPED_EVIDENCE.update(new)
-            self._counts.asked += questioning.asked
+            self._counts.n_asked += questioning.asked
             self._counts.reused += questioning.reused
             judged_pairs += [_JudgedPair(pair, work.evidence) for pair, work in works]
         return judged_pairs

@@ -73,7 +73,7 @@ class EvaluationOutcome:
     Attributes:
         done: responses evaluated now.
         pending: responses of the plan that are left.
-        asked: questions asked.
+        n_asked: questions asked.
         reused: questions answered by what was stored, or asked once for several responses.
         failed: questions that failed.
         seconds: how long it took.
@@ -85,7 +85,7 @@ class EvaluationOutcome:
 
     done: int
     pending: int
-    asked: int
+    n_asked: int
     reused: int
     failed: int
     seconds: float
@@ -150,7 +150,7 @@ class _Execution:
     progress: Callable[[Progress], None] | None
     started: float = field(default_factory=time.perf_counter)
     done: int = 0
-    asked: int = 0
+    n_asked: int = 0
     reused: int = 0
     failed: int = 0
     place: int = 0
@@ -217,7 +217,7 @@ class _Execution:
         return EvaluationOutcome(
             done=self.done,
             pending=self.plan.pending - self.done,
-            asked=self.asked,
+            n_asked=self.n_asked,
             reused=self.reused,
             failed=self.failed,
             seconds=time.perf_counter() - self.started,
@@ -294,7 +294,7 @@ class _Execution:
 
     def _count_batch(self, timed: TimedResult, n_done: int) -> None:
         self.done += n_done
-        self.asked += timed.result.asked
+        self.n_asked += timed.result.n_asked
         self.reused += timed.result.reused
         self.failed += timed.result.failed
         self.pool.took(timed)
@@ -307,7 +307,7 @@ class _Execution:
         rate = worked / max(seconds, 1e-9)
         seconds_left = max(0.0, self.todo - worked) / rate if rate > 0 else None
         n_done, total = self.plan.done + self.done, self.plan.total
-        return Progress(n_done, total, rate, seconds_left, self.asked, self.reused, self.pool.count_calls(), seconds)
+        return Progress(n_done, total, rate, seconds_left, self.n_asked, self.reused, self.pool.count_calls(), seconds)
 
 
 def _consume_error(writing: asyncio.Future[list[int]]) -> None:

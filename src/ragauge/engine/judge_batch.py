@@ -102,13 +102,13 @@ class BatchResult:
 
     Attributes:
         judged: one a response.
-        asked: how many questions were asked.
+        n_asked: how many questions were asked.
         reused: how many were answered by what was stored, or asked once for several of the batch.
         failed: how many failed.
     """
 
     judged: tuple[JudgedResponse, ...]
-    asked: int = 0
+    n_asked: int = 0
     reused: int = 0
     failed: int = 0
 

@@ -185,7 +185,7 @@ class ProcessPool(SpeedSizedPool):
         return TimedResult(
             BatchResult(
                 tuple(response for result in results for response in result.judged),
-                asked=sum(result.asked for result in results),
+                n_asked=sum(result.n_asked for result in results),
                 reused=sum(result.reused for result in results),
                 failed=sum(result.failed for result in results),
             ),

@@ -35,7 +35,7 @@ TRACE_DIGITS = 32  # a response is called as its trace is, or begins so
 class _ArrivedScores(NamedTuple):
     """One metric's scores in a run: place of the response -> status and value; by what and by whom they were made."""
 
-    found: Mapping[int, tuple[int, float]]
+    scores_by_response: Mapping[int, tuple[int, float]]
     instrument: str
     judged: bool
 
@@ -223,9 +223,9 @@ def _build_score(scores: _ArrivedScores, row_index: int, stands_for: _Weights, p
     weight = stands_for.drawn if scores.judged else stands_for.itself
     if weight is None:  # of this one the judge is not asked
         return None
-    if row_index not in scores.found:
+    if row_index not in scores.scores_by_response:
         return ArrivedScore("pending", None, weight, scores.instrument) if pending else None
-    status, value = scores.found[row_index]
+    status, value = scores.scores_by_response[row_index]
     status_name = STATUSES[status]
     return ArrivedScore(status_name, value if status_name == "scored" else None, weight, scores.instrument)
 

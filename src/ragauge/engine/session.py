@@ -88,7 +88,7 @@ class Session:
         )
         await work.run()
         self.stopped = self.stopped or work.stopped
-        return work.found
+        return work.results
 
 
 @dataclass
@@ -101,7 +101,7 @@ class _GeneratorQueue(Generic[T]):
         concurrency: calls that may be in flight to begin with.
         progress: called as they are done, and every second.
         counts: calls to models so far; None where there are none.
-        found: place -> what its generator returned.
+        results: place -> what its generator returned.
         stopped: why it ended early; "" when it did not.
     """
 
@@ -110,7 +110,7 @@ class _GeneratorQueue(Generic[T]):
     concurrency: int
     progress: ProgressCallback | None
     counts: Callable[[], CallCounts | None]
-    found: dict[int, T] = field(default_factory=dict)
+    results: dict[int, T] = field(default_factory=dict)
     stopped: str = ""
     started: float = field(default_factory=time.perf_counter)
 
@@ -120,7 +120,7 @@ class _GeneratorQueue(Generic[T]):
 
         async def work_queue() -> None:
             for index, make in queue:
-                self.found[index] = await self._drive_one(make())
+                self.results[index] = await self._drive_one(make())
                 self._report_progress()
 
         tasks = [
@@ -155,7 +155,7 @@ class _GeneratorQueue(Generic[T]):
     def _report_progress(self) -> None:
         if self.progress is None:
             return
-        seconds, n_done = time.perf_counter() - self.started, len(self.found)
+        seconds, n_done = time.perf_counter() - self.started, len(self.results)
         rate = n_done / max(seconds, 1e-9)
         seconds_left = (len(self.todo) - n_done) / rate if n_done else None
         counts = self.counts()

@@ -17,7 +17,7 @@ from ragauge.store.evidence import PackedEvidence
 
 def encode_result(result: BatchResult) -> str:
     """The result as JSON on one line."""
-    counts = [result.asked, result.reused, result.failed]
+    counts = [result.n_asked, result.reused, result.failed]
     return json.dumps([counts, [_encode_response(response) for response in result.judged]], separators=(",", ":"))
 
 

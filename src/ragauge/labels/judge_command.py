@@ -138,7 +138,7 @@ def calibrate(
             lambda: judge_calibrate.calibrate_from_labels(replace(command_options, progress=progress))
         )
     show_result(calibration, as_json=as_json)
-    typer.echo(f"wrote {calibration.found.path}", err=True)
+    typer.echo(f"wrote {calibration.data.path}", err=True)
 
 
 @app.command()

@@ -410,7 +410,7 @@ JUDGE_FACTS: Mapping[str, Callable[[Any, Facts], Any]] = {
     "agree.agrees": _get_agrees,
     "agree.states": _get_states,
     **{f"cover_{parts}.met": lambda cover, _: cover.met for parts in ("aspects", "criteria")},
-    **{f"meet_criteria.{of}": lambda found, _: found.verdicts for of in ("verdicts", "required")},
+    **{f"meet_criteria.{of}": lambda facts, _: facts.verdicts for of in ("verdicts", "required")},
     "guess_questions.cosines": lambda guesses, _: guesses.cosines,
     "similarity.cosine": lambda pair, _: pair if pair.blank or pair.cosine is not None else None,
 }

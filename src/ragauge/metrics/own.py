@@ -109,10 +109,10 @@ def metric(
         UsageError: an argument out of its range.
     """
     _check_options(name, direction, range, measures, version, timeout)
-    said = _MetricOptions(name, direction, range, dict(needs or {}), measures, version, timeout)
+    options = _MetricOptions(name, direction, range, dict(needs or {}), measures, version, timeout)
 
     def decorate(decorated: F) -> F:
-        setattr(decorated, METRIC_ATTRIBUTE, said)
+        setattr(decorated, METRIC_ATTRIBUTE, options)
         return decorated
 
     return decorate if function is None else decorate(function)

@@ -84,7 +84,7 @@ def _list_first_lines(options: MonitorServeOptions, store: str, address: str) ->
     yield f"Traces are taken in at {address}v1/traces, the dashboard is at {address} (Ctrl-C ends it)"
     yield f"Judged: {describe_judging(section)}"
     yield f"Read: {describe_filtered(section)}"
-    for phrase in describe_projects(list_monitors(config=options.config, store=store).found.projects):
+    for phrase in describe_projects(list_monitors(config=options.config, store=store).data.projects):
         yield phrase.text
     if options.date_from == "span":
         yield "Dated: traces count for the day of their own spans; those of the past raise no alert"

@@ -70,16 +70,16 @@ class MonitorPage:
 def build_page(site: Site, params: QueryParams) -> MonitorPage:
     """Where every monitor of the configuration stands."""
     parse_options(params, ())
-    monitored = monitor_alerts.list_monitors(config=site.config, store=site.store).found
-    raised = monitor_alerts.list_alerts(store=site.store).found
-    return MonitorPage(site, monitored, build_traffic_status(config=site.config, store=site.store).found, raised)
+    monitored = monitor_alerts.list_monitors(config=site.config, store=site.store).data
+    raised = monitor_alerts.list_alerts(store=site.store).data
+    return MonitorPage(site, monitored, build_traffic_status(config=site.config, store=site.store).data, raised)
 
 
 def build_table(site: Site, params: QueryParams) -> Table:
     """A row a series."""
     parse_options(params, ())
     rows = []
-    for series_status in monitor_alerts.list_monitors(config=site.config, store=site.store).found.series:
+    for series_status in monitor_alerts.list_monitors(config=site.config, store=site.store).data.series:
         row = dict(encode(series_status))
         name, value = row.pop("segment")
         row.pop("days")
@@ -90,7 +90,7 @@ def build_table(site: Site, params: QueryParams) -> Table:
 def build_alerts_page(site: Site, params: QueryParams) -> ListPage:
     """Every alert."""
     parse_options(params, ())
-    alert_list = monitor_alerts.list_alerts(store=site.store).found
+    alert_list = monitor_alerts.list_alerts(store=site.store).data
     return ListPage(site, "monitor", "Alerts", alert_list, reporting.build_list_sections, _build_breadcrumbs(site))
 
 
@@ -135,9 +135,7 @@ def build_alert_page(site: Site, params: QueryParams, alert: str) -> AlertPage:
     """
     parse_options(params, ())
     try:
-        return AlertPage(
-            site, monitor_alerts.find_alert(decode_name(alert), config=site.config, store=site.store).found
-        )
+        return AlertPage(site, monitor_alerts.find_alert(decode_name(alert), config=site.config, store=site.store).data)
     except UnknownName as error:
         raise NoSuchPage(str(error)) from error
 
@@ -158,30 +156,30 @@ class TracesPage:
 
     Attributes:
         site: what is served.
-        asked: outcome, beginning of the id, page.
+        params: outcome, beginning of the id, page.
         value: the rows.
     """
 
     site: Site
-    asked: dict[str, str]
+    params: dict[str, str]
     value: Any
 
     def html(self) -> str:
         """The page."""
-        number = int(self.asked.get("page", "1"))
+        number = int(self.params.get("page", "1"))
         behind = number * PAGE_SIZE < self.value.matching
         return self.site.render(
             "traces.html",
             "monitor",
             found=self.value,
-            asked=self.asked,
+            asked=self.params,
             sections=render_sections(told.build_list_sections(self.value), ServedLinks(self.site.root, "")),
             before=self._link_page(number - 1) if number > 1 else "",
             behind=self._link_page(number + 1) if behind else "",
         )
 
     def _link_page(self, number: int) -> str:
-        return f"{self.site.root}/monitor/traces{format_query({**self.asked, 'page': str(number)})}"
+        return f"{self.site.root}/monitor/traces{format_query({**self.params, 'page': str(number)})}"
 
 
 def _build_traces_page(site: Site, params: QueryParams, limit: int | None) -> TracesPage:
@@ -252,7 +250,7 @@ def build_trace_page(site: Site, params: QueryParams, trace: str) -> TracePage:
 
 def _find_story(site: Site, trace_id: str) -> Any:
     try:
-        return find_trace(trace_id, store=site.store).found
+        return find_trace(trace_id, store=site.store).data
     except UnknownName as error:
         raise NoSuchPage(str(error)) from error
 
@@ -263,26 +261,26 @@ class DriftPage:
 
     Attributes:
         site: what is served.
-        asked: the last day that is looked at, and the project.
+        params: the last day that is looked at, and the project.
     """
 
     site: Site
-    asked: dict[str, str]
+    params: dict[str, str]
 
     @property
     def value(self) -> Any:
         """The tests of the last seven days, and how the last one differs."""
         monitor = read_section(self.site.config)
-        project = self.asked.get("project") or ("" if monitor is None else monitor.project)
-        return monitor_drift(day=self.asked.get("day", ""), project=project, store=self.site.store).found
+        project = self.params.get("project") or ("" if monitor is None else monitor.project)
+        return monitor_drift(day=self.params.get("day", ""), project=project, store=self.site.store).found
 
     def html(self) -> str:
         """The page, which takes seconds over much traffic: made once of the same responses."""
-        days = build_traffic_status(config=self.site.config, store=self.site.store).found
-        marked = monitor_mark(store=self.site.store).found
+        days = build_traffic_status(config=self.site.config, store=self.site.store).data
+        marked = monitor_mark(store=self.site.store).data
         jobs = [(job.name, job.due, job.run_id) for job in days.jobs]
         return self.site.get_or_render(
-            ("drift", repr((days.days, marked, jobs)), *sorted(self.asked.items())), self._render_page
+            ("drift", repr((days.days, marked, jobs)), *sorted(self.params.items())), self._render_page
         )
 
     def _render_page(self) -> str:
@@ -292,7 +290,7 @@ class DriftPage:
             sections += build_drift_sections(drift_report)
             above += [(self._link_project(name), f"Drift of {name}") for name in drift_report.others]
         except NoTrafficError as error:
-            if self.asked:
+            if self.params:
                 raise
             sections.append(ReportSection(lead=(opened(str(error)),)))
         monitor = read_section(self.site.config)
@@ -303,7 +301,7 @@ class DriftPage:
 
     def _link_project(self, project: str) -> str:
         """The address of another project's drift, up to the same day."""
-        return f"{self.site.root}/monitor/drift{format_query({**self.asked, 'project': project})}"
+        return f"{self.site.root}/monitor/drift{format_query({**self.params, 'project': project})}"
 
 
 def build_drift_page(site: Site, params: QueryParams) -> DriftPage:

@@ -48,7 +48,7 @@ VALUE_BY_WORD: Mapping[str, Mapping[str, str]] = {
         **dict.fromkeys(("not_relevant", "irrelevant", "false", "no", "0"), "not_relevant"),
         "unsure": UNSURE,
     },
-    "address": {**{one: one for one in VALUES["address"]}, "cannot_tell": UNSURE},
+    "address": {**{word: word for word in VALUES["address"]}, "cannot_tell": UNSURE},
     "refuse": {
         **dict.fromkeys(("yes", "true", "1"), "yes"),
         **dict.fromkeys(("no", "false", "0"), "no"),

@@ -60,13 +60,13 @@ FORMS: Mapping[str, str] = {
     "AskedOf": "question model *paid",
     "JudgeUse": (
         "*paid replies replies_reused=reused questions questions_lacking=lacking failure_rate "
-        "lacking_reason=reason verdicts_unnamed=unnamed by_question=asked "
+        "lacking_reason=reason verdicts_unnamed=unnamed by_question=question_costs "
         "askings=spread[metric] *hybrid():hybrid"
     ),
     "hybrid": "verdicts verdicts_local=local calls_saved=spared verdicts_of_both=both verdicts_agreed=same",
     "JudgeSpread": "means range=width deviation changed n",
     "RunCost": "run_id=run.run_id name=run.name *paid by_model=models by_judge=judges by_example=examples",
-    "JudgeCost": "judge=judge_id *paid by_question=asked by_metric=metrics[metric]",
+    "JudgeCost": "judge=judge_id *paid by_question=question_costs by_metric=metrics[metric]",
     "MetricCost": "questions *paid alone shared_with",
     "ExampleCost": "query_id repeat *paid",
     "SystemRun": (
@@ -180,10 +180,11 @@ FORMS: Mapping[str, str] = {
         "judges=judges() pairs=judge_pairs() stopped *calls"
     ),
     "JudgeWithErrors": (
-        "judge=one.said.name mode=one.said.mode judge_id=one.said.judge_id *one.whole supported_or_not=one.supported "
-        "detection=one.detection probabilities=one.probabilities segments=one.segments "
-        "error no_verdict=without_verdict() no_verdict_reasons=one.without took=one.said.took "
-        "alternative_annotator=one.alternatives alphas=one.alphas differs=one.differs"
+        "judge=checked.answers.name mode=checked.answers.mode judge_id=checked.answers.judge_id *checked.whole "
+        "supported_or_not=checked.supported "
+        "detection=checked.detection probabilities=checked.probabilities segments=checked.segments "
+        "error no_verdict=without_verdict() no_verdict_reasons=checked.without took=checked.answers.took "
+        "alternative_annotator=checked.alternatives alphas=checked.alphas differs=checked.differs"
     ),
     "GradeCheck": "items grades several alphas ceiling judges weighted",
     "GradingJudge": "judge=name agreement alphas segments no_verdict=without",

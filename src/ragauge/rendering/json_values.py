@@ -261,7 +261,7 @@ def _encode_stored(value: Any, *names: str) -> dict[str, Any]:
 class JudgeWithErrors(NamedTuple):
     """A judge against people, with how far its means lie from theirs."""
 
-    one: CheckedJudge
+    checked: CheckedJudge
     error: Mapping[str, JudgeMeanError]
 
 
@@ -272,7 +272,7 @@ def judges(check: JudgeCheck) -> list[JudgeWithErrors]:
             judge,
             {
                 name: error
-                for name, error in check.errors.get(judge.said.judge_id, {}).items()
+                for name, error in check.errors.get(judge.answers.judge_id, {}).items()
                 if error.labels is not None
             },
         )
@@ -294,7 +294,7 @@ def format_judge_name(judge: CheckedJudge) -> str:
 
     The mode stands for itself, since the same model in another one is another judge.
     """
-    answers = judge.said
+    answers = judge.answers
     return make_safe(
         f"{answers.name} ({answers.mode})" if answers.mode and "mode=" not in answers.name else answers.name
     )
@@ -317,7 +317,7 @@ def judge_pairs(check: JudgeCheck) -> list[NamedPair]:
 
 def without_verdict(judge: JudgeWithErrors) -> int:
     """Parts without a verdict."""
-    return sum(judge.one.without.values())
+    return sum(judge.checked.without.values())
 
 
 def part_text(differs: Differs) -> str:

@@ -111,7 +111,7 @@ class CheckedJudge:
     """One judge against people.
 
     Attributes:
-        said: what it said.
+        answers: what it said.
         whole: agreement over all parts with a verdict, on the scale of the file; on two labels where the judge knows no
             more.
         supported: the same for supported or not; equal to `whole` where that has two labels.
@@ -125,7 +125,7 @@ class CheckedJudge:
         right: row and part -> whether both say the same of supported or not; of parts with a label and a verdict.
     """
 
-    said: JudgeAnswers
+    answers: JudgeAnswers
     whole: Agreement
     supported: Agreement
     segments: Mapping[str, Mapping[str, Agreement]]

@@ -218,18 +218,18 @@ class JudgeCost:
 
     Attributes:
         judge_id: who; "" for calls that no judge made.
-        asked: by question and model.
+        question_costs: by question and model.
         metrics: by metric, in the order of the report; metrics that ask nothing are left out.
     """
 
     judge_id: str
-    asked: tuple[AskedOf, ...]
+    question_costs: tuple[AskedOf, ...]
     metrics: tuple[MetricCost, ...]
 
     @property
     def paid(self) -> CallTotals:
         """All its calls."""
-        return add_calls([question.paid for question in self.asked])
+        return add_calls([question.paid for question in self.question_costs])
 
 
 @dataclass(frozen=True, slots=True)
@@ -265,7 +265,7 @@ class RunCost:
     def models(self) -> dict[str, CallTotals]:
         """By model."""
         by_model: dict[str, CallTotals] = {}
-        for question in (question_cost for judge in self.judges for question_cost in judge.asked):
+        for question in (question_cost for judge in self.judges for question_cost in judge.question_costs):
             by_model[question.model] = by_model.get(question.model, CallTotals()) + question.paid
         return by_model
 

@@ -34,11 +34,11 @@ class ShownQuestions(NamedTuple):
     """What a metric's scores show of what was asked; metrics that are alike in it may be read as one.
 
     Attributes:
-        asked: a judge was asked.
+        has_judge: a judge was asked.
         questions: those by which a failure can be seen.
     """
 
-    asked: bool
+    has_judge: bool
     questions: frozenset[str]
 
     @classmethod
@@ -79,7 +79,7 @@ class JudgedCoverage:
             self._asked.setdefault(question, np.zeros(len(self._index), dtype=bool))
         if positions is None:
             return
-        if shows.asked:
+        if shows.has_judge:
             self._judged[positions] = True
         for question in shows.questions:
             self._asked[question][positions] = True

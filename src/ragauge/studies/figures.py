@@ -283,7 +283,7 @@ class StudySummary:
         if not self.kind.ranked or not self.metric:
             return self.complete
         sign = 1.0 if self.scored and parse_metric(self.metric).direction == "lower" else -1.0
-        means = {one.name: self.mean(one.name) for one in self.complete}
+        means = {trial.name: self.mean(trial.name) for trial in self.complete}
 
         def sort_key(trial: Trial) -> float:
             mean = means[trial.name]

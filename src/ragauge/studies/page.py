@@ -52,22 +52,22 @@ class StudyPage:
 
     Attributes:
         site: what is served.
-        found: its trials, and what they say together.
+        study: its trials, and what they say together.
     """
 
     site: Site
-    found: StudyResult
+    study: StudyResult
 
     @property
     def value(self) -> Mapping[str, Any]:
         """Every number, as `ragauge study show --json` prints them."""
-        return self.found.to_dict()
+        return self.study.to_dict()
 
     def html(self) -> str:
         """The page."""
-        study, links = self.found.study, ServedLinks(self.site.root, "")
+        study, links = self.study.study, ServedLinks(self.site.root, "")
         values = build_sections_context(
-            build_study_page(self.found.figures), links, study.name, describe_study(study), "study"
+            build_study_page(self.study.figures), links, study.name, describe_study(study), "study"
         )
         return self.site.render("sections.html", "studies", above=((f"{self.site.root}/studies", "Studies"),), **values)
 
@@ -111,5 +111,5 @@ def build_detail_page(site: Site, params: QueryParams, name: str) -> StudyPage:
 
 def build_trials_table(site: Site, params: QueryParams, name: str) -> Table:
     """A row a trial: its parameters, measurements and means."""
-    trials = build_detail_page(site, params, name).found.trials
+    trials = build_detail_page(site, params, name).study.trials
     return trials.columns, trials.to_dicts()

@@ -171,7 +171,7 @@ class Capture:
             query: which of its arguments is the question, where it is neither the first nor called so.
         """
         if function is None:
-            return lambda one: wrap_answer_function(self, one, query)
+            return lambda target: wrap_answer_function(self, target, query)
         return wrap_answer_function(self, function, query)
 
     def retrieval(self, function: F) -> F:

@@ -34,29 +34,29 @@ class SetPage:
 
     Attributes:
         site: what is served.
-        found: what the store knows of it.
+        data: what the store knows of it.
         turn: page of its examples, from 1.
     """
 
     site: Site
-    found: Any
+    data: Any
     turn: int
 
     @property
     def value(self) -> dict[str, Any]:
         """Every number, and a page of the examples."""
-        return encode_set(self.found)
+        return encode_set(self.data)
 
     def html(self) -> str:
         """The page."""
-        about, root = self.found.about, self.site.root
-        links = ServedLinks(root, self.found.run)
+        about, root = self.data.about, self.site.root
+        links = ServedLinks(root, self.data.run)
         here, last = links.link("set", about.name, about.version), -(-about.n // PAGE_SIZE)
         return self.site.render(
             "list.html",
             "sets",
             title=f"{about.name or 'set without a name'} ({about.version})",
-            sections=render_sections(build_set_sections(self.found), links, 1),
+            sections=render_sections(build_set_sections(self.data), links, 1),
             above=[(f"{root}/sets", "Sets")],
             before=here + (format_query({"page": str(self.turn - 1)}) if self.turn > 2 else "")
             if self.turn > 1
@@ -71,16 +71,16 @@ class DiffPage:
 
     Attributes:
         site: what is served.
-        found: added, removed and changed examples.
+        diff: added, removed and changed examples.
     """
 
     site: Site
-    found: SetDiff
+    diff: SetDiff
 
     @property
     def value(self) -> Any:
         """Every change."""
-        return self.found.found
+        return self.diff.data
 
     def html(self) -> str:
         """The page."""

@@ -356,7 +356,7 @@ def _build_rejection_section(written: WrittenSet) -> Iterator[ReportSection]:
     rows = tuple((name, f"{n:,}", _count_by_type(written, "rejected", name)) for name, n in counted.most_common())
     ended = tuple(
         make_safe(
-            f"{stratum_written.name}: {len(stratum_written.kept)} of {stratum_written.wanted}, since "
+            f"{stratum_written.name}: {len(stratum_written.kept)} of {stratum_written.n_wanted}, since "
             f"{stratum_written.ended}."
         )
         for stratum_written in written.strata
@@ -422,7 +422,7 @@ def _encode_written(generated: GeneratedSet, written: WrittenSet) -> dict[str, A
         "stopped": written.stopped,
         "types": {
             stratum.name: {
-                "wanted": stratum.wanted,
+                "wanted": stratum.n_wanted,
                 "kept": len(stratum.kept),
                 "ended": stratum.ended,
                 "rejected": dict(stratum.rejected),

@@ -91,17 +91,17 @@ class ValueResult(ShownResult):
     """A result that is one frozen value; a subclass says of which type.
 
     Attributes:
-        found: every number as plain frozen values.
+        data: every number as plain frozen values.
     """
 
-    found: Any
+    data: Any
 
     def __init__(self, data: Any) -> None:
-        self.found = data
+        self.data = data
 
     @property
     def _value(self) -> Any:
-        return self.found
+        return self.data
 
 
 class PageResult(ShownResult):

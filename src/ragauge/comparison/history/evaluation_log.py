@@ -33,7 +33,7 @@ class LogEntry:
         judging: US dollars that judging it has cost; None where a price is unknown.
         note: what somebody wrote about it.
         baselines: names of the baselines that mean this run.
-        said: what its system said of itself.
+        set_by_source: what its system said of itself.
         counts: of the verdicts on its examples.
     """
 
@@ -46,7 +46,7 @@ class LogEntry:
     judging: float | None = None
     note: str = ""
     baselines: tuple[str, ...] = ()
-    said: Mapping[str, str] = field(default_factory=dict)
+    set_by_source: Mapping[str, str] = field(default_factory=dict)
     counts: VerdictCounts = NOT_COUNTED
 
 
@@ -129,7 +129,9 @@ def _list_changed_settings(previous: LogEntry, current: LogEntry) -> Iterator[Ch
     """Settings that differ, the system's own name before them."""
     if previous.run.system != current.run.system:
         yield ChangedSetting("system", "changed", previous.run.system, current.run.system)
-    diff = diff_configs(collect_settings(previous.run, previous.said), collect_settings(current.run, current.said))
+    diff = diff_configs(
+        collect_settings(previous.run, previous.set_by_source), collect_settings(current.run, current.set_by_source)
+    )
     yield from (ChangedSetting(setting.path, "changed", setting.base, setting.new) for setting in diff.changed)
     yield from (ChangedSetting(setting.path, "added", None, setting.new) for setting in diff.added)
     yield from (ChangedSetting(setting.path, "removed", setting.base, None) for setting in diff.removed)

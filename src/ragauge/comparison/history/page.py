@@ -24,27 +24,27 @@ class HistoryPage:
 
     Attributes:
         site: what is served.
-        found: the log.
-        asked: which set, which metric, whose verdicts.
+        log: the log.
+        params: which set, which metric, whose verdicts.
     """
 
     site: Site
-    found: EvaluationLog
-    asked: dict[str, str]
+    log: EvaluationLog
+    params: dict[str, str]
 
     @property
     def value(self) -> Any:
         """Every row."""
-        return self.found.history
+        return self.log.history
 
     def html(self) -> str:
         """The page; its charts are made once of the same rows."""
         made_of = hashlib.sha256(repr(self.value).encode("utf-8", "surrogatepass")).digest()
-        return self.site.get_or_render(("history", made_of, *sorted(self.asked.items())), self._render_page)
+        return self.site.get_or_render(("history", made_of, *sorted(self.params.items())), self._render_page)
 
     def _render_page(self) -> str:
         links, history = ServedLinks(self.site.root, ""), self.value
-        metric = self.asked.get("metric", "")
+        metric = self.params.get("metric", "")
         names = [metric] if metric else [name for name in history.columns if name != "cost"]
         figures = [
             (
@@ -59,7 +59,7 @@ class HistoryPage:
         ]
         tables = render_sections(build_sections(history), links)
         return self.site.render(
-            "history.html", "history", figures=figures, asked=self.asked, tables=tables, sets=SETS_NOTE
+            "history.html", "history", figures=figures, asked=self.params, tables=tables, sets=SETS_NOTE
         )
 
 

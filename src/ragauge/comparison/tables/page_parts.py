@@ -57,7 +57,7 @@ class RunView:
     """One run against the baseline, as the page shows it."""
 
     id: str
-    found: RunComparison
+    comparison: RunComparison
     sentence: str
     verdicts: tuple[tuple[str, str, int], ...]
     notes: tuple[str, ...]

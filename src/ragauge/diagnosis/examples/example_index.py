@@ -76,7 +76,7 @@ def _compute_verdicts(
     families: dict[ShownQuestions, list[str]] = {}
     for name in metrics:
         families.setdefault(ShownQuestions.of(parse_metric(name)), []).append(name)
-    telling = [shows for shows in families if shows.asked]
+    telling = [shows for shows in families if shows.has_judge]
     known_scores = JudgedCoverage(failed.index)
     for shows in telling:
         known_scores.mark_scored(shows, None)

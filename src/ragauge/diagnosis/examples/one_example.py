@@ -136,12 +136,14 @@ def _describe_reference(view: ExampleView) -> Iterator[Wording]:
     yield make_safe(view.example.references[0])
     for claim in build_reference_claims(view):
         where = (
-            f"{claim.where} {_format_ranks(claim.passages)}" if claim.found == "yes" and claim.passages else claim.where
+            f"{claim.where} {_format_ranks(claim.passages)}"
+            if claim.in_passages == "yes" and claim.passages
+            else claim.where
         )
         chance = "" if claim.p is None else f" (p {claim.p:.2f})"
         stated = f"; {STATED_WORDS[claim.stated]}" if claim.stated else ""
         yield (
-            Phrase(f"  {where}", "good" if claim.found == "yes" else "unsure"),
+            Phrase(f"  {where}", "good" if claim.in_passages == "yes" else "unsure"),
             Phrase(chance, "faint"),
             Phrase(stated, "good" if claim.stated == "yes" else "unsure"),
             f"  {make_safe(claim.text)}",

@@ -61,20 +61,20 @@ class ExamplesPage:
     Attributes:
         site: what is served.
         run: of the store.
-        asked: order, filters, page.
+        params: order, filters, page.
         value: the rows, and what there is to choose from.
         added: what a form did to the regression set, in a sentence; "" where none was sent.
     """
 
     site: Site
     run: OpenRun
-    asked: dict[str, str]
+    params: dict[str, str]
     value: ListedExamples
     added: str = ""
 
     def html(self) -> str:
         """The page."""
-        listed_examples, options = self.value, self.asked
+        listed_examples, options = self.value, self.params
         number, last = int(options.get("page", "1")), max(1, ceil(listed_examples.matching / PAGE_SIZE))
         link_options = {key: value for key, value in options.items() if key not in ("page", "columns", "judge")}
         links = self.site.build_links(self.run, {key: options[key] for key in ("judge",) if key in options})
@@ -113,7 +113,7 @@ class ExamplesPage:
 
     def _list_filters(self) -> Iterator[tuple[str, str]]:
         """What the list is filtered by, in words, and the address of the list without it."""
-        for key, value in self.asked.items():
+        for key, value in self.params.items():
             name, _, how = key.removeprefix("metric.").rpartition(".")
             if key.startswith("metric."):
                 yield f"{name} {SIGNS[how]} {float(value):.4g}", self._link_without(key)
@@ -123,11 +123,11 @@ class ExamplesPage:
 
     def _link_without(self, *keys: str) -> str:
         """The address of this list without some keys, from its first page on."""
-        return format_query({key: value for key, value in self.asked.items() if key not in (*keys, "page")}) or "?"
+        return format_query({key: value for key, value in self.params.items() if key not in (*keys, "page")}) or "?"
 
     def _link_page(self, number: int) -> str:
         """The address of another page of this list."""
-        return format_query({**self.asked, "page": str(number)})
+        return format_query({**self.params, "page": str(number)})
 
 
 def describe_added(site: Site, options: dict[str, str]) -> str:
@@ -199,7 +199,7 @@ class ExampleOnPage:
     Attributes:
         site: what is served.
         run: of the store.
-        asked: the list that led here.
+        params: the list that led here.
         repeat: which of the system's answers.
         view: everything that was found about it.
         value: how its numbers came about; None where nothing was scored.
@@ -211,7 +211,7 @@ class ExampleOnPage:
 
     site: Site
     run: OpenRun
-    asked: dict[str, str]
+    params: dict[str, str]
     repeat: int
     view: Any
     value: Any
@@ -233,7 +233,7 @@ class ExampleOnPage:
             ex=full_example,
             experiments={},
             place=self.place,
-            back=links.examples(self.asked),
+            back=links.examples(self.params),
             beside=self._link_example,
             lost=_list_dropped_candidates(self.view),
             explained=render_sections(sections, links) if sections else "",
@@ -246,11 +246,11 @@ class ExampleOnPage:
             ),
             kept=preview_addition(to, self.view, self.run.run, tag=TAG),
             added=self.added,
-            list=format_query(self.asked)[1:],
+            list=format_query(self.params)[1:],
         )
 
     def _link_example(self, key: tuple[str, int]) -> str:
-        return self.site.build_links(self.run).example(*key, self.asked)
+        return self.site.build_links(self.run).example(*key, self.params)
 
 
 def _list_dropped_candidates(view: Any) -> Sequence[tuple[int, Any]]:

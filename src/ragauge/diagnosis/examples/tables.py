@@ -73,14 +73,14 @@ class ReferenceClaimView:
 
     Attributes:
         text: of the claim.
-        found: whether the passages hold it; None = not judged.
+        in_passages: whether the passages hold it; None = not judged.
         passages: those that support it; () where a probability alone says that some does.
         stated: whether the answer states it; None = not judged.
         p: the judge's probability that the passages hold it.
     """
 
     text: str
-    found: Decision | None
+    in_passages: Decision | None
     passages: tuple[int, ...]
     stated: Decision | None = None
     p: float | None = None
@@ -88,9 +88,9 @@ class ReferenceClaimView:
     @property
     def where(self) -> str:
         """Whether the passages hold it, in words, but for the numbers of those named."""
-        if self.found == "yes":
+        if self.in_passages == "yes":
             return "in passage" if self.passages else "found, no passage named"
-        return FOUND_WORDS[self.found]
+        return FOUND_WORDS[self.in_passages]
 
 
 @dataclass(frozen=True, slots=True)

@@ -44,7 +44,8 @@ class Pattern(NamedTuple):
         traffic: of production traffic only.
         more: it needs, too, that more is handed on than in the baseline: k, recall or the context grew.
         oracle: metric -> low or high on oracle passages; `when` is then this run held against that one.
-        found: against a baseline it needs, too, that no less of the evidence is found, which would explain as much.
+        needs_found: against a baseline it needs, too, that no less of the evidence is found, which would explain as
+            much.
         relevant: it needs, too, that something relevant was handed on: nobody can be blamed for passing over the rest.
         decided: it needs, too, that not most failures are unclear: whoever declines may be right by the passages.
     """
@@ -63,7 +64,7 @@ class Pattern(NamedTuple):
     traffic: bool = False
     more: bool = False
     oracle: Levels = NO_LEVELS
-    found: bool = False
+    needs_found: bool = False
     relevant: bool = False
     decided: bool = False
 
@@ -212,7 +213,7 @@ PATTERNS: tuple[Pattern, ...] = (
         "Make the prompt ask for an answer to the question; check over_refusal.",
         leave="retrieval",
         again="answer_relevance and over_refusal",
-        found=True,
+        needs_found=True,
         decided=True,
     ),
     Pattern(
@@ -232,7 +233,7 @@ PATTERNS: tuple[Pattern, ...] = (
         "the answers keep to the passages as before and are wrong more often: outdated or misleading passages",
         "Check the corpus, then the references, then the prompt.",
         again="answer_correctness",
-        found=True,
+        needs_found=True,
     ),
     *_build_oracle_patterns("answer_correctness"),
     *_build_oracle_patterns("faithfulness"),
@@ -411,7 +412,7 @@ def _match_pattern(pattern: Pattern, summaries: Sequence[Summary], against: Agai
     baseline = None if pattern.absolute else against.changed
     if pattern.change and (baseline is None or (pattern.traffic and not against.traffic)):
         return None
-    if pattern.found and baseline is not None:
+    if pattern.needs_found and baseline is not None:
         evidence_lost = read_against_run(EVIDENCE_METRIC, "low", baseline.metrics, baseline.base.name)
         if evidence_lost is not None:
             return None

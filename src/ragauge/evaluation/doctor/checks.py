@@ -41,12 +41,12 @@ class DoctorResult:
     Attributes:
         name: of the part.
         works: whether it did what it is for.
-        said: what was seen, in words.
+        message: what was seen, in words.
     """
 
     name: str
     works: bool
-    said: str
+    message: str
 
 
 def try_local_judge() -> DoctorResult:

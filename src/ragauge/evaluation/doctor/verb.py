@@ -113,7 +113,7 @@ async def examine_machine(options: DoctorOptions) -> Diagnosis:
 
 
 def _build_item(tried: DoctorResult, hint: str = "") -> DoctorItem:
-    return DoctorItem(tried.name, "ok" if tried.works else "wrong", tried.said, "" if tried.works else hint)
+    return DoctorItem(tried.name, "ok" if tried.works else "wrong", tried.message, "" if tried.works else hint)
 
 
 def _check_python() -> DoctorItem:

@@ -297,7 +297,7 @@ async def execute_plans(prepared: EvaluationPlan, options: EvaluateOptions, stor
     return {
         "seconds": round(seconds, 2),
         "evaluated": outcomes[0].done,
-        "asked": sum(outcome.asked for outcome in outcomes),
+        "asked": sum(outcome.n_asked for outcome in outcomes),
         "reused": sum(outcome.reused for outcome in outcomes),
         "answers_per_second": round(n_done / seconds, 1) if n_done else 0.0,
         **_count_calls(outcomes),

@@ -41,7 +41,7 @@ class SystemRun(OpenRun):
     def __init__(self, run: Run, url: str, counts: RunCounts, collected: CollectionResult, *, continued: bool) -> None:
         super().__init__(run, url)
         self.counts = counts
-        self.asked, self.again = collected.asked, collected.again
+        self.asked, self.again = collected.n_asked, collected.again
         self.seconds, self.continued = round(collected.seconds, 2), continued
 
     def __repr__(self) -> str:

@@ -34,13 +34,13 @@ class RunsPage:
 
     Attributes:
         site: what is served.
-        asked: how it is sorted, what it is filtered by.
+        params: how it is sorted, what it is filtered by.
         rows: a row a run.
         after: the id that the next page begins behind; "" = there is none.
     """
 
     site: Site
-    asked: dict[str, str]
+    params: dict[str, str]
     rows: list[RunRow]
     after: str
 
@@ -61,16 +61,16 @@ class RunsPage:
             "runs",
             rows=rows,
             links=ServedLinks(self.site.root, ""),
-            asked=self.asked,
+            asked=self.params,
             named=names_by_run,
             layers=LAYERS,
             orders=ORDERS,
             metrics=metrics,
             states=STATES,
-            older=format_query({**self.asked, "after": self.after}) if self.after else "",
+            older=format_query({**self.params, "after": self.after}) if self.after else "",
             renew=describe_older_counts((row.name, row.counts) for row in rows),
             shown=[name for name in LAYERS if any(name in row.headline for row in rows)],
-            filters=[key for key in self.asked if key not in ("sort", "after")],
+            filters=[key for key in self.params if key not in ("sort", "after")],
         )
 
     def afterwards(self) -> None:

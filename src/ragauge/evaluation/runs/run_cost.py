@@ -44,10 +44,10 @@ def build_sections(cost: RunCost) -> Iterator[ReportSection]:
 
 def _build_judge_sections(judge: JudgeCost) -> Iterator[ReportSection]:
     heading = f"Judge {make_safe(judge.judge_id) or 'not recorded'}"
-    if not judge.asked:
+    if not judge.question_costs:
         yield ReportSection(heading, lead=("asked no model for this run",))
         return
-    question_rows = (((question.question, question.model), question.paid) for question in judge.asked)
+    question_rows = (((question.question, question.model), question.paid) for question in judge.question_costs)
     yield ReportSection(heading, table=_build_table(("question", "model"), question_rows))
     if judge.metrics:
         table = _build_table(("metric", "asks", "shared with", "alone"), map(_build_metric_row, judge.metrics))

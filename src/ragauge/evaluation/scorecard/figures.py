@@ -271,7 +271,7 @@ def _build_points_figure(
     if not svg:
         return None
     rows = tuple(
-        (Cell(to_line(point.name), point.link), Cell(estimate(point.found)), Cell(f"{point.found.n:,}"))
+        (Cell(to_line(point.name), point.link), Cell(estimate(point.estimate)), Cell(f"{point.estimate.n:,}"))
         for point in points
     )
     return Figure(title, svg, head, rows, caption)

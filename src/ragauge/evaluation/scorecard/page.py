@@ -38,7 +38,7 @@ class ReportPage:
         run: of the store.
         card: its scorecard, beside the run that was asked for, or else the one that it is usually held against.
         why: it is held against the latter; "" where the former was asked for, or there is none.
-        asked: whose verdicts, beside which other run.
+        params: whose verdicts, beside which other run.
         row: the run as lists show it.
         done: what a form of this page did, in a sentence; "" where none was sent.
     """
@@ -47,25 +47,25 @@ class ReportPage:
     run: OpenRun
     card: Scorecard
     why: str
-    asked: dict[str, str]
+    params: dict[str, str]
     row: RunRow
     done: str = ""
 
     @property
     def value(self) -> Any:
         """Every number that was asked for: a comparison only where a baseline was named."""
-        return self.run.scorecard(self.asked.get("judge")).card if self.why else self.card.card
+        return self.run.scorecard(self.params.get("judge")).card if self.why else self.card.card
 
     def html(self) -> str:
         """The page."""
         live = self.run.progress(self.site.paces) if self.row.state in UNFINISHED else None
         if self.card.kept_as is None or live is not None:
             return self._render_page(live)
-        made_of = (self.card.kept_as, self.why, self.done, *sorted(self.asked.items()), repr(self.row))
+        made_of = (self.card.kept_as, self.why, self.done, *sorted(self.params.items()), repr(self.row))
         return self.site.get_or_render(("run", *made_of), lambda: self._render_page(None))
 
     def _render_page(self, live: RunProgress | None) -> str:
-        link_options = {"judge": self.asked["judge"]} if "judge" in self.asked else {}
+        link_options = {"judge": self.params["judge"]} if "judge" in self.params else {}
         card = self.card.card
         links = self.site.build_links(self.run, link_options)
         values = report.build_context(card, links)

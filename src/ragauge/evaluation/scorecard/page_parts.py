@@ -112,7 +112,7 @@ class ShownExample:
     pieces: tuple[examples.AnswerPiece, ...]
     verdicts: Mapping[int, ClaimVerdict]
     shelves: tuple[PassageView, ...]
-    wanted: tuple[examples.ReferenceClaimView, ...]
+    reference_claims: tuple[examples.ReferenceClaimView, ...]
     checked: tuple[examples.CheckedAspect, ...]
     cited: tuple[examples.CitationView, ...]
     beside: tuple[examples.OffTopicSentence, ...]

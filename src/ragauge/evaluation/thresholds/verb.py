@@ -27,22 +27,22 @@ if TYPE_CHECKING:
 class ThresholdsResult(ValueResult):
     """Which level of a metric serves, in every form."""
 
-    found: Thresholds
+    data: Thresholds
 
     @property
     def verdict(self) -> str:
         """serves, none does, not enough data; "" where no outcome is recorded."""
-        return self.found.by_outcome.verdict if self.found.by_outcome is not None else ""
+        return self.data.by_outcome.verdict if self.data.by_outcome is not None else ""
 
     @property
     def level(self) -> float | None:
         """The score from which on answers turn out well often enough; None where there is none."""
-        return self.found.by_outcome.level if self.found.by_outcome is not None else None
+        return self.data.by_outcome.level if self.data.by_outcome is not None else None
 
     def _build_sections(self) -> Iterable[ReportSection]:
         from ragauge.evaluation.thresholds.tables import build_sections
 
-        return build_sections(self.found)
+        return build_sections(self.data)
 
 
 @expand_options(ThresholdsOptions)

@@ -84,12 +84,12 @@ def merge_facts(inputs: Inputs, member_facts: Sequence[JudgeFacts], missing: int
 class _MemberFacts:
     """The members' facts, and how many members failed."""
 
-    found: tuple[Any, ...]
+    facts: tuple[Any, ...]
     missing: int
 
     def column(self, name: str, n: int) -> list[bool | None]:
         """What each member says at one place of a list of its facts, None of those that failed."""
-        return self.add_missing_votes([getattr(member_facts, name)[n] for member_facts in self.found])
+        return self.add_missing_votes([getattr(member_facts, name)[n] for member_facts in self.facts])
 
     def add_missing_votes(self, votes: Sequence[bool | None]) -> list[bool | None]:
         """The votes of those that answered, with None for those that failed."""
@@ -107,7 +107,7 @@ class _JurySentence(NamedTuple):
 
 def _merge_answer(inputs: VerifyAnswer, members: _MemberFacts) -> AnswerFacts:
     claims: list[Claim] = []
-    for sentence in _group_by_sentence(inputs.answer, members.found):
+    for sentence in _group_by_sentence(inputs.answer, members.facts):
         if 2 * sum(not member_claims for member_claims in sentence.claims.values()) > len(sentence.claims):
             continue  # most find nothing to check in it
         blank_claim = Claim(len(claims) + 1, sentence.text, sentence.start, sentence.end)
@@ -117,7 +117,7 @@ def _merge_answer(inputs: VerifyAnswer, members: _MemberFacts) -> AnswerFacts:
         _merge_whole_answer(members),
         claims=tuple(claims),
         support_asked=inputs.passages is not None,
-        parts=max(facts.parts for facts in members.found),
+        parts=max(facts.parts for facts in members.facts),
     )
 
 
@@ -203,7 +203,7 @@ def _is_majority(which: Sequence[bool]) -> bool:
 
 def _merge_whole_answer(members: _MemberFacts) -> AnswerFacts:
     """What is said of the whole answer, by those who were asked for it."""
-    asked_members = [facts for facts in members.found if not facts.claims_only]
+    asked_members = [facts for facts in members.facts if not facts.claims_only]
     able = [facts for facts in asked_members if not facts.unread]
     refuse = decide_majority(members.add_missing_votes([facts.refuse for facts in able])).yes if able else None
     votes = Counter(facts.address for facts in asked_members if facts.address is not None)
@@ -218,8 +218,8 @@ def _merge_whole_answer(members: _MemberFacts) -> AnswerFacts:
 
 def _merge_reference(members: _MemberFacts) -> ReferenceFacts:
     claims = []
-    for n, claim in enumerate(members.found[0].claims):
-        supporting_by_member = {index: facts.claims[n].supporting for index, facts in enumerate(members.found)}
+    for n, claim in enumerate(members.facts[0].claims):
+        supporting_by_member = {index: facts.claims[n].supporting for index, facts in enumerate(members.facts)}
         votes = {
             index: None if supporting is None else bool(supporting)
             for index, supporting in supporting_by_member.items()
@@ -231,12 +231,12 @@ def _merge_reference(members: _MemberFacts) -> ReferenceFacts:
             else ()
         )
         claims.append(ReferenceClaim(claim.n, claim.text, None if yes is None else passages, p))
-    return ReferenceFacts(tuple(claims), max(claim.parts for claim in members.found))
+    return ReferenceFacts(tuple(claims), max(claim.parts for claim in members.facts))
 
 
 def _merge_ratings(first: RelevanceFacts, members: _MemberFacts) -> RelevanceFacts:
     relevances = [
-        {(rating.passage, rating.sentence): rating.relevant for rating in facts.ratings} for facts in members.found
+        {(rating.passage, rating.sentence): rating.relevant for rating in facts.ratings} for facts in members.facts
     ]
     ratings = []
     for rating in first.ratings:
@@ -248,7 +248,7 @@ def _merge_ratings(first: RelevanceFacts, members: _MemberFacts) -> RelevanceFac
 
 def _merge_criterion(n: int, members: _MemberFacts) -> CriterionVerdict:
     """What more than half say, those whose vote is missing counted; the reason is that of the first of them."""
-    verdicts: list[CriterionVerdict] = [facts.verdicts[n] for facts in members.found]
+    verdicts: list[CriterionVerdict] = [facts.verdicts[n] for facts in members.facts]
     votes = Counter((verdict.met, verdict.level) for verdict in verdicts if verdict.met is not None)
     selected, lead = next(iter(votes.most_common(1)), ((None, None), 0))
     if 2 * lead > len(verdicts) + members.missing:
@@ -262,7 +262,7 @@ def _merge_agreement(first: AgreementFacts, members: _MemberFacts) -> AgreementF
     answer: list[Agreement | None] = []
     answer_p = []
     for n in range(len(first.answer)):
-        verdicts = [facts.answer[n] for facts in members.found]
+        verdicts = [facts.answer[n] for facts in members.facts]
         yes, p = decide_majority(
             members.add_missing_votes([None if verdict is None else verdict == "agrees" for verdict in verdicts])
         )

@@ -28,7 +28,7 @@ MAX_LONG_REFERENCES = 16  # other accepted answers that are no phrases and are l
 class ComparedClaim(NamedTuple):
     """One answer claim beside the reference."""
 
-    found: SupportVerdict  # its support by the reference claims and the longer accepted answers
+    support: SupportVerdict  # its support by the reference claims and the longer accepted answers
     against: Sequence[bool]  # per reference claim, whether it is an altered copy of it
     states: float | None  # the probability of what it states; None where it states nothing
     copied: bool  # whether it stands in the reference word for word
@@ -40,7 +40,7 @@ class ComparedClaim(NamedTuple):
         """What it is to the reference."""
         if self.denied:
             return "contradicts"
-        able = any(passage > len(self.against) or not self.against[passage - 1] for passage in self.found.supporting)
+        able = any(passage > len(self.against) or not self.against[passage - 1] for passage in self.support.supporting)
         if self.copied or self.states is not None or able:
             return "agrees"
         return "contradicts" if any(self.against) else "absent"
@@ -51,8 +51,8 @@ class ComparedClaim(NamedTuple):
         if self.verdict == "contradicts":
             return stating.ALTERED_P
         if self.verdict == "agrees":
-            return 1.0 if self.copied else max(stating.MIN_AGREE_P, self.states or 0.0, self.found.p)
-        return stating.SHARED_P if self.touches else min(stating.MAX_ABSENT_P, self.found.p)
+            return 1.0 if self.copied else max(stating.MIN_AGREE_P, self.states or 0.0, self.support.p)
+        return stating.SHARED_P if self.touches else min(stating.MAX_ABSENT_P, self.support.p)
 
 
 def agree(inputs: Agree, judge_repeat: int = 0) -> AskGenerator:  # noqa: ARG001 - every question has it

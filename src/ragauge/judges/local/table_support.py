@@ -49,7 +49,7 @@ class WrongAmount(NamedTuple):
 class TableVerdict(NamedTuple):
     """A verdict that holds what tables say."""
 
-    found: SupportVerdict  # the verdict
+    support: SupportVerdict  # the verdict
     strength: Strength | None  # of its support; None without any
     # passages whose tables surely hold another amount in the place of the claim's
     otherwise: frozenset[int] = frozenset()

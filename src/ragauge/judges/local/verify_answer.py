@@ -64,7 +64,7 @@ def verify_answer(inputs: VerifyAnswer, judge_repeat: int = 0) -> AskGenerator:
     claim_verdicts = [
         (part, verdict)
         for (part, verdict), echoes in zip(verdicts, _find_echoes(sentences, claim_parts, user_turns), strict=True)
-        if not echoes or verdict.found.supporting or verdict.found.contradicting
+        if not echoes or verdict.support.supporting or verdict.support.contradicting
     ]
     claims = tuple(
         Claim(n, part.text, part.start, part.end, within=part.within, strength=strength, **verdict._asdict())

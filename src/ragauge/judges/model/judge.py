@@ -43,7 +43,10 @@ ASKED: Mapping[str, tuple[int, Callable[[Any, QuestionSpec], AskGenerator]]] = {
     "cover_criteria": (cover.VERSION, cover.cover_criteria),
     "meet_criteria": (meet_criteria.VERSION, meet_criteria.meet_criteria),
     "guess_questions": (guess_questions.VERSION, guess_questions.guess_questions),
-    "similarity": (similarity.VERSION, lambda inputs, asked: similarity.measure_similarity(inputs, asked.judge_repeat)),
+    "similarity": (
+        similarity.VERSION,
+        lambda inputs, question_spec: similarity.measure_similarity(inputs, question_spec.judge_repeat),
+    ),
 }
 PROMPTS: Mapping[str, Prompt] = {
     question.name: question

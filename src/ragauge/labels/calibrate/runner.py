@@ -86,7 +86,7 @@ async def learn_calibration(
         raise Interrupted(
             f"{session.stopped} {len(facts_by_row):,} of {len(source.rows):,} texts are judged, and kept."
         )
-    facts = [asked.facts if isinstance(asked.facts, AnswerFacts) else None for _, asked in sorted(facts_by_row.items())]
+    facts = [row.facts if isinstance(row.facts, AnswerFacts) else None for _, row in sorted(facts_by_row.items())]
     if facts and not any(facts):
         raise JudgeError(f"{base.spec} judged none of {len(facts):,} texts: {facts_by_row[0].reason or 'no verdict'}.")
     file, found_gain = _fit_calibration(source, base, facts, counts)

@@ -25,17 +25,17 @@ class CalibrationResult(ValueResult, PageResult):
     """What calibrating a judge is worth, in every form."""
 
     _what = "calibration of a judge"
-    found: JudgeCalibration
+    data: JudgeCalibration
 
     @property
     def judge(self) -> str:
         """What `evaluate` takes as its judge."""
-        return f"calibrated:{self.found.path}"
+        return f"calibrated:{self.data.path}"
 
     def _build_sections(self) -> Iterable[ReportSection]:
         from ragauge.labels.calibrate.tables import build_sections
 
-        return build_sections(self.found)
+        return build_sections(self.data)
 
 
 def resolve_base_judge(options: CalibrateJudgeOptions) -> BaseJudge:

@@ -42,7 +42,7 @@ class JudgeMode:
 class CheckOutcome(NamedTuple):
     """What was said, why it ended early ("" when it did not), and the calls made now."""
 
-    said: tuple[JudgeAnswers, ...]
+    answers: tuple[JudgeAnswers, ...]
     stopped: str
     calling: CallCounts | None
 

@@ -63,7 +63,7 @@ def format_markdown(check: JudgeCheck) -> str:
 def format_json_lines(check: JudgeCheck) -> str:
     """Every part on which a judge and people differ, one a line."""
     rows = [
-        {"judge": judge.said.name, "mode": judge.said.mode, **encode(differs)}
+        {"judge": judge.answers.name, "mode": judge.answers.mode, **encode(differs)}
         for judge in check.judges
         for differs in judge.differs
     ]
@@ -84,7 +84,7 @@ def _build_lead(check: JudgeCheck) -> Iterator[str]:
     else:
         yield from (text for judge in check.judges if (text := _warn_of_chance(judge, check)))
     for judge in check.judges:
-        if count := check.cross_fitted.get(judge.said.judge_id, 0):
+        if count := check.cross_fitted.get(judge.answers.judge_id, 0):
             yield (
                 f"{format_judge_name(judge)} was calibrated by {count:,} of these texts: on each it answers as it is "
                 "without "
@@ -158,7 +158,7 @@ def _warn_of_chance(judge: CheckedJudge, check: JudgeCheck) -> str:
         return ""
     words = f"{format_judge_name(judge)}: this judge does not tell supported from unsupported on your labels"
     words += f" ({name} {format_figure(estimate)})."
-    contradicted = [error for error in check.errors.get(judge.said.judge_id, {}).values() if error.is_contradicted()]
+    contradicted = [error for error in check.errors.get(judge.answers.judge_id, {}).values() if error.is_contradicted()]
     wide = " Your labels contradict public ones, and intervals of its scores hold both." if contradicted else ""
     return f"{words}{wide} Do not rely on its scores here: look at what differs, below, or take another judge."
 
@@ -222,7 +222,7 @@ def _build_tables(check: JudgeCheck) -> Iterator[HeadedRows]:
     mean_error_rows = _build_mean_error_rows(check)
     if mean_error_rows:
         yield MEAN_ERRORS_HEADING, ("judge", *LABELED_HEADERS), mean_error_rows
-    paid_judges = [judge for judge in check.judges if judge.said.took.replies]
+    paid_judges = [judge for judge in check.judges if judge.answers.took.replies]
     if paid_judges:
         cost_headers = ("judge", "calls", "tokens in", "tokens out", "cost", "per 1,000 parts")
         yield "What it takes", cost_headers, [_build_cost_row(entry, check.n_parts) for entry in paid_judges]
@@ -280,7 +280,7 @@ def _build_mean_error_rows(check: JudgeCheck) -> Rows:
     return [
         row
         for judge in check.judges
-        for row in build_labeled_rows(check.errors.get(judge.said.judge_id, {}), f"{format_judge_name(judge)}: ")
+        for row in build_labeled_rows(check.errors.get(judge.answers.judge_id, {}), f"{format_judge_name(judge)}: ")
     ]
 
 
@@ -347,7 +347,7 @@ def _build_pair_row(pair: JudgePair, check: JudgeCheck) -> tuple[str, ...]:
 
 
 def _build_cost_row(judge: CheckedJudge, n_parts: int) -> tuple[str, ...]:
-    took = judge.said.took
+    took = judge.answers.took
     each = None if took.cost is None else took.cost / n_parts * 1_000
     tokens = f"{took.input_tokens:,}", f"{took.output_tokens:,}"
     return format_judge_name(judge), f"{took.replies:,}", *tokens, format_money(took.cost), format_money(each)

@@ -177,7 +177,7 @@ async def check_against_labels(options: CheckJudgeOptions) -> JudgeCheck:
         calls = {} if outcome.calling is None else outcome.calling.to_json()
         elsewhere = read_recorded_answers(source.rows, parse_names(options.verdict))
         fitted = {way.judge.judge_id: count_cross_fitted(way.judge, source.rows) for way in judge_ways}
-        judge_report = build_report(source.rows, (*outcome.said, *elsewhere), outcome.stopped, calls)
+        judge_report = build_report(source.rows, (*outcome.answers, *elsewhere), outcome.stopped, calls)
         renew_judge_means(opened_store, errors)
         if not outcome.stopped:
             log_check(judge_report, source, opened_store)
@@ -205,7 +205,7 @@ def require_kappa(judge_check: JudgeCheck, min_kappa: float, *, is_named: bool) 
         raise UsageError(f"--min-kappa must lie between 0 and 1, got {min_kappa:g}. 0.6 is substantial agreement.")
     below, astride = [], []
     for judge_result in judge_check.judges:
-        if is_named and judge_result.said.name == REFERENCE_JUDGE:
+        if is_named and judge_result.answers.name == REFERENCE_JUDGE:
             continue
         bounds = judge_result.supported.kappa.interval
         if bounds is not None and bounds.high < min_kappa:

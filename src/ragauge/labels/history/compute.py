@@ -81,7 +81,7 @@ def build_record(
         if kappa.value is None or kappa_interval is None
         else (kappa.value, kappa_interval.low, kappa_interval.high)
     )
-    return CheckRecord(name, checked.said.judge_id, *file, kappa_bounds, tuple(parts))
+    return CheckRecord(name, checked.answers.judge_id, *file, kappa_bounds, tuple(parts))
 
 
 def hash_parts(row: LabeledAnswer) -> list[str]:

@@ -34,9 +34,11 @@ def build_sections(probes: JudgeProbes) -> Iterator[ReportSection]:
     """The table of all probes, alarms with their examples, kinds, what was not probed, how to read it."""
     table, warnings = _build_table(probes.findings), tuple(_list_warnings(probes))
     yield ReportSection("Probes of a judge", "", tuple(_build_lead(probes)), table, warnings=warnings)
-    if items := tuple(_build_alarm_item(one) for one in probes.findings if one.verdict == "alarm"):
+    if items := tuple(_build_alarm_item(finding) for finding in probes.findings if finding.verdict == "alarm"):
         yield ReportSection("What alarms", items=items)
-    if milder := tuple(_build_milder_item(one) for one in probes.findings if (one.milder or 0.0) > one.tolerance):
+    if milder := tuple(
+        _build_milder_item(finding) for finding in probes.findings if (finding.milder or 0.0) > finding.tolerance
+    ):
         yield ReportSection("Refused, but not as it should be", items=milder)
     for finding in probes.findings:
         if finding.kinds:

@@ -76,7 +76,7 @@ euro dollar
 degree percent
 """
 OTHER_UNIT = dict(line.split() for line in _OTHER_UNITS.split("\n") if line)
-OTHER_UNIT |= {f"{one}s": f"{other}s" for one, other in OTHER_UNIT.items() if len(one) > 2 and one.islower()}
+OTHER_UNIT |= {f"{unit}s": f"{other}s" for unit, other in OTHER_UNIT.items() if len(unit) > 2 and unit.islower()}
 OTHER_UNIT |= {"inches": "feet", "feet": "miles", "kms": "miles"}
 UNIT = re.compile(
     rf"(?P<count>\d[\d,.]*|\b(?:{'|'.join(NUMBER_WORDS)}))(?P<gap>[ \u00a0-]?)"

@@ -56,7 +56,7 @@ def render_metrics(store: str, config: Path | None) -> bytes:
 
 
 def _collect_traffic(store: str) -> Iterator[Metric]:
-    status = build_traffic_status(store=store).found
+    status = build_traffic_status(store=store).data
     outcomes: Counter[str] = Counter()
     for day in status.days:
         outcomes.update(day.outcomes)
@@ -74,7 +74,7 @@ def _collect_traffic(store: str) -> Iterator[Metric]:
 
 
 def _collect_monitors(store: str, config: Path | None) -> Iterator[Metric]:
-    status = list_monitors(config=config, store=store).found
+    status = list_monitors(config=config, store=store).data
     states = GaugeMetricFamily("ragauge_monitor_state", "1 for the state of a series.", labels=[*SERIES, "state"])
     means = GaugeMetricFamily("ragauge_monitor_mean", "Mean of the last scores.", labels=[*SERIES, "scores"])
     allowed = GaugeMetricFamily("ragauge_monitor_allowed", "Mean that a series is held to.", labels=SERIES)
@@ -100,7 +100,7 @@ def _collect_monitors(store: str, config: Path | None) -> Iterator[Metric]:
 def _collect_alerts(store: str) -> Metric:
     counted = Counter(
         ("open" if saved_alert.alert.ended_at is None else "ended", saved_alert.resolution or "none")
-        for saved_alert in list_alerts(store=store).found.alerts
+        for saved_alert in list_alerts(store=store).data.alerts
     )
     raised = GaugeMetricFamily("ragauge_alerts", "Alerts, by state and by what people say.", labels=["state", "said"])
     for labels, n in sorted(counted.items()):

@@ -73,34 +73,34 @@ class AlertReport:
 class MonitorsResult(ValueResult):
     """Where monitors stand, in every form."""
 
-    found: MonitoringStatus
+    data: MonitoringStatus
 
     def _build_sections(self) -> Iterable[ReportSection]:
         from ragauge.monitoring.alerts.tables import build_status_sections
 
-        return build_status_sections(self.found)
+        return build_status_sections(self.data)
 
 
 class AlertsResult(ValueResult):
     """Every alert, in every form."""
 
-    found: AlertList
+    data: AlertList
 
     def _build_sections(self) -> Iterable[ReportSection]:
         from ragauge.monitoring.alerts.tables import build_list_sections
 
-        return build_list_sections(self.found)
+        return build_list_sections(self.data)
 
 
 class AlertResult(ValueResult):
     """One alert, in every form."""
 
-    found: AlertReport
+    data: AlertReport
 
     def _build_sections(self) -> Iterable[ReportSection]:
         from ragauge.monitoring.alerts.tables import build_stored_alert_sections
 
-        return build_stored_alert_sections(self.found.account, self.found.resolution, self.found.missing)
+        return build_stored_alert_sections(self.data.account, self.data.resolution, self.data.missing)
 
 
 def list_monitors(*, config: Path | None = None, store: str | None = None) -> MonitorsResult:

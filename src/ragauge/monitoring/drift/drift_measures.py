@@ -34,13 +34,13 @@ class GoldenRun(NamedTuple):
     """What a scheduled run found for a golden set.
 
     Attributes:
-        found: query_id -> ids of the first ten documents.
+        doc_ids: query_id -> ids of the first ten documents.
         recall: mean recall@10; None where nothing is labelled.
         alive: share of the gold documents that the index has, by id or by text; None where its listing is not known.
         renamed: share of them that it has by text alone, under another id; None likewise.
     """
 
-    found: Mapping[str, tuple[str, ...]]
+    doc_ids: Mapping[str, tuple[str, ...]]
     recall: float | None
     alive: float | None
     renamed: float | None = None
@@ -193,8 +193,11 @@ def _measure_golden_runs(store: Store, days: Collection[date]) -> dict[date, Val
             since = day - timedelta(days=BASELINE_DAYS)
             earlier = next((jobs[key].run_id for key in sorted(jobs) if since <= key < day), "")
             previous = _load_cached_golden_run(store, earlier, run_cache) if earlier else None
-            if previous is not None and (shared_queries := sorted(current.found.keys() & previous.found.keys())):
-                pairs = [previous.found[key] for key in shared_queries], [current.found[key] for key in shared_queries]
+            if previous is not None and (shared_queries := sorted(current.doc_ids.keys() & previous.doc_ids.keys())):
+                pairs = (
+                    [previous.doc_ids[key] for key in shared_queries],
+                    [current.doc_ids[key] for key in shared_queries],
+                )
                 overlap = neighbour_overlap(*pairs, DOCUMENT_CUTOFF)
                 values |= {} if overlap is None else {(name, f"neighbour_overlap@{DOCUMENT_CUTOFF}"): overlap}
             out.setdefault(day, {}).update(values)

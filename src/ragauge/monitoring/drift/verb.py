@@ -126,12 +126,12 @@ class MarkedDays:
 class MarksResult(ValueResult):
     """What people said of days, in every form."""
 
-    found: MarkedDays
+    data: MarkedDays
 
     def _build_sections(self) -> Iterable[ReportSection]:
         from ragauge.monitoring.drift.tables import build_marked_sections
 
-        return build_marked_sections(self.found.periods, self.found.good, self.found.bad)
+        return build_marked_sections(self.data.periods, self.data.good, self.data.bad)
 
 
 @expand_options(MonitorMarkOptions)

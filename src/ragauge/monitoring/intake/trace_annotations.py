@@ -41,7 +41,7 @@ class ReadTrace:
         rows: the requests in it.
         outcome: where there is nothing to score.
         reason: of the outcome.
-        said: what people and judges say of its requests.
+        verdicts: what people and judges say of its requests.
         judged: other traces that it judges -> what is said of that until they are read with it.
         spanned: whether any span of it is there.
     """
@@ -51,7 +51,7 @@ class ReadTrace:
     rows: tuple[Row, ...] = ()
     outcome: Outcome | None = None
     reason: str = ""
-    said: VerdictsByRequest = field(default_factory=dict)
+    verdicts: VerdictsByRequest = field(default_factory=dict)
     judged: Mapping[str, str] = field(default_factory=dict)
     spanned: bool = False
 
@@ -262,8 +262,8 @@ def save_people_verdicts(
     judged_by_trace = {trace.due.trace_id: trace.judged for trace, _ in traces if trace.judged}
     labels: dict[str, Sequence[Label]] = {}
     for trace, arrived in traces:
-        if trace.said:
-            people = build_annotations(trace.due, arrived, trace.said)
+        if trace.verdicts:
+            people = build_annotations(trace.due, arrived, trace.verdicts)
             labels[trace.due.trace_id] = people.kept.labels
             own_words[trace.due.trace_id] = str(people.kept)
             for source, words in people.words_by_trace.items():

@@ -71,9 +71,9 @@ def _describe_problem(job: Job, outcome: ScheduledOutcome) -> str:
     """What was wrong with an occurrence; "" = nothing, or not enough data to say."""
     run = f" (run {outcome.run_id})" if outcome.run_id else ""
     if outcome.state == "fail":
-        unmet = [text_line.removeprefix("- ") for text_line in outcome.said.splitlines() if text_line.startswith("- ")][
-            :MAX_RULES
-        ]
+        unmet = [
+            text_line.removeprefix("- ") for text_line in outcome.message.splitlines() if text_line.startswith("- ")
+        ][:MAX_RULES]
         return f"did not pass its gate{run}" + (f": {'; '.join(unmet)}" if unmet else "")
     if outcome.state == "error":
         return f"could not be made{run}" + (f": {outcome.why}" if outcome.why else "")

@@ -27,13 +27,13 @@ class ScheduledOutcome(NamedTuple):
     Attributes:
         state: that it ends in.
         run_id: of the run that it made; "" = none.
-        said: both in one sentence.
+        message: both in one sentence.
         why: it could not be made, without a user's words; "" = it could, or nothing can be said without them.
     """
 
     state: JobState
     run_id: str
-    said: str
+    message: str
     why: str = ""
 
 

@@ -142,7 +142,7 @@ class Scheduler:
         """Keeps that a schedule itself went wrong, once for one reason, with an alert; the others go on."""
         now, latest = self._find_latest(store, schedule.name)
         if job is None:
-            if latest is not None and (latest.state, latest.said) == ("error", outcome.said):
+            if latest is not None and (latest.state, latest.said) == ("error", outcome.message):
                 return
             job = store.jobs.take_job(schedule.name, now, self._owner, now)
         if job is not None:
@@ -172,10 +172,10 @@ class Scheduler:
         with store.transaction():  # of two servers one sees the change
             for watched in contents:
                 latest = next((job for name in watched.names if (job := store.jobs.newest(name)) is not None), None)
-                if latest is not None and (latest.name, latest.said) == (watched.names[0], watched.said):
+                if latest is not None and (latest.name, latest.said) == (watched.names[0], watched.message):
                     continue
                 due = now if latest is None else max(now, latest.due + NOTE_GAP_S)  # the clock may have been put back
-                store.jobs.note(watched.names[0], due, message=watched.said)
+                store.jobs.note(watched.names[0], due, message=watched.message)
                 if latest is not None and watched.differs(latest.said):
                     changed.append(watched.what)
             reason = f"{' and '.join(changed)} changed"
@@ -232,7 +232,7 @@ class Scheduler:
         """Keeps an outcome with the alert that it raises or ends, in one transaction, and tells of it."""
         now = self._clock()
         with store.transaction():
-            if not store.jobs.end(job, self._owner, now, outcome.state, run_id=outcome.run_id, message=outcome.said):
+            if not store.jobs.end(job, self._owner, now, outcome.state, run_id=outcome.run_id, message=outcome.message):
                 return
             changed = list_schedule_alerts(store, job, outcome, now)
             store.monitors.save_alerts(changed)
@@ -246,13 +246,13 @@ class _WatchedContent(NamedTuple):
     """Something that a schedule watches: names that it is kept under, what is there now, and what it is called."""
 
     names: tuple[str, ...]
-    said: str
+    message: str
     what: str
 
     def differs(self, previous: str) -> bool:
         """Whether that is a change: of models, where one answers that did not before."""
         models = self.what.startswith("model")
-        return bool(set(self.said.split("\n")) - set(previous.split("\n"))) if models else self.said != previous
+        return bool(set(self.message.split("\n")) - set(previous.split("\n"))) if models else self.message != previous
 
 
 def run_in_process(scheduled_run: ScheduledRun, alive: IsAlive) -> ScheduledOutcome | None:

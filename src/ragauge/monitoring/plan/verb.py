@@ -24,12 +24,12 @@ class MonitorPlanResult(ValueResult, PageResult):
     """What a monitor can see, in every form."""
 
     _what = "plan of a monitor"
-    found: MonitorPlan
+    data: MonitorPlan
 
     def _build_sections(self) -> Iterable[ReportSection]:
         from ragauge.monitoring.plan.tables import build_sections
 
-        return build_sections(self.found)
+        return build_sections(self.data)
 
 
 @expand_options(MonitorPlanOptions)

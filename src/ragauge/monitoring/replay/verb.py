@@ -48,12 +48,12 @@ class ReplayResult(ValueResult, PageResult):
     """Monitors over what came in before, in every form."""
 
     _what = "replay of monitors"
-    found: Replay
+    data: Replay
 
     def _build_sections(self) -> Iterable[ReportSection]:
         from ragauge.monitoring.alerts.tables import build_replay_sections
 
-        return build_replay_sections(self.found)
+        return build_replay_sections(self.data)
 
 
 @expand_options(MonitorReplayOptions)

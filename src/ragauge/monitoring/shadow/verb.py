@@ -138,7 +138,7 @@ def _run_candidate(shadow_options: MonitorShadowOptions, eval_set: EvalSet, name
 class _GoldenSet(NamedTuple):
     """A golden set, and production's run over it."""
 
-    asked: EvalSet
+    eval_set: EvalSet
     base: Run
 
 
@@ -159,7 +159,7 @@ def _find_golden_base(options: MonitorShadowOptions, store: Store) -> _GoldenSet
 
 def _compare_golden(options: MonitorShadowOptions, golden: _GoldenSet, url: str) -> ComparisonResult:
     """Recall of the candidate on the golden set beside production's, which asks no judge."""
-    candidate = _run_candidate(options, golden.asked, f"shadow of {golden.base.name}", url)
+    candidate = _run_candidate(options, golden.eval_set, f"shadow of {golden.base.name}", url)
     for run in (golden.base.run_id, candidate):
         evaluate(run, metrics=GOLDEN_METRIC, judge="none", store=url)
     return compare(golden.base.run_id, candidate, metrics=GOLDEN_METRIC, store=url)

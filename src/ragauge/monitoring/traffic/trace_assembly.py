@@ -152,7 +152,7 @@ def _read_trace(due: DueTrace, contents: TraceContents, policy: Policy) -> ReadT
     except Exception as error:
         return ReadTrace(due, project, (), "failed", f"{type(error).__name__}: {error}")
     read = _select_requests(due, project, normalized) if spans else _read_empty_trace(due, project, contents)
-    return replace(read, said=placed_verdicts, judged=list_judged_traces(spans), spanned=bool(spans))
+    return replace(read, verdicts=placed_verdicts, judged=list_judged_traces(spans), spanned=bool(spans))
 
 
 def _read_empty_trace(due: DueTrace, project: str, contents: TraceContents) -> ReadTrace:
@@ -232,7 +232,7 @@ class _SettlingRound:
             raise
         except Exception as error:
             error_text = str(error) if isinstance(error, DataError) else f"{type(error).__name__}: {error}"
-            failed = replace(read_trace, rows=(), outcome="failed", reason=error_text, said={}, judged={})
+            failed = replace(read_trace, rows=(), outcome="failed", reason=error_text, verdicts={}, judged={})
             self.save_traces([failed])
 
     def _settle_trace(
@@ -249,14 +249,14 @@ class _SettlingRound:
         gone = [trace_id] if old is not None and old.run_id else []
         if old is not None and old.run_id:
             project, day, run_id = old.project, old.day, old.run_id
-        alone = not responses and (read_trace.said if not gone else not read_trace.spanned)
+        alone = not responses and (read_trace.verdicts if not gone else not read_trace.spanned)
         if (
-            read_trace.due.is_late and (read_trace.said or gone)
+            read_trace.due.is_late and (read_trace.verdicts or gone)
         ) or alone:  # what is said of it is new, and nothing else
             stored = load_trace_responses(self.store, trace_id, old.run_id if old is not None else "")
             if stored.arrived:
-                read_trace = replace(read_trace, said=place_verdicts_again(read_trace.said, stored.arrived))
-                responses = add_outcomes(stored.arrived, read_trace.said)
+                read_trace = replace(read_trace, verdicts=place_verdicts_again(read_trace.verdicts, stored.arrived))
+                responses = add_outcomes(stored.arrived, read_trace.verdicts)
                 if responses == stored.arrived and gone:
                     return read_trace, responses
                 project, day, run_id = stored.project or project, stored.day or day, stored.run_id

@@ -33,34 +33,34 @@ RUNNING_CONFIG_JOB = (
 class TraceResult(ValueResult):
     """What became of one trace, in every form."""
 
-    found: TraceStory
+    data: TraceStory
 
     def _build_sections(self) -> Iterable[ReportSection]:
         from ragauge.monitoring.traffic.tables import build_trace_sections
 
-        return build_trace_sections(self.found)
+        return build_trace_sections(self.data)
 
 
 class TrafficResult(ValueResult):
     """What came in and what became of it, in every form."""
 
-    found: TrafficStatus
+    data: TrafficStatus
 
     def _build_sections(self) -> Iterable[ReportSection]:
         from ragauge.monitoring.traffic.tables import build_status_sections
 
-        return build_status_sections(self.found)
+        return build_status_sections(self.data)
 
 
 class TraceListResult(ValueResult):
     """Some traces, in every form."""
 
-    found: TraceList
+    data: TraceList
 
     def _build_sections(self) -> Iterable[ReportSection]:
         from ragauge.monitoring.traffic.tables import build_list_sections
 
-        return build_list_sections(self.found)
+        return build_list_sections(self.data)
 
 
 def find_trace(trace_id: str, *, store: str | None = None) -> TraceResult:
@@ -226,15 +226,15 @@ class MonitorStatus:
 class MonitorStatusResult(ValueResult):
     """How the monitoring stands, in every form."""
 
-    found: MonitorStatus
+    data: MonitorStatus
 
     def _build_sections(self) -> Iterable[ReportSection]:
         from ragauge.monitoring.alerts.tables import build_status_sections as build_monitor_sections
         from ragauge.monitoring.traffic.tables import build_returns_sections, build_status_sections
 
-        yield from build_status_sections(self.found.traffic)
-        yield from build_returns_sections(self.found.returns)
-        yield from build_monitor_sections(self.found.monitors)
+        yield from build_status_sections(self.data.traffic)
+        yield from build_returns_sections(self.data.returns)
+        yield from build_monitor_sections(self.data.monitors)
 
 
 def build_monitor_status(*, config: Path | None = None, store: str | None = None) -> MonitorStatusResult:
@@ -252,10 +252,8 @@ def build_monitor_status(*, config: Path | None = None, store: str | None = None
 
     with open_store(resolve_store_url(store)) as opened_store:
         returns = opened_store.returns.counts()
-    monitored = list_monitors(config=config, store=store).found
-    return MonitorStatusResult(
-        MonitorStatus(monitored, build_traffic_status(config=config, store=store).found, returns)
-    )
+    monitored = list_monitors(config=config, store=store).data
+    return MonitorStatusResult(MonitorStatus(monitored, build_traffic_status(config=config, store=store).data, returns))
 
 
 def build_traffic_status(*, config: Path | None = None, store: str | None = None) -> TrafficResult:

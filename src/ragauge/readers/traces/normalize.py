@@ -80,9 +80,9 @@ def build_rows(
 
 def _find_exclusion_reason(request: Request, *, without_retrieval: bool) -> str:
     """Why a request is no answer of a RAG; "" where it is one."""
-    if request.said is not None and request.said.kind == "evaluator":
+    if request.root_step is not None and request.root_step.kind == "evaluator":
         return "an evaluation"
-    indexing = request.said is not None and request.said.kind in ("embedding", "prompt", "tool")
+    indexing = request.root_step is not None and request.root_step.kind in ("embedding", "prompt", "tool")
     if not _has_search(request):
         if indexing or not (request.root.error or _has_answer_text(request)):
             return NO_SEARCH
@@ -105,7 +105,7 @@ def _has_answer_text(request: Request) -> bool:
 
 def _find_query(request: Request) -> str | None:
     """The root's question, else what was searched for first, else what a model was asked."""
-    root_steps = [request.said] if request.said is not None else []
+    root_steps = [request.root_step] if request.root_step is not None else []
     finders = [node.step for node in request.find_outermost(SEARCH_KINDS)]
     models = [node.step for node in request.find_outermost(frozenset({"llm"}))]
     queries = [step.query for step in (*root_steps, *finders, *models) if step.query is not None]
@@ -143,7 +143,11 @@ def _build_row(request: Request, spans: Sequence[TraceSpan], which: str) -> Row:
 
 def _find_answer(request: Request) -> str | None:
     """The root's output, else that of the last model that wrote text."""
-    root_answer = request.said.answer if request.said is not None and request.said.kind not in SEARCH_KINDS else None
+    root_answer = (
+        request.root_step.answer
+        if request.root_step is not None and request.root_step.kind not in SEARCH_KINDS
+        else None
+    )
     texts = [node.step.answer for node in request.iterate_nodes() if node.step.kind == "llm" and node.step.answer]
     if root_answer and root_answer != REDACTED:
         return root_answer

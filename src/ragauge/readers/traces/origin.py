@@ -63,7 +63,7 @@ FACTS = frozenset(
         *INDEX,
         *K,
         *VERSION,
-        *(name for one in PROMPT for name in one if name),
+        *(name for names in PROMPT for name in names if name),
         LINKED_PROMPTS,
         "gen_ai.operation.name",
         "gen_ai.request.top_k",

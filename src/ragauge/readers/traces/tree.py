@@ -36,13 +36,13 @@ class Request:
 
     Attributes:
         root: the span that its time is taken from.
-        said: what the root says, where it says anything.
+        root_step: what the root says, where it says anything.
         tops: the outermost steps of it.
         alone: whether it is the only one of its trace.
     """
 
     root: TraceSpan
-    said: Step | None
+    root_step: Step | None
     tops: Sequence[Node]
     alone: bool = True
 

@@ -24,7 +24,7 @@ class Point:
     """One mean with its interval, its name, and where its mark leads."""
 
     name: str
-    found: MeanEstimate
+    estimate: MeanEstimate
     link: str = ""
 
 
@@ -32,15 +32,15 @@ def draw_estimates(chart_points: Sequence[Point], title: str, *, bars: bool = Fa
     """Shares from 0 to 1, a row each: dots (or bars) with the interval as a line; "" when none has a mean."""
     rows: list[dict[str, object]] = [
         {
-            "name": f"{to_line(point.name, 60)}  ({point.found.n})",
-            "mean": point.found.mean,
+            "name": f"{to_line(point.name, 60)}  ({point.estimate.n})",
+            "mean": point.estimate.mean,
             "link": point.link,
-            "low": point.found.interval.low if point.found.interval else point.found.mean,
-            "high": point.found.interval.high if point.found.interval else point.found.mean,
-            "says": f"{to_line(point.name)}: {estimate(point.found)}, n = {point.found.n}",
+            "low": point.estimate.interval.low if point.estimate.interval else point.estimate.mean,
+            "high": point.estimate.interval.high if point.estimate.interval else point.estimate.mean,
+            "says": f"{to_line(point.name)}: {estimate(point.estimate)}, n = {point.estimate.n}",
         }
         for point in chart_points
-        if point.found.mean is not None
+        if point.estimate.mean is not None
     ]
     if not rows:
         return ""

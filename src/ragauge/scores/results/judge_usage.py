@@ -100,7 +100,7 @@ class JudgeUse:
     """What judging a run took, over all evaluations of it by this judge.
 
     Attributes:
-        asked: calls by question and model.
+        question_costs: calls by question and model.
         questions: questions about responses that this judge has answered, or failed to.
         lacking: of these, those without a verdict that was asked for.
         replies: replies that the verdicts of all repeats rest on, counted for each question about each response.
@@ -117,7 +117,7 @@ class JudgeUse:
         reason: the commonest reason why verdicts are missing; "" where none is known.
     """
 
-    asked: tuple[AskedOf, ...] = ()
+    question_costs: tuple[AskedOf, ...] = ()
     questions: int = 0
     lacking: int = 0
     replies: int = 0
@@ -135,7 +135,7 @@ class JudgeUse:
     @property
     def paid(self) -> CallTotals:
         """All calls."""
-        return add_calls([question.paid for question in self.asked])
+        return add_calls([question.paid for question in self.question_costs])
 
     @property
     def reused(self) -> int:

@@ -30,21 +30,21 @@ def upgrade(database: Database, *, copy_first: bool = True) -> bool:
         StoreError: the store is newer than this program, is another program's database, or is older and read-only.
     """
     with database.read() as connection:
-        found = HEAD if _is_newest(connection) else version_of(connection, database.url)
-    if found == HEAD:
+        version = HEAD if _is_newest(connection) else version_of(connection, database.url)
+    if version == HEAD:
         return False
     if database.access != "write":
-        held = "has no tables yet" if found is None else f"was written by an older ragauge: its version is {found}"
+        held = "has no tables yet" if version is None else f"was written by an older ragauge: its version is {version}"
         raise StoreError(
             f"the store {database.url} {held}, and it cannot be brought to version {HEAD}, since its file or folder is "
             f"read-only. {COPY_STORE_HINT}"
         )
     with _ALEMBIC, database.write() as connection:
-        found = version_of(connection, database.url)
-        if found == HEAD:
+        version = version_of(connection, database.url)
+        if version == HEAD:
             return False
-        if found is not None and copy_first:
-            _copy_beside(database.url, found)
+        if version is not None and copy_first:
+            _copy_beside(database.url, version)
         _run(connection)
     return True
 
@@ -77,13 +77,13 @@ def version_of(connection: Connection, url: str) -> str | None:
         return None
     if TABLE not in tables:
         raise StoreError(f"{url} is another program's database. Choose another file with --store.")
-    found: str | None = connection.execute(text(f"SELECT version_num FROM {TABLE}")).scalar()  # noqa: S608 - a constant
-    if found not in VERSIONS:
+    version: str | None = connection.execute(text(f"SELECT version_num FROM {TABLE}")).scalar()  # noqa: S608 - a constant
+    if version not in VERSIONS:
         raise StoreError(
-            f"{url} was written by a newer ragauge: its version is {found}, this program knows up to {HEAD}. "
+            f"{url} was written by a newer ragauge: its version is {version}, this program knows up to {HEAD}. "
             "Install that version, or choose another store with --store."
         )
-    return found
+    return version
 
 
 def _run(connection: Connection) -> None:

@@ -207,7 +207,7 @@ class AnnMaker(TrialMaker):
         """Times all settings in rounds, each round in another order, with an index that does nothing among them."""
         import numpy as np
 
-        trials = [one for one in opened if isinstance(one, AnnTrial)]
+        trials = [trial for trial in opened if isinstance(trial, AnnTrial)]
         null = NullIndex()
         null.build(self.vectors, self.metric)
         rng, overhead = np.random.default_rng(7), []
@@ -220,13 +220,13 @@ class AnnMaker(TrialMaker):
             for _ in range(self.rounds):
                 overhead.append(time_queries(null, self.queries, self.k)[0])
                 for n in rng.permutation(len(trials)):
-                    trials[n].tune()
-                    trials[n].round(together)
-                for one in exact:
-                    one.run_round()
+                    trials[n].set_search_params()
+                    trials[n].run_round(together)
+                for times in exact:
+                    times.run_round()
         for trial in trials:
             trial.overhead = float(np.median(overhead))
-            trial.exact = next((one for one in exact if one.truth is trial.truth), None)
+            trial.exact = next((times for times in exact if times.truth is trial.truth), None)
         whole = [trial for trial in trials if trial.truth is self.truth]
         for size in self.parts if whole else ():
             part, index = self.part(size), make_index(str(whole[0].parameters["index"]))

@@ -160,7 +160,7 @@ class _Sweep:
             name = format_parameters(parameters)
             trial = self.trials.get(name) or SystemTrial(parameters, how, self.factory, runs.get(name, ""))
             if name not in self.trials and trial.run_id:
-                trial.asked = len(how.store.collecting.list_response_keys(trial.run_id))
+                trial.n_asked = len(how.store.collecting.list_response_keys(trial.run_id))
             self.trials[name] = trial
             if name not in runs:
                 self.how.store.studies.save_trial(self.how.study, Trial(name, dict(parameters)))
@@ -181,10 +181,10 @@ class _Sweep:
         """How far the sweep is: what trials that are left are still asked falls with each that is dropped."""
         if self.progress is None:
             return
-        n_done, n = sum(trial.asked for trial in self.trials.values()), len(self.order)
+        n_done, n = sum(trial.n_asked for trial in self.trials.values()), len(self.order)
         if self.began is None:
             self.began = n_done
-        total = sum(trial.asked if trial.name in self.out else n for trial in self.trials.values())
+        total = sum(trial.n_asked if trial.name in self.out else n for trial in self.trials.values())
         seconds = time.perf_counter() - self.started
         rate = (n_done - self.began) / max(seconds, 1e-9)
         seconds_left = (total - n_done) / rate if rate else None

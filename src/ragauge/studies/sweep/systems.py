@@ -210,7 +210,7 @@ class SystemTrial:
         made: questions asked now.
         judged: calls to the judge's models now.
         reused: replies that were there.
-        asked: questions that it has been asked, earlier ones counted.
+        n_asked: questions that it has been asked, earlier ones counted.
         answers: whether it is known to have answered one.
     """
 
@@ -221,7 +221,7 @@ class SystemTrial:
     made: int = 0
     judged: int = 0
     reused: int = 0
-    asked: int = 0
+    n_asked: int = 0
     answers: bool = False
 
     @property
@@ -244,7 +244,7 @@ class SystemTrial:
         by_id = {example.query_id: example for example in self.how.eval_set.examples}
         existing = self.how.store.collecting.list_response_keys(self.run_id) if self.run_id else set()
         remaining = [SystemRequest(by_id[query_id]) for query_id in query_ids if (query_id, 0) not in existing]
-        self.asked = len(existing)
+        self.n_asked = len(existing)
         first = remaining[
             : max(MAX_FAILING_CALLS - len(existing), 0)
         ]  # what is asked before it is clear that anything answers
@@ -256,7 +256,7 @@ class SystemTrial:
 
     def _check_answers(self) -> None:
         """SystemFailed where nothing was answered by the time that it is clear that nothing will be."""
-        if self.answers or not self.run_id or self.asked < MAX_FAILING_CALLS:
+        if self.answers or not self.run_id or self.n_asked < MAX_FAILING_CALLS:
             return
         last = ""
         for _, response in self.how.store.runs.pairs(self.run_id):
@@ -264,7 +264,7 @@ class SystemTrial:
                 self.answers = True
                 return
             last = response.error
-        raise SystemFailed(f"all of its first {self.asked} calls failed, so it is asked nothing more: {last}")
+        raise SystemFailed(f"all of its first {self.n_asked} calls failed, so it is asked nothing more: {last}")
 
     def scores(self) -> pl.DataFrame:
         """Its scores, as studies read them."""
@@ -272,7 +272,7 @@ class SystemTrial:
         return load_trial_scores(self.how.store, self.run_id, None if judge is None else judge.judge_id)
 
     async def _ask_system(self, requests: Sequence[SystemRequest]) -> None:
-        how, n_existing = self.how, self.asked
+        how, n_existing = self.how, self.n_asked
         system = await self.factory.make_system(self.parameters)
         try:
             if not self.run_id:
@@ -287,8 +287,8 @@ class SystemTrial:
                 Pace.of(how.concurrency, how.timeout),
                 progress=lambda current: self._report_progress(n_existing + current.done, "asking"),
             )
-            self.made += collected.asked
-            self.asked = n_existing + collected.asked
+            self.made += collected.n_asked
+            self.n_asked = n_existing + collected.n_asked
         finally:
             await system.close()
             if self.run_id:
@@ -300,7 +300,7 @@ class SystemTrial:
         if not todo.pending:
             return
         outcome = await execute_plan(
-            todo, how.store, calling=how.calling, progress=lambda _: self._report_progress(self.asked, "judging")
+            todo, how.store, calling=how.calling, progress=lambda _: self._report_progress(self.n_asked, "judging")
         )
         if outcome.calling is not None:
             self.judged += outcome.calling.calls
@@ -309,7 +309,7 @@ class SystemTrial:
             raise BudgetSpent(outcome.stopped)
 
     def _report_progress(self, n_asked: int, activity: str) -> None:
-        self.asked = n_asked
+        self.n_asked = n_asked
         if self.how.moved is not None:
             self.how.moved(f"{activity} {self.name}")
 

@@ -21,12 +21,12 @@ if TYPE_CHECKING:
 class SetDiff(ValueResult):
     """What differs between two versions of a set, in every form."""
 
-    found: SetDifference
+    data: SetDifference
 
     def _build_sections(self) -> Iterable[ReportSection]:
         from ragauge.testsets.tables import build_difference_sections
 
-        return build_difference_sections(self.found)
+        return build_difference_sections(self.data)
 
 
 @expand_options(MarkSetOptions)

@@ -81,19 +81,19 @@ class DraftContext:
     Attributes:
         corpus: all documents.
         ranks: question -> best rank of its gold by BM25 and by embeddings; None = below 100.
-        asked: questions kept or given before, folded -> where their gold stands.
+        gold_by_question: questions kept or given before, folded -> where their gold stands.
         vectors: of those questions, in their order.
     """
 
     corpus: CorpusView
     ranks: Mapping[str, tuple[int | None, int | None]] = field(default_factory=dict)
-    asked: dict[str, tuple[Span, ...]] = field(default_factory=dict)
+    gold_by_question: dict[str, tuple[Span, ...]] = field(default_factory=dict)
     vectors: list[npt.NDArray[np.float32]] = field(default_factory=list)
 
     def add(self, question: str, gold: Sequence[Span]) -> None:
         """Takes in a question that was kept, once."""
-        if normalize_question(question) not in self.asked:
-            self.asked[normalize_question(question)] = tuple(gold)
+        if normalize_question(question) not in self.gold_by_question:
+            self.gold_by_question[normalize_question(question)] = tuple(gold)
             self.vectors.append(self.embed_question(question))
 
     def embed_question(self, question: str) -> npt.NDArray[np.float32]:
@@ -191,12 +191,12 @@ def find_leak_fault(draft: Draft, _context: DraftContext) -> str:
 
 def find_duplicate_fault(draft: Draft, context: DraftContext) -> str:
     """A question that was asked before, or one as alike as cosine 0.92 whose gold overlaps."""
-    if normalize_question(draft.question) in context.asked:
+    if normalize_question(draft.question) in context.gold_by_question:
         return "asked before"
     if not context.vectors:
         return ""
     vector, gold = context.embed_question(draft.question), draft.stretches
-    for (earlier, theirs), other in zip(context.asked.items(), context.vectors, strict=True):
+    for (earlier, theirs), other in zip(context.gold_by_question.items(), context.vectors, strict=True):
         if float(vector @ other) >= DUPLICATE_COSINE and (_has_overlap(gold, theirs) or not (gold or theirs)):
             return f"much like {earlier!r}"
     return ""

@@ -90,12 +90,12 @@ class Stratum:
 
     Attributes:
         type: of its questions.
-        wanted: how many.
+        n_wanted: how many.
         drawn: passages for its calls.
         put: how each of its questions is to be put.
         pool: of documents that it is about; "" = any.
         kept: drafts that passed everything.
-        asked: passages -> questions written from them so far.
+        questions_by_passages: passages -> questions written from them so far.
         width: calls of the next round, at most.
         vain: calls in a row of which nothing was kept, though a question was written or no reply could be read.
         barren: passages of which the model found that they allow no such question.
@@ -107,12 +107,12 @@ class Stratum:
     """
 
     type: QuestionType
-    wanted: int
+    n_wanted: int
     drawn: Iterator[tuple[SourcePassage, ...]]
     put: Iterator[Mapping[str, str]]
     pool: str = ""
     kept: list[Draft] = field(default_factory=list)
-    asked: dict[tuple[SourcePassage, ...], list[str]] = field(default_factory=dict)
+    questions_by_passages: dict[tuple[SourcePassage, ...], list[str]] = field(default_factory=dict)
     width: int = MAX_VAIN_CALLS
     vain: int = 0
     barren: set[tuple[SourcePassage, ...]] = field(default_factory=set)
@@ -129,7 +129,7 @@ class Stratum:
 
     def build_briefs(self) -> list[Brief]:
         """The calls of the next round: no more questions than are missing."""
-        missing = 0 if self.ended else self.wanted - len(self.kept)
+        missing = 0 if self.ended else self.n_wanted - len(self.kept)
         sizes = [min(QUESTIONS_PER_CALL, missing - begin) for begin in range(0, missing, QUESTIONS_PER_CALL)][
             : self.width
         ]
@@ -138,7 +138,7 @@ class Stratum:
             reason = "no document is left" + (" whose passages allow such a question" if self.barren else "")
             self.ended = reason if self.calls else "no document of the corpus will do"
         return [
-            Brief(self.type, source, tuple(islice(self.put, size)), tuple(self.asked.get(source, ())))
+            Brief(self.type, source, tuple(islice(self.put, size)), tuple(self.questions_by_passages.get(source, ())))
             for source, size in zip(passages, sizes, strict=False)
         ]
 
@@ -155,7 +155,9 @@ class Stratum:
         self.calls += 1
         self.kept += accepted
         if drafts:
-            self.asked.setdefault(drafts[0].passages, []).extend(draft.question for draft in drafts if draft.question)
+            self.questions_by_passages.setdefault(drafts[0].passages, []).extend(
+                draft.question for draft in drafts if draft.question
+            )
         declined = bool(drafts) and all(draft.unwritten == "declined" for draft in drafts)
         if declined:
             self.barren.add(drafts[0].passages)
@@ -164,7 +166,7 @@ class Stratum:
         else:
             self.declined += declined
             self.vain += not declined
-        if len(self.kept) < self.wanted and not self.ended:
+        if len(self.kept) < self.n_wanted and not self.ended:
             if self.vain >= MAX_VAIN_CALLS:
                 often = ", ".join(f"{name} {n}" for name, n in (self.rejected + self.unwritten).most_common(3))
                 self.ended = f"{MAX_VAIN_CALLS} calls in a row gave nothing new (not kept so far: {often or 'nothing'})"
@@ -227,7 +229,7 @@ class SetWriter:
     def estimate_cost(self, store: Store) -> CostEstimate:
         """What would be asked if every question were kept: written as far as no stored reply answers, all judged."""
         for stratum in self.strata:
-            stratum.width = ceil(stratum.wanted / QUESTIONS_PER_CALL)
+            stratum.width = ceil(stratum.n_wanted / QUESTIONS_PER_CALL)
         briefs = [brief for stratum in self.strata for brief in stratum.build_briefs()]
         estimate = estimate_asks(self._by.writer, (write_questions(item, self._by.writer) for item in briefs), store)
         drafts = [_build_placeholder(brief, n) for brief in briefs for n in range(len(brief.manners))]
@@ -261,7 +263,7 @@ class SetWriter:
                 elif not stratum.declined:
                     stratum.width *= WIDENING_FACTOR
         for stratum in self.strata:
-            if session.stopped and len(stratum.kept) < stratum.wanted:
+            if session.stopped and len(stratum.kept) < stratum.n_wanted:
                 stratum.ended = stratum.ended or session.stopped
         return self._build_result(session.stopped)
 

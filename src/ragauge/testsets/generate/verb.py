@@ -120,7 +120,7 @@ def estimate_set(options: GenerateSetOptions) -> dict[str, Any]:
         return {"questions": options.n, "calls": 0, "cost": 0.0, "input_tokens": 0, "output_tokens": 0}
     corpus, set_request, writers = _build_writing_inputs(options, CorpusSource(options.corpus, options.ids))
     writing = SetWriter(corpus, set_request, writers)
-    types = {stratum.name: stratum.wanted for stratum in writing.strata}
+    types = {stratum.name: stratum.n_wanted for stratum in writing.strata}
     with open_store(resolve_store_url(options.store)) as opened_store:
         return {"questions": options.n, "types": types, **writing.estimate_cost(opened_store).to_json()}
 

@@ -125,15 +125,15 @@ def upgrade() -> None:
 def _fill(connection: Connection, query: str, update: str, value: Any) -> None:
     """Sets a column from a packed body."""
     for part in connection.execute(text(query)).partitions(AT_A_TIME):
-        found = [{"key": key, "value": value(json.loads(unpack_text(body)))} for key, body in part]
-        if wanted := [row for row in found if row["value"]]:
-            connection.execute(text(update), wanted)
+        rows = [{"key": key, "value": value(json.loads(unpack_text(body)))} for key, body in part]
+        if filled := [row for row in rows if row["value"]]:
+            connection.execute(text(update), filled)
 
 
 def _causes(connection: Connection) -> None:
     keys = ("run_no", "response_no", "judge_no", "judge_repeat")
-    mine = " AND ".join(f"{key} = :{key}" for key in keys)
-    update = text(f"UPDATE causes SET name = :name WHERE {mine}")  # noqa: S608 - names of columns
+    condition = " AND ".join(f"{key} = :{key}" for key in keys)
+    update = text(f"UPDATE causes SET name = :name WHERE {condition}")  # noqa: S608 - names of columns
     rows = connection.execute(text(f"SELECT {', '.join(keys)}, body FROM causes")).all()  # noqa: S608 - likewise
     names = [{**dict(zip(keys, row, strict=False)), "name": json.loads(unpack_text(row[4]))["name"]} for row in rows]
     if names:
