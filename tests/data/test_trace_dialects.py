@@ -13,7 +13,7 @@ from ragauge.core.errors import DataError
 from ragauge.core.response import REDACTED, Response
 from ragauge.readers.options import Options
 from ragauge.readers.source import read_records, read_source
-from ragauge.readers.traces import langfuse
+from ragauge.readers.traces.dialects import LANGFUSE
 from ragauge.readers.traces.spans import TraceSpan
 
 ASKED = "How long do refunds take?"
@@ -485,6 +485,6 @@ def test_langfuse_metadata_is_plain() -> None:
         "langfuse.trace.metadata.quote": '"',
         "langfuse.trace.metadata.said": '"a" and "b"',
     }
-    step = langfuse.read(TraceSpan("t", "s", attributes=said))
+    step = LANGFUSE.read_span(TraceSpan("t", "s", attributes=said))
     assert step is not None
     assert step.metadata == {"tenant": "acme", "plan": "pro", "quote": '"', "said": '"a" and "b"'}
