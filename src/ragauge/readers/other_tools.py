@@ -297,10 +297,8 @@ def merge_phoenix_rows(rows: Iterator[tuple[int, Row]], named_columns: Collectio
             continue
         for n, row in group:
             text = _find_phoenix_text(row)
-            if not text or text in named_columns:
-                yield n, row
-            else:
-                yield n, {**_drop_columns(row, {text, *SPAN_IDS}, named_columns), "passages": row[text]}
+            renamed = text and text not in named_columns
+            yield n, {**_drop_columns(row, {text, *SPAN_IDS}, named_columns), "passages": row[text]} if renamed else row
 
 
 def _merge_documents(rows: list[Row], named_columns: Collection[str]) -> Row:
