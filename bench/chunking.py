@@ -1,4 +1,4 @@
-"""A trial of `ragauge chunking` beside its bare splitting and ranking, on Chroma's 472 questions with BM25.
+"""A trial of `ragauge component chunking` beside its bare splitting and ranking, on Chroma's 472 questions with BM25.
 
 Bare is what a script without measuring does: cut each document, index the chunks, rank them once for each question as
 deep as the largest budget needs. A trial adds alignment, every metric at every cutoff and budget, the store. Both find

@@ -1,4 +1,4 @@
-"""A trial of `ragauge embeddings` beside bare embedding and product, on Vaswani's 11,429 documents and 93 questions.
+"""A trial of `ragauge component embeddings` beside bare embedding and product, on Vaswani's 11,429 documents.
 
 Bare is what a script without measuring does: embed all texts, one product, the 50 best of each question. A trial adds
 the vector cache, exact order, every metric at every cutoff, responses and scores in the store. The embedder is the one

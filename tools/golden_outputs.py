@@ -121,16 +121,16 @@ runs
 runs --json
 runs tag good release
 runs --filter tag=release
-log
-log --json
-thresholds faithfulness solved
+runs log
+runs log --json
+report solved --thresholds faithfulness
 confirm weak --system my_app:answer --corpus docs.jsonl --limit 4
-export weak -o exported.jsonl
-export weak -o exported.csv
+runs export weak -o exported.jsonl
+runs export weak -o exported.csv
 metrics
 metrics faithfulness
 metrics --json
-validate
+doctor ragauge.yaml
 doctor
 docs
 docs gates
@@ -152,12 +152,12 @@ label import labels.csv
 judge check human.csv
 judge check human.csv --json
 judge probe weak --limit 5
-chunking golden.jsonl --corpus docs.jsonl --chunker token:size=8,16
-chunking golden.jsonl --corpus docs.jsonl --chunker token:size=8,16 --json
-embeddings golden.jsonl --corpus docs.jsonl --embedder local --dimensions 64
+component chunking golden.jsonl --corpus docs.jsonl --chunker token:size=8,16
+component chunking golden.jsonl --corpus docs.jsonl --chunker token:size=8,16 --json
+component embeddings golden.jsonl --corpus docs.jsonl --embedder local --dimensions 64
 sweep -o sweep.html
 sweep --json
-ann vectors.npy --queries queries.npy --index null -k 3
+component ann vectors.npy --queries queries.npy --index null -k 3
 study list
 study list --json
 study show sweep-golden
@@ -170,9 +170,9 @@ monitor traces
 monitor alerts
 monitor drift
 monitor replay
-cache list
-delete asked --dry-run
-delete asked --yes
+store cache list
+runs delete asked --dry-run
+runs delete asked --yes
 init --help
 """
 VOLATILE = (

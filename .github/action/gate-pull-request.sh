@@ -62,9 +62,9 @@ if [[ $base == "$head" ]] && parent=$(git rev-parse --verify --quiet HEAD^); the
 fi
 
 if [[ -n ${RAGAUGE_SET:-} ]]; then
-    ragauge validate "$config" --set "$RAGAUGE_SET"
+    ragauge doctor "$config" --set "$RAGAUGE_SET"
 else
-    ragauge validate "$config"
+    ragauge doctor "$config"
 fi
 
 how=(--judge "${RAGAUGE_JUDGE:-local}" --quiet)

@@ -136,7 +136,7 @@ def test_what_only_a_study_knows_is_said(metric: Metric) -> None:
     """A metric that no stored answer can be scored by says why, and what can."""
     (worked,) = explained(spanned(), metric).metrics
     assert worked.score.status == "not_applicable"
-    assert re.search("ragauge chunking|ragauge ann|index are not known", worked.score.reason)
+    assert re.search("ragauge component chunking|ragauge component ann|index are not known", worked.score.reason)
 
 
 EXPLAINED = [one for one in list_samples() if one.name() != "semantic_similarity" and one not in OF_STUDIES]

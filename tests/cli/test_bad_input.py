@@ -147,7 +147,7 @@ def test_hostile_text_in_every_field(cli: Cli, tmp_path: Path) -> None:
     assert card["n"] == 2
     assert card["metrics"]["recall@5"]["mean"] == 1
     assert card["metrics"]["faithfulness"]["failed"] == 0
-    assert cli("export", "latest", "-o", "back.jsonl").code == 0
+    assert cli("runs", "export", "latest", "-o", "back.jsonl").code == 0
     assert cli("evaluate", "back.jsonl", "-q", "--json").json()["metrics"] == card["metrics"]
 
 

@@ -42,7 +42,7 @@ def test_set_list_use_move_remove(two: Cli) -> None:
 def test_delete_is_refused_with_the_way_out(two: Cli) -> None:
     """Deleting the run of a baseline is a usage error that says how it is done."""
     two("baseline", "set", "first")
-    done = two("delete", "first", "--yes")
+    done = two("runs", "delete", "first", "--yes")
     assert done.code == 2
     assert "is the baseline main and stays" in done.err
     assert "ragauge baseline remove main" in done.err

@@ -1,4 +1,4 @@
-"""`ragauge cache`: replies listed, removed, and carried to another store."""
+"""`ragauge store cache`: replies listed, removed, and carried to another store."""
 
 from __future__ import annotations
 
@@ -25,38 +25,38 @@ def judge(cli: Cli, small: Path) -> str:
 
 
 def counts(cli: Cli) -> dict[str, int]:
-    return {row["question"]: row["replies"] for row in cli("cache", "--json").json()}
+    return {row["question"]: row["replies"] for row in cli("store", "cache", "list", "--json").json()}
 
 
 def test_empty_cache_says_how_to_fill_it(cli: Cli) -> None:
     """A store without replies says so, and is an empty list as JSON."""
-    assert "No replies are stored yet" in cli("cache").out
-    assert cli("cache", "list", "--json").json() == []
-    assert cli("cache", "prune").err == "removed 0 stored replies\n"
+    assert "No replies are stored yet" in cli("store", "cache", "list").out
+    assert cli("store", "cache", "list", "--json").json() == []
+    assert cli("store", "cache", "prune").err == "removed 0 stored replies\n"
 
 
 def test_list(cli: Cli, judge: str) -> None:
     """Replies are listed by model and question with number, size and age; the sums stand below."""
-    rows = cli("cache", "--json").json()
+    rows = cli("store", "cache", "list", "--json").json()
     # nine of the ten examples have passages recorded, q3 an empty list: nothing to rate; every answer is verified
     assert {row["question"]: row["replies"] for row in rows} == {"rate_passages": 8, "verify_answer": 10}
     assert {row["model"] for row in rows} == {judge}
     assert all(row["bytes"] > 1_000 and row["failed"] == 0 and row["first"] <= row["last"] for row in rows)
-    shown = cli("cache").out
+    shown = cli("store", "cache", "list").out
     assert "18" in shown.splitlines()[-2]
-    assert cli("cache", "list").out == shown
+    assert cli("store", "cache", "list").out == shown
 
 
 def test_prune_asks_first(cli: Cli, judge: str) -> None:
     """Nothing is removed without --yes or an answer; the question says how many."""
-    done = cli("cache", "prune", "--question", "rate_passages")
+    done = cli("store", "cache", "prune", "--question", "rate_passages")
     assert done.code == 1
     assert "Remove 8 stored replies?" in done.err
     assert counts(cli)["rate_passages"] == 8
-    done = cli("cache", "prune", "--question", "rate_passages", "--yes", "--json")
+    done = cli("store", "cache", "prune", "--question", "rate_passages", "--yes", "--json")
     assert done.json() == {"removed": 8}
     assert counts(cli) == {"verify_answer": 10}
-    assert cli("cache", "prune", "--model", judge, "-y", "--json").json() == {"removed": 10}
+    assert cli("store", "cache", "prune", "--model", judge, "-y", "--json").json() == {"removed": 10}
 
 
 def test_prune_by_date_and_failure(cli: Cli, judge: str) -> None:
@@ -66,11 +66,11 @@ def test_prune_by_date_and_failure(cli: Cli, judge: str) -> None:
         connection.execute("UPDATE replies SET at = '2026-01-31T12:00:00.000+00:00' WHERE question = 'rate_passages'")
         connection.execute("UPDATE replies SET failed = 1 WHERE reply_no = (SELECT min(reply_no) FROM replies)")
     connection.close()
-    assert cli("cache", "prune", "--before", "2026-01-31", "-y", "--json").json() == {"removed": 0}
-    assert cli("cache", "prune", "--before", "2026-01-31T13:00+02:00", "-y", "--json").json() == {"removed": 0}
-    assert cli("cache", "prune", "--failed", "-y", "--json").json() == {"removed": 1}
+    assert cli("store", "cache", "prune", "--before", "2026-01-31", "-y", "--json").json() == {"removed": 0}
+    assert cli("store", "cache", "prune", "--before", "2026-01-31T13:00+02:00", "-y", "--json").json() == {"removed": 0}
+    assert cli("store", "cache", "prune", "--failed", "-y", "--json").json() == {"removed": 1}
     left = counts(cli)["rate_passages"]
-    assert cli("cache", "prune", "--before", "2026-02-01", "-y", "--json").json() == {"removed": left}
+    assert cli("store", "cache", "prune", "--before", "2026-02-01", "-y", "--json").json() == {"removed": left}
 
 
 @pytest.mark.parametrize(
@@ -81,13 +81,13 @@ def test_prune_by_date_and_failure(cli: Cli, judge: str) -> None:
         (["prune", "--before", "yesterday"], "expected a date such as 2026-01-31, got 'yesterday'"),
         (["export", "replies.csv"], "expected a file that ends in .jsonl"),
         (["import", "nowhere.jsonl"], "no such file"),
-        (["--store", "x.db", "list"], "--store goes behind the command"),
+        (["--store", "x.db", "list"], "No such option"),
     ],
 )
 def test_wrong_words_change_nothing(cli: Cli, judge: str, words: list[str], told: str) -> None:
     """What cannot be done is one line with what to write, exit code 2, and removes nothing."""
     assert judge
-    done = cli("cache", *words, *(["-y"] if words[0] == "prune" else []))
+    done = cli("store", "cache", *words, *(["-y"] if words[0] == "prune" else []))
     assert done.code == 2
     assert told in done.err
     assert sum(counts(cli).values()) == 18
@@ -97,9 +97,14 @@ def test_wrong_words_change_nothing(cli: Cli, judge: str, words: list[str], told
 def test_another_store_pays_nothing(cli: Cli, judge: str, name: str) -> None:
     """Replies exported from one store and imported into another give the same scores there without a call."""
     first = cli("report", "--json").json()
-    assert cli("cache", "export", name, "--json").json() == {"path": name, "replies": 18}
-    assert cli("cache", "import", name, "--store", "other.db", "--json").json() == {"added": 18, "already_there": 0}
-    assert cli("cache", "import", name, "--store", "other.db").err == "added 0 replies; 18 were there already\n"
+    assert cli("store", "cache", "export", name, "--json").json() == {"path": name, "replies": 18}
+    assert cli("store", "cache", "import", name, "--store", "other.db", "--json").json() == {
+        "added": 18,
+        "already_there": 0,
+    }
+    assert (
+        cli("store", "cache", "import", name, "--store", "other.db").err == "added 0 replies; 18 were there already\n"
+    )
     done = cli("evaluate", "ten.jsonl", "-q", "-m", METRICS, "--judge", judge, "--store", "other.db", "--json").json()
     assert done["metrics"] == first["metrics"]
     assert (done["took"]["calls"], done["took"]["replies_reused"]) == (0, 18)
@@ -108,15 +113,15 @@ def test_another_store_pays_nothing(cli: Cli, judge: str, name: str) -> None:
 def test_damaged_files_are_refused_whole(cli: Cli, judge: str) -> None:
     """A file with a line that was changed, or is no JSON, is refused by that line, and none of it is kept."""
     assert judge
-    cli("cache", "export", "good.jsonl.gz")
+    cli("store", "cache", "export", "good.jsonl.gz")
     lines = gzip.decompress(Path("good.jsonl.gz").read_bytes()).decode().splitlines()
     changed = json.loads(lines[2])
     changed["ask"]["attempt"] = 9
     damage = {json.dumps(changed): "reply 3: its key", "{": "line 3: is no JSON", "7": "expected an object"}
     for third, told in damage.items():
         Path("bad.jsonl").write_text("\n".join([*lines[:2], third, *lines[3:]]))
-        done = cli("cache", "import", "bad.jsonl", "--store", "other.db")
+        done = cli("store", "cache", "import", "bad.jsonl", "--store", "other.db")
         assert done.code == 2
         assert "bad.jsonl" in done.err
         assert told in done.err
-        assert cli("cache", "--store", "other.db", "--json").json() == []
+        assert cli("store", "cache", "list", "--store", "other.db", "--json").json() == []

@@ -205,7 +205,7 @@ def test_gates_and_comparisons_use_what_labels_say(cli: Cli, answers: Path, labe
     gated = cli("gate", "answers")
     assert gated.code != 0
     assert "including judge error" in " ".join(gated.out.split())
-    assert "including judge error" in " ".join(cli("thresholds", "faithfulness", "answers").out.split())
+    assert "including judge error" in " ".join(cli("report", "answers", "--thresholds", "faithfulness").out.split())
     assert "120 of your labels" in " ".join(cli("explain", "answers", "-m", "faithfulness").out.split())
 
 

@@ -75,7 +75,7 @@ def test_init_writes_the_columns_into_what_it_generates(cli: Cli, folder: Path) 
     asked = [line for step in steps for line in step.get("run", "").splitlines() if "ragauge run" in line]
     assert len(asked) == 2
     assert all(f"ragauge run ragauge_system:system fragen.csv {said} --name" in line for line in asked)
-    assert cli("validate", "--set", "fragen.csv", *OPTIONS).code == 0
+    assert cli("doctor", "ragauge.yaml", "--set", "fragen.csv", *OPTIONS).code == 0
 
 
 def test_init_with_columns_that_no_file_has(cli: Cli, folder: Path) -> None:

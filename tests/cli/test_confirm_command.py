@@ -82,6 +82,6 @@ def test_latest_stays_the_run_that_was_confirmed(cli: Cli, folder: Path) -> None
     assert cli("confirm", "latest", "--system", "odd_app:Rag", "--corpus", "corpus.jsonl", "-q").code == 0
     assert {row["name"] for row in cli("runs", "--json").json()} == {"odd", "odd-confirm"}
     assert cli("show", "latest", "--json").json()["name"] == "odd"
-    logged = cli("log")
+    logged = cli("runs", "log")
     assert (logged.code, "odd" in logged.out, "odd-confirm" in logged.out) == (0, True, False)
     assert cli("show", "odd-confirm", "--json").json()["name"] == "odd-confirm"

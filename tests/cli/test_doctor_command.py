@@ -201,7 +201,7 @@ def test_a_text_that_is_none_is_named(cli: Cli, towers: Path) -> None:
     with closing(sqlite3.connect(towers)) as raw, raw:
         raw.execute("UPDATE summary_values SET metric = CAST(x'66ff69' AS TEXT) WHERE place = 0")
     found = looked(cli, towers)
-    assert (found["state"], "ragauge delete" in found["hint"]) == ("wrong", True)
+    assert (found["state"], "ragauge runs delete" in found["hint"]) == ("wrong", True)
     assert re.search(r"1 part damaged: metric in table summary_values in run towers \(\w+\)$", found["said"])
     with closing(sqlite3.connect(towers)) as raw, raw:
         raw.execute("UPDATE runs SET name = CAST(x'66ff69' AS TEXT)")

@@ -103,7 +103,7 @@ def test_is_never_better(cli: Cli, folder: Path) -> None:
         ("compare", "before", "after"),
         ("report", "after", "--baseline", "before"),
         ("runs",),
-        ("log",),
+        ("runs", "log"),
         ("gate", "after", "--baseline", "before"),
     ):
         shown = words(cli(*command).out)

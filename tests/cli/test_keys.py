@@ -71,7 +71,7 @@ def test_a_key_that_is_sent_back_reaches_nothing(cli: Cli, small: Path, tmp_path
         told = cli("evaluate", small, "-m", "faithfulness", "--judge", judge, "--concurrency", "2", *reports)
     if told.code == 0:
         cli("show", "latest", "--cost")
-        assert cli("cache", "export", tmp_path / "cache.jsonl").code == 0
+        assert cli("store", "cache", "export", tmp_path / "cache.jsonl").code == 0
     written = {path.name: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()}
     everything = {**written, "out": told.out.encode(), "err": told.err.encode()}
     assert len(written) >= (6 if told.code == 0 else 1)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import re
+import shlex
 import sys
 from dataclasses import fields
 from pathlib import Path
@@ -14,8 +15,9 @@ import typer
 
 import ragauge as rg
 from ragauge import aio
-from ragauge.cli.commands import COMMANDS, load_command
-from ragauge.cli.main import main
+from ragauge.cli.command_group import EXAMPLES, CommandGroup, find_examples, load_command
+from ragauge.cli.commands import COMMANDS, PANELS, RENAMED_COMMANDS
+from ragauge.cli.main import app, main
 from ragauge.core.config.sweep import SweepSection
 from ragauge.core.messages import format_command, set_named_store
 from ragauge.labels.label import options as label_options
@@ -27,7 +29,16 @@ from ragauge.verbs import options as queries
 from ragauge.verbs.command_options import build_typed_fields
 
 VERBS = ("ann", "chunking", "compare", "confirm", "embeddings", "evaluate", "gate", "run", "sweep")
-STORED = ("log", "runs", "thresholds", "ui", "validate")  # plain verbs alone: they read, and wait for nothing
+STORED = ("log", "runs", "ui")  # plain verbs alone: they read, and wait for nothing
+PATHS = {  # verb -> its command, where that is called otherwise
+    "ann": "component ann",
+    "chunking": "component chunking",
+    "embeddings": "component embeddings",
+    "log": "runs log",
+    "runs": "runs list",
+}
+MOST_OPTIONS = 553  # of all commands, --store and --json of each counted
+MOST_DISTINCT_OPTIONS = 296  # an option that several commands share counted once
 OPTIONS = [
     kind
     for module in (label_options, monitor_options, options, queries, study_options)
@@ -45,13 +56,12 @@ OTHERWISE: dict[str, tuple[set[str], set[str]]] = {
     "run": ({"oracle", "closed_book", "evaluate", "metrics", "judge", "max_cost"}, {"variant"}),
     "sweep": ({"file", "dry_run"}, {"base", "index", "keep_open", "leave_out"}),  # the file has them
     "ui": ({"export", "run", "limit"}, set()),  # which write files instead
-    "validate": ({"path"}, set()),  # the same as config
 }  # run: two flags for the variant; and what `--evaluate` hands on
 
 
 def typed(verb: str) -> dict[str, Any]:
     """Name -> default of what the command takes."""
-    found: Any = load_command(verb)
+    found: Any = load_command(PATHS.get(verb, verb))
     taken = found.commands["study"] if verb == "ann" else found  # beside it stands the command check
     return {one.name: one.default for one in taken.params}
 
@@ -86,8 +96,7 @@ def test_command_and_keywords_agree(verb: str) -> None:
     assert set(command) - SHOWN - set(python) == typed_alone
     assert set(python) - set(command) - PASSED == python_alone
     empty: tuple[Any, ...] = (None, "", (), [], inspect.Parameter.empty)
-    either = {"config"} if verb == "validate" else set()  # or path
-    for name in set(command) & set(python) - either:
+    for name in set(command) & set(python):
         default = python[name].default
         assert command[name] == default or (command[name] in empty and default in empty), name
 
@@ -110,9 +119,10 @@ def test_typed_options_say_what_they_are_for(kind: type[Any]) -> None:
 
 
 def test_every_class_of_options_is_a_commands() -> None:
-    """No class of options is left without a command that takes it."""
+    """No class of options is left without a command that takes it, but for those of two verbs of Python alone."""
     source = "".join(path.read_text() for path in Path(options.__file__).parents[1].rglob("*command.py"))
-    assert not [kind.__name__ for kind in OPTIONS if kind.__name__ not in source and not kind.__subclasses__()]
+    left = {kind.__name__ for kind in OPTIONS if kind.__name__ not in source and not kind.__subclasses__()}
+    assert left == {"ThresholdsOptions", "ValidateOptions"}
 
 
 def test_compare_takes_its_options() -> None:
@@ -121,32 +131,124 @@ def test_compare_takes_its_options() -> None:
     assert keywords == {one.name: one.default for one in fields(queries.CompareOptions)}
 
 
-@pytest.mark.parametrize("verb", [*VERBS, *STORED, "check_judge", "probe_judge"])
+@pytest.mark.parametrize("verb", [*VERBS, *STORED, "check_judge", "probe_judge", "thresholds", "validate"])
 def test_every_keyword_is_explained(verb: str) -> None:
     """The documentation of a verb explains every option that it takes."""
     told = inspect.getdoc(getattr(rg, verb)) or ""
     assert not [name for name in inspect.signature(getattr(rg, verb)).parameters if not re.search(rf"\b{name}\b", told)]
 
 
-@pytest.mark.parametrize("name", COMMANDS)
+@pytest.mark.parametrize("name", [name for name, entry in COMMANDS.items() if entry.help])
 def test_the_table_of_commands_says_what_each_says(name: str) -> None:
     """What --help lists of a command, without importing it, is the first paragraph of its own help."""
     assert COMMANDS[name].help == " ".join(load_command(name).help.split("\n\n")[0].split())
 
 
-def leaves(found: Any, *words: str) -> list[tuple[tuple[str, ...], bool]]:
-    """(words, whether it takes --store) of a command, or of each in its group."""
+def leaves(found: Any, *words: str) -> list[tuple[tuple[str, ...], Any]]:
+    """(words, command) of a command, or of each in its group."""
+    if isinstance(found, CommandGroup):
+        return [
+            leaf for name in found.commands for leaf in leaves(load_command(" ".join((*words, name))), *words, name)
+        ]
     if hasattr(found, "commands"):
         return [leaf for name, one in found.commands.items() for leaf in leaves(one, *words, name)]
-    return [(words, any("--store" in one.opts for one in found.params))]
+    return [(words, found)]
 
 
-@pytest.mark.parametrize("name", COMMANDS)
+TOP = [name for name in COMMANDS if " " not in name]
+
+
+def test_options_grow_no_more() -> None:
+    """All commands together have at most so many options: one that is added takes the place of another."""
+    options = [
+        (one.name, one.help)
+        for name in TOP
+        for _, command in leaves(load_command(name), name)
+        for one in command.params
+        if one.param_type_name == "option"
+    ]
+    assert len(options) <= MOST_OPTIONS
+    assert len(set(options)) <= MOST_DISTINCT_OPTIONS
+
+
+def test_commands_stand_in_groups(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    """The help lists 24 commands under five headings, and names the one that it does not list."""
+    monkeypatch.setattr(sys, "argv", ["ragauge", "--help"])
+    with pytest.raises(SystemExit):
+        main()
+    shown = capsys.readouterr().out
+    assert sum(map(len, PANELS.values())) == 24
+    assert set(TOP) == {name for names in PANELS.values() for name in names} | {"docs"}
+    places = [
+        shown.index(word)
+        for panel, names in PANELS.items()
+        for word in (f"─ {panel} ─", *(f"\u2502 {n} " for n in names))
+    ]
+    assert places == sorted(places)
+    assert "ragauge docs" in shown
+
+
+@pytest.mark.parametrize("old_name", RENAMED_COMMANDS)
+def test_old_names_say_the_new_one(
+    old_name: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A command that had another name is refused as misuse, with the command that it is now."""
+    monkeypatch.setattr(sys, "argv", ["ragauge", *old_name.split(), "x"])
+    with pytest.raises(SystemExit) as end:
+        main()
+    assert end.value.code == 2
+    assert f"ragauge {old_name} is now: ragauge {RENAMED_COMMANDS[old_name]}\n" in capsys.readouterr().err
+    assert re.split(r" [A-Z-]", RENAMED_COMMANDS[old_name])[0] in COMMANDS
+
+
+def parse(words: list[str]) -> tuple[str, ...]:
+    """The names of the command that the real parser finds; it raises where the words are none, runs nothing."""
+    command: Any = typer.main.get_command(app)
+    context = command.make_context("ragauge", words)
+    path = []
+    while hasattr(command, "commands"):
+        name, command, rest = command.resolve_command(context, [*context._protected_args, *context.args])
+        path += [name] if name else []
+        context = command.make_context(name, rest, parent=context)
+    return tuple(path)
+
+
+@pytest.mark.parametrize(
+    "words", [words for name in TOP for words, _ in leaves(load_command(name), name)], ids=" ".join
+)
+def test_help_ends_with_two_examples(words: tuple[str, ...]) -> None:
+    """Each command has two examples that its parser takes, and that fit the line of a narrow terminal."""
+    path = tuple(
+        word for word in words if words[1:] != ("ann", "study") or word != "study"
+    )  # it is meant without a word
+    examples = find_examples(" ".join(path))
+    assert len(examples) == 2
+    try:
+        for example in examples if path == words else examples[:1]:  # the other is of the check beside the study
+            assert parse(shlex.split(example)) == path
+            assert len(example) <= 70, example
+    finally:
+        set_named_store("")
+
+
+def test_examples_are_of_commands() -> None:
+    """No example is of a command that is gone; the help of a group ends with examples of two of its commands."""
+    leaf_count = sum(len(leaves(load_command(name), name)) for name in TOP)
+    assert len(EXAMPLES.read_text(encoding="utf-8").splitlines()) == 2 * leaf_count
+    for name in TOP:
+        first, second = load_command(name).epilog.splitlines()[1:]
+        assert first != second
+        assert first.startswith(f"ragauge {name}")
+        assert second.startswith(f"ragauge {name}")
+
+
+@pytest.mark.parametrize("name", TOP)
 def test_commands_that_are_offered_name_a_store_where_they_take_one(name: str) -> None:
     """Beside a named store a command is offered with --store exactly where it has that option."""
     set_named_store("sqlite:///here.db")
     try:
-        for words, takes in leaves(load_command(name), name):
+        for words, command in leaves(load_command(name), name):
+            takes = any("--store" in one.opts for one in command.params)
             assert format_command(*words).endswith(" --store sqlite:///here.db") is takes
     finally:
         set_named_store("")

@@ -148,7 +148,7 @@ def test_ctrl_c(cli: Cli, tmp_path: Path) -> None:
     assert rest["failures"] == whole["failures"]
     scores = []
     for name, store in (("a.csv", "sqlite:///stopped here.db"), ("b.csv", "whole.db")):
-        assert cli("export", "latest", "-o", name, "--store", store).code == 0
+        assert cli("runs", "export", "latest", "-o", name, "--store", store).code == 0
         scores.append((tmp_path / name).read_text())
     assert scores[0] == scores[1]
 

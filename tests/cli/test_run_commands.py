@@ -170,7 +170,7 @@ def test_report_markup_is_text(cli: Cli, evaluated: str) -> None:
 
 def test_export_evaluates_to_equal_numbers(cli: Cli, evaluated: str) -> None:
     """The exported responses, evaluated elsewhere, give equal numbers for every metric."""
-    assert cli("export", "latest", "-o", "again.jsonl").code == 0
+    assert cli("runs", "export", "latest", "-o", "again.jsonl").code == 0
     first = cli("report", "--json").json()
     again = cli("evaluate", "again.jsonl", "-q", "--json", "--store", "again.db").json()
     assert again["metrics"] == first["metrics"]
@@ -181,18 +181,22 @@ def test_export_evaluates_to_equal_numbers(cli: Cli, evaluated: str) -> None:
 def test_export_of_scores(cli: Cli, evaluated: str) -> None:
     """Scores go to JSON lines, CSV and Parquet with every status and verdict; another ending is refused."""
     check = validator("scores.schema.json")
-    assert cli("export", "latest", "-o", "scores.jsonl").code == 0
+    assert cli("runs", "export", "latest", "-o", "scores.jsonl").code == 0
     lines = [json.loads(line) for line in Path("scores.jsonl").read_text().splitlines()]
     assert [line["query_id"] for line in lines] == [f"q{n}" for n in range(1, 11)]
     for line in lines:
         check.validate(line)
-    assert cli("export", "latest", "-o", "s.csv").code == cli("export", "latest", "-o", "s.PARQUET").code == 0
+    assert (
+        cli("runs", "export", "latest", "-o", "s.csv").code
+        == cli("runs", "export", "latest", "-o", "s.PARQUET").code
+        == 0
+    )
     assert pl.read_parquet("s.PARQUET").height == pl.read_csv("s.csv").height == sum(len(x["scores"]) for x in lines)
     for table in (pl.read_parquet("s.PARQUET"), pl.read_csv("s.csv")):
         verdicts = {row[0]: row[1:] for row in table.select("query_id", "verdict", "right", "grounded").iter_rows()}
         assert verdicts == {x["query_id"]: (x["verdict"], *x["verdicts"].values()) for x in lines}
     for path, words in (("new/s.xml", "a file that ends in .jsonl"), ("scores.jsonl/s.csv", "is not a folder")):
-        done = cli("export", "latest", "-o", path)
+        done = cli("runs", "export", "latest", "-o", path)
         assert done.code == 2
         assert words in done.err
     assert not Path("new").exists()
@@ -207,12 +211,12 @@ def test_a_name_or_an_option_says_what_is_exported(cli: Cli, evaluated: str) -> 
         ("scores_z.jsonl", "responses", "query"),
     ):
         extra = ("--content", content) if content else ()
-        done = cli("export", "latest", "-o", path, *extra)
+        done = cli("runs", "export", "latest", "-o", path, *extra)
         assert done.code == 0
         assert key in json.loads(Path(path).read_text().splitlines()[0])
         assert ("scores" if key != "query" else "responses") in done.err
-    assert cli("export", "latest", "-o", "r.csv", "--content", "responses").code == 2
-    assert cli("export", "latest", "-o", "r.jsonl", "--content", "charts").code == 2
+    assert cli("runs", "export", "latest", "-o", "r.csv", "--content", "responses").code == 2
+    assert cli("runs", "export", "latest", "-o", "r.jsonl", "--content", "charts").code == 2
 
 
 def test_runs_are_listed_in_pages(cli: Cli, evaluated: str) -> None:
@@ -233,14 +237,14 @@ def test_runs_are_listed_in_pages(cli: Cli, evaluated: str) -> None:
 
 def test_delete(cli: Cli, evaluated: str) -> None:
     """Deleting asks, on stderr; without an answer nothing happens; with --yes the run and its scores are gone."""
-    asked = cli("delete", "ten")
+    asked = cli("runs", "delete", "ten")
     assert asked.code == 1
     assert asked.out.strip() == ""
     assert len(cli("runs", "--json").json()) == 1
-    assert cli("delete", evaluated, "--yes").code == 0
+    assert cli("runs", "delete", evaluated, "--yes").code == 0
     assert cli("runs", "--json").json() == []
     assert "No runs yet" in cli("runs").out
-    assert cli("delete", "ten", "-y").code == 2
+    assert cli("runs", "delete", "ten", "-y").code == 2
 
 
 @pytest.mark.parametrize(
@@ -251,7 +255,7 @@ def test_delete(cli: Cli, evaluated: str) -> None:
         (["report", "ten", "--judge", "other"], "no judge of this run 'other'"),
         (["report", "ten", "-o", "r.doc"], "got .doc"),
         (["metrics", "recal"], "nearest: recall"),
-        (["export", "nope", "-o", "x.jsonl"], "no run 'nope'"),
+        (["runs", "export", "nope", "-o", "x.jsonl"], "no run 'nope'"),
     ],
 )
 def test_unknown_names(cli: Cli, small: Path, words: list[str], expected: str) -> None:

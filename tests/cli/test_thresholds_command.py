@@ -1,4 +1,4 @@
-"""`ragauge thresholds` as people type it."""
+"""`ragauge report --thresholds` as people type it."""
 
 from __future__ import annotations
 
@@ -8,6 +8,8 @@ from typing import Any
 
 import pytest
 from tests.cli.conftest import Cli, write
+
+import ragauge as rg
 
 
 def traffic(n: int, *, outcome: bool = True) -> list[dict[str, Any]]:
@@ -37,36 +39,41 @@ def evaluated(cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Cli:
 
 def test_the_level_that_serves(evaluated: Cli) -> None:
     """The planted level, 3 of 4 words, is found, drawn and said with its share; --json holds the same."""
-    found = evaluated("thresholds", "token_f1", "solved", "--json").json()
+    found = evaluated("report", "solved", "--thresholds", "token_f1", "--json").json()
     assert (found["outcome"], found["n"], found["other_outcomes"]) == ("solved", 500, ["stars"])
     assert (found["by_outcome"]["verdict"], found["by_outcome"]["level"]) == ("serves", 0.75)
     assert [level["serves"] for level in found["by_outcome"]["levels"]] == [False, False, False, True, True]
-    shown = evaluated("thresholds", "token_f1").out
+    shown = evaluated("report", "--thresholds", "token_f1").out
     assert "Serves: token_f1 of at least 0.75." in shown
     assert shown.count("◀") == shown.count("✓") == 1
     assert "the more often it turns out well: rank correlation" in shown
-    stars = evaluated("thresholds", "token_f1", "solved", "--outcome", "stars", "--good", ">=4", "--json").json()
+    stars = evaluated(
+        "report", "solved", "--thresholds", "token_f1", "--outcome", "stars", "--good", ">=4", "--json"
+    ).json()
     assert stars["by_outcome"]["levels"] == found["by_outcome"]["levels"]
 
 
 def test_eight_examples(evaluated: Cli) -> None:
     """Eight examples are not enough data, and that is an answer: exit 0."""
-    done = evaluated("thresholds", "token_f1", "few")
+    done = evaluated("report", "few", "--thresholds", "token_f1")
     assert done.code == 0
     assert "Not enough data to say which level reaches 80%: 8 responses with an outcome." in done.out
 
 
 def test_none_does(evaluated: Cli) -> None:
     """A target that no level reaches is said to be out of reach."""
-    assert "None does: even at the best level" in evaluated("thresholds", "token_f1", "solved", "--target", "0.999").out
+    assert (
+        "None does: even at the best level"
+        in evaluated("report", "solved", "--thresholds", "token_f1", "--target", "0.999").out
+    )
 
 
 def test_without_outcomes(evaluated: Cli) -> None:
     """Without outcomes the baseline's own distribution is shown, as a description and no target."""
-    assert evaluated("baseline", "set", "without").code == 0
-    done = evaluated("thresholds", "token_f1")
-    assert "it is no target" in done.out
-    found = evaluated("thresholds", "token_f1", "--json").json()
+    assert evaluated("baseline", "set", "without", "--name", "main").code == 0
+    assert "it is no target" in evaluated("report", "main", "--thresholds", "token_f1").out
+    assert rg.thresholds("token_f1").to_dict()["name"] == "without"
+    found = evaluated("report", "without", "--thresholds", "token_f1", "--json").json()
     assert (found["name"], found["by_outcome"], found["outcome"]) == ("without", None, "")
     assert {one["share"]: one["value"] for one in found["reached"]} == {0.5: 0.5, 0.75: 0.25, 0.9: 0.0, 0.95: 0.0}
 
@@ -80,7 +87,8 @@ def test_refused(evaluated: Cli) -> None:
         (("token_f1", "solved", "--outcome", "stars"), "say which are good, as in --good '>=4'"),
         (("token_f1", "solved", "--target", "80"), "target must lie between 0 and 1"),
     ):
-        done = evaluated("thresholds", *words)
+        metric, run, *more = words
+        done = evaluated("report", run, "--thresholds", metric, *more)
         assert done.code == 2
         assert said in done.err
 
@@ -103,22 +111,22 @@ def marked(cli: Cli, path: Path, outcomes: list[Any]) -> None:
 def test_words_that_are_misspelt(cli: Cli, tmp_path: Path) -> None:
     """A good word that no response carries is refused where it is likely misspelt, not taken for all bad."""
     marked(cli, tmp_path / "a.jsonl", ["love", "meh"] * 20)
-    refused = cli("thresholds", "token_f1", "r", "--good", "lov")
+    refused = cli("report", "r", "--thresholds", "token_f1", "--good", "lov")
     assert refused.code == 2
     assert "no value of the outcome mood 'lov'; nearest: love. Known: love, meh." in refused.err
-    assert cli("thresholds", "token_f1", "r", "--good", "great").code == 2
-    assert cli("thresholds", "token_f1", "r", "--good", "mehh,love").code == 2
-    assert "(good: love,great)" in cli("thresholds", "token_f1", "r", "--good", "love,great").out
+    assert cli("report", "r", "--thresholds", "token_f1", "--good", "great").code == 2
+    assert cli("report", "r", "--thresholds", "token_f1", "--good", "mehh,love").code == 2
+    assert "(good: love,great)" in cli("report", "r", "--thresholds", "token_f1", "--good", "love,great").out
 
 
 def test_outcomes_that_are_all_alike(cli: Cli, tmp_path: Path) -> None:
     """Where every response turned out well, or none, it is said that there is no trend; what is good is named."""
     marked(cli, tmp_path / "a.jsonl", ["up"] * 40)
-    good = cli("thresholds", "token_f1", "r").out
+    good = cli("report", "r", "--thresholds", "token_f1").out
     assert "Outcome mood (good: up): 40 responses." in good
     assert "No response turned out badly: there is no trend to test." in good
     marked(cli, tmp_path / "b.jsonl", ["down"] * 40)
-    bad = cli("thresholds", "token_f1", "r").out
+    bad = cli("report", "r", "--thresholds", "token_f1").out
     assert "Outcome mood (good: never recorded): 40 responses." in bad
     assert "No response turned out well: there is no trend to test." in bad
 
@@ -126,5 +134,5 @@ def test_outcomes_that_are_all_alike(cli: Cli, tmp_path: Path) -> None:
 def test_trend_of_six(cli: Cli, tmp_path: Path) -> None:
     """Six responses in perfect order give no interval, and no p-value that says otherwise."""
     marked(cli, tmp_path / "a.jsonl", ["down", "up"] * 3)
-    shown = " ".join(cli("thresholds", "token_f1", "r").out.split())
+    shown = " ".join(cli("report", "r", "--thresholds", "token_f1").out.split())
     assert "No trend of the outcome with token_f1 is seen: rank correlation 1.00, too few for an interval." in shown

@@ -247,7 +247,7 @@ def test_a_check_holds_an_index_to_a_floor_or_to_an_earlier_check(
     mean = mean_of(found, good)
 
     def code(*more: str) -> int:
-        words = ["ragauge", "ann", "check", "ann-v", "--queries", str(asked), *more]
+        words = ["ragauge", "component", "ann", "check", "ann-v", "--queries", str(asked), *more]
         monkeypatch.setattr("sys.argv", words)
         with pytest.raises(SystemExit) as ended:
             main()

@@ -130,7 +130,18 @@ def test_on_the_command_line_a_set_and_a_folder_are_enough(
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(
         "sys.argv",
-        ["ragauge", "ann", "golden.jsonl", "--corpus", "corpus.jsonl", "--index", "faiss-sq:bits=float16", "-k", "3"],
+        [
+            "ragauge",
+            "component",
+            "ann",
+            "golden.jsonl",
+            "--corpus",
+            "corpus.jsonl",
+            "--index",
+            "faiss-sq:bits=float16",
+            "-k",
+            "3",
+        ],
     )
     with pytest.raises(SystemExit) as ended:
         main()

@@ -310,7 +310,18 @@ def test_study_without_a_complete_trial_fails(
     monkeypatch.setenv("RAGAUGE_STORE", f"sqlite:///{tmp_path / 'store.db'}")
     monkeypatch.chdir(tmp_path)
     Path("chunks.jsonl").write_text(json.dumps({"doc_id": "page1", "text": "Not a word of it."}) + "\n")
-    words = ["ragauge", "chunking", questions, "--corpus", folder, "--chunker", "chunks.jsonl", "--name", "s"]
+    words = [
+        "ragauge",
+        "component",
+        "chunking",
+        questions,
+        "--corpus",
+        folder,
+        "--chunker",
+        "chunks.jsonl",
+        "--name",
+        "s",
+    ]
     monkeypatch.setattr(sys, "argv", words)
     with pytest.raises(SystemExit) as end:
         main()
@@ -533,7 +544,18 @@ def test_labels_by_file_name_and_a_warning_in_one_line(
     (tmp_path / "docs" / "a.md").write_text("The hub is grey. It can be returned within 30 days.", encoding="utf-8")
     line = {"question": "Which colour?", "gold_spans": [{"doc_id": "a.md", "start": 0, "end": 16}], "colour": "x"}
     (tmp_path / "set.jsonl").write_text(json.dumps(line), encoding="utf-8")
-    command = ["ragauge", "chunking", "set.jsonl", "--corpus", "docs", "--chunker", "token:size=8", "--store", "s.db"]
+    command = [
+        "ragauge",
+        "component",
+        "chunking",
+        "set.jsonl",
+        "--corpus",
+        "docs",
+        "--chunker",
+        "token:size=8",
+        "--store",
+        "s.db",
+    ]
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(sys, "argv", command)
     with pytest.raises(SystemExit) as ended:

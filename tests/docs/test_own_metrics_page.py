@@ -59,7 +59,7 @@ def test_blocks_of_the_page_run(folder: Path, capsys: pytest.CaptureFixture[str]
     for text in ("says_much:least=5", "capital letters", "Share of capital letters."):
         assert text in printed
     sys.modules.pop("manners")
-    validated = CliRunner().invoke(app, ["validate"])
+    validated = CliRunner().invoke(app, ["doctor", "ragauge.yaml"])
     assert "shouting must be at most 0.3" in validated.output, validated.output
 
 

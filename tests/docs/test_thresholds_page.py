@@ -1,4 +1,4 @@
-"""docs/thresholds.md shows what `ragauge thresholds` prints."""
+"""docs/thresholds.md shows what `ragauge report --thresholds` prints."""
 
 from __future__ import annotations
 

@@ -241,10 +241,10 @@ def test_a_second_deletion_looks_for_the_name(filled: Store, tmp_path: Path) -> 
 def test_the_command_says_what_and_proves_it(
     filled: Store, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """`ragauge delete --user`: a dry run changes nothing, and the deletion says that 0 bytes are found."""
+    """`ragauge runs delete --user`: a dry run changes nothing, and the deletion says that 0 bytes are found."""
 
     def typed(*words: str) -> tuple[int, str]:
-        monkeypatch.setattr(sys, "argv", ["ragauge", "delete", *words, "--store", filled.url])
+        monkeypatch.setattr(sys, "argv", ["ragauge", "runs", "delete", *words, "--store", filled.url])
         code: object = 0
         try:
             main()

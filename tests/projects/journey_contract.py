@@ -100,4 +100,4 @@ class JourneyContract:
         done = walked.shell.ragauge("evaluate", "answers.jsonl", "--traffic", "-m", "faithfulness", "--json", "-q")
         card = json.loads(done.stdout)
         assert card["metrics"]["faithfulness"]["scored"] == len(COLOURS)
-        assert card["run_id"] in walked.shell.ragauge("log", "--set", "traffic", "--json").stdout
+        assert card["run_id"] in walked.shell.ragauge("runs", "log", "--set", "traffic", "--json").stdout

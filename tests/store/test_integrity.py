@@ -61,4 +61,4 @@ def test_reading_a_damaged_body_is_an_error_in_words(table: str, path: Path) -> 
         with pytest.raises(StoreError) as told:
             store.runs.load(numbers)
     assert f"example q0 of run towers ({run.run_id}) is damaged in the store" in str(told.value)
-    assert f"ragauge delete {run.run_id}" in str(told.value)
+    assert f"ragauge runs delete {run.run_id}" in str(told.value)

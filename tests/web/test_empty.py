@@ -16,7 +16,7 @@ NEXT = {
     "/": "ragauge demo",
     "/runs": "ragauge demo",
     "/sets": "ragauge testset generate DOCUMENTS",
-    "/studies": "ragauge chunking SET",
+    "/studies": "ragauge component chunking SET",
     "/judges": "ragauge evaluate answers.jsonl",
     "/history": "ragauge demo",
     "/monitor": "OTEL_EXPORTER_OTLP_ENDPOINT",

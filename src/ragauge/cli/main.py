@@ -9,19 +9,20 @@ from typing import Annotated
 
 import typer
 
-from ragauge.cli.commands import Commands
+from ragauge.cli.command_group import CommandGroup
 from ragauge.core.errors import Interrupted, RagaugeError
 from ragauge.verbs.command_output import raise_on_sigterm, shorten_warnings, silence_libraries
 from ragauge.version import __version__
 
 app = typer.Typer(
     name="ragauge",
-    cls=Commands,
+    cls=CommandGroup,
     help="Measures retrieval-augmented generation: what works, where it fails, what to fix.",
     no_args_is_help=True,
     rich_markup_mode="rich",
     pretty_exceptions_enable=False,
-    epilog="Results go to stdout, progress to stderr. Start with: ragauge demo",
+    epilog="Examples:\nragauge demo\nragauge evaluate golden.jsonl answers.jsonl -o report.html\n\n"
+    "Results go to stdout, progress to stderr. Pages of documentation: ragauge docs",
 )
 
 

@@ -78,7 +78,6 @@ STORELESS_COMMANDS = frozenset(
         ("docs",),
         ("metrics",),
         ("retrieval",),
-        ("validate",),
         ("testset", "diff"),
         ("testset", "export"),
         ("testset", "freeze"),

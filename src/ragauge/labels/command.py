@@ -12,11 +12,6 @@ from ragauge.verbs.command_output import show, show_json
 app = typer.Typer(help="What people say of answers: drawn, labelled, imported.", no_args_is_help=True)
 
 
-@app.callback()
-def define_group() -> None:
-    """What people say of answers: drawn, labelled, imported."""
-
-
 @app.command("import")
 @options.spread_options
 def import_labels(command_options: LabelImportOptions, as_json: options.Json = False) -> None:

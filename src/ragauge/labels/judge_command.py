@@ -42,11 +42,6 @@ MinKappa = Annotated[
 ]
 
 
-@app.callback()
-def define_group() -> None:
-    """What a judge is worth on your data."""
-
-
 @app.command()
 @options.spread_options
 def check(

@@ -26,7 +26,7 @@ def find_char_spans(example: Example, response: Response) -> GoldOverlap | NotAp
 
 
 def find_token_spans(example: Example) -> NotApplicable:
-    """Tokens are counted over whole documents, which no response holds: `ragauge chunking` scores them."""
+    """Tokens are counted over whole documents, which no response holds: `ragauge component chunking` scores them."""
     if not example.gold_spans:
         return NotApplicable("no gold spans")
-    return NotApplicable("the documents' tokens are not known; ragauge chunking counts them, unit=char does without")
+    return NotApplicable("tokens of documents are not known: ragauge component chunking counts them; or use unit=char")

@@ -277,7 +277,7 @@ FREE_FACTS: Mapping[str, Callable[[Facts], Any]] = {
     ),
     "labels.token_spans": lambda facts: find_token_spans(facts.example),
     "labels.char_spans": lambda facts: find_char_spans(facts.example, facts.response),
-    "labels.neighbours": lambda _: NotApplicable("distances of the vectors are not known; ragauge ann computes them"),
+    "labels.neighbours": lambda _: NotApplicable("distances of vectors are not known: ragauge component ann measures"),
     "response.passages": _build_response_reader("passages"),
     "response.texts": _build_response_reader("passages"),
     "response.answer": _build_response_reader("answer"),

@@ -1,4 +1,4 @@
-"""`ragauge delete`: a run, or all that is kept of a trace, a user or a tenant."""
+"""`ragauge runs delete`: a run, or all that is kept of a trace, a user or a tenant."""
 
 from __future__ import annotations
 

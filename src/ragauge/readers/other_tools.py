@@ -1,41 +1,26 @@
-"""Files of other evaluation tools whose rows have a shape of their own; `TOOLS` names most of them.
+"""Files of other evaluation tools whose rows have a shape of their own: deepeval, promptfoo, RAGChecker.
 
 deepeval: in its CSV and JSONL the texts of a list stand in one, joined by `|`.
 
 promptfoo: results of `promptfoo eval -o FILE`, JSON, JSON lines or CSV; variables of a test, and what came of it.
 
-RAGChecker's meta-evaluation files: one question a row with the answers of two systems, model1 and model2. Its own
-inputs and outputs, {"results": [...]}, need no reader: their columns are among the aliases.
+RAGChecker's meta-evaluation files: one question a row with the answers of two systems, model1 and model2.
 
-Langfuse's exports: input, output, expected output and metadata of traces and of items of data sets, JSON also as text.
-
-Phoenix's tables of spans: questions and answers with their reference, which is the text that was retrieved; or
-retrieved documents, one a row. A table is surely Phoenix's where it has the ids of its spans.
+RAGChecker's own inputs and outputs, {"results": [...]}, need no reader: their columns are among the aliases.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
-from itertools import groupby
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from ragauge.core.errors import UsageError
-from ragauge.core.values import BadValue, Notes, decode_cell, is_null
+from ragauge.core.values import BadValue, Notes, decode_cell
+from ragauge.readers import langfuse
 from ragauge.readers.aliases import GOLDEN, list_field_names, to_snake_case
 from ragauge.readers.lines import Row
-from ragauge.readers.payloads import (
-    PASSAGE_KEYS,
-    QUERY_KEYS,
-    find_first_value,
-    is_langsmith,
-    is_mlflow,
-    parse_input,
-    parse_output,
-    read_langsmith_row,
-    read_mlflow_row,
-    unpack_payload,
-)
+from ragauge.readers.payloads import PASSAGE_KEYS, QUERY_KEYS, is_langsmith, is_mlflow, parse_output
 
 JOINED_COLUMNS = frozenset({"retrieval_context", "context"})
 DEEPEVAL_TOKENS = {"input_token_count": "input", "output_token_count": "output"}
@@ -191,26 +176,29 @@ def is_ragchecker(columns: Iterable[str]) -> bool:
     return {"query", *SYSTEM_COLUMNS} <= set(columns)
 
 
-def read_ragchecker_row(row: Row, system: str | None, known_systems: set[str]) -> Row | None:
+def read_ragchecker_row(row: Row, system: str | None) -> Row | None:
     """One system's answer.
 
     Args:
         row: of the file.
         system: model1 or model2, or the name of a system; None is refused, since the row holds two answers.
-        known_systems: those of rows without an answer of the named one; this row's are added.
 
     Returns:
         The row as one response; None where the named system did not answer this question. query_id is unique only
         within a data set, so the data set's name comes before it.
     """
-    models = {column: _get_model_name(row[column]) for column in SYSTEM_COLUMNS}
     if not system:
-        names = ", ".join(model or column for column, model in models.items())
+        names = ", ".join(_get_model_name(row[system_column]) or system_column for system_column in SYSTEM_COLUMNS)
         problem = "the file holds the answers of two systems."
         raise UsageError(f"{problem} Choose one with system=: model1, model2 or a name such as {names}.")
-    system_column = next((column for column, model in models.items() if system in (column, model)), None)
+    system_column = (
+        system
+        if system in SYSTEM_COLUMNS
+        else next(
+            (system_column for system_column in SYSTEM_COLUMNS if _get_model_name(row[system_column]) == system), None
+        )
+    )
     if system_column is None:
-        known_systems |= {model for model in models.values() if model}
         return None
     selected = row[system_column]
     dropped = {*SYSTEM_COLUMNS, *LABELS, "dataset", "query_id"}
@@ -224,135 +212,24 @@ def read_ragchecker_row(row: Row, system: str | None, known_systems: set[str]) -
     return out
 
 
+def list_systems(row: Row) -> set[str]:
+    """The names of the two systems."""
+    return {name for system_column in SYSTEM_COLUMNS if (name := _get_model_name(row[system_column]))}
+
+
 def _get_model_name(answer: Any) -> str:
     name = answer.get("model_name") if isinstance(answer, Mapping) else None
     return name if isinstance(name, str) else ""
 
 
-LANGFUSE_COLUMNS = ("input", "output", "expected_output", "metadata")  # hold JSON
-
-
-def is_langfuse(columns: Iterable[str]) -> bool:
-    """Whether the columns are those of Langfuse's exports: an input with what came of it, or with what should."""
-    names = {to_snake_case(column) for column in columns}
-    return "input" in names and not names.isdisjoint(LANGFUSE_COLUMNS[1:])
-
-
-def unpack_langfuse_row(row: Row) -> Row:
-    """The row with its JSON as objects; one that holds nothing of its own stays a text: an answer may be JSON."""
-    payloads: dict[str, Any] = {}
-    for column, cell in row.items():
-        name = to_snake_case(column)
-        value = unpack_payload(cell, column) if name in LANGFUSE_COLUMNS else None
-        if isinstance(value, Mapping) and (
-            name in ("input", "metadata") or parse_output(value) or not isinstance(cell, str)
-        ):
-            payloads[column] = value
-    return {**row, **payloads} if payloads else row
-
-
-def read_langfuse_row(row: Row) -> Row:
-    """A row of such objects with question, answer, reference and passages as columns of their own."""
-    columns = {to_snake_case(column): column for column, value in row.items() if isinstance(value, Mapping)}
-    payloads = {name: row[column] for name, column in columns.items()}
-    question = parse_input(payloads.get("input", {}))
-    if payloads.get("input") and "query" not in question:
-        return row  # the reader says that there is none
-    out = {name: value for name, value in row.items() if name != columns.get("input")} | question
-    for name in ("output", "expected_output"):
-        fields = parse_output(payloads.get(name, {}))
-        if fields:
-            del out[columns[name]]
-        if name == "output":
-            out |= fields
-        elif "answer" in fields:
-            out["reference_answer"] = fields["answer"]
-    if out.get("passages") is None:
-        lists = (find_first_value(payloads[name], PASSAGE_KEYS) for name in ("input", "metadata") if name in payloads)
-        if passages := next((passages for passages in lists if passages is not None), None):
-            out["passages"] = passages
-    return out
-
-
-SPAN_IDS = ("context.span_id", "context.trace_id")
-PHOENIX_TEXTS = ("reference", "document", "context")  # what versions of Phoenix call a retrieved text
-DOCUMENT_COLUMNS = frozenset({"document_position", "document_score"})
-PHOENIX_DOUBT = (
-    "column {column} is read as the right answer. In a table of Phoenix it is what was retrieved: "
-    "--map passages={column}."
-)
-
-
-def merge_phoenix_rows(rows: Iterator[tuple[int, Row]], named_columns: Collection[str]) -> Iterator[tuple[int, Row]]:
-    """The rows, those of Phoenix's tables by our names; the documents of one search as one row.
-
-    Args:
-        rows: of a source.
-        named_columns: columns that the user named, which stay as they are.
-    """
-    for search_id, group in groupby(rows, lambda numbered: _get_search_id(numbered[1])):
-        if search_id:
-            numbered_rows = list(group)
-            yield numbered_rows[0][0], _merge_documents([row for _, row in numbered_rows], named_columns)
-            continue
-        for n, row in group:
-            text = _find_phoenix_text(row)
-            renamed = text and text not in named_columns
-            yield n, {**_drop_columns(row, {text, *SPAN_IDS}, named_columns), "passages": row[text]} if renamed else row
-
-
-def _merge_documents(rows: list[Row], named_columns: Collection[str]) -> Row:
-    text = _find_phoenix_text(rows[0])
-    passages = [
-        {"text": row[text]} | ({} if is_null(score := row.get("document_score")) else {"score": score})
-        for row in rows
-        if not is_null(row[text])
-    ]
-    own_columns = {text, *SPAN_IDS, *(name for name in rows[0] if name.startswith("document_"))}
-    return {**_drop_columns(rows[0], own_columns, named_columns), "passages": passages}
-
-
-def _drop_columns(row: Row, dropped: Collection[str], named_columns: Collection[str]) -> dict[str, Any]:
-    return {name: value for name, value in row.items() if name not in dropped or name in named_columns}
-
-
-def describe_phoenix_doubt(read: Mapping[str, str], named_columns: Collection[str]) -> str:
-    """What to say of a reference that may be one of Phoenix's; "" of any other table.
-
-    Args:
-        read: our field -> the column that is read as it.
-        named_columns: columns that the user named.
-    """
-    columns = [read.get(field, "") for field in ("query", "answer", "reference_answer")]
-    unsure = list(map(to_snake_case, columns)) == ["input", "output", "reference"] and "passages" not in read
-    return PHOENIX_DOUBT.format(column=columns[-1]) if unsure and columns[-1] not in named_columns else ""
-
-
-def _find_phoenix_text(row: Row) -> str:
-    """The column with the retrieved text; "" in a table that is not Phoenix's."""
-    is_phoenix = "input" in row and any(name in row for name in SPAN_IDS)
-    return next((name for name in PHOENIX_TEXTS if is_phoenix and name in row), "")
-
-
-def _get_search_id(row: Row) -> str:
-    """Which search a row holds a document of; "" where it holds no document."""
-    if DOCUMENT_COLUMNS.isdisjoint(row) or not _find_phoenix_text(row):
-        return ""
-    return str(next(row[name] for name in SPAN_IDS if name in row))
-
-
-Reader = Callable[[Row, Notes, str | None, set[str]], Row | None]  # row, notes, whose answers, systems met so far
-TOOLS: Mapping[str, tuple[Callable[[Iterable[str]], bool], Reader]] = {
-    "langsmith": (is_langsmith, lambda row, notes, *_: read_langsmith_row(row, notes)),
-    "mlflow": (is_mlflow, lambda row, notes, *_: read_mlflow_row(row, notes)),
-    "deepeval": (is_deepeval, lambda row, notes, *_: read_deepeval_row(row, notes)),
-    "ragchecker": (is_ragchecker, lambda row, _, system, known: read_ragchecker_row(row, system, known)),
-    "promptfoo": (is_promptfoo, lambda row, _, system, known: read_promptfoo_row(row, system, known)),
-    "langfuse": (is_langfuse, lambda row, *_: read_langfuse_row(row)),
-    "": (lambda _: True, lambda row, *_: row),
-}
-
-
 def detect_tool(columns: tuple[str, ...]) -> str:
     """Which tool's columns hold objects that have to be taken apart; "" for most files."""
-    return next(name for name, (is_match, _) in TOOLS.items() if is_match(columns))
+    readers = {
+        "langsmith": is_langsmith,
+        "mlflow": is_mlflow,
+        "deepeval": is_deepeval,
+        "ragchecker": is_ragchecker,
+        "promptfoo": is_promptfoo,
+        "langfuse": langfuse.is_export,
+    }
+    return next((name for name, is_match in readers.items() if is_match(columns)), "")

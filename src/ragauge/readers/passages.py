@@ -332,9 +332,7 @@ def _replace_id(old: Passage, passage_id: str) -> Passage:
     return Passage(passage_id, old.doc_id, old.text, old.score, old.span, old.hop, old.updated_at, old.superseded_by)
 
 
-QUOTE_HINT = (
-    "`ragauge chunking` and `embeddings` find quotes of JSON files; else write start = text.index(quote), and end."
-)
+QUOTE_HINT = "`ragauge component` finds quotes of JSON files; else write start = text.index(quote), and end."
 
 
 def _parse_span(value: Any, name: str, notes: Notes, doc_id: str | None = None) -> Span:

@@ -13,7 +13,7 @@ from ragauge.core.errors import find_nearest
 from ragauge.core.example import Example
 from ragauge.core.response import Passage, Record, Response
 from ragauge.core.values import BadValue, Notes, get_nested_value, is_null, parse_scalar
-from ragauge.readers import other_tools, payloads
+from ragauge.readers import langfuse, other_tools, payloads, phoenix
 from ragauge.readers.aliases import (
     RESPONSE_FIELDS,
     ColumnGroup,
@@ -56,7 +56,7 @@ class RecordReader:
     def __init__(self, rows: Rows, options: Options, answers: RecordReader | None = None) -> None:
         check_mapping({ours: theirs for ours, theirs in options.columns.items() if ours not in options.scores.values()})
         self.notes, self.matching, self.parting = Notes(cells=rows.cells), LabelMatchCounter(), LabelSplitter()
-        lists = gather_lists(other_tools.merge_phoenix_rows(rows.rows, options.named), options.columns, options.named)
+        lists = gather_lists(phoenix.merge_search_rows(rows.rows, options.named), options.columns, options.named)
         self._passage_rows = PassageRows(lists, options.columns)
         turns = ChatRows(iter(self._passage_rows), options.columns, options.segments, self.notes)
         self._ahead = FirstRows(iter(turns), self._find_answer, self._parse_row_passages)
@@ -160,10 +160,23 @@ class RecordReader:
         tool = self._tools.get(keys)
         self._tool = self._tools.setdefault(keys, other_tools.detect_tool(keys)) if tool is None else tool
         if self._tool == "langfuse":
-            row = other_tools.unpack_langfuse_row(row)
+            row = langfuse.unpack_json(row)
         extra = {name: value for name in self._dotted if (value := get_nested_value(row, name)) is not None}
-        _, read = other_tools.TOOLS[self._tool]
-        flat = read(row, self.notes, self.options.system, self._systems)
+        flat: Row | None = row
+        if self._tool == "langsmith":
+            flat = payloads.read_langsmith_row(row, self.notes)
+        elif self._tool == "mlflow":
+            flat = payloads.read_mlflow_row(row, self.notes)
+        elif self._tool == "langfuse":
+            flat = langfuse.read_row(row)
+        elif self._tool == "deepeval":
+            flat = other_tools.read_deepeval_row(row, self.notes)
+        elif self._tool == "ragchecker":
+            flat = other_tools.read_ragchecker_row(row, self.options.system)
+            if flat is None:
+                self._systems |= other_tools.list_systems(row)
+        elif self._tool == "promptfoo":
+            flat = other_tools.read_promptfoo_row(row, self.options.system, self._systems)
         self.sought -= extra.keys() | (flat or {}).keys()
         if flat is None or flat is row:
             return flat if not extra or flat is None else {**row, **extra}
@@ -326,7 +339,7 @@ class RecordReader:
         if self._unread:
             read = {ours: theirs for plan in self._plans.values() for ours, theirs in plan.columns.items()}
             yield describe_unread_columns(self._unread, read)
-        doubts = (other_tools.describe_phoenix_doubt(plan.columns, self.options.named) for plan in self._plans.values())
+        doubts = (phoenix.describe_doubt(plan.columns, self.options.named) for plan in self._plans.values())
         yield from dict.fromkeys(filter(None, doubts))
         if self.notes.passage_keys:
             yield f"keys of passages not read: {', '.join(self.notes.passage_keys)}."

@@ -25,7 +25,7 @@ REPLY_COLUMNS = ("key", "model_no", "question", "failed", "at", "ask", "body", "
 
 @dataclass(frozen=True, slots=True)
 class ReplyInfo:
-    """A group of stored replies as `ragauge cache` lists it: those of one model to one question."""
+    """A group of stored replies as `ragauge store cache` lists it: those of one model to one question."""
 
     model: ModelName
     question: str
@@ -251,7 +251,7 @@ def _parse_line(line: Mapping[str, Any], n: int) -> tuple[str, tuple[ModelName, 
         if vectors is not None:
             reply = replace(reply, vectors=np.asarray(vectors, dtype="<f4").reshape(len(vectors), -1))
     except (KeyError, TypeError, ValueError, DataError) as error:
-        expected = "expected key, at, model, ask and reply as `ragauge cache export` writes them"
+        expected = "expected key, at, model, ask and reply as `ragauge store cache export` writes them"
         raise DataError(f"reply {n} cannot be read ({type(error).__name__}: {error}); {expected}.") from error
     key = build_reply_key(name, ask)
     if key != line.get("key"):

@@ -28,8 +28,8 @@ from ragauge.store.sets import Texts
 from ragauge.store.text_codec import ESCAPE, DamagedBody, escape_for_frame, unescape_text, unpack_text
 
 RESTORE_HINT = (
-    "Take the store's file back from a copy; without one, delete the run (ragauge delete {}) and evaluate its source "
-    "again."
+    "Take the store's file back from a copy; without one, delete the run (ragauge runs delete {}) and evaluate its "
+    "source again."
 )
 
 

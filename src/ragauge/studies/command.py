@@ -53,29 +53,16 @@ def show(command_options: OpenStudyOptions, as_json: options.Json = False) -> No
     show_json(study_result.to_dict()) if as_json else shown(study_result.to_terminal())
 
 
-@app.command()
+@app.command("export", help="Write a study's trials, a row each: parameters, measurements, means; -o trials.csv.")
+@app.command("report", help="Write a study's report.")
 @options.spread_options
-def report(
+def write_study(
     command_options: OpenStudyOptions,
     output: Annotated[
-        Path, typer.Option("-o", "--output", help="A file: .html, .md or .json."), options.PlacedBefore("metric")
+        Path, typer.Option("-o", "--output", help="A file: .html, .md, .json or .csv."), options.PlacedBefore("metric")
     ],
 ) -> None:
-    """Write a study's report."""
-    from ragauge.studies.verb import open_study
-
-    print_to_stderr(f"wrote {open_study(**vars(command_options)).save(output)}")
-
-
-@app.command()
-@options.spread_options
-def export(
-    command_options: OpenStudyOptions,
-    output: Annotated[
-        Path, typer.Option("-o", "--output", help="A file: .csv or .json."), options.PlacedBefore("metric")
-    ],
-) -> None:
-    """Write a study's trials, a row each: parameters, measurements, means."""
+    """Write a study as the ending of the file says."""
     from ragauge.studies.verb import open_study
 
     print_to_stderr(f"wrote {open_study(**vars(command_options)).save(output)}")

@@ -1,6 +1,6 @@
 """What a kind of study has to offer, so that one engine carries out all of them.
 
-A kind is three things. `ragauge chunking` is the example of each:
+A kind is three things. `ragauge component chunking` is the example of each:
 
 1. A `StudyKind`, declared once in `analysis/studies/<kind>.py` and named in `studies/kinds.py`: the metrics
    that decide, in order; the measurements that are costs, the first deciding; further measurements that are columns;

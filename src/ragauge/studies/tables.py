@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from ragauge.studies.trial_summary import StudyReading
 
 UNOPENED_VERDICT = "on its page"  # what came of a study that was not opened for the list
-NO_STUDIES_NOTE = "No studies yet. Start with: ragauge chunking SET --corpus PATH --chunker token:size=200,400"
+NO_STUDIES_NOTE = "No studies yet. Start with: ragauge component chunking SET --corpus PATH --chunker token:size=200"
 BEST_SET_NOTE = "May be the best: no other is better by more than chance, all comparisons held at 95 % together."
 BASE_NOTE = "vs base: the paired difference to {}, with its 95 % interval; {}"
 SEGMENTS_NOTE = (

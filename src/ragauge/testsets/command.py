@@ -44,11 +44,6 @@ SENTENCES_NOTE = (
 )
 
 
-@app.callback()
-def define_group() -> None:
-    """Make eval sets, hold them against their corpus, curate them."""
-
-
 @app.command()
 @options.spread_options
 def generate(

@@ -126,14 +126,6 @@ def _freeze_list(value: Any) -> Any:
     return tuple(value) if isinstance(value, list) else value
 
 
-def refuse_front_options(context: typer.Context, example: str) -> None:
-    """Raises UsageError for options before a subcommand, which would be passed over: they go behind it."""
-    for name in context.params:
-        parameter_source = context.get_parameter_source(name)
-        if parameter_source is not None and parameter_source.name == "COMMANDLINE":
-            raise UsageError(f"options go behind the command: {example}")
-
-
 def parse_names(text: str) -> tuple[str, ...]:
     """Comma-separated names.
 

@@ -104,7 +104,7 @@ def parse_controls(controls: int | str | None) -> int | None:
 
 
 def _configured_controls() -> int | str | None:
-    """What ragauge.yaml says of controls; None where it says nothing. Its other mistakes are for ragauge validate."""
+    """What ragauge.yaml says of controls; None where it says nothing. Its other mistakes are for ragauge doctor."""
     file = _read_default_config()
     if file is None:
         return None

@@ -57,13 +57,31 @@ class GateOptions:
 
 
 @dataclass(frozen=True, kw_only=True)
-class ReportOptions:
-    """Which stored run is reported, by whose verdicts, beside which other."""
+class OutcomeOptions:
+    """Which outcomes count as good, and how many of them a level has to reach."""
+
+    target: Annotated[float, OptionSpec("For --thresholds: wanted share of answers that turn out well.")] = 0.8
+    outcome: Annotated[str, OptionSpec("For --thresholds: such as solved; the one recorded most often.")] = ""
+    good: Annotated[str, OptionSpec("Its good values, where they do not say: '>=4' or up,love.")] = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ReportOptions(OutcomeOptions):
+    """Which stored run is reported, by whose verdicts, beside which other; or which level of a metric serves."""
 
     run: StoredRun = LATEST
+    thresholds: Annotated[
+        str, OptionSpec("Instead: from which level of this metric on answers turn out well.", metavar="METRIC")
+    ] = ""
     judge: LastJudge = None
     baseline: Baseline = None
     store: Store = None
+
+    def __post_init__(self) -> None:
+        if self.thresholds and self.baseline:
+            raise UsageError("--thresholds reads one run: leave out --baseline.")
+        if not self.thresholds and (self.outcome or self.good):
+            raise UsageError("--outcome and --good go with --thresholds METRIC.")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -145,32 +163,39 @@ class LogOptions:
 
 
 @dataclass(frozen=True, kw_only=True)
-class ThresholdsOptions:
+class ThresholdsOptions(OutcomeOptions):
     """Of which metric a threshold is wanted. Each field is an argument of `thresholds`, which explains it."""
 
-    metric: Annotated[str, OptionSpec("A metric that was evaluated, such as faithfulness.", argument=True)] = field(
-        kw_only=False
-    )
-    run: Annotated[
-        Any, OptionSpec("A run or baseline; the branch's baseline, main, or the latest run.", argument=True)
-    ] = field(default=None, kw_only=False)
-    target: Annotated[float, OptionSpec("Wanted share of answers that turn out well.")] = 0.8
-    outcome: Annotated[str, OptionSpec("Such as solved; the one recorded most often.")] = ""
-    good: Annotated[str, OptionSpec("Its good values, where they do not say: '>=4' or up,love.")] = ""
-    judge: Annotated[str | None, OptionSpec("Whose verdicts; the last judge's by default.")] = None
-    store: Store = None
+    metric: str = field(kw_only=False)
+    run: Any = field(default=None, kw_only=False)
+    judge: str | None = None
+    store: str | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
 class DoctorOptions:
-    """What is looked at beside the machine, the packages and the local judge."""
+    """What is looked at beside the machine, the packages and the local judge; or the one file that is."""
 
-    config: Annotated[str, OptionSpec("The configuration file.")] = "ragauge.yaml"
+    file: Annotated[
+        Path | None, OptionSpec("Check this ragauge.yaml alone: its mistakes by line.", kind=Path | None, argument=True)
+    ] = None
+    config: Annotated[str, OptionSpec("The configuration file that is looked at beside the machine.")] = "ragauge.yaml"
     judge: Annotated[str, OptionSpec("A model judge to try: one short question a model is paid for.")] = ""
     system: Annotated[str, OptionSpec("A system to look for; nothing is asked of it.")] = ""
     settings: Annotated[str, OptionSpec("YAML with the system's settings.", "--system-config")] = ""
-    eval_set: Annotated[str, OptionSpec("Questions to read, with the labels that they have.", "--set")] = ""
+    eval_set: Annotated[
+        str, OptionSpec("Questions to read: their labels; examples for every tag, segment and metric?", "--set")
+    ] = ""
+    columns: Columns = None
+    segments: Segments = ()
     store: Store = None
+
+    def __post_init__(self) -> None:
+        if self.file and (self.config != "ragauge.yaml" or self.judge or self.system or self.settings):
+            names = "--config, --judge, --system and --system-config"
+            raise UsageError(f"{names} are about the whole machine: leave them out, or leave out the file.")
+        if not self.file and (self.columns or self.segments):
+            raise UsageError("--map and --segments go with a file: ragauge doctor ragauge.yaml --set SET.")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -178,9 +203,9 @@ class ValidateOptions:
     """What is validated. Each field is an argument of `validate`, whose documentation explains it."""
 
     config: str | Path | Mapping[str, Any] = field(default="ragauge.yaml", kw_only=False)
-    set: Annotated[Any, OptionSpec("The eval set: has it examples for every tag, segment and metric?")] = None
-    columns: Columns = None
-    segments: Segments = ()
+    set: Any = None
+    columns: Mapping[str, str] | None = None
+    segments: str | Sequence[str] = ()
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,4 +1,4 @@
-"""`ragauge log`: a row for every evaluated run."""
+"""`ragauge runs log` and `note`: a row for every evaluated run."""
 
 from __future__ import annotations
 
@@ -11,13 +11,9 @@ from ragauge.verbs import command_options as options
 from ragauge.verbs.command_output import show, show_json, validate_outputs
 from ragauge.verbs.options import LogOptions
 
-app = typer.Typer(help="A row for every evaluated run: when, what changed, how good, at what cost, and a note.")
 
-
-@app.callback(invoke_without_command=True)
 @options.spread_options
 def log(
-    context: typer.Context,
     command_options: LogOptions,
     outputs: Annotated[
         list[Path] | None,
@@ -31,9 +27,6 @@ def log(
     A run whose scores mean something else than those of the row below (another judge, another version of the set)
     says so.
     """
-    if context.invoked_subcommand is not None:
-        options.refuse_front_options(context, "ragauge log note RUN TEXT --store …")
-        return
     from ragauge.comparison.history import verb as history
 
     validate_outputs(outputs, history.EvaluationLog)
@@ -46,7 +39,6 @@ def log(
         show(evaluation_log.to_terminal())
 
 
-@app.command("note")
 def write_note(
     run: Annotated[str, typer.Argument(help="A stored run: id, name or latest.")],
     text: Annotated[str, typer.Argument(help="The note; an empty one removes it.")],

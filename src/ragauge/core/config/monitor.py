@@ -191,7 +191,7 @@ class NotifySection(Section):
 
 
 class AnnSection(Section):
-    """An index that is built again over the vectors as they are now, and held to a recall: ragauge ann check."""
+    """An index built again over the vectors as they are now, and held to a recall: ragauge component ann check."""
 
     study: Name = Field(description="A stored study of indexes.")
     queries: Name = Field(description="File of the vectors to ask.")

@@ -1,4 +1,4 @@
-"""`ragauge cache`: what models said, kept once for all runs."""
+"""`ragauge store cache`: what models said, kept once for all runs."""
 
 from __future__ import annotations
 
@@ -7,26 +7,15 @@ from typing import Annotated
 
 import typer
 
-from ragauge.core.errors import UsageError
 from ragauge.core.messages import format_count
 from ragauge.verbs import command_options as options
 from ragauge.verbs.command_output import show, show_json
 
-app = typer.Typer(help="List, remove, export and import what models said: the replies that no run pays for twice.")
+app = typer.Typer(
+    help="List, remove, export and import what models said: the replies that no run pays for twice.",
+    no_args_is_help=True,
+)
 File = Annotated[Path, typer.Argument(help="A file of replies: .jsonl or .jsonl.gz.")]
-
-
-@app.callback(invoke_without_command=True)
-def run_default(context: typer.Context, store: options.Store = "", as_json: options.Json = False) -> None:
-    """List, remove, export and import what models said: the replies that no run pays for twice."""
-    if context.invoked_subcommand is None:
-        list_replies(store, as_json)
-        return
-    for name in ("store", "as_json"):  # they would be passed over: the subcommand has its own
-        parameter_source = context.get_parameter_source(name)
-        if parameter_source is not None and parameter_source.name == "COMMANDLINE":
-            word = f"--{name.removeprefix('as_')}"
-            raise UsageError(f"{word} goes behind the command: ragauge cache {context.invoked_subcommand} … {word}")
 
 
 @app.command("list")

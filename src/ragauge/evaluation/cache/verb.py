@@ -27,7 +27,7 @@ class ReplyFilter:
     """Which replies: those that match all that is given; everything where nothing is.
 
     Attributes:
-        model: as `ragauge cache` lists it, such as openai:gpt-5-mini.
+        model: as `ragauge store cache` lists it, such as openai:gpt-5-mini.
         question: such as verify_answer.
         before: a date or time; older ones. Without a zone it is UTC.
         failed: only those in which the model gave nothing to read: filtered, cut off.
@@ -95,7 +95,7 @@ def _build_conditions(reply_filter: ReplyFilter, store: Store) -> dict[str, Any]
     return {
         "model": reply_filter.model,
         "question": reply_filter.question,
-        "before": _parse_moment(reply_filter.before),
+        "before_time": _parse_moment(reply_filter.before),
         "failed_only": reply_filter.failed,
     }
 
@@ -141,7 +141,7 @@ def import_replies(path: Path, store: str | None = None) -> tuple[int, int]:
     from ragauge.store.store_access import open_store
 
     if not path.is_file():
-        raise DataError("no such file.", source=str(path), hint="ragauge cache export FILE.jsonl writes one.")
+        raise DataError("no such file.", source=str(path), hint="ragauge store cache export FILE.jsonl writes one.")
     with open_store(resolve_store_url(store)) as opened_store:
         try:
             return opened_store.replies.add_lines(_iter_replies(path))

@@ -31,7 +31,9 @@ State = Literal["ok", "note", "wrong"]
 MIN_FREE_BYTES = 500_000_000  # bytes: a run of some 100,000 examples
 MAX_NAMED_PARTS = 5  # damaged parts of a store
 COPY_HINT = "Take the file back from a copy. "
-RESTORE_HINT = f"{COPY_HINT}Without one, delete each run that is named (ragauge delete) and evaluate its source again."
+RESTORE_HINT = (
+    f"{COPY_HINT}Without one, delete each run that is named (ragauge runs delete) and evaluate its source again."
+)
 REBUILD_HINT = (
     f"{COPY_HINT}Without one, move the file away and evaluate the sources again: the damage is in the file as a whole."
 )
@@ -92,7 +94,7 @@ async def examine_machine(options: DoctorOptions) -> Diagnosis:
     again = build_install_command("", "--force-reinstall")
     looked = [_check_python(), *_check_packages(), _build_item(try_local_judge(), f"Reinstall it: {again}")]
     looked += [
-        _check_store(options.store),
+        examine_store(options.store),
         _check_config(options.config, options.eval_set),
         *_check_keys(),
         _check_git(),
@@ -148,7 +150,8 @@ def _check_packages() -> Iterator[DoctorItem]:
         yield DoctorItem("extras", "note", f"not installed: {', '.join(absent)}", build_install_command(absent[0]))
 
 
-def _check_store(url: str | None) -> DoctorItem:
+def examine_store(url: str | None) -> DoctorItem:
+    """Looks whether the store can be opened and written to, and is whole."""
     from ragauge.store.store_access import open_store
     from ragauge.verbs.sources import resolve_store_url
 

@@ -330,7 +330,7 @@ def build_config(counts: Mapping[str, int], options: Sequence[str] = ()) -> str:
         for key in DROP_RULES
         if counts.get(key) and key not in included
     ]
-    columns = f"\n# ragauge run and ragauge validate --set read its file with: {join(options)}" if options else ""
+    columns = f"\n# ragauge run and ragauge doctor FILE --set read its file with: {join(options)}" if options else ""
     failed = max(2, -(-100 // max(MIN_EXAMPLES, counts["answers"])))
     return CONFIG_TEMPLATE.format(
         rules="\n".join(rules), failed=failed, size=f"# {describe_size(counts)}", columns=columns
@@ -346,7 +346,7 @@ def describe_size(counts: Mapping[str, int]) -> str:
         return f"{n:,} questions decide a drop of {USUAL_DROP_POINTS} points."
     return (
         f"{n} questions decide a drop of {suggest_max_drop(n)} points; {USUAL_DROP_POINTS} points take about "
-        f"{find_n_examples(USUAL_DROP_POINTS / 100)} (ragauge validate --set)."
+        f"{find_n_examples(USUAL_DROP_POINTS / 100)} (ragauge doctor ragauge.yaml --set)."
     )
 
 

@@ -1,4 +1,4 @@
-"""`ragauge runs`, `show`, `export` and `delete`: what is in the store."""
+"""`ragauge runs list`, `tag`, `untag` and `export`, and `ragauge show`: what is in the store."""
 
 from __future__ import annotations
 
@@ -18,19 +18,13 @@ from ragauge.verbs.options import RunsOptions, ShowOptions
 if TYPE_CHECKING:
     from ragauge.evaluation.runs.verb import OpenRun
 
-
-app = typer.Typer(help="List the stored runs, newest first; those of a study under --study. Tag them.")
 TaggedRun = Annotated[str, typer.Argument(help="A stored run: id, name or latest.")]
 Tags = Annotated[list[str], typer.Argument(metavar="NAME...", help="Words such as release or golden.")]
 
 
-@app.callback(invoke_without_command=True)
 @options.spread_options
-def list_runs(context: typer.Context, command_options: RunsOptions, as_json: options.Json = False) -> None:
+def list_runs(command_options: RunsOptions, as_json: options.Json = False) -> None:
     """List the stored runs, newest first; those of a study under --study."""
-    if context.invoked_subcommand is not None:
-        options.refuse_front_options(context, "ragauge runs tag RUN NAME --store …")
-        return
     from ragauge.evaluation.runs.verb import build_runs_table, runs
     from ragauge.studies.verb import list_stored_studies
 
@@ -44,7 +38,6 @@ def list_runs(context: typer.Context, command_options: RunsOptions, as_json: opt
     shown(build_runs_table(rows, study=command_options.study, studies=others))
 
 
-@app.command()
 def tag(run: TaggedRun, names: Tags, store: options.Store = "", as_json: options.Json = False) -> None:
     """Give a run tags, by which lists are filtered: ragauge runs --filter tag=release."""
     from ragauge.evaluation.runs.tags import tag_run
@@ -52,7 +45,6 @@ def tag(run: TaggedRun, names: Tags, store: options.Store = "", as_json: options
     _print_tags(tag_run(run, *names, store=store or None), as_json=as_json)
 
 
-@app.command()
 def untag(run: TaggedRun, names: Tags, store: options.Store = "", as_json: options.Json = False) -> None:
     """Take tags away from a run."""
     from ragauge.evaluation.runs.tags import untag_run

@@ -1,4 +1,4 @@
-"""`ragauge ann`: what an index of vectors misses, and how fast it is; whether it still does."""
+"""`ragauge component ann`: what an index of vectors misses, and how fast it is; whether it still does."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ HELP_SETTINGS = {"help_option_names": ["--help"]}
 
 
 class StudyOrCheck(TyperGroup):
-    """`ragauge ann VECTORS …` makes a study; `ragauge ann check STUDY …` is a command of its own."""
+    """`component ann VECTORS …` makes a study; `component ann check STUDY …` is a command of its own."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Without a word the help of the study."""
@@ -40,11 +40,7 @@ app = typer.Typer(
 )
 
 
-@app.command(
-    STUDY_COMMAND,
-    context_settings=HELP_SETTINGS,
-    epilog="Whether an index that is in use still finds what it did: ragauge ann check --help",
-)
+@app.command(STUDY_COMMAND, context_settings=HELP_SETTINGS)
 @options.spread_options
 def ann(command_options: AnnOptions, outputs: options.StudyOutputs = None, as_json: options.Json = False) -> None:
     """Say what an approximate index of vectors misses, and how fast it is at what recall.

@@ -1,4 +1,4 @@
-"""`ragauge chunking`: which way of cutting documents serves."""
+"""`ragauge component chunking`: which way of cutting documents serves."""
 
 from __future__ import annotations
 

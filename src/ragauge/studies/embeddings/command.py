@@ -1,4 +1,4 @@
-"""`ragauge embeddings`: which embedder finds what is relevant."""
+"""`ragauge component embeddings`: which embedder finds what is relevant."""
 
 from __future__ import annotations
 
