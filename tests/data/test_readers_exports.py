@@ -15,7 +15,7 @@ import pytest
 
 from ragauge.core.errors import DataError
 from ragauge.core.response import Record
-from ragauge.readers import workbook
+from ragauge.readers import tabular
 from ragauge.readers.aliases import find_nearest_field
 from ragauge.readers.source import read_source
 from ragauge.verbs.command_options import parse_mapping
@@ -315,13 +315,13 @@ def a_workbook(file: File) -> str:
     """A file that looks like a workbook from outside."""
     packed = io.BytesIO()
     with zipfile.ZipFile(packed, "w") as archive:
-        archive.writestr(workbook.SHEETS, "<workbook/>")
+        archive.writestr(tabular.SHEETS, "<workbook/>")
     return file("a.xlsx", packed.getvalue())
 
 
 def test_a_workbook_needs_an_engine(file: File, monkeypatch: pytest.MonkeyPatch) -> None:
     """Without one the error names the line that installs it; another archive is not taken for a workbook."""
-    monkeypatch.setattr(workbook, "find_spec", lambda _: None)
+    monkeypatch.setattr(tabular, "find_spec", lambda _: None)
     with pytest.raises(DataError, match="pip install openpyxl"):
         read(a_workbook(file))
     packed = io.BytesIO()
@@ -342,7 +342,7 @@ def test_the_first_filled_sheet_is_read(file: File, monkeypatch: pytest.MonkeyPa
     fake = ModuleType("openpyxl")
     fake.load_workbook = lambda path, **how: SimpleNamespace(worksheets=made, close=lambda: None)  # type: ignore[attr-defined] # of a fake module
     monkeypatch.setitem(sys.modules, "openpyxl", fake)
-    monkeypatch.setattr(workbook, "find_spec", lambda name: name)
+    monkeypatch.setattr(tabular, "find_spec", lambda name: name)
     told: list[str] = []
     with pytest.raises(DataError, match=r"a\.xlsx row 5: .* must be a text"):
         read(a_workbook(file), told)

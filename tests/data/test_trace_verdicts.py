@@ -11,8 +11,7 @@ from ragauge.core.response import REDACTED
 from ragauge.readers.traces.normalize import build_rows
 from ragauge.readers.traces.spans import Event, Link, TraceSpan
 from ragauge.readers.traces.tree import find_requests
-from ragauge.readers.traces.verdict_targets import placed
-from ragauge.readers.traces.verdicts import TraceVerdict, find_judged_span, read_verdicts
+from ragauge.readers.traces.verdicts import TraceVerdict, find_judged_span, placed, read_verdicts
 
 TRACE, OTHER = "ab" * 16, "12" * 16
 KIND = "openinference.span.kind"

@@ -184,7 +184,7 @@ def during(event, _):
         logging.getLogger("ragauge.judges").warning("ours") if count == 1 else None
         busy = False
 sys.addaudithook(during)
-wordllama._load(wordllama.WEIGHTS)
+wordllama._load_model(wordllama.WEIGHTS)
 root = logging.getLogger()
 print(count > 10, root.handlers, root.level == logging.WARNING)
 """

@@ -10,7 +10,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 import httpx
 import pytest
 
-from ragauge.models.providers.connections import GROUPS, build_limits, group_connections
+from ragauge.models.providers.library import GROUPS, build_limits, group_connections
 
 PROXIES = ("ALL_PROXY", "HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY")
 

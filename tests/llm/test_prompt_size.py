@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from ragauge.models.prompt_size import can_be_cut, count_fewest_tokens, describe_cut
+from ragauge.models.chat import can_be_cut, count_fewest_tokens, describe_cut
 
 TEXTS = resources.files("ragauge.judges") / "known_texts"
 ODD = {

@@ -28,7 +28,7 @@ from tests.loopback.caching import Looked, PrefixCache
 from tests.loopback.protocols import Asked, Refusal, Said, embeddings, protocol_of
 
 from ragauge.core.errors import UnknownName, UsageError
-from ragauge.models.prompt_size import count_fewest_tokens
+from ragauge.models.chat import count_fewest_tokens
 
 FAULTS: Mapping[str, str] = {
     "rate_limited": "429 with Retry-After",

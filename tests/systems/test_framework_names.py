@@ -54,7 +54,7 @@ class _Missing:
 def test_no_framework_is_imported_for_a_function() -> None:
     """A plain function is made a system without importing any framework."""
     code = (
-        "import sys\nfrom ragauge.systems.system_lookup import system_of\nsystem_of(lambda question: 'x')\n"
+        "import sys\nfrom ragauge.systems.system_lookup import find_system\nfind_system(lambda question: 'x')\n"
         "print([name for name in ('langchain_core', 'llama_index', 'haystack', 'psycopg') if name in sys.modules])"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

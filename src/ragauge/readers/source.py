@@ -12,12 +12,12 @@ from ragauge.core.identity import normalize_text
 from ragauge.core.object_lookup import get_package_name, list_entry_points, load_entry_point
 from ragauge.core.response import Record
 from ragauge.core.values import BadValue, describe_value
-from ragauge.readers import jsonl, tabular, workbook
+from ragauge.readers import jsonl, tabular
 from ragauge.readers.aliases import list_columns, list_field_names, to_snake_case
 from ragauge.readers.lines import BOM, PARQUET, ZIP, Row, Rows, read_head
 from ragauge.readers.options import ID_FIELDS, Options, Warn, warn_user
 from ragauge.readers.record_reader import RecordReader
-from ragauge.readers.traces import otlp_files as traces
+from ragauge.readers.traces.normalize import read_traces
 from ragauge.readers.traces.spans import is_batch
 
 ACCEPTED = (
@@ -284,7 +284,7 @@ def _read_file(path: Path, *, without_retrieval: bool = False) -> Rows:
     if magic == PARQUET:
         return tabular.read_parquet(path)
     if magic == ZIP:
-        return workbook.read(path)
+        return tabular.read_workbook(path)
     if not magic:
         raise DataError("the file is empty.", source=str(path), hint=ACCEPTED)
     if ending == ".parquet":
@@ -295,7 +295,7 @@ def _read_file(path: Path, *, without_retrieval: bool = False) -> Rows:
             raise DataError(f"the file is {what}.", source=str(path), hint=hint)
     if start[:1] in (b"{", b"["):
         rows = jsonl.read(path)
-        return traces.read(rows, without_retrieval=without_retrieval) if is_batch(start) else rows
+        return read_traces(rows, without_retrieval=without_retrieval) if is_batch(start) else rows
     if ending in ENDINGS:
         return ENDINGS[ending](path)
     first = start.partition(b"\n")[0].decode("utf-8", "replace")

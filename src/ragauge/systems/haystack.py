@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import cache
 from typing import Any
 
 from ragauge.core.errors import UsageError
@@ -19,6 +20,7 @@ from ragauge.systems.base import (
 from ragauge.systems.haystack_graph import PipelineParts, find_parts, replace_component
 from ragauge.systems.response_parser import (
     RETRIEVED_ONLY,
+    build_metadata,
     build_passage_item,
     is_candidate_ranking,
     list_base_names,
@@ -94,11 +96,8 @@ class HaystackSystem(System):
             return {"passages": self._build_items(retrieved.get("documents")), "missing": RETRIEVED_ONLY}
         pipeline, bypassed = self._target, set()
         if passages is not None and parts.documents is not None:
-            from ragauge.systems.haystack_documents import GivenDocumentsComponent
-
-            pipeline = replace_component(
-                pipeline, parts.documents, GivenDocumentsComponent(parts.documents[1], passages)
-            )
+            given_documents = _get_given_documents_class()(parts.documents[1], passages)
+            pipeline = replace_component(pipeline, parts.documents, given_documents)
             bypassed = {parts.documents[0]}  # it has no inputs now: a ranker in its place takes no question
         inputs = parts.fill_inputs(query, set(pipeline.graph.nodes) - bypassed)
         outputs = pipeline.run(inputs, include_outputs_from=parts.wanted & set(pipeline.graph.nodes))
@@ -129,6 +128,27 @@ class HaystackSystem(System):
 
     def _build_items(self, documents: Sequence[Any] | None) -> list[dict[str, Any]]:
         return [_build_item(doc, self._id_key) for doc in documents or ()]
+
+
+@cache
+def _get_given_documents_class() -> Any:
+    """The class of a component that gives documents which are handed in."""
+    from haystack import Document, component
+
+    @component
+    class GivenDocumentsComponent:
+        def __init__(self, output: str, passages: Sequence[Passage]) -> None:
+            component.set_output_types(self, **{output: list[Document]})
+            documents = (
+                Document(id=doc.passage_id, content=doc.text or "", score=doc.score, meta=build_metadata(doc))
+                for doc in passages
+            )
+            self._outputs = {output: list(documents)}
+
+        def run(self) -> Mapping[str, Any]:
+            return self._outputs
+
+    return GivenDocumentsComponent
 
 
 def _find_output(outputs: Mapping[str, Any], socket: tuple[str, str] | None) -> Any:

@@ -6,18 +6,21 @@ classes, so that the framework is not imported), and `adapt(target, name, settin
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Protocol
 
 from ragauge.core.errors import UsageError
 from ragauge.core.example import EvalSet
 from ragauge.core.object_lookup import is_object_path, load_object
+from ragauge.core.response import Passage, Response
 from ragauge.core.values import describe_value
+from ragauge.readers.aliases import RESPONSE_FIELDS
+from ragauge.readers.options import Options
+from ragauge.readers.source import derive_name, join_answers, read_source
 from ragauge.systems import callable as python
 from ragauge.systems import haystack, http, langchain, llamaindex, pgvector, vector_store
-from ragauge.systems import response_file as recorded
-from ragauge.systems.base import System
+from ragauge.systems.base import Question, System, SystemTrouble, check_setting_names, read_mapping
 
 FORMS = "module:name of something in Python, http://… or https://…, or a file of recorded responses"
 
@@ -46,7 +49,7 @@ def find_system(
 
     Args:
         target: a System; a URL; module:name; a path of recorded responses; a function, class or object.
-        settings: of the adapter: see `callable.adapt`, `http.adapt`, `recorded.adapt`.
+        settings: of the adapter: see `callable.adapt`, `http.adapt`, `adapt_recorded`.
         eval_set: what it will be asked; recorded responses are joined with it.
         columns: our field -> column, of such a set and of recorded responses.
 
@@ -60,7 +63,7 @@ def find_system(
             raise UsageError(f"settings are for a system that is named, and {target.name} is made already.")
         return target
     if is_recorded(target):
-        return recorded.adapt(Path(target), str(target), options, eval_set, columns)
+        return adapt_recorded(Path(target), str(target), options, eval_set, columns)
     if not isinstance(target, str):
         return _adapt_target(target, _name_of(target), options)
     if target.startswith(("http://", "https://")):
@@ -100,3 +103,77 @@ def _name_of(target: Any) -> str:
     """module:name of a function or class; of an object, its class's."""
     definition = target if hasattr(target, "__qualname__") else type(target)
     return f"{definition.__module__}:{definition.__qualname__}"
+
+
+RECORDED_SETTINGS = ("name", "config", "columns")
+
+
+class RecordedSystem(System):
+    """Gives the responses of a file, or of a table in memory.
+
+    Args:
+        source: as `ragauge evaluate` reads it; query_id and, where that is absent, the query says whose they are.
+        name: of the system.
+        config: its settings, for the record.
+        eval_set: what it will be asked; None = the questions stand beside the responses.
+        columns: our field -> the source's column.
+        shared: the same, of a column that may stand in the set alone.
+
+    Raises:
+        DataError: what cannot be read.
+    """
+
+    implement = "the system itself instead of its recorded responses"
+
+    def __init__(
+        self,
+        source: Any,
+        name: str,
+        config: Mapping[str, Any] | None = None,
+        eval_set: EvalSet | None = None,
+        columns: Mapping[str, str] | None = None,
+        shared: Mapping[str, str] | None = None,
+    ) -> None:
+        super().__init__(name, config)
+        self.measured = False
+        if eval_set is None:
+            rows = read_source(source, columns=columns)
+        else:
+            both = Options({**(shared or {}), **(columns or {})})
+            rows = join_answers(eval_set, source, both, found_columns=(shared or {}).values(), on_unknown="warn")
+        self._responses = {
+            (row.response.query_id, row.response.repeat): row.response for row in rows if row.response is not None
+        }
+
+    async def respond(self, question: Question, passages: Sequence[Passage] | None = None) -> Response:
+        """The recorded response."""
+        if passages is not None:
+            self.check_variant("replayed")
+        response = self._responses.get((question.query_id, question.repeat))
+        if response is None:
+            again = f", repeat {question.repeat}" if question.repeat else ""
+            raise SystemTrouble("absent", f"no response to {question.query_id}{again} in {self.name}")
+        return response
+
+
+def adapt_recorded(
+    target: Path,
+    name: str,
+    settings: Mapping[str, Any],
+    eval_set: EvalSet | None = None,
+    columns: Mapping[str, str] | None = None,
+) -> System:
+    """The recorded responses of a file; see `RecordedSystem`."""
+    check_setting_names(settings, RECORDED_SETTINGS, "recorded responses")
+    config = {"file": derive_name(target), **read_mapping(settings, "config")}
+    all_columns = columns or {}
+    response_columns = {ours: theirs for ours, theirs in all_columns.items() if ours in RESPONSE_FIELDS}
+    response_columns |= read_mapping(settings, "columns")
+    return RecordedSystem(
+        target,
+        str(settings.get("name") or name),
+        config,
+        eval_set,
+        response_columns,
+        {ours: all_columns[ours] for ours in all_columns.keys() - response_columns},
+    )

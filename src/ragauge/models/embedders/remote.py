@@ -1,12 +1,16 @@
-"""An embedder behind a provider's API, asked like any model: one call an ask, its troubles told alike."""
+"""Embedders behind the APIs of OpenAI and Google, asked like any model: one call an ask, its troubles told alike."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Awaitable, Callable, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ragauge.core.ask import Ask, ModelName, Reply, Usage
+from ragauge.models.endpoints import hide_keys
+from ragauge.models.errors import build_connection_error, build_status_error
 from ragauge.models.model import CallError
+from ragauge.models.providers.library import connect_provider
 
 if TYPE_CHECKING:
     import numpy as np
@@ -98,3 +102,69 @@ class RemoteEmbedder:
             raise CallError("server", text, usage=Usage(tokens) if tokens else None)
         self._length = rows.shape[1]
         return rows, tokens, response.served
+
+
+def build_openai_embedder(name: ModelName) -> RemoteEmbedder:
+    """An embedder behind /embeddings. JudgeError where OpenAI's own place is meant and no key is set.
+
+    It is asked through OpenAI's own client: the library's adapter needs a tokenizer, though it does not use it.
+    """
+    from openai import APIConnectionError, APIError, APIStatusError, APITimeoutError, AsyncOpenAI
+
+    provider, close = connect_provider(name, "embedder")
+    client: AsyncOpenAI = provider.client
+
+    async def request_vectors(texts: Sequence[str]) -> ProviderVectors:
+        try:
+            response = await client.embeddings.create(input=list(texts), model=name.model, encoding_format="float")
+            rows = [item.embedding for item in sorted(response.data, key=lambda item: item.index)]
+            return ProviderVectors(
+                rows, response.usage.prompt_tokens if response.usage else 0, hide_keys(response.model or "")
+            )
+        except APIStatusError as error:
+            failure = build_status_error(error.status_code, str(error), error.response.headers)
+            raise CallError("refused", failure.reason) if isinstance(failure, Reply) else failure from None
+        except APITimeoutError as error:
+            raise CallError("timeout", hide_keys(str(error))) from None
+        except APIConnectionError as error:
+            raise build_connection_error(error) from None
+        except (APIError, AttributeError, TypeError, ValueError) as error:
+            raise CallError("server", hide_keys(f"a reply that cannot be read: {error}")[:500]) from None
+
+    return RemoteEmbedder(name, request_vectors, close)
+
+
+MAX_GOOGLE_TEXTS = 100  # texts in one request: the place takes no more
+RETRY_DELAY = re.compile(r"retryDelay\W+([\d.]+)s")  # the time to wait stands in the body
+
+
+def build_google_embedder(name: ModelName) -> RemoteEmbedder:
+    """An embedder behind batchEmbedContents; the place says no tokens, so that the cost of a call is not known.
+
+    Raises:
+        MissingExtra: the client is not installed.
+        JudgeError: no key is set.
+    """
+    provider, close = connect_provider(name, "embedder")
+    from google.genai.errors import APIError
+    from httpx2 import HTTPError, TimeoutException
+
+    client = provider.client
+
+    async def request_vectors(texts: Sequence[str]) -> ProviderVectors:
+        try:
+            contents: Any = list(texts)  # the client asks for a list of a union, which lists of text are not
+            response = await client.aio.models.embed_content(model=name.model, contents=contents)
+            return ProviderVectors([embedding.values or [] for embedding in response.embeddings or []], 0, "")
+        except APIError as error:
+            wait = RETRY_DELAY.search(str(error))
+            failure = build_status_error(error.code, str(error), {"retry-after": wait[1]} if wait else {})
+            raise CallError("refused", failure.reason) if isinstance(failure, Reply) else failure from None
+        except TimeoutException as error:
+            raise CallError("timeout", hide_keys(str(error))) from None
+        except HTTPError as error:
+            raise build_connection_error(error) from None
+        except (AttributeError, TypeError, ValueError) as error:
+            raise CallError("server", hide_keys(f"a reply that cannot be read: {error}")[:500]) from None
+
+    return RemoteEmbedder(name, request_vectors, close, MAX_GOOGLE_TEXTS)

@@ -1,7 +1,8 @@
 """Every provider that the library knows, by one path: its own class of provider, and our connections.
 
 The SDKs' own retries are off, since one 429 would hide three calls, and no redirect to another host is followed. Where
-a client takes no connections of ours (Bedrock, Hugging Face, xAI) it keeps its own.
+a client takes no connections of ours (Bedrock, Hugging Face, xAI) it keeps its own. Ours come in groups, since a
+pool looks at all its connections twice a call.
 """
 
 from __future__ import annotations
@@ -12,15 +13,16 @@ import warnings
 from collections.abc import Awaitable, Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
+from itertools import count
 from typing import TYPE_CHECKING, Any, get_type_hints
 from urllib.parse import urlsplit
+from urllib.request import getproxies
 
 from ragauge.core.ask import ModelName
 from ragauge.core.errors import JudgeError, MissingExtra, RagaugeError, UsageError
 from ragauge.core.providers import PROVIDERS
 from ragauge.models.chat import TOOL, Dialect, LibraryModel, note_request
 from ragauge.models.endpoints import build_headers, check_redirect, find_key, hide_keys, is_own_host
-from ragauge.models.providers.connections import build_limits, group_connections
 
 if TYPE_CHECKING:
     from pydantic_ai.models import Model
@@ -204,3 +206,48 @@ def _build_response_format(schema: Mapping[str, Any]) -> dict[str, Any]:
 
 def _build_text_format(schema: Mapping[str, Any]) -> dict[str, Any]:
     return {"text": {"format": {"type": "json_schema", "name": TOOL, "schema": schema, "strict": True}}}
+
+
+MAX_CONNECTIONS, MAX_IDLE = 1_000, 100
+GROUPS = 8  # pools: of 64 connections in one pool, looking at them took a fifth of a call's processor time
+
+
+def build_limits(library: Any) -> Any:
+    """The limits of a client's own pool.
+
+    Args:
+        library: httpx or httpx2.
+    """
+    return library.Limits(max_connections=MAX_CONNECTIONS, max_keepalive_connections=MAX_IDLE)
+
+
+def group_connections(library: Any) -> dict[str, Any]:
+    """The mounts of a client whose calls take turns with several pools.
+
+    Proxies that the environment names for a scheme or a host go before them; where it names one for every address,
+    there are no mounts.
+
+    Args:
+        library: httpx or httpx2.
+    """
+    if "all" in getproxies():
+        return {}
+
+    class GroupedTransport(library.AsyncBaseTransport):  # type: ignore[misc]
+        """Pools that take turns."""
+
+        def __init__(self) -> None:
+            share = library.Limits(
+                max_connections=MAX_CONNECTIONS // GROUPS, max_keepalive_connections=-(-MAX_IDLE // GROUPS)
+            )
+            self._pools = [library.AsyncHTTPTransport(limits=share) for _ in range(GROUPS)]
+            self._turn = count()
+
+        async def handle_async_request(self, request: Any) -> Any:
+            return await self._pools[next(self._turn) % GROUPS].handle_async_request(request)
+
+        async def aclose(self) -> None:
+            for pool in self._pools:
+                await pool.aclose()
+
+    return {"all://": GroupedTransport()}

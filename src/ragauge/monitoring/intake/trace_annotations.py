@@ -11,13 +11,16 @@ from ragauge.monitoring.intake.trace_labels import AnnotatedLabels, collect_labe
 from ragauge.readers.lines import Row
 from ragauge.readers.traces.spans import Event, Link, TraceSpan
 from ragauge.readers.traces.tree import OWN_SERVICE, adopt_orphans, find_requests
-from ragauge.readers.traces.verdict_targets import NO_REQUEST, PlacedVerdict, placed, select_user_verdicts
 from ragauge.readers.traces.verdicts import (
+    NO_REQUEST,
+    PlacedVerdict,
     TraceVerdict,
     collect_outcomes,
     find_judged_span,
+    placed,
     read_event_verdicts,
     read_verdicts,
+    select_user_verdicts,
 )
 from ragauge.store.inbox import DueTrace
 from ragauge.store.ledger import OF_TRACE_PREFIX, LedgerLine, Outcome

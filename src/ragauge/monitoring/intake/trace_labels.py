@@ -21,8 +21,7 @@ from ragauge.readers.labels import MAX_CLOCK_AHEAD, normalize_value
 from ragauge.readers.passages import DOC_KEYS, PASSAGE_KEYS, TEXT_KEYS
 from ragauge.readers.traces.step import Document
 from ragauge.readers.traces.tree import SEARCH_KINDS
-from ragauge.readers.traces.verdict_targets import PlacedVerdict
-from ragauge.readers.traces.verdicts import HUMAN, TraceVerdict
+from ragauge.readers.traces.verdicts import HUMAN, PlacedVerdict, TraceVerdict
 from ragauge.store.ledger import NO_LABEL_PREFIX
 from ragauge.store.responses import StoredResponse
 

@@ -1,23 +1,32 @@
 """One trace to rows of a recorded file: the question, what was found, what was answered, how long it took.
 
-What is no answer of a RAG, such as the indexing of a corpus, is left out with the reason.
+What is no answer of a RAG, such as the indexing of a corpus, is left out with the reason. A file of traces has batches
+of OTLP/JSON, one a line, as the collector's file exporter writes them.
 """
 
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
+from ragauge.core.messages import format_count
 from ragauge.core.response import REDACTED
-from ragauge.readers.lines import Row
+from ragauge.readers.lines import Row, Rows
 from ragauge.readers.traces.origin import collect_origin
-from ragauge.readers.traces.spans import TraceSpan
+from ragauge.readers.traces.spans import LOGS, Event, TraceSpan, read_events, read_spans
 from ragauge.readers.traces.step import Documents, Step
 from ragauge.readers.traces.tree import OWN_SERVICE, SEARCH_KINDS, Node, Request, adopt_orphans, find_requests
-from ragauge.readers.traces.verdict_targets import placed, select_subtree, select_user_verdicts
-from ragauge.readers.traces.verdicts import TraceVerdict, collect_outcomes, read_verdicts
+from ragauge.readers.traces.verdicts import (
+    TraceVerdict,
+    collect_outcomes,
+    placed,
+    read_verdicts,
+    select_subtree,
+    select_user_verdicts,
+)
 
 UNION, LAST, SPAN = "union", "last", "span:"  # whose documents are the passages
 NO_SEARCH = "no retrieval in it"
@@ -249,3 +258,75 @@ def _compute_weight(state: str, missing: dict[str, str]) -> float:
         missing["weight"] = f"th:{match[1]} keeps fewer than one request in {MAX_WEIGHT:,.0f}; it counts as one"
         return 1.0
     return 16**14 / n_sampled
+
+
+WITHOUT_RETRIEVAL_HINT = (
+    "--without-retrieval reads answers before which nothing was searched, such as calls of a model alone."
+)
+READABLE_HINT = "Readable are spans of OpenInference, OpenLLMetry, OpenTelemetry GenAI, Langfuse, MLflow and Haystack."
+
+
+def read_traces(batches: Rows, *, without_retrieval: bool = False) -> Rows:
+    """The requests that the batches tell of, a trace after the other, as they first appear.
+
+    The spans of a trace may stand in several batches, in any order; one that was sent again replaces itself. Log
+    records that are events of a span count as its own. All spans are in memory at once.
+
+    Args:
+        batches: objects with resourceSpans, or resourceLogs.
+        without_retrieval: answers before which nothing was searched are read too.
+    """
+    remarks: list[str] = []
+    trace_rows = _read_trace_rows(batches, remarks, without_retrieval=without_retrieval)
+    return Rows(batches.source, trace_rows, unit="trace", offered=SEGMENT_COLUMNS, remarks=remarks)
+
+
+def _read_trace_rows(batches: Rows, remarks: list[str], *, without_retrieval: bool) -> Iterator[tuple[int, Row]]:
+    traces = _group_traces(batches, remarks)
+    excluded: Counter[str] = Counter()
+    n_read = 0
+    for n, spans in enumerate(traces, 1):
+        for row in build_rows(spans, without_retrieval=without_retrieval):
+            if isinstance(row, ExcludedTrace):
+                excluded[row.reason] += 1
+            else:
+                n_read += 1
+                yield n, row
+    if excluded:
+        remarks.append(
+            f"{format_count(excluded.total(), 'trace')} left out as no answers of a RAG: {_format_reasons(excluded)}."
+        )
+    if excluded[ANSWERED_WITHOUT_RETRIEVAL] and not without_retrieval:
+        remarks.append(WITHOUT_RETRIEVAL_HINT)
+    if not n_read:
+        problem = f"no trace in it is an answer of a RAG, of {len(traces)}."
+        raise batches.error(" ".join([problem, *remarks]), hint=READABLE_HINT)
+
+
+def _group_traces(batches: Rows, remarks: list[str]) -> list[list[TraceSpan]]:
+    """The spans of each trace, with the events that came apart from them."""
+    traces: dict[str, dict[str, TraceSpan]] = {}
+    events: dict[tuple[str, str], list[Event]] = {}
+    bad: Counter[str] = Counter()
+    for _, batch in batches.rows:
+        log_events = list(read_events(batch))
+        for trace_id, span_id, event in log_events:
+            events.setdefault((trace_id, span_id), []).append(event)
+        if LOGS in batch and not log_events:
+            bad["logs, not spans"] += 1
+        for span in read_spans(batch):
+            if isinstance(span, str):
+                bad[span] += 1
+            else:
+                traces.setdefault(span.trace_id, {})[span.span_id] = span
+    if bad:
+        remarks.append(f"{format_count(bad.total(), 'span')} could not be read: {_format_reasons(bad)}.")
+    for (trace_id, span_id), logged in events.items():
+        if span_id in traces.get(trace_id, {}):
+            span = traces[trace_id][span_id]
+            traces[trace_id][span_id] = replace(span, events=(*span.events, *logged))
+    return [list(spans.values()) for spans in traces.values()]
+
+
+def _format_reasons(reasons: Counter[str]) -> str:
+    return "; ".join(f"{reason} ({n})" for reason, n in reasons.most_common(3))

@@ -1,4 +1,4 @@
-"""What people and judges said of a request, in the forms that spans carry it.
+"""What people and judges said of a request, in the forms that spans carry it, and which request and passage it is of.
 
 OpenInference's annotations and evaluations, on the span that they are of or on an EVALUATOR span that links to it, and
 the GenAI conventions' event `gen_ai.evaluation.result`, of a span or sent as a log record.
@@ -7,13 +7,15 @@ the GenAI conventions' event `gen_ai.evaluation.result`, of a span or sent as a 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
 from ragauge.core.response import BAD_OUTCOMES, GOOD_OUTCOMES, REDACTED, normalize_outcome
 from ragauge.readers.traces.spans import Event, Link, TraceSpan
 from ragauge.readers.traces.step import (
+    Document,
+    Kind,
     decode_json,
     find_first_value,
     has_attribute_prefix,
@@ -21,6 +23,7 @@ from ragauge.readers.traces.step import (
     parse_word,
     read_indexed_objects,
 )
+from ragauge.readers.traces.tree import SEARCH_KINDS, Request
 
 RESULT_EVENT = "gen_ai.evaluation.result"
 Scope = Literal["span", "trace", "session"]
@@ -230,3 +233,86 @@ def _read_annotator_fields(metadata: Any, identifier: Any) -> dict[str, Any]:
         "doc_id": parse_word(find_first_value(notes, *DOC_ID_KEYS)) or "",
         "guideline": parse_word(notes.get("guideline")) or "",
     }
+
+
+NO_REQUEST = ""  # where verdicts stand of which nobody can tell which request of a trace they mean
+
+
+@dataclass(frozen=True, slots=True)
+class PlacedVerdict:
+    """A verdict, and what it is of.
+
+    Attributes:
+        verdict: what was said.
+        on: the work of the span that it is of; "" = not known, or the request as a whole.
+        passage: that it is of, as the span has it; None = of none, or not known.
+        known: whether the span that it is of is there, or it is of no span.
+    """
+
+    verdict: TraceVerdict
+    on: Kind = ""
+    passage: Document | None = None
+    known: bool = True
+
+    @property
+    def is_of_search(self) -> bool:
+        """Whether it is of a search or of what that found: what users think of it is nothing of the answer."""
+        return self.on in SEARCH_KINDS or self.on == "embedding" or self.passage is not None
+
+
+def select_user_verdicts(verdicts: Iterable[PlacedVerdict]) -> Iterator[TraceVerdict]:
+    """Those that tell what users thought of the answer."""
+    users = (
+        placed_verdict
+        for placed_verdict in verdicts
+        if placed_verdict.verdict.is_user_verdict and placed_verdict.verdict.scope != "session"
+    )
+    return (placed_verdict.verdict for placed_verdict in users if not placed_verdict.is_of_search)
+
+
+def select_subtree(root: TraceSpan, spans: Sequence[TraceSpan]) -> list[TraceSpan]:
+    """A span and what is inside it."""
+    inside, grown = {root.span_id}, 0
+    while len(inside) > grown:
+        grown = len(inside)
+        inside |= {span.span_id for span in spans if span.parent_id in inside}
+    return [span for span in spans if span.span_id in inside]
+
+
+def placed(
+    trace_requests: Sequence[Request], spans: Sequence[TraceSpan], verdicts: Sequence[TraceVerdict]
+) -> dict[str, list[PlacedVerdict]]:
+    """Query id of a request -> what was said of it; under "" what is of none of several.
+
+    Args:
+        trace_requests: the requests of a trace.
+        spans: of the trace.
+        verdicts: of the trace, in any order; those of other traces are left out.
+    """
+    if not verdicts or not trace_requests:
+        return {}
+    trace_id = trace_requests[0].root.trace_id
+    holders = (
+        {}
+        if len(trace_requests) == 1
+        else {
+            span.span_id: request.query_id for request in trace_requests for span in select_subtree(request.root, spans)
+        }
+    )
+    span_ids = {span.span_id for span in spans}
+    nodes = {node.span.span_id: node for request in trace_requests for node in request.iterate_nodes()}
+    out: dict[str, list[PlacedVerdict]] = {}
+    for verdict in verdicts:
+        if verdict.trace_id != trace_id:
+            continue
+        where = trace_requests[0].query_id if len(trace_requests) == 1 else holders.get(verdict.span_id, NO_REQUEST)
+        node = nodes.get(verdict.span_id) if verdict.scope == "span" else None
+        node_documents = node.step.documents if node is not None and node.step.kind in SEARCH_KINDS else None
+        documents: Sequence[Document] = () if node_documents is None or node_documents == REDACTED else node_documents
+        index = verdict.position if verdict.position is not None or len(documents) != 1 else 0
+        passage = documents[index] if index is not None and index < len(documents) else None
+        is_known = verdict.scope != "span" or verdict.span_id in span_ids
+        out.setdefault(where, []).append(
+            PlacedVerdict(verdict, "" if node is None else node.step.kind, passage, is_known)
+        )
+    return out
