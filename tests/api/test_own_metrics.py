@@ -134,7 +134,7 @@ def test_own_metrics_have_what_built_in_ones_have(name: str) -> None:
     assert name in printed("show", "new", "q0")
     assert name in printed("report", "new", "-o", "page.html") + Path("page.html").read_text()
     assert name in printed("compare", "base", "new", "-o", "change.html") + Path("change.html").read_text()
-    assert name in printed("log", "-m", name, "--json")
+    assert name in printed("runs", "log", "-m", name, "--json")
     frame = run.scorecard().to_polars()
     assert set(NAMES) <= set(frame["metric"])
     with pytest.raises(UsageError, match=r"the code that computes it is not loaded. Name it as -m manners:"):
@@ -272,7 +272,7 @@ def test_configuration_names_them(tmp_path: Path) -> None:
         "gate:\n  min_n: 10\n  rules: [{metric: 'manners:polite', min: 0.01}]\n"
         "monitor:\n  metrics: ['manners:shouting']\n  monitors: [{metric: shouting, max: 0.4}]\n"
     )
-    found = CliRunner().invoke(app, ["validate"])
+    found = CliRunner().invoke(app, ["doctor", "ragauge.yaml"])
     assert found.exit_code == 0, found.output
     assert "polite must be at least 0.01" in found.output
     listed = CliRunner().invoke(app, ["metrics", "--json"]).output

@@ -56,8 +56,8 @@ def test_recall_by_labels_is_that_of_direct_search_and_its_loss_is_paired(tmp_pa
     lengths = np.linalg.norm(ROWS, axis=1)
     near = np.argsort(-(queries @ ROWS.T) / lengths, axis=1, kind="stable")[:, :10]
     wanted = [len({n, (n + 1) % COUNT} & set(ids)) / 2 for n, ids in zip(ASKED.tolist(), near.tolist(), strict=True)]
-    assert whole.measured(BY_LABELS) == pytest.approx(np.mean(wanted))
-    assert whole.measured(LOST) == 0
+    assert whole.find_measurement_value(BY_LABELS) == pytest.approx(np.mean(wanted))
+    assert whole.find_measurement_value(LOST) == 0
     by_name = {(one.trial, one.metric): one.mean for one in found.means}
     lost = next(one for one in few.measurements if one.name == LOST)
     assert lost.value == pytest.approx(np.mean(wanted) - by_name[few.name, "recall@10"])
@@ -90,8 +90,8 @@ def test_under_a_filter_exact_search_is_that_among_those_that_pass(tmp_path: Pat
     filtered = [trial for trial in found.study.trials if "selectivity" in trial.parameters]
     inside = next(trial for trial in filtered if "oversample" not in trial.parameters)
     assert "Retrieval by the labels" in found.to_markdown()
-    assert inside.measured(LOST) == 0
-    assert 0 < (inside.measured(BY_LABELS) or 0) < 0.7  # half of the relevant documents do not pass
+    assert inside.find_measurement_value(LOST) == 0
+    assert 0 < (inside.find_measurement_value(BY_LABELS) or 0) < 0.7  # half of the relevant documents do not pass
 
 
 def test_what_does_not_fit_is_told_before_anything_is_embedded(tmp_path: Path) -> None:

@@ -257,7 +257,7 @@ def test_commands(
         return capsys.readouterr().out
 
     cut = ("--chunker", "recursive:size=16,64", "--name", "codes", "--budget", "32", "-k", "1")
-    assert "May be the best by" in said("chunking", questions, "--corpus", folder, *cut)
+    assert "May be the best by" in said("component", "chunking", questions, "--corpus", folder, *cut)
     assert "codes" in said("study", "list")
     assert "recursive:size=16" in said("study", "show", "codes", "--base", "recursive:size=64")
     said("study", "report", "codes", "-o", str(tmp_path / "report.html"))

@@ -228,6 +228,7 @@ def test_command_shows_and_saves(
         "argv",
         [
             "ragauge",
+            "component",
             "embeddings",
             "set.jsonl",
             "--corpus",

@@ -169,7 +169,7 @@ def test_commands_that_read_upgrade_nothing(tmp_path: Path, monkeypatch: pytest.
     for words, found in (
         (["runs"], "0001"),
         (["show", "old"], "0001"),
-        (["export", "old", "-o", "a.jsonl"], "0001"),
+        (["runs", "export", "old", "-o", "a.jsonl"], "0001"),
         (["runs", "tag", "old", "x"], HEAD),
     ):
         group.main([*words, "--store", "store-v1.db"], standalone_mode=False)
