@@ -47,7 +47,7 @@ class Memory:
         key = build_reply_key(name, ask)
         return self.replies.setdefault(key, Reply(reply.status, reply.text, key=key, usage=reply.usage))
 
-    def record(self, call: Call) -> None:
+    def record_call(self, call: Call) -> None:
         self.calls.append(call)
 
 
