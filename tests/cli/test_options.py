@@ -6,6 +6,7 @@ import inspect
 import re
 import shlex
 import sys
+from contextlib import ExitStack
 from dataclasses import fields
 from pathlib import Path
 from typing import Any, get_args
@@ -204,12 +205,13 @@ def test_old_names_say_the_new_one(
 def parse(words: list[str]) -> tuple[str, ...]:
     """The names of the command that the real parser finds; it raises where the words are none, runs nothing."""
     command: Any = typer.main.get_command(app)
-    context = command.make_context("ragauge", words)
-    path = []
-    while hasattr(command, "commands"):
-        name, command, rest = command.resolve_command(context, [*context._protected_args, *context.args])
-        path += [name] if name else []
-        context = command.make_context(name, rest, parent=context)
+    path: list[str] = []
+    with ExitStack() as stack:  # what a context has opened is closed: stores are not left open for reading alone
+        context = stack.enter_context(command.make_context("ragauge", words))
+        while hasattr(command, "commands"):
+            name, command, rest = command.resolve_command(context, [*context._protected_args, *context.args])
+            path += [name] if name else []
+            context = stack.enter_context(command.make_context(name, rest, parent=context))
     return tuple(path)
 
 
@@ -252,6 +254,15 @@ def test_commands_that_are_offered_name_a_store_where_they_take_one(name: str) -
             assert format_command(*words).endswith(" --store sqlite:///here.db") is takes
     finally:
         set_named_store("")
+
+
+def test_pages_are_printed(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    """The command that the help names in its last line finds the pages, wherever its module stands."""
+    monkeypatch.setattr(sys, "argv", ["ragauge", "docs", "gates"])
+    with pytest.raises(SystemExit) as end:
+        main()
+    assert not end.value.code
+    assert capsys.readouterr().out.startswith("# Gates")
 
 
 @pytest.mark.parametrize("words", [["ui"], ["monitor", "serve"]])

@@ -162,13 +162,14 @@ def test_reading_leaves_an_older_store_as_it_is(how: str, tmp_path: Path) -> Non
 
 
 def test_commands_that_read_upgrade_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """`runs`, `show` and `export` leave the file alone; `runs tag`, which writes, upgrades it."""
+    """`runs`, `show`, `runs export` and `store check` leave the file alone; `runs tag`, which writes, upgrades it."""
     restored("store-v1", tmp_path)
     monkeypatch.chdir(tmp_path)
     group = typer.main.get_group(app)
     for words, found in (
         (["runs"], "0001"),
         (["show", "old"], "0001"),
+        (["store", "check"], "0001"),
         (["runs", "export", "old", "-o", "a.jsonl"], "0001"),
         (["runs", "tag", "old", "x"], HEAD),
     ):

@@ -32,9 +32,8 @@ class CommandGroup(TyperGroup):
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
         """A command; None for a name that is none."""
-        listed = super().get_command(ctx, cmd_name)
-        is_enough = listed is None or (self._is_listing and listed.help)
-        return listed if is_enough else load_command(f"{self.path} {cmd_name}".strip())
+        row = super().get_command(ctx, cmd_name)
+        return row if not row or (self._is_listing and row.help) else load_command(f"{self.path} {cmd_name}".strip())
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Without a command the default one is meant, where the group has one."""

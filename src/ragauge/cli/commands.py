@@ -158,6 +158,7 @@ READ_ONLY_COMMANDS = frozenset(
         "show",
         "store cache export",
         "store cache list",
+        "store check",
         "study list",
     }
 )

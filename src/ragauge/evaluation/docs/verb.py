@@ -6,7 +6,7 @@ from pathlib import Path
 
 from ragauge.core.errors import UnknownName
 
-PACKAGED_FOLDER, CHECKOUT_FOLDER = Path(__file__).parents[1] / "docs", Path(__file__).parents[3] / "docs"
+PACKAGED_FOLDER, CHECKOUT_FOLDER = Path(__file__).parents[2] / "docs", Path(__file__).parents[4] / "docs"
 
 
 def list_titles() -> dict[str, str]:
