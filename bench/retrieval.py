@@ -43,8 +43,8 @@ OURS = f"""
 import json, sys
 from ragauge.evaluation.retrieval.compute import evaluate_retrieval
 from ragauge.readers.rankings import read_qrels, read_run
-from ragauge.metrics.catalogue import select
-report = evaluate_retrieval(read_qrels(sys.argv[1]), read_run(sys.argv[2]), select({METRICS!r}))
+from ragauge.metrics.catalogue import select_metrics
+report = evaluate_retrieval(read_qrels(sys.argv[1]), read_run(sys.argv[2]), select_metrics({METRICS!r}))
 print(json.dumps([summary.mean for summary in report.summaries]))
 """
 COMMAND = f"""

@@ -116,7 +116,7 @@ def test_recall_is_that_of_the_library(spec: str, tmp_path: Path, monkeypatch: p
         return ids
 
     with monkeypatch.context() as patch:
-        patch.setattr(kind, "tune", tuned)
+        patch.setattr(kind, "set_search_params", tuned)
         patch.setattr(kind, "search", searched)
         result = rg.ann(VECTORS, spec, queries=QUERIES, metric="l2", store=store, rounds=2)
     truth = rg.exact_neighbours(VECTORS, QUERIES, 10, "l2")[0]

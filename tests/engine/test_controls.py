@@ -246,15 +246,15 @@ KILLED = f"""
 import asyncio, sys
 from ragauge.engine import controls
 controls.AT_A_TIME = 4
-from ragauge.engine.execute import execute
+from ragauge.engine.execute import execute_plan
 from ragauge.engine.judges import build_judge
-from ragauge.engine.plan import Selection, plan
-from ragauge.metrics.catalogue import select
+from ragauge.engine.plan import Selection, build_plan
+from ragauge.metrics.catalogue import select_metrics
 from ragauge.store.store_access import open_store
 with open_store(sys.argv[1]) as store:
-    metrics = select(["faithfulness", "context_precision"])
-    made = plan(store, sys.argv[2], metrics, build_judge({SLOW!r}), Selection(controls=40))
-    asyncio.run(execute(made, store, workers=1))
+    metrics = select_metrics(["faithfulness", "context_precision"])
+    made = build_plan(store, sys.argv[2], metrics, build_judge({SLOW!r}), Selection(controls=40))
+    asyncio.run(execute_plan(made, store, workers=1))
 """
 
 

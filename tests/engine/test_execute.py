@@ -474,15 +474,15 @@ def test_several_batches_that_fail_at_once(
 
 SCRIPT = """
 import asyncio, sys
-from ragauge.engine.execute import execute
+from ragauge.engine.execute import execute_plan
 from ragauge.engine.judges import build_judge
-from ragauge.engine.plan import plan
-from ragauge.metrics.catalogue import parse
+from ragauge.engine.plan import build_plan
+from ragauge.metrics.catalogue import parse_metric
 from ragauge.store.store_access import open_store
 print("script runs")
 with open_store(sys.argv[1]) as store:
-    found = plan(store, sys.argv[2], [parse("faithfulness")], build_judge(sys.argv[3]))
-    print(asyncio.run(execute(found, store, workers=2)).workers)
+    found = build_plan(store, sys.argv[2], [parse_metric("faithfulness")], build_judge(sys.argv[3]))
+    print(asyncio.run(execute_plan(found, store, workers=2)).workers)
 """
 
 

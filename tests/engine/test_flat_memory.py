@@ -44,7 +44,7 @@ from ragauge.engine.local_embeddings import EmbedAnswers
 from ragauge.engine.judge_batch import Work
 from ragauge.engine.judges import build_judge
 from ragauge.engine.worker import judge_numbers
-from ragauge.metrics.catalogue import parse, questions
+from ragauge.metrics.catalogue import parse_metric, list_questions
 from ragauge.core.response import Run
 from ragauge.store.store_access import open_store
 import sys
@@ -68,8 +68,8 @@ def megabytes():
     return int(rollup.split("Anonymous:")[1].split()[0]) / 1024
 
 names = ("faithfulness", "context_recall", "context_precision", "answer_correctness", "token_f1")
-metrics, judge = tuple(parse(name) for name in names), build_judge("local")
-work = Work(metrics, tuple(one for one in questions(metrics) if judge.answers(one)), judge, EmbedAnswers())
+metrics, judge = tuple(parse_metric(name) for name in names), build_judge("local")
+work = Work(metrics, tuple(one for one in list_questions(metrics) if judge.answers(one)), judge, EmbedAnswers())
 found = []
 with open_store(sys.argv[1]) as store:
     n = int(sys.argv[2])

@@ -7,12 +7,12 @@ import sys
 
 COLLECTED = """
 import gc, threading, weakref
-from ragauge.engine.garbage import rare_collection
+from ragauge.engine.garbage import reduce_garbage_collection
 class Held: pass
 before = gc.get_threshold()
-with rare_collection():
+with reduce_garbage_collection():
     assert gc.get_freeze_count() > 1_000
-    with rare_collection():
+    with reduce_garbage_collection():
         pass
     assert gc.get_threshold()[0] == 20_000
     one = Held()
@@ -23,11 +23,11 @@ with rare_collection():
     assert gone() is None
 assert gc.get_threshold() == before and not gc.get_freeze_count()
 gc.set_threshold(50_000)
-with rare_collection():
+with reduce_garbage_collection():
     assert gc.get_threshold()[0] == 50_000
 assert gc.get_threshold()[0] == 50_000
 gc.disable()
-with rare_collection():
+with reduce_garbage_collection():
     assert not gc.isenabled()
 assert not gc.isenabled()
 """

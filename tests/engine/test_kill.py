@@ -30,15 +30,15 @@ EVALUATE = f"""
 import asyncio, sys
 from ragauge.engine import pool
 pool.FIRST = pool.LEAST = pool.MOST = {BATCH}
-from ragauge.engine.execute import execute
+from ragauge.engine.execute import execute_plan
 from ragauge.engine.judges import build_judge
-from ragauge.engine.plan import plan
-from ragauge.metrics.catalogue import parse
+from ragauge.engine.plan import build_plan
+from ragauge.metrics.catalogue import parse_metric
 from ragauge.store.store_access import open_store
 with open_store(sys.argv[1]) as store:
-    metrics = [parse(name) for name in {NAMES!r}]
-    found = plan(store, sys.argv[2], metrics, build_judge({SLOW!r}))
-    asyncio.run(execute(found, store, workers={WORKERS}))
+    metrics = [parse_metric(name) for name in {NAMES!r}]
+    found = build_plan(store, sys.argv[2], metrics, build_judge({SLOW!r}))
+    asyncio.run(execute_plan(found, store, workers={WORKERS}))
 """
 
 

@@ -17,10 +17,10 @@ import asyncio, json, resource, sys, time
 from ragauge.core.example import Example, Relevant
 from ragauge.core.response import Passage, Response
 from ragauge.core.response import Run
-from ragauge.engine.execute import execute
+from ragauge.engine.execute import execute_plan
 from ragauge.engine.judges import build_judge
-from ragauge.engine.plan import plan
-from ragauge.metrics.catalogue import parse
+from ragauge.engine.plan import build_plan
+from ragauge.metrics.catalogue import parse_metric
 from ragauge.store.store_access import open_store
 from tests.engine.tiny_judge import IDLE
 
@@ -45,8 +45,8 @@ with open_store(sys.argv[1]) as store:
     run = store.runs.import_run(Run("", "r"), records(n))
     timed("import", started)
     started, cpu = time.perf_counter(), time.process_time()
-    found = plan(store, run.run_id, [parse(name) for name in names], build_judge(IDLE))
-    outcome = asyncio.run(execute(found, store, workers=workers))
+    found = build_plan(store, run.run_id, [parse_metric(name) for name in names], build_judge(IDLE))
+    outcome = asyncio.run(execute_plan(found, store, workers=workers))
     timed("evaluate", started)
     assert outcome.done == n
     own = time.process_time() - cpu

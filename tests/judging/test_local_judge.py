@@ -140,9 +140,9 @@ def test_time_is_linear(part: str) -> None:
 SCRIPT = """
 import json, sys
 from ragauge.core.ask import Reply
-from ragauge.core.identity import canonical, plain
+from ragauge.core.identity import to_canonical_json, to_json_value
 from ragauge.judges.inputs import Agree, RatePassages, VerifyAnswer
-from ragauge.judges.judge import drive
+from ragauge.judges.judge import answer_asks
 from ragauge.judges.local.judge import LocalJudge
 given = json.load(sys.stdin)
 asked = [
@@ -150,8 +150,8 @@ asked = [
     RatePassages(given["query"], tuple(given["passages"])),
     Agree(tuple(given["passages"]), tuple(given["passages"])),
 ]
-found = [drive(LocalJudge().ask(one), lambda asks: [Reply("failed") for _ in asks]) for one in asked]
-print(canonical(plain(found)), LocalJudge().judge_id)
+found = [answer_asks(LocalJudge().ask(one), lambda asks: [Reply("failed") for _ in asks]) for one in asked]
+print(to_canonical_json(to_json_value(found)), LocalJudge().judge_id)
 """
 
 
@@ -218,7 +218,7 @@ def test_nothing_heavy_and_no_network_is_loaded() -> None:
         "import sys\n"
         "from ragauge.core.ask import Reply\n"
         "from ragauge.judges.inputs import VerifyAnswer\n"
-        "from ragauge.judges.judge import drive\n"
+        "from ragauge.judges.judge import answer_asks\n"
         "from ragauge.judges.local.judge import LocalJudge\n"
         "assert not {'numpy', 'scipy', 'polars', 'tokenizers', 'asyncio'} & set(sys.modules)\n"
         "import socket\n"

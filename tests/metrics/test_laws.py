@@ -92,7 +92,7 @@ def test_a_name_belongs_to_one_family() -> None:
 def test_other_families_are_not_imported() -> None:
     """Choosing retrieval metrics loads no metric that reads an answer; an unknown name is compared with all of them."""
     script = (
-        "import sys; from ragauge.metrics.catalogue import parse; from ragauge.core.errors import UnknownName\n"
+        "import sys; from ragauge.metrics.catalogue import parse_metric; from ragauge.core.errors import UnknownName\n"
         "parse('recall@5'), parse('ndcg:gain=exp@10')\n"
         "assert 'ragauge.metrics.answer' not in sys.modules and 'ragauge.text' not in sys.modules\n"
         "try: parse('faithfulnes')\n"

@@ -134,7 +134,7 @@ def test_a_model_that_is_exchanged_pauses_what_it_judges(
     the one alert, until a word is said of it. Then the monitor takes what waited, and its alert names the judge.
     """
     for module in (flips, canary):
-        monkeypatch.setattr(module, "FIRST_DAYS", first_days)
+        monkeypatch.setattr(module, "N_FIRST_DAYS", first_days)
     swapped = first_days + 2  # the day from which another model answers
     for day in range(swapped):
         assert judged.day(day) == ()
@@ -160,7 +160,7 @@ def test_a_model_that_is_exchanged_pauses_what_it_judges(
 def test_a_fault_on_the_day_that_the_judge_changed_is_told(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     """Where requests fell further than frozen responses, the alert says so, and names the component of the fault."""
     for module in (flips, canary):
-        monkeypatch.setattr(module, "FIRST_DAYS", 3)
+        monkeypatch.setattr(module, "N_FIRST_DAYS", 3)
     model = Model(one_of=2)
     with FaultyServer(reply=model) as server:
         judged = Judged(store, model, server, ("faithfulness", "context_precision"))

@@ -15,8 +15,8 @@ from ragauge.store.sqlite import lock_run
 
 HOLD = """
 import sys
-from ragauge.store.sqlite import held
-with held(sys.argv[1], sys.argv[2]) as alone:
+from ragauge.store.sqlite import lock_run
+with lock_run(sys.argv[1], sys.argv[2]) as alone:
     print(alone, flush=True)
     sys.stdin.read()
 """

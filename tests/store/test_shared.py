@@ -27,7 +27,7 @@ import os, sys, time
 os.nice(10)                              # four processes that never rest leave room for others
 from ragauge.core.example import Example
 from ragauge.core.response import Run
-from ragauge.metrics.base import Measured
+from ragauge.metrics.base import MetricResult
 from ragauge.store.scores import Column
 from ragauge.store.store_access import open_store
 url, name, seconds = sys.argv[1], sys.argv[2], float(sys.argv[3])
@@ -39,7 +39,7 @@ while n == 0 or time.monotonic() < until:      # a slow machine gets on once at 
         columns = [Column("recall@5", 1), Column("faithfulness", 1, "judge@1")]
         for number, _ in store.runs.order(run.run_id):
             with store.transaction():
-                store.scores.write(run.run_id, columns, [(number, [Measured("scored", 0.5, low=0.5, high=0.5)] * 2)])
+                store.scores.write(run.run_id, columns, [(number, [MetricResult("scored", 0.5, low=0.5, high=0.5)] * 2)])
                 store.causes.write(run.run_id, "judge@1", {number: None})
         if n % 3 == 2:
             store.runs.delete(run.run_id)
