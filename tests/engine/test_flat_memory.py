@@ -74,7 +74,7 @@ found = []
 with open_store(sys.argv[1]) as store:
     n = int(sys.argv[2])
     run = store.runs.import_run(Run("", "r"), records(n))
-    numbers = store.runs.order(run.run_id).numbers
+    numbers = store.runs.load_order(run.run_id).numbers
     for start in range(0, n, 25):
         judge_numbers(numbers[start : start + 25], work, store)
         found.append(megabytes())

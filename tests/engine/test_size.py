@@ -53,7 +53,7 @@ with open_store(sys.argv[1]) as store:
     # of this process: whatever a frame of all scores takes comes after
     rss = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     started = time.perf_counter()
-    assert store.scores.frame(run.run_id, "idle@1").height == n * len(names)
+    assert store.scores.load_frame(run.run_id, "idle@1").height == n * len(names)
     timed("frame", started)
 workers = resource.getrusage(resource.RUSAGE_CHILDREN)
 theirs = workers.ru_utime + workers.ru_stime

@@ -37,7 +37,7 @@ while n == 0 or time.monotonic() < until:      # a slow machine gets on once at 
         pairs = [(Example(f"q{i}", f"{name} {n} {i}?"), None) for i in range(20)]
         run = store.runs.import_run(Run("", f"{name}{n}"), pairs)
         columns = [Column("recall@5", 1), Column("faithfulness", 1, "judge@1")]
-        for number, _ in store.runs.order(run.run_id):
+        for number, _ in store.runs.load_order(run.run_id):
             with store.transaction():
                 store.scores.write(run.run_id, columns, [(number, [MetricResult("scored", 0.5, low=0.5, high=0.5)] * 2)])
                 store.causes.write(run.run_id, "judge@1", {number: None})
@@ -58,9 +58,9 @@ while n == 0 or time.monotonic() < until:
     with open_store(url) as store:
         for run in store.runs.list(limit=3):
             try:
-                scores = store.scores.frame(run.run_id, "judge@1")
-                assert store.runs.size(run.run_id) == 20
-                list(store.runs.pairs(run.run_id))
+                scores = store.scores.load_frame(run.run_id, "judge@1")
+                assert store.runs.count_responses(run.run_id) == 20
+                list(store.runs.iter_pairs(run.run_id))
             except UnknownName:
                 continue                     # deleted meanwhile
             # a transaction is seen whole: both scores of a response or none
