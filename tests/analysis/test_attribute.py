@@ -1285,3 +1285,10 @@ def test_a_refusal_held_against_a_label_is_not_the_judges_word_alone(
     asked = Example("q1", "Why?", answerable=answerable)
     cause = attribute_failure(Facts(asked, Response("q1", passages=(), answer="So."), found))
     assert (cause and cause.shown_by) == shown_by
+
+
+def test_evidence_without_recorded_passages_has_no_compound() -> None:
+    """A part of the reference was met but no passage was recorded: no half of a compound is to blame."""
+    made = {"claims": (claim(1),), "citations": None, "answer": "One. Two.", "met": ((), (1,)), "refuse": True}
+    cause = case(**made, **UNLABELLED, passages=None, candidates=None).cause()
+    assert cause is None or cause.name != "compound"

@@ -93,9 +93,9 @@ def test_other_families_are_not_imported() -> None:
     """Choosing retrieval metrics loads no metric that reads an answer; an unknown name is compared with all of them."""
     script = (
         "import sys; from ragauge.metrics.catalogue import parse_metric; from ragauge.core.errors import UnknownName\n"
-        "parse('recall@5'), parse('ndcg:gain=exp@10')\n"
+        "parse_metric('recall@5'), parse_metric('ndcg:gain=exp@10')\n"
         "assert 'ragauge.metrics.answer' not in sys.modules and 'ragauge.text' not in sys.modules\n"
-        "try: parse('faithfulnes')\n"
+        "try: parse_metric('faithfulnes')\n"
         "except UnknownName as error: print(error)"
     )
     found = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)

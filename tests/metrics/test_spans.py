@@ -111,7 +111,7 @@ def test_ordinary_responses_are_counted_in_characters() -> None:
         return result.status, result.value, result.reason
 
     assert found("token_recall:unit=char@1", Facts(asked, with_spans)) == ("scored", 5 / 15, "")
-    assert "tokens are not known" in found("token_recall@1", Facts(asked, with_spans))[2]
+    assert "tokens of documents are not known" in found("token_recall@1", Facts(asked, with_spans))[2]
     assert "index are not known" in found("precision_omega:unit=char", Facts(asked, with_spans))[2]
     without = Facts(asked, response([passage("d1", "x")]))
     assert "is not recorded (span)" in found("token_iou:unit=char", without)[2]

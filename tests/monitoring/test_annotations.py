@@ -224,7 +224,7 @@ def test_a_killed_server_repeats_nothing(sender: Sender, store: Store, monkeypat
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr(store.ledger, "tell", ends)
+        patch.setattr(store.ledger, "write_people_notes", ends)
         with pytest.raises(KeyboardInterrupt):
             settled(store)
     assert (labels(store), held(store)) == ([], {})

@@ -174,13 +174,13 @@ def packed_forms(folder: Path, text: str) -> list[Path]:
     """Files that hold a text, each in another way; the last one has it packed in what is packed."""
     plain, said = folder / "plain.txt", text.encode()
     forms = {
-        "a.gz": gzip.compress(said),
+        "a.gz": gzip.compress(said, mtime=0),
         "b.bz2": bz2.compress(said),
         "c.xz": lzma.compress(said),
         "d.utf16.txt": text.encode("utf-16"),
         "e.be.txt": text.encode("utf-16-be"),
         "f.json": json.dumps({"q": text}).encode(),
-        "ragauge.db.gz": gzip.compress(b"x" * 9 + said),
+        "ragauge.db.gz": gzip.compress(b"x" * 9 + said, mtime=0),
         "g.jsonl": (text + "\n").encode("utf-16"),
     }
     for name, body in forms.items():
@@ -202,7 +202,7 @@ def test_what_is_packed_or_written_otherwise_is_looked_into(filled: Store, tmp_p
     """Files that any packer of the standard library made, UTF-16, JSON and Parquet are named, and stay as they are."""
     forms = packed_forms(tmp_path, f"How is {MARK} paid back?")
     before = {path: path.read_bytes() for path in forms}
-    (tmp_path / "other.gz").write_bytes(gzip.compress(b"How is plain paid back?"))
+    (tmp_path / "other.gz").write_bytes(gzip.compress(b"How is plain paid back?", mtime=0))
     found = erase_traces(filled, [HERS], {})
     assert sorted(found.files) == [str(path) for path in forms]
     assert {path: path.read_bytes() for path in forms} == before
@@ -212,7 +212,7 @@ def test_what_is_packed_or_written_otherwise_is_looked_into(filled: Store, tmp_p
 @pytest.mark.parametrize(
     ("body", "why"),
     [
-        (gzip.compress(b"x" * 9999)[:-20], "end-of-stream"),
+        (gzip.compress(b"x" * 9999, mtime=0)[:-20], "end-of-stream"),
         (b"7z\xbc\xaf\x27\x1c", "7z is not looked into"),
         (b"PK\x03\x04 and no more", "not a zip file"),
     ],
@@ -228,7 +228,7 @@ def test_what_cannot_be_looked_into_is_named(filled: Store, tmp_path: Path, body
 def test_a_second_deletion_looks_for_the_name(filled: Store, tmp_path: Path) -> None:
     """Once nothing is kept, files that hold the id or the name alone are named; names that hold it within are not."""
     erase_traces(filled, [], {"user": "anna"})
-    (tmp_path / "who.txt.gz").write_bytes(gzip.compress(b'{"user": "anna"}'))
+    (tmp_path / "who.txt.gz").write_bytes(gzip.compress(b'{"user": "anna"}', mtime=0))
     (tmp_path / "who.utf16").write_bytes("to anna, ".encode("utf-16"))
     (tmp_path / "others.txt").write_text("susanna, annabel and anna_2")
     again = erase_traces(filled, [], {"user": "anna"})

@@ -417,7 +417,7 @@ def test_nothing_of_a_failed_transaction_stays(sender: Sender, store: Store, mon
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr(store.ledger, "write", ends)
+        patch.setattr(store.ledger, "write_lines", ends)
         with pytest.raises(KeyboardInterrupt):
             settle_traces(store, Policy(), LATER)
     assert store.runs.list() == []

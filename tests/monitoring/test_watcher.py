@@ -71,7 +71,9 @@ def test_a_look_that_is_cut_off_repeats_nothing(tmp_path: Path, monkeypatch: pyt
     with store_at(tmp_path / "store.db") as store:
         stored(store, DAYS[:160])
         with monkeypatch.context() as broken:
-            broken.setattr(type(store.monitors), "tell", lambda *_: (_ for _ in ()).throw(RuntimeError("cut")))
+            broken.setattr(
+                type(store.monitors), "add_deliveries", lambda *_: (_ for _ in ()).throw(RuntimeError("cut"))
+            )
             with pytest.raises(RuntimeError):
                 advance_monitors(store, *given, 0.0)
         assert (store.monitors.list_alerts(), store.monitors.list_due(1e12)) == ([], [])

@@ -39,7 +39,8 @@ while n == 0 or time.monotonic() < until:      # a slow machine gets on once at 
         columns = [Column("recall@5", 1), Column("faithfulness", 1, "judge@1")]
         for number, _ in store.runs.load_order(run.run_id):
             with store.transaction():
-                store.scores.write(run.run_id, columns, [(number, [MetricResult("scored", 0.5, low=0.5, high=0.5)] * 2)])
+                results = [MetricResult("scored", 0.5, low=0.5, high=0.5)] * 2
+                store.scores.write(run.run_id, columns, [(number, results)])
                 store.causes.write(run.run_id, "judge@1", {number: None})
         if n % 3 == 2:
             store.runs.delete(run.run_id)

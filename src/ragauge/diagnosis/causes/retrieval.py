@@ -184,13 +184,19 @@ def _decide_compound(context: CauseContext) -> Verdict:
     if not verdict:
         unknown = context.reference is None and context.missed is None
         return MissingFact("relevance labels or a reference answer") if unknown else None
-    # where a part is missing, one of these rows says how
-    half_name, half_match = next(
-        (row.name, match)
-        for row in RETRIEVAL_HALF_ROWS
-        for match in [row.decide(context)]
-        if isinstance(match, CauseMatch)
+    # where a part is missing, one of these rows says how; none does where the passages were not recorded
+    half = next(
+        (
+            (row.name, match)
+            for row in RETRIEVAL_HALF_ROWS
+            for match in [row.decide(context)]
+            if isinstance(match, CauseMatch)
+        ),
+        None,
     )
+    if half is None:
+        return None
+    half_name, half_match = half
     claims = format_numbered_noun("claim", [claim.n for claim in context.bare])
     claims_text = f"{claims} {'have' if len(context.bare) > 1 else 'has'} no support in any passage"
     remedy = Counterfactual(
