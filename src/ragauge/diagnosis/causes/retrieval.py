@@ -185,15 +185,8 @@ def _decide_compound(context: CauseContext) -> Verdict:
         unknown = context.reference is None and context.missed is None
         return MissingFact("relevance labels or a reference answer") if unknown else None
     # where a part is missing, one of these rows says how; none does where the passages were not recorded
-    half = next(
-        (
-            (row.name, match)
-            for row in RETRIEVAL_HALF_ROWS
-            for match in [row.decide(context)]
-            if isinstance(match, CauseMatch)
-        ),
-        None,
-    )
+    matches = ((row.name, row.decide(context)) for row in RETRIEVAL_HALF_ROWS)
+    half = next(((name, match) for name, match in matches if isinstance(match, CauseMatch)), None)
     if half is None:
         return None
     half_name, half_match = half
