@@ -537,7 +537,7 @@ def test_batches_follow_the_speed(store: Store, monkeypatch: pytest.MonkeyPatch)
         sizes.append(len(timed.result.judged))
         return original(self, timed, again)
 
-    monkeypatch.setattr(execute_module._Execution, "_write", write)
+    monkeypatch.setattr(execute_module._Execution, "_store_batch", write)
     run_id = imported(store, list(records(150)))
     monkeypatch.setattr(pool_module, "BATCH_SECONDS", 0.02)
     evaluate(store, run_id, build_judge(SLOW))  # 4 questions of 2 ms: two answers in 0.02 s, so the least size

@@ -83,7 +83,7 @@ def test_no_score_is_of_an_older_response(
         case "scores without a judge":
             monkeypatch.setattr("ragauge.monitoring.traffic_store.judge_batch", late.after(judge_batch))
         case "judged scores":
-            monkeypatch.setattr(execute._Execution, "_write", late.before(execute._Execution._store_batch))
+            monkeypatch.setattr(execute._Execution, "_store_batch", late.before(execute._Execution._store_batch))
         case _:
             monkeypatch.setattr(Ledger, "decide", late.before(Ledger.decide))
     scorer = TrafficScorer(store, policy, print)
