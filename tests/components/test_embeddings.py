@@ -405,7 +405,7 @@ def test_headline_follows_the_rule_of_the_table(rows: dict[str, Any], taken: str
     """What is taken is what no row of the table decides against, BM25 counted; of one price it is the better mean."""
     found = priced(rows, 400)
     assert found.reading.recommendation.trial == taken
-    (table,) = (one for one in found.told if getattr(one, "heading", "") == "Worth its price")
+    (table,) = (one for one in found.contents if getattr(one, "heading", "") == "Worth its price")
     for cheaper, dearer, _, _, verdict in table.rows:
         if taken in (cheaper, dearer):
             assert taken in verdict
@@ -415,7 +415,7 @@ def test_headline_follows_the_rule_of_the_table(rows: dict[str, Any], taken: str
 def test_few_queries_are_said(n: int) -> None:
     """Below 50 queries the headline and a sentence say so; what the table does not decide is not recommended."""
     found = priced({"bm25": (0.6, 0.0, 100), "dear": (0.62, 9.0, 900)}, n, spread=0.2)
-    said = " ".join(one for one in found.told if isinstance(one, str))
+    said = " ".join(one for one in found.contents if isinstance(one, str))
     assert (f"{n} queries are few" in said) is (n < 50)
     assert ("fewer than 50" in found.reading.recommendation.reason) is (n < 50)
     assert found.reading.recommendation.trial is None

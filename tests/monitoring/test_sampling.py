@@ -156,7 +156,7 @@ def test_the_money_of_a_day_lasts_for_it(monkeypatch: pytest.MonkeyPatch) -> Non
         "ragauge.monitoring.traffic.sampling.get_spending",
         lambda _, day: (0.01 * sum(drawn), sum(drawn)) if day == DAY else (0.0, 0),
     )
-    ledger = SimpleNamespace(counts=lambda _: [SimpleNamespace(n=arrived)], drawn=lambda: 0)
+    ledger = SimpleNamespace(counts=lambda _: [SimpleNamespace(n=arrived)], count_waiting_for_judge=lambda: 0)
     policy = Policy(rate=0.5, max_cost=5.0)
     sampler = Sampler(cast("Store", SimpleNamespace(ledger=ledger)), policy)
     for minute in range(1, 1440):
