@@ -225,7 +225,7 @@ def test_nothing_heavy_and_no_network_is_loaded() -> None:
         "def refuse(*a, **k): raise AssertionError('a connection was tried')\n"
         "socket.socket.connect = socket.getaddrinfo = refuse\n"
         "asked = VerifyAnswer('Who?', ('Ada did it.',), 'Ada did it.')\n"
-        "print(drive(LocalJudge().ask(asked), lambda asks: [Reply('failed') for _ in asks]))\n"
+        "print(answer_asks(LocalJudge().ask(asked), lambda asks: [Reply('failed') for _ in asks]))\n"
     )
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr

@@ -61,7 +61,7 @@ def describe_unused_labels(rules: Rules, labelled: int, metric: str = USUAL_METR
     return (
         f"{labelled:,} examples have relevance labels, and no rule looks at retrieval by them: a system that finds "
         f"less passes. Add this line to gate.rules: - {{metric: {metric}, max_drop: {suggest_max_drop(labelled)} "
-        "points}}"
+        "points}"
     )
 
 
