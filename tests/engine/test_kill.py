@@ -29,7 +29,7 @@ QUESTIONS, WORKERS, BATCH = 4, 2, 8
 EVALUATE = f"""
 import asyncio, sys
 from ragauge.engine import pool
-pool.FIRST = pool.LEAST = pool.MOST = {BATCH}
+pool.FIRST_BATCH_RESPONSES = pool.MIN_BATCH_RESPONSES = pool.MAX_BATCH_RESPONSES = {BATCH}
 from ragauge.engine.execute import execute_plan
 from ragauge.engine.judges import build_judge
 from ragauge.engine.plan import build_plan
