@@ -245,7 +245,7 @@ def test_controls_are_the_same_with_several_processes(tmp_path: Path, monkeypatc
 KILLED = f"""
 import asyncio, sys
 from ragauge.engine import controls
-controls.AT_A_TIME = 4
+controls.BATCH_SIZE_PAIRS = 4
 from ragauge.engine.execute import execute_plan
 from ragauge.engine.judges import build_judge
 from ragauge.engine.plan import Selection, build_plan
