@@ -33,13 +33,13 @@ CHOSEN = {
     "unpaired_interval",
     "paired_test",
     "unpaired_test",
-    "widened",
-    "widened_difference",
-    "wilson",
+    "widen_interval",
+    "widen_difference_interval",
+    "wilson_interval",
     "order_statistics",
-    "detectable",
+    "compute_detectable_difference",
 }
-FORMULAS = ("diagnosis/explain/means.py", "wilson")  # writes out the formula of an interval that the seam chose
+FORMULAS = ("diagnosis/explain/means.py", "wilson_interval")  # writes out the formula of an interval that the seam chose
 N = 40
 RANDOM = np.random.default_rng(5)
 SCORES, BEFORE = np.round(RANDOM.beta(5, 2, N), 2), np.round(RANDOM.beta(4, 2, N), 2)

@@ -278,10 +278,10 @@ def test_evidence_that_cannot_be_read_fails(store: Store) -> None:
     known = {packed.key: broken}
 
     class Stored:
-        def known(self, keys: object) -> dict[str, PackedEvidence]:
+        def load_known(self, keys: object) -> dict[str, PackedEvidence]:
             return known
 
-        def linked(self, *_: object) -> dict[int, list[PackedEvidence]]:
+        def load_linked(self, *_: object) -> dict[int, list[PackedEvidence]]:
             return {}
 
     again = judge_batch(items, work(TinyJudge(), [parse_metric("faithfulness")]), Stored())  # type: ignore[arg-type]

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 import yaml
 
-DEMO = Path(__file__).resolve().parents[2] / "src" / "ragauge" / "systems" / "demo"
+DEMO = Path(__file__).resolve().parents[2] / "src" / "ragauge" / "evaluation" / "demo"
 TYPES = {"single_document", "multi_hop", "temporal", "comparison", "unanswerable", "retrieval_boundary"}
 KINDS = {"manual", "policy", "release_notes"}
 NUMBER_WORDS = ("two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
