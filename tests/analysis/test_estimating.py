@@ -39,7 +39,7 @@ CHOSEN = {
     "order_statistics",
     "compute_detectable_difference",
 }
-FORMULAS = ("diagnosis/explain/means.py", "wilson_interval")  # writes out the formula of an interval that the seam chose
+FORMULAS = ("diagnosis/explain/means.py", "wilson_interval")  # writes out the formula of a chosen interval
 N = 40
 RANDOM = np.random.default_rng(5)
 SCORES, BEFORE = np.round(RANDOM.beta(5, 2, N), 2), np.round(RANDOM.beta(4, 2, N), 2)
