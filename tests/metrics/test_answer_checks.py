@@ -15,7 +15,7 @@ from ragauge.text.patterns import register_pattern
 
 def scored(name: str, answer: str | None, **rest: object) -> MetricResult:
     passages = [passage("d1", passage_id="p1"), passage("d2", passage_id="p2")]
-    facts = Facts(example(), response(rest.pop("passages", passages), answer, **rest))  # type: ignore[arg-type]
+    facts = Facts(example(), response(rest.pop("passages", passages), answer, **rest))  # type: ignore[arg-type]  # any field
     return measure_metric(parse_metric(name), facts)
 
 

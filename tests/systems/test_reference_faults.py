@@ -363,7 +363,7 @@ def test_planted_is_recorded() -> None:
 def test_planted_cannot_be_written() -> None:
     """The record is read-only for others."""
     with pytest.raises(TypeError):
-        FaultySystem(ANSWERED).planted_faults["q"] = "x"  # type: ignore[index]
+        FaultySystem(ANSWERED).planted_faults["q"] = "x"  # type: ignore[index]  # read-only: the test
 
 
 def test_wrong_share() -> None:
