@@ -32,10 +32,10 @@ PASSAGE_SETTINGS = ("k", "top_k", "topk", "n_passages", "num_passages", "max_pas
 def diff_configs(base: Mapping[str, Any], new: Mapping[str, Any]) -> ConfigDiff:
     """Settings by path, in the order of the paths. A list is one value; an empty group is one too.
 
-    >>> found = diff_configs({"retriever": {"k": 5}, "seed": 1}, {"retriever": {"k": 8, "rerank": True}})
-    >>> [(one.path, one.base, one.new) for one in found.changed], [one.path for one in found.added]
+    >>> result = diff_configs({"retriever": {"k": 5}, "seed": 1}, {"retriever": {"k": 8, "rerank": True}})
+    >>> [(one.path, one.base, one.new) for one in result.changed], [one.path for one in result.added]
     ([('retriever.k', 5, 8)], ['retriever.rerank'])
-    >>> [one.path for one in found.removed]
+    >>> [one.path for one in result.removed]
     ['seed']
     """
     base_settings, new_settings = dict(_flatten_config(base)), dict(_flatten_config(new))

@@ -165,8 +165,8 @@ def compute_kappa(
     Source: Cohen (1960); weights: Cohen (1968), Cicchetti and Allison (1971); variance: Fleiss, Cohen and Everitt
     (1969), Psychological Bulletin 72, 323.
 
-    >>> found = compute_kappa([0] * 25 + [1] * 25, [0] * 20 + [1] * 5 + [0] * 10 + [1] * 15, 2)
-    >>> round(found.value, 3), round(found.interval.low, 3), round(found.interval.high, 3)
+    >>> result = compute_kappa([0] * 25 + [1] * 25, [0] * 20 + [1] * 5 + [0] * 10 + [1] * 15, 2)
+    >>> round(result.value, 3), round(result.interval.low, 3), round(result.interval.high, 3)
     (0.4, 0.151, 0.649)
     """
     import numpy as np

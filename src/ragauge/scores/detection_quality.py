@@ -88,8 +88,8 @@ def measure_detection(
         clusters: what items depend on; None = all independent.
         weights: how much items count, above 0; None = all alike.
 
-    >>> found = measure_detection([False, False, True, True], [False, True, False, True])
-    >>> found.precision.value, found.recall.value, found.f1.value, found.majority
+    >>> result = measure_detection([False, False, True, True], [False, True, False, True])
+    >>> result.precision.value, result.recall.value, result.f1.value, result.majority
     (0.5, 0.5, 0.5, 0.5)
     """
     import numpy as np
@@ -127,8 +127,8 @@ def assess_probabilities(
     Source: DeLong, DeLong and Clarke-Pearson (1988), Biometrics 44; Obuchowski (1997), Biometrics 53, for clusters;
     Brier (1950), Monthly Weather Review 78; Naeini, Cooper and Hauskrecht (2015), AAAI, for ECE.
 
-    >>> found = assess_probabilities([True, True, False, False], [0.9, 0.6, 0.7, 0.1])
-    >>> found.auroc.value, round(found.brier.value, 4)
+    >>> result = assess_probabilities([True, True, False, False], [0.9, 0.6, 0.7, 0.1])
+    >>> result.auroc.value, round(result.brier.value, 4)
     (0.75, 0.1675)
     """
     import numpy as np

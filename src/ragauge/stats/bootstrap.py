@@ -131,8 +131,8 @@ def resample_means(
     Assumes that examples, or clusters, are independent and alike.
     Source: Efron and Tibshirani, An Introduction to the Bootstrap (1993), 6.2; clusters: Cameron and Miller (2015).
 
-    >>> found = resample_means([[1.0, 0.5], [0.0, float("nan")], [1.0, 1.0]], resamples=100)
-    >>> found.estimates.round(2).tolist(), found.units.tolist(), found.draws.shape
+    >>> result = resample_means([[1.0, 0.5], [0.0, float("nan")], [1.0, 1.0]], resamples=100)
+    >>> result.estimates.round(2).tolist(), result.units.tolist(), result.draws.shape
     ([0.67, 0.75], [3, 2], (100, 2))
     """
     import numpy as np

@@ -81,8 +81,8 @@ def standardized_difference(differences: Values, level: float = 0.95) -> Effect 
     to how much pairs differ, so it does not compare across eval sets: for that take the difference itself.
     Source: Cohen (1988); Hedges (1981); interval: Steiger and Fouladi (1997).
 
-    >>> found = standardized_difference([1, 2, 3, 0, 2])
-    >>> round(found.value, 3), round(found.interval.low, 3), round(found.interval.high, 3)
+    >>> result = standardized_difference([1, 2, 3, 0, 2])
+    >>> round(result.value, 3), round(result.interval.low, 3), round(result.interval.high, 3)
     (1.12, 0.087, 2.652)
     """
     import numpy as np
@@ -149,8 +149,8 @@ def win_tie_loss(
     Assumes independent pairs, or clusters.
     Source: Grissom and Kim, Effect Sizes for Research (2012), chapter 5.
 
-    >>> found = win_tie_loss([1, 1, 0, 1], [0, 1, 1, 0])
-    >>> found.wins, found.ties, found.losses, found.superiority
+    >>> result = win_tie_loss([1, 1, 0, 1], [0, 1, 1, 0])
+    >>> result.wins, result.ties, result.losses, result.superiority
     (2, 1, 1, 0.625)
     """
     import numpy as np
@@ -250,8 +250,8 @@ def pool_effects(effects: Sequence[float], variances: Sequence[float]) -> Pooled
 
     Source: Paule and Mandel (1982), J. Res. Natl. Bur. Stand. 87; the estimate that Veroniki et al. (2016) advise.
 
-    >>> found = pool_effects([0.1, 0.2, 0.6], [0.01, 0.01, 0.01])
-    >>> round(found.mean, 3), round(found.tau, 3), round(found.spread, 3)
+    >>> result = pool_effects([0.1, 0.2, 0.6], [0.01, 0.01, 0.01])
+    >>> round(result.mean, 3), round(result.tau, 3), round(result.spread, 3)
     (0.3, 0.245, 0.289)
     """
     if not effects or len(effects) != len(variances) or min(variances) <= 0:

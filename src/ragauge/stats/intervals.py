@@ -69,8 +69,8 @@ def scaled_wilson(
     Source: Wilson (1927) with an effective number of trials, m(1−m)/se², and t as Korn and Graubard (1998) and Kott
     and Carr (1997) use it for survey shares; variance in proportion to r(1−r): Wedderburn (1974).
 
-    >>> found = scaled_wilson([1, 1, 0.5, 1, 0.75])
-    >>> round(found.low, 3), round(found.high, 3)
+    >>> result = scaled_wilson([1, 1, 0.5, 1, 0.75])
+    >>> round(result.low, 3), round(result.high, 3)
     (0.462, 0.974)
     """
     low, high = bounds

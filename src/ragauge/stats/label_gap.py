@@ -165,8 +165,8 @@ def label_gap(scored: Iterable[ScoredText]) -> LabelGap | None:
     Source: the difference estimator, Cochran (1977), Sampling Techniques, 7.10; something added as by Agresti
     and Coull (1998), Am. Stat. 52.
 
-    >>> found = label_gap([ScoredText(float(n > 2), float(n > 0), bytes([n]), b"f") for n in range(10)])
-    >>> round(found.gap, 3), round(found.variance**0.5, 3), round(found.judge, 3), round(found.at(0.9).spread, 3)
+    >>> result = label_gap([ScoredText(float(n > 2), float(n > 0), bytes([n]), b"f") for n in range(10)])
+    >>> round(result.gap, 3), round(result.variance**0.5, 3), round(result.judge, 3), round(result.at(0.9).spread, 3)
     (-0.2, 0.14, 0.9, 0.14)
     """
     import numpy as np

@@ -107,8 +107,8 @@ def agresti_min(gained: float, lost: float, n: float, level: float = 0.95) -> In
     side.
     Source: Agresti and Min (2005), Statistics in Medicine 24, 729.
 
-    >>> found = agresti_min(2, 8, 50)
-    >>> round(found.low, 4), round(found.high, 4)
+    >>> result = agresti_min(2, 8, 50)
+    >>> round(result.low, 4), round(result.high, 4)
     (-0.2364, 0.0056)
     """
     if not (gained >= 0 and lost >= 0 and gained + lost <= n + 1e-9):
@@ -154,8 +154,8 @@ def unpaired_interval(
     Assumes that the samples are independent, and what their intervals assume.
     Source: Newcombe (1998), Statistics in Medicine 17, 873, method 10; Zou and Donner (2008) for other means.
 
-    >>> found = unpaired_interval([1, 1, 0, 1], [0, 0, 1, 0], kind="rate")
-    >>> round(found.low, 3), round(found.high, 3)
+    >>> result = unpaired_interval([1, 1, 0, 1], [0, 0, 1, 0], kind="rate")
+    >>> round(result.low, 3), round(result.high, 3)
     (-0.135, 0.789)
     """
     import numpy as np
@@ -176,8 +176,8 @@ def build_independent_interval(new: tuple[float, Interval], base: tuple[float, I
         new: the estimate and its interval.
         base: likewise, at the same level.
 
-    >>> found = build_independent_interval((0.5, Interval(0.4, 0.6, "t", 0.95)), (0.2, Interval(0.1, 0.3, "t", 0.95)))
-    >>> round(found.low, 3), round(found.high, 3)
+    >>> result = build_independent_interval((0.5, Interval(0.4, 0.6, "t", 0.95)), (0.2, Interval(0.1, 0.3, "t", 0.95)))
+    >>> round(result.low, 3), round(result.high, 3)
     (0.159, 0.441)
     """
     (m1, first), (m2, two) = new, base

@@ -154,8 +154,8 @@ def rectified_mean(
     λ; degrees of freedom as of the regression estimator, Cochran, Sampling Techniques (1977), 7.3; Särndal, Swensson
     and Wretman (1992), Model Assisted Survey Sampling, 7; Korn and Graubard (1998) for Wilson's interval of a survey.
 
-    >>> found = rectified_mean(LabelSample([1, 0, 1, 1], [1, 0, 1, 0], [1, 1, 0, 1, 1, 0]))
-    >>> round(found.mean, 3), round(found.weight, 3)
+    >>> result = rectified_mean(LabelSample([1, 0, 1, 1], [1, 0, 1, 0], [1, 1, 0, 1, 1, 0]))
+    >>> round(result.mean, 3), round(result.weight, 3)
     (0.8, 0.3)
     """
     arrays = _read_arrays(sample)

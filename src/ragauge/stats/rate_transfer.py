@@ -66,8 +66,8 @@ def transferred_rate(
 
     Source: Rogan and Gladen (1978), Am. J. Epidemiol. 107; Lang and Reiczigel (2014), Prev. Vet. Med. 113.
 
-    >>> found = transferred_rate([1] * 50 + [0] * 50, [1] * 45 + [0] * 45 + [1] * 10, [1] * 60 + [0] * 40)
-    >>> round(found.rate, 3), round(found.sensitivity, 2), round(found.specificity, 2)
+    >>> result = transferred_rate([1] * 50 + [0] * 50, [1] * 45 + [0] * 45 + [1] * 10, [1] * 60 + [0] * 40)
+    >>> round(result.rate, 3), round(result.sensitivity, 2), round(result.specificity, 2)
     (0.571, 0.9, 0.8)
     """
     import numpy as np

@@ -94,8 +94,8 @@ def skew_corrected_t(
     log-normal means at n = 20, Student's 95.1, 91.8 and 87.1 %; from n of about 200 on the two agree.
     Source: Hall (1992), Journal of the Royal Statistical Society B 54, 221.
 
-    >>> found = skew_corrected_t([1, 1, 2, 2, 3])
-    >>> round(found.low, 2), round(found.high, 2)
+    >>> result = skew_corrected_t([1, 1, 2, 2, 3])
+    >>> round(result.low, 2), round(result.high, 2)
     (0.82, 2.87)
     """
     if (sample := estimate_mean(values, weights, clusters)) is None:

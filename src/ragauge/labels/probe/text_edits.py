@@ -105,9 +105,9 @@ def plant_detail(kind: str, text: str, passages: Sequence[str], others: Sequence
         passages: they.
         others: texts about other things, whose names are taken.
 
-    >>> found = {kind: plant_detail(kind, "Acme sold it to Bo Roe for 25 days in May 2019.",
+    >>> result = {kind: plant_detail(kind, "Acme sold it to Bo Roe for 25 days in May 2019.",
     ...     ["Acme sold it to Bo Roe for 25 days in May 2019."], ["They met Ada Lund."]) for kind in KINDS}
-    >>> print(*found.values(), sep=chr(10))
+    >>> print(*result.values(), sep=chr(10))
     Acme sold it to Bo Roe for 65 days in May 2019.
     Acme sold it to Ada Lund for 25 days in May 2019.
     Acme sold it to Bo Roe for 25 days in September 2019.

@@ -27,8 +27,8 @@ class Contradicted(Metric):
     faithfulness + contradicted + not_in_context = 1.
     Source: RAGTruth's conflict with the context, arXiv:2401.00396.
 
-    >>> one, two, three = Claim(1, "a", supporting=(1,)), Claim(2, "b", contradicting=(1,)), Claim(3, "c")
-    >>> Contradicted().value([one, two, three])
+    >>> sample, two, three = Claim(1, "a", supporting=(1,)), Claim(2, "b", contradicting=(1,)), Claim(3, "c")
+    >>> Contradicted().value([sample, two, three])
     Ratio(numerator=1.0, denominator=3)
     """
 

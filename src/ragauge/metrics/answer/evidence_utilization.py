@@ -27,8 +27,8 @@ class EvidenceUtilization(Metric):
     were not recorded.
     Source: context utilization of RAGChecker, arXiv:2408.08067.
 
-    >>> found = [ReferenceClaim(1, "a", (1,)), ReferenceClaim(2, "b", (1, 2)), ReferenceClaim(3, "c", ())]
-    >>> EvidenceUtilization().value(found, [1.0, 0.0, 1.0], refuse=False)
+    >>> result = [ReferenceClaim(1, "a", (1,)), ReferenceClaim(2, "b", (1, 2)), ReferenceClaim(3, "c", ())]
+    >>> EvidenceUtilization().value(result, [1.0, 0.0, 1.0], refuse=False)
     Ratio(numerator=1.0, denominator=2.0)
     """
 

@@ -25,11 +25,11 @@ class Faithfulness(Metric):
     and no passages at all it is 0.
     Source: RAGAS, arXiv:2309.15217.
 
-    >>> one, two = Claim(1, "a", supporting=(1, 2), strength="direct"), Claim(2, "b")
+    >>> sample, two = Claim(1, "a", supporting=(1, 2), strength="direct"), Claim(2, "b")
     >>> three = Claim(3, "c", supporting=(1,), strength="implied")
-    >>> Faithfulness().value([one, two, three])
+    >>> Faithfulness().value([sample, two, three])
     Ratio(numerator=2.0, denominator=3)
-    >>> Faithfulness(support="direct").value([one, two, three])
+    >>> Faithfulness(support="direct").value([sample, two, three])
     Ratio(numerator=1.0, denominator=3)
     >>> Faithfulness().value([Claim(1, "a", supporting=(1,), p=0.75), Claim(2, "b", p=0.25)])
     Ratio(numerator=1.0, denominator=2)

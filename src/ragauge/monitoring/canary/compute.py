@@ -50,9 +50,9 @@ def compare_canary_day(first: Sequence[Verdicts], today: Verdicts, level: float)
         today: what was found today.
         level: the p at which the judge counts as changed, in (0, 1).
 
-    >>> one = {(f"q{n}", "faithfulness"): 1.0 for n in range(50)}
-    >>> (compare_canary_day([one] * 7, one, 0.001).changed,
-    ...     compare_canary_day([one] * 7, dict.fromkeys(one, 0.5), 0.001).changed)
+    >>> sample = {(f"q{n}", "faithfulness"): 1.0 for n in range(50)}
+    >>> (compare_canary_day([sample] * 7, sample, 0.001).changed,
+    ...     compare_canary_day([sample] * 7, dict.fromkeys(sample, 0.5), 0.001).changed)
     (False, True)
     """
     import numpy as np

@@ -74,8 +74,8 @@ class DriftMeasure:
 def list_marked_days(periods: Iterable[MarkedPeriod]) -> dict[date, Marked]:
     """Each day that was marked; where periods overlap, what was said last counts.
 
-    >>> one = MarkedPeriod(date(2026, 1, 1), date(2026, 1, 2), "good")
-    >>> sorted(list_marked_days([one, MarkedPeriod(date(2026, 1, 2), date(2026, 1, 2), "bad")]).values())
+    >>> sample = MarkedPeriod(date(2026, 1, 1), date(2026, 1, 2), "good")
+    >>> sorted(list_marked_days([sample, MarkedPeriod(date(2026, 1, 2), date(2026, 1, 2), "bad")]).values())
     ['bad', 'good']
     """
     return {

@@ -27,7 +27,7 @@ class DriftResult(PageResult):
     """Drift of the stored traffic, in every form.
 
     Attributes:
-        found: every number as plain frozen values.
+        data: every number as plain frozen values.
         added: what a set got of the clusters that grew, by run.
     """
 

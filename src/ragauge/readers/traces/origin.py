@@ -76,9 +76,9 @@ MAX_VALUE_CHARS = 120  # characters of a value; a longer one is known by its has
 def collect_origin(spans: Sequence[TraceSpan], span_id: str = "") -> dict[str, str]:
     """What spans say of how an answer was made, and the id of the outermost span where it is given.
 
-    >>> asked = {"gen_ai.operation.name": "chat", "gen_ai.request.model": "m", "gen_ai.response.model": "m-2026"}
+    >>> request = {"gen_ai.operation.name": "chat", "gen_ai.request.model": "m", "gen_ai.response.model": "m-2026"}
     >>> database = {"db.collection.name": "docs-v2", "db.system": "milvus"}
-    >>> spans = [TraceSpan("5" * 32, f"{n}" * 16, attributes=one) for n, one in enumerate((asked, database), 1)]
+    >>> spans = [TraceSpan("5" * 32, f"{n}" * 16, attributes=one) for n, one in enumerate((request, database), 1)]
     >>> collect_origin(spans)
     {'model': 'm-2026', 'index': 'docs-v2'}
     """

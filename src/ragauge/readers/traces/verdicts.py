@@ -129,8 +129,8 @@ def collect_outcomes(
         verdicts: of the request.
         previous: what they had said so far.
 
-    >>> said = [TraceVerdict("", "", "user_feedback", one, kind="HUMAN") for one in ("thumbs-down", "thumbs-up")]
-    >>> collect_outcomes([*said, TraceVerdict("", "", "hallucination", "factual", kind="LLM")])
+    >>> text = [TraceVerdict("", "", "user_feedback", one, kind="HUMAN") for one in ("thumbs-down", "thumbs-up")]
+    >>> collect_outcomes([*text, TraceVerdict("", "", "hallucination", "factual", kind="LLM")])
     {'user_feedback': 'thumbs-down'}
     """
     outcomes = dict(previous or {})

@@ -32,7 +32,7 @@ class AddedSet(ShownResult):
     """What was added to a set, in every form.
 
     Attributes:
-        found: the lines added, and what the set had already.
+        data: the lines added, and what the set had already.
         path: the set's file.
     """
 

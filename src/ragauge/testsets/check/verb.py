@@ -32,7 +32,7 @@ class SetCheck(PageResult):
     """A set held against its corpus, in every form.
 
     Attributes:
-        found: the state of every example as plain frozen values.
+        data: the state of every example as plain frozen values.
         contracts: examples that are not what their type of question promises.
         copies: examples of which a copy of a gold document has no label.
         holes: documents without a label that state a reference; None = nobody looked.

@@ -30,7 +30,7 @@ class GeneratedSetResult(ShownResult):
     """A set that was made, in every form.
 
     Attributes:
-        found: its lines, what the corpus holds, and what was rejected.
+        data: its lines, what the corpus holds, and what was rejected.
         path: the file; where no question was made, it was not written.
         corpus: what the set was made from, as a command names it.
     """

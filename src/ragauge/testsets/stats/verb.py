@@ -40,7 +40,7 @@ class SetStatsResult(PageResult):
     """What a set is and can, in every form.
 
     Attributes:
-        found: every number as plain frozen values.
+        data: every number as plain frozen values.
     """
 
     _what = "set"

@@ -21,7 +21,7 @@ class SetVariation(ShownResult):
     """A set with variants of its questions, in every form.
 
     Attributes:
-        found: its lines, and what became of each kind.
+        data: its lines, and what became of each kind.
         path: the file.
     """
 
