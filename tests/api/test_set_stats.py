@@ -31,7 +31,7 @@ def test_detects_what_compare_says(kind: str, tmp_path: Path) -> None:
     evaluated(store, base, "main", more)
     evaluated(store, new, "changed", more)
     compared = rg.compare("main", "changed", store=store).metrics
-    found = rg.set_stats(_written(tmp_path, new), run="changed", baseline="main", store=store, detect="3%").found
+    found = rg.set_stats(_written(tmp_path, new), run="changed", baseline="main", store=store, detect="3%").data
     assert found.reach is not None
     whole = {one.metric: one for one in found.reach.changes if not one.segment}
     assert len(whole) >= 2
@@ -51,8 +51,8 @@ def test_of_one_run_the_scores_stand_for_differences(tmp_path: Path) -> None:
     made = rows(60, missed=12)
     evaluated(store, made, "main", {"metrics": "recall@5", "judge": None})
     result = rg.set_stats(_written(tmp_path, made), run="main", store=store, detect="5 points")
-    assert result.found.reach is not None
-    whole, *parts = result.found.reach.changes
+    assert result.data.reach is not None
+    whole, *parts = result.data.reach.changes
     assert whole.detectable == pytest.approx(2.85 * np.std([1.0] * 48 + [0.0] * 12, ddof=1) / 60**0.5, rel=0.01)
     assert whole.detectable is not None
     assert whole.needed == pytest.approx(60 * (whole.detectable / 0.05) ** 2, rel=0.03)
@@ -66,7 +66,7 @@ def test_metrics_are_names_with_commas(tmp_path: Path) -> None:
     store = f"sqlite:///{tmp_path}/one.db"
     made = rows(20, missed=4)
     evaluated(store, made, "main", {"metrics": "recall@5,mrr", "judge": None})
-    found = rg.set_stats(_written(tmp_path, made), run="main", store=store, metrics="recall@5").found
+    found = rg.set_stats(_written(tmp_path, made), run="main", store=store, metrics="recall@5").data
     assert found.reach is not None
     assert {one.metric for one in found.reach.changes} == {"recall@5"}
 
@@ -83,7 +83,7 @@ def test_robustness_is_the_paired_difference(tmp_path: Path) -> None:
     asked = [{**made[0], "query_id": "q0~entity", "segments": {"variation": "entity"}, "relevant": {}}]
     store = f"sqlite:///{tmp_path}/varied.db"
     evaluated(store, [*made, *variants, *asked], "varied", {"metrics": "recall@1", "judge": None})
-    found = rg.set_stats(_written(tmp_path, [*made, *variants, *asked]), run="varied", store=store).found
+    found = rg.set_stats(_written(tmp_path, [*made, *variants, *asked]), run="varied", store=store).data
     assert found.reach is not None
     (one,) = found.reach.robustness
     originals, put = np.arange(60) >= 8, (np.arange(60) >= 8) & ~lost

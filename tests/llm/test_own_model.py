@@ -222,7 +222,7 @@ def test_a_function_stands_wherever_a_model_is_named(tmp_path: Path) -> None:
     store, folder = f"sqlite:///{tmp_path}/store.db", tmp_path
     texts = {one.doc_id: one.text for one in corpus(20)}
     made = rg.generate_set(texts, output=folder / "set.jsonl", n=3, types="single=1", model=_house, store=store)
-    assert len(made.found.lines) == 3
+    assert len(made.data.lines) == 3
     rg.check_set(folder / "set.jsonl", corpus=texts, judge=_house, store=store)
     prepared = PrepareOptions(source=folder / "set.jsonl", output=folder / "prepared.jsonl", judge=_house, store=store)
     assert estimate_prepare_cost(prepared)["judge"].startswith("own:")

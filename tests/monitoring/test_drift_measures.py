@@ -24,7 +24,7 @@ from ragauge.store.store_access import Store, open_store
 
 
 def measure(found: DriftResult, of: str, name: str) -> tuple[float, bool | None]:
-    (one,) = (one for one in found.found.measures if (one.of, one.name) == (of, name))
+    (one,) = (one for one in found.data.measures if (one.of, one.name) == (of, name))
     return one.value, one.is_outside
 
 
@@ -84,11 +84,11 @@ def filled(store: Store) -> Store:
 def test_a_bad_day_lies_outside_the_bands(filled: Store) -> None:
     """After a week marked good, a day of food and of lost documents is unusual in all that moved, and only there."""
     unmarked = monitor_drift(store=filled.url)
-    assert {one.is_outside for one in unmarked.found.measures} == {None}
+    assert {one.is_outside for one in unmarked.data.measures} == {None}
     assert "It takes 5 good days" in unmarked.to_markdown()
     monitor_mark("good", since="2026-01-02", until="2026-01-08", store=filled.url)
     found = monitor_drift(store=filled.url)
-    assert (found.found.good, found.found.bad) == (7, 0)
+    assert (found.data.good, found.data.bad) == (7, 0)
     for name in ("js_divergence", "pairwise_kl"):
         assert measure(found, "queries", name)[1], name
     assert measure(found, "queries", "language_shift")[1] is False
@@ -128,9 +128,9 @@ def test_a_bad_day_is_no_baseline(filled: Store) -> None:
         [one for one in traffic([0.9] * 10, rate=A_DAY) if one.at.day == 10],
         queries=lambda number: asked(5 * A_DAY + number % A_DAY),
     )
-    with_it = monitor_drift(store=filled.url).found.days[-2].drift
+    with_it = monitor_drift(store=filled.url).data.days[-2].drift
     monitor_mark("bad", since="2026-01-09", why="a flood of questions about food", store=filled.url)
-    without = monitor_drift(store=filled.url).found.days[-2].drift
+    without = monitor_drift(store=filled.url).data.days[-2].drift
     assert with_it.distance is not None
     assert without.distance is not None
     assert without.distance > with_it.distance
@@ -142,7 +142,7 @@ def test_clusters_that_grew_become_drafts(filled: Store, tmp_path: Path) -> None
     for _ in range(2):
         found = monitor_drift(to=str(to), store=filled.url)
     lines = [json.loads(line) for line in to.read_text().splitlines()]
-    shown = [text.text for cluster in found.found.details[0].grown for text in cluster.texts]
+    shown = [text.text for cluster in found.data.details[0].grown for text in cluster.texts]
     assert 1 <= len(lines) <= 15
     assert sorted(one["query"] for one in lines) == sorted(set(shown))
     assert all(one["tags"] == ["drift"] and one["meta"]["origin"]["run"] == "shop2026-01-09" for one in lines)

@@ -86,8 +86,8 @@ def test_what_differs_is_told(filled: Store) -> None:
     """The command says which day moved, and of the last day lengths, languages and the clusters that grew."""
     url = filled.url
     found = monitor_drift(day="2026-01-06", store=url)
-    queries = found.found.details[0]
-    assert [(str(one.day), one.drift.drifted) for one in found.found.days if one.drift.of == "queries"][-1:] == [
+    queries = found.data.details[0]
+    assert [(str(one.day), one.drift.drifted) for one in found.data.days if one.drift.of == "queries"][-1:] == [
         ("2026-01-06", True)
     ]
     assert (queries.of, queries.words_before, queries.languages[0].language) == ("queries", 8, "en")

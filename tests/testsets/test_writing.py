@@ -183,7 +183,7 @@ def test_a_curated_set_survives_the_making_of_another(texts: dict[str, str], tmp
     path.write_bytes(drafts)
     with FaultyServer(reply=writing(copies)) as server:
         found = _generate(server, texts, tmp_path, n=30, store=f"sqlite:///{tmp_path}/other.db")
-    assert (found.exit_code, found.found.lines, path.read_bytes()) == (4, (), drafts)
+    assert (found.exit_code, found.data.lines, path.read_bytes()) == (4, (), drafts)
 
 
 def test_questions_of_an_existing_set_are_not_written_again(texts: dict[str, str], tmp_path: Path) -> None:

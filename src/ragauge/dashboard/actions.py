@@ -89,7 +89,7 @@ def _add_to_regression_set(site: Site, run: OpenRun, fields: Fields) -> str:
     ]  # quoted: no form keeps line breaks and control characters
     if not ids:
         raise UsageError("nothing was added: no example is ticked. Go back and tick those to add.")
-    added = add_examples(run.run.run_id, ids=ids, to=Path(site.regression_set), tag=TAG, store=site.store).found
+    added = add_examples(run.run.run_id, ids=ids, to=Path(site.regression_set), tag=TAG, store=site.store).data
     list_params = dict(parse_qsl(_get_last(fields, "list")))
     params = {**list_params, "added": str(len(added.lines)), "there": str(len(added.there))}
     links = ServedLinks(site.root, run.run.run_id)

@@ -272,7 +272,7 @@ class DriftPage:
         """The tests of the last seven days, and how the last one differs."""
         monitor = read_section(self.site.config)
         project = self.params.get("project") or ("" if monitor is None else monitor.project)
-        return monitor_drift(day=self.params.get("day", ""), project=project, store=self.site.store).found
+        return monitor_drift(day=self.params.get("day", ""), project=project, store=self.site.store).data
 
     def html(self) -> str:
         """The page, which takes seconds over much traffic: made once of the same responses."""

@@ -25,8 +25,8 @@ class TokenRecall(Metric):
     Source: Smith and Troynikov, Evaluating Chunking Strategies for Retrieval, 2024.
 
     >>> from ragauge.core.example import Span
-    >>> result = GoldOverlap((Span("d", 2, 6),), (Span("d", 0, 4), Span("d", 8, 12)), (Span("d", 0, 4), Span("d", 4, 8)))
-    >>> TokenRecall(k=1).value(result)
+    >>> gold = GoldOverlap((Span("d", 2, 6),), (Span("d", 0, 4), Span("d", 8, 12)), (Span("d", 0, 4), Span("d", 4, 8)))
+    >>> TokenRecall(k=1).value(gold)
     Ratio(numerator=2, denominator=4)
     """
 

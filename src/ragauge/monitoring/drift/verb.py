@@ -34,16 +34,16 @@ class DriftResult(PageResult):
     _what = "drift of traffic"
 
     def __init__(self, data: DriftReport, added: tuple[AddedSet, ...] = ()) -> None:
-        self.found, self.added = data, added
+        self.data, self.added = data, added
 
     @property
     def _value(self) -> DriftReport:
-        return self.found
+        return self.data
 
     def _build_sections(self) -> Iterable[ReportSection]:
         from ragauge.monitoring.drift.tables import build_drift_sections
 
-        yield from build_drift_sections(self.found)
+        yield from build_drift_sections(self.data)
         for added_set in self.added:
             yield from added_set._build_sections()
 

@@ -37,18 +37,18 @@ class AddedSet(ShownResult):
     """
 
     def __init__(self, data: AddedExamples, path: Path) -> None:
-        self.found, self.path = data, path
+        self.data, self.path = data, path
 
     @property
     def _value(self) -> dict[str, Any]:
         from ragauge.testsets.add.tables import encode_added
 
-        return encode_added(self.found, str(self.path))
+        return encode_added(self.data, str(self.path))
 
     def _build_sections(self) -> Iterable[ReportSection]:
         from ragauge.testsets.add.tables import build_added_sections
 
-        return build_added_sections(self.found, str(self.path))
+        return build_added_sections(self.data, str(self.path))
 
 
 @expand_options(AddExamplesOptions)

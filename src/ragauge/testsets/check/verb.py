@@ -51,18 +51,18 @@ class SetCheck(PageResult):
         fixed: Path | None = None,
         command_names: tuple[str, str] = ("SET", "CORPUS"),
     ) -> None:
-        self.found, self.contracts, self.copies, self.holes = data, contracts, copies, holes
+        self.data, self.contracts, self.copies, self.holes = data, contracts, copies, holes
         self.fixed, self.named = fixed, command_names
 
     @property
     def exit_code(self) -> int:
         """0; 3 where fewer than 90 % of the gold documents are alive."""
-        return 0 if self.found.passed else STALE_EXIT_CODE
+        return 0 if self.data.passed else STALE_EXIT_CODE
 
     @property
     def counts(self) -> Mapping[str, int]:
         """State -> how many examples."""
-        return {str(state): n for state, n in self.found.counts.items()}
+        return {str(state): n for state, n in self.data.counts.items()}
 
     @property
     def _value(self) -> dict[str, Any]:
@@ -70,7 +70,7 @@ class SetCheck(PageResult):
         from ragauge.testsets.tables import encode_freshness
 
         return {
-            **encode_freshness(self.found),
+            **encode_freshness(self.data),
             "contracts": encode_contracts(self.contracts),
             "label_copies": encode_copies(self.copies),
             "label_holes": None if self.holes is None else encode_holes(self.holes),
@@ -91,8 +91,8 @@ class SetCheck(PageResult):
             "intact",
             "no labels",
         }  # then the first sections end with what to do
-        yield from build_freshness_sections(self.found, fixed, path=path, corpus=corpus)
-        yield from build_cut_sections(self.found, fixed, () if has_advice else (fix,))
+        yield from build_freshness_sections(self.data, fixed, path=path, corpus=corpus)
+        yield from build_cut_sections(self.data, fixed, () if has_advice else (fix,))
         yield from build_contract_sections(self.contracts)
         yield from build_copy_sections(self.copies)
         if self.holes is not None:

@@ -36,23 +36,23 @@ class GeneratedSetResult(ShownResult):
     """
 
     def __init__(self, data: GeneratedSet, path: Path, corpus: str = CORPUS_PLACEHOLDER) -> None:
-        self.found, self.path, self.corpus = data, path, corpus
+        self.data, self.path, self.corpus = data, path, corpus
 
     @property
     def exit_code(self) -> int:
         """0; 4 where fewer questions could be made than were wanted."""
-        return 0 if len(self.found.lines) >= self.found.wanted else FEWER_EXIT_CODE
+        return 0 if len(self.data.lines) >= self.data.wanted else FEWER_EXIT_CODE
 
     @property
     def _value(self) -> dict[str, Any]:
         from ragauge.testsets.tables import encode_generated
 
-        return encode_generated(self.found, str(self.path))
+        return encode_generated(self.data, str(self.path))
 
     def _build_sections(self) -> Iterable[ReportSection]:
         from ragauge.testsets.tables import build_generated_sections
 
-        return build_generated_sections(self.found, str(self.path), self.corpus)
+        return build_generated_sections(self.data, str(self.path), self.corpus)
 
 
 @expand_options(GenerateSetOptions)

@@ -46,18 +46,18 @@ class SetStatsResult(PageResult):
     _what = "set"
 
     def __init__(self, data: SetStats) -> None:
-        self.found = data
+        self.data = data
 
     @property
     def _value(self) -> dict[str, Any]:
         from ragauge.testsets.stats.tables import encode_stats
 
-        return encode_stats(self.found.made_of, self.found.reach)
+        return encode_stats(self.data.made_of, self.data.reach)
 
     def _build_sections(self) -> Iterable[ReportSection]:
         from ragauge.testsets.stats.tables import build_stats_sections
 
-        return build_stats_sections(self.found.made_of, self.found.reach)
+        return build_stats_sections(self.data.made_of, self.data.reach)
 
 
 @expand_options(SetStatsOptions)

@@ -26,18 +26,18 @@ class SetVariation(ShownResult):
     """
 
     def __init__(self, data: VariedSet, path: Path) -> None:
-        self.found, self.path = data, path
+        self.data, self.path = data, path
 
     @property
     def _value(self) -> dict[str, Any]:
         from ragauge.testsets.vary.tables import encode_varied
 
-        return encode_varied(self.found, str(self.path))
+        return encode_varied(self.data, str(self.path))
 
     def _build_sections(self) -> Iterable[ReportSection]:
         from ragauge.testsets.vary.tables import build_varied_sections
 
-        return build_varied_sections(self.found, str(self.path))
+        return build_varied_sections(self.data, str(self.path))
 
 
 @expand_options(VarySetOptions)
