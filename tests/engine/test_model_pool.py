@@ -254,7 +254,7 @@ def test_what_is_held_in_memory_does_not_grow(store: Store) -> None:
         patch.setattr(models.ModelPool, "__init__", watched)
         asyncio.run(judged(store, run_id, f"openai-chat:any@{server.url}", calling()))
     (pool,) = pools
-    assert (pool.caller.waiting, pool.caller.in_flight) == (0, 0)
+    assert (pool.caller.n_waiting, pool.caller.n_in_flight) == (0, 0)
     assert not pool._ledger._writer._next
     assert sys.getrefcount(pool) < 10
 
