@@ -28,7 +28,7 @@ while not Path(gate).exists():
     time.sleep(0.001)
 with open_store(url) as store:
     for n in range(20):
-        store.baselines.set_baseline(Pointer("main", run_id, who=who, note=str(n)))
+        store.baselines.set(Pointer("main", run_id, who=who, note=str(n)))
 """
 
 
