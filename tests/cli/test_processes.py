@@ -217,7 +217,7 @@ def test_impatient_ctrl_c(tmp_path: Path) -> None:
 
 HOLD = (
     "import sys, time; from ragauge.store.sqlite import lock_run\n"
-    "with held(sys.argv[1], sys.argv[2]) as alone: print(alone, flush=True); time.sleep(float(sys.argv[3]))"
+    "with lock_run(sys.argv[1], sys.argv[2]) as alone: print(alone, flush=True); time.sleep(float(sys.argv[3]))"
 )
 
 
