@@ -61,7 +61,7 @@ while n == 0 or time.monotonic() < until:
             try:
                 scores = store.scores.load_frame(run.run_id, "judge@1")
                 assert store.runs.count_responses(run.run_id) == 20
-                list(store.runs.iter_pairs(run.run_id))
+                list(store.runs.pairs(run.run_id))
             except UnknownName:
                 continue                     # deleted meanwhile
             # a transaction is seen whole: both scores of a response or none
