@@ -8,8 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from tests.store.test_old_schemas import restored
-from tests.store.unprivileged import SRC, read_only, run_python
+from tests.store.unprivileged import ROOT, SRC, read_only, run_python
 
 from ragauge.core.errors import StoreError
 from ragauge.core.example import Example
@@ -23,6 +22,13 @@ from ragauge.store.store_access import open_store
 with open_store(sys.argv[1]) as store:
     print(*sorted(run.name for run in store.runs.list()))
 """
+LIST_LATER = f"""
+import sys
+from pathlib import Path
+sys.path.insert(0, {str(ROOT)!r})
+from tests.store.next_version import add_next_version
+add_next_version(Path(sys.argv[2]))
+{LIST}"""
 NOTE = """
 import sys
 from ragauge.core.example import Example
@@ -148,17 +154,16 @@ def test_a_change_during_reading_is_an_error(path: Path) -> None:
     assert "was changed by another process while it was read. Run the same command again." in done.stderr
 
 
-def test_an_older_store_is_read_through_a_copy(path: Path) -> None:
+def test_an_older_store_is_read_through_a_copy(path: Path, tmp_path: Path) -> None:
     """An older store that cannot be upgraded is read through a copy that is; one without tables is refused."""
-    empty, older = path.with_name("empty.db"), path.with_name("store-v1.db")
+    empty = path.with_name("empty.db")
     empty.touch()
-    restored("store-v1", path.parent)
-    before = older.read_bytes()
+    before = path.read_bytes()
     read_only(path.parent)
-    done = run_python("-c", LIST, older)
-    assert done.stdout == "old\n"
-    assert "was written by an older ragauge (version 0001): it is read through a temporary copy" in done.stderr
-    assert older.read_bytes() == before
+    done = run_python("-c", LIST_LATER, path, tmp_path / "migrations")
+    assert done.stdout == "first\n"
+    assert "was written by an older ragauge (version 1): it is read through a temporary copy" in done.stderr
+    assert path.read_bytes() == before
     assert "has no tables yet" in run_python("-c", LIST, empty).stderr
 
 

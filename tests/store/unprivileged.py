@@ -7,7 +7,8 @@ import subprocess
 import sys
 from pathlib import Path
 
-SRC = str(Path(__file__).resolve().parents[2] / "src")
+ROOT = Path(__file__).resolve().parents[2]
+SRC = str(ROOT / "src")
 CAPABILITIES = "-dac_override,-dac_read_search"
 
 

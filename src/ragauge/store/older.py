@@ -55,8 +55,8 @@ def _make_upgraded_copy(url: str, version: str) -> str:
         copied.close()
     warnings.warn(
         f"the store {sqlite.get_path(url)} was written by an older ragauge (version {version}): it is read through a "
-        f"temporary copy that is brought to version {HEAD}, and stays as it is. A command that writes to it, such as "
-        "ragauge evaluate, upgrades it and keeps a copy of what it was.",
+        f"temporary copy, upgraded to version {HEAD}, and stays as it is. A command that writes to it, such as ragauge "
+        "evaluate, upgrades it and saves a copy of it as it was.",
         UserWarning,
         stacklevel=2,
     )

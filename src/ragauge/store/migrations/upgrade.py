@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+import shlex
 import threading
 import warnings
 from pathlib import Path
@@ -13,30 +15,33 @@ from ragauge.core.errors import StoreError
 from ragauge.store.database import Database
 from ragauge.store.sqlite import COPY_STORE_HINT, copy_store, get_path
 
-VERSIONS = tuple(f"{number:04}" for number in range(1, 31))  # oldest first
+VERSIONS = ("1",)  # oldest first
 HEAD = VERSIONS[-1]
+UNRELEASED_VERSIONS = re.compile("00(0[1-9]|[12][0-9]|30)")  # of commits before the first release
 TABLE = "ragauge_version"
+FOLDER = Path(__file__).parent
 _ALEMBIC = threading.Lock()  # Alembic keeps its context in module variables
 
 
 def upgrade(database: Database, *, copy_first: bool = True) -> bool:
     """Brings the store to the newest version; True when there was something to do.
 
-    One that holds anything is copied beside itself before, as NAME.before-VERSION, and a warning says so. The whole
+    One that holds anything is copied to NAME.before-VERSION in its folder first, and a warning reports it. The whole
     upgrade is one write transaction: a second process that opens the same new file waits for it and finds it done; a
     crash leaves the store as it was.
 
     Raises:
-        StoreError: the store is newer than this program, is another program's database, or is older and read-only.
+        StoreError: the store is newer than this program, was written before the first release, is another program's
+            database, or is older and read-only.
     """
     with database.read() as connection:
         version = HEAD if _is_newest(connection) else version_of(connection, database.url)
     if version == HEAD:
         return False
     if database.access != "write":
-        held = "has no tables yet" if version is None else f"was written by an older ragauge: its version is {version}"
+        state = "has no tables yet" if version is None else f"was written by an older ragauge (version {version})"
         raise StoreError(
-            f"the store {database.url} {held}, and it cannot be brought to version {HEAD}, since its file or folder is "
+            f"the store {database.url} {state} and cannot be upgraded to version {HEAD}: its file or folder is "
             f"read-only. {COPY_STORE_HINT}"
         )
     with _ALEMBIC, database.write() as connection:
@@ -50,13 +55,13 @@ def upgrade(database: Database, *, copy_first: bool = True) -> bool:
 
 
 def _copy_beside(url: str, version: str) -> None:
-    """Keeps the store as it is; the writer who upgrades it is alone."""
+    """Saves the store as it is; the writer who upgrades it is alone."""
     path = get_path(url)
-    kept = path.with_name(f"{path.name}.before-{HEAD}")
-    copy_store(url, kept)
+    copy = path.with_name(f"{path.name}.before-{HEAD}")
+    copy_store(url, copy)
     warnings.warn(
-        f"the store {path} was written by an older ragauge and is brought from version {version} to {HEAD}; as it was "
-        f"it is kept as {kept.name}.",
+        f"the store {path} was written by an older ragauge. It is upgraded from version {version} to {HEAD}; a copy of "
+        f"it as it was is in {copy.name}.",
         UserWarning,
         stacklevel=2,
     )
@@ -78,10 +83,19 @@ def version_of(connection: Connection, url: str) -> str | None:
     if TABLE not in tables:
         raise StoreError(f"{url} is another program's database. Choose another file with --store.")
     version: str | None = connection.execute(text(f"SELECT version_num FROM {TABLE}")).scalar()  # noqa: S608 - a constant
+    if version is not None and UNRELEASED_VERSIONS.fullmatch(version):
+        path = get_path(url)
+        carried = path.with_name(f"{path.stem}.carried{path.suffix}")
+        carry = shlex.join(("python", "tools/carry_store.py", str(path), str(carried)))
+        raise StoreError(
+            f"the store {path} was written before the first release of ragauge: its version is {version}, expected "
+            f"{HEAD}. To keep what it holds, carry it over into a new store, from the root of ragauge's source, and "
+            f"name that with --store: {carry}"
+        )
     if version not in VERSIONS:
         raise StoreError(
-            f"{url} was written by a newer ragauge: its version is {version}, this program knows up to {HEAD}. "
-            "Install that version, or choose another store with --store."
+            f"the store {url} was written by a newer ragauge: its version is {version}, this ragauge reads versions up "
+            f"to {HEAD}. Install the newer ragauge, or choose another store with --store."
         )
     return version
 
@@ -91,6 +105,6 @@ def _run(connection: Connection) -> None:
     from alembic.config import Config
 
     config = Config()
-    config.set_main_option("script_location", str(Path(__file__).parent).replace("%", "%%"))
+    config.set_main_option("script_location", str(FOLDER).replace("%", "%%"))
     config.attributes.update(connection=connection, version_table=TABLE)
     command.upgrade(config, "head")
