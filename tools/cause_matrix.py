@@ -53,8 +53,8 @@ def _row(n: int, row: CauseRow, cases: Sequence[Case]) -> Iterator[str]:
     yield f"- where: {where}" + (f"; {row.other.component} where {row.other.when}" if row.other is not None else "")
     if case is not None:
         cause = attribute_failure(Facts(case.example, case.response, case.evidence), indexed=case.listing)
-        yield f"- such as: “{cause.decided_by if cause else ''}”"
-    yield f"- fix: {row.fix}" + (f" Else: {row.other.fix}" if row.other is not None else "")
+        yield f"- example: “{cause.decided_by if cause else ''}”"
+    yield f"- fix: {row.fix}" + (f" Otherwise: {row.other.fix}" if row.other is not None else "")
     yield ""
 
 

@@ -71,7 +71,7 @@ def test_a_refusal_fails_where_labels_say_that_the_question_is_answerable(
     assert cause.shown_by == ("label and judge" if answerable else "judge")
     assert WHETHER not in cause.lacking
     if not labels.get("references"):  # of which nobody said whether the passage holds them
-        known = "the question is answerable" if answerable else "nothing says it is unanswerable"
+        known = "the question is answerable" if answerable else "nothing indicates that the question is unanswerable"
         assert (cause.name, cause.decided_by) == ("wrong_refusal", f"the system declined to answer, but {known}")
         assert cause.basis == ("labels" if answerable else "judge")
 

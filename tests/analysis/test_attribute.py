@@ -180,7 +180,7 @@ APPLIES: list[tuple[str, dict[str, Any], str]] = [
                 Passage("p9", "b", updated_at="2024-01-01"),
             ),
         },
-        "gold document b came only as an outdated version (passage 2); reference claim 2 in no passage",
+        "only an outdated version of gold document b was retrieved (passage 2); reference claim 2 in no passage",
     ),
     # only the version that gold document b-new replaced was retrieved, and it does not say what the reference says
     (
@@ -190,7 +190,7 @@ APPLIES: list[tuple[str, dict[str, Any], str]] = [
             "met": ((1,), ()),
             "passages": (*passages("a"), Passage("p2", "b-old", "two", superseded_by="b-new")),
         },
-        "gold document b-new came only as an outdated version (passage 2)",
+        "only an outdated version of gold document b-new was retrieved (passage 2)",
     ),
     # of two gold documents, a came as it is and b only in the version before
     (
@@ -200,7 +200,7 @@ APPLIES: list[tuple[str, dict[str, Any], str]] = [
             "met": ((1,), ()),
             "passages": (*passages("a"), Passage("p2", "b-old", "two", superseded_by="b")),
         },
-        "gold document b came only as an outdated version (passage 2); reference claim 2 in no passage",
+        "only an outdated version of gold document b was retrieved (passage 2); reference claim 2 in no passage",
     ),
     ("compound", {"passages": passages("a", "c"), "met": None, "claims": (claim(1, 1), claim(2))}, "1 of 2 gold"),
     ("compound", {**UNLABELLED, "met": ((1,), ()), "claims": (claim(1, 1), claim(2))}, "1 of 2 reference claims"),
@@ -210,7 +210,7 @@ APPLIES: list[tuple[str, dict[str, Any], str]] = [
         {"passages": passages("a", "c"), "candidates": passages("a", "c", "x", "y")},
         "gold document b not among the 4 candidates",
     ),
-    ("retrieval_miss", {"passages": passages("c", "x"), **LABELS_ONLY}, "depth unknown"),
+    ("retrieval_miss", {"passages": passages("c", "x"), **LABELS_ONLY}, "rank unknown"),
     ("retrieval_miss", {**UNLABELLED, "met": ((1,), ())}, "1 of 2 reference claims in none of the 3 passages"),
     (
         "retrieval_miss",
@@ -239,7 +239,7 @@ APPLIES: list[tuple[str, dict[str, Any], str]] = [
             "candidates": (*PIECES, Passage("p3", "a", "z", span=Span("a", 80, 200))),
             "spans": (Span("a", 90, 110),),
         },
-        "a (characters 90 to 110) stands whole at rank 3 of 3 candidates",
+        "a (characters 90 to 110) is at rank 3 of 3 candidates",
     ),
     (
         "lost_before_prompt",
@@ -263,7 +263,7 @@ APPLIES: list[tuple[str, dict[str, Any], str]] = [
     (
         "wrong_refusal",
         {**UNLABELLED, **NO_REFERENCE, **REFUSAL, "agrees": None, "ratings": (True, False, False)},
-        "nothing says",
+        "nothing indicates",
     ),
     ("off_topic", {"address": "no"}, "does not address"),
     ("off_topic", {**UNLABELLED, **NO_REFERENCE, "address": "no", "claims": (claim(1), claim(2))}, "not address"),
@@ -272,9 +272,13 @@ APPLIES: list[tuple[str, dict[str, Any], str]] = [
     (
         "noise",
         {"claims": (claim(1, 1), claim(2, 3)), "agrees": ("agrees", "contradicts"), "citations": None},
-        "claim 2 follows passage 3",
+        "claim 2 is based on passage 3",
     ),
-    ("noise", {"claims": (claim(1, 3), claim(2, 3)), "citations": None, "address": "partly"}, "evidence is in 1 and 2"),
+    (
+        "noise",
+        {"claims": (claim(1, 3), claim(2, 3)), "citations": None, "address": "partly"},
+        "evidence is in passages 1 and 2",
+    ),
     (
         "noise",
         {
@@ -284,7 +288,7 @@ APPLIES: list[tuple[str, dict[str, Any], str]] = [
             "claims": (claim(1, 2), claim(2)),
             "citations": None,
         },
-        "the answer uses passage 2; the evidence is in 1",
+        "the answer uses passage 2; the evidence is in passage 1",
     ),
     ("ignored", {"claims": (claim(1), claim(2)), "citations": None}, "passages 1 and 2"),
     (
@@ -295,7 +299,7 @@ APPLIES: list[tuple[str, dict[str, Any], str]] = [
     ("hallucinated", {"claims": (claim(1, 1), claim(2))}, "1 of 2 claims in no passage (claim 2)"),
     ("hallucinated", {"claims": (claim(1, 1), claim(2)), "agrees": ("agrees", "absent")}, "claim 2"),
     ("misattributed", {"citations": (Citation(0, 4, "p3"),), "address": "partly"}, "claim 1 cites passage 3"),
-    ("misattributed", {"citations": (Citation(0, 4, "b"),), "stated": (True, False)}, "but stands in 1"),
+    ("misattributed", {"citations": (Citation(0, 4, "b"),), "stated": (True, False)}, "but is supported by passage 1"),
     ("incomplete", {"address": "partly"}, "only part"),
     ("incomplete", {"stated": (True, False)}, "1 of 2 reference claims and leaves out “r2”"),
     ("incomplete", {"stated": (True, False), "address": "partly"}, "only part of the question: it leaves out “r2”"),
@@ -312,7 +316,7 @@ APPLIES: list[tuple[str, dict[str, Any], str]] = [
     (
         "wrong_answer",
         {"agrees": ("agrees", "contradicts")},
-        "claim 2 contradicts the reference; the answer follows passage 2, which also holds the evidence: misread",
+        "claim 2 contradicts the reference; the answer misreads passage 2, which also contains the evidence",
     ),
     (
         "wrong_answer",
@@ -356,7 +360,7 @@ def test_evidence_above_what_misled_is_the_generators_fault(changes: dict[str, A
     cause = case(**{**of_one, **astray, **changes}).cause()
     assert cause is not None
     assert (cause.name, cause.component) == ("noise", component)
-    assert ("ranks above" in cause.decided_by) is (component == "generation")
+    assert ("ranks higher" in cause.decided_by) is (component == "generation")
     assert cause.fix == ROWS_BY_NAME["noise"].at(component).fix
     assert ("Reranking cannot help" in cause.fix) is (component == "generation")
 
@@ -367,7 +371,7 @@ def test_a_wrong_claim_from_below_the_evidence_is_the_generators_fault() -> None
     assert wrong is not None
     assert (wrong.name, wrong.component) == ("noise", "generation")
     assert wrong.decided_by == (
-        "claim 2 follows passage 3 but contradicts the reference; passage 1, labelled, ranks above"
+        "claim 2 is based on passage 3 but contradicts the reference; passage 1, a gold passage, ranks higher"
     )
     first = case(
         passages=passages("c", "a", "b"),
@@ -386,7 +390,7 @@ MISREAD: list[tuple[str, dict[str, Any], str]] = [
     (
         "one gold passage",
         {**GOLD_A, "passages": passages("a"), "met": ((1,),), "claims": (claim(1, 1),)},
-        "which also holds the evidence",
+        "which also contains the evidence",
     ),
     ("gold first of three", {**GOLD_A, "met": ((1,),), "claims": (claim(1, 1),)}, "passage 1"),
     (
@@ -394,9 +398,13 @@ MISREAD: list[tuple[str, dict[str, Any], str]] = [
         {**GOLD_A, "passages": passages("c", "b", "a"), "met": ((3,),), "claims": (claim(1, 3),)},
         "passage 3",
     ),
-    ("by labels alone", {**GOLD_A, "met": None, "claims": (claim(1, 1),)}, "which by the labels holds the evidence"),
+    (
+        "by labels alone",
+        {**GOLD_A, "met": None, "claims": (claim(1, 1),)},
+        "which contains the evidence according to the labels",
+    ),
     ("by the judge alone", {**UNLABELLED, "met": ((2,),), "claims": (claim(1, 2),)}, "passage 2"),
-    ("another passage says so too", {**GOLD_A, "met": ((1,),), "claims": (claim(1, 1, 3),)}, "follows passage 1,"),
+    ("another passage says so too", {**GOLD_A, "met": ((1,),), "claims": (claim(1, 1, 3),)}, "misreads passage 1,"),
     ("an unlabelled copy holds the evidence too", {**GOLD_A, "met": ((1, 2),), "claims": (claim(1, 2),)}, "passage 2"),
     (
         "the part of the document with the labelled span",
@@ -419,7 +427,7 @@ def test_who_follows_the_passage_with_the_evidence_misread_it(what: str, changes
     assert cause is not None
     assert (cause.name, cause.component) == ("wrong_answer", "generation")
     assert words in cause.decided_by
-    assert cause.decided_by.endswith("misread")
+    assert "misreads passage" in cause.decided_by
     assert "ank" not in cause.fix
 
 
@@ -463,15 +471,15 @@ def test_which_passages_hold_the_evidence_has_to_be_known_for_noise() -> None:
     cause = case(**UNLABELLED, met=None, agrees=("agrees", "contradicts")).cause()
     assert cause is not None
     assert (cause.name, cause.decided_by) == ("wrong_answer", "claim 2 contradicts the reference")
-    assert "which passages hold the evidence" in cause.lacking
+    assert "which passages contain the evidence" in cause.lacking
 
 
 # what is known of a refusal that should not have been; words of the facts
 UNTOLD: list[tuple[str, dict[str, Any], str]] = [
     ("the question can be answered", {"answerable": True}, "though the question is answerable, and nothing"),
-    ("the passages were not recorded", {"passages": None, "relevant": (Relevant(("a",)),)}, "nothing tells"),
-    ("the reference was not looked for", {"references": ("One.",), "failed": ("verify_reference",)}, "nothing tells"),
-    ("a reference claim has no verdict", {"references": ("One. Two.",), "met": ((1,), None)}, "nothing tells"),
+    ("the passages were not recorded", {"passages": None, "relevant": (Relevant(("a",)),)}, "nothing shows"),
+    ("the reference was not looked for", {"references": ("One.",), "failed": ("verify_reference",)}, "nothing shows"),
+    ("a reference claim has no verdict", {"references": ("One. Two.",), "met": ((1,), None)}, "nothing shows"),
 ]
 
 
@@ -1008,7 +1016,7 @@ def test_compound_names_both_halves() -> None:
         assert cause.decided_by.endswith("claim 2 has no support in any passage")
     cut = case(met=((1,), ()), claims=(claim(1, 1), claim(2))).cause()
     assert cut is not None
-    assert cut.decided_by.startswith("span_cut and hallucinated at once: the passages hold 1 of 2 reference claims")
+    assert cut.decided_by.startswith("span_cut and hallucinated at once: the passages contain 1 of 2 reference claims")
 
 
 def unlikely(drawn: Case, answer_p: tuple[float, ...], reference_p: tuple[float, ...]) -> Cause | None:
@@ -1057,15 +1065,15 @@ def test_reference_that_says_more_than_the_documents() -> None:
         cut = case(met=met).cause()
         assert cut is not None
         assert (cut.name, cut.basis) == ("span_cut", "guess")
-        assert "cut away, or the reference says more than the documents" in cut.decided_by
-        assert "gold spans: where in the documents the evidence stands" in cut.lacking
+        assert "they were cut off, or the reference says more than the documents" in cut.decided_by
+        assert "gold spans: the location of the evidence in the documents" in cut.lacking
     filled = case(met=((1,), ()), claims=(claim(1, 1), claim(2))).cause()
     assert filled is not None
     assert (filled.name, filled.basis) == ("compound", "guess")
     whole = case(met=((1,), ()), passages=PIECES, spans=(Span("a", 10, 20), Span("b", 0, 50)), citations=None).cause()
     assert whole is not None
     assert whole.name == ""
-    assert "where reference claim 2 should stand: every labelled span was handed on" in whole.lacking
+    assert "where reference claim 2 should be found: every gold span was retrieved" in whole.lacking
     made_up = case(
         met=((1,), ()), passages=PIECES, spans=(Span("a", 10, 20),), claims=(claim(1, 1), claim(2)), citations=None
     ).cause()
@@ -1073,7 +1081,7 @@ def test_reference_that_says_more_than_the_documents() -> None:
     assert made_up.name == "hallucinated"  # not compound: no part of the evidence is missing
     elsewhere = case(met=((1,), ()), spans=(Span("a", 10, 20),)).cause()
     assert elsewhere is not None
-    assert "where the passages stand in their documents" in elsewhere.lacking
+    assert "where the passages are located in their documents" in elsewhere.lacking
 
 
 def test_lacking_names_what_was_not_known() -> None:
@@ -1084,7 +1092,7 @@ def test_lacking_names_what_was_not_known() -> None:
     assert set(labels.lacking) == {
         "answer not recorded",
         "a listing of the index",
-        "candidates (the ranking before the cut) not recorded",
+        "candidates (the ranking before the cutoff) were not recorded",
     }
     known = case(passages=passages("a", "c"), candidates=passages("a", "c"), agrees=None, met=None).cause(indexed={"b"})
     assert known is not None
@@ -1110,7 +1118,7 @@ def test_nothing_decides_but_it_failed() -> None:
     cause = attribute_failure(only.facts(), {"context_recall": MetricResult("failed", reason="2 verdicts missing")})
     assert cause is not None
     assert (cause.name, cause.component, cause.second, cause.basis) == ("", "unclear", "", "")
-    assert "contradicts the reference" in cause.decided_by
+    assert "contradicts part of the reference" in cause.decided_by
     assert "passages not recorded" in cause.lacking
     assert "context_recall: 2 verdicts missing" in cause.lacking
 

@@ -283,7 +283,7 @@ def test_every_other_version_is_named() -> None:
     two = text({"mrr": 1, "hit@5": 3})
     assert "mrr is version 2 in new and version 1 in base; hit@5 is version 2 in new and version 3 in base: " in two
     assert two.endswith(
-        "their meanings changed. Judge the stored responses alike: ragauge evaluate base -m mrr,hit@5 and then "
+        "their meanings changed. Judge the stored responses the same way: ragauge evaluate base -m mrr,hit@5 and then "
         "ragauge evaluate new -m mrr,hit@5"
     )
     every = text(dict.fromkeys(names, 1))

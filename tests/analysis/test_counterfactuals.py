@@ -45,7 +45,7 @@ def sound(case: Case) -> CauseContext:
 
 
 def test_every_cause_has_a_rule_or_is_named_as_untested() -> None:
-    """Each cause of the table has an experiment, but for three that no change of passages can tell."""
+    """Each cause of the table has an experiment, but for three that changing the passages cannot test this cause."""
     assert {row.name for row in ROWS} - RULES_BY_CAUSE.keys() == UNTESTED
 
 

@@ -246,7 +246,7 @@ def test_what_was_a_candidate_is_not_called_unreturned() -> None:
     """Where the longer ranking is recorded, a labelled document without a rank was not handed on."""
     facts = rich()
     kept = replace(facts, response=replace(facts.response, candidates=facts.response.passages))
-    assert "d9 (grade 3, not handed on)" in symbols(kept, "recall@2")["L"]
+    assert "d9 (grade 3, not in the context)" in symbols(kept, "recall@2")["L"]
     assert one(kept, "recall@2").items[2].why == "not handed on, grade 3"
 
 
@@ -267,10 +267,10 @@ def test_no_value_says_why() -> None:
     assert symbols(empty, "faithfulness")["c"] == "0"
     bare = one(rich(example=example()), "context_recall")
     assert (bare.score.status, bare.score.reason) == ("not_applicable", "no reference answer")
-    assert symbols(rich(example=example()), "context_recall")["m"] == "not known: no reference answer"
+    assert symbols(rich(example=example()), "context_recall")["m"] == "unknown: no reference answer"
     gap = rich(evidence=evidence(answer_facts(claim(1), claim(failed=True, reason="cut off"))))
     worked = one(gap, "faithfulness")
-    assert worked.arithmetic == "between 0.5 and 1, whatever the missing verdicts are"
+    assert worked.arithmetic == "between 0.5 and 1, depending on the missing verdicts"
     assert [(item.counts, item.why) for item in worked.items] == [
         (True, "supported by passage 1, direct"),
         (None, "no verdict: cut off"),
@@ -284,7 +284,7 @@ def test_stored_score_of_other_facts_is_noted() -> None:
     stored = Score("r", "q1", 0, "faithfulness", 2, None, 0, "scored", 1.0, 3.0, 3.0, 1.0, 1.0)
     (worked,) = explain_example(facts, {"faithfulness": stored}).metrics
     assert worked.arithmetic == "3 / 3 = 1"
-    assert worked.note == "from the facts as they are stored now it would be scored 0.667"
+    assert worked.note == "with the facts stored now, it would be scored 0.667"
     (old,) = explain_example(facts, {"faithfulness": replace(stored, metric_version=7)}).metrics
     assert "version 7" in old.note
 
@@ -295,7 +295,7 @@ def test_facts_are_told_once() -> None:
     assert told["answer", "claim 2"] == "S = {} · X = {3} · Z = {} · R = contradicts · contradicted by passage 3"
     assert told["passages", "passage 1"] == "d1 · gold · q = 1 · used · holds reference claim 1"
     assert told["reference", "claim 2"] == "T = {} · not stated"
-    assert told["labels", "d9"] == "grade 3 · not handed on"
+    assert told["labels", "d9"] == "grade 3 · not in the context"
     assert told["record", "address"] == "partly · declines: no"
 
 
@@ -344,7 +344,7 @@ def test_every_row_can_say_why_not() -> None:
 
 def test_stored_cause_of_another_time() -> None:
     """Where evaluating found another cause, both are named."""
-    assert explained(rich(), stored=Cause("noise")).note == "when it was evaluated, the cause found was noise"
+    assert explained(rich(), stored=Cause("noise")).note == "at evaluation time, the cause was noise"
     assert explained(rich(), stored=attribute_failure(rich())).note == ""
 
 

@@ -69,7 +69,7 @@ def test_interval_of_amounts(how: str) -> None:
     assert (low, high) == pytest.approx((mean + below * error, mean + above * error), abs=0.002)
     assert -2.2 < below < 0 < 1.4 < above
     assert "t corrected for a skewness of" in worked.interval
-    assert "held against what it is under random signs of the values" in worked.interval
+    assert "compared with its distribution under random signs of the values" in worked.interval
     interval = worked.summary.interval
     assert interval is not None
     assert (low, high) == pytest.approx((interval.low, interval.high), abs=0.001)
@@ -139,7 +139,7 @@ def test_micro_and_bounds() -> None:
     worked = explain_mean(parse_metric("faithfulness"), merge_repeats(column))
     assert worked.micro == "7 / 8 = 0.875  (sum of numerators / sum of denominators)"
     failed = explained("faithfulness", {"a": 1.0, "b": 0.5, "c": "failed"}, low=0.0, high=0.6)
-    assert failed.bounds == "1 failed: with each at its lowest or highest, the mean lies in [0.5, 0.75]"
+    assert failed.bounds == "1 failed: with each at its minimum or maximum, the mean is in [0.5, 0.75]"
     assert failed.counts == "2 scored + 1 failed = 3 examples"
 
 

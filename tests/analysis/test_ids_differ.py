@@ -44,7 +44,7 @@ def test_ids_that_differ_lead(tmp_path: Path, n: int) -> None:
     card = card_of(tmp_path, [f"topic{'abc'[i % 3]}.md" for i in range(n)], [f"chunk-{i}" for i in range(n)])
     first, *others = card.findings
     assert (first.cause, first.confidence) == ("ids_differ", "high")
-    assert "labels and passages use different ids (labelled 'topica.md', retrieved 'chunk-0')" in first.headline
+    assert "labels and passages use different ids (labeled 'topica.md', retrieved 'chunk-0')" in first.headline
     assert [one.confidence for one in others if one.cause == "retrieval_miss"] == ["low"]
     assert f"First: {first.headline}" in " ".join(card.to_markdown().split())
     assert card.card.warnings[0].startswith("Only 0 of")
@@ -54,7 +54,7 @@ def test_ids_made_alike_may_be_missed(tmp_path: Path) -> None:
     """Where ids are made alike and none of many is met, both readings are said; of a few it is a miss, and not sure."""
     many = card_of(tmp_path, [f"d{i}" for i in range(8)], [f"d{i + 50}" for i in range(8)]).findings[0]
     assert (many.cause, many.confidence) == ("ids_differ", "low")
-    assert "different ids, or retrieval finds none of the evidence (labelled 'd0', retrieved 'd50')" in many.headline
+    assert "different ids, or retrieval finds none of the evidence (labeled 'd0', retrieved 'd50')" in many.headline
     few = card_of(tmp_path, [f"e{i}" for i in range(3)], [f"e{i + 50}" for i in range(3)]).findings
     assert [(one.cause, one.confidence) for one in few] == [("retrieval_miss", "medium")]
 
@@ -62,7 +62,7 @@ def test_ids_made_alike_may_be_missed(tmp_path: Path) -> None:
 def test_other_spelling(tmp_path: Path) -> None:
     """The same ids in another spelling are shown as a pair."""
     card = card_of(tmp_path, ["Topic_A.md", "Topic_B.md"], ["topic-a.md", "topic-b.md"])
-    assert "(labelled 'Topic_A.md', retrieved 'topic-a.md')" in card.findings[0].headline
+    assert "(labeled 'Topic_A.md', retrieved 'topic-a.md')" in card.findings[0].headline
 
 
 def test_labels_that_are_met_are_believed(tmp_path: Path) -> None:

@@ -110,7 +110,7 @@ def test_words_show_both_intervals() -> None:
 def test_explain_says_how_the_wide_interval_was_made() -> None:
     """One line with how far people's mean lies, on what that rests, and t; nothing where the error is not known."""
     worked = explain_mean(FAITHFULNESS, columns(scores(0.6)), error=ERROR)
-    for part in (" ± 0.0", "from this judge's", "9 sources", "t = 2.36 of 7 degrees of freedom"):
+    for part in (" ± 0.0", "from the judge's", "9 sources", "t = 2.36 of 7 degrees of freedom"):
         assert part in worked.judged
     assert explain_mean(FAITHFULNESS, columns(scores(0.6))).judged == ""
 

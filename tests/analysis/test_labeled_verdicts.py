@@ -106,7 +106,7 @@ def test_label_decides_right(right: bool, controls: Controls | None) -> None:
         verdict, cause = judge_example(facts_of(found, labeled(right=right), controls=controls))
         assert verdict.right == ("passed" if right else "failed")
         if not right:
-            assert (verdict.verdict, verdict.reason) == ("failed", "a person labeled this answer wrong")
+            assert (verdict.verdict, verdict.reason) == ("failed", "a person labeled this answer as wrong")
             assert cause is not None
             assert cause.shown_by == "people"
 

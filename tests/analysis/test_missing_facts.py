@@ -35,16 +35,16 @@ def test_missing_facts_read_as_sentences(seed: int) -> None:
     text = describe_missing(facts, Counter({fact: draw.randint(1, 9) for fact in facts}), max_n=9)
     sentences = re.split(r"(?<=\.) (?=[A-Z])", text)
     assert all(sentence[0].isupper() and sentence.endswith(".") for sentence in sentences)
-    assert len([sentence for sentence in sentences if sentence.startswith("It is not known")]) <= 1
-    assert len([sentence for sentence in sentences if sentence.startswith("This would show more")]) <= 1
+    assert len([sentence for sentence in sentences if sentence.startswith("It is unclear")]) <= 1
+    assert len([sentence for sentence in sentences if sentence.startswith("This would help")]) <= 1
     for fact in facts:
         assert fact.removeprefix("no ")[1:] in text
-        assert ("It is not known" in text) or not fact.startswith(("whether", "which", "where"))
-    assert not re.search(r"not known (?:no |this judge|not )", text, re.IGNORECASE)
+        assert ("It is unclear" in text) or not fact.startswith(("whether", "which", "where"))
+    assert not re.search(r"unclear (?:no |this judge|not )", text, re.IGNORECASE)
 
 
 def test_few_facts_of_a_kind_are_named() -> None:
     """The first three of a kind are named, equal ones once; nothing missing makes no words."""
     text = describe_missing(["whether a", "whether a", "whether b", "whether c", "whether d", "labels"])
-    assert text == "It is not known whether a, whether b or whether c. This would show more: labels."
+    assert text == "It is unclear whether a, whether b or whether c. This would help: labels."
     assert describe_missing([]) == ""

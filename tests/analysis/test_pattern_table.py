@@ -63,7 +63,7 @@ def row(says: str, *named: str, **when: str) -> Row:
 # rows that are read with and without a baseline, in the order of the reference
 TABLE = [
     row(
-        "prompt, until recall moves",
+        "prompt, until recall improves",
         "retrieval_miss",
         "ranked_low",
         "lost_before_prompt",
@@ -72,7 +72,7 @@ TABLE = [
     ),
     row("", "hallucinated", "contradicted", "ignored", faithfulness="low", context_recall="high"),
     row("", "compound", faithfulness="low", context_recall="low"),
-    row("watch", faithfulness="high", context_recall="high"),
+    row("monitor", faithfulness="high", context_recall="high"),
     row("", "noise", context_precision="low", context_recall="high"),
     row("hybrid search", "ranked_low", "span_cut", context_precision="high", context_recall="low"),
     row("index", "retrieval_miss", context_precision="low", context_recall="low"),
@@ -273,8 +273,8 @@ def test_more_context_confuses(shifts: dict[str, float], k: str, held: bool) -> 
 
 
 PRODUCTION = [
-    ("context_precision", "low", ("stale", "questions changed", "Re-index", "refresh")),
-    ("faithfulness", "low", ("too long a context", "smaller context", "ingested")),
+    ("context_precision", "low", ("outdated", "questions changed", "Re-index", "recent")),
+    ("faithfulness", "low", ("context is too long", "smaller context", "ingested")),
     ("no_retrieval_rate:min_score=0.5", "high", ("made up", "fallback")),
 ]
 
@@ -334,7 +334,7 @@ def test_findings_carry_what_they_rest_on() -> None:
         ("faithfulness", "high", 0.0),
         ("context_recall", "low", -0.2),
     ]
-    assert "In main it was 0 of 0 failures." in finding.evidence
+    assert "In main, it caused 0 of 0 failures." in finding.evidence
     assert "retrieval got worse." in finding.evidence
     assert said(finding) == (
         "faithfulness did not fall, 0.50 → 0.50, 0.00 [−0.03, +0.03], "
@@ -359,7 +359,7 @@ def test_empty_retrieval_is_read_over_answerable_questions() -> None:
 def test_an_incomplete_run_is_never_called_a_baseline() -> None:
     """The finding that all is well, which a part of a run can have too, keeps a complete run alone."""
     (finding,) = diagnose(planted({"faithfulness": "high", "context_recall": "high"}), causes({}), 200)
-    assert "keep the complete run as the baseline" in finding.fix
+    assert "use this run as the baseline" in finding.fix
 
 
 def test_confidence_in_a_pattern() -> None:

@@ -27,15 +27,15 @@ def test_counts_are_counts_and_shares_are_of_the_requests() -> None:
     weight = np.array([1.0] * 30 + [20.0] * 30)
     first, second = diagnose([], failed(weight), 60)
     assert (first.cause, first.explains, second.cause, second.explains) == ("hallucinated", 10, "system_failed", 30)
-    assert "10 of 40 failures (87% by weight), 31.7% of the requests that they stand for." in first.evidence
-    assert "30 of 40 failures (13% by weight), 4.8% of the requests that they stand for." in second.evidence
+    assert "10 of 40 failures (87% by weight), 31.7% of the requests they represent." in first.evidence
+    assert "30 of 40 failures (13% by weight), 4.8% of the requests they represent." in second.evidence
 
 
 def test_what_was_drawn_for_the_judge_stands_for_what_was_not() -> None:
     """Where the judge is asked about a tenth, a verdict of it alone stands for ten requests, an exception for one."""
     first, second = diagnose([], failed(None, np.full(60, 0.1)), 60)
     assert (first.cause, second.cause) == ("hallucinated", "system_failed")
-    assert "30 of 40 failures (23% by weight), 50.0% of the requests that they stand for." in second.evidence
+    assert "30 of 40 failures (23% by weight), 50.0% of the requests they represent." in second.evidence
 
 
 def test_responses_that_are_alike_are_counted() -> None:

@@ -30,9 +30,9 @@ def test_metric_of_no_pattern_is_named() -> None:
     (finding,) = worse(fell, failed=5)
     assert finding.headline == "got worse: token_f1 fell, 0.70 → 0.50, −0.20 [−0.23, −0.17]"
     assert finding.evidence == (
-        "Most with type=temporal: token_f1 −0.50 there, −0.10 elsewhere. No pattern of metrics says why."
+        "Largest change in type=temporal: token_f1 −0.50 there, −0.10 elsewhere. No known metric pattern explains it."
     )
-    assert finding.fix == "Look at the examples that lost most (q7, q3), and at what changed in the system since main."
+    assert finding.fix == "Check the examples that dropped most (q7, q3), and what changed in the system since main."
     assert (finding.segment, finding.measure_again, finding.confidence) == ("type=temporal", "token_f1", "high")
     assert (finding.against, finding.explains, finding.failures) == ("baseline", 0, 5)
     assert finding.headline.endswith(said(finding))

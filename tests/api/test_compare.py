@@ -297,12 +297,12 @@ def test_other_passages_under_a_generation_difference_are_told(store: str) -> No
     evaluated(store, "writes worse", rows(range(40), invented=range(25)))
     evaluated(store, "reads less", rows(range(40), missed=range(10), invented=range(25)))
     alone, both = (
-        [text for text in rg.compare("main", name, store=store).runs[0].warnings if "examples looked at" in text]
+        [text for text in rg.compare("main", name, store=store).runs[0].warnings if "examples checked" in text]
         for name in ("writes worse", "reads less")
     )
     assert alone == []
     assert len(both) == 1
-    assert "the passages of 10 of 40 examples looked at" in both[0]
+    assert "the passages of 10 of 40 examples checked" in both[0]
     assert "--context-from main" in both[0]
 
 
@@ -334,7 +334,7 @@ def test_a_replay_of_the_baseline_is_expected_to_be_one(store: str) -> None:
     (differ,) = rg.compare("main", other, store=store).runs[0].warnings
     assert "The passages of 4 of 40 examples differ" in differ
     said = rg.compare("main", "first", store=store).to_markdown()
-    assert "replayed: the passages of main, so that its latency is without retrieval" in said
+    assert "replayed with the passages of main, so its latency excludes retrieval" in said
 
 
 def test_every_form(store: str, tmp_path: Path) -> None:

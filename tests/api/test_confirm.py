@@ -105,7 +105,7 @@ def test_each_known_truth_is_found(url: str) -> None:
     told = {one.cause: one for one in found.causes}
     miss = told["retrieval_miss"]
     assert (miss.inferred, miss.made, miss.confirmed, miss.refuted, miss.undecided) == (5, 4, 1, 1, 2)
-    assert dict(miss.without) == {"the answer was right all the same": 1}
+    assert dict(miss.without) == {"the answer was already right": 1}
     assert [told[name].share for name in ("retrieval_miss", "hallucinated", "noise")] == [0.25, 0.5, 0.5]
 
 
@@ -194,7 +194,7 @@ def test_control_tells_chance_from_passages(url: str) -> None:
     assert found.asked == 8
     assert verdicts(found) == TRUTH | {"distracted": ("noise", "undecided")}
     (moody,) = [one for one in found.outcomes if one.experiment.query_id == "distracted"]
-    assert moody.why == "right from the unchanged passages too: the failure does not repeat"
+    assert moody.why == "also right with the unchanged passages: the failure does not recur"
 
 
 class Moody(Scripted):
@@ -215,7 +215,7 @@ def test_without_a_corpus_what_was_recorded_is_used(url: str) -> None:
     found = confirm(evaluated(system, url), system)
     assert verdicts(found) == {kind: TRUTH[kind] for kind in ("invents", "misled", "distracted", "lost")}
     (miss,) = [one for one in found.causes if one.cause == "retrieval_miss"]
-    assert miss.without["no labelled passages at hand: give the corpus"] == 4
+    assert miss.without["the gold passages are not available: pass the corpus"] == 4
 
 
 def test_system_that_takes_no_passages_is_refused(url: str) -> None:

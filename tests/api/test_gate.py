@@ -162,9 +162,9 @@ def test_what_nothing_could_show_does_not_pass(tmp_path: Path, metrics: str) -> 
     rg.evaluate(wrong, metrics=metrics, judge=SPEC, store=url, name="wrong", workers=1)
     found = rg.gate("wrong", rules=must, store=url)
     assert (found.verdict, found.exit_code) == ("not_enough_data", 4)
-    assert "q0 (not judged: it was not compared with its reference" in found.to_markdown()
+    assert "q0 (not judged: it was not compared with the reference" in found.to_markdown()
     (skipped,) = ET.fromstring(found.to_junit()).iter("skipped")  # noqa: S314 - XML that ragauge wrote
-    assert "q0 (not judged: it was not compared with its reference" in skipped.get("message", "")
+    assert "q0 (not judged: it was not compared with the reference" in skipped.get("message", "")
     assert not list(ET.fromstring(found.to_junit()).iter("error"))  # noqa: S314 - XML that ragauge wrote
     rg.evaluate(rg.open_run("wrong", store=url), metrics="faithfulness", judge=SPEC, store=url, workers=1)
     judged = rg.gate("wrong", rules=must, store=url)

@@ -80,7 +80,7 @@ def test_imported_labels_decide(store: str, tmp_path: Path) -> None:
     assert (card.card.failed_examples, dict(card.card.failed_by)) == (DRAWN, {"people": DRAWN})
     assert set(card.card.causes) == {"contradicted"}
     assert "4 by people's labels" in card.to_markdown().replace("\\", "")
-    said = "a person labeled this answer not supported by its passages"
+    said = "a person labeled this answer as not supported by its passages"
     assert after[min(labeled)].reason == said
     explained = run.explain_example(min(labeled))
     assert explained.cause is not None
@@ -111,7 +111,7 @@ def test_scored_labels_decide_right(store: str, tmp_path: Path) -> None:
     after = verdicts(store)
     assert {name for name, verdict in after.items() if verdict.right == "failed"} == labeled
     assert {verdict.reason for name, verdict in after.items() if name in labeled} == {
-        "a person labeled this answer wrong"
+        "a person labeled this answer as wrong"
     }
 
 

@@ -68,5 +68,5 @@ def test_the_page_shows_it(tmp_path: Path) -> None:
     explained = printed(
         render_terminal(build_example_sections(rg.open_run("off", store=url).explain_example("beside")))
     )
-    assert f"sentence of the answer 2 off the question {LAKE}" in explained
-    assert "sentence of the answer 1 bears on the question" in explained
+    assert f"sentence of the answer 2 not relevant to the question {LAKE}" in explained
+    assert "sentence of the answer 1 relevant to the question" in explained

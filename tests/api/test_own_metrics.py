@@ -317,7 +317,7 @@ def test_explanation_rests_on_what_is_stored() -> None:
     told = " ".join(printed("explain", "run", "q0").split())
     assert "polite = 0.5" in told
     assert "says 1 of 2" in told
-    assert f"as stored: version {version}, range 0 to 1; its code is not run to explain it" in told
+    assert f"as stored: version {version}, range 0 to 1; its code does not run in explanations" in told
 
 
 def test_what_a_metric_prints_goes_to_stderr(tmp_path: Path) -> None:

@@ -116,7 +116,7 @@ def test_difference_is_rectified(store: str, tmp_path: Path) -> None:
     label("base", store, tmp_path, 120, 90)
     found = rg.compare("base", "new", store=store)
     assert found.compared.runs[0].metrics[0].rectified is None  # one side alone tells nothing of a difference
-    said = "Compared by the judge's own means, not by label-corrected ones (faithfulness: 120 of base and 0 of new)"
+    said = "The judge's own means are compared (faithfulness: 120 of base and 0 of new)"
     assert said in found.to_markdown().replace("\\", "")
     own = found.compared.runs[0].metrics[0]
     label("new", store, tmp_path, 120, 45)
@@ -126,7 +126,7 @@ def test_difference_is_rectified(store: str, tmp_path: Path) -> None:
     assert change.rectified.n == 120
     assert change.rectified.interval.low < rate(300, 45) - rate(300, 90) < change.rectified.interval.high
     assert "corrected by 120 human labels (mean " in found.to_markdown().replace("\\", "")
-    assert "Compared by label-corrected means; beside them the judge's own" in found.to_markdown().replace("\\", "")
+    assert "Label-corrected means are compared. The judge's own means" in found.to_markdown().replace("\\", "")
     assert (change.judge_base, change.judge_new) == (own.base, own.new)
     reports = [rg.evaluate(name, metrics="faithfulness", store=store).card.summaries[0] for name in ("base", "new")]
     assert [change.base, change.new] == pytest.approx([report.mean for report in reports])  # as each report has them
@@ -149,7 +149,7 @@ def test_rectified_difference_decides(store: str, tmp_path: Path) -> None:
     assert change.p_value < 0.001
     said = found.to_markdown().replace("\\", "")
     assert f"Worse than base: faithfulness {change.rectified.mean:+.2f}".replace("-", "−") in said
-    assert "Its verdict is by the label-corrected difference." in said
+    assert "The verdict is based on the label-corrected difference." in said
 
 
 def test_unclear_label_costs_its_answer(store: str, tmp_path: Path) -> None:

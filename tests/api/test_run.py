@@ -409,7 +409,7 @@ def test_gaps_of_a_system_with_planted_losses(app: Path) -> None:
     _within(alone["easy"].gap, 0.9 * 0.75 * 0.8)
     assert rg.open_run(own.run.run_id, store=url(app)).scorecard().card.gaps == gaps
     assert rg.open_run(gaps.oracle, store=url(app)).scorecard().card.gaps is None
-    with pytest.raises(rg.UsageError, match="gaps are those of a run on own retrieval"):
+    with pytest.raises(rg.UsageError, match="gaps need a run with its own retrieval"):
         rg.open_run(gaps.oracle, store=url(app)).gaps()
 
 
@@ -428,10 +428,10 @@ def test_gaps_say_that_settings_differ(app: Path) -> None:
     other = rg.run(f"reference:{docs}", asked, settings={"k": 1}, variant="closed_book", store=url(app))
     for run in (own, other):
         rg.evaluate(run, metrics="token_f1", judge=None)
-    assert any("has other settings than" in note and "(k)" in note for note in own.gaps().notes)
+    assert any("have different settings" in note and "(k)" in note for note in own.gaps().notes)
     same = rg.run(f"reference:{docs}", asked, settings={"k": 2}, variant="closed_book", store=url(app))
     rg.evaluate(same, metrics="token_f1", judge=None)
-    assert not any("has other settings than" in note for note in own.gaps().notes)
+    assert not any("have different settings" in note for note in own.gaps().notes)
 
 
 def test_gaps_say_how_to_get_them(app: Path) -> None:
@@ -441,9 +441,9 @@ def test_gaps_say_how_to_get_them(app: Path) -> None:
     with pytest.raises(rg.UsageError) as refused:
         run.gaps()
     told = re.sub(r" --store [^`]+", "", str(refused.value))
-    make = "`ragauge run SYSTEM SET {} --evaluate` makes one."
-    none = f"No run of the same system and set on {{}} to hold it against; {make}"
-    oracle = none.format("the labelled passages", "--oracle --corpus FILE")
+    make = "`ragauge run SYSTEM SET {} --evaluate` creates one."
+    none = f"No run of the same system and set on {{}} to compare with; {make}"
+    oracle = none.format("the gold passages", "--oracle --corpus FILE")
     assert told == f"{run.run.name}: {oracle} {none.format('no passages', '--closed-book')}"
 
 

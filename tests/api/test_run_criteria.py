@@ -111,7 +111,7 @@ def test_what_nobody_requires_fails_nothing(evaluate: Callable[..., Any]) -> Non
     card = evaluate(Scripted(), criteria={"polite": "Addresses the reader formally"})
     assert card.causes == {}
     assert card.example("q1")["verdict"] == "not_judged"
-    assert "4 not judged (nothing says what is right)" in card.to_markdown()
+    assert "4 not judged (there is no reference, label or required criterion)" in card.to_markdown()
     assert {view.verdicts.right for view in card.examples() if view.verdicts} == {"not_judged"}
 
 

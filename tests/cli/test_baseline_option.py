@@ -76,7 +76,7 @@ def test_nothing_that_can_be_compared(cli: Cli, tmp_path: Path) -> None:
     assert cli("evaluate", write(tmp_path / "main.jsonl", rows), *measured).code == 0
     changed = write(tmp_path / "changed.jsonl", [{**row, "answer": "No."} for row in rows])
     done = cli("evaluate", changed, *measured, "--baseline", "main")
-    assert (done.code, "Nothing can be compared with main: no metric and example in both." in done.out) == (0, True)
+    assert (done.code, "Nothing to compare with main: the runs share no metric or no example." in done.out) == (0, True)
     assert [run["name"] for run in cli("runs", "--json").json()] == ["changed", "main"]
 
 

@@ -51,9 +51,9 @@ def test_wrong_answer_from_the_gold_passage_is_no_rankings_fault(cli: Cli, tmp_p
         assert "erank" not in shown + explained
         if query_id == "cell":  # whether a bare year follows the table is open
             continue
-        assert "it follows passage 1, which also holds the evidence: misread" in " ".join(shown.split())
+        assert "it misreads passage 1, which also contains the evidence" in " ".join(shown.split())
         row = next(line for line in explained.splitlines() if line.split()[:2] == ["no", "noise"])
-        assert "follows passage 1, which also holds the evidence: misread" in row
+        assert "misreads passage 1, which also contains the evidence" in row
     other = asked("other", WHO, "Otto Kehl", MILL, BRIDGE, reference="Ada Brandt", relevant=["d2"])
     astray = wrote(tmp_path / "astray.jsonl", other)
     cli("evaluate", astray, "--judge", "local", "-q")
@@ -75,7 +75,7 @@ def test_refusals_with_nothing_to_hold_them_against_are_unclear(cli: Cli, tmp_pa
     for verb in ("show", "explain"):
         assert "less cautious" not in " ".join(cli(verb, "dark", "q0").out.split())
     known = wrote(tmp_path / "known.jsonl", *(asked(f"q{n}", WHO, no, BRIDGE, relevant=["d1"]) for n in range(3)))
-    assert "declines questions that it could answer" in " ".join(
+    assert "declines questions it could answer" in " ".join(
         cli("evaluate", known, "--judge", "local", "-q").out.split()
     )
 
@@ -89,7 +89,7 @@ def test_unclear_failures_head_the_report_with_a_command_that_works(cli: Cli, tm
     report = cli("evaluate", wrote(tmp_path / "dark run.jsonl", *rows), "--judge", "local", "-q").out
     words = " ".join(report.split())
     assert "unclear whether retrieval or generation is at fault (3 of 3 failures): gold documents would" in words
-    label = "label 5 answers, about 2 minutes, which decides verdicts"
+    label = "label 5 answers, about 2 minutes, to decide their verdicts"
     assert words.index("label the gold documents") < words.index(label) < words.index("a model judge")
     command = re.search(r"ragauge (label draw .*? -o page\.html)", words)
     assert command is not None

@@ -106,8 +106,8 @@ def test_options(cli: Cli, two: None, tmp_path: Path) -> None:
 def test_correction_is_said(cli: Cli, two: None, tmp_path: Path) -> None:
     """The correction asked for stands in the JSON and in every form that people read; Holm's is the default."""
     for words, name, said in (
-        ((), "holm", "corrected by Holm for"),
-        (("--correction", "bh"), "bh", "corrected by Benjamini and Hochberg for"),
+        ((), "holm", "corrected by Holm's method for"),
+        (("--correction", "bh"), "bh", "corrected by the Benjamini–Hochberg method for"),
         (("--correction", "none"), "none", "p, not corrected for"),
     ):
         page = tmp_path / f"{name}.html"

@@ -56,7 +56,7 @@ def test_inferred_and_confirmed_stand_side_by_side(cli: Cli, folder: Path) -> No
     shown = cli(*words)
     assert (shown.code, "4 experiments, 4 asked now" in shown.out) == (0, True)
     assert "retrieval_miss" in shown.out
-    assert "q3  retrieval_miss · swap in: refuted, no better with the other passages: it declines" in shown.out
+    assert "q3  retrieval_miss · swap in: refuted, no better with the changed passages: it declines" in shown.out
     assert "before: The number is 2.  (claim 1 contradicts the reference)\n  after:  The number is 1." in shown.out
     told = cli(*words, "--json").json()
     assert (told["asked"], told["experiments"]) == (0, 4)

@@ -62,7 +62,7 @@ def test_report_leads_with_the_error(cli: Cli, folder: Path) -> None:
     done = cli("run", "broken:answer", "set.jsonl", "--evaluate", "-q")
     told = words(done.out)
     assert f"12 of 12 examples failed. First: {SAID.rstrip('.')}" in told
-    assert "Start here: Mend what the error names; ragauge show broken:answer counts every kind" in told
+    assert "Start here: Fix the error; ragauge show broken:answer counts errors by kind" in told
     cli("report", "latest", "-o", "report.md")
     cli("report", "latest", "-o", "report.html")
     assert "12 of 12 calls failed: TypeError" in (folder / "report.md").read_text().split("\n")[2]

@@ -300,7 +300,7 @@ def test_people_are_told_of_in_words_of_people(cli: Cli, tmp_path: Path) -> None
     assert "a judge call or a score failed" not in out
     assert "5 examples are not labelled, so without a score by people" in shown
     assert "the same command goes on" not in shown
-    assert "not supported, by labels that do not say whether contradicted" in shown
+    assert "labeled as not supported" in shown
     assert "claims in no passage" not in shown
 
 

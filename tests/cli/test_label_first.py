@@ -19,7 +19,7 @@ from ragauge.stats.weighted import Interval
 
 N = 50
 COMMAND = re.compile(  # a terminal prints it after the sentence, a page within
-    r"abel \d+ answers, about \d+ minutes(?:, which decides verdicts)?(?:; or ask a model judge \(--judge\)\.|:)? "
+    r"abel \d+ answers, about \d+ minutes(?:, to decide their verdicts)?(?:; or use a model judge \(--judge\)\.|:)? "
     r"\(?ragauge (label draw .*? -o page\.html)"
 )
 

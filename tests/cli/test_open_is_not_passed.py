@@ -110,7 +110,10 @@ def test_no_headline_says_that_nothing_failed_while_anything_is_unknown(cli: Cli
     assert "No failed example among 1." in cli(*say, "--filter", "part=a").out
     assert "1 example passed; 1 more is not evaluated yet." in cli("report", "latest").out
     by_labels = cli(*say, "-m", "recall@5").out
-    assert "None of 2 examples failed or passed: 2 not judged (nothing says what is right)." in by_labels
+    assert (
+        "None of 2 examples failed or passed: 2 not judged (there is no reference, label or required criterion)."
+        in by_labels
+    )
     assert "1 of 2 examples passed, none failed, 1 not judged (not judged by local" in cli("report", "latest").out
     assert "No failed example among 2." in cli(*say).out
 

@@ -168,7 +168,7 @@ def test_variants_and_gaps(cli: Cli, folder: Path) -> None:
     clash = cli("run", "numbers_app:Rag", "set.jsonl", "--oracle", "--closed-book")
     assert (clash.code, "exclude each other" in clash.err) == (2, True)
     lacking = cli("show", "numbers_app:Rag-oracle", "--gaps")
-    assert (lacking.code, "gaps are those of a run on own retrieval" in lacking.err) == (2, True)
+    assert (lacking.code, "gaps need a run with its own retrieval" in lacking.err) == (2, True)
 
 
 def test_settings_of_a_service_come_from_a_file(cli: Cli, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -110,7 +110,7 @@ def test_what_was_not_asked_is_said_to_be_so(cli: Cli, tmp_path: Path) -> None:
         assert (held.capitalize() in Path("r.html").read_text()) == (held in expected)
         unrecorded = cli("show", "latest", "q2", *store).out
         assert "not in the passages" not in unrecorded
-        assert ("? 1. not asked, since the passages are not recorded" in unrecorded) == (number > 0)
+        assert ("? 1. not asked, because the passages were not recorded" in unrecorded) == (number > 0)
         assert "Answer\nempty\n" in cli("show", "latest", "q3", *store).out
 
 

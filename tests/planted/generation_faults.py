@@ -136,7 +136,7 @@ def misattributed(scene: Scene, rng: Random) -> Scene:
 
 
 def incomplete(scene: Scene, rng: Random) -> Scene:
-    """The answer leaves out a part."""
+    """The answer is incomplete."""
     return replace(scene, statements=(rng.choice(scene.statements),))
 
 

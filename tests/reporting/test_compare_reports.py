@@ -175,7 +175,7 @@ def test_page_shows_every_part(whole: BaselineComparison) -> None:
         "Segments that got worse",
         "hidden",
         "Every metric",
-        "Segments that moved",
+        "Segments that changed",
         "Perhaps worse",
         "What the change means",
         "Failures by cause, before and now",
@@ -263,13 +263,13 @@ def test_milliseconds_make_no_run_better_or_worse(amount: MetricChange, word: st
     same = only(amount, change("mrr", 0.5, 0.5, "no change seen"))
     assert same.verdict == "changed"
     said = describe_comparison(same)
-    assert said.startswith(f"Changed against main: no change of quality seen; {word} on latency {size}")
+    assert said.startswith(f"Changed against main: no change in quality seen; {word} on latency {size}")
     few = only(amount, change("mrr", 0.5, 0.3, "not enough data"))
     assert describe_comparison(few).startswith(
         "Changed against main: too few examples to tell whether quality changed;"
     )
     missed = replace(same, flips=Flips(2, 0, 2, 0))
-    assert "seen; 2 examples failed now and not before; " in describe_comparison(missed)
+    assert "seen; 2 examples newly failed; " in describe_comparison(missed)
 
 
 def test_quality_comes_first_in_the_headline() -> None:
@@ -292,7 +292,7 @@ def test_segments_of_latency_stand_behind_quality() -> None:
     assert said.startswith("Worse than main: recall@5 −0.20; better on latency −37%; worse where type=how_many (")
     same = replace(only(FAST, change("mrr", 0.5, 0.5, "no change seen")), segments=(slow,))
     assert describe_comparison(same).startswith(
-        "Changed against main: no change of quality seen; better on latency −37%; worse"
+        "Changed against main: no change in quality seen; better on latency −37%; worse"
     )
 
 
@@ -300,10 +300,10 @@ def test_new_failures_of_the_system_are_named() -> None:
     """Calls that fail and did not before stand in the sentence, however good the rest, and once."""
     found = only(FAST, change("context_precision", 0.5, 0.61, "better"), newly_unanswered=4)
     assert describe_comparison(found).startswith(
-        "Better than main: context_precision +0.11 and latency −37%; 4 calls failed that did not before"
+        "Better than main: context_precision +0.11 and latency −37%; 4 calls failed that succeeded before"
     )
     alike = only(change("mrr", 0.5, 0.5, "no change seen"), newly_unanswered=1)
-    assert describe_comparison(alike).startswith("No change seen against main: 1 call failed that did not before")
+    assert describe_comparison(alike).startswith("No change seen against main: 1 call failed that succeeded before")
     clearly = change("system_failed", 0.0, 0.2, "worse", direction="lower", kind="rate")
     assert "calls failed" not in describe_comparison(only(clearly, newly_unanswered=20))
 
@@ -318,7 +318,7 @@ def test_the_table_of_several_runs_says_what_a_difference_is() -> None:
     for text in (told, page):
         for cell in ("−0.15 ▼ worse", "+0.10 ▲ better", "+0.10 ◆ changed", "0.00 = none seen", "−50% ▲ better"):
             assert cell in text, cell
-        assert "Under each run its difference to" in text
+        assert "Each run's column shows its difference from" in text
 
 
 def test_markdown_cells_hold(whole: BaselineComparison) -> None:
@@ -346,16 +346,16 @@ def test_every_output_says_what_could_have_been_seen() -> None:
         change("recall@3", 0.5, 0.5, "not enough data", detectable=1.33),
     )
     both = compared(found, text="")
-    said = "A true change this large would be seen in 80 of 100 such comparisons: mrr 0.05."
+    said = "Four of five such comparisons would detect a true change of this size: mrr 0.05."
     out = io.StringIO()
     Console(file=out, width=200, color_system=None).print(render_terminal(build_sections(both)))
     for shown in (out.getvalue(), render_markdown("", build_sections(both)), render_comparison(both)):
         assert said in shown
-        assert "So few examples show no change at all, however large: recall@3." in shown
+        assert "Too few examples to detect a change of any size: recall@3." in shown
     assert encode(both)["comparisons"][0]["metrics"]["mrr"]["detectable"] == 0.0531
     wide = MeanEstimate(0.3, Interval(0.2, 0.4, "t"), 100, Interval(-0.9, 1.5, "t"))
     doubted = only(replace(change("recall@3", 0.2, 0.5, "no change seen", detectable=1.33), difference=wide))
-    assert "With so few examples and the judge's own error no change is seen at all, however large: recall@3." in (
+    assert "Too few examples, given judge error, to detect a change of any size: recall@3." in (
         render_markdown("", build_sections(compared(doubted, text="")))
     )
 
@@ -390,7 +390,7 @@ def test_sentence_names_what_the_mean_hides() -> None:
         "No change seen against main: 1 metric looked at (100 examples in both, scores failed on 2 of them)."
     )
     unknown = replace(found, metrics=found.metrics[4:5], segments=())
-    assert describe_comparison(unknown).startswith("Not enough data to tell from main (")
+    assert describe_comparison(unknown).startswith("Not enough data to compare with main (")
 
 
 def test_sentence_names_where_it_is_better_though_no_metric_is() -> None:
@@ -399,7 +399,7 @@ def test_sentence_names_where_it_is_better_though_no_metric_is() -> None:
     flat = (change("recall@5", 0.5, 0.52, "no change seen"), change("mrr", 0.5, 0.5, "not enough data"))
     found = replace(comparison(text=""), metrics=flat, segments=(part,))
     assert describe_comparison(found).startswith(
-        "Better than main where type=rare (recall@5 +0.30); not enough data on 1 ("
+        "Better than main where type=rare (recall@5 +0.30); not enough data for 1 ("
     )
     fell = replace(found, metrics=(change("mrr", 0.5, 0.4, "worse"),))
     assert describe_comparison(fell).startswith(

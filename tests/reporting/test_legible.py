@@ -86,7 +86,8 @@ def test_letters_are_told_where_they_stand() -> None:
     """Only the letters of a table are explained below it; one without letters has no such line."""
     (said,) = _explain_letters(["S = {1, 2} · X = {} · supported by passages 1 and 2, direct (p 0.97)"])
     assert said == (
-        "S: passages that support the claim; X: passages that contradict it; p: probability that they do, by the judge."
+        "S: passages that support the claim; X: passages that contradict the claim; "
+        "p: the judge's probability for this."
     )
     assert _explain_letters(["fully · declines: no", "20 before the cut"]) == ()
 

@@ -57,7 +57,7 @@ def confirmed() -> Confirmed:
     experiment = Experiment(
         "q1", 0, "retrieval_miss", RULES_BY_CAUSE["retrieval_miss"], (), None, AnswerQuality(0, "wrong"), "old"
     )
-    outcome = ExperimentOutcome(experiment, "confirmed", "right with the other passages", AnswerQuality(2), "new")
+    outcome = ExperimentOutcome(experiment, "confirmed", "right with the changed passages", AnswerQuality(2), "new")
     return Confirmed(
         "abc", (CauseTally("retrieval_miss", "retrieval", 40, 8, 1, 1), CauseTally("noise", "retrieval", 5)), (outcome,)
     )
@@ -80,8 +80,9 @@ def test_a_bar_is_cut_where_the_means_say(gaps: Gaps) -> None:
 def test_one_metric_stands_for_all(gaps: Gaps) -> None:
     """The sentence and the segments are those of answer_correctness, which comes first."""
     assert describe_losses(gaps) == (
-        "answer_correctness is 0.50 on own retrieval. On the labelled passages it is 0.70: +0.20 [+0.15, +0.25] is "
-        "lost to retrieval, and +0.30 [+0.25, +0.35] to generation. Without passages it is 0.20 [0.15, 0.25]."
+        "answer_correctness is 0.50 with the system's own retrieval. With the gold passages, it is 0.70: "
+        "+0.20 [+0.15, +0.25] is "
+        "lost to retrieval, and +0.30 [+0.25, +0.35] to generation. Without passages, it is 0.20 [0.15, 0.25]."
     )
     found = build_losses(gaps, Anchors())
     assert found is not None
@@ -96,10 +97,10 @@ def test_every_report_tells_the_gaps(card: ScorecardData, gaps: Gaps) -> None:
     assert 'id="losses"' in shown
     assert "<b>hard" not in shown
     assert "one note" in shown
-    assert "Up to 3 examples in no pair" in shown
+    assert "Up to 3 examples left out" in shown
     assert 'id="losses"' not in bare
     said = render_markdown("", scorecard.build_sections(with_gaps))
-    assert "is 0.50 on own retrieval. On the labelled passages it is 0.70" in said
+    assert "is 0.50 with the system's own retrieval. With the gold passages, it is 0.70" in said
     assert "Where quality is lost" in _printed(with_gaps)
     assert "Where quality is lost" not in _printed(card) + render_markdown("", scorecard.build_sections(card), 2)
     assert encode(with_gaps)["gaps"]["metrics"]["answer_correctness"]["oracle"]["oracle_gap"]["n"] == 80

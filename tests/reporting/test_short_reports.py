@@ -175,7 +175,7 @@ def test_baseline_sentence(whole: Whole) -> None:
     ):
         mine = replace(baseline, metrics=tuple(by_verdict[verdict] for verdict in verdicts))
         assert describe_against_baseline(replace(card, baseline=mine)).startswith(start), verdicts
-    assert "no metric and example in both" in describe_against_baseline(
+    assert "share no metric or no example" in describe_against_baseline(
         replace(card, baseline=replace(baseline, metrics=()))
     )
     assert describe_against_baseline(replace(card, baseline=None)) == ""
@@ -195,7 +195,7 @@ def test_a_faster_run_is_no_better_one(whole: Whole) -> None:
     for way in ("better", "worse"):
         amount = replace(time, verdict=way)
         same = said(amount, replace(held, verdict="no change seen"))
-        assert same.startswith(f"Changed against main: no change of quality seen; {way} on {time.metric}")
+        assert same.startswith(f"Changed against main: no change in quality seen; {way} on {time.metric}")
         assert said(amount, replace(held, verdict="not enough data")).startswith("Changed against main")
         assert said(amount).startswith(f"{way.capitalize()} than main")  # nothing else was measured
         better = said(amount, replace(held, verdict="better"))

@@ -57,9 +57,9 @@ def test_what_a_run_is_held_against(opened: Opened, copied: str, stored: Stored)
             assert link in text, page
             assert why in text, page
 
-    seen(bad, "The run before it on the same set.")
+    seen(bad, "The previous run on the same set.")
     rg.evaluate("third", baseline="good", store=copied)
-    seen(good, "Which it was last evaluated against.")
+    seen(good, "The baseline of its last evaluation.")
     rg.set_baseline("bad", name="release", store=copied)
     seen(bad, "The baseline release.")
     assert "baseline" not in client.get(f"/runs/{third}?baseline=good").text.partition("what changed</a>")[0][-200:]

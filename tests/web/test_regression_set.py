@@ -77,7 +77,7 @@ def test_twice_is_once_and_said_so(client: TestClient, tmp_path: Path) -> None:
     assert ">Add to " not in shown
     again = client.get(add(client, id=["q1"]).headers["location"]).text
     assert "Nothing added to" in again
-    assert "1 example was in it already" in again
+    assert "1 example was already in it" in again
     both = client.get(add(client, id=["q1", "q2"]).headers["location"]).text
     assert "1 example added to" in both
     assert [one["query_id"] for one in lines(tmp_path)] == ["q1", "q2"]

@@ -81,7 +81,7 @@ COMMANDS = {  # as typed -> the command
     "baseline": CommandEntry(
         "ragauge.comparison.baselines.command",
         "app",
-        "Set, list and remove baselines: names that stand for runs, as in --baseline main.",
+        "Set, list and remove baselines: names for runs, as in --baseline main.",
     ),
     "confirm": CommandEntry(
         "ragauge.diagnosis.confirm.command",

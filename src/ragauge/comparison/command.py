@@ -15,7 +15,8 @@ Runs = Annotated[
     list[str], typer.Argument(metavar="BASE NEW [MORE…]", help="Stored runs by id, name or latest, the baseline first.")
 ]
 Outputs = Annotated[
-    list[Path] | None, typer.Option("-o", "--output", help="Write it to a file, repeatable: .html, .md, .json, .csv.")
+    list[Path] | None,
+    typer.Option("-o", "--output", help="Write the comparison to a file, repeatable: .html, .md, .json, .csv."),
 ]
 
 
@@ -29,6 +30,8 @@ def compare(
     from ragauge.core.errors import UsageError
 
     if len(runs) < 2:
-        raise UsageError("compare needs two runs: the baseline, then the new one. Write: ragauge compare main latest")
+        raise UsageError(
+            "compare needs two runs: the baseline, then the new one. For example: ragauge compare main latest"
+        )
     validate_outputs(outputs, ComparisonResult)
     show_result(compared(*runs, **vars(command_options)), outputs, as_json=as_json)

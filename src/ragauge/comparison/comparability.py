@@ -234,8 +234,8 @@ def _check_question_versions(new: MeasurementSpec, base: MeasurementSpec, metric
         return
     older = [new if new.questions[name] < base.questions[name] and not new.planned else base for name in changed]
     sentences = [
-        f"{_join_first(list(map(str, metrics_asked)))} {'rests' if len(metrics_asked) == 1 else 'rest'} on {name}, "
-        "asked as "
+        f"{_join_first(list(map(str, metrics_asked)))} {'uses' if len(metrics_asked) == 1 else 'use'} the "
+        f"judge question {name}, which was "
         f"{_format_versions(new, name)} in {new.name} and {_format_versions(base, name)} in {base.name}"
         for name, metrics_asked in changed.items()
     ]
@@ -268,7 +268,7 @@ def _format_judge_commands(
     names = ",".join(map(format_typed_name, metrics))
     run_names = dict.fromkeys(spec.called or spec.name for spec in specs if not spec.planned)
     commands = [format_command("evaluate", name, "-m", names, *judge) for name in run_names]
-    return f"Judge the stored responses alike: {' and then '.join(commands)}"
+    return f"Judge the stored responses the same way: {' and then '.join(commands)}"
 
 
 def _format_versions(spec: MeasurementSpec, question: str) -> str:

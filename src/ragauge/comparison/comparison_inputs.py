@@ -102,22 +102,22 @@ def list_warnings(
 ) -> Iterator[str]:
     """What the reader must know before believing a number."""
     if run.run_id == base.run_id:
-        yield f"The baseline {base.name} is this run itself: every difference is 0."
+        yield f"The baseline {base.name} is this run itself, so every difference is 0."
     if pair.renamed:
         yield (
             f"{run.name} and {base.name} share no query_id but ask the same questions: examples are matched by "
-            "question, equal ones in their order."
+            "question, and repeated questions in order."
         )
     elif "traffic" not in (run.kind, base.kind) and base.set_version != run.set_version:
         yield (
             f"{run.name} and {base.name} answered different versions of the eval set: examples are matched by "
-            "query_id, whatever else changed about them."
+            "query_id, even if they changed otherwise."
         )
     if run.variant != base.variant and not _is_replay(store, run, base):
         yield (
-            f"{run.name} rests on {_describe_passages(run)} and {base.name} on {_describe_passages(base)}: their "
-            "difference is not that "
-            "of a change in the system alone."
+            f"{run.name} uses {_describe_passages(run)} and {base.name} uses {_describe_passages(base)}, so the "
+            "difference is not "
+            "due to the system alone."
         )
     if run.run_id != base.run_id:
         yield from _warn_passages(store, run, base, pair, changes)
@@ -130,9 +130,9 @@ def list_warnings(
         yield from _warn_known_items(store, run, pair)
     if failed := find_failing_metrics(changes):
         worst = max(failed, key=lambda summary: summary.failed)
-        more = f" (and on {len(failed) - 1} more)" if len(failed) > 1 else ""
+        more = f" (and {len(failed) - 1} more)" if len(failed) > 1 else ""
         yield (
-            f"Scores that failed are left out: {worst.failed:,} of {worst.failed + worst.difference.n:,} examples on "
+            f"Failed scores are left out: {worst.failed:,} of {worst.failed + worst.difference.n:,} examples for "
             f"{worst.metric}{more}."
         )
 
@@ -154,15 +154,15 @@ def _warn_few(examples: int, clusters: int | None) -> Iterator[str]:
     few = examples if clusters is None else clusters
     if clusters is not None and few < MIN_FLIPPED <= examples:
         yield (
-            f"The {examples:,} examples are {format_count(few, 'cluster')}, as much as "
-            f"{format_count(few, 'observation')}: fewer "
-            f"than {MIN_FLIPPED} cannot tell a change from chance, however large it looks. More clusters are needed, "
-            "not more examples of the same ones."
+            f"The {examples:,} examples form {format_count(few, 'cluster')}, which count as "
+            f"{format_count(few, 'observation')}: with fewer "
+            f"than {MIN_FLIPPED}, no change can be distinguished from chance, however large. Add clusters, "
+            "not examples of the same clusters."
         )
     elif few < FEW_EXAMPLES:
         noun = ("example",) if clusters is None else ("cluster of examples", "clusters of examples")
         yield (
-            f"Only {format_count(few, *noun)} in both: every interval is wide, and a change has to be large to be seen."
+            f"Only {format_count(few, *noun)} in both runs: intervals are wide, and only a large change can be seen."
         )
 
 
@@ -174,7 +174,7 @@ def find_failing_metrics(changes: Sequence[MetricChange]) -> list[MetricChange]:
 def _describe_passages(run: Run) -> str:
     words = {
         "own": "its own retrieval",
-        "oracle": "labelled passages",
+        "oracle": "gold passages",
         "closed_book": "no passages",
         "replayed": "replayed passages",
     }
@@ -211,8 +211,8 @@ def _warn_passages(
         differing = _count_differing(store, pair, both)
         if differing:
             yield (
-                f"The passages of {differing:,} of {len(both):,} examples differ, though one run was meant to replay "
-                "the other's: what changed is not generation alone."
+                f"The passages of {differing:,} of {len(both):,} examples differ, although one run replays "
+                "the other's passages, so generation is not the only change."
             )
         return
     moved = [
@@ -224,8 +224,8 @@ def _warn_passages(
     if differing := _count_differing(store, pair, some):
         more = f" and {len(moved) - 1} more" if len(moved) > 1 else ""
         yield (
-            f"{moved[0]}{more} changed, and so did the passages of {differing:,} of {len(some):,} examples looked at: "
-            "the difference need not be the generator's. To compare generators alone: "
+            f"{moved[0]}{more} changed, and so did the passages of {differing:,} of {len(some):,} examples checked, so "
+            "the difference may not come from the generator. To compare only the generators: "
             f"{format_command('run', 'SYSTEM', 'SET', '--context-from', base.name)}"
         )
 

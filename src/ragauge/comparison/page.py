@@ -86,9 +86,9 @@ def build_page(site: Site, params: QueryParams) -> ComparePage:
         first = names_by_run_id[find_oldest_run([*names_by_run_id], store=site.store).run.run_id]
         raise AddressMoved(format_query([("base", first), *(("new", name) for name in new if name != first)]))
     if "base" not in options or not 1 <= len(new) <= MAX_COMPARED_RUNS:
-        none = "" if "base" in options else " and no base"
+        none = "" if "base" in options else " and no baseline"
         raise UsageError(
-            f"a comparison takes a base and 1 to {MAX_COMPARED_RUNS} new runs, got {len(new)}{none}. Tick them in "
+            f"a comparison takes a baseline and 1 to {MAX_COMPARED_RUNS} new runs, got {len(new)}{none}. Tick them in "
             "the list of runs, "
             "or write /compare?base=main&new=latest."
         )
@@ -96,8 +96,8 @@ def build_page(site: Site, params: QueryParams) -> ComparePage:
     others = [run for run in opened_runs if run.run.run_id != base.run.run_id]
     if not others:
         raise UsageError(
-            f"base and new are the same run, {base.run.name}: there is nothing to compare. Choose another run for one "
-            "of them, or tick two in the list of runs."
+            f"base and new are the same run, {base.run.name}. Choose another run for one of them, or "
+            "select two in the list of runs."
         )
     return ComparePage(site, base, tuple(others), options)
 

@@ -77,7 +77,7 @@ def compare(
     from ragauge.store.store_access import open_store
 
     if not 0 < level < 1:
-        raise UsageError(f"level must lie between 0 and 1, got {level:g}. Write 0.95 for 95 %.")
+        raise UsageError(f"level must be between 0 and 1, got {level:g}. Write 0.95 for 95 %.")
     if correction not in CORRECTIONS:
         raise UnknownName("correction", str(correction), CORRECTIONS)
     options = CompareOptions(
@@ -186,7 +186,9 @@ def _select_metrics(run: Run, measured: MeasurementSpec, names: tuple[str, ...])
     if names:
         return select_metrics(names)
     if not measured.metrics:
-        raise UsageError(f"run {run.name} has not been evaluated. Do it with: {format_command('evaluate', run.name)}")
+        raise UsageError(
+            f"run {run.name} has not been evaluated. Evaluate it with: {format_command('evaluate', run.name)}"
+        )
     return sorted((parse_metric(name) for name in measured.metrics), key=lambda metric: LAYERS.index(metric.measures))
 
 
@@ -318,7 +320,11 @@ class _ComparedRun:
         """That a run's failures were decided by an older rule, with what renews them; None where none were."""
         older = [run for run, each in self._verdicts_by_run if each.rule_version != RULE_VERSION]
         renewed = " and ".join(format_command("evaluate", run.name) for run in older)
-        return f"Failures and flips are not compared: an older rule decided them. Renew: {renewed}" if older else None
+        return (
+            f"Failures and flips are not compared, because an older rule decided them. To update them: {renewed}"
+            if older
+            else None
+        )
 
     def _warn_left_out(self, examples: int) -> Iterator[str]:
         if examples:

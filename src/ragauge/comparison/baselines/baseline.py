@@ -92,9 +92,9 @@ def check_baseline(store: Store, plan: Plan, run: Run, base: Run | None) -> None
 def build_unpaired_error(run: Run, base: Run, here: str, there: str) -> UsageError:
     """The refusal of two runs without a common example; `here` and `there` are an id of each."""
     return UsageError(
-        f"{run.name} and {base.name} have no example in common: they are matched by query_id, and this one has "
-        f"{here!r} where the baseline has {there!r}. Stretches of traffic, which never ask the same questions, are "
-        "compared as two samples: evaluate them with --traffic."
+        f"{run.name} and {base.name} have no example in common. Examples are matched by query_id, and this run has "
+        f"{here!r} where the baseline has {there!r}. To compare "
+        "traffic, whose questions differ, evaluate both runs with --traffic."
     )
 
 
@@ -275,7 +275,7 @@ def _list_warnings(store: Store, run: Run, base: Run | None) -> list[str]:
 
 def _list_pair_warnings(run: Run, base: Run) -> list[str]:
     if base.run_id == run.run_id:
-        return [f"The baseline {base.name} is this run itself: every difference is 0."]
+        return [f"The baseline {base.name} is this run itself, so every difference is 0."]
     if "traffic" not in (run.kind, base.kind) and base.set_version != run.set_version:
         return [
             f"The baseline {base.name} answered another version of the eval set: examples are matched by query_id, "

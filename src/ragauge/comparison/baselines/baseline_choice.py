@@ -12,9 +12,9 @@ if TYPE_CHECKING:
     from ragauge.store.run_list import RunFacts
     from ragauge.store.store_access import Store
 
-LAST_BASELINE_REASON = "which it was last evaluated against"
-PREVIOUS_RUN_REASON = "the run before it on the same set"
-PREVIOUS_TRAFFIC_REASON = "the traffic of the same project before it"
+LAST_BASELINE_REASON = "the baseline of its last evaluation"
+PREVIOUS_RUN_REASON = "the previous run on the same set"
+PREVIOUS_TRAFFIC_REASON = "the previous traffic of the same project"
 
 
 class BaselineChoice(NamedTuple):

@@ -10,18 +10,18 @@ from ragauge.core.messages import format_command
 from ragauge.verbs import command_options as options
 from ragauge.verbs.command_output import show, show_json
 
-app = typer.Typer(
-    help="Set, list and remove baselines: names that stand for runs, as in --baseline main.", no_args_is_help=True
-)
+app = typer.Typer(help="Set, list and remove baselines: names for runs, as in --baseline main.", no_args_is_help=True)
 
 
 @app.command("set")
 def set_one(
     run: Annotated[str, typer.Argument(help="A stored run: id, name or latest.")] = "latest",
-    name: Annotated[str, typer.Option("--name", help="Of the baseline; git's current branch, or main.")] = "",
-    branch: Annotated[str, typer.Option("--branch", help="That the run stands for; git's current one.")] = "",
-    tag: Annotated[str, typer.Option("--tag", help="Such as v1.2; --baseline v1.2 finds the run later on.")] = "",
-    note: Annotated[str, typer.Option("--note", help="Why, in your words.")] = "",
+    name: Annotated[
+        str, typer.Option("--name", help="Name of the baseline; default: git's current branch, or main.")
+    ] = "",
+    branch: Annotated[str, typer.Option("--branch", help="Branch of the run; default: git's current one.")] = "",
+    tag: Annotated[str, typer.Option("--tag", help="A tag such as v1.2; --baseline v1.2 then finds the run.")] = "",
+    note: Annotated[str, typer.Option("--note", help="The reason, in your own words.")] = "",
     store: options.Store = "",
     as_json: options.Json = False,
 ) -> None:
@@ -32,17 +32,17 @@ def set_one(
     if as_json:
         show_json(row)
         return
-    moved = {"": "", row["run_id"]: " (it did before, too)"}.get(row["before"], f" (before: run {row['before']})")
-    show(f"baseline {row['name']} is run {row['run']} ({row['run_id']}) now{moved}")
-    show(f"After the next run, compare with it: {format_command('report', 'latest', '--baseline', row['name'])}")
+    moved = {"": "", row["run_id"]: " (unchanged)"}.get(row["before"], f" (previously: run {row['before']})")
+    show(f"baseline {row['name']} is run {row['run']} ({row['run_id']}){moved}")
+    show(f"After the next run, compare it with: {format_command('report', 'latest', '--baseline', row['name'])}")
 
 
 @app.command("list")
 def list_all(
-    name: Annotated[str, typer.Argument(help="One baseline; all when left out.")] = "",
-    branch: Annotated[str, typer.Option("--branch", help="Only those of this branch.")] = "",
-    tag: Annotated[str, typer.Option("--tag", help="Only those with this tag.")] = "",
-    history: Annotated[bool, typer.Option("--history", help="What the names meant before, the newest first.")] = False,
+    name: Annotated[str, typer.Argument(help="One baseline; all if omitted.")] = "",
+    branch: Annotated[str, typer.Option("--branch", help="Only baselines of this branch.")] = "",
+    tag: Annotated[str, typer.Option("--tag", help="Only baselines with this tag.")] = "",
+    history: Annotated[bool, typer.Option("--history", help="Earlier runs of each name, newest first.")] = False,
     store: options.Store = "",
     as_json: options.Json = False,
 ) -> None:
@@ -55,12 +55,12 @@ def list_all(
 
 @app.command()
 def remove(
-    name: Annotated[str, typer.Argument(help="Of the baseline.")],
+    name: Annotated[str, typer.Argument(help="Name of the baseline.")],
     store: options.Store = "",
     as_json: options.Json = False,
 ) -> None:
-    """Let a name mean nothing from now on. The run and the name's history stay."""
+    """Remove a baseline. The run and the history of the name are kept."""
     from ragauge.comparison.baselines.verb import remove_baseline
 
     row = remove_baseline(name, store=store or None)
-    show_json(row) if as_json else show(f"{name} is no baseline any more; run {row['run']} ({row['run_id']}) stays")
+    show_json(row) if as_json else show(f"{name} is no longer a baseline; run {row['run']} ({row['run_id']}) is kept")

@@ -44,8 +44,8 @@ def describe_name_clash(store: Store, base: Run) -> str:
             continue
         if other.run_id != base.run_id:
             return (
-                f"{line.name} means the baseline, which is run {base.run_id}; run {other.run_id} is called "
-                f"{line.name} too. If that one is meant, give its id."
+                f"{line.name} is the baseline (run {base.run_id}), but run {other.run_id} has the same name. To "
+                "use that run, give its id."
             )
     return ""
 
@@ -60,7 +60,7 @@ def find_default_name() -> str:
 
     branch = git.find_branch()
     if not branch and git.find_commit():
-        raise UsageError("git is on no branch here (a detached HEAD). Name the baseline: --name main.")
+        raise UsageError("git is on no branch (detached HEAD), so name the baseline: --name main.")
     return branch or DEFAULT_BASELINE
 
 
@@ -159,7 +159,7 @@ def build_baselines_table(rows: Sequence[dict[str, Any]]) -> RenderableType:
     headers |= {key: key for key in ("branch", "tag", "note") if any(row[key] for row in rows)}
     table_rows = []
     for row in rows:
-        cells = row | {"at": row["at"][:16].replace("T", " "), "run": row["run"] if row["run_id"] else "(taken away)"}
+        cells = row | {"at": row["at"][:16].replace("T", " "), "run": row["run"] if row["run_id"] else "(removed)"}
         table_rows.append(tuple(to_line(cells[key]) for key in headers))
     table = ReportTable(tuple(ReportColumn(head, fold=True) for head in headers.values()), tuple(table_rows))
     return render_terminal([ReportSection(table=table)])
@@ -173,12 +173,11 @@ def _validate_name(name: str) -> str:
     if len(text) > MAX_NAME_CHARS or not set(text).isdisjoint(FORBIDDEN_CHARS) or ".." in text:
         got = text if len(text) <= MAX_NAME_CHARS else f"{text[:20]}… of {len(text):,} characters"
         raise UsageError(
-            f"a baseline's name has at most {MAX_NAME_CHARS} characters, none of {' '.join(FORBIDDEN_CHARS)} and no "
-            "two dots in a row; "
-            f"got {got!r}. Give it one such as main."
+            f"a baseline's name has at most {MAX_NAME_CHARS} characters, without {' '.join(FORBIDDEN_CHARS)} or two "
+            f"dots in a row; got {got!r}. Give it one such as main."
         )
     if text == LATEST:
-        raise UsageError("a baseline cannot be called latest: that word means the run that moved last.")
+        raise UsageError("a baseline cannot be called latest: latest always means the most recent run.")
     return text
 
 
@@ -190,7 +189,7 @@ def _refuse_taken_name(store: Store, name: str, resolved_run: Run) -> None:
         return
     if other.run_id != resolved_run.run_id:
         raise UsageError(
-            f"no baseline was set: {name} is the id or a name of another run, {other.run_id}, and would mean two. "
+            f"the baseline was not set, because {name} is already the id or name of run {other.run_id}. "
             f"Give the baseline another name, such as {name[: MAX_NAME_CHARS - 9]}-baseline."
         )
 

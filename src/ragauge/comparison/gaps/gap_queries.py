@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 OWN_VARIANTS = ("own", "replayed")
 RUN_SETTINGS = ("selection", "context_from")  # what a configuration says of the run, not of the system
 VARIANT_OPTIONS: dict[Variant, str] = {"oracle": "--oracle --corpus FILE", "closed_book": "--closed-book"}
-VARIANT_CONTEXTS: dict[Variant, str] = {"oracle": "the labelled passages", "closed_book": "no passages"}
+VARIANT_CONTEXTS: dict[Variant, str] = {"oracle": "the gold passages", "closed_book": "no passages"}
 
 
 def compute_gaps(store: Store, run: Run, judge_id: str | None, metrics: Sequence[str] = ()) -> Gaps:
@@ -43,7 +43,7 @@ def compute_gaps(store: Store, run: Run, judge_id: str | None, metrics: Sequence
     from ragauge.metrics.catalogue import parse_metric, select_metrics
 
     if run.variant not in OWN_VARIANTS:
-        raise UsageError(f"{run.name} is a run of variant {run.variant}: gaps are those of a run on own retrieval.")
+        raise UsageError(f"{run.name} has variant {run.variant}, but gaps need a run with its own retrieval.")
     metric_names = store.scores.metrics(run.run_id, judge_id)
     requested = [
         metric
@@ -51,7 +51,7 @@ def compute_gaps(store: Store, run: Run, judge_id: str | None, metrics: Sequence
         if can_have_gaps(metric)
     ]
     if not requested:
-        raise UsageError(f"{run.name} has no score that speaks of the answer. Evaluate it with such a metric.")
+        raise UsageError(f"{run.name} has no answer scores. Evaluate it with an answer metric.")
     gaps = _build_gaps(store, run, judge_id, requested, {})
     if not gaps.oracle and not gaps.closed_book:
         raise UsageError(f"{run.name}: {' '.join(gaps.notes)}")
@@ -127,13 +127,13 @@ def _join_variant(
             continue
         if other := _describe_differences(_list_settings(candidate), _list_settings(run)):
             notes.append(
-                f"{candidate.name} has other settings than {run.name} ({other}): not only the passages differ."
+                f"{candidate.name} and {run.name} have different settings ({other}), not only different passages."
             )
         return candidate, paired
     make = format_command("run", "SYSTEM", "SET", *VARIANT_OPTIONS[variant].split(), "--evaluate")
     notes.append(
         reason
-        or f"No run of the same system and set on {VARIANT_CONTEXTS[variant]} to hold it against; `{make}` makes one."
+        or f"No run of the same system and set with {VARIANT_CONTEXTS[variant]} to compare with; `{make}` creates one."
     )
     return None
 

@@ -19,11 +19,11 @@ WHOLE_ANSWER_METRICS = (
     "answer_recall",
     "token_f1",
 )  # that stand for all
-HEADERS = ("own", "lost to retrieval", "lost to generation", "knew alone", "retrieval buys", "pairs")
+HEADERS = ("own", "lost to retrieval", "lost to generation", "without passages", "retrieval gain", "pairs")
 COLUMNS_NOTE = (
-    "lost to retrieval: oracle_gap, labelled passages less own retrieval. lost to generation: the best value less "
-    "labelled passages. knew alone: without passages. retrieval buys: closed_book_gap, own less without passages. "
-    "Brackets: 95 % intervals, paired on examples."
+    "lost to retrieval: oracle_gap, gold passages minus own retrieval. lost to generation: the best value minus "
+    "gold passages. retrieval gain: closed_book_gap, own retrieval minus no passages. "
+    "Brackets: 95 % intervals, paired by example."
 )
 
 
@@ -101,21 +101,21 @@ def describe_losses(gaps: Gaps) -> str:
         return ""
     first = order_metrics(gaps)[0]
     oracle, alone = first.oracle, first.closed_book
-    words = [f"{first.metric} is {format_value(get_own_mean(first))} on own retrieval."]
+    words = [f"{first.metric} is {format_value(get_own_mean(first))} with the system's own retrieval."]
     if oracle is not None:
         words.append(
-            f"On the labelled passages it is {format_value(oracle.oracle)}: {_format_gap(oracle.gap)} is lost to "
+            f"With the gold passages, it is {format_value(oracle.oracle)}: {_format_gap(oracle.gap)} is lost to "
             "retrieval, "
             f"and {_format_gap(oracle.rest)} to generation."
         )
     if alone is not None:
-        words.append(f"Without passages it is {estimate(alone.alone)}.")
+        words.append(f"Without passages, it is {estimate(alone.alone)}.")
     return " ".join(words)
 
 
 def describe_other_runs(gaps: Gaps) -> str:
     """The runs that the gaps are held against."""
-    runs = (("labelled passages", gaps.oracle), ("no passages", gaps.closed_book))
+    runs = (("gold passages", gaps.oracle), ("no passages", gaps.closed_book))
     return ", ".join(f"{to_line(name)} ({what})" for what, name in runs if name)
 
 
@@ -125,11 +125,11 @@ def list_caveats(gaps: Gaps) -> Iterator[str]:
     gaps_of_metrics = [gap_estimate for gap in gaps.metrics for gap_estimate in list_gaps(gap)]
     if n_left_out := max((gap_estimate.undefined for gap_estimate in gaps_of_metrics), default=0):
         yield (
-            f"Up to {format_count(n_left_out, 'example')} in no pair: a score is undefined on one side, as for a "
+            f"Up to {format_count(n_left_out, 'example')} left out: a score is undefined in one of the runs, as for a "
             "refusal."
         )
     if n_left_out := max((gap_estimate.failed for gap_estimate in gaps_of_metrics), default=0):
-        yield f"Up to {format_count(n_left_out, 'example')} in no pair: a score failed on one side."
+        yield f"Up to {format_count(n_left_out, 'example')} left out: a score failed in one of the runs."
 
 
 def list_gaps(gap: MetricGaps) -> list[Oracle | ClosedBook]:

@@ -25,7 +25,7 @@ def build_sections(gaps: Gaps) -> Iterator[ReportSection]:
     """A table overall and one by segment."""
     overall = _build_table([("", gap) for gap in order_metrics(gaps)], "metric")
     yield ReportSection(
-        make_safe(gaps.run), f"held against {describe_other_runs(gaps)}", (make_safe(describe_losses(gaps)),), overall
+        make_safe(gaps.run), f"compared with {describe_other_runs(gaps)}", (make_safe(describe_losses(gaps)),), overall
     )
     first = order_metrics(gaps)[0].metric
     rows = [
@@ -36,8 +36,8 @@ def build_sections(gaps: Gaps) -> Iterator[ReportSection]:
         if gap.metric == first
     ]
     if rows:
-        more = f"{len(rows) - MAX_ROWS:,} more segments, and " if len(rows) > MAX_ROWS else ""
-        note = f"{more}the other metrics by segment: --json has them."
+        more = f"{len(rows) - MAX_ROWS:,} more segments and " if len(rows) > MAX_ROWS else ""
+        note = f"{more}the other metrics by segment are in --json."
         yield ReportSection(f"By segment: {first}", table=_build_table(rows[:MAX_ROWS], "segment"), notes=(note,))
     yield ReportSection(after=tuple(f"! {make_safe(note)}" for note in list_caveats(gaps)), notes=(COLUMNS_NOTE,))
 

@@ -17,7 +17,7 @@ def log(
     command_options: LogOptions,
     outputs: Annotated[
         list[Path] | None,
-        typer.Option("-o", "--output", help="Write it: .csv, .md, .json."),
+        typer.Option("-o", "--output", help="Write to a file: .csv, .md, .json."),
         options.PlacedBefore("store"),
     ] = None,
     as_json: options.Json = False,
@@ -41,7 +41,7 @@ def log(
 
 def write_note(
     run: Annotated[str, typer.Argument(help="A stored run: id, name or latest.")],
-    text: Annotated[str, typer.Argument(help="The note; an empty one removes it.")],
+    text: Annotated[str, typer.Argument(help="The note; an empty note removes it.")],
     store: options.Store = "",
     as_json: options.Json = False,
 ) -> None:
@@ -53,4 +53,4 @@ def write_note(
         show_json(saved)
         return
     name = f"{saved['name']} ({saved['run_id']})"
-    show(f"noted for {name}: {saved['note']}" if saved["note"] else f"no note about {name} any more")
+    show(f"note on {name}: {saved['note']}" if saved["note"] else f"removed the note on {name}")

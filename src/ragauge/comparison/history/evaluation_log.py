@@ -1,4 +1,4 @@
-"""The log of evaluations: a row a run, what changed since the run before, and which rows may be compared at all.
+"""The log of evaluations: a row a run, what changed since the previous run, and which rows may be compared at all.
 
 Which runs are over the same set, whatever its files were called and however it grew.
 """
@@ -176,12 +176,12 @@ def _describe_mismatches(previous: LogEntry, current: LogEntry, metrics: Sequenc
     """Why two rows that follow each other cannot be compared, one sentence each."""
     old, new = previous.run, current.run
     if old.set_version != new.set_version:
-        yield f"another version of the set ({old.set_version[:8]} → {new.set_version[:8]})"
+        yield f"different version of the set ({old.set_version[:8]} → {new.set_version[:8]})"
     if old.variant != new.variant:
-        yield f"passages of another origin ({old.variant} → {new.variant})"
+        yield f"passages from a different source ({old.variant} → {new.variant})"
     previous_spec, current_spec = previous.measuring, current.measuring
     if previous_spec.judge_id != current_spec.judge_id:
-        yield f"another judge ({previous_spec.judge_id or 'nobody'} → {current_spec.judge_id or 'nobody'})"
+        yield f"different judge ({previous_spec.judge_id or 'nobody'} → {current_spec.judge_id or 'nobody'})"
     row_metrics = [metric for metric in metrics if str(metric) in current.summaries]
     for name in map(str, row_metrics):
         if (
@@ -189,12 +189,12 @@ def _describe_mismatches(previous: LogEntry, current: LogEntry, metrics: Sequenc
             and name in current_spec.metrics
             and previous_spec.metrics[name] != current_spec.metrics[name]
         ):
-            yield f"another version of {name} ({previous_spec.metrics[name]} → {current_spec.metrics[name]})"
+            yield f"different version of {name} ({previous_spec.metrics[name]} → {current_spec.metrics[name]})"
     for question in list_questions(row_metrics):
         versions = [spec.questions.get(question, ()) for spec in (previous_spec, current_spec)]
         if all(versions) and versions[0] != versions[1]:
             words = " → ".join(" and ".join(map(str, version)) for version in versions)
-            yield f"another version of the question {question} ({words})"
+            yield f"different version of the question {question} ({words})"
 
 
 TRAFFIC_SET = "traffic"  # what the log calls the set of runs that have none

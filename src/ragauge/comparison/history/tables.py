@@ -33,10 +33,10 @@ from ragauge.scores.results.history_rows import ChangedSetting, History, History
 COUNT_COLUMNS = ("failed", "unclear", "passed", "not_judged", "rule_version")
 HEADS = {"cost": "cost/question"}
 TITLE = "History"
-LEAD = "This run and those before it over the same set, the newest first."
+LEAD = "This run and earlier runs on the same set, newest first."
 SETS_NOTE = (
-    "All versions of a set stand together, under its first name: those of the same name, and those that share at least "
-    "half of their examples. A line joins only runs over the same version that were judged alike."
+    "All versions of a set are listed together under its first name: sets with the same name, and sets that share at "
+    "least half of their examples. Lines connect only runs on the same version that were judged the same way."
 )
 MAX_CHANGES = 4  # settings named in a table
 MAX_VALUE_CHARS = 40  # characters of a value in it
@@ -71,7 +71,7 @@ def describe_changes(row: HistoryRow, max_n: int = MAX_CHANGES) -> str:
     if row.before is None:
         return "first run of this set"
     if not row.changed:
-        return "no setting recorded differs"
+        return "no recorded setting changed"
     texts = [_format_change(setting) for setting in row.changed[:max_n]]
     return "; ".join(texts) + (f"; {len(row.changed) - max_n} more" if len(row.changed) > max_n else "")
 
@@ -105,12 +105,12 @@ def build_change_sections(history: History | None) -> Iterator[ReportSection]:
     previous_code, current_code = (to_line(entry.git or "–") for entry in (row.before, row.run))
     code = (f" Code: {previous_code} → {current_code}.",) if previous_code != current_code else ()
     if not row.changed:
-        yield ReportSection(lead=(("Since the run before, ", run, f", {describe_changes(row)}.", *code),))
+        yield ReportSection(lead=(("Since the previous run, ", run, f", {describe_changes(row)}.", *code),))
         return
     count = format_count(len(row.changed), "setting")
     headers = tuple(ReportColumn(name, fold=True) for name in ("setting", "before", "now"))
     rows = tuple((to_line(entry.path), *_format_both_values(entry, MAX_TABLE_VALUE_CHARS)) for entry in row.changed)
-    lead = (f"{count} changed since the run before, ", run, ".", *code)
+    lead = (f"{count} changed since the previous run, ", run, ".", *code)
     yield ReportSection(lead=(lead,), table=ReportTable(headers, rows))
 
 
@@ -146,13 +146,13 @@ def _list_numbers(row: HistoryRow, columns: Sequence[str]) -> Iterator[float | N
 def build_sections(history: History) -> Iterator[ReportSection]:
     """A table a set, the newest row first."""
     if not history.rows:
-        yield ReportSection(lead=("No run was evaluated yet. Start with: ragauge evaluate FILE, or ragauge demo.",))
-    for name in history.set_names:
         yield ReportSection(
-            name or "set without a name", table=build_table(history, name), notes=_build_notes(history, name)
+            lead=("No run has been evaluated yet. Start with: ragauge evaluate FILE, or ragauge demo.",)
         )
+    for name in history.set_names:
+        yield ReportSection(name or "unnamed set", table=build_table(history, name), notes=_build_notes(history, name))
     if history.older:
-        yield ReportSection(notes=("Older runs are left out; --limit shows more of them.",), skip=("markdown",))
+        yield ReportSection(notes=("Older runs are not shown; use --limit to show more.",), skip=("markdown",))
 
 
 def build_report_section(history: History | None) -> Iterator[ReportSection]:
@@ -218,8 +218,8 @@ def build_trend_figure(history: History, name: str, metric: str, links: LinkReso
     if not svg:
         return None
     caption = (
-        "Mark: mean. Light line: its interval, without the judge's error. A diamond stands where "
-        "settings, code, judge or set changed; runs that were judged differently are not joined."
+        "Mark: mean. Light line: its interval, excluding judge error. A diamond marks where "
+        "settings, code, judge or set changed; lines do not connect runs that were judged differently."
     )
     return Figure(metric, svg, ("run", "mean", "what changed"), tuple(cells), caption, link=links.link("def", metric))
 
@@ -255,7 +255,7 @@ def _format_remarks(row: HistoryRow, many: bool) -> tuple[Wording, Wording, Word
         describe_changes(row),
         f"“{to_line(row.note)}”" if row.note else "",
         f"series {row.series}" if many else "",
-        (Phrase("not compared with the row below", "strong"), f": {reasons}") if reasons else "",
+        (Phrase("not comparable with the row below", "strong"), f": {reasons}") if reasons else "",
     )
 
 

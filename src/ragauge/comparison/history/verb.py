@@ -116,9 +116,8 @@ def note(run: Any, text: str, *, store: str | None = None) -> dict[str, Any]:
     text = text.strip().replace("\r\n", "\n")  # as forms send a line break
     if len(text) > MAX_NOTE_CHARS:
         raise UsageError(
-            f"a note has at most {MAX_NOTE_CHARS:,} characters, got {len(text):,}: nothing was changed. Shorten it, "
-            "or note "
-            "where the whole text is."
+            f"a note has at most {MAX_NOTE_CHARS:,} characters, got {len(text):,}. Shorten it, or say where the "
+            "full text is."
         )
     with open_store(resolve_store_url(store)) as opened_store:
         noted = (

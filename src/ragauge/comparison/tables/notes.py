@@ -12,11 +12,11 @@ from ragauge.scores.estimation import MIN_LABELS
 from ragauge.scores.results.change import MetricChange
 from ragauge.scores.results.comparison import RunComparison
 
-DETECTABLE_NOTE = "A true change this large would be seen in 80 of 100 such comparisons"
-HIDDEN_NOTE = "More than chance by the judge's verdicts (p is of these alone), yet within the judge's own error"
-WOULD_TELL = "Labels of people, or a judge that errs less, would tell."
-UNDETECTABLE_NOTE = "So few examples show no change at all, however large"
-DOUBTED_NOTE = "With so few examples and the judge's own error no change is seen at all, however large"
+DETECTABLE_NOTE = "Four of five such comparisons would detect a true change of this size"
+HIDDEN_NOTE = "Significant by the judge's verdicts alone (the basis of p), but within judge error"
+WOULD_TELL = "Human labels or a more accurate judge would settle this."
+UNDETECTABLE_NOTE = "Too few examples to detect a change of any size"
+DOUBTED_NOTE = "Too few examples, given judge error, to detect a change of any size"
 MAX_CHANCE_P = 0.05  # a corrected p above it may be chance
 MAX_SIZED_METRICS = 6
 
@@ -53,7 +53,7 @@ def build_notes(comparison: RunComparison) -> tuple[str, ...]:
         (change.metric + where, describe_corrected_mean(change.rectified, change=True)) for where, change in changes
     )
     return (
-        *(f"{what}: {how}. Its verdict is by the label-corrected difference." for what, how in sentences if how),
+        *(f"{what}: {how}. The verdict is based on the label-corrected difference." for what, how in sentences if how),
         *_describe_mean_sources(comparison),
         *([f"{DETECTABLE_NOTE}: {', '.join(could[:MAX_SIZED_METRICS])}{more_text}."] if could else []),
         *([f"{UNDETECTABLE_NOTE}: {', '.join(never)}."] if never else []),
@@ -72,7 +72,7 @@ def _describe_mean_sources(comparison: RunComparison) -> Iterator[str]:
     ]
     if corrected:
         means = ", ".join(corrected)
-        yield f"Compared by label-corrected means; beside them the judge's own of the same examples: {means}."
+        yield f"Label-corrected means are compared. The judge's own means for the same examples: {means}."
     judge_only = [change for change in list_measured(comparison) if change.rectified is None and any(change.labeled)]
     if judge_only:
         names = (comparison.base.name, comparison.run.name)
@@ -82,8 +82,8 @@ def _describe_mean_sources(comparison: RunComparison) -> Iterator[str]:
             for change, pair in zip(judge_only, counts, strict=True)
         )
         yield (
-            f"Compared by the judge's own means, not by label-corrected ones ({labels}): these take {MIN_LABELS} "
-            "examples that are labeled in both runs."
+            f"The judge's own means are compared ({labels}): label-corrected means need at least {MIN_LABELS} "
+            "examples labeled in both runs."
         )
 
 

@@ -171,10 +171,10 @@ def _build_forests(
     order = list(words.VERDICTS)
     changes = sorted(words.list_measured(comparison), key=lambda change: order.index(change.verdict))
     wide = " Light band: including judge error." if any(change.difference.judged for change in changes) else ""
-    caption = f"Mark: difference. Line: its {compared.level:.0%} interval.{wide} ▲ better, ▼ worse, ● no change told."
+    caption = f"Mark: difference. Line: its {compared.level:.0%} interval.{wide} ▲ better, ▼ worse, ● no change seen."
     for title, amount, axis in (
         ("Every metric", False, "new − base"),
-        ("Latency, tokens, cost", True, "change in % of what it was"),
+        ("Latency, tokens, cost", True, "relative change in %"),
     ):
         metric_rows = [
             (change.metric, change, anchors.link("moved", n, change.metric))
@@ -196,8 +196,8 @@ def _build_forests(
         )
         for segment in moved[:MAX_SEGMENT_ROWS]
     ]
-    cut = f" Drawn are {MAX_SEGMENT_ROWS} of {len(moved)}." if len(moved) > MAX_SEGMENT_ROWS else ""
-    yield from _build_figure("Segments that moved", rows, "new − base", caption + cut)
+    cut = f" Showing {MAX_SEGMENT_ROWS} of {len(moved)}." if len(moved) > MAX_SEGMENT_ROWS else ""
+    yield from _build_figure("Segments that changed", rows, "new − base", caption + cut)
 
 
 def _build_figure(

@@ -117,7 +117,7 @@ def build_sections(compared: BaselineComparison) -> Iterator[ReportSection]:
             for run in compared.runs
         )
         note = words.DIFFERENCES_NOTE.format(base=base.name)
-        heading = f"{len(compared.runs)} runs against {base.name}"
+        heading = f"{len(compared.runs)} runs compared with {base.name}"
         yield ReportSection(heading, lead=summaries, table=build_overview_table(compared), notes=(note,), top=True)
     for index, run in enumerate(compared.runs, 1):
         yield from _build_run_sections(index, run, compared)
@@ -127,7 +127,7 @@ def build_sections(compared: BaselineComparison) -> Iterator[ReportSection]:
     names = (base.name, *(run.run.name for run in compared.runs))
     yield ReportSection(notes=(methods.strip(),))
     yield ReportSection(
-        lead=(Phrase("With charts and both answers of every example that flipped:", "faint"),),
+        lead=(Phrase("For charts and both answers of every flipped example:", "faint"),),
         commands=(format_command("compare", *map(to_line, names), "-o", "change.html"),),
     )
 
@@ -153,7 +153,7 @@ def _build_run_sections(index: int, comparison: RunComparison, compared: Baselin
         yield ReportSection("Segments that got better", table=table)
     if comparison.possible_segments:
         table = build_segment_table(comparison.possible_segments, compared, index, MAX_METRICS, MAX_SEGMENTS)
-        yield ReportSection("Perhaps worse", "may be chance among so many comparisons", table=table)
+        yield ReportSection("Possibly worse", "may be chance, given the number of comparisons", table=table)
     if comparison.amounts:
         yield ReportSection("Cost and latency, median and 95th percentile", table=build_amounts_table(comparison))
     if comparison.findings:
@@ -375,5 +375,5 @@ def _build_settings_section(comparison: RunComparison, compared: BaselineCompari
         visible_ids = ", ".join(to_line(query_id, 40) for query_id in ids[:MAX_IDS])
         more_text = f" and {count - MAX_IDS:,} more" if count > MAX_IDS and len(ids) >= MAX_IDS else ""
         notes.append(f"{count:,} {where}: {visible_ids}{more_text}")
-    lead = () if table is not None else (Phrase("The same settings, as far as they were recorded.", "faint"),)
+    lead = () if table is not None else (Phrase("All recorded settings are the same.", "faint"),)
     return ReportSection("What differs between the runs", lead=lead, table=table, notes=tuple(notes))

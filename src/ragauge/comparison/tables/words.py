@@ -17,24 +17,24 @@ from ragauge.scores.results.overview import MeanEstimate
 from ragauge.scores.results.scorecard import ScorecardData
 
 CORRECTION_WORDS = {  # correction -> what is said of p
-    "holm": "corrected by Holm for",
-    "bh": "corrected by Benjamini and Hochberg for",
+    "holm": "corrected by Holm's method for",
+    "bh": "corrected by the Benjamini–Hochberg method for",
     "none": "not corrected for",
 }
 VERDICTS: Mapping[str, tuple[str, str]] = {  # verdict -> its sign and how it is introduced, in the order shown
     "worse": ("▼", "Worse"),
     "better": ("▲", "Better"),
-    "changed": ("◆", "Changed, neither way is better"),
+    "changed": ("◆", "Changed (neither direction is better)"),
     "not enough data": ("?", "Not enough data"),
     "no change seen": ("=", "No change seen"),
 }
 HEADLINES: Mapping[str, str] = {
     "worse": "Worse than",
     "better": "Better than",
-    "mixed": "Mixed against",
-    "changed": "Changed against",
+    "mixed": "Mixed results against",
+    "changed": "Changed from",
     "no change seen": "No change seen against",
-    "not enough data": "Not enough data to tell from",
+    "not enough data": "Not enough data to compare with",
 }
 LABELS: Mapping[str, str] = {  # verdict -> in a cell
     "worse": "worse",
@@ -43,7 +43,7 @@ LABELS: Mapping[str, str] = {  # verdict -> in a cell
     "not enough data": "unclear",
     "no change seen": "none seen",
 }
-DIFFERENCES_NOTE = "Under each run its difference to {base}; latency, tokens and cost as a share of what they were."
+DIFFERENCES_NOTE = "Each run's column shows its difference from {base}; latency, tokens and cost are relative changes."
 MAX_WORSE, MAX_NAMED = 5, 3
 MAX_SEGMENTS_NAMED = 2
 MAX_VALUE_CHARS = 80  # characters of a setting's value
@@ -58,7 +58,7 @@ def describe_comparison(comparison: RunComparison, max_worse: int = MAX_WORSE) -
     """
     base = to_line(comparison.base.name)
     if not comparison.changes and not comparison.newly_unanswered:
-        return f"Nothing can be compared with {base}: no metric and example in both."
+        return f"Nothing to compare with {base}: the runs share no metric or no example."
     phrases = [
         *_describe_worse_segments(comparison, deciding=True),
         *_describe_carrying_segments(comparison),
@@ -78,14 +78,14 @@ def describe_comparison(comparison: RunComparison, max_worse: int = MAX_WORSE) -
             max_named = max_worse if verdict == "worse" else MAX_NAMED
             phrases.append(f"{words[verdict]} {_format_metrics(changes_by_verdict[verdict], max_named)}")
     if comparison.newly_unanswered and not any(change.metric == FAILED_CALLS_NAME for change in comparison.worse):
-        phrases.append(f"{format_count(comparison.newly_unanswered, 'call')} failed that did not before")
+        phrases.append(f"{format_count(comparison.newly_unanswered, 'call')} failed that succeeded before")
     phrases += [*_describe_better_segments(comparison), *_describe_worse_segments(comparison, deciding=False)]
     head = f"{HEADLINES[comparison.verdict]} {base}"
     unclear = sum(change.verdict == "not enough data" for change in list_measured(comparison))
     if not phrases and comparison.verdict == "no change seen":
-        phrases.append(f"{format_count(len(list_measured(comparison)) - unclear, 'metric')} looked at")
+        phrases.append(f"{format_count(len(list_measured(comparison)) - unclear, 'metric')} compared")
     if unclear and comparison.verdict != "not enough data":
-        phrases.append(f"not enough data on {unclear}")
+        phrases.append(f"not enough data for {unclear}")
     if phrases and comparison.verdict in ("worse", "better"):  # the head has said it
         phrases[0] = phrases[0].removeprefix(f"{comparison.verdict} on ").removeprefix("worse mostly ")
     if phrases and comparison.verdict == "better" and phrases[0].startswith("better where "):  # nowhere else
@@ -111,9 +111,9 @@ def _describe_unmoved_quality(comparison: RunComparison) -> Iterator[str]:
     moved = any(change.verdict in ("worse", "better", "changed") for change in others)
     if quality_changes and moved and not {"worse", "better", "changed"} & verdicts and not hurt:
         few = "too few examples to tell whether quality changed"
-        yield "no change of quality seen" if "no change seen" in verdicts else few
+        yield "no change in quality seen" if "no change seen" in verdicts else few
         if comparison.flips.newly_failed:
-            yield f"{format_count(comparison.flips.newly_failed, 'example')} failed now and not before"
+            yield f"{format_count(comparison.flips.newly_failed, 'example')} newly failed"
 
 
 def list_measured(comparison: RunComparison) -> list[MetricChange]:
@@ -294,7 +294,7 @@ def describe_flip(flip: Flip) -> str:
     """What flipped: failed now (hallucinated); recall@5 1 → 0."""
     turns = []
     if flip.new.failed and not flip.base.failed:
-        turns.append("failed now")
+        turns.append("now fails")
     elif flip.base.failed and not flip.new.failed:
         turns.append("no longer fails")
     turns += [f"{score.metric} {score.base:g} → {score.new:g}" for score in flip.scores]
@@ -312,7 +312,7 @@ def describe_flips(comparison: RunComparison) -> str:
     flips = comparison.flips
     if not flips.lost and not flips.gained:
         return ""
-    fail = f"{flips.newly_failed:,} failed now and not before, {flips.mended:,} before and not now"
+    fail = f"{flips.newly_failed:,} now fail, {flips.mended:,} no longer fail"
     return f"{flips.lost:,} got worse, {flips.gained:,} better; {fail}."
 
 
@@ -358,26 +358,26 @@ def list_state_changes(comparison: RunComparison, compared: BaselineComparison) 
 def _describe_variant(run: Run, other: Run) -> str:
     """A run's variant; of a replay of the other run, what that leaves out of its latency."""
     if run.variant == "replayed" and run.config.get("context_from") == other.run_id:
-        return f"replayed: the passages of {other.name}, so that its latency is without retrieval"
+        return f"replayed with the passages of {other.name}, so its latency excludes retrieval"
     return run.variant
 
 
 def get_p_heading(compared: BaselineComparison) -> str:
     """What stands above the p-values."""
-    return "p" if compared.correction == "none" else "p corrected"
+    return "p" if compared.correction == "none" else "corrected p"
 
 
 def describe_verdict_method(compared: BaselineComparison) -> str:
     """How verdicts came about, in a sentence or two."""
     alpha, how = f"{1 - compared.level:.2g}", CORRECTION_WORDS[compared.correction]
     words = (
-        f"Better, worse or changed: the {compared.level:.0%} interval of the paired difference leaves 0 out, and p, "
-        f"{how} {_describe_tests(compared.tests)} of the table, is at most {alpha}."
+        f"Better, worse or changed: the {compared.level:.0%} interval of the paired difference excludes 0, and p, "
+        f"{how} {_describe_tests(compared.tests)} in the table, is at most {alpha}."
     )
     if not compared.tests:
-        words += " Here too few examples, or clusters, differ for any test to tell."
+        words += " Here, too few examples or clusters differ for any test to show a change."
     if compared.segment_tests:
-        words += f" Segments are a family of their own: {format_count(compared.segment_tests, 'test')}."
+        words += f" Segments are corrected separately: {format_count(compared.segment_tests, 'test')}."
     return words
 
 

@@ -48,13 +48,11 @@ from ragauge.scores.results.scorecard import Cause
 
 MIN_DECISIVE_P = 0.5  # from here on a component is more likely at fault than all else together
 CERTAIN_BASES = ("record", "labels")
-OVERLOOKED_NOTE = "the judge may have overlooked it: pairs known to be false score lower"
+OVERLOOKED_NOTE = "the judge may have overlooked it: known false pairs score lower"
 LABELS = "gold documents (relevant)"
 REFERENCE = "a reference answer"
-SPANS = "gold spans (where in the documents the evidence stands)"
-RESOLUTION_OPTIONS = (
-    "labels of your own (ragauge label draw), a model judge (--judge), or an experiment (ragauge confirm)"
-)
+SPANS = "gold spans (the location of the evidence in the documents)"
+RESOLUTION_OPTIONS = "your own labels (ragauge label draw), a model judge (--judge), or an experiment (ragauge confirm)"
 
 
 class ComponentOdds(NamedTuple):
@@ -133,7 +131,7 @@ def build_unclear_row(rows: Sequence[CauseRow]) -> CauseRow:
     """
 
     def decide_unclear(context: CauseContext) -> Verdict:
-        """The answer failed, and nothing tells whether by retrieval or by generation.
+        """The answer failed, and it is unclear whether retrieval or generation is at fault.
 
         Applies when the first row that fits rests on a judge's verdicts, no row of retrieval applies with a probability
         of 0.5 or more, and that of a fault of the answer beside evidence that is there does not reach 0.5; or when the
@@ -160,7 +158,7 @@ def build_unclear_row(rows: Sequence[CauseRow]) -> CauseRow:
             f"{MIN_DECISIVE_P:g}"
         )
         if is_task(context.facts.readability):
-            text = f"the request names no topic, and nothing else tells {EVIDENCE_QUESTION}"
+            text = f"the request names no topic, and nothing else shows {EVIDENCE_QUESTION}"
         elif unread:
             text = f"the judge cannot read {EVIDENCE_QUESTION}"
         elif component_odds.retrieval >= MIN_DECISIVE_P:
@@ -177,7 +175,7 @@ def build_unclear_row(rows: Sequence[CauseRow]) -> CauseRow:
             1 - component_odds.retrieval - component_odds.generation,
         )
 
-    resolution_fix = f"Resolve this first: {LABELS} or {REFERENCE} where there are none, {RESOLUTION_OPTIONS}."
+    resolution_fix = f"Resolve this first with {LABELS} or {REFERENCE} if there are none, {RESOLUTION_OPTIONS}."
     return CauseRow("unclear", "unclear", resolution_fix, decide_unclear)
 
 
@@ -187,9 +185,9 @@ def _decide_unclear_refusal(context: CauseContext, rows: Sequence[CauseRow]) -> 
     if any(row.find_remedy(match).component in ("retrieval", "data") for row, match in likely_rows):
         return None
     answerable_note = ", though the question is answerable" if context.is_answerable else ""
-    topic_note = "; to be on its topic is no evidence" if context.has_relevance_probabilities else ""
+    topic_note = "; being on topic is not evidence" if context.has_relevance_probabilities else ""
     text = (
-        f"the system declined to answer{answerable_note}, and nothing tells {EVIDENCE_QUESTION}{topic_note} "
+        f"the system declined to answer{answerable_note}, and nothing shows {EVIDENCE_QUESTION}{topic_note} "
         "(retrieval_miss or wrong_refusal)"
     )
     resolution = f"{REFERENCE}, {LABELS}, {RESOLUTION_OPTIONS}"

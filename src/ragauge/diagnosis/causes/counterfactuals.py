@@ -28,13 +28,13 @@ PassageChoice = tuple[Passage, ...] | MissingFact
 
 CHANGED_REPEAT, UNCHANGED_REPEAT = 0, 1  # the repeats under which a run keeps the new answers and the controls
 WRONG, PARTLY, RIGHT = 0, 1, 2
-NO_GOLD = "no labelled passages at hand: give the corpus"
+NO_GOLD = "the gold passages are not available: pass the corpus"
 NO_TEXTS = "the passages' texts were not recorded"
-SAME_PASSAGES = "the change would hand over the same passages again"
-ALREADY_RIGHT = "the answer was right all the same"
+SAME_PASSAGES = "the change would pass the same passages again"
+ALREADY_RIGHT = "the answer was already right"
 UNREADABLE = "no verdict on the answer"
-NO_EXPERIMENT = "no change of passages can tell"
-NOT_REPEATABLE = "right from the unchanged passages too: the failure does not repeat"
+NO_EXPERIMENT = "changing the passages cannot test this cause"
+NOT_REPEATABLE = "also right with the unchanged passages: the failure does not recur"
 
 
 # ---- which passages to hand over ----
@@ -96,7 +96,7 @@ def _select_evidence_only(context: CauseContext, _: GoldPassages) -> PassageChoi
     """Of what was handed on, the passages of labelled documents and those that a reference claim rests on."""
     numbers = _find_evidence_numbers(context)
     if not numbers:
-        return MissingFact("none of the passages is known to hold evidence")
+        return MissingFact("no passage is known to contain evidence")
     return _select_passages(context, numbers) if context.response.has_passage_texts else MissingFact(NO_TEXTS)
 
 
@@ -104,7 +104,7 @@ def _move_evidence_first(context: CauseContext, _: GoldPassages) -> PassageChoic
     """The same passages, those that hold the evidence first."""
     evidence_numbers = _find_evidence_numbers(context)
     if not evidence_numbers:
-        return MissingFact("none of the passages is known to hold evidence")
+        return MissingFact("no passage is known to contain evidence")
     remaining = [n for n in range(1, context.n + 1) if n not in evidence_numbers]
     return (
         _select_passages(context, [*sorted(evidence_numbers), *remaining])
@@ -126,31 +126,37 @@ def _select_passages(context: CauseContext, numbers: Sequence[int] | set[int] | 
 
 SWAP_IN = ExperimentRule(
     "swap in",
-    "the labelled passages first, in place of the last ones",
+    "the gold passages first, in place of the last ones",
     "right",
     "the answer is right",
-    "it is no better",
+    "the answer is no better",
 )
 RENEW = ExperimentRule(
-    "renew", "the labelled passages in place of the outdated ones", "right", "the answer is right", "it is no better"
+    "renew",
+    "the gold passages in place of the outdated ones",
+    "right",
+    "the answer is right",
+    "the answer is no better",
 )
-DROP = ExperimentRule("drop", "only the passages that hold evidence", "right", "the answer is right", "it is no better")
+DROP = ExperimentRule(
+    "drop", "only the passages that contain evidence", "right", "the answer is right", "the answer is no better"
+)
 MOVE_FIRST = ExperimentRule(
-    "move first", "the same passages, those with the evidence first", "right or open", "the answer is right", ""
+    "move first", "the same passages, with the evidence first", "right or open", "the answer is right", ""
 )
 GOLD_ONLY = ExperimentRule(
     "labelled only",
-    "the labelled passages and nothing else",
+    "only the gold passages",
     "still wrong",
     "the answer is no better",
-    "it is right: what else was handed on is to blame",
+    "the answer is right: the other passages are to blame",
 )
 RESOLVE = ExperimentRule(
     "settle",
-    "the labelled passages first, in place of the last ones",
+    "the gold passages first, in place of the last ones",
     "right",
     "the answer is right: evidence was missing",
-    "it is no better: the answer is at fault",
+    "the answer is no better: generation is at fault",
 )
 PASSAGE_SELECTORS: Mapping[ExperimentRule, Callable[[CauseContext, GoldPassages], PassageChoice]] = {
     SWAP_IN: _swap_in_gold,
@@ -261,7 +267,7 @@ def grade_answer(context: CauseContext) -> AnswerQuality:
             "claims",
         )
     if context.bare or context.against:
-        return AnswerQuality(PARTLY, f"{len(context.bare) + len(context.against)} of its claims have no support")
+        return AnswerQuality(PARTLY, f"{len(context.bare) + len(context.against)} of its claims are unsupported")
     if context.address_level == "partly":
         return AnswerQuality(PARTLY, "it addresses part of the question")
     return AnswerQuality(RIGHT) if _has_all_verdicts(context) else AnswerQuality(None, "verdicts are missing")
@@ -301,11 +307,11 @@ def _decide_from_grades(
     if grade_before.grade is None or grade_after.grade is None:
         return "undecided", grade_after.sign or grade_before.sign
     if grade_after.grade == RIGHT:
-        better_text = "right with the other passages"
+        better_text = "right with the changed passages"
         return ("refuted", better_text) if rule.expects == "still wrong" else ("confirmed", better_text)
     if grade_after.grade > grade_before.grade:
         return "undecided", f"better, but not right: {grade_after.sign}"
-    unchanged_text = f"no better with the other passages: {grade_after.sign}"
+    unchanged_text = f"no better with the changed passages: {grade_after.sign}"
     match rule.expects:
         case "right":
             return "refuted", unchanged_text

@@ -44,5 +44,5 @@ def build_criterion_row(name: str, text: str) -> CauseRow:
             Counterfactual(criteria=True),
         )
 
-    fix = f"Ask for it in the prompt: {text}" if text else f"Ask in the prompt for what the criterion {name} says."
+    fix = f"Ask for it in the prompt: {text}" if text else f"Add the criterion {name} to the prompt."
     return CauseRow(f"{CRITERION_PREFIX}{name}", "generation", fix, decide_criterion)

@@ -18,8 +18,8 @@ from ragauge.diagnosis.causes.cause_rule import format_numbered_noun
 from ragauge.diagnosis.causes.decided_facts import EVEN_P
 from ragauge.metrics.topics import has_named_topic, is_task
 
-EVIDENCE_QUESTION = "whether the passages hold the answer"
-SUPPORT_QUESTION = "whether the answer takes anything from the passages"
+EVIDENCE_QUESTION = "whether the passages contain the answer"
+SUPPORT_QUESTION = "whether the answer uses anything from the passages"
 
 
 def find_judged_evidence(context: CauseContext) -> frozenset[int]:
@@ -65,13 +65,13 @@ def describe_misreading(context: CauseContext, followed: frozenset[int]) -> str:
     evidence_followed = followed & find_evidence_passages(context)
     if not evidence_followed:
         return ""
-    verb = "holds" if len(evidence_followed) == 1 else "hold"
+    verb = "contains" if len(evidence_followed) == 1 else "contain"
     holds_text = (
         f"also {verb} the evidence"
         if evidence_followed & find_judged_evidence(context)
-        else f"by the labels {verb} the evidence"
+        else f"{verb} the evidence according to the labels"
     )
-    return f"follows {format_numbered_noun('passage', evidence_followed)}, which {holds_text}: misread"
+    return f"misreads {format_numbered_noun('passage', evidence_followed)}, which {holds_text}"
 
 
 def has_evidence(context: CauseContext) -> bool:

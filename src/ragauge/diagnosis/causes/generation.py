@@ -8,15 +8,7 @@ from ragauge.core.facts import Claim
 from ragauge.core.label import NOT_SUPPORTED
 from ragauge.diagnosis.causes import evidence
 from ragauge.diagnosis.causes.cause_context import CauseContext
-from ragauge.diagnosis.causes.cause_rule import (
-    Basis,
-    CauseMatch,
-    CauseRow,
-    MissingFact,
-    Verdict,
-    format_numbered_noun,
-    format_numbers,
-)
+from ragauge.diagnosis.causes.cause_rule import Basis, CauseMatch, CauseRow, MissingFact, Verdict, format_numbered_noun
 from ragauge.diagnosis.causes.evidence import (
     EVIDENCE_QUESTION,
     SUPPORT_QUESTION,
@@ -27,11 +19,13 @@ from ragauge.diagnosis.causes.labeled import LABELED_WRONG
 from ragauge.diagnosis.causes.remedied import Counterfactual
 
 CONTRADICTION_QUESTION = "whether the passages contradict the answer"
-MISSING_EVIDENCE_LABELS = "relevance labels or a reference answer: whether retrieval should have brought the evidence"
+MISSING_EVIDENCE_LABELS = (
+    "relevance labels or a reference answer, to show whether retrieval should have found the evidence"
+)
 
 
 def _decide_missed_refusal(context: CauseContext) -> Verdict:
-    """The corpus does not hold the answer, and the system answered.
+    """The corpus does not contain the answer, but the system answered.
 
     Applies when the question is labelled unanswerable and the answer does not decline.
     """
@@ -42,12 +36,12 @@ def _decide_missed_refusal(context: CauseContext) -> Verdict:
     if context.is_refusal is None:
         return MissingFact(context.describe_missing_fact("verify_answer.refuse"))
     return CauseMatch(
-        "the question is labelled unanswerable, yet the system answered", "labels", Counterfactual(everything=True)
+        "the question is labeled unanswerable, but the system answered it", "labels", Counterfactual(everything=True)
     )
 
 
 def _decide_wrong_refusal(context: CauseContext) -> Verdict:
-    """The system declined although the answer was before its eyes.
+    """The system declined to answer although the passages contain the answer.
 
     Applies when the answer declines, the question is not labelled unanswerable, and no row above says that evidence is
     missing: of labelled documents, of a reference, or by a verdict on each passage. Where nothing tells whether the
@@ -59,7 +53,9 @@ def _decide_wrong_refusal(context: CauseContext) -> Verdict:
         return MissingFact(context.describe_missing_fact("verify_answer.refuse"))
     if is_unclear_refusal(context):
         return MissingFact(EVIDENCE_QUESTION)
-    answerable_note = "the question is answerable" if context.is_answerable else "nothing says it is unanswerable"
+    answerable_note = (
+        "the question is answerable" if context.is_answerable else "nothing indicates that the question is unanswerable"
+    )
     basis: Basis = "labels" if context.is_answerable else "judge"
     return CauseMatch(f"the system declined to answer, but {answerable_note}", basis, Counterfactual(everything=True))
 
@@ -86,7 +82,7 @@ def _decide_off_topic(context: CauseContext) -> Verdict:
 
 
 def _decide_contradicted(context: CauseContext) -> Verdict:
-    """A claim says otherwise than the passages.
+    """A claim contradicts the passages.
 
     Applies when a passage contradicts a claim and none supports it.
     """
@@ -102,7 +98,7 @@ def _decide_contradicted(context: CauseContext) -> Verdict:
 
 
 def _decide_ignored(context: CauseContext) -> Verdict:
-    """Evidence was there, and the answer takes nothing from the passages.
+    """The passages contain the evidence, but the answer uses none of it.
 
     Applies when the answer makes claims, no passage supports any or is cited for one, and some hold the evidence.
     """
@@ -123,11 +119,11 @@ def _decide_ignored(context: CauseContext) -> Verdict:
         return CauseMatch(
             text, "judge", remedy, p=1 - max((claim.chance for claim in context.claims or ()), default=0.0)
         )
-    return None if context.has_all_evidence_verdicts else MissingFact("which passages hold the evidence")
+    return None if context.has_all_evidence_verdicts else MissingFact("which passages contain the evidence")
 
 
 def _decide_hallucinated(context: CauseContext) -> Verdict:
-    """A claim stands in no passage, be it true or not.
+    """No passage supports a claim, whether it is true or not.
 
     Applies when no passage supports or contradicts a claim. It is a guess where nothing but probabilities, or nothing
     at all, says whether the evidence was there: no labels, no reference, no plain ratings.
@@ -137,7 +133,7 @@ def _decide_hallucinated(context: CauseContext) -> Verdict:
     if unsupported := context.bare:
         numbered = [claim.n for claim in unsupported]
         is_vague = any(claim.reason == NOT_SUPPORTED for claim in unsupported)
-        support_text = "not supported, by labels that do not say whether contradicted" if is_vague else "in no passage"
+        support_text = "labeled as not supported" if is_vague else "in no passage"
         text = f"{_format_claim_share(context, unsupported)} {support_text} ({format_numbered_noun('claim', numbered)})"
         is_certain = context.missed is not None or context.reference is not None or context.has_plain_ratings
         remedy, p = Counterfactual(claims=frozenset(numbered)), evidence.compute_unsupported_probability(unsupported)
@@ -166,12 +162,16 @@ def _decide_misattributed(context: CauseContext) -> Verdict:
             cited = context.cited(claim)
             if cited and cited.isdisjoint(claim.supporting):
                 text = f"claim {claim.n} cites {format_numbered_noun('passage', cited)}"
-                return CauseMatch(f"{text} but stands in {format_numbers(claim.supporting)}", "judge", p=claim.chance)
+                return CauseMatch(
+                    f"{text} but is supported by {format_numbered_noun('passage', claim.supporting)}",
+                    "judge",
+                    p=claim.chance,
+                )
     return None
 
 
 def _decide_wrong_answer(context: CauseContext) -> Verdict:
-    """The answer is another one than the reference.
+    """The answer differs from the reference.
 
     Applies when the answer does not decline, and a person labeled it wrong, or it states none of the reference claims,
     or it makes a claim that a passage supports and that contradicts the reference. Where it follows a passage that also
@@ -212,7 +212,7 @@ def _decide_wrong_answer(context: CauseContext) -> Verdict:
 
 
 def _decide_incomplete(context: CauseContext) -> Verdict:
-    """The answer leaves out a part.
+    """The answer is incomplete.
 
     Applies when the answer addresses the question partly, or states some of the reference claims and not all.
     """
@@ -264,13 +264,13 @@ def _format_claim_share(context: CauseContext, claims: Sequence[Claim]) -> str:
 MISSED_REFUSAL = CauseRow(
     "missed_refusal",
     "generation",
-    "Give the prompt a way out: say so when the passages do not hold the answer.",
+    "Tell the model to say so when the passages do not contain the answer.",
     _decide_missed_refusal,
 )
 WRONG_REFUSAL = CauseRow(
     "wrong_refusal",
     "generation",
-    "Make the prompt less cautious: answer whenever the passages hold the answer.",
+    "Make the prompt less cautious: answer whenever the passages contain the answer.",
     _decide_wrong_refusal,
 )
 OFF_TOPIC = CauseRow(
@@ -288,7 +288,7 @@ CONTRADICTED = CauseRow(
 IGNORED = CauseRow(
     "ignored",
     "generation",
-    "Demand answers from the passages; put the best passage first or last; smaller chunks.",
+    "Tell the model to answer from the passages; put the best passage first or last; use smaller chunks.",
     _decide_ignored,
 )
 HALLUCINATED = CauseRow(
@@ -300,18 +300,18 @@ HALLUCINATED = CauseRow(
 MISATTRIBUTED = CauseRow(
     "misattributed",
     "generation",
-    "Number the passages in the prompt and fix the format of citations.",
+    "Number the passages in the prompt and specify the citation format.",
     _decide_misattributed,
 )
 WRONG_ANSWER = CauseRow(
     "wrong_answer",
     "generation",
-    "Hold it beside the reference: where it is right too, add it as an accepted answer; else try a stronger model.",
+    "Compare it with the reference: if both are right, add it as an accepted answer; otherwise try a stronger model.",
     _decide_wrong_answer,
 )
 INCOMPLETE = CauseRow(
     "incomplete",
     "generation",
-    "Ask for every part of the question; check that retrieval brings all of the evidence.",
+    "Tell the model to answer every part of the question; check that retrieval finds all of the evidence.",
     _decide_incomplete,
 )

@@ -12,8 +12,8 @@ from ragauge.core.readability import ControlledFact
 from ragauge.metrics.facts import Facts
 from ragauge.metrics.not_read import explain_unread
 
-LABELED_WRONG = "a person labeled this answer wrong"
-LABELED_OFF_QUESTION = "a person labeled that this answer does not fully address the question"
+LABELED_WRONG = "a person labeled this answer as wrong"
+LABELED_OFF_QUESTION = "a person labeled this answer as not fully addressing the question"
 NOT_ASKED = AnswerFacts((), None, None, support_asked=False)
 
 
@@ -69,8 +69,10 @@ def find_unsupported(facts: Facts) -> str:
     if not unsupported or not (isinstance(answer, AnswerFacts) and answer.support_asked):
         return ""
     if len(claims) == len(unsupported) == 1:
-        return "a person labeled this answer not supported by its passages"
-    return f"a person labeled {len(unsupported)} of {format_count(len(claims), 'claim')} not supported by the passages"
+        return "a person labeled this answer as not supported by its passages"
+    return (
+        f"a person labeled {len(unsupported)} of {format_count(len(claims), 'claim')} as not supported by the passages"
+    )
 
 
 def is_off_question(facts: Facts) -> bool:

@@ -21,7 +21,7 @@ def describe_missing(facts: Iterable[str], counts: Mapping[str, int] = NO_COUNTS
         max_n: facts of each kind that are named.
 
     >>> describe_missing(["whether it can be answered", "no reference answer", "dates not recorded"])
-    'It is not known whether it can be answered. This would show more: a reference answer. Dates not recorded.'
+    'It is unclear whether it can be answered. This would help: a reference answer. Dates not recorded.'
     """
     questions: list[str] = []
     facts_named: list[str] = []
@@ -39,8 +39,8 @@ def describe_missing(facts: Iterable[str], counts: Mapping[str, int] = NO_COUNTS
         words += f" ({format_count(counts[fact], 'example')})" if fact in counts else ""
         if words not in kind and len(kind) < max_n:
             kind.append(words)
-    sentences = [f"It is not known {_join_clauses(questions)}."] if questions else []
-    sentences += [f"This would show more: {'; '.join(facts_named)}."] if facts_named else []
+    sentences = [f"It is unclear {_join_clauses(questions)}."] if questions else []
+    sentences += [f"This would help: {'; '.join(facts_named)}."] if facts_named else []
     return " ".join([*sentences, *(f"{fact[:1].upper()}{fact[1:]}." for fact in statements)])
 
 

@@ -20,7 +20,6 @@ from ragauge.diagnosis.causes.cause_rule import (
     collect_members,
     format_documents,
     format_numbered_noun,
-    format_numbers,
 )
 from ragauge.diagnosis.causes.evidence import (
     EVIDENCE_QUESTION,
@@ -34,13 +33,13 @@ from ragauge.diagnosis.causes.remedied import Counterfactual
 from ragauge.diagnosis.causes.system import NOT_IN_INDEX
 from ragauge.metrics.topics import has_named_topic
 
-SPANS_NEEDED = "gold spans: where in the documents the evidence stands"
+SPANS_NEEDED = "gold spans: the location of the evidence in the documents"
 CUT_READING_P = 0.5  # a claim that is in none of the gold documents has two readings, and nothing tells them apart
-POSITIONS_NEEDED = "where the passages stand in their documents"
+POSITIONS_NEEDED = "where the passages are located in their documents"
 
 
 def _decide_span_cut(context: CauseContext) -> Verdict:
-    """The right documents came, but not the right part of them.
+    """The right documents were retrieved, but not the right part of them.
 
     Applies when no gold document is missed, yet a labelled span is not covered by the passages; or, where spans are not
     labelled, a reference claim is in no passage. The latter is a guess: the reference may say more than the documents.
@@ -50,19 +49,19 @@ def _decide_span_cut(context: CauseContext) -> Verdict:
     documents_text, remedy = format_documents(context.relevant), Counterfactual(evidence=True)
     if context.cut_spans:
         span = context.cut_spans[0]
-        text = f"{documents_text} handed on, but not all of the evidence in {_format_span(span)}"
+        text = f"{documents_text} retrieved, but not all of the evidence in {_format_span(span)}"
         return CauseMatch(text, "labels", remedy)
     if context.lost:
         claims = f"{len(context.lost)} of {len(context.reference or ())} reference claims"
-        text = f"{documents_text} handed on, yet {claims} in none of the passages"
-        other = "cut away, or the reference says more than the documents"
+        text = f"{documents_text} retrieved, but {claims} are in none of the passages"
+        other = "they were cut off, or the reference says more than the documents"
         lacking = POSITIONS_NEEDED if context.gold_spans else SPANS_NEEDED
         return CauseMatch(
             f"{text}: {other}", "guess", remedy, lacking, evidence.compute_missing_probability(context) * CUT_READING_P
         )
     if context.missing_reference_claims:
         claims = format_numbered_noun("reference claim", [claim.n for claim in context.missing_reference_claims])
-        return MissingFact(f"where {claims} should stand: every labelled span was handed on")
+        return MissingFact(f"where {claims} should be found: every gold span was retrieved")
     if context.gold_spans and not context.has_span_positions:
         return MissingFact(POSITIONS_NEEDED)
     if context.unclear_reference_claims and not context.has_all_spans:
@@ -75,7 +74,7 @@ def _decide_span_cut(context: CauseContext) -> Verdict:
 
 
 def _decide_noise(context: CauseContext) -> Verdict:
-    """The answer rests on passages that lead astray.
+    """The answer is based on misleading passages.
 
     Applies when a claim contradicts the reference and stands in passages that do not hold the evidence, which others
     do; or when the answer uses passages, and none of those that hold the evidence. An answer that follows a passage
@@ -90,7 +89,7 @@ def _decide_noise(context: CauseContext) -> Verdict:
             format_numbered_noun("passage", misled[0].supporting),
             Counterfactual(claims=frozenset(c.n for c in misled)),
         )
-        text = f"claim {misled[0].n} follows {where} but contradicts the reference"
+        text = f"claim {misled[0].n} is based on {where} but contradicts the reference"
         ranking_text = _describe_evidence_above(context, misled[0].supporting)
         return CauseMatch(
             f"{text}{ranking_text}",
@@ -107,13 +106,13 @@ def _decide_noise(context: CauseContext) -> Verdict:
         ranking_text, remedy = _describe_evidence_above(context, context.used), Counterfactual(usage=True, answer=True)
         text = (
             f"the answer uses {format_numbered_noun('passage', context.used)}; the evidence is in "
-            f"{format_numbers(sorted(evidence_numbers))}{ranking_text}"
+            f"{format_numbered_noun('passage', evidence_numbers)}{ranking_text}"
         )
         return CauseMatch(text, "judge", remedy, elsewhere=bool(ranking_text))
     if context.claims is None:
         return MissingFact(context.describe_missing_fact("verify_answer.support"))
     if supported_wrong and not evidence_numbers:
-        return MissingFact("which passages hold the evidence")
+        return MissingFact("which passages contain the evidence")
     supported = any(claim.supporting for claim in context.claims)
     return (
         MissingFact(context.describe_missing_fact("agree.answer")) if supported and context.agreement is None else None
@@ -132,31 +131,31 @@ def _describe_evidence_above(context: CauseContext, followed: Collection[int]) -
     )
     if first is None or first >= min(followed):
         return ""
-    evidence_kind = "labelled" if first in gold_numbers else "with evidence"
-    return f"; passage {first}, {evidence_kind}, ranks above"
+    evidence_kind = "a gold passage" if first in gold_numbers else "which contains the evidence"
+    return f"; passage {first}, {evidence_kind}, ranks higher"
 
 
 SPAN_CUT = CauseRow(
     "span_cut",
     "retrieval",
-    "Change how documents are cut: larger chunks, boundaries at sections, some overlap.",
+    "Change the chunking: larger chunks, boundaries at sections, some overlap.",
     _decide_span_cut,
 )
 NOISE = CauseRow(
     "noise",
     "retrieval",
-    "Rerank, filter more tightly, or hand on fewer or smaller passages.",
+    "Rerank, filter more strictly, or pass fewer or smaller passages to the generator.",
     _decide_noise,
     Remedy(
         "generation",
-        "Reranking cannot help, for the evidence ranks above what misled: tell the model to prefer the passages ranked "
-        "first and to cite what it rests on; hand on fewer passages; try a stronger model.",
-        "the evidence ranks above what the answer follows, which no reranking mends",
+        "Reranking cannot help, because the evidence already ranks higher: tell the model to prefer the top-ranked "
+        "passages and to cite its sources; pass fewer passages to the generator; try a stronger model.",
+        "the evidence already ranks above the misleading passages, so reranking cannot help",
     ),
 )
 
 
-DEPTH_UNKNOWN = "candidates (the ranking before the cut) not recorded"
+DEPTH_UNKNOWN = "candidates (the ranking before the cutoff) were not recorded"
 
 
 def _decide_empty_retrieval(context: CauseContext) -> Verdict:
@@ -171,7 +170,7 @@ def _decide_empty_retrieval(context: CauseContext) -> Verdict:
 
 
 def _decide_compound(context: CauseContext) -> Verdict:
-    """Part of the evidence is missing, and the answer fills the gap from nowhere.
+    """Part of the evidence is missing, and the answer makes up the missing part.
 
     Applies when some but not all gold documents, or some but not all reference claims, are among the passages, and a
     claim has no support in any. The retrieval half is named by its own row.
@@ -208,12 +207,12 @@ def _describe_partial_evidence(context: CauseContext) -> str:
         return f"{len(context.relevant) - len(context.missed)} of {len(context.relevant)} gold documents were found"
     found_claims = [claim for claim in context.reference or () if context.is_found(claim) == "yes"]
     if context.lost and found_claims:
-        return f"the passages hold {len(found_claims)} of {len(context.reference or ())} reference claims"
+        return f"the passages contain {len(found_claims)} of {len(context.reference or ())} reference claims"
     return ""
 
 
 def _decide_retrieval_miss(context: CauseContext) -> Verdict:
-    """The evidence was not found.
+    """Retrieval did not find the evidence.
 
     Applies when a missed document is not among the candidates, the ranking before the cut; where none were recorded,
     the depth is unknown. Without labels: when a reference claim is in no passage; without a reference, too: when no
@@ -225,9 +224,7 @@ def _decide_retrieval_miss(context: CauseContext) -> Verdict:
         if not context.missed:
             return None
         if context.ranks is None:
-            text = (
-                f"{format_documents(context.missed)} not among the {context.n} passages; retrieval miss, depth unknown"
-            )
+            text = f"{format_documents(context.missed)} not among the {context.n} passages; rank unknown"
             return CauseMatch(text, "labels", _assume_retrieved(context.missed), DEPTH_UNKNOWN)
         not_ranked = [item for item in context.missed if context.rank(item) is None]
         text = f"{format_documents(not_ranked)} not among the {len(context.response.candidates or ())} candidates"
@@ -237,7 +234,7 @@ def _decide_retrieval_miss(context: CauseContext) -> Verdict:
     if context.reference is not None:
         if context.lost:
             claims = f"{len(context.lost)} of {len(context.reference)} reference claims"
-            text = f"{claims} in none of the {context.n} passages; retrieval miss, depth unknown"
+            text = f"{claims} in none of the {context.n} passages; rank unknown"
             return CauseMatch(
                 text,
                 "judge",
@@ -264,9 +261,9 @@ def _decide_retrieval_miss(context: CauseContext) -> Verdict:
         return MissingFact(context.describe_missing_fact("rate_passages.ratings"))
     if not evidence.has_no_relevant_passage(context):
         return MissingFact(EVIDENCE_QUESTION)
-    text = f"none of the {context.n} passages is relevant to the question; retrieval miss, depth unknown"
+    text = f"none of the {context.n} passages is relevant to the question; rank unknown"
     if evidence_is_labeled(context.facts):
-        return CauseMatch(f"people labeled that {text}", "labels", Counterfactual(evidence=True), DEPTH_UNKNOWN)
+        return CauseMatch(f"according to human labels, {text}", "labels", Counterfactual(evidence=True), DEPTH_UNKNOWN)
     missing = "relevance labels or a reference answer"
     return CauseMatch(
         text, "judge", Counterfactual(evidence=True), missing, evidence.compute_irrelevant_probability(context)
@@ -274,7 +271,7 @@ def _decide_retrieval_miss(context: CauseContext) -> Verdict:
 
 
 def _decide_ranked_low(context: CauseContext) -> Verdict:
-    """The evidence was found, but too far down to be handed on.
+    """The evidence was retrieved but ranked below the cutoff.
 
     Applies when a missed document is among the candidates beyond the first n, n being the passages handed on; or when
     no document is missed, and each labelled span that is not covered stands whole in one of those candidates.
@@ -287,7 +284,7 @@ def _decide_ranked_low(context: CauseContext) -> Verdict:
         f"{format_documents(items)} at {_format_ranks(low_ranked)} of {len(context.response.candidates or ())} "
         "candidates"
     )
-    return CauseMatch(f"{text}; {context.n} passages were handed on", "labels", _assume_retrieved(items))
+    return CauseMatch(f"{text}; {context.n} passages were passed to the generator", "labels", _assume_retrieved(items))
 
 
 def _format_span(span: Span) -> str:
@@ -301,19 +298,25 @@ def _decide_other_part(context: CauseContext) -> Verdict:
     if context.missed is None or context.missed or not low_ranked or len(low_ranked) < len(context.cut_spans):
         return None
     span, ranks = low_ranked[0][0], format_numbered_noun("rank", sorted({rank for _, rank in low_ranked}))
-    text = f"the evidence in {_format_span(span)} stands whole at {ranks}"
-    shown_depth = f"of {len(context.response.candidates or ())} candidates; {context.n} passages were handed on"
-    return CauseMatch(f"{text} {shown_depth}, others of the same document", "labels", Counterfactual(evidence=True))
+    text = f"the complete evidence in {_format_span(span)} is at {ranks}"
+    shown_depth = f"of {len(context.response.candidates or ())} candidates; the {context.n} passages"
+    return CauseMatch(
+        f"{text} {shown_depth} passed to the generator are other parts of the document",
+        "labels",
+        Counterfactual(evidence=True),
+    )
 
 
 def _decide_lost_before_prompt(context: CauseContext) -> Verdict:
-    """The evidence ranked high enough and was dropped on the way to the prompt.
+    """The evidence ranked high enough but was dropped before it reached the prompt.
 
     Applies when a missed document is among the first n candidates and not among the n passages handed on.
     """
     ranked_items = [(item, rank) for item, rank in _list_ranked_missed(context) if rank <= context.n or not context.n]
     items = [item for item, _ in ranked_items]
-    text = f"{format_documents(items)} at {_format_ranks(ranked_items)} of the candidates, but not handed on"
+    text = (
+        f"{format_documents(items)} at {_format_ranks(ranked_items)} of the candidates, but not passed to the generator"
+    )
     return CauseMatch(text, "labels", _assume_retrieved(items)) if ranked_items else None
 
 
@@ -339,7 +342,7 @@ EMPTY_RETRIEVAL = CauseRow(
 COMPOUND = CauseRow(
     "compound",
     "retrieval",
-    "Fix retrieval first; then tell the model to leave open what the passages do not say.",
+    "Fix retrieval first; then tell the model to say so when the passages lack part of the answer.",
     _decide_compound,
 )
 RETRIEVAL_MISS = CauseRow(
@@ -349,7 +352,10 @@ RETRIEVAL_MISS = CauseRow(
     _decide_retrieval_miss,
 )
 RANKED_LOW = CauseRow(
-    "ranked_low", "retrieval", "Hand on more passages (larger k), or rerank the candidates.", _decide_ranked_low
+    "ranked_low",
+    "retrieval",
+    "Pass more passages to the generator (larger k), or rerank the candidates.",
+    _decide_ranked_low,
 )
 LOST_BEFORE_PROMPT = CauseRow(
     "lost_before_prompt",

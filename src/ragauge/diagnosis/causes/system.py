@@ -19,7 +19,7 @@ MAX_ERROR_CHARS = 200  # characters of an error that are shown
 
 
 def _decide_system_failed(context: CauseContext) -> Verdict:
-    """The system gave an error instead of an answer.
+    """The system returned an error instead of an answer.
 
     Applies when the response carries an error.
     """
@@ -31,7 +31,7 @@ def _decide_system_failed(context: CauseContext) -> Verdict:
 
 
 def _decide_stale_source(context: CauseContext) -> Verdict:
-    """The answer, or what was found for it, is out of date.
+    """The answer or the retrieved evidence is outdated.
 
     Applies when a claim contradicts the reference and only outdated passages support it; or when every gold document
     that is missing came in an outdated version instead, and a reference claim is in no passage. A passage is outdated
@@ -42,11 +42,11 @@ def _decide_stale_source(context: CauseContext) -> Verdict:
         suspect = wrong or (
             context.missing_reference_claims and any(any(context.split_by_version(item)) for item in context.relevant)
         )
-        return MissingFact("dates or versions of the passages not recorded") if suspect else None
+        return MissingFact("dates or versions of the passages were not recorded") if suspect else None
     outdated_claims = [claim for claim in wrong if context.stale.issuperset(claim.supporting)]
     if outdated_claims:
         where = format_numbered_noun("passage", outdated_claims[0].supporting)
-        text = f"claim {outdated_claims[0].n} contradicts the reference and rests on {where}, outdated"
+        text = f"claim {outdated_claims[0].n} contradicts the reference and is based on outdated {where}"
         remedy = Counterfactual(claims=frozenset(claim.n for claim in outdated_claims))
         return CauseMatch(text, "judge", remedy, p=evidence.compute_disagreement_probability(context, outdated_claims))
     outdated_items = {
@@ -61,7 +61,7 @@ def _decide_stale_source(context: CauseContext) -> Verdict:
     if explained and context.missing_reference_claims:
         old = {n for numbers in outdated_items.values() for n in numbers}
         text = (
-            f"{format_documents(list(outdated_items))} came only as an outdated version "
+            f"only an outdated version of {format_documents(list(outdated_items))} was retrieved "
             f"({format_numbered_noun('passage', old)})"
         )
         claims = format_numbered_noun("reference claim", [claim.n for claim in context.missing_reference_claims])
@@ -89,10 +89,10 @@ def _decide_not_in_index(context: CauseContext) -> Verdict:
 
 
 SYSTEM_FAILED = CauseRow(
-    "system_failed", "system", "Read the system's logs for this error; look at time-outs first.", _decide_system_failed
+    "system_failed", "system", "Check the system's logs for this error, starting with timeouts.", _decide_system_failed
 )
 STALE_SOURCE = CauseRow(
-    "stale_source", "data", "Re-index the documents and drop or demote their old versions.", _decide_stale_source
+    "stale_source", "data", "Re-index the documents and remove or demote their old versions.", _decide_stale_source
 )
 NOT_IN_INDEX = CauseRow(
     "not_in_index", "data", "Ingest the missing documents; check what ingestion skips.", _decide_not_in_index

@@ -24,12 +24,12 @@ from ragauge.text.table_rows import detect_layout
 
 CERTAIN_P = 0.2  # a claim this unlikely that a passage contradicts, or that has made-up specifics, fails alone
 CLEAR_P = 0.9  # an answer this likely to address the question in part or not at all is in doubt
-LABEL_OPTION = "a label of your own (ragauge label)"
+LABEL_OPTION = "your own label (ragauge label)"
 MODEL_OPTION = "a model judge (--judge)"
 REFERENCE_OPTION = "a reference answer"
-DERIVED_ANSWER = "the answer agrees with the reference, but the judge does not find it in the tables passed"
-NO_CRITERION_NOTE = "nothing says what is right (a reference, labels, required criteria)"
-ANSWERABLE_OPTION = "whether it can be answered (answerable), or its gold documents (relevant)"
+DERIVED_ANSWER = "the answer agrees with the reference, but the judge does not find it in the tables of the passages"
+NO_CRITERION_NOTE = "there is no reference, label or required criterion"
+ANSWERABLE_OPTION = "a label of whether it is answerable (answerable), or its gold documents (relevant)"
 
 
 class SideVerdict(NamedTuple):
@@ -104,7 +104,9 @@ def _decide_without_failure(context: CauseContext, right: SideVerdict, grounded:
     call_error = next(reasons, None)
     if call_error is not None:
         verdict: Verdict = "unclear" if both == "passed" else both
-        return ExampleVerdict(verdict, *verdicts, f"a judge call failed: {call_error}", ("the same command again",))
+        return ExampleVerdict(
+            verdict, *verdicts, f"a judge call failed: {call_error}", ("running the same command again",)
+        )
     if both == "not_judged":
         if context.missed is not None and context.response.answer is None:
             return ExampleVerdict("passed")  # retrieval alone, and labels say that it found everything
@@ -116,12 +118,12 @@ def _decide_without_failure(context: CauseContext, right: SideVerdict, grounded:
 def _describe_unjudged(context: CauseContext) -> str:
     """What nobody judged of an example, neither whether it is right nor whether it is grounded."""
     if context.response.answer is None:
-        return "no answer was recorded, and no label says which documents hold it"
-    compared = "it was not compared with its reference" if context.example.references else NO_CRITERION_NOTE
+        return "no answer was recorded, and no label names the gold documents"
+    compared = "it was not compared with the reference" if context.example.references else NO_CRITERION_NOTE
     if context.passages is None:
         return f"{compared}, and its passages were not recorded"
     checked = "its claims were not checked against the passages"
-    return f"{compared}, and {checked if context.claims is None else 'it claims nothing that could be checked'}"
+    return f"{compared}, and {checked if context.claims is None else 'it makes no checkable claims'}"
 
 
 def find_label_failure(context: CauseContext) -> tuple[str, str]:
@@ -220,7 +222,7 @@ def _decide_refusal(context: CauseContext) -> SideVerdict:
     decided = rated and (context.has_all_evidence_verdicts or bool(context.evidence))
     if decided or context.passages == ():
         return SideVerdict("failed", "the system declined to answer")
-    reason = "the system declined to answer, and nothing tells whether it should have"
+    reason = "the system declined to answer, and nothing shows whether it should have"
     return SideVerdict("unclear", reason, (ANSWERABLE_OPTION,))
 
 
@@ -231,7 +233,7 @@ def _compare_to_reference(context: CauseContext, band: ScoreBand) -> SideVerdict
     stated_p = [p for p in agreement.reference_p if p is not None]
     if not stated_p:
         if context.unstated_claim_numbers or context.wrong or context.address_level in ("partly", "no"):
-            return SideVerdict("failed", "the answer leaves out or contradicts the reference")
+            return SideVerdict("failed", "the answer omits or contradicts part of the reference")
         is_complete = None not in agreement.reference and None not in agreement.answer
         return (
             PASSED
@@ -239,7 +241,10 @@ def _compare_to_reference(context: CauseContext, band: ScoreBand) -> SideVerdict
             else SideVerdict("unclear", "a verdict on the reference is missing", (MODEL_OPTION, LABEL_OPTION))
         )
     stated = _read_scores(
-        stated_p, band, "the answer leaves out the reference", "the answer may leave out the reference"
+        stated_p,
+        band,
+        "the answer does not state what the reference says",
+        "the answer may not state what the reference says",
     )
     if stated.verdict == "passed" and context.wrong:
         return SideVerdict("unclear", "the answer may contradict the reference", (LABEL_OPTION, MODEL_OPTION))
@@ -284,7 +289,7 @@ def _decide_address(context: CauseContext) -> SideVerdict:
     marks = context.relevance_by_passage or {}
     in_doubt = bool(marks) and not any(marks.values()) and fully_p < sum(less_p)
     if context.address_level not in (None, "fully") and (max(less_p) >= CLEAR_P or in_doubt):
-        reason = "it seems that the answer does not fully address the question"
+        reason = "the answer may not fully address the question"
         return SideVerdict("unclear", reason, (LABEL_OPTION, MODEL_OPTION, REFERENCE_OPTION))
     return NOT_JUDGED
 
@@ -298,20 +303,20 @@ def _decide_grounded(context: CauseContext, band: ScoreBand) -> SideVerdict:
     if answer is None or claims is None or (context.is_refusal and not context.facts.labels.is_support_labeled):
         return NOT_JUDGED if context.is_refusal else _build_unread_verdict(context, "verify_answer.support")
     if not answer.claims:
-        return SideVerdict("not_judged", "the answer claims nothing that could be checked")
+        return SideVerdict("not_judged", "the answer makes no checkable claims")
     if answer.refuse is None and answer.unread and not any(claim.contradicting for claim in claims):  # no refusal is
         return SideVerdict(
             "unclear", context.describe_missing_fact("verify_answer.refuse"), (LABEL_OPTION, MODEL_OPTION)
         )
     unsupported = context.unsupported_claims  # without claims in the words of a reference that is there
     if any(not claim.p for claim in unsupported):  # a plain verdict, or people who all agree
-        return SideVerdict("failed", find_unsupported(context.facts) or f"{len(unsupported)} claims without support")
+        return SideVerdict("failed", find_unsupported(context.facts) or f"{len(unsupported)} claims are unsupported")
     if conflict := _find_conflict(claims, CERTAIN_P):
         return SideVerdict("failed", conflict)
     if any(claim.p is not None for claim in claims):
         chances = [claim.chance if claim in unsupported or claim.supporting else 1.0 for claim in claims]
         conflict = _find_conflict(claims, DOUBTFUL_P)
-        failed, unclear = "most of the answer is in no passage", "the passages may not support the whole answer"
+        failed, unclear = "no passage supports most of the answer", "the passages may not support the whole answer"
         score_verdict = _read_scores(chances, band, conflict or failed, unclear, bool(conflict))
         if score_verdict.verdict != "passed":
             return score_verdict
@@ -329,5 +334,5 @@ def _find_conflict(claims: Sequence[Claim], max_p: float) -> str:
         if claim.contradicting:
             return f"a passage contradicts claim {claim.n}"
         if claim.window is not None and claim.window.missing:
-            return f"no passage has {claim.window.missing[0]} of claim {claim.n}"
+            return f"no passage contains {claim.window.missing[0]} from claim {claim.n}"
     return ""

@@ -17,7 +17,7 @@ def confirm(command_options: ConfirmOptions, as_json: options.Json = False, quie
     from ragauge.rendering.writers.terminal import render_terminal
     from ragauge.verbs.coroutines import run_coroutine
 
-    with report_interrupt("Every answer so far is kept."), show_progress(quiet, "done") as progress:
+    with report_interrupt("All answers so far are saved."), show_progress(quiet, "done") as progress:
         confirmation = run_coroutine(lambda: confirm_causes(replace(command_options, progress=progress, warn=warn)))
     if as_json:
         show_json(confirmation.to_dict())

@@ -106,9 +106,7 @@ async def run_experiments(
             for experiment in experiments
             if experiment.unchanged is not None
         ]
-    askings = [
-        experiment for experiment in requested if (experiment.example.query_id, experiment.repeat) not in existing
-    ]
+    askings = [request for request in requested if (request.example.query_id, request.repeat) not in existing]
     if not askings:
         return 0
     total = len(existing) + len(askings)

@@ -15,8 +15,8 @@ TONES: Mapping[str, Tone] = {"confirmed": "good", "refuted": "bad", "undecided":
 EXPERIMENT_VERDICTS: Mapping[str, str] = {"confirmed": "confirmed", "refuted": "refuted", "undecided": "inconclusive"}
 MAX_EXAMPLES, MAX_ANSWER_CHARS = 12, 160
 COLUMNS_NOTE = (
-    "inferred: failed examples with this cause. experiments: answered again with the passages changed so that the "
-    "answer shows whether the cause is right. share: confirmed among all experiments, what is inconclusive counting "
+    "inferred: failed examples with this cause. experiments: examples answered again with changed passages to test "
+    "the cause. share: confirmed experiments out of all, counting inconclusive ones "
     "as not confirmed; brackets: Wilson's 95 % interval."
 )
 
@@ -56,7 +56,7 @@ def build_sections(
     n_asked: int,
 ) -> Iterator[ReportSection]:
     """A table of causes, and the examples with both answers, what the experiments contradict first."""
-    about = f"{format_count(len(outcomes), 'experiment')}, {n_asked:,} asked now; judge {make_safe(judge_id)}"
+    about = f"{format_count(len(outcomes), 'experiment')}, {n_asked:,} answered now; judge {make_safe(judge_id)}"
     without = tuple(
         f"! {tally.cause or UNNAMED}: {format_count(count, 'example')} without an experiment: {make_safe(reason)}."
         for tally in causes
@@ -67,8 +67,8 @@ def build_sections(
     ordered = sorted(outcomes, key=lambda outcome: order.index(outcome.verdict))
     yield from map(_build_example_section, ordered[:MAX_EXAMPLES])
     if len(ordered) > MAX_EXAMPLES:
-        yield ReportSection(notes=(f"{len(ordered) - MAX_EXAMPLES:,} more experiments: --json has them all.",))
-    show_note = f"Look at a new answer in full: {format_command('show', answers.run_id, 'QUERY_ID')}" if answers else ""
+        yield ReportSection(notes=(f"{len(ordered) - MAX_EXAMPLES:,} more experiments; --json lists them all.",))
+    show_note = f"See a new answer in full: {format_command('show', answers.run_id, 'QUERY_ID')}" if answers else ""
     yield ReportSection(notes=(COLUMNS_NOTE, show_note) if show_note else (COLUMNS_NOTE,))
 
 

@@ -105,7 +105,7 @@ def _plan_experiments(options: ConfirmOptions, system: System, store: Store) -> 
 
     run = _resolve_run(options.run, store)
     if options.warn is not None and run.system not in (system.name, RECORDED):
-        options.warn(f"{run.name} was answered by {run.system}; {system.name} is asked now.")
+        options.warn(f"{run.name} was answered by {run.system}; the experiments use {system.name}.")
     judge_id, spec = _resolve_judge(options, run, store)
     causes = _load_failures(store, run, judge_id)
     failed = {query_id: cause for query_id, (_, cause) in causes.items()}
@@ -116,7 +116,7 @@ def _plan_experiments(options: ConfirmOptions, system: System, store: Store) -> 
     }
     gold, reason = find_gold_passages(list(examples.values()), store, options.corpus)
     if reason and options.warn is not None:
-        options.warn(f"{reason} Of these, what the run recorded is taken.")
+        options.warn(f"{reason} For these, the passages recorded in the run are used.")
     experiments: list[Experiment] = []
     without: dict[str, str] = {}
     for query_id in order_experiments(failed, run.set_version, options.seed):
@@ -202,11 +202,11 @@ def _resolve_judge(options: ConfirmOptions, run: Run, store: Store) -> tuple[str
         spec = store.judges.find_spec(judge_id) or "" if judge_id else ""
     if judge_id is None:
         raise UsageError(
-            f"{run.name} was not judged: nothing tells a right answer. Evaluate it with the preset prompt and a judge "
-            f"first: {format_command('evaluate', store.runs.word(run), '-m', 'prompt')}"
+            f"{run.name} was not judged, so right answers are unknown. First evaluate it with the preset prompt and a "
+            f"judge: {format_command('evaluate', store.runs.word(run), '-m', 'prompt')}"
         )
     if not spec:
-        raise UsageError(f"it is not known how the judge {judge_id} is built. Name it with --judge.")
+        raise UsageError(f"the configuration of judge {judge_id} is not stored. Pass it with --judge.")
     return judge_id, spec
 
 
@@ -214,7 +214,7 @@ def _load_failures(store: Store, run: Run, judge_id: str) -> dict[str, tuple[int
     """query_id -> repeat and cause of each failed example."""
     causes = list_failed_causes(store.causes.load_frame(run.run_id, judge_id))
     if not causes:
-        raise UsageError(f"{run.name} has no example that is known to have failed: there is no cause to confirm.")
+        raise UsageError(f"{run.name} has no failed examples, so there is no cause to confirm.")
     return causes
 
 

@@ -44,7 +44,7 @@ def build_sections(view: ExampleView) -> Iterator[ReportSection]:
     yield ReportSection(heading, lead=tuple(_describe_outcome(view)))
     if view.example.history:
         turns = tuple((Phrase(f"{turn.role}: ", "faint"), _cut_text(turn.text)) for turn in view.example.history)
-        yield ReportSection(Phrase("Earlier turns", "title"), lead=turns)
+        yield ReportSection(Phrase("Conversation so far", "title"), lead=turns)
     yield ReportSection(Phrase("Answer", "title"), lead=(*_describe_answer(view), *_describe_unknown(view, "answer")))
     if view.example.references:
         lead = *_describe_reference(view), *_describe_unknown(view, "reference")
@@ -98,15 +98,15 @@ def _describe_answer(view: ExampleView) -> Iterator[Wording]:
         verdict = verdicts[claim.n]
         words = f"  {MARKS[verdict]} {claim.n}. {make_safe(describe_claim_verdict(claim, verdict))}"
         if claim.supporting:
-            words += f"; by passage {_format_ranks(claim.supporting)}"
+            words += f"; supported by passage {_format_ranks(claim.supporting)}"
         if claim.contradicting:
-            words += f"; against passage {_format_ranks(claim.contradicting)}"
+            words += f"; contradicted by passage {_format_ranks(claim.contradicting)}"
         chance = f" (p {claim.p:.2f})" if claim.p is not None else ""
         yield Phrase(words, TONES[verdict]), Phrase(chance, "faint"), f"  {make_safe(claim.text or '')}"
     if supported_text := describe_supported_claims(view):
         yield f"  {supported_text}"
     for citation in build_citations(view):
-        target = f"passage {_format_ranks(citation.ranks)}" if citation.ranks else "nothing that was retrieved"
+        target = f"passage {_format_ranks(citation.ranks)}" if citation.ranks else "not among the retrieved passages"
         holds = (
             ""
             if not citation.ranks
@@ -117,7 +117,7 @@ def _describe_answer(view: ExampleView) -> Iterator[Wording]:
         yield Phrase(f"  cites {make_safe(citation.target)}: {target}{holds}", "" if citation.supporting else "unsure")
     for off_topic in list_off_topic(view):
         chance = "" if off_topic.p is None else f" (p {off_topic.p:.2f})"
-        yield Phrase(f"  off the question{chance}: {make_safe(off_topic.text)}", "unsure")
+        yield Phrase(f"  off-topic{chance}: {make_safe(off_topic.text)}", "unsure")
     for aspect in build_checked_aspects(view):
         yield Phrase(f"  {aspect.kind} {aspect.says}: {make_safe(aspect.text)}", "" if aspect.met else "unsure")
         if aspect.reason:
@@ -151,7 +151,7 @@ def _describe_reference(view: ExampleView) -> Iterator[Wording]:
     if found_text := describe_found_claims(view):
         yield f"  {found_text}"
     if gone := describe_missed_documents(view):
-        yield Phrase(f"  labelled but not handed on: {make_safe(', '.join(gone))}", "bad")
+        yield Phrase(f"  gold but not retrieved: {make_safe(', '.join(gone))}", "bad")
 
 
 def _describe_passages(view: ExampleView) -> Iterator[Wording]:
@@ -165,7 +165,7 @@ def _describe_passages(view: ExampleView) -> Iterator[Wording]:
             ("gold", shelf.gold),
             ("used", shelf.used),
             ("relevant", shelf.relevant),
-            ("off the question", shelf.relevant is False),
+            ("off-topic", shelf.relevant is False),
             ("stale", shelf.stale),
         )
         marks = " ".join(mark for mark, is_set in mark_flags if is_set)

@@ -139,7 +139,7 @@ def describe_added(site: Site, options: dict[str, str]) -> str:
         return ""
     added, n_existing = (counts.get(key, 0) for key in ADDED_KEYS)
     had = (
-        f"{format_count(n_existing, 'example')} {'was' if n_existing == 1 else 'were'} in it already"
+        f"{format_count(n_existing, 'example')} {'was' if n_existing == 1 else 'were'} already in it"
         if n_existing
         else ""
     )

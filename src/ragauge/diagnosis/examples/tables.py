@@ -25,7 +25,7 @@ ORDER = ("supported", "failed", "unclear", "not_in_context", "contradicted")  # 
 FOUND_WORDS: Mapping[Decision | None, str] = {
     "yes": "in the passages",
     "no": "missed by retrieval",
-    "open": "unclear whether the passages hold it",
+    "open": "unclear whether the passages contain it",
     None: "no verdict",
 }
 STATED_WORDS: Mapping[Decision | None, str] = {
@@ -34,7 +34,7 @@ STATED_WORDS: Mapping[Decision | None, str] = {
     "open": "unclear whether the answer states it",
     None: "",
 }
-UNVERIFIED = "not asked, since the passages are not recorded"
+UNVERIFIED = "not asked, because the passages were not recorded"
 FACT_MEANINGS: Mapping[str, tuple[tuple[str, str], ...]] = {  # part -> (fact, what it tells)
     "answer": (
         ("verify_answer.support", "whether the passages support it"),
@@ -43,7 +43,7 @@ FACT_MEANINGS: Mapping[str, tuple[tuple[str, str], ...]] = {  # part -> (fact, w
         ("cover_criteria.met", "which criteria it meets"),
     ),
     "reference": (
-        ("verify_reference.claims", "whether the passages hold it"),
+        ("verify_reference.claims", "whether the passages contain it"),
         ("agree.reference", "whether the answer states it"),
     ),
     "passages": (("rate_passages.relevant", "which are relevant to the question"),),
@@ -89,7 +89,7 @@ class ReferenceClaimView:
     def where(self) -> str:
         """Whether the passages hold it, in words, but for the numbers of those named."""
         if self.in_passages == "yes":
-            return "in passage" if self.passages else "found, no passage named"
+            return "in passage" if self.passages else "found, but no passage named"
         return FOUND_WORDS[self.in_passages]
 
 
@@ -265,7 +265,7 @@ def describe_claim_verdict(claim: Claim, label: str) -> str:
         return f"no verdict ({claim.reason})" if claim.reason else "no verdict"
     words = LABELS[label]
     if label == "supported" and not claim.supporting:
-        words += ", none of them named"
+        words += ", but no passage named"
     if claim.joint:
         words += " together"
     if claim.strength == "implied":

@@ -38,7 +38,7 @@ def explain_rows(facts: Facts, indexed: Container[str] | None, cause: Cause | No
         rule = (row.decide.__doc__ or row.name).split("\n")[0]
         verdict = row.decide(context)
         if isinstance(verdict, MissingFact):
-            row_explanations.append(RowWorked(row.name, rule, "unknown", f"not known: {verdict.what}"))
+            row_explanations.append(RowWorked(row.name, rule, "unknown", f"unknown: {verdict.what}"))
         elif isinstance(verdict, CauseMatch):
             is_cause = row.name == (cause.name or cause.component)
             state = "yes" if is_cause else "second" if row.name == cause.second else "also"
@@ -63,15 +63,15 @@ def _describe_contrary_facts(row: CauseRow, context: CauseContext) -> str:
 
 
 def _format_answer(value: bool | None) -> str:
-    return {True: "yes", False: "no", None: "not known"}[value]
+    return {True: "yes", False: "no", None: "unknown"}[value]
 
 
 def _describe_missed(context: CauseContext) -> str:
     if context.missed is None:
-        return "no labelled document to look for"
+        return "no gold documents are labeled"
     if not context.relevant:
-        return "no labelled document"
-    return "every gold document was handed on" if not context.missed else f"missed: {format_documents(context.missed)}"
+        return "there is no gold document"
+    return "every gold document was retrieved" if not context.missed else f"missed: {format_documents(context.missed)}"
 
 
 def _describe_refusal(context: CauseContext) -> str:
@@ -88,7 +88,7 @@ def _describe_support(context: CauseContext) -> str:
     phrases = [
         f"{format_numbered_noun('claim', [claim.n for claim in claims])} {how}" for claims, how in kinds if claims
     ]
-    return "; ".join(phrases) or "every claim has support"
+    return "; ".join(phrases) or "every claim is supported"
 
 
 def _format_passages(values: frozenset[int]) -> str:
@@ -118,7 +118,7 @@ def _describe_use(context: CauseContext) -> str:
         if evidence_numbers or _is_evidence_known(context)
         else ""
     )
-    place_text = evidence_text or "which passages hold the evidence is not known"
+    place_text = evidence_text or "it is unclear which passages contain the evidence"
     return f"the answer uses {_format_passages(context.used)}; {place_text}"
 
 
@@ -146,7 +146,7 @@ def _describe_ranks(context: CauseContext) -> str:
         return _describe_missed(context)
     best_ranks = [context.rank(item) for item in context.missed]
     where = ", ".join("not among the candidates" if rank is None else f"rank {rank}" for rank in best_ranks)
-    return f"{format_documents(context.missed)}: {where}; {context.n} passages handed on"
+    return f"{format_documents(context.missed)}: {where}; {context.n} passages passed to the generator"
 
 
 def _describe_cut(context: CauseContext) -> str:
@@ -157,13 +157,13 @@ def _describe_cut(context: CauseContext) -> str:
         if context.reference is not None
         else ""
     )
-    return f"{_describe_missed(context)}; gold spans cut through: {len(context.cut_spans) or 'none'}{unmet}"
+    return f"{_describe_missed(context)}; gold spans only partly retrieved: {len(context.cut_spans) or 'none'}{unmet}"
 
 
 def _describe_citations(context: CauseContext) -> str:
     if context.response.citations is None:
         return "the system does not cite"
-    return "no supported claim cites only other passages"
+    return "every supported claim that cites passages cites a supporting one"
 
 
 def _describe_completeness(context: CauseContext) -> str:
@@ -172,7 +172,7 @@ def _describe_completeness(context: CauseContext) -> str:
         if context.agreement is not None
         else ""
     )
-    return f"addresses the question: {context.address_level or 'not known'}{unstated}"
+    return f"addresses the question: {context.address_level or 'unknown'}{unstated}"
 
 
 def _describe_stated(context: CauseContext) -> str:
@@ -188,7 +188,7 @@ CONTRARY_FACTS: Mapping[str, Callable[[CauseContext], str]] = {
     "unclear": _describe_odds,
     "system_failed": lambda _: "no error was recorded",
     "missed_refusal": _describe_refusal,
-    "empty_retrieval": lambda seen: f"{seen.n} passages were handed on",
+    "empty_retrieval": lambda seen: f"{seen.n} passages were retrieved",
     "stale_source": _describe_stale,
     "compound": lambda seen: f"{_describe_support(seen)}; {_describe_missed(seen)}",
     "not_in_index": _describe_missed,

@@ -121,8 +121,8 @@ def _describe_claim(case: ExampleCase, metric: Metric, n: int) -> ItemDescriptio
         agreements = {
             "agrees": "agrees with the reference",
             "contradicts": "contradicts the reference",
-            "absent": "the reference does not say it",
-            None: "no verdict against the reference",
+            "absent": "not in the reference",
+            None: "not compared with the reference (no verdict)",
         }
         words.append(agreements[agrees])
     return shorten_text(claim.text or "" if claim is not None else ""), "; ".join(words)
@@ -151,7 +151,7 @@ def _describe_verdict(claim: Claim, decision: Decision | None) -> str:
             f"{format_numbered_noun('passage', claim.supporting)}{how}"
         )
         return f"{supported}; {against}" if against else supported
-    nowhere = {"yes": "supported, no passage named", "open": "unclear"}.get(decision or "", "in no passage")
+    nowhere = {"yes": "supported, but no passage named", "open": "unclear"}.get(decision or "", "in no passage")
     return f"{f'{nowhere}, maybe {against}' if against and decision == 'open' else against or nowhere}{missing}"
 
 
@@ -188,7 +188,7 @@ def _describe_place(claim: ReferenceClaim, decision: Decision | None) -> str:
     """
     if claim.supporting is None:
         return "no verdict"
-    nowhere = {"yes": "no passage named", "open": "unclear"}.get(decision or "", "in no passage")
+    nowhere = {"yes": "found, but no passage named", "open": "unclear"}.get(decision or "", "in no passage")
     words = f"in {format_numbered_noun('passage', claim.supporting)}" if claim.supporting else nowhere
     return words if claim.p is None else f"{words} (p {claim.p:.2f})"
 
@@ -212,7 +212,13 @@ def _describe_passage(case: ExampleCase, metric: Metric, n: int) -> ItemDescript
 
 def _describe_sentence(case: ExampleCase, _: Metric, n: int) -> ItemDescription:
     chance = case.read_fact("rate_answer.chance")[n - 1]
-    verdict = "no verdict" if chance is None else "bears on the question" if chance >= EVEN_P else "off the question"
+    verdict = (
+        "no verdict"
+        if chance is None
+        else "relevant to the question"
+        if chance >= EVEN_P
+        else "not relevant to the question"
+    )
     texts = split_sentences(case.facts.response.answer or "")
     return (shorten_text(texts[n - 1].text) if n <= len(texts) else ""), verdict
 
@@ -264,13 +270,15 @@ def _list_specifics(case: ExampleCase, metric: Metric) -> tuple[CountedItem, ...
     for marks in supported:
         counts, reason = False, "in the passages or the question"
         if marks in missing:
-            counts, reason = True, "in no passage nor the question"
+            counts, reason = True, "in neither the passages nor the question"
             if claims is not None:
                 inside = [c.n for c in claims if any(c.start <= mark.start < c.end for mark in marks)]
                 unsupported = [c.n for c in claims if c.n in inside and not c.supporting]
                 counts = bool(unsupported)
                 claims_text = (
-                    f"inside {format_numbered_noun('claim', unsupported or inside)}, " if inside else "inside no claim"
+                    f"part of {format_numbered_noun('claim', unsupported or inside)}, "
+                    if inside
+                    else "not part of a claim"
                 )
                 reason += f"; {claims_text}{('unsupported' if unsupported else 'supported') if inside else ''}"
         counted_specifics.append(CountedItem(marks[0].text, "", counts, reason))

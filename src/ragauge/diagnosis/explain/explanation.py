@@ -60,7 +60,7 @@ def explain_example(
     metric_names = [name for name in (scores if metrics is None else metrics) if name in scores]
     cause = attribute_failure(facts, indexed=indexed)
     names = [attributed.name if attributed is not None else "" for attributed in (stored, cause)]
-    note = f"when it was evaluated, the cause found was {names[0]}" if names[0] and names[0] != names[1] else ""
+    note = f"at evaluation time, the cause was {names[0]}" if names[0] and names[0] != names[1] else ""
     return ExampleExplained(
         query_id=facts.example.query_id,
         repeat=facts.response.repeat,
@@ -96,16 +96,16 @@ def explain_metric(metric: Metric, score: Score, case: ExampleCase) -> Worked:
 def _describe_difference(metric: Metric, score: Score, case: ExampleCase) -> str:
     """Where the facts as they are now would give another result than the stored one."""
     if metric.version != score.metric_version:
-        return f"scored by version {score.metric_version} of the metric; this is version {metric.version}"
+        return f"scored by version {score.metric_version} of the metric; the current version is {metric.version}"
     if is_stored(type(metric)) or (is_own(metric) and has_own_code(metric)):  # which may do anything
         low, high = metric.range
-        return f"as stored: version {metric.version}, range {low:g} to {high:g}; its code is not run to explain it"
+        return f"as stored: version {metric.version}, range {low:g} to {high:g}; its code does not run in explanations"
     current = case.compute_result(metric)
     if current.status != score.status or (
         current.value is not None and abs(current.value - (score.value or 0.0)) > 1e-9
     ):
         value = "" if current.value is None else f" {current.value:.3g}"
-        return f"from the facts as they are stored now it would be {current.status}{value}"
+        return f"with the facts stored now, it would be {current.status}{value}"
     return ""
 
 
@@ -191,7 +191,7 @@ def _list_label_facts(case: ExampleCase) -> Iterator[Fact]:
         return
     candidates = case.seen.ranks or {}
     for name, grade, rank in list_places(case):
-        where = f"rank {rank}" if rank is not None else "not handed on"
+        where = f"rank {rank}" if rank is not None else "not in the context"
         candidate_rank = min(
             (candidates[doc_id] for doc_id in name.split(" or ") if doc_id in candidates), default=None
         )
@@ -249,7 +249,7 @@ def _list_finding_lines(finding: Finding, card: ScorecardData) -> Iterator[str]:
         reason = (
             f"at least {MIN_FAILURE_COUNT} or {MIN_FAILURE_SHARE:.0%} of the failures"
             if finding.cause
-            else "no row applied"
+            else "no cause applied"
         )
         yield f"count: {share}, {count} / {card.n} examples = {count / card.n:.0%}  ({reason})"
         if card.baseline is not None and finding.cause:
@@ -262,7 +262,7 @@ def _list_finding_lines(finding: Finding, card: ScorecardData) -> Iterator[str]:
         n = next((summary.n for summary in card.segments.get(column, {}).get(value, ())), 0)
         yield f"segment: {finding.segment}, {n} of {card.n} examples, by Fisher's exact test corrected for all segments"
     if finding.explains != count:
-        yield f"explains: {finding.explains} / {finding.failures} failures, all causes that the pattern goes with"
+        yield f"explains: {finding.explains} / {finding.failures} failures, counting all causes of the pattern"
 
 
 def _format_reading(reading: Reading, level: float) -> str:
@@ -273,12 +273,14 @@ def _format_reading(reading: Reading, level: float) -> str:
         position = "above" if reading.level == "high" else "below"
         oracle_note = " on oracle passages" if reading.of == "oracle" else ""
         return (
-            f"{reading.metric}{oracle_note} {mean} [{low}, {high}] lies wholly {position} {point}, the starting point "
-            f"({reading.source}; {method_text})"
+            f"{reading.metric}{oracle_note} {mean} [{low}, {high}] is entirely {position} {point}, the default "
+            f"threshold ({reading.source}; {method_text})"
         )
     holds_zero = reading.interval.low <= 0 <= reading.interval.high
     position = (
-        "holds 0: no change seen" if holds_zero else f"lies wholly {'above' if reading.interval.low > 0 else 'below'} 0"
+        "includes 0: no change detected"
+        if holds_zero
+        else f"is entirely {'above' if reading.interval.low > 0 else 'below'} 0"
     )
     against = "" if reading.against in (BASELINE, POINTS) else f" ({reading.against})"
     return (

@@ -56,7 +56,7 @@ def explain_mean(
     ]
     counts = f"{' + '.join(f'{n} {word}' for n, word in status_counts if n or word == 'scored')} = {mean.n} examples"
     if examples is None or mean.mean is None:
-        return MeanWorked(mean, sentence, formula, "", counts, "", "nothing is scored")
+        return MeanWorked(mean, sentence, formula, "", counts, "", "no example was scored")
     scored = examples.take((examples.status == SCORED).nonzero()[0])
     interval = _format_interval_formula(mean, scored, metric)
     mean_text = _format_mean(mean, scored)
@@ -81,7 +81,7 @@ def _format_judge_interval(summary: Summary, scored: Columns, error: JudgeMeanEr
     judge_interval = summary.judged
     if judge_interval is None:
         return ""
-    source_text = error.origin or f"{error.sources} labelled sources"
+    source_text = error.origin or f"{error.sources} labeled sources"
     share_bounds = (
         error.bounds(summary.interval, summary.mean) if summary.interval and summary.mean is not None else None
     )
@@ -89,7 +89,7 @@ def _format_judge_interval(summary: Summary, scored: Columns, error: JudgeMeanEr
         ""
         if share_bounds is None
         else (
-            "on sources in these layouts and languages so high a mean may come from "
+            "for sources in these layouts and languages, such a mean is consistent with "
             f"{format_number(share_bounds[0])} to "
             f"{format_number(share_bounds[1])} of the texts being right"
         )
@@ -99,15 +99,15 @@ def _format_judge_interval(summary: Summary, scored: Columns, error: JudgeMeanEr
             f"[{format_number(judge_interval.low)}, {format_number(judge_interval.high)}]  ({shares_text}, from "
             f"{source_text})"
         )
-    where, how = ("on another source ", ", by the bands of the scores") if error.labels is None else ("", "")
+    where, how = ("on another source, ", ", by score band") if error.labels is None else ("", "")
     offsets_text = [
         f"{shift:+.2f} ± {spread:.2f} (t = {t_quantile(df, judge_interval.level):.2f} of {df:.0f} degrees of freedom)"
         for shift, spread, df in error.compute_offsets(scored.value, scored.weight)
     ]
     return (
-        f"[{format_number(judge_interval.low)}, {format_number(judge_interval.high)}]  ({where}people's mean lies "
-        f"{', or '.join(offsets_text)} from this judge's"
-        f"{how}, from {source_text}{f'; {shares_text}' if shares_text else ''})"
+        f"[{format_number(judge_interval.low)}, {format_number(judge_interval.high)}]  ({where}the annotators' "
+        f"mean differs by {', or '.join(offsets_text)} from the judge's{how}, from {source_text}"
+        f"{f'; {shares_text}' if shares_text else ''})"
     )
 
 
@@ -126,10 +126,10 @@ def _format_sum(value: float) -> str:
 
 def _explain_no_interval(scored: Columns) -> str:
     if scored.value.size < 2:
-        return "fewer than two scored examples: nothing tells how far the next one may lie"
+        return "fewer than two scored examples, so the spread is unknown"
     if scored.cluster is not None and len(set(scored.cluster.tolist())) < 2:
-        return "all examples belong to one cluster: nothing tells how far another one may lie"
-    return "all values are 0 and have no bounds: nothing tells how far the next one may lie"
+        return "all examples belong to one cluster, so the spread between clusters is unknown"
+    return "all values are 0 and have no bounds, so the spread is unknown"
 
 
 def _format_interval_formula(summary: Summary, scored: Columns, metric: Metric) -> str:
@@ -144,25 +144,7 @@ def _format_interval_formula(summary: Summary, scored: Columns, metric: Metric) 
             f"{_format_wilson(summary, scored, interval.level)} = {interval_text}  (Wilson's score interval of a rate)"
         )
     if method.endswith(("constant values", "clusters alike")):
-        n, values_text = _compute_size(scored), f"{scored.value.size} values are"
-        values_text = (
-            values_text
-            if method.endswith("values")
-            else f"{format_number(_compute_size(scored))} clusters have the mean"
-        )
-        if method.startswith("rule of three"):
-            other = wilson_interval(0, n, interval.level)
-            return (
-                f"all {values_text} {format_number(summary.mean or 0.0)}: at most {other.high if other else 1.0:.1%} "
-                "of others "
-                f"differ (Wilson's upper end for 0 of n = {format_number(n)}), taken to be by no more than the "
-                f"value itself = {interval_text}"
-            )
-        return (
-            f"all {values_text} {format_number(summary.mean or 0.0)}: a score within [{format_number(bounds[0])}, "
-            f"{format_number(bounds[1])}] varies at most as a 0/1 score of the same mean, so Wilson's interval of "
-            f"n = {format_number(n)} = {interval_text}"
-        )
+        return f"{_format_constant(summary, scored, interval, bounds)} = {interval_text}"
     df, error, what = _compute_spread(summary, scored)
     quantile = t_quantile(df, interval.level)
     half = quantile * error
@@ -170,19 +152,38 @@ def _format_interval_formula(summary: Summary, scored: Columns, metric: Metric) 
     if method.endswith("scaled wilson"):
         return (
             f"{_format_scaled_wilson(mean, half, bounds)} = {interval_text}  (Wilson's score interval with the "
-            "data's own spread, "
-            f"t = {quantile:.3f} of {format_number(df)} degrees of freedom; {what})"
+            f"data's own spread, t = {quantile:.3f} of {format_number(df)} degrees of freedom; {what})"
         )
     skewness, kurtosis = _compute_shape(scored)
     against = (
-        "what it is under random signs of the values"
+        "its distribution under random signs of the values"
         if BY_SIGNS in method
-        else f"Student's, {quantile:.3f} of {format_number(df)} degrees of freedom"
+        else f"Student's t, {quantile:.3f} of {format_number(df)} degrees of freedom"
     )
     return (
         f"{_format_corrected_t(scored, interval, bounds)} = {interval_text}  (t corrected for a skewness of "
-        f"{skewness:.2f} and an "
-        f"excess kurtosis of {kurtosis:.2f}, held against {against}; {what})"
+        f"{skewness:.2f} and an excess kurtosis of {kurtosis:.2f}, compared with {against}; {what})"
+    )
+
+
+def _format_constant(summary: Summary, scored: Columns, interval: Interval, bounds: tuple[float, float]) -> str:
+    """Why values or clusters that are all equal still leave an interval."""
+    n, mean = _compute_size(scored), format_number(summary.mean or 0.0)
+    by_values = interval.method.endswith("values")
+    equal_text = (
+        f"all {scored.value.size} values are {mean}"
+        if by_values
+        else f"all {format_number(n)} clusters have the mean {mean}"
+    )
+    if interval.method.startswith("rule of three"):
+        other = wilson_interval(0, n, interval.level)
+        return (
+            f"{equal_text}: at most {other.high if other else 1.0:.1%} of others differ (Wilson's upper limit for 0 of "
+            f"n = {format_number(n)}), by at most the value itself"
+        )
+    return (
+        f"{equal_text}: a score within [{format_number(bounds[0])}, {format_number(bounds[1])}] varies at most as much "
+        f"as a 0/1 score with the same mean, so Wilson's interval for n = {format_number(n)}"
     )
 
 
@@ -194,7 +195,7 @@ def _format_corrected_t(scored: Columns, interval: Interval, bounds: tuple[float
         return ""
     below, above = ((end - clusters.mean) / clusters.error for end in (uncut_interval.low, uncut_interval.high))
     clipped = uncut_interval.low < interval.low - 1e-12 or uncut_interval.high > interval.high + 1e-12
-    cut_note = f", cut to [{format_number(bounds[0])}, {format_number(bounds[1])}]" if clipped else ""
+    cut_note = f", clipped to [{format_number(bounds[0])}, {format_number(bounds[1])}]" if clipped else ""
     return f"{format_number(clusters.mean)} + {clusters.error:.3g} · [{below:.3f}, {above:.3f}]{cut_note}"
 
 
@@ -223,7 +224,11 @@ def _compute_spread(summary: Summary, scored: Columns) -> tuple[float, float, st
     deviations = w * (x - mean)
     error = sqrt(x.size / (x.size - 1) * float((deviations * deviations).sum())) / float(w.sum())
     if scored.weight is not None:
-        return max(n_eff - 1, 1.0), error, f"{x.size} weighted examples, worth {format_number(n_eff)} equal ones"
+        return (
+            max(n_eff - 1, 1.0),
+            error,
+            f"{x.size} weighted examples, equivalent to {format_number(n_eff)} unweighted ones",
+        )
     spread = float(x.std(ddof=1))
     return max(n_eff - 1, 1.0), error, f"standard error {spread:.3g} / sqrt({x.size})"
 
@@ -274,15 +279,15 @@ def _format_bounds(summary: Summary, examples: Columns) -> str:
         return ""
     n = int((examples.status == FAILED).sum())
     if summary.low is None or summary.high is None:
-        return f"{n} failed, and the metric has no bounds: the mean could be anything"
+        return f"{n} failed, and the metric has no bounds, so the mean could be anything"
     interval_text = f"[{format_number(summary.low)}, {format_number(summary.high)}]"
-    return f"{n} failed: with each at its lowest or highest, the mean lies in {interval_text}"
+    return f"{n} failed: with each at its minimum or maximum, the mean is in {interval_text}"
 
 
 def format_arithmetic(metric: Metric, score: Score, case: ExampleCase) -> str:
     """Such as "2 / 3 = 0.667"; of a failed score its bounds; "" where there is no value."""
     if score.status == "failed" and score.low is not None and score.high is not None:
-        return f"between {format_number(score.low)} and {format_number(score.high)}, whatever the missing verdicts are"
+        return f"between {format_number(score.low)} and {format_number(score.high)}, depending on the missing verdicts"
     if score.value is None:
         return ""
     if score.numerator is not None and score.denominator is not None:

@@ -60,7 +60,7 @@ def find_cutoff(case: ExampleCase, metric: Metric) -> int:
 
 def describe_absence(case: ExampleCase) -> str:
     """What is said of a labelled document without a rank, which may be among the candidates all the same."""
-    return "not returned" if case.facts.response.candidates is None else "not handed on"
+    return "not returned" if case.facts.response.candidates is None else "not in the context"
 
 
 def _format_place(case: ExampleCase, entry: tuple[str, float, int | None]) -> str:
@@ -82,9 +82,9 @@ def _build_top_formatter(size: Callable[[ExampleCase, Metric], int]) -> SymbolFo
     def format_top(case: ExampleCase, metric: Metric) -> str:
         k, n = size(case, metric), case.read_fact(find_ranking_fact(metric)).n_returned
         inside = [name for name, _, rank in list_relevant(case, metric) if rank is not None and rank <= k]
-        some = f"ranks 1 to {min(k, n)}" if n else "nothing was returned"
+        some = f"ranks 1 to {min(k, n)}" if n else "nothing was retrieved"
         again = len(_list_repeat_ranks(case, metric))
-        more = f"; {format_count(again, 'further chunk')} of theirs" if again else ""
+        more = f"; {format_count(again, 'additional chunk')} of the same documents" if again else ""
         return f"{some}; {len(inside)} of L among them: {format_list(inside)}{more}"
 
     return format_top
@@ -143,14 +143,16 @@ def _format_above(case: ExampleCase, metric: Metric) -> str:
 def _format_judged(case: ExampleCase, metric: Metric) -> str:
     k = find_cutoff(case, metric)
     ranks = case.read_fact("labels.ranking").judged_ranks
-    return (
-        f"{sum(rank <= k for rank in ranks)} at ranks up to {k}: {format_list(map(str, [r for r in ranks if r <= k]))}"
-    )
+    return f"{sum(rank <= k for rank in ranks)} in the top {k}: {format_list(map(str, [r for r in ranks if r <= k]))}"
 
 
 def _format_precision_recall(case: ExampleCase, metric: Metric) -> str:
     hits, k, n = len(_list_hit_ranks(case, metric)), find_cutoff(case, metric), len(list_relevant(case, metric))
-    return f"{hits + len(_list_repeat_ranks(case, metric))}/{k} and {hits}/{n}" if n and k else "nothing to divide by"
+    return (
+        f"{hits + len(_list_repeat_ranks(case, metric))}/{k} and {hits}/{n}"
+        if n and k
+        else "undefined (division by zero)"
+    )
 
 
 RANKING_SYMBOLS: Mapping[str, SymbolFormatter] = {
@@ -257,8 +259,8 @@ def build_span_symbols(unit: str) -> Mapping[str, Callable[[ExampleCase, Metric]
     def format_touching(case: ExampleCase, _: Metric) -> str:
         overlap: GoldOverlap = case.read_fact(fact)
         if overlap.touching is None:
-            return "not known: the chunks of the index"
-        return f"{format_count(len(overlap.touching), 'chunk')} that touch gold"
+            return "unknown: the chunks of the index"
+        return f"{format_count(len(overlap.touching), 'chunk')} that overlap gold spans"
 
     def format_length(case: ExampleCase, metric: Metric) -> str:
         overlap: GoldOverlap = case.read_fact(fact)
@@ -283,7 +285,7 @@ def _format_kth_distance(case: ExampleCase, metric: Metric) -> str:
     return (
         format_number(nearest[-1])
         if nearest
-        else f"none: {case.read_fact('labels.neighbours').why or 'no vector may be found'}"
+        else f"none: {case.read_fact('labels.neighbours').why or 'no vector can be found'}"
     )
 
 

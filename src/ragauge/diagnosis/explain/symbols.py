@@ -36,9 +36,9 @@ FUNCTION = ""  # a symbol that is a function has no value of its own
 PARAMETER = "parameter"  # what stands for the meaning of a parameter
 # facts that a value may turn on although the formula has no symbol for them
 SYMBOLS_OUTSIDE_FORMULA: Mapping[str, tuple[str, str]] = {
-    "verify_answer.addressed": ("address", "how far the answer addresses the question"),
+    "verify_answer.addressed": ("address", "how fully the answer addresses the question"),
     "verify_answer.refuse": ("refuse", "the answer declines to answer"),
-    "set.answerable": ("answerable", "the corpus holds the answer, by the labels of the example"),
+    "set.answerable": ("answerable", "the example's labels say that the corpus contains the answer"),
 }
 
 
@@ -90,7 +90,7 @@ def _format_value(name: str, metric: Metric, case: ExampleCase) -> str:
             missing = next((case.read_fact(need) for need in metric.needs.values() if not case.has_fact(need)), None)
             if not case.has_fact(fact) or (missing is not None and (fact, name) in SYMBOLS_OF_ALL_FACTS):
                 reason = case.read_fact(fact) if not case.has_fact(fact) else missing
-                return f"not known: {reason.reason}" if isinstance(reason, Absent) else "not known"
+                return f"unknown: {reason.reason}" if isinstance(reason, Absent) else "unknown"
             return format_symbol(case, metric)
     return format_parameter(getattr(metric, name)) if _is_parameter(name, metric) else FUNCTION
 
@@ -153,7 +153,7 @@ def _build_marks_formatter(fact: str, symbol: str = "v") -> SymbolFormatter:
 def _format_used(case: ExampleCase, _: Metric) -> str:
     marks = case.read_fact("verify_answer.used")
     unknown = [n for n, used in enumerate(marks, 1) if used is None]
-    more = f", not known of {format_list(map(str, unknown))}" if unknown else ""
+    more = f", unknown for {format_list(map(str, unknown))}" if unknown else ""
     return format_set(n for n, used in enumerate(marks, 1) if used) + more
 
 
@@ -257,7 +257,11 @@ def _format_citations(case: ExampleCase, _: Metric) -> str:
 def _format_specifics(case: ExampleCase, metric: Metric) -> str:
     answer, passages = case.read_fact("response.answer"), case.read_fact("response.texts")
     supported, missing = find_unfounded(answer, case.read_fact("set.turns"), passages, getattr(metric, "kind", "any"))
-    nowhere = f"; in no passage nor the question: {format_list(marks[0].text for marks in missing)}" if missing else ""
+    nowhere = (
+        f"; in neither the passages nor the question: {format_list(marks[0].text for marks in missing)}"
+        if missing
+        else ""
+    )
     return f"{len(supported)}: {format_list(marks[0].text for marks in supported)}{nowhere}"
 
 

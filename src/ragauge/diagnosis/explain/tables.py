@@ -38,19 +38,19 @@ MARKS: Mapping[float | None, tuple[str, Tone]] = {True: ("+", "good"), False: ("
 LETTER = re.compile(r"(?:^|[ (])([A-Za-z])(?: = |(?= 0\.\d\d))")  # S = {1}, (p 0.97)
 LETTERS = {
     "S": "passages that support the claim",
-    "X": "passages that contradict it",
-    "Z": "passages that it cites",
-    "R": "what the reference says of it",
+    "X": "passages that contradict the claim",
+    "Z": "passages that the claim cites",
+    "R": "what the reference says about the claim",
     "q": "1 = relevant to the question",
-    "T": "passages that hold the claim",
-    "p": "probability that they do, by the judge",
+    "T": "passages that contain the claim",
+    "p": "the judge's probability for this",
 }
 VERDICTS: Mapping[str, tuple[str, Tone]] = {
     "yes": ("the cause", "bad"),
     "second": ("second opinion", "unsure"),
-    "also": ("mended with it", "faint"),
+    "also": ("fixed along with it", "faint"),
     "no": ("no", "faint"),
-    "unknown": ("not known", "unsure"),
+    "unknown": ("unknown", "unsure"),
 }
 Rows = list[tuple[str, Wording]]  # labels with their words
 
@@ -60,7 +60,7 @@ def build_example_sections(explained: ExampleExplained) -> Iterator[ReportSectio
     repeat = f" (repeat {explained.repeat})" if explained.repeat else ""
     heading = Phrase(f"{make_safe(explained.query_id)}{repeat}  ", "faint"), Phrase(to_line(explained.query), "strong")
     yield ReportSection(
-        heading, lead=(to_line(explained.answer) if explained.answer is not None else "answer not recorded",)
+        heading, lead=(to_line(explained.answer) if explained.answer is not None else "the answer was not recorded",)
     )
     for about, group in groupby(explained.facts, key=lambda fact: fact.about):
         facts = list(group)
@@ -146,7 +146,7 @@ def _format_counted(items: Sequence[CountedItem]) -> str:
     for counts, words in ((True, "counted: "), (False, "not counted: "), (None, "no verdict: ")):
         groups.append((words, [to_line(item.name, 40) for item in items if item.counts is counts]))
     shares = [f"{to_line(item.name, 40)} {item.counts:.2f}" for item in items if type(item.counts) is float]
-    groups.append(("counted in part: ", shares))
+    groups.append(("partly counted: ", shares))
     more = {words: f" and {len(names) - MAX_NAMED} more" for words, names in groups if len(names) > MAX_NAMED}
     return " · ".join(f"{words}{', '.join(names[:MAX_NAMED])}{more.get(words, '')}" for words, names in groups if names)
 
@@ -155,7 +155,9 @@ def _build_cause_sections(explained: ExampleExplained) -> Iterator[ReportSection
     if explained.cause is None:
         passed = explained.verdict == "passed"
         sentence = (
-            "It passed." if passed else f"It is {EXAMPLE_VERDICTS[explained.verdict]}: {to_line(explained.reason)}."
+            "The example passed."
+            if passed
+            else f"The example is {EXAMPLE_VERDICTS[explained.verdict]}: {to_line(explained.reason)}."
         )
         settling = opened(settled_by(explained.settled_by))
         lead = (Phrase(sentence, "good" if passed else "unsure"), *((f"{settling}.",) if settling else ()))
@@ -183,7 +185,7 @@ def build_run_sections(explained: RunExplained) -> Iterator[ReportSection]:
     """Every mean with its sum and interval, and the findings with their arithmetic."""
     about = f"run {explained.run_id} · {format_count(explained.n, 'example')}"
     about += f" · judged by {make_safe(explained.judge_id)}" if explained.judge_id else ""
-    against = f"held against {to_line(explained.against)}" if explained.against else "held against starting points"
+    against = f"compared with {to_line(explained.against) if explained.against else 'default thresholds'}"
     yield ReportSection(Phrase(to_line(explained.name), "strong"), about, (f"{explained.failures} · {against}",))
     for layer, name in SHORT_LAYERS.items():
         if items := tuple(
@@ -201,7 +203,7 @@ def build_run_sections(explained: RunExplained) -> Iterator[ReportSection]:
         for index, worked in enumerate(explained.findings, 1)
     )
     if explained.findings:
-        yield ReportSection(Phrase("What each finding rests on", "title"), items=tuple(findings))
+        yield ReportSection(Phrase("How each finding was computed", "title"), items=tuple(findings))
 
 
 def _build_mean_item(worked: MeanWorked, level: float) -> ReportItem:

@@ -26,85 +26,87 @@ class CauseWords(NamedTuple):
 
 WORDS_BY_CAUSE: Mapping[str, CauseWords] = {
     "system_failed": CauseWords(
-        "the system gives errors", (), "everything else, until it answers", "the share of errors"
+        "the system returns errors", (), "everything else, until the system responds", "the error rate"
     ),
     "missed_refusal": CauseWords(
         "the system answers questions that its documents do not cover",
         ("missed_refusal", "refusal_correctness"),
-        again="missed_refusal, and over_refusal beside it",
+        again="missed_refusal and over_refusal",
     ),
     "empty_retrieval": CauseWords(
         "retrieval returns nothing", ("empty_result_rate",), "the prompt", "empty_result_rate and recall"
     ),
     "stale_source": CauseWords(
-        "answers rest on outdated documents",
+        "answers are based on outdated documents",
         ("stale_passage_rate", "answer_correctness"),
         "the prompt",
         "stale_passage_rate and answer_correctness",
     ),
     "compound": CauseWords(
-        "part of the evidence is missing and the answer fills the gap from nowhere",
+        "part of the evidence is missing and the answer makes up the missing part",
         ("context_recall", "recall", "faithfulness"),
-        "the prompt, until recall moves",
+        "the prompt, until recall improves",
         "recall, then faithfulness",
     ),
     "not_in_index": CauseWords(
-        "documents that hold the answer are not in the index",
+        "documents that contain the answer are not in the index",
         ("recall", "context_recall"),
-        "search and prompt",
+        "search and the prompt",
         "recall",
     ),
     "retrieval_miss": CauseWords(
         "retrieval misses evidence",
         ("recall", "context_recall"),
-        "the prompt, until recall moves",
-        "recall and faithfulness, both",
+        "the prompt, until recall improves",
+        "recall and faithfulness",
     ),
     "ranked_low": CauseWords(
-        "evidence is found but ranked too low to be handed on",
+        "evidence is retrieved but ranked below the cutoff",
         ("recall", "ndcg", "mrr", "context_recall"),
-        "the prompt, until recall moves",
-        "recall at the k that is handed on, and context_precision",
+        "the prompt, until recall improves",
+        "recall at the cutoff, and context_precision",
     ),
     "lost_before_prompt": CauseWords(
-        "evidence is found and then dropped before it reaches the prompt",
+        "evidence is retrieved but dropped before it reaches the prompt",
         ("recall", "context_recall"),
         "embeddings and search",
-        "recall of what is handed on",
+        "recall of the passages in the prompt",
     ),
     "span_cut": CauseWords(
-        "the right documents arrive without the part that holds the answer",
+        "the right documents are retrieved, but not the part that contains the answer",
         ("context_recall", "recall"),
         "embeddings and the prompt",
         "context_recall",
     ),
     "wrong_refusal": CauseWords(
-        "the system declines questions that it could answer",
+        "the system declines questions it could answer",
         ("over_refusal", "refusal_correctness"),
         "retrieval",
-        "over_refusal, and missed_refusal beside it",
+        "over_refusal and missed_refusal",
     ),
-    "off_topic": CauseWords("answers miss the question", ("answer_relevance",), "retrieval", "answer_relevance"),
+    "off_topic": CauseWords(
+        "answers do not address the question", ("answer_relevance",), "retrieval", "answer_relevance"
+    ),
     "contradicted": CauseWords(
-        "answers contradict the passages that they were given",
+        "answers contradict the retrieved passages",
         ("contradicted", "faithfulness"),
         "retrieval",
         "contradicted and faithfulness",
     ),
     "noise": CauseWords(
-        "answers follow passages that lead astray",
+        "answers rely on misleading passages",
         ("noise_sensitivity:source=irrelevant", "answer_correctness", "context_precision"),
         "the prompt",
         "context_precision and answer_correctness",
     ),
     "ignored": CauseWords(
-        "answers make no use of the evidence that they were given",
+        "answers ignore the evidence in the passages",
         ("faithfulness", "ignored_top_ranked"),
         "retrieval",
         "faithfulness and ignored_top_ranked",
     ),
     "hallucinated": CauseWords(
-        "answers state what no passage says",
+        "answers make claims that no passage supports",
         ("not_in_context", "faithfulness"),
         "retrieval",
         "not_in_context and faithfulness",
@@ -116,7 +118,7 @@ WORDS_BY_CAUSE: Mapping[str, CauseWords] = {
         "answers differ from the reference", ("answer_correctness", "answer_recall"), again="answer_correctness"
     ),
     "incomplete": CauseWords(
-        "answers leave out parts",
+        "answers are incomplete",
         ("completeness", "answer_recall", "answer_relevance"),
         again="answer_recall and completeness",
     ),
@@ -125,7 +127,7 @@ WORDS_BY_CAUSE: Mapping[str, CauseWords] = {
 # the same where the facts lay the fault in another component than the cause's own
 WORDS_ELSEWHERE: Mapping[tuple[str, str], CauseWords] = {
     ("noise", "generation"): CauseWords(
-        "answers follow passages that lead astray",
+        "answers rely on misleading passages",
         ("noise_sensitivity:source=irrelevant", "answer_correctness"),
         "retrieval and ranking",
         "answer_correctness",

@@ -196,7 +196,7 @@ def _build_cause_finding(cause: str, inputs: _CauseInputs) -> Finding:
     segment_summaries = by_segment.get(segment.column, {}).get(segment.value, ()) if segment else ()
     number = _format_first_estimate(words.metrics, segment_summaries)
     if not number and (number := _format_first_estimate(words.metrics, summaries)) and segment:
-        number += " over all"
+        number += " overall"
     numbers = f"{number}, " if number else ""
     doubt = first_step = ""
     if cause in SUSPECT_CAUSES and 2 * list(rows.shown_by).count("judge") > len(rows):
@@ -234,15 +234,19 @@ def _describe_other_component(rows: FailedResponses, row: CauseRow) -> str:
         return ""
     share_text = f"all {n_elsewhere:,}" if n_elsewhere == len(rows) else f"{n_elsewhere:,} of {len(rows):,}"
     is_own = row.at(find_main_component(rows)).when == ""
-    fix_text = f" There: {row.other.fix}" if is_own else f" Elsewhere: {row.fix}" if n_elsewhere < len(rows) else ""
-    return f" In {share_text} {row.other.when}.{fix_text}"
+    fix_text = (
+        f" For these: {row.other.fix}" if is_own else f" For the others: {row.fix}" if n_elsewhere < len(rows) else ""
+    )
+    return f" In {share_text}, {row.other.when}.{fix_text}"
 
 
 def _format_counts(count: int, n_failed: int, segment: Concentration | None) -> str:
     """The counts of a headline: beside a segment its own first, so that none of the whole run is taken for it."""
     if segment is None:
         return f"{count:,} of {_format_failures(n_failed)}"
-    return f"{segment.hits:,} of {segment.n:,} examples there; {count:,} of {_format_failures(n_failed)} in all"
+    return (
+        f"{segment.hits:,} of {segment.n:,} examples in this segment; {count:,} of {_format_failures(n_failed)} overall"
+    )
 
 
 def _format_first_estimate(names: Sequence[str], summaries: Sequence[Summary]) -> str:
@@ -267,30 +271,32 @@ def _describe_evidence(
     if (requests := failed.n_requests) is not None:
         represented = rows.n_represented
         of_failed = f"{represented / failed.n_represented:.0%} by weight"
-        share_of_all = f"{represented / requests:.1%} of the requests that they stand for"
+        share_of_all = f"{represented / requests:.1%} of the requests they represent"
     sentences = [f"{count:,} of {_format_failures(len(failed))} ({of_failed}), {share_of_all}."]
     sentences += [_describe_concentration(concentrations)] if concentrations else []
     unknown = [len(facts) for facts in rows.lacking.values]
     shown_row = min(range(count), key=lambda row: unknown[rows.lacking.codes[row]])
     position = int(rows.place[shown_row])
-    sentences.append(f"Such as {rows.index.query_ids[rows.query[shown_row]]}: {rows.decided_by([position])[position]}.")
+    sentences.append(
+        f"For example, {rows.index.query_ids[rows.query[shown_row]]}: {rows.decided_by([position])[position]}."
+    )
     return " ".join(sentences)
 
 
 def _describe_concentration(concentrations: Sequence[Concentration]) -> str:
     """Where a cause is concentrated, in words: in one segment, or in several of a column that are alike in it."""
     inside_text = ", ".join(
-        f"with {concentration.column}={concentration.value} {concentration.hits:,} of {concentration.n:,} examples "
-        f"({concentration.hits / concentration.n:.0%})"
+        f"{concentration.column}={concentration.value} ({concentration.hits:,} of {concentration.n:,} examples, "
+        f"{concentration.hits / concentration.n:.0%})"
         for concentration in concentrations
     )
     first = concentrations[0]
     if len(concentrations) > 1:
-        return f"It is {inside_text}: alike in them, as far as can be told."
+        return f"It is most frequent in {inside_text}, with no clear difference between them."
     chance = f"p = {first.p:.2g}" if first.p >= 1e-4 else "p < 0.0001"
     return (
-        f"With {first.column}={first.value} it is {first.hits:,} of {first.n:,} examples "
-        f"({first.hits / first.n:.0%}), elsewhere {first.other_hits:,} of {first.other_n:,} "
+        f"It affects {first.hits:,} of {first.n:,} examples with {first.column}={first.value} "
+        f"({first.hits / first.n:.0%}) and {first.other_hits:,} of {first.other_n:,} others "
         f"({first.other_hits / first.other_n:.0%}; {chance}, corrected for all segments)."
     )
 
@@ -299,7 +305,9 @@ def _describe_baseline_count(cause: str, baseline: RunComparison | None) -> str:
     if baseline is None:
         return ""
     failed = baseline.failures
-    return f" In {baseline.base.name} it was {failed.base.get(cause, 0):,} of {_format_failures(failed.failed_base)}."
+    return (
+        f" In {baseline.base.name}, it caused {failed.base.get(cause, 0):,} of {_format_failures(failed.failed_base)}."
+    )
 
 
 def _format_failures(count: int) -> str:

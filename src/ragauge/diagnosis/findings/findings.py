@@ -53,13 +53,13 @@ def build_unclear_finding(failed: FailedResponses, n: int) -> Finding:
     return Finding(
         cause="",
         headline=f"unclear whether retrieval or generation is at fault ({len(rows):,} of "
-        f"{format_count(len(failed), 'failure')}): {'gold documents would show it, else ' if needs_gold else ''}"
-        f"{format_count(min(N_LABELS, n), 'label')}{'' if needs_gold else ' would show it'}",
+        f"{format_count(len(failed), 'failure')}): {'gold documents or ' if needs_gold else ''}"
+        f"{format_count(min(N_LABELS, n), 'label')} would resolve it",
         evidence=f"For example, {shown_query_id}: {decided_by}. {unknown}".rstrip(),
-        fix=f"Resolve this first, in the cheapest way: {gold_step}label {describe_labels(n)} "
-        f"({build_draw_command(RUN_PLACEHOLDER, n)}); or ask a model judge (--judge).",
-        leave="prompt and search, until it is resolved",
-        measure_again="how many failures are still unclear",
+        fix=f"Resolve this first, cheapest way first: {gold_step}label {describe_labels(n)} "
+        f"({build_draw_command(RUN_PLACEHOLDER, n)}); or use a model judge (--judge).",
+        leave="the prompt and search, until this is resolved",
+        measure_again="the number of unclear failures",
         explains=len(rows),
         failures=len(failed),
         confidence="low",
@@ -93,9 +93,9 @@ def _add_call_errors(findings: Sequence[Finding], failed: FailedResponses, run_n
     ((error, _),) = errors.most_common(1)
     headline = describe_failed_calls(len(rows), len(failed.index.number), error.removeprefix(ERROR_PREFIX)).rstrip(".")
     fix = (
-        f"Mend what the error names; {format_command('show', run_name)} counts every kind, and the report lists the "
+        f"Fix the error; {format_command('show', run_name)} counts errors by kind, and the report lists the "
         "calls. "
-        "Then repeat ragauge run with --retry-failed, or record the responses anew."
+        "Then rerun ragauge run with --retry-failed, or record the responses again."
     )
     return tuple(
         replace(finding, headline=headline, fix=fix) if finding.cause == SYSTEM_FAILED.name else finding
@@ -105,11 +105,11 @@ def _add_call_errors(findings: Sequence[Finding], failed: FailedResponses, run_n
 
 IDS_DIFFER = "ids_differ"
 FIX_IDS = (
-    "Give labels and passages the same ids: label the documents by the doc_id that the system returns, or let it "
-    "return the id of the document that a passage is from (--map relevant=COLUMN, --map relevant_chunks=COLUMN or "
-    "--map passages=COLUMN reads others). Then evaluate again."
+    "Use the same ids in labels and passages: label documents by the doc_id that the system returns, or have it "
+    "return the id of each passage's document (--map relevant=COLUMN, --map relevant_chunks=COLUMN or "
+    "--map passages=COLUMN selects other columns). Then evaluate again."
 )
-FIX_TEXT_IDS = "Give ids to passages and labels, or label with the passages' texts as they are. Then evaluate again."
+FIX_TEXT_IDS = "Give labels and passages ids, or label with the exact passage texts. Then evaluate again."
 
 
 def put_id_mismatch_first(
@@ -132,18 +132,18 @@ def put_id_mismatch_first(
 def _build_id_mismatch(match: IdMatch, failed: FailedResponses) -> Finding:
     """One id of each side, and what makes them meet."""
     labelled, retrieved = match.shown
-    ids_text = f"labelled {labelled!r}, retrieved {retrieved!r}"
-    none_text = f"none of the {format_count(match.labelled, 'labelled id')} is among those retrieved"
+    ids_text = f"labeled {labelled!r}, retrieved {retrieved!r}"
+    none_text = f"none of the {format_count(match.labelled, 'labeled id')} was retrieved"
     is_sure = match.differ or bool(match.respelled)
     other_reading = "" if is_sure else ", or retrieval finds none of the evidence"
     headline = f"labels and passages use different ids{other_reading} ({ids_text}): {none_text}"
     if match.is_by_text:
-        headline = f"labels are texts, and no passage is one of them word for word ({ids_text})"
+        headline = f"labels are texts, and none of them matches a passage exactly ({ids_text})"
     return Finding(
         cause=IDS_DIFFER,
         headline=headline,
-        evidence="Until ids meet, recall and all that rests on labels is 0 whatever was retrieved, and no failure "
-        "that labels show is one for sure.",
+        evidence="Until the ids match, recall and other label-based metrics are 0 whatever is retrieved, and failures "
+        "found by labels may not be real.",
         fix=FIX_TEXT_IDS if match.is_by_text else FIX_IDS,
         measure_again="recall",
         explains=sum(shown_by == "labels" for shown_by in failed.shown_by),
@@ -162,7 +162,7 @@ def _lower_label_confidence(finding: Finding, rows: FailedResponses) -> Finding:
     )
     if not (by_labels or reads_labels):
         return finding
-    note = "Not known while labels and passages use different ids."
+    note = "This is uncertain while labels and passages use different ids."
     return replace(finding, confidence="low", evidence=f"{finding.evidence} {note}".strip())
 
 
@@ -172,8 +172,8 @@ MOST_SHARE = 0.5  # the same where the question alone was held against the passa
 SUSPECT_CAUSES = ("retrieval_miss", "compound")
 NO_REFERENCE_NOTE = "relevance labels or a reference answer"  # what a miss lacks that no reference claim shows
 MAX_IDS_SHOWN = 3
-DIALOGUE_REASON = "questions of a dialogue, or in other words than the documents'"
-OTHER_WORDS_REASON = "references in other words, another language or another register than the documents'"
+DIALOGUE_REASON = "questions that belong to a dialogue or use different words than the documents"
+OTHER_WORDS_REASON = "references that use different words, another language or another register than the documents"
 
 
 def describe_judge_doubt(failed: FailedResponses, n: int, judge_id: str) -> str:
@@ -202,11 +202,11 @@ def describe_judge_doubt(failed: FailedResponses, n: int, judge_id: str) -> str:
     if n_judge_alone < (MOST_SHARE if is_by_question else NEARLY_ALL) * n:
         return ""
     return (
-        f" The judge alone, without labels of gold documents, says of {n_judge_alone:,} of "
+        f" The judge alone, without gold document labels, finds evidence missing in {n_judge_alone:,} of "
         f"{format_count(n, 'example')} "
-        f"({n_judge_alone / n:.0%}) that the evidence is missing. That is as likely a judge that cannot see the "
+        f"({n_judge_alone / n:.0%}). The judge may not recognize the "
         "evidence "
-        f"({DIALOGUE_REASON if is_by_question else OTHER_WORDS_REASON}) as a retriever that finds nothing."
+        f"({DIALOGUE_REASON if is_by_question else OTHER_WORDS_REASON}), or the retriever may find nothing."
     )
 
 
@@ -218,11 +218,11 @@ def format_resolve_step(rows: FailedResponses) -> str:
     """
     ids = [rows.index.query_ids[query] for query in rows.query[:MAX_IDS_SHOWN].tolist()]
     return (
-        f"First settle whether the evidence is really missing: open {', '.join(ids)} "
+        f"First check whether the evidence is really missing: open {', '.join(ids)} "
         f"({format_command('show', RUN_PLACEHOLDER, ids[0])}), label the gold documents of 20 examples (relevant), "
         "or ask a "
         "model judge "
-        "(--judge). Where it is missing: "
+        "(--judge). If it is missing: "
     )
 
 
@@ -272,12 +272,14 @@ def _build_layer_finding(
     worst_segment = next((change.where for change in group if change.where is not None), None)
     moved = dict.fromkeys(example.query_id for change in group for example in change.moved[:MAX_EXAMPLES_SHOWN])
     shown_ids = ", ".join(list(moved)[:MAX_EXAMPLES_SHOWN])
-    examples_text = f"the examples that lost most ({shown_ids})" if shown_ids else "the examples with the worst scores"
+    examples_text = (
+        f"the examples that dropped most ({shown_ids})" if shown_ids else "the examples with the worst scores"
+    )
     return Finding(
         cause=f"worse_{layer}",
         headline=headline,
-        evidence=" ".join([*_describe_worst_segments(group), "No pattern of metrics says why."]),
-        fix=f"Look at {examples_text}, and at what changed in the system since {baseline.base.name}.",
+        evidence=" ".join([*_describe_worst_segments(group), "No known metric pattern explains it."]),
+        fix=f"Check {examples_text}, and what changed in the system since {baseline.base.name}.",
         measure_again=_join_names(names),
         failures=failures,
         segment=worst_segment.segment if worst_segment is not None else "",
@@ -299,7 +301,7 @@ def _describe_worst_segments(group: Sequence[MetricChange]) -> list[str]:
             by_segment.setdefault(change.where.segment, []).append(
                 f"{change.metric} {inside} there, {outside} elsewhere"
             )
-    return [f"Most with {segment}: {'; '.join(words)}." for segment, words in by_segment.items()]
+    return [f"Largest change in {segment}: {'; '.join(words)}." for segment, words in by_segment.items()]
 
 
 def _rate_change_confidence(group: Sequence[MetricChange], judge_id: str) -> str:
@@ -357,12 +359,12 @@ def put_lost_evidence_first(
     )
     first = Finding(
         cause=EVIDENCE_LOST,
-        headline=f"retrieval lost evidence since {baseline.base.name}: passages handed on fell from "
+        headline=f"retrieval lost evidence since {baseline.base.name}: passages per question fell from "
         f"{previous} to {current}" + (f" ({describe_reading(own_reading)})" if own_reading is not None else ""),
-        evidence="What the answers lack of it is no fault of the model.",
-        fix=f"Hand on as many passages as in {baseline.base.name} ({previous} a question, not {current}), or rerank so "
-        "that fewer hold the evidence.",
-        leave="the prompt and the model, until it is back",
+        evidence="The model is not to blame for what the answers lack as a result.",
+        fix=f"Pass as many passages to the generator as {baseline.base.name} did ({previous} per question, not "
+        f"{current}), or rerank so that fewer passages contain the evidence.",
+        leave="the prompt and the model, until retrieval recovers",
         measure_again=change.metric,
         explains=list(failed.component).count("retrieval"),
         failures=len(failed),

@@ -26,18 +26,18 @@ def build_draw_command(run_name: str, n: int, question: str = "support") -> str:
 def advise_label_draw(run_name: str, n: int) -> str:
     """What a mean that labels are to correct lacks, of a run of n answers."""
     if n < MIN_LABELS:
-        return f"More examples: labels correct a mean from {MIN_LABELS} on."
-    return f"Draw answers and label them (ragauge docs labels): {build_draw_command(run_name, n)}"
+        return f"Add examples: labels correct a mean only from {MIN_LABELS} examples on."
+    return f"Sample answers and label them (ragauge docs labels): {build_draw_command(run_name, n)}"
 
 
 def describe_labels(n: int) -> str:
     """How many of n answers to label, how long it takes, and what it does where they are too few to correct a mean.
 
     >>> describe_labels(113), describe_labels(5)
-    ('60 answers, about 30 minutes', '5 answers, about 2 minutes, which decides verdicts')
+    ('60 answers, about 30 minutes', '5 answers, about 2 minutes, to decide their verdicts')
     """
     minutes = format_count(max(1, min(n, N_LABELS) // ANSWERS_A_MINUTE), "minute")
-    decides = ", which decides verdicts" if n < MIN_LABELS else ""
+    decides = ", to decide their verdicts" if n < MIN_LABELS else ""
     return f"{format_count(min(n, N_LABELS), 'answer')}, about {minutes}{decides}"
 
 
@@ -70,7 +70,7 @@ def advise_labels(card: ScorecardData) -> str:
             "support",
         )
     elif widths.get(widest, 0.0) > MAX_WIDTH and card.n >= MIN_LABELS:
-        reason = f"Including judge error, {widest} has an interval {widths[widest]:.2f} wide."
+        reason = f"Including judge error, the interval of {widest} is {widths[widest]:.2f} wide."
         question = QUESTION_BY_METRIC.get(widest, SCORE_PREFIX + widest)
     else:
         return ""

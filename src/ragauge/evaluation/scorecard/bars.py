@@ -21,7 +21,7 @@ SCALES = (0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.8, 1.0, 2.0, 5.0)
 VERDICTS = {
     "worse": ("▼", "Worse"),
     "better": ("▲", "Better"),
-    "changed": ("◆", "Changed, neither way is better"),
+    "changed": ("◆", "Changed (neither direction is better)"),
     "not enough data": ("?", "Not enough data"),
     "no change seen": ("=", "No change seen"),
 }
