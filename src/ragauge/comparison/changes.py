@@ -86,44 +86,38 @@ def compute_change(
     interval = compute_difference_interval(*samples, level)
     new, base = pairs.means()
     d = pairs.new - pairs.base
-    differs = float(np.mean(np.abs(d) > EQUAL_WITHIN))
-    estimate = MeanEstimate(
-        new - base, interval, len(pairs), compute_judged_difference(interval, new - base, error, differs)
-    )
-    cluster_differences = compute_parts(d, pairs.weight, pairs.cluster)[0]
-    unchanged = (
-        cluster_differences.size >= MIN_SEEN and not d.any()
-    )  # of amounts, that have no bounds, no interval says so
-    verdict = (
-        SAME
-        if unchanged
-        else decide_verdict(metric.direction, estimate, pairs.compute_sum_bounds(), cluster_differences.size)
-    )
+    judged = compute_judged_difference(interval, new - base, error, float(np.mean(np.abs(d) > EQUAL_WITHIN)))
+    estimate = MeanEstimate(new - base, interval, len(pairs), judged)
+    parts = compute_parts(d, pairs.weight, pairs.cluster)[0]
+    verdict = decide_verdict(metric.direction, estimate, pairs.compute_sum_bounds(), parts.size)
+    if parts.size >= MIN_SEEN and not d.any():  # of amounts, that have no bounds, no interval says so
+        verdict = SAME
     test = None if interval is None else run_difference_test(*samples)
-    differing: int | None = int((np.abs(cluster_differences) > EQUAL_WITHIN).sum())
     if (people := correct_change(pairs, level)) is not None:  # what people say goes before what a judge says
-        moved_by = len(pairs) * (people.mean - (new - base))
-        min_sum, max_sum = pairs.compute_sum_bounds()
-        people_estimate = MeanEstimate(people.mean, people.interval, people.n)
-        verdict = decide_verdict(metric.direction, people_estimate, (min_sum + moved_by, max_sum + moved_by), people.n)
+        verdict = _decide_by_labels(pairs, people, new - base)
         p = _find_p_value(lambda tested_level: correct_change(pairs, tested_level))
-        test, differing = HypothesisTest(p, people.interval.method, people.mean, people.n), None
+        test = HypothesisTest(p, people.interval.method, people.mean, people.n)
     wins, ties, losses = _count_outcomes(metric, d)
+    decides = estimate.widest_interval if people is None else people.interval
     return replace(
         _add_label_means(_build_change(metric, (base, new), estimate, test, failed, verdict), pairs, people, level),
         effect=_compute_effect(pairs, d, level) if sized else None,
-        detectable=_compute_detectable(
-            samples, level, interval, estimate.widest_interval if people is None else people.interval
-        )
-        if sized
-        else None,
+        detectable=_compute_detectable(samples, level, interval, decides) if sized else None,
         wins=wins,
         ties=ties,
         losses=losses,
         moved=moved,
-        differing=differing,
+        differing=int((np.abs(parts) > EQUAL_WITHIN).sum()) if people is None else None,
         rectified=people,
     )
+
+
+def _decide_by_labels(pairs: Pairs, people: LabelCorrectedMean, judge_difference: float) -> str:
+    """The verdict of the label-corrected difference; the bounds of the sum move with it."""
+    moved_by = len(pairs) * (people.mean - judge_difference)
+    min_sum, max_sum = pairs.compute_sum_bounds()
+    estimate = MeanEstimate(people.mean, people.interval, people.n)
+    return decide_verdict(pairs.metric.direction, estimate, (min_sum + moved_by, max_sum + moved_by), people.n)
 
 
 def _compute_detectable(

@@ -66,7 +66,7 @@ class Regressions:
     ) -> SegmentDrop | None:
         """The segment whose examples got worse more than the others; None where none clearly did.
 
-        Each value of each column is held against the rest; clear is an interval of the difference between them that
+        Each value of each column is compared with the rest; clear is an interval of the difference between them that
         lies wholly on the worse side of 0, at 95 % for all values together (Bonferroni).
 
         Args:
@@ -96,9 +96,7 @@ class Regressions:
                 for rows in row_sets
             )
             interval = compute_difference_interval(inside_sample, outside_sample, 1 - ALPHA / len(cells), paired=False)
-            if interval is None:
-                continue
-            min_drop = -interval.high if direction == "higher" else interval.low
+            min_drop = 0.0 if interval is None else -interval.high if direction == "higher" else interval.low
             if min_drop > 0 and (best is None or min_drop > best[0]):
                 inner, outer = (float(np.average(differences[p], weights=_take_rows(weights, p))) for p in row_sets)
                 best = min_drop, SegmentDrop(f"{column}={value}", inner, outer, int(row_sets[0].size))

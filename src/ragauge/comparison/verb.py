@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Hashable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import cached_property
@@ -23,10 +23,13 @@ from ragauge.verbs.options import CompareOptions
 from ragauge.verbs.sources import HasRun, find_run, parse_names, resolve_store_url
 
 if TYPE_CHECKING:
+    import polars as pl
+
     from ragauge.comparison.comparability import MeasurementSpec
     from ragauge.comparison.correction import Correction
     from ragauge.comparison.runs import CorrectedChanges, RunComparer
     from ragauge.metrics.base import Metric
+    from ragauge.scores.results.change import MetricChange
     from ragauge.scores.results.comparison import BaselineComparison, Matched, RunComparison
     from ragauge.scores.verdicts import ResponseVerdicts
     from ragauge.store.store_access import Store
@@ -73,27 +76,29 @@ def compare(
         UsageError: the runs were judged differently, or by another version of a metric or question, with the command
             that judges the stored responses alike; or no example is in both.
     """
-    from ragauge.comparison.correction import CORRECTIONS
     from ragauge.store.store_access import open_store
+
+    _validate_test_options(level, correction)
+    options = CompareOptions(
+        metrics=metrics, judge=judge, store=store, filter=filter, level=level, segments=segments, correction=correction
+    )
+    url = _resolve_url((base, new, *more), store)
+    with open_store(url) as opened_store, name_store("" if url == resolve_store_url(None) else url):
+        first = _resolve_run(base, opened_store)
+        others = [_resolve_run(which, opened_store, looked_at=True) for which in (new, *more)]
+        return ComparisonResult(_compare_runs(opened_store, first, others, options))
+
+
+compare_async = make_async(compare)
+
+
+def _validate_test_options(level: float, correction: str) -> None:
+    from ragauge.comparison.correction import CORRECTIONS
 
     if not 0 < level < 1:
         raise UsageError(f"level must be between 0 and 1, got {level:g}. Write 0.95 for 95 %.")
     if correction not in CORRECTIONS:
         raise UnknownName("correction", str(correction), CORRECTIONS)
-    options = CompareOptions(
-        metrics=metrics, judge=judge, store=store, filter=filter, level=level, segments=segments, correction=correction
-    )
-    run_refs = (base, new, *more)
-    url = _resolve_url(run_refs, store)
-    with open_store(url) as opened_store, name_store("" if url == resolve_store_url(None) else url):
-        first, *others = (
-            _resolve_run(base, opened_store),
-            *(_resolve_run(which, opened_store, looked_at=True) for which in run_refs[1:]),
-        )
-        return ComparisonResult(_compare_runs(opened_store, first, others, options))
-
-
-compare_async = make_async(compare)
 
 
 def build_comparison_state(base: Run, runs: Sequence[Run], *, store: str | None = None) -> Hashable:
@@ -242,24 +247,18 @@ class _ComparedRun:
 
     def build_comparison(self, changes: CorrectedChanges) -> RunComparison:
         """What changed, after the correction."""
-        import polars as pl
-
         from ragauge.comparison.changes import build_failures
         from ragauge.comparison.comparability import collect_settings, diff_configs
-        from ragauge.comparison.comparison_inputs import find_failing_metrics, list_warnings, load_flips
+        from ragauge.comparison.comparison_inputs import find_failing_metrics, load_flips
         from ragauge.comparison.runs import build_findings, find_grown_causes
         from ragauge.engine.request_stream import summarize_origins
         from ragauge.scores.results.comparison import Failures, Flips, RunComparison
 
         store, run, base, pair = self._store, self._run, self._base, self.pair
-        new_causes, base_causes = self._causes
         both = set(pair.new.index.query_ids) & set(pair.base.index.query_ids)
         open_, same_rule = self._open_examples, self._outdated_warning is None
         judged_ids = both - open_ if self.paired and same_rule else both
-        if self.paired:
-            new_causes, base_causes = (
-                frame.filter(pl.col("query_id").is_in(list(judged_ids))) for frame in (new_causes, base_causes)
-            )
+        new_causes, base_causes = self._filter_causes(judged_ids) if self.paired else self._causes
         flips = Flips()
         if self.paired:
             failed_in = (new_causes, base_causes) if same_rule else (new_causes.clear(), base_causes.clear())
@@ -279,12 +278,7 @@ class _ComparedRun:
             build_failures(new_causes, base_causes, judged_ids if self.paired else None)
             if same_rule
             else Failures(same_rule=False),
-            warnings=(
-                *filter(None, (self._outdated_warning,)),
-                *self._warn_left_out(len(both) - len(judged_ids)),
-                *filter(None, (describe_name_clash(store, either) for either in (base, run))),
-                *list_warnings(store, run, base, pair, self._asked, changes.metrics, matched),
-            ),
+            warnings=tuple(self._list_warnings(len(both) - len(judged_ids), changes.metrics, matched)),
             newly_unanswered=self.comparer.whole.newly_unanswered,
         )
         hurt = any(segment.change.verdict == "worse" for segment in changes.segments) or bool(
@@ -326,10 +320,21 @@ class _ComparedRun:
             else None
         )
 
-    def _warn_left_out(self, examples: int) -> Iterator[str]:
-        if examples:
-            those = f"{format_count(examples, 'example is', 'examples are')} left out of failures and flips"
+    def _filter_causes(self, query_ids: Collection[str]) -> tuple[pl.DataFrame, ...]:
+        import polars as pl
+
+        return tuple(frame.filter(pl.col("query_id").is_in(list(query_ids))) for frame in self._causes)
+
+    def _list_warnings(self, n_left_out: int, changes: Sequence[MetricChange], matched: Matched) -> Iterator[str]:
+        from ragauge.comparison.comparison_inputs import list_warnings
+
+        store, run, base = self._store, self._run, self._base
+        yield from filter(None, (self._outdated_warning,))
+        if n_left_out:
+            those = f"{format_count(n_left_out, 'example is', 'examples are')} left out of failures and flips"
             yield f"{those}: unclear or not judged in one run or both."
+        yield from filter(None, (describe_name_clash(store, either) for either in (base, run)))
+        yield from list_warnings(store, run, base, self.pair, self._asked, changes, matched)
 
     def _match_examples(self, both: set[str]) -> Matched:
         from ragauge.scores.results.comparison import Matched

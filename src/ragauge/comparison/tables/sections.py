@@ -227,27 +227,7 @@ def build_segment_table(
     for where, changes in groups[: segments or None]:
         first = sorted(changes, key=lambda segment: not segment.is_hidden)[: metrics or None]
         rows.append((Phrase(where, to=("seg of", run.run_id, changes[0].column, changes[0].value)),))
-        for segment in first:
-            change = segment.change
-            previous, current = words.format_before_after(change)
-            hidden = (
-                Phrase(f"{words.format_overall(segment)} hidden", "unsure")
-                if segment.is_hidden
-                else words.format_overall(segment)
-            )
-            sign, tone = words.VERDICTS[change.verdict][0], TONES.get(change.verdict, "")
-            to = ("moved", index, change.metric, segment.column, segment.value)
-            rows.append(
-                (
-                    _format_metric(change),
-                    (previous.partition(" ")[0], " → ", Phrase(current, "strong")),
-                    Phrase(f"{sign} {difference(change, change.kind)}", tone, to),
-                    words.format_p_value(change.corrected),
-                    hidden,
-                    words.format_tally(change),
-                    _format_n(change),
-                )
-            )
+        rows += [_build_segment_row(segment, index) for segment in first]
         if len(first) < len(changes):
             more_text = f"  and {format_count(len(changes) - len(first), 'more metric')}"
             rows.append((Phrase(more_text, "faint"), *[""] * 6))
@@ -263,6 +243,22 @@ def build_segment_table(
         ReportColumn("n", "number", whole=True, room=2),
     )
     return ReportTable(headers, tuple(rows), tight=True)
+
+
+def _build_segment_row(segment: SegmentChange, index: int) -> tuple[TableCell, ...]:
+    change, overall = segment.change, words.format_overall(segment)
+    previous, current = words.format_before_after(change)
+    sign, tone = words.VERDICTS[change.verdict][0], TONES.get(change.verdict, "")
+    to = ("moved", index, change.metric, segment.column, segment.value)
+    return (
+        _format_metric(change),
+        (previous.partition(" ")[0], " → ", Phrase(current, "strong")),
+        Phrase(f"{sign} {difference(change, change.kind)}", tone, to),
+        words.format_p_value(change.corrected),
+        Phrase(f"{overall} hidden", "unsure") if segment.is_hidden else overall,
+        words.format_tally(change),
+        _format_n(change),
+    )
 
 
 def _format_metric(change: MetricChange) -> Wording:

@@ -153,18 +153,7 @@ def build_unclear_row(rows: Sequence[CauseRow]) -> CauseRow:
         unread = evidence.is_evidence_unread(context)
         if component_odds.blamed >= MIN_DECISIVE_P or (component_odds.generation >= MIN_DECISIVE_P and not unread):
             return None
-        text = (
-            f"retrieval {component_odds.retrieval:.2f}, generation {component_odds.generation:.2f}: neither reaches "
-            f"{MIN_DECISIVE_P:g}"
-        )
-        if is_task(context.facts.readability):
-            text = f"the request names no topic, and nothing else shows {EVIDENCE_QUESTION}"
-        elif unread:
-            text = f"the judge cannot read {EVIDENCE_QUESTION}"
-        elif component_odds.retrieval >= MIN_DECISIVE_P:
-            text = f"evidence is missing with a probability of {component_odds.retrieval:.2f}, but {OVERLOOKED_NOTE}"
-        if component_odds.named:
-            text += f" ({' or '.join(component_odds.named)})"
+        text = _describe_unclear(context, component_odds, unread)
         labels = SPANS if context.relevant else LABELS
         resolution = RESOLUTION_OPTIONS if is_task(context.facts.readability) else f"{labels}, {RESOLUTION_OPTIONS}"
         return CauseMatch(
@@ -177,6 +166,18 @@ def build_unclear_row(rows: Sequence[CauseRow]) -> CauseRow:
 
     resolution_fix = f"Resolve this first with {LABELS} or {REFERENCE} if there are none, {RESOLUTION_OPTIONS}."
     return CauseRow("unclear", "unclear", resolution_fix, decide_unclear)
+
+
+def _describe_unclear(context: CauseContext, odds: ComponentOdds, unread: bool) -> str:
+    """Why neither component is more likely at fault, with the causes that may apply."""
+    text = f"retrieval {odds.retrieval:.2f}, generation {odds.generation:.2f}: neither reaches {MIN_DECISIVE_P:g}"
+    if is_task(context.facts.readability):
+        text = f"the request names no topic, and nothing else shows {EVIDENCE_QUESTION}"
+    elif unread:
+        text = f"the judge cannot tell {EVIDENCE_QUESTION}"
+    elif odds.retrieval >= MIN_DECISIVE_P:
+        text = f"evidence is missing with a probability of {odds.retrieval:.2f}, but {OVERLOOKED_NOTE}"
+    return f"{text} ({' or '.join(odds.named)})" if odds.named else text
 
 
 def _decide_unclear_refusal(context: CauseContext, rows: Sequence[CauseRow]) -> Verdict:

@@ -221,14 +221,7 @@ def _decide_retrieval_miss(context: CauseContext) -> Verdict:
     a request to summarise what is given, has no evidence that a search could find.
     """
     if context.missed is not None:
-        if not context.missed:
-            return None
-        if context.ranks is None:
-            text = f"{format_documents(context.missed)} not among the {context.n} passages; rank unknown"
-            return CauseMatch(text, "labels", _assume_retrieved(context.missed), DEPTH_UNKNOWN)
-        not_ranked = [item for item in context.missed if context.rank(item) is None]
-        text = f"{format_documents(not_ranked)} not among the {len(context.response.candidates or ())} candidates"
-        return CauseMatch(text, "labels", _assume_retrieved(not_ranked)) if not_ranked else None
+        return _decide_labeled_miss(context, context.missed)
     if context.passages is None:
         return MissingFact(context.describe_missing_fact("response.passages"))
     if context.reference is not None:
@@ -268,6 +261,17 @@ def _decide_retrieval_miss(context: CauseContext) -> Verdict:
     return CauseMatch(
         text, "judge", Counterfactual(evidence=True), missing, evidence.compute_irrelevant_probability(context)
     )
+
+
+def _decide_labeled_miss(context: CauseContext, missed: Sequence[Relevant]) -> CauseMatch | None:
+    if not missed:
+        return None
+    if context.ranks is None:
+        text = f"{format_documents(missed)} not among the {context.n} passages; rank unknown"
+        return CauseMatch(text, "labels", _assume_retrieved(missed), DEPTH_UNKNOWN)
+    not_ranked = [item for item in missed if context.rank(item) is None]
+    text = f"{format_documents(not_ranked)} not among the {len(context.response.candidates or ())} candidates"
+    return CauseMatch(text, "labels", _assume_retrieved(not_ranked)) if not_ranked else None
 
 
 def _decide_ranked_low(context: CauseContext) -> Verdict:

@@ -89,42 +89,42 @@ def diagnose(
     """
     failed = (causes if isinstance(causes, FailedResponses) else FailedResponses.of(causes)).by_example()
     counts = Counter(failed.cause)
-    frequent_causes = [
-        cause
-        for cause, count in counts.most_common()
-        if count >= MIN_FAILURE_COUNT or count >= MIN_FAILURE_SHARE * len(failed)
-    ]
     baseline = against.changed if against is not None else None
-    inputs = _CauseInputs(failed, n, summaries, within, judge_id, baseline)
-    findings = {
-        cause: _build_cause_finding(cause, inputs) if cause else build_unclear_finding(failed, n)
-        for cause in frequent_causes
-    }
+    build_alone = partial(_build_pattern_finding, counts=counts, failed=failed, n=n, judge_id=judge_id)
     is_mostly_unclear = 2 * counts[""] > len(failed)
     matched = [
         match
         for match in find_matches(summaries, answerable, against)
         if not (is_mostly_unclear and match.pattern.decided)
     ]
-    for match in sorted(matched, key=lambda match: SOURCES_BY_STRENGTH.index(match.against)):
-        if match.pattern.name != WORKING_PATTERN:
-            _add_pattern(
-                match, findings, partial(_build_pattern_finding, counts=counts, failed=failed, n=n, judge_id=judge_id)
-            )
-    sizes = {cause: failed.select_cause(cause).n_represented for cause in frequent_causes}
-    sizes |= {cause: float(finding.explains) for cause, finding in findings.items() if cause not in sizes}
-    settles = {cause: max([sizes[cause], *_list_pattern_sizes(cause, matched, findings, sizes)]) for cause in findings}
-    ranked = sorted(findings.values(), key=lambda finding: _build_sort_key(finding, settles[finding.cause]))
-    working = [
-        _build_pattern_finding(match, counts, failed, n, judge_id)
-        for match in matched
-        if match.pattern.name == WORKING_PATTERN
-    ]
+    inputs = _CauseInputs(failed, n, summaries, within, judge_id, baseline)
+    ranked = _rank_findings(inputs, counts, matched, build_alone)
+    working = [build_alone(match) for match in matched if match.pattern.name == WORKING_PATTERN]
     worse = (
         [] if baseline is None else find_worsened(baseline, _collect_baseline_metrics(ranked), len(failed), judge_id)
     )
     last_findings = [finding for finding in ranked if _find_turn(finding) == LAST_TURN]
     return (*ranked[: len(ranked) - len(last_findings)], *worse, *last_findings, *working)
+
+
+def _rank_findings(
+    inputs: _CauseInputs, counts: Counter[Any], matched: Sequence[Match], build_alone: Callable[[Match], Finding]
+) -> list[Finding]:
+    """The findings about frequent causes and about patterns, those first whose fix would settle most."""
+    failed = inputs.failed
+    min_count = min(MIN_FAILURE_COUNT, MIN_FAILURE_SHARE * len(failed))
+    frequent_causes = [cause for cause, count in counts.most_common() if count >= min_count]
+    findings = {
+        cause: _build_cause_finding(cause, inputs) if cause else build_unclear_finding(failed, inputs.n)
+        for cause in frequent_causes
+    }
+    for match in sorted(matched, key=lambda match: SOURCES_BY_STRENGTH.index(match.against)):
+        if match.pattern.name != WORKING_PATTERN:
+            _add_pattern(match, findings, build_alone)
+    sizes = {cause: failed.select_cause(cause).n_represented for cause in frequent_causes}
+    sizes |= {cause: float(finding.explains) for cause, finding in findings.items() if cause not in sizes}
+    settles = {cause: max([sizes[cause], *_list_pattern_sizes(cause, matched, findings, sizes)]) for cause in findings}
+    return sorted(findings.values(), key=lambda finding: _build_sort_key(finding, settles[finding.cause]))
 
 
 def _find_turn(finding: Finding) -> int:
