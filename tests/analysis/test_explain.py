@@ -247,7 +247,7 @@ def test_what_was_a_candidate_is_not_called_unreturned() -> None:
     facts = rich()
     kept = replace(facts, response=replace(facts.response, candidates=facts.response.passages))
     assert "d9 (grade 3, not in the context)" in symbols(kept, "recall@2")["L"]
-    assert one(kept, "recall@2").items[2].why == "not handed on, grade 3"
+    assert one(kept, "recall@2").items[2].why == "not in the context, grade 3"
 
 
 def test_composed_metrics_by_hand() -> None:

@@ -127,13 +127,13 @@ def test_the_baseline_wins_over_a_run_of_the_same_name(store: str) -> None:
     card = rg.open_run(first.run.run_id, store=store).scorecard(baseline="main")
     assert card.card.baseline is not None
     assert card.card.baseline.base.run_id == second.run.run_id
-    (warning,) = [text for text in card.card.warnings if "means the baseline" in text]
-    assert warning.startswith(f"main means the baseline, which is run {second.run.run_id}; run {first.run.run_id} is")
+    (warning,) = [text for text in card.card.warnings if "is the baseline (run" in text]
+    assert warning.startswith(f"main is the baseline (run {second.run.run_id}), but run {first.run.run_id} has")
     rg.set_baseline("main", name="main", store=store)
     held = rg.open_run("b", store=store).scorecard(baseline="main").card
     assert held.baseline is not None
     assert held.baseline.base.run_id == first.run.run_id
-    assert not [text for text in held.warnings if "means the baseline" in text]
+    assert not [text for text in held.warnings if "is the baseline (run" in text]
 
 
 def test_a_new_baseline_takes_no_other_runs_name(store: str) -> None:

@@ -132,7 +132,11 @@ def test_what_few_examples_or_failures_hide_is_not_called_well(store: str) -> No
 @pytest.mark.parametrize(
     ("clusters", "verdict", "words"),
     [
-        (4, "not enough data", "The 40 examples are 4 clusters, as much as 4 observations: fewer than 6 cannot tell"),
+        (
+            4,
+            "not enough data",
+            "The 40 examples form 4 clusters, which count as 4 observations: with fewer than 6, no change can be distinguished",
+        ),
         (8, "worse", "Only 8 clusters of examples in both"),
         (40, "worse", None),
     ],
@@ -253,7 +257,7 @@ def test_filter_level_and_metrics(store: str) -> None:
     assert one.low < other.low < other.high < one.high
     assert rg.compare("main", "changed", store=store, metrics="recall@5", segments=False).runs[0].segments == ()
     wrong: tuple[tuple[Row, str], ...] = (
-        ({"level": 95}, "level must lie between 0 and 1"),
+        ({"level": 95}, "level must be between 0 and 1"),
         ({"filter": {"typ": "rare"}}, "no segment 'typ'"),
         ({"metrics": "recal@5"}, "nearest: recall"),
     )
@@ -314,7 +318,7 @@ def test_replayed_passages_that_differ_are_told(store: str) -> None:
     same, other = (rg.compare("main", name, store=store).runs[0].warnings for name in ("same", "other"))
     assert not any("passages of" in warning for warning in same)
     assert any("The passages of 4 of 40 examples differ" in warning for warning in other)
-    assert any("rests on replayed passages" in warning for warning in same)
+    assert any("uses replayed passages" in warning for warning in same)
 
 
 def test_a_replay_of_the_baseline_is_expected_to_be_one(store: str) -> None:
@@ -329,7 +333,7 @@ def test_a_replay_of_the_baseline_is_expected_to_be_one(store: str) -> None:
     for base, new in (("main", "first"), ("first", "main"), ("first", "second"), ("main", "of the first")):
         assert rg.compare(base, new, store=store).runs[0].warnings == (), (base, new)
     (told,) = rg.compare("stranger", "first", store=store).runs[0].warnings
-    assert "first rests on replayed passages and stranger on its own retrieval" in told
+    assert "first uses replayed passages and stranger uses its own retrieval" in told
     other = evaluated(store, "not as replayed", rows(range(40), missed=range(4)), **replay)
     (differ,) = rg.compare("main", other, store=store).runs[0].warnings
     assert "The passages of 4 of 40 examples differ" in differ

@@ -166,7 +166,7 @@ def test_a_set_that_grew_under_another_name_is_the_same_set(store: str) -> None:
     (grown,) = (row for row in rows if row.run.name == "v2")
     assert grown.before is not None
     assert grown.before.name == "v1"
-    assert grown.apart[0].startswith("another version of the set (")
+    assert grown.apart[0].startswith("different version of the set (")
 
 
 def test_rows_measured_otherwise_are_a_series_of_their_own(store: str) -> None:
@@ -179,10 +179,10 @@ def test_rows_measured_otherwise_are_a_series_of_their_own(store: str) -> None:
     rows = {row.run.name: row for row in rg.log(store=store).history.rows}
     assert [rows[name].series for name in "abcde"] == [1, 2, 1, 3, 3]
     assert rows["a"].apart == rows["e"].apart == ()
-    assert rows["b"].apart == ("another judge (tiny@1 → other@1)",)
-    assert rows["c"].apart == ("another judge (other@1 → tiny@1)",)
+    assert rows["b"].apart == ("different judge (tiny@1 → other@1)",)
+    assert rows["c"].apart == ("different judge (other@1 → tiny@1)",)
     (why,) = rows["d"].apart
-    assert why.startswith("another version of the set (")
+    assert why.startswith("different version of the set (")
     shown = repr(rg.log(store=store))
     assert "series 2" in shown
     assert "not compared with the" in shown

@@ -43,7 +43,9 @@ def test_verdict_comes_first(cli: Cli, two: None) -> None:
     heading, first, *rest = done.out.splitlines()
     assert done.code == 0
     assert heading.startswith("main → changed  ")
-    assert first.startswith("Mixed against main: worse where type=b (mrr −0.50, recall@5 −0.50), though overall mrr")
+    assert first.startswith(
+        "Mixed results against main: worse where type=b (mrr −0.50, recall@5 −0.50), though overall mrr"
+    )
     text = "\n".join(rest)
     places = [
         text.index(part)
@@ -114,7 +116,7 @@ def test_correction_is_said(cli: Cli, two: None, tmp_path: Path) -> None:
         done = cli("compare", "main", "changed", *words, "-o", page, "-o", page.with_suffix(".md"))
         shown = [done.out, page.read_text(), page.with_suffix(".md").read_text()]
         assert all(said in " ".join(text.split()) for text in shown)
-        assert [("p corrected" in text) for text in shown[1:]] == [name != "none"] * 2
+        assert [("corrected p" in text) for text in shown[1:]] == [name != "none"] * 2
         found = cli("compare", "main", "changed", *words, "--json").json()
         assert found["correction"] == name
         validator("comparison.schema.json").validate(found)
@@ -164,7 +166,7 @@ def test_demo_runs_are_compared(cli: Cli, demonstrated: Demonstrated, tmp_path: 
     assert retrieval["diagnosis"][0]["cause"] == "retrieval_miss"
     assert generation["diagnosis"][0]["cause"] in ("hallucinated", "contradicted")
     sentence = cli("compare", "good", "broken-retrieval").out.splitlines()[1]
-    assert sentence.startswith(("Worse than good", "Mixed against good"))
+    assert sentence.startswith(("Worse than good", "Mixed results against good"))
 
 
 def test_offered_commands_name_the_store(cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

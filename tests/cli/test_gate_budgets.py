@@ -52,7 +52,7 @@ def test_a_cost_that_doubled_is_seen(cli: Cli, tmp_path: Path) -> None:
     (tmp_path / "ragauge.yaml").write_text("gate:\n  rules:\n    - {metric: cost, max_drop: 10%}\n")
     for name, cost in (("before", 0.002), ("after", 0.004)):
         assert cli("evaluate", write(tmp_path / f"{name}.jsonl", priced(cost)), *FREE).code == 0
-    said = "Changed against before: no change in quality seen; worse on cost +100% (60 examples in both)."
+    said = "Changed from before: no change in quality seen; worse on cost +100% (60 examples in both)."
     assert cli("compare", "before", "after").out.splitlines()[1].startswith(said)
     assert cli("gate", "after", "--baseline", "before").code == 3
     assert cli("gate", "before", "--baseline", "after").code == 0

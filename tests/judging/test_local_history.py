@@ -106,4 +106,7 @@ def test_a_conversation_end_to_end(tmp_path: object) -> None:
     console = Console(width=120, color_system=None, force_terminal=False)
     with console.capture() as captured:
         console.print(render_terminal(build_sections(run.example("c1-t2"))))
-    assert "Earlier turns\nuser: My order number is 4711. Who can help?\nassistant: The service desk." in captured.get()
+    assert (
+        "Conversation so far\nuser: My order number is 4711. Who can help?\nassistant: The service desk."
+        in captured.get()
+    )

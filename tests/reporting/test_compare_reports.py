@@ -171,7 +171,7 @@ def test_page_shows_every_part(whole: BaselineComparison) -> None:
     page = render_comparison(whole)
     text = re.sub(r"<[^>]+>", " ", page)
     for said in (
-        "Mixed against",
+        "Mixed results against",
         "Segments that got worse",
         "hidden",
         "Every metric",
@@ -263,11 +263,9 @@ def test_milliseconds_make_no_run_better_or_worse(amount: MetricChange, word: st
     same = only(amount, change("mrr", 0.5, 0.5, "no change seen"))
     assert same.verdict == "changed"
     said = describe_comparison(same)
-    assert said.startswith(f"Changed against main: no change in quality seen; {word} on latency {size}")
+    assert said.startswith(f"Changed from main: no change in quality seen; {word} on latency {size}")
     few = only(amount, change("mrr", 0.5, 0.3, "not enough data"))
-    assert describe_comparison(few).startswith(
-        "Changed against main: too few examples to tell whether quality changed;"
-    )
+    assert describe_comparison(few).startswith("Changed from main: too few examples to tell whether quality changed;")
     missed = replace(same, flips=Flips(2, 0, 2, 0))
     assert "seen; 2 examples newly failed; " in describe_comparison(missed)
 
@@ -292,7 +290,7 @@ def test_segments_of_latency_stand_behind_quality() -> None:
     assert said.startswith("Worse than main: recall@5 −0.20; better on latency −37%; worse where type=how_many (")
     same = replace(only(FAST, change("mrr", 0.5, 0.5, "no change seen")), segments=(slow,))
     assert describe_comparison(same).startswith(
-        "Changed against main: no change in quality seen; better on latency −37%; worse"
+        "Changed from main: no change in quality seen; better on latency −37%; worse"
     )
 
 
@@ -318,12 +316,12 @@ def test_the_table_of_several_runs_says_what_a_difference_is() -> None:
     for text in (told, page):
         for cell in ("−0.15 ▼ worse", "+0.10 ▲ better", "+0.10 ◆ changed", "0.00 = none seen", "−50% ▲ better"):
             assert cell in text, cell
-        assert "Each run's column shows its difference from" in text
+        assert "Each column shows the difference from" in text
 
 
 def test_markdown_cells_hold(whole: BaselineComparison) -> None:
     """Every row of a table has the cells of its head, whatever the data holds, and no tag of the data survives."""
-    text, _, command = render_markdown("", build_sections(whole), 2).rpartition("With charts")
+    text, _, command = render_markdown("", build_sections(whole), 2).rpartition("For charts")
     assert command.count("```") == 2  # code, where markup is text
     assert "<script>" not in text
     rows = 0
@@ -382,12 +380,14 @@ def test_sentence_names_what_the_mean_hides() -> None:
     """The verdict begins with the segment that got worse though the metric rose; then worse, better, changed."""
     found = comparison(text="multi_hop")
     said = describe_comparison(found)
-    assert said.startswith("Mixed against main: worse where type=multi_hop (recall@5 −0.20), though overall recall@5")
+    assert said.startswith(
+        "Mixed results against main: worse where type=multi_hop (recall@5 −0.20), though overall recall@5"
+    )
     assert "worse on faithfulness −0.15; better on recall@5 +0.10 and latency −50%" in said
     assert "changed self_knowledge +0.10" in said
     same = replace(found, metrics=found.metrics[3:4], segments=())
     assert describe_comparison(same) == (
-        "No change seen against main: 1 metric looked at (100 examples in both, scores failed on 2 of them)."
+        "No change seen against main: 1 metric compared (100 examples in both, scores failed on 2 of them)."
     )
     unknown = replace(found, metrics=found.metrics[4:5], segments=())
     assert describe_comparison(unknown).startswith("Not enough data to compare with main (")
@@ -403,7 +403,7 @@ def test_sentence_names_where_it_is_better_though_no_metric_is() -> None:
     )
     fell = replace(found, metrics=(change("mrr", 0.5, 0.4, "worse"),))
     assert describe_comparison(fell).startswith(
-        "Mixed against main: worse on mrr −0.10; better where type=rare (recall@5 +0.30)"
+        "Mixed results against main: worse on mrr −0.10; better where type=rare (recall@5 +0.30)"
     )
 
 

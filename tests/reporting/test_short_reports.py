@@ -59,7 +59,7 @@ def test_short_reports_say_what_is_decided_from(whole: Whole, form: Callable[[Sc
     """Verdict, changes, fix, Pareto line, worst segment, alignment and where the full report is: each is there."""
     card = whole(60)
     text = " ".join(form(card).replace("\\", "").split())
-    assert "Mixed against main: worse on recall@5 −0.10" in text
+    assert "Mixed results against main: worse on recall@5 −0.10" in text
     assert "−0.10 [" in text
     assert "Hybrid search, metadata filters, query rewriting." in text
     assert "high confidence, read against the baseline" in text
@@ -170,7 +170,7 @@ def test_baseline_sentence(whole: Whole) -> None:
     for verdicts, start in (
         (("better",), "Better than main"),
         (("worse", "no change seen"), "Worse than main"),
-        (("worse", "better"), "Mixed against main"),
+        (("worse", "better"), "Mixed results against main"),
         (("no change seen",), "No change seen against main"),
     ):
         mine = replace(baseline, metrics=tuple(by_verdict[verdict] for verdict in verdicts))
@@ -195,8 +195,8 @@ def test_a_faster_run_is_no_better_one(whole: Whole) -> None:
     for way in ("better", "worse"):
         amount = replace(time, verdict=way)
         same = said(amount, replace(held, verdict="no change seen"))
-        assert same.startswith(f"Changed against main: no change in quality seen; {way} on {time.metric}")
-        assert said(amount, replace(held, verdict="not enough data")).startswith("Changed against main")
+        assert same.startswith(f"Changed from main: no change in quality seen; {way} on {time.metric}")
+        assert said(amount, replace(held, verdict="not enough data")).startswith("Changed from main")
         assert said(amount).startswith(f"{way.capitalize()} than main")  # nothing else was measured
         better = said(amount, replace(held, verdict="better"))
         assert better.startswith(f"Better than main: {held.metric}")

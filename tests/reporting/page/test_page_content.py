@@ -27,7 +27,9 @@ Tree = Callable[[ScorecardData], Any]
 def test_page_says_how_the_run_stands_against_its_baseline(page: Any) -> None:
     """With a baseline the header names what got worse and better, and the scorecard has the changes."""
     (against,) = page.with_class("against")
-    assert against.text.startswith("Mixed against main: worse on recall@5 −0.10 and context_recall −0.08; better on")
+    assert against.text.startswith(
+        "Mixed results against main: worse on recall@5 −0.10 and context_recall −0.08; better on"
+    )
     assert "answer_relevance +0.06" in against.text
     assert against in list(next(page.all("header")).all())
     assert "−0.10 [−0.17, −0.04] ▼ worse" in page.with_class("scores")[0].text

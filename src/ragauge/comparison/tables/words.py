@@ -43,7 +43,7 @@ LABELS: Mapping[str, str] = {  # verdict -> in a cell
     "not enough data": "unclear",
     "no change seen": "none seen",
 }
-DIFFERENCES_NOTE = "Each run's column shows its difference from {base}; latency, tokens and cost are relative changes."
+DIFFERENCES_NOTE = "Each column shows the difference from {base}; latency, tokens and cost are relative changes."
 MAX_WORSE, MAX_NAMED = 5, 3
 MAX_SEGMENTS_NAMED = 2
 MAX_VALUE_CHARS = 80  # characters of a setting's value
