@@ -75,7 +75,7 @@ def test_a_commit_on_no_branch_names_nothing(store: str, repository: Path) -> No
     """On a detached HEAD no name is guessed, so that a pull request cannot move main; with a name it works."""
     evaluated(store, "k=8")
     git(repository, "checkout", "-q", "--detach")
-    with pytest.raises(rg.UsageError, match=r"no branch here .* --name main"):
+    with pytest.raises(rg.UsageError, match=r"no branch .* --name main"):
         rg.set_baseline(store=store)
     assert rg.set_baseline(name="main", store=store)["branch"] == ""
 
@@ -140,7 +140,7 @@ def test_a_new_baseline_takes_no_other_runs_name(store: str) -> None:
     """A name or id of another run is refused with that run and a name to take; the run's own name is not."""
     first, _ = evaluated(store, "good"), evaluated(store, "k3")
     for name in ("good", first.run.run_id):
-        with pytest.raises(rg.UsageError, match=f"another run, {first.run.run_id}.* such as {name}-baseline"):
+        with pytest.raises(rg.UsageError, match=f"name of run {first.run.run_id}.* such as {name}-baseline"):
             rg.set_baseline("k3", name=name, store=store)
     assert rg.baselines(store=store) == []
     assert rg.set_baseline("good", name="good", store=store)["run_id"] == first.run.run_id
