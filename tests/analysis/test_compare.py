@@ -264,10 +264,8 @@ def test_other_versions_are_refused() -> None:
     assert refused(older).endswith("ragauge evaluate base -m recall@5")
     asked = replace(ALIKE, name="base", questions={"verify_answer": (1,), "verify_reference": (1, 2)})
     text = refused(asked)
-    assert (
-        "context_recall uses the judge question verify_reference, which was version 2 in new and version 1 and 2 in base"
-        in text
-    )
+    assert text.startswith("context_recall uses the judge question verify_reference, which was version 2 in new")
+    assert "new and version 1 and 2 in base" in text
     assert list_comparable_metrics(ALIKE, asked, [parse_metric("faithfulness")]) == [parse_metric("faithfulness")]
 
 
@@ -303,7 +301,8 @@ def test_every_metric_of_another_question_is_named() -> None:
     with pytest.raises(UsageError) as raised:
         list_comparable_metrics(new, base, list(map(parse_metric, names)))
     assert str(raised.value).startswith(
-        "faithfulness, not_in_context use the judge question verify_answer, which was version 1 in new and version 2 in base; "
+        "faithfulness, not_in_context use the judge question verify_answer, which was version 1 in new and "
+        "version 2 in base; "
         "context_recall uses the judge question verify_reference, which was version 2 in new and version 1 in base. "
     )
 
