@@ -66,7 +66,7 @@ def carry_store(old: Path, new: Path) -> dict[str, int]:
             store.execute("COMMIT")
         part.replace(new)
     except (OSError, sqlite3.Error) as error:
-        raise StoreError(f"{old} could not be carried over into {new}: {error}. {old} is as it was.") from error
+        raise StoreError(f"{old} could not be carried over into {new}: {error}. {old} is unchanged.") from error
     finally:
         with suppress(OSError):
             part.unlink(missing_ok=True)

@@ -154,7 +154,7 @@ def test_the_run_of_a_baseline_stays(store: str) -> None:
     evaluated(store, "a", 4)
     evaluated(store, "b", 5)
     rg.set_baseline("a", name="main", tag="v1", store=store)
-    with pytest.raises(rg.UsageError, match="is the baseline main and stays"):
+    with pytest.raises(rg.UsageError, match="is the baseline main and is not deleted"):
         rg.open_run("a", store=store).delete()
     rg.set_baseline("b", name="main", store=store)
     rg.open_run("a", store=store).delete()

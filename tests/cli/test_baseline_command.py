@@ -44,7 +44,7 @@ def test_delete_is_refused_with_the_way_out(two: Cli) -> None:
     two("baseline", "set", "first")
     done = two("runs", "delete", "first", "--yes")
     assert done.code == 2
-    assert "is the baseline main and stays" in done.err
+    assert "is the baseline main and is not deleted" in done.err
     assert "ragauge baseline remove main" in done.err
     assert two("show", "first").code == 0
 

@@ -114,7 +114,7 @@ def test_what_does_not_fit_is_told_before_anything_is_embedded(tmp_path: Path) -
     def uneven(texts: list[str]) -> Any:
         return [[1.0] * (3 if one.startswith("query") else 2) for one in texts]
 
-    with pytest.raises(DataError, match="gave vectors of 3 numbers, and of 2 before"):
+    with pytest.raises(DataError, match="returned vectors of 3 numbers, the stored ones have 2"):
         study(tmp_path, {"uneven": uneven})
 
 

@@ -213,7 +213,7 @@ def test_what_is_packed_or_written_otherwise_is_looked_into(filled: Store, tmp_p
     ("body", "why"),
     [
         (gzip.compress(b"x" * 9999, mtime=0)[:-20], "end-of-stream"),
-        (b"7z\xbc\xaf\x27\x1c", "7z is not looked into"),
+        (b"7z\xbc\xaf\x27\x1c", "7z is not read"),
         (b"PK\x03\x04 and no more", "not a zip file"),
     ],
 )

@@ -196,6 +196,6 @@ def test_what_cannot_be_carried_over_is_refused(tmp_path: Path) -> None:
         raw.execute("INSERT INTO charts (digest, svg) VALUES (x'00', x'01')")
         raw.execute("ALTER TABLE charts RENAME TO drawn")
         raw.execute("CREATE TABLE charts AS SELECT digest, NULL AS svg FROM drawn")
-    with pytest.raises(StoreError, match=r"could not be carried over .*NOT NULL.* is as it was"):
+    with pytest.raises(StoreError, match=r"could not be carried over .*NOT NULL.* is unchanged"):
         carry(damaged, new)
     assert not list(tmp_path.glob("new.db*"))

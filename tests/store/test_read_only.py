@@ -171,7 +171,7 @@ def test_who_refuses_a_write_is_named(path: Path) -> None:
     """A store that was opened by --read-only says so; its file, which can be written to, is not blamed."""
     with open_store(build_read_url(f"sqlite:///{path}")) as store, pytest.raises(StoreError) as told:
         store.runs.delete(store.runs.list()[0].run_id)
-    assert "was opened for reading alone, by --read-only" in str(told.value)
+    assert "was opened read-only, by --read-only" in str(told.value)
     assert "its file or folder" not in str(told.value)
 
 

@@ -100,7 +100,7 @@ def test_unknown_filters_name_the_nearest(store: Store, filters: dict[str, str],
 
 def test_a_bound_is_a_number(store: Store) -> None:
     """A bound that is no number is refused with how it is written."""
-    with pytest.raises(UsageError, match=r"takes a number, got 'low'. Write metric.faithfulness.lt=0.5"):
+    with pytest.raises(UsageError, match=r"must be a number, got 'low'. Write metric.faithfulness.lt=0.5"):
         store.runs.list(filter={"metric.faithfulness.lt": "low"})
 
 

@@ -107,13 +107,13 @@ class RunsContract:
 
     def test_duplicate_is_named_and_nothing_is_left(self, store: Store) -> None:
         """A query_id and repeat that stand twice are named with both places, and nothing is stored."""
-        with pytest.raises(DataError, match="'q3', repeat 0 stands twice: records 4 and 701"):
+        with pytest.raises(DataError, match="'q3', repeat 0 appears twice: records 4 and 701"):
             store.runs.import_run(RUN, [*records(700), record(3, "other")], batch=100)
         assert (store.runs.list(), store.texts.count()) == ([], 0)
 
     def test_response_beside_another_example_is_refused(self, store: Store) -> None:
         """A response whose query_id is not its example's is an error that names both."""
-        with pytest.raises(DataError, match="'q2' stands beside the example 'q1'"):
+        with pytest.raises(DataError, match="'q2' is paired with the example 'q1'"):
             store.runs.import_run(RUN, [(record(1)[0], record(2)[1])])
 
     def test_score_that_is_not_finite_is_refused_by_query(self, store: Store) -> None:
@@ -247,7 +247,7 @@ class RunsContract:
     def test_run_id_of_other_content_is_refused(self, store: Store) -> None:
         """A run id given by hand is kept, and refused for other content."""
         assert store.runs.import_run(replace(RUN, run_id="mine"), records(1)).run_id == "mine"
-        with pytest.raises(UsageError, match="'mine' is taken"):
+        with pytest.raises(UsageError, match="'mine' belongs to a run with other content"):
             store.runs.import_run(replace(RUN, run_id="mine"), records(2))
 
     def test_segments_and_clusters(self, store: Store) -> None:

@@ -79,7 +79,7 @@ class StudiesContract:
     def test_names_are_unique_and_known(self, store: Store) -> None:
         """A name that is taken, and one that is not there, are errors that name it."""
         store.studies.begin_study(STUDY)
-        with pytest.raises(UsageError, match="there is a study 'sizes' already"):
+        with pytest.raises(UsageError, match="a study named 'sizes' already exists"):
             store.studies.begin_study(STUDY)
         with pytest.raises(UnknownName, match="no study 'size'; nearest: sizes"):
             store.studies.read("size")

@@ -85,7 +85,7 @@ def test_no_upgrade_without_its_copy(url: str, monkeypatch: pytest.MonkeyPatch) 
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(Path, "replace", full)
-    with pytest.raises(rg.RagaugeError, match=r"could not be copied to .*before-.*, and is as it was: .*No space left"):
+    with pytest.raises(rg.RagaugeError, match=r"could not be copied to .*before-.*, and is unchanged: .*No space left"):
         open_store(url)
     assert read_version(path_of(url)) == "1"
     assert not list(path_of(url).parent.glob("*.part"))
@@ -103,7 +103,7 @@ def test_reading_leaves_an_older_store_as_it_is(how: str, url: str) -> None:
                 with open_store(url if how == "block" else build_read_url(url)) as store:
                     assert store.runs.find("old").name == "old"
 
-    with pytest.warns(UserWarning, match="stays as it is") as told:
+    with pytest.warns(UserWarning, match="is not changed") as told:
         look()
     assert len(told) == 1
     assert path.read_bytes() == before

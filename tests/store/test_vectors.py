@@ -38,7 +38,7 @@ class VectorsContract:
     def test_one_length_a_space(self, store: Store) -> None:
         """A vector of another length is refused, and nothing of its batch is kept."""
         store.vectors.put(SPACE, {ONE: ROW}, EmbeddingEffort(1))
-        with pytest.raises(DataError, match="vectors of 3 numbers, and of 2 before"):
+        with pytest.raises(DataError, match="vectors of 3 numbers, the stored ones have 2"):
             store.vectors.put(SPACE, {TWO: np.zeros(3, dtype=np.float32)}, EmbeddingEffort(1))
         assert set(store.vectors.get(SPACE, [ONE, TWO])) == {ONE}
 

@@ -33,7 +33,9 @@ def lock_file(lock: Path, timeout_s: float = LOCK_TIMEOUT_S) -> Iterator[None]:
         try:
             connection.execute("BEGIN EXCLUSIVE")
         except sqlite3.OperationalError as error:
-            message = f"{lock}: {error}, after {timeout_s:g} seconds. Is another ragauge at work on the same file?"
+            message = (
+                f"{lock}: {error}, after {timeout_s:g} seconds. Check whether another ragauge is writing the same file."
+            )
             raise StoreError(message) from None
         yield
         connection.execute("ROLLBACK")

@@ -145,9 +145,9 @@ def _iter_contents(file: IO[bytes], depth: int = 0) -> Iterator[IO[bytes]]:
     head = file.read(HEAD_BYTES)
     file.seek(0)
     if depth > MAX_NESTING:
-        raise ValueError(f"it is packed more than {MAX_NESTING} times")
+        raise ValueError(f"it is compressed more than {MAX_NESTING} times over")
     if name := next((name for mark, name in UNSUPPORTED_ARCHIVES.items() if head.startswith(mark)), ""):
-        raise ValueError(f"{name} is not looked into")
+        raise ValueError(f"{name} is not read")
     if head.startswith(b"PAR1"):
         import polars as pl
 
@@ -182,6 +182,6 @@ def _open_unpacked(file: IO[bytes], head: bytes) -> Any:
         try:
             from compression import zstd
         except ImportError:
-            raise ValueError("this version of Python does not read zstd") from None
+            raise ValueError("this version of Python cannot read zstd") from None
         return zstd.ZstdFile(file)
     return None

@@ -55,7 +55,7 @@ def _make_upgraded_copy(url: str, version: str) -> str:
         copied.close()
     warnings.warn(
         f"the store {sqlite.get_path(url)} was written by an older ragauge (version {version}): it is read through a "
-        f"temporary copy, upgraded to version {HEAD}, and stays as it is. A command that writes to it, such as ragauge "
+        f"temporary copy, upgraded to version {HEAD}, and is not changed. A command that writes to it, such as ragauge "
         "evaluate, upgrades it and saves a copy of it as it was.",
         UserWarning,
         stacklevel=2,

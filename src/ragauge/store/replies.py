@@ -146,7 +146,7 @@ class Replies:
                 last = rows[-1].reply_no
 
     def add_lines(self, lines: Iterable[Mapping[str, Any]]) -> tuple[int, int]:
-        """Takes in such lines: (added, already there). A line whose key does not follow from its ask is refused."""
+        """Takes in such lines: (added, already there). A line whose key does not match its ask is refused."""
         n_added = n_existing = 0
         with self._database.write() as connection:
             for batch in split_batches(enumerate(lines, 1), PAGE_SIZE):
@@ -256,8 +256,8 @@ def _parse_line(line: Mapping[str, Any], n: int) -> tuple[str, tuple[ModelName, 
     key = build_reply_key(name, ask)
     if key != line.get("key"):
         raise DataError(
-            f"reply {n}: its key {str(line.get('key'))[:12]}… does not follow from its ask ({key[:12]}…): the line was "
-            "changed. Leave it out, or export it again."
+            f"reply {n}: its key {str(line.get('key'))[:12]}… does not match its ask ({key[:12]}…): the line was "
+            "changed. Remove it, or export it again."
         )
     to_canonical_json(to_json_value(ask))  # refuses what JSON cannot hold before anything is written
     return key, (name, ask, reply, timestamp)

@@ -28,7 +28,7 @@ from ragauge.store.sets import Texts
 from ragauge.store.text_codec import ESCAPE, DamagedBody, escape_for_frame, unescape_text, unpack_text
 
 RESTORE_HINT = (
-    "Take the store's file back from a copy; without one, delete the run (ragauge runs delete {}) and evaluate its "
+    "Restore the store's file from a backup; without one, delete the run (ragauge runs delete {}) and evaluate its "
     "source again."
 )
 
@@ -216,7 +216,7 @@ def select_by_groups(rows: Iterable[tuple[int, int, dict[str, Any]]], filters: M
     for column, value in filters.items():
         if not values_by_column[column]:
             if column == "tag":
-                raise UnknownName("tag", value, (), "No example here has any: leave the filter by tag out.")
+                raise UnknownName("tag", value, (), "No example has tags: remove the filter by tag.")
             raise UnknownName("segment", column, columns)
         if value not in values_by_column[column]:
             raise UnknownName(

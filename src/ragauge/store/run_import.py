@@ -139,7 +139,7 @@ def record_duplicate(database: Database, connection: Connection, run_no: int, na
 def insert_run(connection: Connection, run: Run, content: bytes, absent: int) -> int:
     """Adds a run; returns its number. UsageError when its id is taken."""
     if connection.execute(select(runs.c.run_no).where(runs.c.run_id == run.run_id)).scalar() is not None:
-        raise UsageError(f"the run id {run.run_id!r} is taken by a run of other content. Leave run_id empty.")
+        raise UsageError(f"the run id {run.run_id!r} belongs to a run with other content. Leave run_id empty.")
     values = {column.name: getattr(run, column.name) for column in runs.c if hasattr(run, column.name)}
     values |= {"config": pack_text(encode_json(dict(run.config))), "content": content, "absent": absent}
     return get_inserted_key(connection.execute(insert(runs).values(values)))
@@ -255,8 +255,8 @@ def _find_duplicate(all_items: Iterable[PackedResponse]) -> DataError | None:
         first = first_places.setdefault((item.query_id, item.repeat), record_no)
         if first != record_no:
             return DataError(
-                f"query_id {item.query_id!r}, repeat {item.repeat} stands twice: records {first} and {record_no}.",
-                hint="Give each answer to one question its own repeat: 0, 1, 2 …",
+                f"query_id {item.query_id!r}, repeat {item.repeat} appears twice: records {first} and {record_no}.",
+                hint="Give each answer to the same question its own repeat: 0, 1, 2 …",
             )
     return None
 

@@ -307,7 +307,7 @@ def _build_filter(connection: Connection, name: str, value: str) -> Condition:
     try:
         limit = float(value)
     except ValueError:
-        raise UsageError(f"runs: {name} takes a number, got {value!r}. Write {name}=0.5.") from None
+        raise UsageError(f"runs: {name} must be a number, got {value!r}. Write {name}=0.5.") from None
     v = summary_values.c
     beyond = v.mean < limit if bound == "lt" else v.mean > limit
     # not asked for each run anew: what lies beyond is one stretch of an index

@@ -339,8 +339,8 @@ def check_not_baseline(connection: Connection, run_id: str) -> None:
     if names:
         (first, *_) = names
         raise UsageError(
-            f"run {run_id} is the baseline {', '.join(names)} and stays. Let the name mean another run: "
-            f"ragauge baseline set OTHER --name {first}, or take the name away: ragauge baseline remove {first}"
+            f"run {run_id} is the baseline {', '.join(names)} and is not deleted. Point the name to another run: "
+            f"ragauge baseline set OTHER --name {first}, or remove the name: ragauge baseline remove {first}"
         )
 
 

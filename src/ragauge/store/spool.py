@@ -77,7 +77,7 @@ class Packer:
         """
         query_id = example.query_id
         if response is not None and response.query_id != query_id:
-            raise DataError(f"the response to {response.query_id!r} stands beside the example {query_id!r}.")
+            raise DataError(f"the response to {response.query_id!r} is paired with the example {query_id!r}.")
         try:
             example_text = encode_json(example)
             stored_response = response or Response(query_id, passages=(), missing={"answer": NO_RESPONSE_REASON})

@@ -56,7 +56,9 @@ def resolve_url(url: str) -> str:
     file = Path(path).expanduser().absolute()
     if prefix == READ_PREFIX:
         if not file.exists():
-            raise StoreError(f"there is no store to read at {file}. Name another with --store, or make one first.")
+            raise StoreError(
+                f"there is no store to read at {file}. Name another with --store; ragauge evaluate makes one."
+            )
         return f"{prefix}{file.as_posix()}"
     try:
         file.parent.mkdir(parents=True, exist_ok=True)
@@ -127,7 +129,7 @@ def describe_problem(problem: object) -> str:
     """What a driver says; of a text that is not UTF-8, where that is, and without its bytes."""
     column = re.match(r"Could not decode to UTF-8 (column '[^']*')", str(problem))
     if column is not None:
-        return f"a text in {column[1]} is damaged; {format_command('doctor')} says where"
+        return f"a text in {column[1]} is damaged; {format_command('doctor')} shows where"
     return "a text in its file is damaged" if isinstance(problem, UnicodeDecodeError) else str(problem)
 
 
@@ -135,8 +137,8 @@ def build_refusal(url: str) -> StoreError:
     """The refusal of a write, with its reason: how the store was opened, or what its file allows."""
     if can_write(url.replace(READ_PREFIX, PREFIX, 1)):
         return StoreError(
-            f"the store {get_path(url)} was opened for reading alone, by --read-only or a URL that begins with "
-            f"{READ_PREFIX}. Leave that out to write to it."
+            f"the store {get_path(url)} was opened read-only, by --read-only or a URL that begins with "
+            f"{READ_PREFIX}. Remove that to write to it."
         )
     where = get_path(url)
     return StoreError(
@@ -180,8 +182,8 @@ def copy_store(url: str, path: Path) -> None:
     except (OSError, sqlite3.Error) as error:
         with suppress(OSError):
             part_path.unlink()
-        problem = f"the store {get_path(url)} could not be copied to {path}, and is as it was: {error}."
-        raise StoreError(f"{problem} Make room there, or copy the store elsewhere and name the copy.") from error
+        problem = f"the store {get_path(url)} could not be copied to {path}, and is unchanged: {error}."
+        raise StoreError(f"{problem} Free space there, or copy the store elsewhere and name the copy.") from error
 
 
 def list_problems(url: str) -> list[str]:
@@ -297,7 +299,7 @@ def use_write_ahead_log(engine: Engine, url: str, access: Access) -> None:
         try:
             if _set_write_ahead_mode(engine):
                 return
-            problem: object = "other programs hold it"
+            problem: object = "other programs lock it"
         except (*DRIVER_ERRORS, SQLAlchemyError) as error:
             problem = error
             if "locked" not in str(error):

@@ -34,7 +34,7 @@ class Studies:
         """
         with self._database.write() as connection:
             if _find_study_no(connection, study.name) is not None:
-                raise UsageError(f"there is a study {study.name!r} already. Choose another name.")
+                raise UsageError(f"a study named {study.name!r} already exists. Choose another name.")
             values = {
                 "name": study.name,
                 "kind": study.kind,

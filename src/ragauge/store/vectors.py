@@ -69,8 +69,9 @@ class Vectors:
             row = _find_row(connection, space)
             length = row.dimensions if row is not None else max(lengths, default=0)
             if lengths - {length}:
-                message = f"{space.embedder} gave vectors of {min(lengths - {length})} numbers, and of {length} before."
-                raise DataError(message, hint="--fresh forgets the ones before.")
+                other_length = min(lengths - {length})
+                message = f"{space.embedder} returned vectors of {other_length} numbers, the stored ones have {length}."
+                raise DataError(message, hint="--fresh deletes the stored vectors.")
             if row is None:
                 values = {"name": space.embedder, "prefix": space.prefix, "dimensions": length}
                 connection.execute(embedders.insert().values(**values, texts=0, seconds=0.0, tokens=0))
