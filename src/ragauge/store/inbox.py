@@ -305,11 +305,9 @@ class Inbox:
             ahead: seconds that a trace is waited for at most. One that is due later came before the clock was put back,
                 and is read now.
         """
-        is_due = (
-            or_(traces.c.due <= current_time, traces.c.due > current_time + ahead)
-            if ahead < inf
-            else traces.c.due <= current_time
-        )
+        is_due = traces.c.due <= current_time
+        if ahead < inf:
+            is_due = or_(is_due, traces.c.due > current_time + ahead)
         is_past = traces.c.due.is_not(None) & (traces.c.first - traces.c.dated > DAY_S)
         query = select(traces.c.trace_id, traces.c.due, traces.c.first, traces.c["last"], traces.c.dated).where(is_due)
         with self._database.read() as connection:
@@ -352,14 +350,9 @@ class Inbox:
         """
         with self._database.write() as connection:
             query = select(traces.c.trace_id, traces.c.due)
-            due_by_trace = dict(
-                iter_matching_rows(
-                    connection, query, traces.c.trace_id, [due_trace.trace_id for due_trace in due_traces]
-                )
-            )
-            unchanged = {
-                due_trace.trace_id for due_trace in due_traces if due_by_trace.get(due_trace.trace_id) == due_trace.due
-            }
+            trace_ids = [due_trace.trace_id for due_trace in due_traces]
+            due_by_trace = dict(iter_matching_rows(connection, query, traces.c.trace_id, trace_ids))
+            unchanged = {trace.trace_id for trace in due_traces if due_by_trace.get(trace.trace_id) == trace.due}
             for batch in split_batches(sorted(unchanged)):
                 statement = update(traces).where(build_in_condition(traces.c.trace_id)).values(due=None)
                 connection.execute(statement, {"values": list(batch)})

@@ -11,11 +11,13 @@ from sqlalchemy import Connection, Row, Select, and_, select
 from ragauge.store.database import Database, iter_matching_rows, split_batches
 from ragauge.store.names import METRIC_RANK, NOBODY, find_run_no
 from ragauge.store.responses import find_response_no
-from ragauge.store.run_list import JUDGE_QUERY, is_no_trial
+from ragauge.store.run_facts import JUDGE_QUERY
+from ragauge.store.run_list import is_no_trial
 from ragauge.store.schema import causes, examples, judges, metrics, own_metrics, responses, run_judges, runs, scores
 from ragauge.store.spool import compute_query_key
 
 BATCH_SIZE_RESPONSES = 400  # responses whose scores are asked for together
+RankedValue = tuple[tuple[int, bool], float | None]  # (version, whether a judge was asked), value
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,42 +129,13 @@ def _load_answers(
 def _iter_with_scores(
     connection: Connection, rows: Sequence[Row[Any]], names: Sequence[str]
 ) -> Iterator[QuestionInRun]:
-    numbers = {row.run_no for row in rows}
-    judge_by_run: dict[int, str] = {}
-    for run, judge in connection.execute(JUDGE_QUERY.where(run_judges.c.run_no.in_(numbers))):
+    judge_by_run: dict[str, str] = {}
+    for run, judge in connection.execute(JUDGE_QUERY.where(run_judges.c.run_no.in_({row.run_no for row in rows}))):
         judge_by_run.setdefault(run, judge)
-    r, s, c = responses.c, scores.c, causes.c
-    is_listed = r.response_no.in_([row.response_no for row in rows])  # each leads to its own few scores, by their key
-    query = (
-        select(s.response_no, judges.c.judge_id, metrics.c.name, METRIC_RANK, s.value)
-        .join_from(responses, scores, and_(s.run_no == r.run_no, s.response_no == r.response_no))
-        .join(metrics, metrics.c.metric_no == s.metric_no)
-        .join(own_metrics, own_metrics.c.metric_no == s.metric_no, isouter=True)
-        .join(judges, judges.c.judge_no == s.judge_no)
-        .where(is_listed, s.judge_repeat == 0)
-        .order_by(s.response_no, s.metric_no)
-    )
-    values: dict[int, dict[str, tuple[tuple[int, bool], float | None]]] = {}
-    by_number = {row.response_no: judge_by_run.get(row.run_no, NOBODY) for row in rows}
-    for number, judge, name, newness, value in connection.execute(query):
-        if judge in (NOBODY, by_number[number]):
-            rank, own_values = (newness, judge != NOBODY), values.setdefault(number, {})
-            if name not in own_values or own_values[name][0] < rank:  # the newest version, the judge's before nobody's
-                own_values[name] = rank, value
-    cause_query = (
-        select(c.response_no, judges.c.judge_id, c.name)
-        .join_from(responses, causes, and_(c.run_no == r.run_no, c.response_no == r.response_no))
-        .join(judges, judges.c.judge_no == c.judge_no)
-        .where(is_listed, c.judge_repeat == 0)
-    )
-    judged_numbers = {
-        number for number, own_values in values.items() if any(rank[1] for rank, _ in own_values.values())
-    }
-    failed = {  # what was found for nobody counts where the judge never judged
-        number: name
-        for number, judge, name in connection.execute(cause_query)
-        if judge == by_number[number] or (judge == NOBODY and number not in judged_numbers)
-    }
+    judges_by_number = {row.response_no: judge_by_run.get(row.run_no, NOBODY) for row in rows}
+    values = _load_values(connection, judges_by_number)
+    judged = {number for number, ranked in values.items() if any(is_judged for (_, is_judged), _ in ranked.values())}
+    failed = _load_failed(connection, judges_by_number, judged)
     for row in rows:
         number = row.response_no
         own_values = values.get(number, {})
@@ -171,8 +144,49 @@ def _iter_with_scores(
             row.name,
             row.created_at,
             row.repeat,
-            by_number[number],
+            judges_by_number[number],
             number in failed,
             failed.get(number, ""),
             {name: own_values[name][1] for name in names or own_values if name in own_values},
         )
+
+
+def _load_values(connection: Connection, judges_by_number: Mapping[int, str]) -> dict[int, dict[str, RankedValue]]:
+    """Values of responses by metric: of the newest version, the judge's before nobody's."""
+    r, s = responses.c, scores.c
+    query = (
+        select(s.response_no, judges.c.judge_id, metrics.c.name, METRIC_RANK, s.value)
+        .join_from(responses, scores, and_(s.run_no == r.run_no, s.response_no == r.response_no))
+        .join(metrics, metrics.c.metric_no == s.metric_no)
+        .join(own_metrics, own_metrics.c.metric_no == s.metric_no, isouter=True)
+        .join(judges, judges.c.judge_no == s.judge_no)
+        .where(
+            r.response_no.in_(list(judges_by_number)), s.judge_repeat == 0
+        )  # each leads to its few scores, by their key
+        .order_by(s.response_no, s.metric_no)
+    )
+    values: dict[int, dict[str, RankedValue]] = {}
+    for number, judge, name, newness, value in connection.execute(query):
+        if judge in (NOBODY, judges_by_number[number]):
+            rank, own_values = (newness, judge != NOBODY), values.setdefault(number, {})
+            if name not in own_values or own_values[name][0] < rank:
+                own_values[name] = rank, value
+    return values
+
+
+def _load_failed(
+    connection: Connection, judges_by_number: Mapping[int, str], judged: Collection[int]
+) -> dict[int, str]:
+    """Causes of failed responses; what was found for nobody counts where the judge never judged."""
+    r, c = responses.c, causes.c
+    query = (
+        select(c.response_no, judges.c.judge_id, c.name)
+        .join_from(responses, causes, and_(c.run_no == r.run_no, c.response_no == r.response_no))
+        .join(judges, judges.c.judge_no == c.judge_no)
+        .where(r.response_no.in_(list(judges_by_number)), c.judge_repeat == 0)
+    )
+    return {
+        number: name
+        for number, judge, name in connection.execute(query)
+        if judge == judges_by_number[number] or (judge == NOBODY and number not in judged)
+    }

@@ -232,17 +232,13 @@ class RunCollector:
         """The query_ids of a run's responses under a name, as `replace` means it, in their order."""
         with self._database.read() as connection:
             numbers_by_key = _find_under(connection, find_run_no(connection, run_id), [name])
-        return list(
-            dict.fromkeys(query_id for query_id, _ in sorted(numbers_by_key, key=lambda key: numbers_by_key[key]))
-        )
+        return list(dict.fromkeys(query_id for query_id, _ in sorted(numbers_by_key, key=numbers_by_key.__getitem__)))
 
     def find_traffic_run(self, name: str) -> Run | None:
         """The run of traffic that has responses under a name, as `replace` means it; None where none has."""
         columns = responses.c
         for condition in (columns.query_id == name, (columns.query_id > f"{name}:") & (columns.query_id < f"{name};")):
-            query = (
-                select(runs).join(responses, columns.run_no == runs.c.run_no).where(runs.c.kind == "traffic", condition)
-            )
+            query = select(runs).join(responses).where(runs.c.kind == "traffic", condition)
             with self._database.read() as connection:
                 row = connection.execute(query.limit(1)).first()
             if row is not None:

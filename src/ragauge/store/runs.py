@@ -69,8 +69,8 @@ class Runs:
             The run as stored.
 
         Raises:
-            DataError: a query_id and repeat stand twice, a response to another query, or a number is not finite.
-            UsageError: the run_id is taken by a run of other content.
+            DataError: a query_id and repeat appear twice, a response to another query, or a number is not finite.
+            UsageError: the run_id belongs to a run with other content.
         """
         spool = Spool()
         try:
@@ -247,17 +247,11 @@ class Runs:
 
             def iter_rows(query: Select[Any]) -> Iterator[tuple[Any, ...]]:
                 newer = query.where(responses.c.response_no > after) if after >= 0 else query
-                return (
-                    row for batch in iter_raw_rows(connection, select_run_responses(newer, own_run_no)) for row in batch
-                )
+                batches = iter_raw_rows(connection, select_run_responses(newer, own_run_no))
+                return (row for batch in batches for row in batch)
 
-            order = ResponseOrder(
-                iter_rows(
-                    select(*columns).where(
-                        *(build_group_condition(*filter_item) for filter_item in (keep or {}).items())
-                    )
-                )
-            )
+            conditions = [build_group_condition(*filter_item) for filter_item in (keep or {}).items()]
+            order = ResponseOrder(iter_rows(select(*columns).where(*conditions)))
             if not keep or len(order):
                 return order
             # nothing matches: a column or a value may be one that nobody has
@@ -266,9 +260,8 @@ class Runs:
 
     def list_newer(self, after: int) -> set[str]:
         """Ids of the runs that have a response with a larger number."""
-        query = select(runs.c.run_id).where(
-            runs.c.run_no.in_(select(responses.c.run_no).where(responses.c.response_no > after))
-        )
+        newer = select(responses.c.run_no).where(responses.c.response_no > after)
+        query = select(runs.c.run_id).where(runs.c.run_no.in_(newer))
         with self._database.read() as connection:
             return set(connection.execute(query).scalars())
 
@@ -364,17 +357,15 @@ class Runs:
         """query_id, and what it is grouped by, of each distinct query_id."""
         groups_by_query: dict[str, dict[str, Any]] = {}
         with self._database.read() as connection:
-            query = select_run_responses(
-                select(responses.c.query_id, examples.c.groups), find_run_no(connection, run_id)
-            )
+            columns = select(responses.c.query_id, examples.c.groups)
+            query = select_run_responses(columns, find_run_no(connection, run_id))
             query = query.where(responses.c.response_no > after) if after >= 0 else query
             for rows in iter_raw_rows(connection, query):
                 for query_id, groups in rows:
                     if query_id not in groups_by_query:
                         groups_by_query[query_id] = parse_groups(groups)
-        return [escape_for_frame(unescape_text(query_id)) for query_id in groups_by_query], list(
-            groups_by_query.values()
-        )
+        query_ids = [escape_for_frame(unescape_text(query_id)) for query_id in groups_by_query]
+        return query_ids, [*groups_by_query.values()]
 
 
 def _find_by_name(connection: Connection, name_or_id: str) -> Run | None:

@@ -295,6 +295,7 @@ class ServedStore:
 
 def _open_areas(database: Database) -> Store:
     """Every area of a database that was brought to this program's version."""
+    from ragauge.store.areas import AREAS
     from ragauge.store.migrations.upgrade import upgrade
 
     try:
@@ -303,88 +304,10 @@ def _open_areas(database: Database) -> Store:
     except BaseException:
         database.close()
         raise
-    store = _build_store(database)
+    areas = {name: build_area(database) for name, build_area in AREAS.items()}
+    store = Store(url=database.url, **areas, _database=database)
     if declared := store.own_metrics.list():
         from ragauge.metrics.catalogue import register_stored
 
         register_stored(declared)
     return store
-
-
-def _build_store(database: Database) -> Store:
-    """Every area on one database."""
-    from ragauge.store.calls import Calls
-    from ragauge.store.cards import Cards, Charts
-    from ragauge.store.causes import Causes, Listings
-    from ragauge.store.check_log import CheckLog
-    from ragauge.store.erasing import TraceEraser
-    from ragauge.store.evaluations import RunEvaluations
-    from ragauge.store.evidence import Evidences
-    from ragauge.store.example_index import ExampleIndexes
-    from ragauge.store.example_list import ExampleList
-    from ragauge.store.inbox import Inbox
-    from ragauge.store.integrity import Integrity
-    from ragauge.store.jobs import Jobs
-    from ragauge.store.judges import Checks, Judges
-    from ragauge.store.labels import Draws, Labels
-    from ragauge.store.ledger import Ledger
-    from ragauge.store.monitors import Monitors
-    from ragauge.store.own_metrics import OwnMetrics
-    from ragauge.store.periods import Periods
-    from ragauge.store.question_runs import QuestionRuns
-    from ragauge.store.replies import Replies
-    from ragauge.store.returns import Returns
-    from ragauge.store.run_collection import RunCollector
-    from ragauge.store.run_import import Imports
-    from ragauge.store.run_list import RunList
-    from ragauge.store.run_log import Baselines, RunLog, Summaries
-    from ragauge.store.runs import Runs
-    from ragauge.store.scores import Scores
-    from ragauge.store.sets import Sets, Texts
-    from ragauge.store.studies import Studies
-    from ragauge.store.vectors import Vectors
-    from ragauge.store.verdicts import StoredControls, Verdicts
-
-    return Store(
-        url=database.url,
-        texts=Texts(database),
-        sets=Sets(database),
-        runs=Runs(database),
-        imports=Imports(database),
-        collecting=RunCollector(database),
-        evidence=Evidences(database),
-        scores=Scores(database),
-        causes=Causes(database),
-        verdicts=Verdicts(database),
-        controls=StoredControls(database),
-        cards=Cards(database),
-        charts=Charts(database),
-        summaries=Summaries(database),
-        replies=Replies(database),
-        calls=Calls(database),
-        judges=Judges(database),
-        checks=Checks(database),
-        check_log=CheckLog(database),
-        integrity=Integrity(database),
-        listings=Listings(database),
-        baselines=Baselines(database),
-        run_log=RunLog(database),
-        run_list=RunList(database),
-        evaluations=RunEvaluations(database),
-        question_runs=QuestionRuns(database),
-        example_list=ExampleList(database),
-        example_indexes=ExampleIndexes(database),
-        studies=Studies(database),
-        vectors=Vectors(database),
-        labels=Labels(database),
-        draws=Draws(database),
-        erasing=TraceEraser(database),
-        inbox=Inbox(database),
-        ledger=Ledger(database),
-        monitors=Monitors(database),
-        jobs=Jobs(database),
-        periods=Periods(database),
-        returns=Returns(database),
-        own_metrics=OwnMetrics(database),
-        _database=database,
-    )

@@ -9,7 +9,7 @@ from ragauge.core.errors import UsageError
 
 if TYPE_CHECKING:
     from ragauge.core.response import Run
-    from ragauge.store.run_list import RunFacts
+    from ragauge.store.run_facts import RunFacts
     from ragauge.store.store_access import Store
 
 LAST_BASELINE_REASON = "the baseline of its last evaluation"

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from ragauge.evaluation.runs.run_rows import RunRow
     from ragauge.evaluation.runs.verb import OpenRun
     from ragauge.evaluation.scorecard.result import Scorecard
-    from ragauge.store.run_list import RunFacts
+    from ragauge.store.run_facts import RunFacts
     from ragauge.store.store_access import Store
 
 

@@ -13,7 +13,7 @@ from ragauge.verbs.summary_refresh import renew_means
 
 if TYPE_CHECKING:
     from ragauge.core.response import Run
-    from ragauge.store.run_list import RunFacts
+    from ragauge.store.run_facts import RunFacts
     from ragauge.store.store_access import Store
 
 MAX_SETS = 6

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 
 from ragauge.comparison.baselines.baseline_choice import BaselineFinder, find_cached_verdict
 from ragauge.core.verdict import NOT_COUNTED, VerdictCounts
-from ragauge.store.run_list import MeanValue, RunFacts, compute_stale_time
+from ragauge.store.run_facts import MeanValue, RunFacts
+from ragauge.store.run_list import compute_stale_time
 from ragauge.verbs.summary_refresh import renew_means
 
 if TYPE_CHECKING:
