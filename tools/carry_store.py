@@ -37,9 +37,10 @@ NO_VERDICTS = """
 
 
 def main(old: str, new: str) -> None:
-    """Carries the store over and prints how many rows each table has."""
+    """Carries the store over and prints how many rows of each table were copied."""
     for table, n_rows in carry_store(Path(old), Path(new)).items():
-        print(f"{table}: {n_rows}")
+        if n_rows:
+            print(f"{table}: {n_rows}")
 
 
 def carry_store(old: Path, new: Path) -> dict[str, int]:
@@ -161,7 +162,9 @@ def read_packed(store: sqlite3.Connection, query: str) -> list[tuple[Any, ...]]:
 
 
 if __name__ == "__main__":
+    if len(sys.argv) != 3:
+        sys.exit("usage: python tools/carry_store.py OLD NEW")
     try:
-        main(*sys.argv[1:3])
+        main(*sys.argv[1:])
     except StoreError as error:
         sys.exit(f"error: {error}")

@@ -176,6 +176,16 @@ def test_opening_such_a_store_names_the_command(tmp_path: Path) -> None:
     assert [run.name for run in rg.runs(store=words[3])] == ["old"]
 
 
+def test_the_script_says_what_it_takes(tmp_path: Path) -> None:
+    """Without two files it exits with its usage; with one that is not there, with an error in words."""
+    for words, problem in (
+        ([], "usage: python tools/carry_store.py OLD NEW\n"),
+        ([tmp_path / "absent.db", tmp_path / "new.db"], f"error: there is no store at {tmp_path / 'absent.db'}.\n"),
+    ):
+        done = subprocess.run([sys.executable, TOOL, *words], capture_output=True, text=True, check=False)
+        assert (done.returncode, done.stderr) == (1, problem)
+
+
 def test_what_cannot_be_carried_over_is_refused(tmp_path: Path) -> None:
     """A store of today, another file, no file, and a new file that exists: each is refused, and nothing is left."""
     carry, new = load_tool().carry_store, tmp_path / "new.db"
