@@ -8,9 +8,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from ragauge.comparison.changes import BaselineReader, build_failures
+from ragauge.comparison.changes import build_failures
 from ragauge.comparison.comparability import MeasurementSpec, is_paired, list_comparable_metrics
 from ragauge.comparison.pairs import Join
+from ragauge.comparison.runs import BaselineReader
 from ragauge.core.errors import UsageError
 from ragauge.core.response import Run
 from ragauge.core.score import Score

@@ -293,7 +293,7 @@ def test_facts_are_told_once() -> None:
     """What all formulas draw on: claims with S, X, Z and R, passages, reference claims and labels."""
     told = {(fact.about, fact.name): fact.says for fact in explained(rich()).facts}
     assert told["answer", "claim 2"] == "S = {} · X = {3} · Z = {} · R = contradicts · contradicted by passage 3"
-    assert told["passages", "passage 1"] == "d1 · gold · q = 1 · used · holds reference claim 1"
+    assert told["passages", "passage 1"] == "d1 · gold · q = 1 · used · contains reference claim 1"
     assert told["reference", "claim 2"] == "T = {} · not stated"
     assert told["labels", "d9"] == "grade 3 · not in the context"
     assert told["record", "address"] == "partly · declines: no"

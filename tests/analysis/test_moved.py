@@ -9,8 +9,8 @@ import numpy as np
 import polars as pl
 import pytest
 
-from ragauge.comparison.changes import BaselineReader
 from ragauge.comparison.regressions import MAX_MOVED, Regressions
+from ragauge.comparison.runs import BaselineReader
 from ragauge.core.score import Score
 from ragauge.metrics.catalogue import parse_metric
 from ragauge.scores.arrays import ScoreArrays, merge_repeats

@@ -89,7 +89,7 @@ def test_letters_are_told_where_they_stand() -> None:
         "S: passages that support the claim; X: passages that contradict the claim; "
         "p: the judge's probability for this."
     )
-    assert _explain_letters(["fully · declines: no", "20 before the cut"]) == ()
+    assert _explain_letters(["fully · declines: no", "20 before the cutoff"]) == ()
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from ragauge.comparison.changes import ChangeReader, compute_amount_change, compute_change
-from ragauge.comparison.comparability import describe_more_passages
+from ragauge.comparison.comparability import FAILED_CALLS_NAME, describe_more_passages
 from ragauge.comparison.correction import Correction, correct_family
 from ragauge.comparison.flips import FlipGatherer
 from ragauge.comparison.pairs import Join, Pairs
@@ -15,7 +15,7 @@ from ragauge.comparison.regressions import encode_segments
 from ragauge.diagnosis.findings.diagnosis_builder import SegmentView, diagnose
 from ragauge.diagnosis.findings.patterns import WORKING_PATTERN
 from ragauge.metrics.base import Metric
-from ragauge.scores.arrays import Columns, ResponseIndex
+from ragauge.scores.arrays import Columns, ResponseIndex, ScoreColumns, merge_repeats
 from ragauge.scores.frames import select_failures
 from ragauge.scores.indicators import BASELINE, Against
 from ragauge.scores.results.change import WORSE, MetricChange
@@ -30,6 +30,82 @@ from ragauge.stats.textbook_tests import mcnemar_test
 
 if TYPE_CHECKING:
     import polars as pl
+
+
+class BaselineReader:
+    """Holds a run against another one while a scorecard reads its scores; what `compare` would say of the metrics.
+
+    Args:
+        index: the responses of this run.
+        base: scores of the other one.
+        metrics: what to compare; others are passed by.
+        paired: whether the runs answered the same examples.
+        level: of the intervals.
+        errors: printed name -> how far the judge errs, where known.
+
+    Attributes:
+        base: scores of the other one.
+        paired: whether the runs answered the same examples.
+        join: which examples are in both.
+        there: the other run's summaries, of the same metrics, over the examples in both (of samples: all).
+    """
+
+    def __init__(
+        self,
+        index: ResponseIndex,
+        base: ScoreColumns,
+        metrics: Sequence[Metric],
+        *,
+        paired: bool = True,
+        level: float = 0.95,
+        errors: Mapping[str, JudgeMeanError] = NO_ERRORS,
+    ) -> None:
+        self.join = Join(index.query_ids, base.index.query_ids)
+        self.there: tuple[Summary, ...] = ()
+        self.base, self.paired = base, paired
+        self._index, self._metrics, self._level = index, frozenset(metrics), level
+        self._changes = ChangeReader(index, self.join, level=level, paired=paired, errors=errors)
+
+    def set_segments(self, segments: pl.DataFrame) -> None:
+        """Looks for the segment, of a tidy segment frame, in which a metric got worse most; before anything is read."""
+        unanswered, errors = self._changes.unanswered, self._changes.errors
+        self._changes = ChangeReader(
+            self._index, self.join, segments, level=self._level, paired=self.paired, errors=errors
+        )
+        self._changes.unanswered = unanswered
+
+    def read(self, metric: Metric, _: Columns | None, examples: Columns | None) -> None:
+        """Takes in a metric's scores of this run, and reads the other's."""
+        responses = self.base.column(str(metric)) if metric in self._metrics else None
+        if examples is None or responses is None:
+            return
+        base = merge_repeats(responses)
+        self._changes.read(metric, examples, base)
+        if self.paired:
+            base = base.take(self.join.rows(examples, base)[1])
+        self.there = (*self.there, summarize_metric(metric, base, self._level, self._changes.errors.get(str(metric))))
+
+    def set_failed_calls(self, new: Columns, base: Columns) -> None:
+        """Learns which calls failed, before any metric is read."""
+        self._changes.set_failed_calls(new, base)
+
+    def read_failed_calls(self) -> None:
+        """Compares which calls failed."""
+        self._changes.read_failed_calls()
+
+    @property
+    def changes(self) -> tuple[MetricChange, ...]:
+        """One a metric that has scores in both runs, in the order read; p-values corrected as one family."""
+        return self._changes.select_shown(self._corrected_family)
+
+    @property
+    def calls(self) -> MetricChange | None:
+        """Whether more calls failed, of the same family; None where none did."""
+        return next((change for change in self._corrected_family if change.metric == FAILED_CALLS_NAME), None)
+
+    @property
+    def _corrected_family(self) -> Sequence[MetricChange]:
+        return correct_family(self._changes.found, self._level)[0]
 
 
 class RunComparer:

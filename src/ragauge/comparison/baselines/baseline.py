@@ -16,7 +16,7 @@ from ragauge.verbs.sources import HasRun, find_run
 if TYPE_CHECKING:
     import polars as pl
 
-    from ragauge.comparison.changes import BaselineReader
+    from ragauge.comparison.runs import BaselineReader
     from ragauge.engine.plan import Plan
     from ragauge.metrics.base import Metric
     from ragauge.scores.arrays import ResponseIndex
@@ -233,8 +233,8 @@ class RunPair:
         return OracleRun(run.name, outputs.there, outputs.changes, is_baseline)
 
     def _build_reader(self, base: Run, metrics: Sequence[Metric]) -> BaselineReader:
-        from ragauge.comparison.changes import BaselineReader
         from ragauge.comparison.comparability import is_paired
+        from ragauge.comparison.runs import BaselineReader
         from ragauge.engine.judge_error import find_judge_errors
 
         pair = PairedScores(

@@ -134,10 +134,10 @@ def build_unclear_row(rows: Sequence[CauseRow]) -> CauseRow:
         """The answer failed, and it is unclear whether retrieval or generation is at fault.
 
         Applies when the first row that fits rests on a judge's verdicts, no row of retrieval applies with a probability
-        of 0.5 or more, and that of a fault of the answer beside evidence that is there does not reach 0.5; or when the
-        answer declines, and neither labels nor a reference nor a verdict on the passages tell whether these hold the
-        answer. A score below 0.5 says that evidence is missing only where it lies among the judge's scores of control
-        pairs that are known to be false: elsewhere the judge may have overlooked it.
+        of 0.5 or more, and the probability of a generation fault does not reach 0.5 either; or when the answer
+        declines, and no label, reference or verdict shows whether the passages contain the answer. A score below 0.5
+        shows that evidence is missing only if it is among the judge's scores of known false pairs: otherwise the judge
+        may have overlooked it.
         """
         is_dark = is_unclear_refusal(context)
         if _has_only_plain_verdicts(context) and not is_dark:

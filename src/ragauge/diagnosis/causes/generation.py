@@ -27,7 +27,7 @@ MISSING_EVIDENCE_LABELS = (
 def _decide_missed_refusal(context: CauseContext) -> Verdict:
     """The corpus does not contain the answer, but the system answered.
 
-    Applies when the question is labelled unanswerable and the answer does not decline.
+    Applies when the question is labeled unanswerable and the answer does not decline.
     """
     if context.is_answerable or context.is_refusal:
         return None
@@ -43,9 +43,8 @@ def _decide_missed_refusal(context: CauseContext) -> Verdict:
 def _decide_wrong_refusal(context: CauseContext) -> Verdict:
     """The system declined to answer although the passages contain the answer.
 
-    Applies when the answer declines, the question is not labelled unanswerable, and no row above says that evidence is
-    missing: of labelled documents, of a reference, or by a verdict on each passage. Where nothing tells whether the
-    passages hold the answer, it is unclear.
+    Applies when the answer declines, the question is not labeled unanswerable, and no row above found that evidence is
+    missing. Where nothing shows whether the passages contain the answer, it is unclear.
     """
     if context.is_answerable is False or context.is_refusal is False:
         return None
@@ -100,7 +99,8 @@ def _decide_contradicted(context: CauseContext) -> Verdict:
 def _decide_ignored(context: CauseContext) -> Verdict:
     """The passages contain the evidence, but the answer uses none of it.
 
-    Applies when the answer makes claims, no passage supports any or is cited for one, and some hold the evidence.
+    Applies when the answer makes claims, no passage supports or is cited for any of them, and some contain the
+    evidence.
     """
     if context.used or context.mended.usage or (context.has_all_claim_verdicts and not context.unsupported_claims):
         return None
@@ -125,8 +125,8 @@ def _decide_ignored(context: CauseContext) -> Verdict:
 def _decide_hallucinated(context: CauseContext) -> Verdict:
     """No passage supports a claim, whether it is true or not.
 
-    Applies when no passage supports or contradicts a claim. It is a guess where nothing but probabilities, or nothing
-    at all, says whether the evidence was there: no labels, no reference, no plain ratings.
+    Applies when no passage supports or contradicts a claim. It is a guess where there are no labels, no
+    reference and no plain ratings to show whether the evidence was there.
     """
     if _is_unread_refusal(context):
         return MissingFact(context.describe_missing_fact("verify_answer.refuse"))  # a refusal stands in no passage
@@ -150,8 +150,8 @@ def _decide_hallucinated(context: CauseContext) -> Verdict:
 def _decide_misattributed(context: CauseContext) -> Verdict:
     """A claim cites passages, but not those that support it.
 
-    Applies when a supported claim cites passages and none of those that support it. A wrong citation alone does not
-    make an answer fail: something else has to be amiss as well.
+    Applies when a supported claim cites passages, but none of those that support it. A wrong citation alone does not
+    make an answer fail: something else must be wrong as well.
     """
     if context.response.citations is None or context.claims == ():
         return None
@@ -174,8 +174,8 @@ def _decide_wrong_answer(context: CauseContext) -> Verdict:
     """The answer differs from the reference.
 
     Applies when the answer does not decline, and a person labeled it wrong, or it states none of the reference claims,
-    or it makes a claim that a passage supports and that contradicts the reference. Where it follows a passage that also
-    holds the evidence, it misread it.
+    or it makes a claim that a passage supports and that contradicts the reference. If it is based on a passage that
+    also contains the evidence, it misread that passage.
     """
     if context.facts.labels.right is False and not (context.is_refusal or context.mended.answer):
         return CauseMatch(LABELED_WRONG, "judge", Counterfactual(answer=True))
@@ -214,7 +214,7 @@ def _decide_wrong_answer(context: CauseContext) -> Verdict:
 def _decide_incomplete(context: CauseContext) -> Verdict:
     """The answer is incomplete.
 
-    Applies when the answer addresses the question partly, or states some of the reference claims and not all.
+    Applies when the answer addresses only part of the question, or states some but not all reference claims.
     """
     n_reference_claims = len(context.agreement.reference) if context.agreement else 0
     if context.address_level == "partly":

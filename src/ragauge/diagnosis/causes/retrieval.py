@@ -41,8 +41,8 @@ POSITIONS_NEEDED = "where the passages are located in their documents"
 def _decide_span_cut(context: CauseContext) -> Verdict:
     """The right documents were retrieved, but not the right part of them.
 
-    Applies when no gold document is missed, yet a labelled span is not covered by the passages; or, where spans are not
-    labelled, a reference claim is in no passage. The latter is a guess: the reference may say more than the documents.
+    Applies when no gold document is missed, but the passages do not cover a gold span; or, where spans are not
+    labeled, a reference claim is in no passage. The latter is a guess: the reference may say more than the documents.
     """
     if context.missed is None or context.missed:
         return None
@@ -76,10 +76,10 @@ def _decide_span_cut(context: CauseContext) -> Verdict:
 def _decide_noise(context: CauseContext) -> Verdict:
     """The answer is based on misleading passages.
 
-    Applies when a claim contradicts the reference and stands in passages that do not hold the evidence, which others
-    do; or when the answer uses passages, and none of those that hold the evidence. An answer that follows a passage
-    with the evidence in it has misread it, which no ranking mends: see wrong_answer. Where the evidence ranks above the
-    passages that the answer follows, the fault is the generator's: no reranking mends it.
+    Applies when a claim contradicts the reference and is supported by passages without the evidence, while others
+    contain it; or when the answer uses passages, but none that contain the evidence. An answer that is based on a
+    passage with the evidence misread it, which reranking cannot fix: see wrong_answer. If the evidence ranks above the
+    passages that the answer is based on, the generator is at fault, because reranking cannot help.
     """
     evidence_numbers = find_evidence_passages(context)
     supported_wrong = [claim for claim in context.wrong if claim.supporting]
@@ -214,11 +214,11 @@ def _describe_partial_evidence(context: CauseContext) -> str:
 def _decide_retrieval_miss(context: CauseContext) -> Verdict:
     """Retrieval did not find the evidence.
 
-    Applies when a missed document is not among the candidates, the ranking before the cut; where none were recorded,
-    the depth is unknown. Without labels: when a reference claim is in no passage; without a reference, too: when no
+    Applies when a missed document is not among the candidates, the ranking before the cutoff; if none were recorded,
+    the rank is unknown. Without labels: when a reference claim is in no passage; without a reference, too: when no
     passage is relevant to the question. A judge with probabilities must be able to read the texts, and its score must
-    lie among those of its control pairs that are known to be false. A question without a topic, such as a greeting or
-    a request to summarise what is given, has no evidence that a search could find.
+    lie among those of its control pairs that are known to be false. A question without a topic, such as a greeting or a
+    request to summarize a text, has no evidence that a search could find.
     """
     if context.missed is not None:
         return _decide_labeled_miss(context, context.missed)
@@ -277,8 +277,8 @@ def _decide_labeled_miss(context: CauseContext, missed: Sequence[Relevant]) -> C
 def _decide_ranked_low(context: CauseContext) -> Verdict:
     """The evidence was retrieved but ranked below the cutoff.
 
-    Applies when a missed document is among the candidates beyond the first n, n being the passages handed on; or when
-    no document is missed, and each labelled span that is not covered stands whole in one of those candidates.
+    Applies when a missed document is among the candidates below the first n, where n is the number of passages; or
+    when no document is missed, and each gold span that is not covered is complete in one of those candidates.
     """
     low_ranked = [(item, rank) for item, rank in _list_ranked_missed(context) if rank > context.n > 0]
     if not low_ranked:
@@ -314,7 +314,7 @@ def _decide_other_part(context: CauseContext) -> Verdict:
 def _decide_lost_before_prompt(context: CauseContext) -> Verdict:
     """The evidence ranked high enough but was dropped before it reached the prompt.
 
-    Applies when a missed document is among the first n candidates and not among the n passages handed on.
+    Applies when a missed document is among the first n candidates but not among the n passages.
     """
     ranked_items = [(item, rank) for item, rank in _list_ranked_missed(context) if rank <= context.n or not context.n]
     items = [item for item, _ in ranked_items]

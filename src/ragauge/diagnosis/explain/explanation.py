@@ -134,7 +134,7 @@ def _list_record_facts(case: ExampleCase) -> Iterator[Fact]:
         yield Fact("record", "address", f"{context.address_level or 'no verdict'} · declines: {declines}")
     yield Fact("record", "answerable", {True: "yes", False: "no", None: "not known"}[context.is_answerable])
     if response.candidates is not None:
-        yield Fact("record", "candidates", f"{len(response.candidates)} before the cut")
+        yield Fact("record", "candidates", f"{len(response.candidates)} before the cutoff")
 
 
 def _list_claim_facts(case: ExampleCase) -> Iterator[Fact]:
@@ -168,7 +168,7 @@ def _list_passage_facts(case: ExampleCase) -> Iterator[Fact]:
         if context.answer is not None and n in context.used:
             words.append("used")
         supported_claims = [str(claim.n) for claim in context.met if n in (claim.supporting or ())]
-        words += [f"holds reference claim {', '.join(supported_claims)}"] if supported_claims else []
+        words += [f"contains reference claim {', '.join(supported_claims)}"] if supported_claims else []
         words += ["outdated"] if n in context.stale else []
         title = case.passage_titles[n - 1]
         yield Fact("passages", f"passage {n}", " · ".join([title, *words]), shorten_text(passage.text or "", 200))
