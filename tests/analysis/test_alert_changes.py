@@ -49,7 +49,7 @@ def test_the_mix_of_requests_is_no_change_of_the_system() -> None:
     assert told.facts == ()
     assert {one.value for one in told.mix} == {"acme", "bolt"}
     titles = [one.heading for one in build_alert_sections(told)]
-    assert "The mix of requests" in titles
+    assert "Mix of requests" in titles
     assert "What changed in the traces" not in titles
     version = fallen("build", ["7"], ["8"])
     assert ({one.value for one in version.facts}, version.mix) == ({"7", "8"}, ())
@@ -76,4 +76,6 @@ def test_chance_is_no_change() -> None:
 def test_the_worst_is_lower_scores_of_another_day() -> None:
     """Where scores fell within each value, the account says so, and claims nothing of the same requests."""
     (first, *_) = build_alert_sections(fallen("tenant", ["acme", "bolt"], ["acme", "bolt"]))
-    assert any(str(one).endswith("It is mostly lower scores, not another mix of requests.") for one in first.after)
+    assert any(
+        str(one).endswith("mostly due to lower scores, not to a different mix of requests.") for one in first.after
+    )

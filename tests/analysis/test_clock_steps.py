@@ -9,12 +9,12 @@ from datetime import datetime, timedelta
 import pytest
 from tests.analysis.monitored import FIRST, monitor, traffic, watched, watching
 
-from ragauge.monitoring.alerts.tables import _list_passed_notes
 from ragauge.monitoring.replay.compute import list_statuses, replay_requests
 from ragauge.monitoring.series.monitor_specs import MonitorSpec
 from ragauge.monitoring.series.monitor_tracker import TrackerState
 from ragauge.monitoring.series.no_data_detection import detect_silence
 from ragauge.monitoring.series.series import ALL
+from ragauge.monitoring.series.tables import _list_passed_notes
 from ragauge.scores.request_stream import Arrival, ArrivedScore
 
 HOUR, DAY = timedelta(hours=1), timedelta(days=1)
@@ -73,8 +73,8 @@ def test_many_scores_by_the_wrong_clock_do_not_hide_the_drop() -> None:
     assert alerts[0].since == alerts[0].fired_at.date() == FIRST.date()
     assert (state.day - FIRST.date().toordinal(), state.doubted) == (30, 200)
     (note,) = _list_passed_notes(list_statuses(watching(LEVEL), state, simulated=False))
-    assert "2026-01-31, so the clock was put back" in note
-    assert "201 scores more" in note
+    assert "2026-01-31, so the clock was set back" in note
+    assert "After 201 more scores" in note
     after, _ = watching(LEVEL).after(state, burst(FIRST + 5 * HOUR, 201, 0.95, len(given)))
     assert (after.day, after.doubted) == (FIRST.date().toordinal(), None)
 

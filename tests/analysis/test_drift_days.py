@@ -23,7 +23,7 @@ def test_what_decides() -> None:
     assert measure_drift("queries", before, draw.normal(0.5, size=(200, 8))).drifted is True
     assert measure_drift("queries", before, draw.normal(size=(200, 8))).drifted is False
     other = measure_drift("documents", before, draw.normal(size=(60, 16)))
-    assert (other.drifted, other.reason) == (True, "another embedder: 8 dimensions before, 16 now")
+    assert (other.drifted, other.reason) == (True, "different embedder: 8 dimensions before, 16 now")
     assert measure_drift("queries", before, before[:49]).drifted is None
 
 

@@ -68,14 +68,14 @@ def test_two_monitors_of_one_metric(url: str, replay: ReplayResult) -> None:
 
 def test_every_form(replay: ReplayResult, tmp_path: Path) -> None:
     """Terminal, Markdown, JSON and page say the same, and none holds a user's words."""
-    headline = "faithfulness is 0."
+    headline = "faithfulness has been 0."
     page = replay.save(tmp_path / "replay.html").read_text()
     for text in (repr(replay), replay.to_markdown(), page):
         assert headline in text
         assert "What changed" not in text  # nothing did
         assert "How long?" not in text
     assert json.loads(replay.to_json())["alerts"][0]["alert"]["monitor"] == "faithfulness"
-    series, _, note = repr(replay).rpartition("Series")[2].partition("False alarms of last 50:")
+    series, _, note = repr(replay).rpartition("Series")[2].partition("False alarms, last 50:")
     assert note  # it speaks of a column that is there, however narrow the terminal
     assert "alarms" in series
 
@@ -85,9 +85,9 @@ def test_other_days_and_mistakes(url: str) -> None:
     assert rg.monitor_replay(CONFIG, since="2026-01-10", store=url).data.requests == 12 * 60
     with pytest.raises(rg.UsageError, match="expected a day such as 2026-01-31, got 'monday'"):
         rg.monitor_replay(CONFIG, since="monday", store=url)
-    with pytest.raises(rg.UsageError, match="no run of traffic is stored since 2030-01-01"):
+    with pytest.raises(rg.UsageError, match="no traffic run is stored since 2030-01-01"):
         rg.monitor_replay(CONFIG, since="2030-01-01", store=url)
-    with pytest.raises(rg.UsageError, match="there is no monitor of a metric"):
+    with pytest.raises(rg.UsageError, match="no metric is monitored"):
         rg.monitor_replay({"monitor": {}}, store=url)
 
 

@@ -150,7 +150,7 @@ def test_a_candidate_is_held_against_production(shop: str) -> None:
     assert shadow(shop, "same", 1, margin=WIDE).verdict.move == "cut over"
     better = shadow(shop, "same", 2)
     assert (better.verdict.move, better.verdict.share) == ("cut over", 1.0), better.verdict.rule
-    with pytest.raises(UsageError, match="is a run of a set"):
+    with pytest.raises(UsageError, match="is not a traffic run"):
         monitor_shadow("same_app:answer", like=same.comparison.runs[0].run.run_id, store=shop)
 
 
@@ -160,7 +160,7 @@ def test_other_documents_and_golden_questions(shop: str) -> None:
     assert (moved.verdict.move, moved.verdict.share) == ("ramp", 0.5), moved.verdict.rule
     assert "50% and 100%" not in moved.to_markdown()
     assert "Then 100%" in moved.to_markdown()
-    with pytest.raises(UsageError, match="no run over this version of golden is stored"):
+    with pytest.raises(UsageError, match="no stored run uses this version of golden"):
         shadow(shop, "same", 1, golden="golden.jsonl")
     production = rg.run("same_app:answer", "golden.jsonl", store=shop)
     kept = shadow(shop, "same", 1, margin=WIDE, golden="golden.jsonl")
@@ -170,5 +170,5 @@ def test_other_documents_and_golden_questions(shop: str) -> None:
     lost = shadow(shop, "lost", 1, margin=WIDE, golden="golden.jsonl", golden_base=production.run.run_id)
     assert (lost.verdict.move, lost.verdict.rule) == ("stop", "recall@10 got worse")
     assert "recall@10 on 40 golden questions: -1.000" in lost.to_markdown()
-    with pytest.raises(UsageError, match="names relevant documents"):
+    with pytest.raises(UsageError, match="has relevant documents, so there is no recall"):
         shadow(shop, "same", 1, golden=[{"query_id": "a", "query": "What?"}])

@@ -60,8 +60,8 @@ BAD: dict[str, tuple[str, int, list[str]]] = {
             "notify[1].webhook",
             "[2].headers.a",
             "my_app:NAME",
-            "there is no none.jsonl",
-            "schedules[2].name: schedule 1 is called n too",
+            "none.jsonl does not exist",
+            "schedules[2].name: schedule 1 is also named n",
         ],
     ),
     "many-in-one": ("monitor:\n  schedules: [{name: n}]\n", 2, ["neither cron nor on", "no run and no set"]),
@@ -73,7 +73,7 @@ BAD: dict[str, tuple[str, int, list[str]]] = {
     "twice": (
         "monitor:\n  monitors: [{metric: mrr, min: 0.5}, {metric: mrr, min: 0.5, segments: []}]\n",
         2,
-        ["monitor 1 asks the same"],
+        ["monitor 1 has the same rule"],
     ),
     "ftp": ("monitor:\n  notify: [{webhook: ftp://h/x}]\n", 2, ["notify[1]", "expected https://HOST"]),
     "no-address": ("monitor:\n  notify: [{email: a}]\n", 2, ["ops@example.org", "'a'"]),
@@ -124,9 +124,9 @@ def test_good_section(tmp_path: Path) -> None:
         "monitor: shard_load: greatest over mean at most 3, for 30m",
     ]
     assert [one for one in validated.monitor if not one.startswith("monitor:")] == [
-        "sample: 5% of the requests, production, no_retrieval_rate:min_score=0.5, by hybrid:openai:gpt-5-mini",
+        "sample: 5% of requests; metrics: production, no_retrieval_rate:min_score=0.5; judge: hybrid:openai:gpt-5-mini",
         "segment: tenant (metadata.tenant)",
-        "false_alarms: 5% per 30d, over all that is tested",
+        "false_alarms: 5% per 30d, across all tests",
         "drift: queries and documents, once a day",
         "notify: webhook (slack)",
         "notify: a@b.c",
@@ -135,7 +135,7 @@ def test_good_section(tmp_path: Path) -> None:
     ]
     assert len(validated.notes) == 2
     assert sum(one.startswith("monitor:") for one in validate(yaml.safe_load(PAGE.text)).monitor) == 4
-    assert validate(yaml.safe_load(REDACTING.text)).monitor[0].startswith("sample: 5% of the requests, the default")
+    assert validate(yaml.safe_load(REDACTING.text)).monitor[0].startswith("sample: 5% of requests, the default")
 
 
 @pytest.mark.parametrize("name", BAD)
@@ -156,7 +156,7 @@ def test_what_will_not_do_what_is_meant(tmp_path: Path) -> None:
     watch = [{"metric": "recall@5", "min": 0.5}, {"metric": "latency", "share_above": 4000, "max": "5%"}]
     nightly = {"name": "n", "cron": "0 2 * * *", "run": "a:b", "set": "stored", "baseline": "main"}
     notes = validate({"monitor": {"monitors": watch, "schedules": [nightly]}}).notes
-    parts = ("recall@5 needs labels", "no run or baseline main yet", "no section gate")
+    parts = ("recall@5 needs labels", "no run or baseline is named main yet", "no gate section")
     assert [part in note for part, note in zip(parts, notes, strict=True)] == [True] * 3, notes
     assert not list(tmp_path.glob("**/*.db"))
     gate = {"gate": {"rules": [{"metric": "mrr", "min": 0.5}]}}

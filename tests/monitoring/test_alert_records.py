@@ -62,7 +62,7 @@ def test_an_alert_is_a_log_record_until_it_arrives(store: Store, monkeypatch: py
     assert seen[0][0]["Authorization"] == "Bearer known"
     found, said = record(seen[2][1])
     assert (found.event_name, found.severity_text, found.severity_number) == (EVENT, "ERROR", 17)
-    assert found.body.string_value.startswith("faithfulness is 0.")
+    assert found.body.string_value.startswith("faithfulness has been 0.")
     assert found.time_unix_nano == int(raised.fired_at.timestamp()) * 10**9 + raised.fired_at.microsecond * 1000
     project = store.runs.list(filter={"kind": "traffic"})[0].system
     assert project
@@ -126,7 +126,7 @@ def test_severity_component_and_the_last_word(store: Store) -> None:
     assert not said.keys() & {"gen_ai.evaluation.name", f"{EVENT}.mean", f"{EVENT}.allowed", f"{EVENT}.project"}
     with store._database.read() as connection:
         attempt = select(kept.c.delivery_id, kept.c.error, kept.c.due)
-        assert connection.execute(attempt).all() == [(said["ragauge.delivery.id"], "1 not taken", None)]
+        assert connection.execute(attempt).all() == [(said["ragauge.delivery.id"], "1 rejected", None)]
 
 
 def test_alerts_are_not_taken_in(store: Store, sender: Callable[..., TestClient]) -> None:

@@ -132,7 +132,7 @@ def test_what_people_say_of_traffic(served: Callable[..., Server], store: Store,
     found = check_judge(run.run_id, judge="local", store=store.url)
     assert (found.n_parts, dict(found.human), found.split) == (12, {"supported": 6, "not_supported": 4}, 2)
     review = next(one for one in store.ledger.load_page("filtered", limit=1)[0])
-    assert "label kept: 2 × support" in told(store, "trace", review.trace_id)
+    assert "saved label: 2 × support" in told(store, "trace", review.trace_id)
 
     path, again = tmp_path / "labels.jsonl", tmp_path / "again.db"
     path.write_text("".join(f"{json.dumps(row(n))}\n" for n in range(12)))

@@ -92,7 +92,7 @@ def test_a_label_on_the_answer(sender: Sender, store: Store) -> None:
     }
     brought = label_import([row], store=store.url)
     assert (brought.new, brought.without_text) == (0, 0)
-    assert line(store).people == "label kept: support"
+    assert line(store).people == "saved label: support"
 
 
 @pytest.mark.parametrize("form", ["link", "log", "event"])
@@ -115,9 +115,9 @@ def test_other_forms(form: str, sender: Sender, store: Store) -> None:
     if form == "link":
         said = line(store, OTHER)
         assert (said.outcome, said.reason) == ("filtered", "an evaluation")
-        assert said.people == f"of trace {TRACE}: label kept: support"
-        assert f"By people: of trace {TRACE}: label kept: support." in str(find_trace(OTHER, store=store.url))
-    assert "By people: label kept: support." in str(find_trace(TRACE, store=store.url))
+        assert said.people == f"of trace {TRACE}: saved label: support"
+        assert f"Human feedback: of trace {TRACE}: saved label: support." in str(find_trace(OTHER, store=store.url))
+    assert "Human feedback: saved label: support." in str(find_trace(TRACE, store=store.url))
 
 
 def settled(store: Store, *, keep_raw: bool = True) -> None:
@@ -164,7 +164,7 @@ def test_days_later(form: str, raw: str, sender: Sender, store: Store) -> None:
     settled(store)
     assert labels(store) == [LABEL]
     assert held(store) == before
-    assert line(store).people == "label kept: support"
+    assert line(store).people == "saved label: support"
     assert line(store).run_id == run_id
     assert len(store.scores.find_complete(run_id, (column,))) == 1
     assert store.inbox.counts().late == 0
@@ -211,7 +211,7 @@ def test_a_models_trace_is_told_to_make_no_label(sender: Sender, store: Store) -
     settled(store)
     line = store.ledger.find_line(OTHER)
     assert line is not None
-    assert line.people == f"of trace {TRACE}: said by a model, by code or by nobody named, so no label"
+    assert line.people == f"of trace {TRACE}: from a model, code or an unnamed source, so not a label"
     assert labels(store) == []
 
 
@@ -255,13 +255,13 @@ def test_a_verdict_that_comes_first(sender: Sender, store: Store) -> None:
     client.post("/v1/traces", json=traces(judge(**LINKED)))
     settled(store)
     assert labels(store) == []
-    why = "no label: Groundedness, and it has no response that is here"
+    why = "no label: Groundedness (the trace has no stored response)"
     assert line(store, OTHER).people == f"of trace {TRACE}: {why}"
     assert (line(store).outcome, line(store).people) == ("filtered", why)
     client.post("/v1/traces", json=traces(chain(), finder()))
     settled(store)
     assert labels(store) == [LABEL]
-    assert line(store, OTHER).people == f"of trace {TRACE}: label kept: support"
+    assert line(store, OTHER).people == f"of trace {TRACE}: saved label: support"
 
 
 def test_what_comes_again_is_there_once(sender: Sender, store: Store) -> None:
@@ -291,7 +291,7 @@ def test_what_comes_again_is_there_once(sender: Sender, store: Store) -> None:
     ]
 
 
-NO_VALUE = "no label: faithfulness, a value that it does not have"
+NO_VALUE = "no label: faithfulness (the value is not valid)"
 
 
 @pytest.mark.parametrize(
@@ -309,12 +309,15 @@ NO_VALUE = "no label: faithfulness, a value that it does not have"
         ({"name": "support", "label": "contradicted"}, [("support", None, "contradicted")]),
         ({"name": "groundedness", "label": "grounded", "annotator_kind": "LLM"}, ""),
         ({"name": "groundedness", "label": "grounded", "annotator_kind": "CODE"}, ""),
-        ({"name": "toxicity", "score": 0.1}, "no label: toxicity, a name of no metric or question here"),
-        ({"name": "latency", "score": 5}, "no label: latency, a name of no metric or question here"),
+        ({"name": "toxicity", "score": 0.1}, "no label: toxicity (no metric or question has this name)"),
+        ({"name": "latency", "score": 5}, "no label: latency (no metric or question has this name)"),
         ({"name": "faithfulness", "score": 5}, NO_VALUE),
         ({"name": "faithfulness", "explanation": "Mr Smith is wrong."}, NO_VALUE),
         ({"name": "faithfulness", "label": "Mr Smith is wrong."}, NO_VALUE),
-        ({"name": "factual_correctness", "score": 1}, "no label: factual_correctness, which sees what is not recorded"),
+        (
+            {"name": "factual_correctness", "score": 1},
+            "no label: factual_correctness (needs data that was not recorded)",
+        ),
     ],
 )
 def test_names_and_values(said: dict[str, Any], found: Any, sender: Sender, store: Store) -> None:
@@ -326,7 +329,7 @@ def test_names_and_values(said: dict[str, Any], found: Any, sender: Sender, stor
         assert line(store).people == found
     else:
         assert [(one.question, one.part, one.value) for one in labels(store)] == found
-        assert line(store).people == f"label kept: {found[0][0]}"
+        assert line(store).people == f"saved label: {found[0][0]}"
 
 
 def test_what_makes_no_label_is_counted(sender: Sender, store: Store) -> None:
@@ -342,7 +345,7 @@ def test_what_makes_no_label_is_counted(sender: Sender, store: Store) -> None:
     settled(store)
     assert store.ledger.people() == (3, 2, f"{3:032x}")
     said = str(build_traffic_status(store=store.url))
-    assert "People judged 3 traces; of 2 something makes no label." in said
+    assert "People judged 3 traces; for 2, some of the feedback is not usable as a label." in said
     assert f"ragauge monitor trace {3:032x}" in said
 
 
@@ -368,7 +371,7 @@ def test_relevance_of_a_passage(metadata: dict[str, Any], part: int | None, send
     settled(store)
     if part is None:
         assert labels(store) == []
-        assert line(store).people == "no label: relevance, of a passage that the response does not have"
+        assert line(store).people == "no label: relevance (the response does not have this passage)"
     else:
         key = build_label_key("relevance", QUESTION, [*TEXTS, "Text of b.md."], "")
         assert labels(store) == [Label(key, part, "relevance", "not_relevant", "ann", AT)]
@@ -396,7 +399,7 @@ def test_a_step_that_is_no_longer_kept(name: str, question: str | None, sender: 
     settled(store)
     assert [one.question for one in labels(store)] == ([question] if question else [])
     if question is None:
-        assert line(store).people.startswith("no label: relevance, of a span that is not here")
+        assert line(store).people.startswith("no label: relevance (its span is missing")
     # the root is known by the response
     client.post("/v1/traces", json=traces(judge((TRACE, ROOT), "34" * 16, **note)))
     settled(store)
@@ -420,8 +423,8 @@ def test_two_servers_keep_each_label_once(sender: Sender, store: Store) -> None:
         list(pool.map(work, range(2)))
     assert labels(store) == [LABEL]  # all answers are the same text
     for trace_id, review in ids:
-        assert line(store, trace_id).people == "label kept: support"
-        assert line(store, review).people == f"of trace {trace_id}: label kept: support"
+        assert line(store, trace_id).people == "saved label: support"
+        assert line(store, review).people == f"of trace {trace_id}: saved label: support"
 
 
 def test_turns_of_a_trace(sender: Sender, store: Store) -> None:
@@ -441,7 +444,7 @@ def test_turns_of_a_trace(sender: Sender, store: Store) -> None:
     client.post("/v1/traces", json=traces(*more))
     settled(store)
     assert {one.key for one in labels(store)} == {second, build_label_key("support", QUESTION, TEXTS, "Answer 1.")}
-    assert line(store).people == "label kept: support; no label: Groundedness, which of its requests is not said"
+    assert line(store).people == "saved label: support; no label: Groundedness (it does not name a request)"
 
 
 SUPPORTED = {"name": "support", "label": "supported"}
@@ -476,7 +479,7 @@ def test_feedback_comes_later(form: str, days: int, sender: Sender, store: Store
     assert len(store.scores.find_complete(run_id, (column,))) == 1
     assert store.runs.index(run_id, [number]).left_out().tolist() == [False]
     assert (line(store).chance, line(store).outcome) == (1.0, "to score")
-    assert line(store).people == "feedback kept as the outcome"
+    assert line(store).people == "feedback saved as the outcome"
     assert labels(store) == []
 
 

@@ -56,7 +56,7 @@ def test_a_judge_that_changed_pauses_its_monitors(store: Store) -> None:
     assert [canary.on(store, day) for day in range(9)] == [0] * 9
     assert (canary.on(store, 9), canary.on(store, 9), canary.on(store, 10)) == (1, 0, 0)
     (kept,) = store.monitors.list_alerts()
-    assert kept.alert.said.startswith("the judge changed: 17 of 50 frozen responses are judged otherwise")
+    assert kept.alert.said.startswith("the judge changed: 17 of 50 frozen responses got a different verdict")
     assert advance_monitors(store, *configured(), 0.0) == ()
     resolve_alert(kept.alert.alert_id, store=store.url)
     assert advance_monitors(store, *configured(), 0.0)
@@ -157,7 +157,7 @@ def test_the_judge_is_asked_anew(store: Store) -> None:
     assert [len(store.scores.load_frame(run.run_id, judge_id, repeat)) for repeat in range(4)] == [0, 5, 5, 0]
     told = store.jobs.newest(JudgeCanary.name)
     assert told is not None
-    assert told.said == f"not enough data: day 2 of the first {N_FIRST_DAYS}"
+    assert told.said == f"not enough data: this is day 2 of the first {N_FIRST_DAYS} days"
 
 
 @pytest.mark.parametrize(("judge", "there"), [("local", False), ("openai:gpt-5-mini", True)])

@@ -143,14 +143,16 @@ def test_a_model_that_is_exchanged_pauses_what_it_judges(
     assert judged.asked[1] >= FROZEN
     assert judged.day(swapped, swap=True) == ()
     (kept,) = judged.store.monitors.list_alerts()
-    assert kept.alert.said.startswith(f"the judge changed: {FROZEN} of {FROZEN} frozen responses are judged otherwise")
+    assert kept.alert.said.startswith(
+        f"the judge changed: {FROZEN} of {FROZEN} frozen responses got a different verdict"
+    )
     assert judged.day(swapped + 1) == ()
     assert [one.alert for one in judged.store.monitors.list_alerts()] == [kept.alert]
     state = judged.store.monitors.state("faithfulness at least 0.7; ; test 0:00:00; 30 days")
     resolve_alert(kept.alert.alert_id, store=judged.store.url)
     (raised,) = judged.watched()
     told = load_account(judged.store, raised, judged.watches.metrics[0])
-    moved = "frozen responses moved by -1.00 with it, the requests by -1.00"
+    moved = "the frozen responses changed by -1.00, the requests by -1.00"
     assert told.blame == ("judge", f"the judge changed at that time (alert {kept.alert.alert_id}); {moved}")
     after = judged.store.monitors.state("faithfulness at least 0.7; ; test 0:00:00; 30 days")
     assert after.cursor - state.cursor == 2 * A_DAY
@@ -173,6 +175,8 @@ def test_a_fault_on_the_day_that_the_judge_changed_is_told(store: Store, monkeyp
         resolve_alert(kept.alert.alert_id, store=store.url)
         (raised,) = judged.watched()
         told = load_account(store, raised, judged.watches.metrics[0])
-    moved = "frozen responses moved by -0.50 with it, the requests by -1.00, so more is wrong than the judge"
-    said = f"the judge changed at that time (alert {kept.alert.alert_id}); {moved}: requests that failed, by component"
+    moved = "the frozen responses changed by -0.50, the requests by -1.00, so the judge explains only part of it"
+    said = (
+        f"the judge changed at that time (alert {kept.alert.alert_id}); {moved}: change in failed requests by component"
+    )
     assert (told.blame.component, told.blame.why[: len(said)]) == ("generation", said)

@@ -45,7 +45,7 @@ def test_a_full_disk(served: Callable[..., Server], store: Store, tmp_path: Path
         (acknowledged if answer.status_code == 200 else refused).append(name)
         if answer.status_code != 200:
             assert (answer.status_code, answer.headers["retry-after"]) == (503, "10")
-            assert "Nothing of this request is kept" in answer.json()["message"]
+            assert "Nothing from this request was saved" in answer.json()["message"]
         assert len(acknowledged) < 1_000
     assert httpx.get(f"{server.address}/metrics", timeout=PATIENCE).status_code == 200
     resource.prlimit(pid, resource.RLIMIT_FSIZE, unlimited)

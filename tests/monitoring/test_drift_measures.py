@@ -118,7 +118,7 @@ def test_the_page_and_the_alert_say_what_is_unusual(filled: Store) -> None:
     assert Server(filled).at(9) == 1
     (kept,) = filled.monitors.list_alerts()
     assert "unusual: js_divergence of queries" in format_headline(kept.alert)
-    assert "gold_alive of nightly 0.95" in format_headline(kept.alert)
+    assert "gold_alive of nightly = 0.95" in format_headline(kept.alert)
 
 
 def test_a_bad_day_is_no_baseline(filled: Store) -> None:
@@ -151,7 +151,7 @@ def test_clusters_that_grew_become_drafts(filled: Store, tmp_path: Path) -> None
 def test_marks_are_listed_and_taken_back(store: Store) -> None:
     """What was said last of a day counts; forget takes back whole periods; what makes no sense is refused."""
     url = store.url
-    assert "No day is marked" in monitor_mark(store=url).to_markdown()
+    assert "No days are marked" in monitor_mark(store=url).to_markdown()
     monitor_mark("good", since="2026-01-01", until="2026-01-10", store=url)
     told = monitor_mark("bad", since="2026-01-05", until="2026-01-06", why="<b>outage", store=url)
     assert (told.data.good, told.data.bad) == (8, 2)

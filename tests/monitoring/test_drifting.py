@@ -60,12 +60,12 @@ def test_another_topic_raises_one_alert_that_ends(filled: Store) -> None:
     assert (one.at(6), two.at(6), one.at(6, hours=20)) == (1, 0, 0)
     (kept,) = filled.monitors.list_alerts()
     assert format_headline(kept.alert).startswith(
-        "queries of 2026-01-06 are unlike those of the 28 days before (p = 0.000"
+        "queries on 2026-01-06 differ from those of the 28 days before (p = 0.000"
     )
     (delivery,) = filled.monitors.list_due(1e12)
     assert delivery.body["title"] == format_headline(kept.alert)
     assert "wine" not in str(delivery.body)
-    assert "does not stand in the configuration" not in find_alert(kept.alert.alert_id, store=filled.url).to_markdown()
+    assert "no longer in the configuration" not in find_alert(kept.alert.alert_id, store=filled.url).to_markdown()
     assert two.at(7) == 1
     (ended,) = filled.monitors.list_alerts()
     assert ended.alert.ended_at == datetime.fromisoformat("2026-01-07T00:00+00:00")
@@ -99,5 +99,5 @@ def test_what_differs_is_told(filled: Store) -> None:
     assert "2026-01-06" in found.to_markdown()
     with pytest.raises(UsageError, match="day: expected a day such as"):
         monitor_drift(day="monday", store=url)
-    with pytest.raises(UsageError, match="no run of traffic is stored until 2020-01-01"):
+    with pytest.raises(UsageError, match="no traffic run is stored until 2020-01-01"):
         monitor_drift(day="2020-01-01", store=url)

@@ -55,10 +55,10 @@ def test_traffic_that_turns_bad(served: Callable[..., Server], store: Store, tmp
     with hook(0) as (address, seen):
         config.write_text(CONFIG.format(address=address))
         server = served("--config", str(config))
-        assert "Judged: 100% of the requests, empty_result_rate, by nobody\n" in server.told
-        read = next(line for line in server.told if line.startswith("Read: "))
-        assert "requests in which something was searched; those without retrieval, indexing" in read
-        assert "without_retrieval: true in the section monitor of ragauge.yaml reads" in read
+        assert "Judged: 100% of requests; metrics: empty_result_rate; judge: none\n" in server.told
+        read = next(line for line in server.told if line.startswith("Included: "))
+        assert "requests with retrieval; requests without retrieval, indexing" in read
+        assert "set without_retrieval: true in the monitor section of ragauge.yaml" in read
         waits(lambda: sum(one.n for one in store.ledger.counts() if one.outcome == "scored") == DAYS * REQUESTS)
         assert store.monitors.list_alerts() == []
         bad = requests([f"bad-{n}" for n in range(BAD)], found=False)

@@ -150,9 +150,9 @@ def test_who_is_not_known_is_said(filled: Store) -> None:
     """A trace, or a value, of which nothing is kept is an error that says so, and nothing is deleted."""
     with pytest.raises(UnknownName):
         erase_traces(filled, ["dd" * 16], {})
-    with pytest.raises(UsageError, match="nothing is kept of user carl"):
+    with pytest.raises(UsageError, match="no data is stored for user carl"):
         erase_traces(filled, [], {"user": "carl"})
-    with pytest.raises(UsageError, match="whose data"):
+    with pytest.raises(UsageError, match="no data to delete is specified"):
         erase_traces(filled, [], {})
     assert filled.inbox.counts().batches == 2
 
@@ -233,7 +233,7 @@ def test_a_second_deletion_looks_for_the_name(filled: Store, tmp_path: Path) -> 
     (tmp_path / "others.txt").write_text("susanna, annabel and anna_2")
     again = erase_traces(filled, [], {"user": "anna"})
     assert sorted(again.files) == [str(tmp_path / "who.txt.gz"), str(tmp_path / "who.utf16")]
-    assert "nothing is kept of user anna" in again.missing
+    assert "no data is stored for user anna" in again.missing
     (tmp_path / "trace.txt").write_text(f"see {HERS}.")
     assert list(erase_traces(filled, [HERS], {}).files) == [str(tmp_path / "trace.txt")]
 
@@ -259,14 +259,14 @@ def test_the_command_says_what_and_proves_it(
     code, said = typed("--user", "anna", "--yes")
     assert (code, "0 bytes found" in said) == (0, True), said
     code, said = typed("--user", "anna", "--yes")
-    assert (code, "nothing is kept of user anna" in said) == (2, True), said
+    assert (code, "no data is stored for user anna" in said) == (2, True), said
     note = Path(filled.url.removeprefix("sqlite:///")).with_name("note.txt")
     note.write_text("Called anna.")
     code, said = typed("--user", "anna", "--yes")
-    assert (code, f"found: 4 bytes in {note}" in said, "this name or id alone" in said) == (1, True, True), said
+    assert (code, f"found: 4 bytes in {note}" in said, "only for this name or ID" in said) == (1, True, True), said
     note.write_bytes(b"7z\xbc\xaf")
     code, said = typed("--user", "bert", "--yes")
-    assert (code, f"not looked into: {note} (7z" in said) == (1, True), said
+    assert (code, f"not checked: {note} (7z" in said) == (1, True), said
 
 
 def test_runs_are_forgotten_after_their_time(filled: Store) -> None:

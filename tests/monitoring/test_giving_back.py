@@ -151,7 +151,7 @@ def test_what_a_receiver_does_not_take_is_said(judged: Store) -> None:
     with collector(rejections=2) as (address, seen):
         one = giver([1e9], otlp=address)
         assert (one.run_once(judged, NEVER), one.run_once(judged, NEVER), len(seen)) == (1, 0, 1)
-    assert "2 not taken" in build_monitor_status(store=judged.url).to_markdown()
+    assert "2 rejected" in build_monitor_status(store=judged.url).to_markdown()
 
 
 def test_without_a_receiver_nothing_is_kept(judged: Store) -> None:
@@ -195,7 +195,7 @@ def test_a_receiver_that_hangs_holds_nobody_up(drips: bool) -> None:
         thread = threading.Thread(target=hang, args=(listening,), daemon=True)
         thread.start()
         began = time.monotonic()
-        with pytest.raises(TimeoutError, match=r"no answer within 0\.5 s"):
+        with pytest.raises(TimeoutError, match=r"no response within 0\.5 s"):
             post_body(f"http://127.0.0.1:{listening.getsockname()[1]}", b"{}", {}, timeout=0.5)
         assert time.monotonic() - began < 60  # it would hang for ever
         over.set()

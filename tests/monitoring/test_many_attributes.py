@@ -22,4 +22,4 @@ def test_a_flood_of_attributes_is_left_out(form: Form) -> None:
             body = otlp.parse_request(otlp.TRACES, "json", body).message.SerializeToString()
     parsed = otlp.parse_request(otlp.TRACES, form, body)
     assert (parsed.kept, parsed.left.n) == (1, 1)
-    assert parsed.left.first == "it has 10,001 attributes, and at most 10,000 are taken"
+    assert parsed.left.first == "it has 10,001 attributes; the maximum is 10,000"

@@ -36,9 +36,9 @@ def test_a_trace_is_found_by_how_it_begins(store: Store) -> None:
     """The beginning of an id is enough where one trace begins so; of several one is named."""
     taken(store)
     assert find_trace("refund-1", store=store.url).data.trace_id == "refund-1-of-2"
-    with pytest.raises(UnknownName, match=r"2 begin so, such as refund-0-of-2\. Give more of it"):
+    with pytest.raises(UnknownName, match=r"2 traces match, such as refund-0-of-2\. Give more"):
         find_trace("refund", store=store.url)
-    with pytest.raises(UnknownName, match="Nothing of it has come in"):
+    with pytest.raises(UnknownName, match="No part of it has arrived"):
         find_trace("return", store=store.url)
 
 
@@ -52,7 +52,7 @@ def test_the_newest_traces_say_when_and_what(store: Store) -> None:
     }
     assert "2023-11-14 22:13" in repr(found)
     assert list_traces(outcome="to score", limit=1, store=store.url).data.matching == 2
-    with pytest.raises(UnknownName, match="outcome of a trace here"):
+    with pytest.raises(UnknownName, match="trace outcome"):
         list_traces(outcome="scred", store=store.url)
     with pytest.raises(UsageError, match="--limit must be at least 1, got 0"):
         list_traces(limit=0, store=store.url)

@@ -36,7 +36,10 @@ def test_what_comes_no_more_is_told_once(store: Store) -> None:
     assert advance_monitors(store, *given, LAST + 6 * HOUR - 1, began=START) == ()
     assert advance_monitors(store, *given, LAST + 9 * HOUR, began=LAST + 4 * HOUR) == ()
     (raised,) = advance_monitors(store, *given, LAST + 6 * HOUR, began=START)
-    assert (raised.decide, raised.said) == ("no_data", "no score of faithfulness has come since 2026-01-03 12:00 UTC")
+    assert (raised.decide, raised.said) == (
+        "no_data",
+        "no score of faithfulness has arrived since 2026-01-03 12:00 UTC",
+    )
     assert advance_monitors(store, *given, LAST + 7 * HOUR, began=START) == ()
     assert [one.body["title"] for one in store.monitors.list_due(1e12)] == [raised.said]
     assert {one.state.state for one in store.monitors.state(_name(given)).series.values()} == {"no_data"}
@@ -94,7 +97,7 @@ def test_a_segment_that_falls_silent_is_told_alone(store: Store, tmp_path: Path)
     stored(store, [one for one in DAYS[80:] if one.segments["tenant"] == "acme"])
     assert advance_monitors(store, *given, START + 108 * HOUR, began=START + 102 * HOUR + 60) == ()
     (raised,) = advance_monitors(store, *given, START + 108 * HOUR, began=START)
-    said = "no score of faithfulness of tenant bolt has come since 2026-01-02 12:00 UTC, and of others it has"
+    said = "no score of faithfulness of tenant bolt has arrived since 2026-01-02 12:00 UTC, while other segments send"
     assert (raised.decide, raised.segment, raised.said) == ("no_data", ("tenant", "bolt"), said)
     assert advance_monitors(store, *given, START + 109 * HOUR, began=START) == ()
     assert [one.body["segment"] for one in store.monitors.list_due(1e12)] == [{"tenant": "bolt"}]
@@ -104,7 +107,7 @@ def test_a_segment_that_falls_silent_is_told_alone(store: Store, tmp_path: Path)
     assert [one.segment for one in shown.data.series if one.state == "no_data"] == [("tenant", "bolt")]
     page = shown.to_markdown()
     assert re.search(r"tenant bolt \| \**no data", page)
-    assert "Nothing comes any more of 1 series" in page
+    assert "1 series gets no more scores" in page
     named = 'segment="tenant",state="no_data",value="bolt"'
     assert re.search(rf"ragauge_monitor_state{{.*{named}}} 1.0", render_metrics(store.url, path).decode())
     stored(store, [one for one in traffic([0.9] * 6, rate=40, first=1000)[200:] if one.segments["tenant"] == "bolt"])

@@ -272,7 +272,7 @@ def test_the_past_over_the_wire(served: Callable[..., Server], monitored: Monito
     given = history(days, each)
 
     server = served("--config", str(tmp_path / "ragauge.yaml"), "--date-from", "span")
-    assert any(line.startswith("Dated: traces count for the day of their own spans") for line in server.told)
+    assert any(line.startswith("Dated: traces count toward the day of their own spans") for line in server.told)
     for line in given[:100]:
         assert server.send("/v1/traces", line.encode(), "application/json") == 200
     server.end(signal.SIGKILL)

@@ -74,7 +74,7 @@ def test_drift_of_one_project_is_its_own(store: Store) -> None:
     (kept,) = store.monitors.list_alerts()
     assert (kept.alert.monitor, kept.alert.project) == ("drift of queries (desk2)", "desk2")
     assert format_headline(kept.alert).startswith(
-        "queries of desk2 on 2026-01-06 are unlike those of the 28 days before"
+        "queries of desk2 on 2026-01-06 differ from those of the 28 days before"
     )
     (delivery,) = store.monitors.list_due(1e12)
     assert (delivery.body["project"], delivery.body["title"]) == ("desk2", format_headline(kept.alert))
@@ -124,7 +124,7 @@ def test_alerts_of_metrics_say_whose_traffic_it_is(store: Store) -> None:
     bad = traffic([0.9, 0.9, 0.4, 0.4], rate=40)
     stored(store, bad)
     (alone,) = advance_monitors(store, monitor, read_monitor_specs(read)[0], 0.0)
-    assert format_headline(alone).startswith("faithfulness is 0.")
+    assert format_headline(alone).startswith("faithfulness has been 0.")
     other, late = traffic([0.9], rate=40, first=900), bad[-1].at.timestamp() + DAY_S
     stored(store, other, project="desk")
     advance_monitors(store, monitor, read_monitor_specs(read)[0], late, began=late)
@@ -159,9 +159,9 @@ def test_projects_are_named_wherever_there_are_several(store: Store, tmp_path: A
     assert [one.project for one in both.data.drift] == ["shop"] * 6 + ["desk2"] * 6
     assert both.data.shares.shares[1].among == 60
     assert "| project |" in both.to_markdown()
-    assert "All of this is of desk2; shop sends too" in monitor_drift(project="desk2", store=store.url).to_markdown()
+    assert "Project: desk2. Other projects: shop." in monitor_drift(project="desk2", store=store.url).to_markdown()
     said = list_monitors(config=config, store=store.url).to_markdown()
-    assert "Watched: shop. Watched by drift alone: desk2. A monitor with project: desk2 watches that one." in said
+    assert "Monitored: shop. Only tested for drift: desk2. To monitor it, add a monitor with project: desk2." in said
 
 
 def test_projects_share_a_day_once_they_have_a_baseline(store: Store) -> None:

@@ -157,7 +157,7 @@ def test_one_bad_span_takes_no_other_with_it(sender: Sender, store: Store) -> No
     answer = client.post("/v1/traces", content=request.SerializeToString(), headers=PROTOBUF)
     partial = ExportTraceServiceResponse.FromString(answer.content).partial_success
     assert (answer.status_code, partial.rejected_spans) == (200, 1)
-    assert partial.error_message == f"the trace id must be 16 bytes and not all 0, got {b't'.hex() * 12}"
+    assert partial.error_message == f"the trace id must be 16 bytes and not all zeros, got {b't'.hex() * 12}"
     (batch,) = kept(store)
     assert len(ExportTraceServiceRequest.FromString(batch.body).resource_spans[0].scope_spans[0].spans) == 2
 
@@ -183,14 +183,14 @@ def test_unreadable_bodies_say_the_likely_cause(sender: Sender, store: Store) ->
         (logs.SerializeToString(), PROTOBUF, "this looks like OTLP logs; send it to /v1/logs"),
         (metrics.SerializeToString(), PROTOBUF, "this looks like OTLP metrics; send it to /v1/metrics"),
         (b'{"resourceSpans": []}', PROTOBUF, "it looks like JSON; send it with Content-Type: application/json"),
-        (gzip.compress(b"x" * 99), PROTOBUF, "it is gzip, which the header Content-Encoding does not say"),
+        (gzip.compress(b"x" * 99), PROTOBUF, "it is compressed with gzip, but there is no Content-Encoding header"),
         (b'{"resourceLogs": []}', JSON, "this looks like OTLP logs"),
         (b"[1]", JSON, "expected an object with resourceSpans, got a list of 1"),
         (b'{"resource_spans": []}', JSON, "expected an object with resourceSpans, got an object with resource_spans"),
         (b'{"resourceSpans": {}}', JSON, "resourceSpans must be a list of objects, got an object with nothing"),
         (b'{"resourceSpans": [1]}', JSON, "resourceSpans must be a list of objects, got a list of 1"),
-        (b'{"resourceSpans": ', JSON, "the body is no JSON: it ends in the middle, after 18 bytes; send it whole"),
-        (b'{"resourceSpans": [{"a": "b', JSON, "it ends in the middle, after 27 bytes"),
+        (b'{"resourceSpans": ', JSON, "the body is not valid JSON: it is cut off after 18 bytes; send all of it"),
+        (b'{"resourceSpans": [{"a": "b', JSON, "it is cut off after 27 bytes"),
         (b'{"resourceSpans": x}', JSON, "Expecting value: line 1 column 19"),
         (b"\x1f\x8bbroken", {**JSON, "content-encoding": "gzip"}, "cannot be unpacked as gzip"),
         (gzip.compress(b"x" * 99)[:-9], {**JSON, "content-encoding": "gzip"}, "ends early"),
@@ -208,7 +208,7 @@ def test_an_error_in_protobuf_is_a_status(sender: Sender) -> None:
     answer = sender().post("/v1/traces", content=b"{}", headers=PROTOBUF)
     status = Status.FromString(answer.content)
     assert (answer.headers["content-type"], status.code) == ("application/x-protobuf", 3)
-    assert status.message.startswith("the body is no OTLP traces in protobuf")
+    assert status.message.startswith("the body is not OTLP traces in protobuf")
     assert bodies.build_status("protobuf", 429, "x" * 300) == Status(code=8, message="x" * 300).SerializeToString()
 
 
@@ -217,7 +217,7 @@ def test_another_address_is_told_the_right_one(sender: Sender, path: str) -> Non
     """What an exporter sends where nothing is taken in is 404, with the address that takes it."""
     answer = sender().post(path, json=traces(span()))
     assert answer.status_code == 404
-    assert said(answer).startswith(f"nothing is taken in at {path}. Traces go to /v1/traces;")
+    assert said(answer).startswith(f"there is no endpoint at {path}. Send traces to /v1/traces;")
 
 
 def test_types_methods_and_encodings(sender: Sender) -> None:

@@ -227,7 +227,7 @@ def test_a_late_span_keeps_what_was_drawn(sender: Callable[..., TestClient], sto
     other = next(one for n in range(99, 999) if 0.4 < Policy().draw(one := f"{n:032x}") < 0.5)
     client.post("/v1/traces", json=traces(chain(trace_id=other), finder(trace_id=other)))
     settle_traces(store, lower, LATER)
-    assert (line(store, other).outcome, line(store, other).reason) == ("to score", "10 % of such traces are drawn")
+    assert (line(store, other).outcome, line(store, other).reason) == ("to score", "10 % of such traces are sampled")
     assert chances(store)[other] is None
     failed = chain(trace_id=other, status={"code": 2, "message": "down"})
     client.post("/v1/traces", json=traces(failed))

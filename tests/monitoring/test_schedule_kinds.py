@@ -56,7 +56,7 @@ def test_what_users_reported_joins_the_set(project: Path) -> None:
     entry = {**NIGHTLY, "run": "scheduled_app:answer"}
     plain, joined = outcome(project, entry), outcome(project, {**entry, "reported": "28d"})
     assert (plain.state, joined.state) == ("pass", "pass"), joined.message
-    assert joined.message.endswith("With 1 question reported by users and 1 question of the regression set.")
+    assert joined.message.endswith("Added 1 question reported by users and 1 question from the regression set.")
     with open_store(url) as store:
         asked = {one.run_id: [example for example, _ in store.runs.pairs(one.run_id)] for one in store.runs.list()}
     assert len(asked[plain.run_id]) == 12

@@ -138,8 +138,8 @@ def test_a_schedule_that_fails_is_one_alert(store: Store) -> None:
     said = [one.alert.said for one in reversed(store.monitors.list_alerts())]
     assert said == [
         "schedule nightly of 2026-01-06 02:00 UTC did not pass its gate (run r1): recall@5 0.5, at least 0.8",
-        "schedule nightly of 2026-01-10 02:00 UTC could not be made (run r1)",
-        "schedule nightly of 2026-01-12 02:00 UTC was missed: it began 6 hours late (run r1)",
+        "schedule nightly, due 2026-01-10 02:00 UTC, could not run (run r1)",
+        "schedule nightly, due 2026-01-12 02:00 UTC, was missed: it started 6 hours late (run r1)",
     ]
 
 
@@ -147,7 +147,7 @@ def test_a_schedule_that_fails_is_one_alert(store: Store) -> None:
     ("error", "told"),
     [
         (UsageError("gate.rules[3].tag: no example"), "gate.rules[3].tag: no example"),
-        (KeyError("who is Ann?"), "KeyError; ragauge monitor status shows its text"),
+        (KeyError("who is Ann?"), "KeyError; see its message with ragauge monitor status"),
     ],
 )
 def test_a_run_that_cannot_be_made_says_why(tmp_path: Path, error: Exception, told: str) -> None:

@@ -73,7 +73,7 @@ def test_taken_in_scored_and_told(served: Callable[..., Server], store: Store) -
     assert "scored" in said
     assert f"ragauge show {run_id} {TRACE}" in said
     assert "1 response in run bot" in said
-    assert "weight 1; for the judge 100 % of such traces are drawn" in said
+    assert "weight 1; 100 % of such traces go to the judge" in said
     assert json.loads(told(store, "status", "--json"))["traffic"]["days"][0]["outcomes"] == {"scored": 1}
     assert server.end() == 0
     assert len(server.told) == 4  # where, what is read and judged and how exporters find it, and no complaint
@@ -86,7 +86,7 @@ def told(store: Store, *words: str) -> str:
 
 def test_a_trace_that_never_came(store: Store) -> None:
     """The id of no trace is an error that says where to look."""
-    with pytest.raises(UnknownName, match="Nothing of it has come in: look at the exporter's endpoint"):
+    with pytest.raises(UnknownName, match="No part of it has arrived: check the exporter's endpoint"):
         told(store, "trace", "f" * 32)
 
 

@@ -258,7 +258,7 @@ def test_every_trace_has_its_line(sender: Sender, store: Store) -> None:
         "04": (
             traces(span(trace_id="04" * 16, attributes=attributes({**bare, "input.value": "refunds"}))),
             "no content",
-            "neither answer nor passages are recorded",
+            "neither answer nor passages were recorded",
         ),
         "05": (
             traces(span(trace_id="05" * 16, attributes=[{"key": "deep", "value": deep}])),
@@ -385,7 +385,7 @@ def test_the_draw_is_the_traces_own(sender: Sender, store: Store) -> None:
     index = store.runs.index(run.run_id, store.runs.load_order(run.run_id).numbers)
     assert {one for one, out in zip(index.query_ids, index.left_out(), strict=True) if not out} == drawn & set(ids[:20])
     assert {(line(store, one).weight, line(store, one).chance) for one in ids[:20]} == {(2.0, 0.3)}
-    assert {line(store, one).reason for one in set(ids[:20]) - drawn} == {"30 % of such traces are drawn"}
+    assert {line(store, one).reason for one in set(ids[:20]) - drawn} == {"30 % of such traces are sampled"}
 
 
 def test_two_servers_share_the_work(sender: Sender, store: Store) -> None:

@@ -66,7 +66,7 @@ def test_a_skew_that_lasts_is_one_alert(sender: Callable[..., TestClient], store
     assert counts == [0, 0, 0, 0, 1, 1, *[1] * 6, 0, 0]  # off from the second on, 30 minutes later an alert
     (told,) = store.monitors.list_alerts()
     assert told.alert.mean == 30 / (34 / 5)
-    assert told.alert.said.endswith("it is 4.41 over 5 sources; the greatest is that of shard=4, 30")
+    assert told.alert.said.endswith("the value is 4.41 over 5 sources; the highest is 30, from shard=4")
 
 
 def test_an_alert_of_a_gauge_names_its_source(sender: Callable[..., TestClient], store: Store) -> None:
@@ -78,9 +78,9 @@ def test_an_alert_of_a_gauge_names_its_source(sender: Callable[..., TestClient],
     monitor = file.checked().monitor
     assert monitor is not None
     assert GaugeWatcher(monitor, read_monitor_specs(file)[0].signals).run_once(store, threading.Event()) == 2
-    assert {one.alert.said.partition("does not hold: ")[2] for one in store.monitors.list_alerts()} == {
-        "it is 1 over 3 sources; the least is that of shard=1, 1",
-        "it is 0.25",
+    assert {one.alert.said.partition("is violated: ")[2] for one in store.monitors.list_alerts()} == {
+        "the value is 1 over 3 sources; the lowest is 1, from shard=1",
+        "the value is 0.25",
     }  # of the same moment, so in any order
 
 
@@ -102,7 +102,7 @@ def test_a_gauge_that_comes_no_more(sender: Callable[..., TestClient], store: St
     )
     assert (watcher.run_once(store, threading.Event()), watcher.run_once(store, threading.Event())) == (1, 0)
     (told,) = store.monitors.list_alerts()
-    assert told.alert.said.startswith("no value of shard_load has come since")
+    assert told.alert.said.startswith("no value of shard_load has arrived since")
 
 
 def test_gauges_stand_beside_the_monitors(sender: Callable[..., TestClient], store: Store, tmp_path: Path) -> None:
@@ -157,6 +157,6 @@ def test_values_that_are_no_numbers_are_counted(
     answer = sender(signals=frozenset({"load"})).post("/v1/metrics", json=sent)
     assert (answer.status_code, answer.json()["partialSuccess"]) == (
         200,
-        {"rejectedDataPoints": "1", "errorMessage": f"a value of the gauge load must be a finite number, got {got}"},
+        {"rejectedDataPoints": "1", "errorMessage": f"gauge load: values must be finite numbers, got {got}"},
     )
     assert [(one.source, one.value) for one in store.inbox.list_signal_points("load", 0.0)] == [("shard=1", 2.0)]

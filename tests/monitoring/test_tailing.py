@@ -67,8 +67,8 @@ def test_spans_and_responses_of_a_file(store: Store, tmp_path: Path, told: list[
     assert sorted(found) == sorted([TRACE, "12" * 16, "q1"])
     assert passages(found[TRACE]) == ["a.md"]
     (said,) = told
-    assert f"the line that ends at byte {len(spans_line()) + 9:,}: it is no JSON" in said
-    assert said.count("the line that ends at byte") == 3
+    assert f"the line ending at byte {len(spans_line()) + 9:,}: it is not valid JSON" in said
+    assert said.count("the line ending at byte") == 3
     assert said.endswith("expected a response, with query and answer, got an object with foo.")
 
 

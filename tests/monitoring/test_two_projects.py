@@ -93,8 +93,8 @@ def test_a_server_tells_which_project_drifts(served: Callable[..., Server], stor
         == (kept.alert.monitor, kept.alert.project)
     )
     assert "1 alert is open: queries of desk on" in page
-    assert ("Start it again" in page, "Start it again" in edited) == (False, True)
-    assert "All of this is of shop; desk sends too." in drift
+    assert ("Restart the server" in page, "Restart the server" in edited) == (False, True)
+    assert "Project: shop. Other projects: desk." in drift
     job = store.jobs.newest(DriftJob.name)
     assert job is not None
     assert "queries: the mean embedding did not move" in job.said.partition("shop, ")[2].partition("; desk, ")[0]

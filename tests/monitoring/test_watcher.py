@@ -91,11 +91,14 @@ def test_an_alert_says_that_scores_of_it_were_deleted(tmp_path: Path) -> None:
         assert section is not None
         (raised,) = advance_monitors(store, section, read_monitor_specs(given)[0], 0.0)
         told = str(find_alert(raised.alert_id, config=config, store=store.url))
-        assert "Deleted since" not in told
+        assert "have been deleted since" not in told
         erase_traces(store, [raised.trace_id, f"t{int(raised.trace_id[1:]) - 1}"], {})
         told = " ".join(str(find_alert(raised.alert_id, config=config, store=store.url)).split())
     assert raised.mean is not None
-    assert f"It was raised by {raised.n} scores, mean {format_value(raised.mean)}. Deleted since: 2 of them" in told
+    assert (
+        f"{raised.n} scores with a mean of {format_value(raised.mean)} raised it. 2 of them have been deleted since"
+        in told
+    )
     assert f"since ({raised.n - 2})" in told
 
 
@@ -151,12 +154,12 @@ def test_a_webhook_is_told_again_under_one_id(tmp_path: Path, monkeypatch: pytes
         assert len(seen) == 3
         assert len({key for key, _ in seen}) == 1
         assert "How long?" not in json.dumps(seen)
-        assert seen[0][1]["title"].startswith("faithfulness is 0.")
+        assert seen[0][1]["title"].startswith("faithfulness has been 0.")
         assert 5 <= len(seen[0][1]["traces"]) <= 10
         sent = seen[0][1]
         assert sent["n"] > 0
-        assert f"Mean: {format_value(sent['mean'])} of {sent['n']} scores" in format_slack_text(sent)
-        assert f"All of it: ragauge monitor alerts {sent['alert']}" in format_slack_text(sent)
+        assert f"Mean: {format_value(sent['mean'])} over {sent['n']} scores" in format_slack_text(sent)
+        assert f"Full report: ragauge monitor alerts {sent['alert']}" in format_slack_text(sent)
     assert address.encode() not in (tmp_path / "store.db").read_bytes()
     assert watched.metrics
 
@@ -180,7 +183,7 @@ def test_what_is_sent_links_to_the_alert(tmp_path: Path, url: str) -> None:
         body = store.monitors.list_due(1e12)[0].body
     link = f"https://rag.example.org/watch/monitor/alerts/{body['alert']}" if url else ""
     assert body["link"] == link
-    assert (link or f"or /monitor/alerts/{body['alert']} of the dashboard") in format_slack_text(body)
+    assert (link or f"or /monitor/alerts/{body['alert']} in the dashboard") in format_slack_text(body)
     assert (b"ragauge.alert.link" in gzip.decompress(build_alert_request(body))) == bool(url)
     assert "url: expected https://HOST" in str(read_config({"monitor": {"url": "rag.example.org"}}).problems[0])
 
@@ -195,15 +198,15 @@ def test_status_says_that_a_server_runs_another_configuration(tmp_path: Path) ->
         return CliRunner().invoke(app, ["status", "--config", str(path), "--store", url]).output
 
     path.write_text(one)
-    assert "Start it again" not in said()
+    assert "Restart the server" not in said()
     save_running_config(path, url)
-    assert "Start it again" not in said()
+    assert "Restart the server" not in said()
     path.write_text(f"# a comment\n{one}")
-    assert "Start it again" not in said()
+    assert "Restart the server" not in said()
     path.write_text(other)
-    assert "was given another section monitor than" in " ".join(said().split())
+    assert "The monitor section of the file has changed since" in " ".join(said().split())
     path.write_text(one)
-    assert "Start it again" not in said()
+    assert "Restart the server" not in said()
 
 
 def test_an_alert_says_what_changed_in_the_traces(tmp_path: Path) -> None:
@@ -244,7 +247,7 @@ def test_slack_gets_no_links_or_mentions() -> None:
         "changed": [],
         "traces": [],
     }
-    assert format_slack_text(body).startswith("faithfulness of tenant &lt;!channel&gt;\nAsked: a &amp; b.")
+    assert format_slack_text(body).startswith("faithfulness of tenant &lt;!channel&gt;\nRule: a &amp; b.")
 
 
 def test_a_mail_is_sent(tmp_path: Path) -> None:
@@ -297,7 +300,7 @@ def test_what_people_say_of_alerts(tmp_path: Path) -> None:
     found = resolve_alert(names[1], resolution="false_alarm", store=url)
     assert (found.resolved, found.precision) == (2, 0.5)
     said = CliRunner().invoke(app, ["resolve", names[0], "--store", url]).output
-    assert "50% of 2 that people spoke of count as true alarms, this one until --as false_alarm is said" in said
+    assert "50% of 2 reviewed alerts count as true alarms, including this one unless you mark it" in said
 
 
 def test_status_counts_every_open_alert(tmp_path: Path) -> None:
@@ -307,7 +310,7 @@ def test_status_counts_every_open_alert(tmp_path: Path) -> None:
     """
     path = tmp_path / "ragauge.yaml"
     path.write_text("monitor: {monitors: [{metric: faithfulness, min: 0.1}]}")
-    raised = bare_alert("schedule nightly", "schedule nightly of 2026-01-10 could not be made")
+    raised = bare_alert("schedule nightly", "schedule nightly, due 2026-01-10, could not run")
     with store_at(tmp_path / "store.db") as store:
         stored(store, DAYS[:160])
         file = read_config(path)
@@ -317,15 +320,15 @@ def test_status_counts_every_open_alert(tmp_path: Path) -> None:
         store.monitors.save_alerts([raised])
         url = store.url
         page = list_monitors(config=path, store=url).to_markdown()
-        assert "1 alert is open: schedule nightly of 2026-01-10 could not be made." in page
-        assert "Nothing fires" not in page
+        assert "1 alert is open: schedule nightly, due 2026-01-10, could not run." in page
+        assert "No alerts are firing" not in page
         store.monitors.save_alerts([replace(raised, ended_at=FIRST)])
         page = list_monitors(config=path, store=url).to_markdown()
-    assert "Nothing fires" in page
+    assert "No alerts are firing" in page
     assert "open:" not in page
     said = CliRunner().invoke(app, ["alerts", raised.alert_id[:4], "--store", url]).output
-    assert "could not be made" in said
-    assert "Asked: a run in time" in said
+    assert "could not run" in said
+    assert "Rule: a run on time" in said
 
 
 def bare_alert(monitor: str, said: str) -> Alert:
@@ -333,7 +336,7 @@ def bare_alert(monitor: str, said: str) -> Alert:
     return Alert(
         "5c3d1e7f00",
         monitor,
-        "a run in time that passes its gate",
+        "a run on time that passes its gate",
         ("", ""),
         FIRST,
         -1,
@@ -402,9 +405,9 @@ def test_each_monitor_may_watch_its_own_project(tmp_path: Path) -> None:
         assert (raised.monitor, raised.asks) == ("faithfulness (desk)", "faithfulness (desk) at least 0.8")
         url = store.url
     page = list_monitors(config=path, store=url).to_markdown()
-    assert "Watched: shop, desk. Not watched: " in page
-    assert "mobile, whose traffic is taken in and scored. A monitor with project: " in page
-    assert "Nothing has come of shpo so far" in page
+    assert "Monitored: shop, desk. Ingested and scored, but not monitored: " in page
+    assert "mobile. To monitor it, add a monitor with project: " in page
+    assert "No traffic has arrived yet from the monitored shpo" in page
     replayed = monitor_replay(str(path), store=url).data
     assert [one.alert.monitor for one in replayed.alerts] == ["faithfulness (desk)"]
 

@@ -76,7 +76,7 @@ def test_values_that_differ_by_rounding_have_a_bar_each() -> None:
 
 def test_days_have_dates_on_their_axis() -> None:
     """A chart over days names each by its date, in its tooltips too."""
-    points = tuple(ChartPoint(day, 0.5 + day / 10, "mean of the day") for day in range(3))
+    points = tuple(ChartPoint(day, 0.5 + day / 10, "daily mean") for day in range(3))
     svg = draw_study_chart(ReportChart("c", "lines", "day", "faithfulness", points, since=date(2026, 11, 30)))
     assert all(f">{day}<" in svg for day in ("30 Nov", "1 Dec", "2 Dec"))
     assert ">30<" not in svg

@@ -95,7 +95,7 @@ def test_from_the_alert_to_the_example(client: TestClient, watched: Site) -> Non
     """The first page leads to monitors, those to alerts, an alert to its ten worst, each of them to its example."""
     assert "/monitor" in links(client.get("/").text, "/monitor")
     page, raised = client.get("/monitor").text, list_alerts(store=watched.store).data.alerts
-    assert "3 series fire." in page
+    assert "3 series are firing." in page
     assert "faithfulness at least 0.8" in page
     assert page.count("<figure") == 3
     every, *firing = links(page, "/monitor/alerts")
@@ -133,7 +133,7 @@ def test_an_alert_is_resolved_by_a_form(client: TestClient, watched: Site) -> No
     answer = client.post(path, data={"csrf": "known", "resolution": "false_alarm"}, headers=ORIGIN)
     assert (answer.status_code, answer.headers["location"]) == (303, path)
     assert (list_alerts(store=watched.store).data.resolved, list_alerts(store=watched.store).data.precision) == (1, 0.0)
-    assert "called a false alarm" in client.get(path).text
+    assert "marked as a false alarm" in client.get(path).text
 
 
 @pytest.mark.parametrize(
@@ -175,10 +175,10 @@ def test_drift_has_a_row_a_day(client: TestClient) -> None:
 def test_drift_of_each_project_has_its_page(client: TestClient) -> None:
     """Where several send, the page says whose drift it is and leads to that of the others; /monitor names them too."""
     text = client.get("/monitor/drift").text
-    assert "All of this is of shop; bot sends too" in text
+    assert "Project: shop. Other projects: bot." in text
     (to,) = re.findall(r'href="(/monitor/drift[?]project=[^"]+)"', text)
     other = client.get(unescape(to)).text
-    assert "All of this is of bot; shop sends too" in other
+    assert "Project: bot. Other projects: shop." in other
     assert client.get("/monitor/drift?project=nobody").status_code == 400
     assert "faithfulness (shop)" in client.get("/monitor").text
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import signal
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from ragauge.core.errors import UsageError
 from ragauge.dashboard.serve import build_site, listen_and_serve, require_extra
@@ -15,6 +16,9 @@ from ragauge.monitoring.options import MonitorServeOptions
 from ragauge.monitoring.replay.verb import read_section
 from ragauge.monitoring.traffic.verb import save_running_config
 from ragauge.verbs.options import ServeOptions
+
+if TYPE_CHECKING:
+    from ragauge.dashboard.site import Site
 
 
 def serve_monitor(options: MonitorServeOptions, say: Callable[[str], None]) -> None:
@@ -43,23 +47,7 @@ def serve_monitor(options: MonitorServeOptions, say: Callable[[str], None]) -> N
     from ragauge.monitoring.service import Service
 
     share_arenas()
-    site = replace(
-        build_site(
-            ServeOptions(
-                store=options.store,
-                host=options.host,
-                port=options.port,
-                token_file=options.token_file,
-                allowed_host=options.allowed_host,
-                trusted_proxy=options.trusted_proxy,
-                no_open=True,
-            ),
-            options.config,
-        ),
-        watching=True,
-    )
-    if site.access.needs_token and not (site.access.tokens.every or site.access.tokens.ingest):
-        raise UsageError(f"--token-file {options.token_file}: no token sends traces. Add a line ingest: TOKEN.")
+    site = _build_site(options)
     kinds = (Scheduler, DriftJob, JudgeCanary, GaugeWatcher, ResultExporter)
     timed = [job for kind in kinds if (job := kind.of(options.config)) is not None]
     policy = replace(read_policy(options.config), dated=options.date_from == "span")
@@ -78,19 +66,29 @@ def serve_monitor(options: MonitorServeOptions, say: Callable[[str], None]) -> N
         service.close()
 
 
+def _build_site(options: MonitorServeOptions) -> Site:
+    """The dashboard of the server, with a token that sends traces where tokens are needed."""
+    shared = ("store", "host", "port", "token_file", "allowed_host", "trusted_proxy")
+    serve_options = ServeOptions(**{name: getattr(options, name) for name in shared}, no_open=True)
+    site = replace(build_site(serve_options, options.config), watching=True)
+    if site.access.needs_token and not (site.access.tokens.every or site.access.tokens.ingest):
+        raise UsageError(f"--token-file {options.token_file}: no token may send traces. Add a line ingest: TOKEN.")
+    return site
+
+
 def _list_first_lines(options: MonitorServeOptions, store: str, address: str) -> Iterator[str]:
     """What a server says when it is there: what becomes of traces, and by which address they find it."""
     section = read_section(options.config)
-    yield f"Traces are taken in at {address}v1/traces, the dashboard is at {address} (Ctrl-C ends it)"
+    yield f"Receiving traces at {address}v1/traces; the dashboard is at {address} (press Ctrl-C to stop)"
     yield f"Judged: {describe_judging(section)}"
-    yield f"Read: {describe_filtered(section)}"
+    yield f"Included: {describe_filtered(section)}"
     for phrase in describe_projects(list_monitors(config=options.config, store=store).data.projects):
         yield phrase.text
     if options.date_from == "span":
-        yield "Dated: traces count for the day of their own spans; those of the past raise no alert"
+        yield "Dated: traces count toward the day of their own spans; past traces raise no alert"
     for path in options.tail or ():
-        yield f"Read as it grows: {path}{'' if path.exists() else ' (it is not there yet)'}"
-    yield f"Exporters find it by: OTEL_EXPORTER_OTLP_ENDPOINT={address.rstrip('/')}"
+        yield f"Following: {path}{'' if path.exists() else ' (it does not exist yet)'}"
+    yield f"Set for exporters: OTEL_EXPORTER_OTLP_ENDPOINT={address.rstrip('/')}"
 
 
 def _interrupt(*_: object) -> None:

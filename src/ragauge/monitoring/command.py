@@ -18,18 +18,18 @@ from ragauge.monitoring.options import (
 from ragauge.verbs import command_options as options
 from ragauge.verbs.command_output import show, show_json, show_result, validate_outputs
 
-MonitorOutputs = Annotated[list[Path] | None, typer.Option("-o", "--output", help="A file: .html, .md, .json.")]
-Config = Annotated[Path | None, typer.Option("--config", help="The file with the section monitor; else ragauge.yaml.")]
+MonitorOutputs = Annotated[list[Path] | None, typer.Option("-o", "--output", help="Output file: .html, .md or .json.")]
+Config = Annotated[Path | None, typer.Option("--config", help="File with the monitor section; default ragauge.yaml.")]
 
-app = typer.Typer(help="Take in the traces of production, and say what became of each.", no_args_is_help=True)
+app = typer.Typer(help="Monitor production: ingest traces, score them and raise alerts.", no_args_is_help=True)
 
 
 @app.command()
 @options.spread_options
 def serve(command_options: MonitorServeOptions) -> None:
-    """Take in traces by OTLP/HTTP, and serve the dashboard beside it. Ctrl-C ends it, and loses nothing.
+    """Receive traces over OTLP/HTTP and serve the dashboard. Ctrl-C stops it without losing data.
 
-    Only this machine can send and read, unless --host says otherwise, which needs a token.
+    Only this machine can connect unless you set --host, which requires a token.
     """
     from ragauge.monitoring.app import serve_monitor as serving
 
@@ -39,7 +39,7 @@ def serve(command_options: MonitorServeOptions) -> None:
 @app.command()
 @options.spread_options
 def plan(command_options: MonitorPlanOptions, outputs: MonitorOutputs = None, as_json: options.Json = False) -> None:
-    """Say how long drops of 5, 10 and 20 % take to be seen, and what judging costs a day, by sampling rate."""
+    """Estimate how long it takes to detect drops of 5, 10 and 20 %, and the daily judge cost, by sampling rate."""
     from ragauge.monitoring.plan import verb as monitor_plan
 
     validate_outputs(outputs, monitor_plan.MonitorPlanResult)
@@ -48,11 +48,11 @@ def plan(command_options: MonitorPlanOptions, outputs: MonitorOutputs = None, as
 
 @app.command()
 def trace(
-    trace_id: Annotated[str, typer.Argument(metavar="ID", help="A trace's id, or a captured query_id.")],
+    trace_id: Annotated[str, typer.Argument(metavar="ID", help="A trace ID or a captured query_id.")],
     store: options.Store = "",
     as_json: options.Json = False,
 ) -> None:
-    """Say what became of a trace: in which run it is scored, or why it is not."""
+    """Show the status of a trace: the run it is scored in, or why it is not scored."""
     from ragauge.monitoring.traffic.verb import find_trace as told
 
     show_result(told(trace_id, store=store or None), as_json=as_json)
@@ -60,12 +60,12 @@ def trace(
 
 @app.command()
 def traces(
-    outcome: Annotated[str, typer.Option("--outcome", help="Only these, such as scored or failed.")] = "",
-    limit: Annotated[int, typer.Option("--limit", help="How many.")] = 20,
+    outcome: Annotated[str, typer.Option("--outcome", help="Only traces with this outcome, such as failed.")] = "",
+    limit: Annotated[int, typer.Option("--limit", help="Maximum number of traces.")] = 20,
     store: options.Store = "",
     as_json: options.Json = False,
 ) -> None:
-    """List the newest traces: what became of each, when it came, and what was asked."""
+    """List the newest traces with their outcome, arrival time and question."""
     from ragauge.monitoring.traffic.verb import list_traces
 
     show_result(list_traces(outcome=outcome, limit=limit, store=store or None), as_json=as_json)
@@ -73,7 +73,7 @@ def traces(
 
 @app.command()
 def status(config: Config = None, store: options.Store = "", as_json: options.Json = False) -> None:
-    """Say what came in, what became of each project's traces, where monitors stand, and who shares the false alarms."""
+    """Show ingested traffic, trace outcomes by project, the state of each monitor and the false-alarm budget."""
     from ragauge.monitoring.traffic.verb import build_monitor_status
 
     show_result(build_monitor_status(config=config, store=store or None), as_json=as_json)
@@ -84,7 +84,7 @@ def status(config: Config = None, store: options.Store = "", as_json: options.Js
 def replay(
     command_options: MonitorReplayOptions, outputs: MonitorOutputs = None, as_json: options.Json = False
 ) -> None:
-    """Go through the stored traffic again: which alerts the monitors of a configuration would have raised, and why."""
+    """Replay the stored traffic: show which alerts the configured monitors would have raised, and why."""
     from ragauge.monitoring.replay import verb as monitor_replay
 
     validate_outputs(outputs, monitor_replay.ReplayResult)
@@ -94,7 +94,7 @@ def replay(
 @app.command()
 @options.spread_options
 def drift(command_options: MonitorDriftOptions, outputs: MonitorOutputs = None, as_json: options.Json = False) -> None:
-    """Say whether the questions and passages of the last days are like those before, and how the last day's differ."""
+    """Show whether recent questions and passages differ from earlier ones, and how the last day differs."""
     from ragauge.monitoring.drift import verb as monitor_drift
 
     validate_outputs(outputs, monitor_drift.DriftResult)
@@ -104,7 +104,7 @@ def drift(command_options: MonitorDriftOptions, outputs: MonitorOutputs = None, 
 @app.command()
 @options.spread_options
 def mark(command_options: MonitorMarkOptions, as_json: options.Json = False) -> None:
-    """Say of days that production was good or bad: from these, drift learns which values are usual."""
+    """Mark days on which production was good or bad; drift learns normal ranges from them."""
     from ragauge.monitoring.drift.verb import monitor_mark
 
     show_result(monitor_mark(**vars(command_options)), as_json=as_json)
@@ -112,12 +112,12 @@ def mark(command_options: MonitorMarkOptions, as_json: options.Json = False) -> 
 
 @app.command()
 def alerts(
-    alert: Annotated[str, typer.Argument(help="Its id, or how it begins: all of that one; else the list.")] = "",
+    alert: Annotated[str, typer.Argument(help="Alert ID or the start of it; omit it to list all alerts.")] = "",
     config: Config = None,
     store: options.Store = "",
     as_json: options.Json = False,
 ) -> None:
-    """List the alerts that monitors raised: which are open, and what people say of each; or show one."""
+    """List the alerts with their state and resolution, or show one in full."""
     from ragauge.monitoring.alerts import verb as monitor_alerts
 
     if alert:
@@ -131,7 +131,7 @@ def alerts(
 def shadow(
     command_options: MonitorShadowOptions, outputs: MonitorOutputs = None, as_json: options.Json = False
 ) -> None:
-    """Put questions of production to a candidate, and say whether to cut over, to ramp or to stop."""
+    """Ask a challenger questions from production, and report whether to cut over, ramp or stop."""
     from ragauge.monitoring.shadow import verb as monitor_shadow
 
     validate_outputs(outputs, monitor_shadow.ShadowResult)
@@ -140,12 +140,12 @@ def shadow(
 
 @app.command()
 def resolve(
-    alert: Annotated[str, typer.Argument(help="Its id, or how it begins.")],
+    alert: Annotated[str, typer.Argument(help="Alert ID or the start of it.")],
     resolution: Annotated[str, typer.Option("--as", help="acknowledged or false_alarm.")] = "acknowledged",
     store: options.Store = "",
     as_json: options.Json = False,
 ) -> None:
-    """Say of an alert that somebody knows of it, or that it was a false alarm."""
+    """Acknowledge an alert, or mark it as a false alarm."""
     from ragauge.monitoring.alerts.alert_coverage import format_headline
     from ragauge.monitoring.alerts.verb import resolve_alert
 
@@ -154,6 +154,6 @@ def resolve(
         show_json(resolved_alert)
         return
     resolution_text = resolution.replace("_", " ")
-    share = f"{resolved_alert.precision:.0%} of {resolved_alert.resolved:,} that people spoke of count as true alarms"
-    until = ", this one until --as false_alarm is said of it" if resolution == "acknowledged" else ""
+    share = f"{resolved_alert.precision:.0%} of {resolved_alert.resolved:,} reviewed alerts count as true alarms"
+    until = ", including this one unless you mark it with --as false_alarm" if resolution == "acknowledged" else ""
     show(f"{resolution_text}: {format_headline(resolved_alert.alert)}\n{share}{until}")

@@ -18,21 +18,21 @@ if TYPE_CHECKING:
 
 KEPT_REPLIES = "replies that others use"
 NAME_ONLY_NOTE = (
-    "Looked for in the files beside the store: this name or id alone. Texts of theirs are no longer known, so files "
-    "that hold only these are not found."
+    "The files next to the store were searched only for this name or ID. Its texts are no longer known, so files "
+    "that contain only those texts are not found."
 )
 LEFT_BEHIND_EXIT_CODE = 1  # exit code where anything of a person is still found
 
 
 @options.spread_options
 def delete(command_options: DeleteOptions, yes: options.Yes = False, as_json: options.Json = False) -> None:
-    """Delete a run with what no other run uses, or all that is kept of a trace, a user or a tenant, with proof."""
+    """Delete a run, or all data of a trace, a user or a tenant, and verify that it is gone."""
     segments = _parse_segments(
         {"user": command_options.user, "tenant": command_options.tenant}, command_options.segment
     )
     if bool(command_options.run) == bool(command_options.trace or segments):
         whose = "--trace ID, --user NAME, --tenant NAME or --segment NAME=VALUE"
-        raise UsageError(f"what is to be deleted? Name either a run, or whose data: {whose}.")
+        raise UsageError(f"nothing to delete is specified. Name either a run, or whose data to delete: {whose}.")
     if command_options.run:
         _delete_run(command_options, yes=yes, as_json=as_json)
         return
@@ -82,27 +82,29 @@ def _print_erasure(erasure: Erasure) -> None:
     if erasure.missing:
         typer.echo(erasure.missing)
         for path, n in erasure.files.items():
-            typer.echo(f"found: {n:,} bytes in {path}. Delete it or what is in it.")
+            typer.echo(f"found: {n:,} bytes in {path}. Delete the file or this data in it.")
         typer.echo(NAME_ONLY_NOTE)
         return
     typer.echo(f"{'would delete' if erasure.dry else 'deleted'} {_format_counts(erasure.deleted, erasure.traces)}")
     if KEPT_REPLIES in erasure.deleted:
-        typer.echo(f"{KEPT_REPLIES}, kept: {erasure.deleted[KEPT_REPLIES]:,}. Somebody else sent the same text.")
+        typer.echo(f"kept: {erasure.deleted[KEPT_REPLIES]:,} {KEPT_REPLIES}, because someone else sent the same text.")
     if erasure.dry:
         return
     for where, n in erasure.left.items():
         typer.echo(f"still found: {n:,} {'bytes in the store' if where == 'raw files' else f'rows of {where}'}")
     for path, n in erasure.files.items():
-        typer.echo(f"still found: {n:,} bytes in {path}, which ragauge does not change. Delete it or what is in it.")
+        typer.echo(
+            f"still found: {n:,} bytes in {path}, which ragauge does not change. Delete the file or this data in it."
+        )
     for path, reason in erasure.unread.items():
-        typer.echo(f"not looked into: {path} ({reason}). Look yourself.")
+        typer.echo(f"not checked: {path} ({reason}). Check it yourself.")
     if not erasure.left and not erasure.files and not erasure.unread:
-        typer.echo("Looked for afterwards in the store, its free pages, its log and files beside it: 0 bytes found.")
+        typer.echo("Verified afterwards: 0 bytes found in the store, its free pages, its log and the files next to it.")
 
 
 def _format_counts(deleted: Mapping[str, int], traces: int) -> str:
     parts = [f"{n:,} {what}" for what, n in deleted.items() if what not in (KEPT_REPLIES, "traces")]
-    return f"{format_count(traces, 'trace')}: {', '.join(parts) or 'nothing else is kept of them'}"
+    return f"{format_count(traces, 'trace')}: {', '.join(parts) or 'no other data is stored'}"
 
 
 def _delete_run(command_options: DeleteOptions, *, yes: bool, as_json: bool) -> None:
@@ -118,8 +120,8 @@ def _delete_run(command_options: DeleteOptions, *, yes: bool, as_json: bool) -> 
         typer.confirm(question, abort=True, err=True)
     gone = stored_run.delete()
     parts = [f"{n:,} {what}" for what, n in gone.items() if n and what != KEPT_REPLIES]
-    typer.echo(f"deleted {called}: {', '.join(parts) or 'it held nothing'}", err=True)
+    typer.echo(f"deleted {called}: {', '.join(parts) or 'it was empty'}", err=True)
     if gone.get(KEPT_REPLIES):
-        typer.echo(f"{format_count(gone[KEPT_REPLIES], 'reply', 'replies')} stay: other runs rest on them", err=True)
+        typer.echo(f"kept: {format_count(gone[KEPT_REPLIES], 'reply', 'replies')} that other runs use", err=True)
     if as_json:
         show_json({"run_id": stored_run.run.run_id, "deleted": gone})

@@ -65,7 +65,9 @@ def erase_traces(
         UsageError: nothing is asked for, or nothing is kept of a value, and it is in no file beside the store.
     """
     if not trace_ids and not segments:
-        raise UsageError("whose data? Give --trace ID, --user NAME, --tenant NAME or --segment NAME=VALUE.")
+        raise UsageError(
+            "no data to delete is specified. Give --trace ID, --user NAME, --tenant NAME or --segment NAME=VALUE."
+        )
     try:
         selected_ids = _select_traces(store, trace_ids, segments)
     except UsageError as error:  # they may have been deleted before
@@ -150,9 +152,9 @@ def _select_traces(store: Store, trace_ids: Collection[str], segments: Mapping[s
                 matches |= set(_find_by_value(batch, name, value))
         if not matches:
             raise UsageError(
-                f"nothing is kept of {name} {value}: no response has such a segment, and no raw batch such an "
-                "attribute. ragauge monitor traces lists what came; --trace ID takes one. Segments are named under "
-                "monitor.segments."
+                f"no data is stored for {name} {value}: no response has this segment, and no raw batch has this "
+                "attribute. List the traces with ragauge monitor traces, and delete one with --trace ID. "
+                "monitor.segments defines the segments."
             )
         selected_ids |= matches
     return selected_ids

@@ -45,7 +45,7 @@ def post_body(url: str, body: bytes, headers: Mapping[str, str], timeout: float 
         OSError: it did not arrive; urllib's HTTPError where it was refused, TimeoutError where time ran out.
     """
     if not url.startswith(("http://", "https://")):
-        raise UsageError("an address to send to begins with http:// or https://.")
+        raise UsageError("the target address must begin with http:// or https://.")
     connections: list[http.client.HTTPConnection] = []
     over = threading.Event()
 
@@ -66,9 +66,9 @@ def post_body(url: str, body: bytes, headers: Mapping[str, str], timeout: float 
             return bytes(answer.read(MAX_ANSWER_BYTES))
     except (OSError, http.client.HTTPException) as error:
         if over.is_set() or isinstance(error, TimeoutError) or isinstance(getattr(error, "reason", None), TimeoutError):
-            raise TimeoutError(f"no answer within {timeout:g} s") from None
+            raise TimeoutError(f"no response within {timeout:g} s") from None
         if isinstance(error, http.client.HTTPException):
-            raise ConnectionError(f"it does not answer as HTTP does: {type(error).__name__}") from None
+            raise ConnectionError(f"the reply is not valid HTTP: {type(error).__name__}") from None
         raise
     finally:
         timer.cancel()

@@ -15,28 +15,26 @@ if TYPE_CHECKING:
     from ragauge.monitoring.series.monitor_specs import MonitorSpecs
 
 
-KEEP_ALL_HINT = "without it every one is judged; sample: {rate: 100%} keeps that"
+KEEP_ALL_HINT = "without one, every request is judged; to keep that, set sample: {rate: 100%}"
 
 
 def describe_judging(monitor: MonitorSection | None) -> str:
     """What a judge is asked about: which share of the requests, by which metrics, and who."""
     if monitor is None:  # as `monitoring.policy` has it without a section
-        return "100% of the requests, production, by local"
-    by = "nobody" if monitor.judge in ("none", "") else monitor.judge
-    default = (
-        "" if monitor.sample.has_key("rate") else f", the default where there is a section monitor ({KEEP_ALL_HINT})"
-    )
-    return f"{100 * monitor.sample.rate:g}% of the requests{default}, {', '.join(monitor.metrics)}, by {by}"
+        return "100% of requests; metrics: production; judge: local"
+    judge = monitor.judge or "none"
+    default = "" if monitor.sample.has_key("rate") else f", the default with a monitor section ({KEEP_ALL_HINT})"
+    return f"{100 * monitor.sample.rate:g}% of requests{default}; metrics: {', '.join(monitor.metrics)}; judge: {judge}"
 
 
 def describe_filtered(monitor: MonitorSection | None) -> str:
     """Which traces become no response, and how to change that."""
-    filtered = "indexing, embedding, evaluations and our own calls are filtered out"
+    filtered = "indexing, embedding, evaluation and ragauge's own calls are filtered out"
     if monitor is not None and monitor.without_retrieval:
-        return f"every request that a model answered, also where nothing was searched; {filtered}"
+        return f"every request that a model answered, with or without retrieval; {filtered}"
     return (
-        f"requests in which something was searched; those without retrieval, {filtered}. "
-        "without_retrieval: true in the section monitor of ragauge.yaml reads answers without retrieval"
+        f"requests with retrieval; requests without retrieval, {filtered}. "
+        "To include answers without retrieval, set without_retrieval: true in the monitor section of ragauge.yaml"
     )
 
 
@@ -53,7 +51,7 @@ def describe_section(monitor: MonitorSection, watched: MonitorSpecs) -> Iterator
     for gauge in watched.signals:
         yield f"monitor: {gauge.asks}{f', for {format_duration(gauge.wait)}' if gauge.wait else ''}"
     if monitor.monitors or monitor.drift:
-        yield f"false_alarms: {monitor.false_alarms}, over all that is tested"
+        yield f"false_alarms: {monitor.false_alarms}, across all tests"
     if monitor.drift:
         yield f"drift: {' and '.join(monitor.drift)}, once a day"
     for receiver in monitor.notify:
@@ -61,11 +59,12 @@ def describe_section(monitor: MonitorSection, watched: MonitorSpecs) -> Iterator
         yield f"notify: {receiver.email or ('webhook' if receiver.webhook else 'otlp')}{form}"
     for schedule in monitor.schedules:
         trigger = " and ".join(
-            [f"{schedule.cron} ({schedule.zone})"] * bool(schedule.cron) + [f"a change of {key}" for key in schedule.on]
+            [f"at {schedule.cron} ({schedule.zone})"] * bool(schedule.cron)
+            + [f"on a change of {key}" for key in schedule.on]
         )
-        whose = f", of {schedule.project}" if schedule.project else ""
+        whose = f", for {schedule.project}" if schedule.project else ""
         what = f"index of {schedule.ann.study}" if schedule.ann else f"{schedule.run} over {schedule.set}"
-        yield f"schedule: {schedule.name}: {what}, at {trigger}{whose}"
+        yield f"schedule: {schedule.name}: {what}, {trigger}{whose}"
 
 
 def find_mistakes(file: ConfigFile, monitor: MonitorSection) -> Iterator[DataError]:
@@ -89,7 +88,7 @@ def find_mistakes(file: ConfigFile, monitor: MonitorSection) -> Iterator[DataErr
     ]
     for key, value, line in [*values, ("monitor.redact.key", monitor.redact.key, monitor.redact.line("key"))]:
         if value and value.startswith("$") and not os.environ.get(value[1:]):
-            yield file.build_problem(key, f"the environment variable {value[1:]} is not set here.", line)
+            yield file.build_problem(key, f"the environment variable {value[1:]} is not set.", line)
     for entry in monitor.schedules:
         yield from _find_schedule_mistakes(file, entry)
 
@@ -105,22 +104,22 @@ def _find_schedule_mistakes(file: ConfigFile, schedule: ScheduleSection) -> Iter
         path = getattr(schedule, key)
         stored = key == "set" and path and not Path(path).suffix  # a stored set's name
         if path and not stored and not Path(path).exists():
-            yield file.build_problem(f"{location}.{key}", f"there is no {path} here.", schedule.line(key))
+            yield file.build_problem(f"{location}.{key}", f"{path} does not exist.", schedule.line(key))
 
 
 def list_remarks(file: ConfigFile, monitor: MonitorSection, watched: MonitorSpecs) -> Iterator[str]:
     """What is right but will not do what is meant."""
     for metric, reason in _find_unscorable(watched):
-        yield f"monitor: {metric} needs labels, which no request of production has ({reason}): it will get no score."
+        yield f"monitor: {metric} needs labels, which production requests lack ({reason}), so it will get no scores."
     names = [schedule.baseline for schedule in monitor.schedules if schedule.baseline]
     missing = _find_unknown_runs(list(dict.fromkeys(names)))
     for schedule in monitor.schedules:
         if schedule.baseline in missing:
-            problem = f"there is no run or baseline {schedule.baseline} yet"
-            yield f"schedule {schedule.name}: {problem}; its runs are errors until there is."
+            problem = f"no run or baseline is named {schedule.baseline} yet"
+            yield f"schedule {schedule.name}: {problem}; its runs end with an error until there is one."
         needs_gate = schedule.ann is None and not schedule.heartbeat
         if needs_gate and schedule.rules is None and file.config.gate is None:
-            yield f"schedule {schedule.name}: {file.name} has no section gate, so its runs pass and fail nothing."
+            yield f"schedule {schedule.name}: {file.name} has no gate section, so its runs neither pass nor fail."
 
 
 def _find_unscorable(watched: MonitorSpecs) -> Iterator[tuple[str, str]]:

@@ -13,29 +13,31 @@ class MonitorServeOptions:
     """Where traces are taken in, and what is done with them."""
 
     config: Annotated[
-        Path | None, OptionSpec("The file with the section monitor; ragauge.yaml where there is one.", kind=Path | None)
+        Path | None,
+        OptionSpec("File with the monitor section; the default is ragauge.yaml, if it exists.", kind=Path | None),
     ] = None
     store: Store = None
-    host: Annotated[str, OptionSpec("Where to listen; beyond this machine a token is needed.")] = "127.0.0.1"
-    port: Annotated[int, OptionSpec("Of the address; 0 takes a free one.", least=0, most=65535)] = 4318
+    host: Annotated[str, OptionSpec("Address to listen on; a non-local address requires a token.")] = "127.0.0.1"
+    port: Annotated[int, OptionSpec("Port to listen on; 0 picks a free one.", least=0, most=65535)] = 4318
     token_file: Annotated[
-        Path | None, OptionSpec("A file with the token that exporters send and readers log in with.", kind=Path | None)
+        Path | None, OptionSpec("File with the tokens for exporters and readers.", kind=Path | None)
     ] = None
     allowed_host: Annotated[
-        Sequence[str], OptionSpec("A name that the server is reached by; repeatable.", kind=list[str] | None)
+        Sequence[str], OptionSpec("Host name that clients use to reach the server; repeatable.", kind=list[str] | None)
     ] = ()
     trusted_proxy: Annotated[
         Sequence[str],
-        OptionSpec("Address of a proxy whose X-Forwarded-Proto counts, as of TLS; repeatable.", kind=list[str] | None),
+        OptionSpec("Address of a proxy whose X-Forwarded-Proto header is trusted; repeatable.", kind=list[str] | None),
     ] = ()
     tail: Annotated[
         Sequence[Path],
-        OptionSpec("A file of JSON lines that an exporter appends to; repeatable.", kind=list[Path] | None),
+        OptionSpec("File of JSON lines to follow as an exporter appends to it; repeatable.", kind=list[Path] | None),
     ] = ()
     date_from: Annotated[
         Literal["arrival", "span"],
         OptionSpec(
-            "Whose day a trace counts for: of its arrival, or of its own spans.", kind=Literal["arrival", "span"]
+            "The day that a trace counts toward: its arrival day, or the day of its spans.",
+            kind=Literal["arrival", "span"],
         ),
     ] = "arrival"
 
@@ -44,19 +46,19 @@ class MonitorServeOptions:
 class MonitorPlanOptions:
     """What a monitor is planned for. Each field is an argument of `monitor_plan`, whose documentation explains it."""
 
-    run: Annotated[Any, OptionSpec("A stored run whose scores are typical: id, name or latest.", argument=True)] = (
-        field(default=None, kw_only=False)
+    run: Annotated[Any, OptionSpec("Stored run with typical scores: ID, name or latest.", argument=True)] = field(
+        default=None, kw_only=False
     )
-    metric: Annotated[str, OptionSpec("Which of its metrics.", "-m --metric")] = "faithfulness"
-    mean: Annotated[float | None, OptionSpec("Without a run: the mean of the scores, in (0, 1), higher better.")] = None
-    deviation: Annotated[float | None, OptionSpec("Without a run: their standard deviation.")] = None
-    requests: Annotated[int, OptionSpec("Requests a day.", least=1)] = 1000
+    metric: Annotated[str, OptionSpec("Metric of the run.", "-m --metric")] = "faithfulness"
+    mean: Annotated[float | None, OptionSpec("Without a run: mean score, in (0, 1); higher is better.")] = None
+    deviation: Annotated[float | None, OptionSpec("Without a run: standard deviation of the scores.")] = None
+    requests: Annotated[int, OptionSpec("Requests per day.", least=1)] = 1000
     judge_cost: Annotated[
-        float | None, OptionSpec("US dollars for judging one request; what it cost in the run by default.")
+        float | None, OptionSpec("Judge cost per request in US dollars; the default is the cost in the run.")
     ] = None
-    max_drop: Annotated[str, OptionSpec("How much may be lost without an alert, of the mean.")] = "3%"
-    false_alarms: Annotated[str, OptionSpec("The chance of even one false alarm.")] = "5% per 30d"
-    series: Annotated[int, OptionSpec("Monitors times segments that share it.", least=1)] = 1
+    max_drop: Annotated[str, OptionSpec("Largest drop of the mean that raises no alert.")] = "3%"
+    false_alarms: Annotated[str, OptionSpec("Chance of any false alarm in a period.")] = "5% per 30d"
+    series: Annotated[int, OptionSpec("Number of series that share this budget: monitors times segments.", least=1)] = 1
     judge: LastJudge = None
     store: Store = None
 
@@ -65,10 +67,10 @@ class MonitorPlanOptions:
 class MonitorReplayOptions:
     """What is gone through again. Each field is an argument of `monitor_replay`, whose documentation explains it."""
 
-    config: Annotated[Any, OptionSpec("The file with the section monitor.", argument=True, metavar="FILE")] = field(
+    config: Annotated[Any, OptionSpec("File with the monitor section.", argument=True, metavar="FILE")] = field(
         default="ragauge.yaml", kw_only=False
     )
-    since: Annotated[str, OptionSpec("The first day, such as 2026-01-31; all that is kept by default.")] = ""
+    since: Annotated[str, OptionSpec("First day, for example 2026-01-31; the default is all stored traffic.")] = ""
     store: Store = None
 
 
@@ -76,10 +78,10 @@ class MonitorReplayOptions:
 class MonitorDriftOptions:
     """Which days are looked at. Each field is an argument of `monitor_drift`, whose documentation explains it."""
 
-    day: Annotated[str, OptionSpec("The last day, such as 2026-01-31; the last with traffic by default.")] = ""
-    to: Annotated[str, OptionSpec("A set, .jsonl, that gets the questions of the clusters that grew, as drafts.")] = ""
-    tag: Annotated[str, OptionSpec("What these are tagged with.")] = "drift"
-    project: Annotated[str, OptionSpec("Whose traffic; that of the project whose traffic came first by default.")] = ""
+    day: Annotated[str, OptionSpec("Last day, for example 2026-01-31; the default is the last day with traffic.")] = ""
+    to: Annotated[str, OptionSpec("Eval set (.jsonl) to add the questions of growing clusters to, as drafts.")] = ""
+    tag: Annotated[str, OptionSpec("Tag for these questions.")] = "drift"
+    project: Annotated[str, OptionSpec("Project to analyze; the default is the project whose traffic came first.")] = ""
     store: Store = None
 
 
@@ -90,12 +92,14 @@ class MonitorMarkOptions:
     was: Annotated[
         str,
         OptionSpec(
-            "good, bad, or forget to take it back; without it, lists.", argument=True, metavar="good|bad|forget"
+            "good, bad, or forget to remove a mark; omit it to list the marks.",
+            argument=True,
+            metavar="good|bad|forget",
         ),
     ] = field(default="", kw_only=False)
-    since: Annotated[str, OptionSpec("The first day, such as 2026-01-31.", "--from")] = ""
-    until: Annotated[str, OptionSpec("The last day; the first by default.")] = ""
-    why: Annotated[str, OptionSpec("In your words.")] = ""
+    since: Annotated[str, OptionSpec("First day, for example 2026-01-31.", "--from")] = ""
+    until: Annotated[str, OptionSpec("Last day; the default is the first day.")] = ""
+    why: Annotated[str, OptionSpec("Reason, in your own words.")] = ""
     store: Store = None
 
 
@@ -103,19 +107,20 @@ class MonitorMarkOptions:
 class MonitorShadowOptions:
     """Which candidate is held against production. Each field is an argument of `monitor_shadow`."""
 
-    system: Annotated[Any, OptionSpec("The candidate, as ragauge run takes it.", argument=True, metavar="SYSTEM")] = (
-        field(kw_only=False)
-    )
-    like: Annotated[str, OptionSpec("The run of traffic whose questions it is asked: id or name.")]
-    sample: Annotated[int, OptionSpec("So many of its questions, drawn at random.", least=2)] = 200
-    margin: Annotated[str, OptionSpec("How much of a metric's mean may be lost.")] = "3%"
+    system: Annotated[
+        Any, OptionSpec("The challenger, in any form that ragauge run accepts.", argument=True, metavar="SYSTEM")
+    ] = field(kw_only=False)
+    like: Annotated[str, OptionSpec("Traffic run to take the questions from: ID or name.")]
+    sample: Annotated[int, OptionSpec("Number of questions to sample at random.", least=2)] = 200
+    margin: Annotated[str, OptionSpec("Largest drop of a metric's mean to accept.")] = "3%"
     metrics: Metrics = ()
-    judge: Annotated[Any, OptionSpec("Who judges; production's own judge asks nothing of production anew.")] = "local"
-    settings: Annotated[Any, OptionSpec("YAML with the candidate's settings.", "--system-config")] = None
-    golden: Annotated[Any, OptionSpec("A labelled set: the candidate must not lose recall@10 on it.")] = None
+    judge: Annotated[
+        Any, OptionSpec("Judge to use; with production's own judge, production's verdicts are reused.")
+    ] = "local"
+    settings: Annotated[Any, OptionSpec("YAML file with the challenger's settings.", "--system-config")] = None
+    golden: Annotated[Any, OptionSpec("Labeled eval set on which the challenger must not lose recall@10.")] = None
     golden_base: Annotated[
-        str,
-        OptionSpec("Production's run over it: id or name; by default the newest over the same set.", "--golden-base"),
+        str, OptionSpec("Production's run of that set: ID or name; the default is the newest one.", "--golden-base")
     ] = ""
     store: Store = None
 
@@ -124,16 +129,16 @@ class MonitorShadowOptions:
 class DeleteOptions:
     """What is deleted: a run, or what is kept of somebody."""
 
-    run: Annotated[str, OptionSpec("A stored run: id or name.", argument=True)] = ""
+    run: Annotated[str, OptionSpec("Stored run to delete: ID or name.", argument=True)] = ""
     trace: Annotated[
         Sequence[str],
-        OptionSpec("All that is kept of a trace: its id; repeatable.", kind=list[str] | None, metavar="ID"),
+        OptionSpec("ID of a trace whose data to delete; repeatable.", kind=list[str] | None, metavar="ID"),
     ] = ()
-    user: Annotated[str, OptionSpec("All of a user: the value of a segment or attribute user.")] = ""
-    tenant: Annotated[str, OptionSpec("The same of a tenant.")] = ""
+    user: Annotated[str, OptionSpec("User whose data to delete: a value of the segment or attribute user.")] = ""
+    tenant: Annotated[str, OptionSpec("Tenant whose data to delete.")] = ""
     segment: Annotated[
         Sequence[str],
-        OptionSpec("The same of any other segment; repeatable.", kind=list[str] | None, metavar="NAME=VALUE"),
+        OptionSpec("Any other segment whose data to delete; repeatable.", kind=list[str] | None, metavar="NAME=VALUE"),
     ] = ()
-    dry_run: Annotated[bool, OptionSpec("Only say what would be deleted.")] = False
+    dry_run: Annotated[bool, OptionSpec("Only show what would be deleted.")] = False
     store: Store = None

@@ -89,4 +89,4 @@ def send_records(receiver: NotifySection, body: bytes, request_id: str) -> tuple
         partial = ExportLogsServiceResponse.FromString(answer).partial_success
     except ValueError:  # an answer of another form: it was taken
         return "", True
-    return (f"{partial.rejected_log_records} not taken" if partial.rejected_log_records else ""), True
+    return (f"{partial.rejected_log_records} rejected" if partial.rejected_log_records else ""), True

@@ -92,7 +92,7 @@ class ResultExporter:
         if not store.returns.take_delivery(batch, now + CLAIM_S):
             return False
         if receiver is None:
-            store.returns.finish_batch(batch, "the configuration no longer names its receiver")
+            store.returns.finish_batch(batch, "its receiver is no longer in the configuration")
             return False
         error, final = send_records(receiver, batch.body, batch.batch_id)
         if error and not final and batch.attempts + 1 < MAX_ATTEMPTS:

@@ -183,6 +183,6 @@ class Service:
             except Exception as error:  # whatever it is, the next round may do without it
                 error_text = str(error) if isinstance(error, RagaugeError) else f"{type(error).__name__}: {error}"
                 if error_text != last_error:
-                    self._say(f"traces wait: {error_text}")
+                    self._say(f"traces are waiting: {error_text}")
                 last_error, wait = error_text, RETRY_S
             self._over.wait(wait)

@@ -50,7 +50,7 @@ def add_reported(
     counts: dict[str, int] = {}
     monitor = read_config(config).config.monitor
     reported = _iter_user_reports(store, since, project or ("" if monitor is None else monitor.project))
-    sources = {"reported by users": reported, "of the regression set": _iter_regressions(config)}
+    sources = {"reported by users": reported, "from the regression set": _iter_regressions(config)}
     for what, examples in sources.items():
         for example in examples:
             if counts.get(what, 0) == MAX_QUESTIONS_PER_SOURCE:
@@ -65,7 +65,7 @@ def add_reported(
     if not added:
         return eval_set, ""
     additions = " and ".join(f"{format_count(n, 'question')} {what}" for what, n in counts.items())
-    return replace(eval_set, examples=(*eval_set.examples, *added)), f" With {additions}."
+    return replace(eval_set, examples=(*eval_set.examples, *added)), f" Added {additions}."
 
 
 def _build_question_key(example: Example) -> object:

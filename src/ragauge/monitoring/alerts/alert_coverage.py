@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from ragauge.core.messages import format_count, format_value
+from ragauge.monitoring.series.tables import MAX_NAME_CHARS, format_monitor_name
 from ragauge.rendering.sections import Phrase, ReportColumn, ReportSection, ReportTable
 from ragauge.rendering.verdict_texts import VERDICTS
 from ragauge.rendering.words import to_line
@@ -18,26 +19,28 @@ if TYPE_CHECKING:
     from ragauge.monitoring.series.monitor_tracker import Alert
     from ragauge.monitoring.series.projects import MonitoredProjects
 
-SHARES_NOTE = "A monitor divides its part among its series, a daily look among the days of a period."
+SHARES_NOTE = (
+    "Each monitor splits its share across its series; each daily test splits its share across the days of a period."
+)
 UNCLEAR_NOTE = "only failed requests count as failures"
 OLDER_VERDICTS_NOTE = (
-    "Failed, unclear and passed are counted by an older rule before the alert, since, or both: they are not compared, "
-    "and no cause is named."
+    "An older rule decided some of the verdicts before or after the alert, so they are not compared and no cause is "
+    "named."
 )
 MIN_SHARE = 0.005  # of the requests, from which a cause is told: less is written 0%
-MAX_NAMES, MAX_NAME_CHARS = 20, 60  # projects that are named, and characters of each
+MAX_NAMES = 20  # projects that are named
 
 
 def describe_projects(projects: MonitoredProjects) -> Iterator[Phrase]:
     """Whose traffic is watched, whose is not and what to write, and which project has sent nothing; nothing of one."""
     if unwatched := (*projects.drifting, *projects.others):
-        watched = f"Watched: {format_names(projects.watched)}. " if projects.watched else ""
-        drifting = f"Watched by drift alone: {format_names(projects.drifting)}. " if projects.drifting else ""
-        how = f"A monitor with project: {format_names(unwatched[:1])} watches that one."
-        others = f"Not watched: {format_names(projects.others)}, whose traffic is taken in and scored. "
+        watched = f"Monitored: {format_names(projects.watched)}. " if projects.watched else ""
+        drifting = f"Only tested for drift: {format_names(projects.drifting)}. " if projects.drifting else ""
+        how = f"To monitor it, add a monitor with project: {format_names(unwatched[:1])}."
+        others = f"Ingested and scored, but not monitored: {format_names(projects.others)}. "
         yield Phrase(f"{watched}{drifting}{others if projects.others else ''}{how}", "unsure")
     if projects.unheard:
-        yield Phrase(f"Nothing has come of {format_names(projects.unheard)} so far, which is to be watched.", "unsure")
+        yield Phrase(f"No traffic has arrived yet from the monitored {format_names(projects.unheard)}.", "unsure")
 
 
 def format_names(names: tuple[str, ...]) -> str:
@@ -48,21 +51,21 @@ def format_names(names: tuple[str, ...]) -> str:
 
 def describe_false_alarms(shares: AlarmShares) -> str:
     """The chance of even one false alarm."""
-    tested = "over all monitors, segments, drift and the judge canary"
-    return f"At most {100 * shares.chance:g} % of periods of {shares.days} days have even one false alarm, {tested}."
+    tested = "across all monitors, segments, drift tests and the judge canary"
+    return f"At most {100 * shares.chance:g} % of {shares.days}-day periods have any false alarm, {tested}."
 
 
 def build_shares_section(shares: AlarmShares) -> ReportSection:
     """Who shares the false alarms that are allowed, and what raises alerts beside."""
     headers = (
-        ReportColumn("what is tested"),
-        ReportColumn("chance a period", "number"),
-        ReportColumn("divided among", "number"),
+        ReportColumn("test"),
+        ReportColumn("chance per period", "number"),
+        ReportColumn("split across", "number"),
     )
     rows = tuple((to_line(share.what), f"{100 * share.chance:.3g} %", f"{share.among:,}") for share in shares.shares)
-    excluded_text = f"Not counted: {'; '.join(shares.excluded)}." if shares.excluded else ""
+    excluded_text = f"Not covered by the budget: {'; '.join(shares.excluded)}." if shares.excluded else ""
     notes = (SHARES_NOTE, excluded_text) if excluded_text else (SHARES_NOTE,)
-    return ReportSection("Who shares the false alarms", table=ReportTable(headers, rows), notes=notes)
+    return ReportSection("False-alarm budget", table=ReportTable(headers, rows), notes=notes)
 
 
 def build_failure_sections(account: AlertAccount) -> Iterator[ReportSection]:
@@ -75,7 +78,7 @@ def build_failure_sections(account: AlertAccount) -> Iterator[ReportSection]:
             ReportColumn("cause", whole=True),
             ReportColumn("before", "number"),
             ReportColumn("now", "number"),
-            ReportColumn("what to try"),
+            ReportColumn("suggested fix"),
         )
         rows = tuple(
             (
@@ -86,7 +89,7 @@ def build_failure_sections(account: AlertAccount) -> Iterator[ReportSection]:
             )
             for cause in causes
         )
-        yield ReportSection("Causes of failures", "shares of the requests", table=ReportTable(headers, rows))
+        yield ReportSection("Causes of failures", "share of requests", table=ReportTable(headers, rows))
 
 
 def _build_verdict_section(previous: VerdictCounts, current: VerdictCounts) -> ReportSection:
@@ -101,12 +104,6 @@ def _build_verdict_section(previous: VerdictCounts, current: VerdictCounts) -> R
     return ReportSection("Verdicts", UNCLEAR_NOTE, table=ReportTable(headers, rows))
 
 
-def format_monitor_name(monitor: str, project: str) -> str:
-    """A monitor's name with the project, where there are several and it does not name its own."""
-    has_project = not project or monitor.endswith(f" ({project})")
-    return to_line(monitor) if has_project else f"{to_line(monitor)} ({to_line(project, MAX_NAME_CHARS)})"
-
-
 def format_headline(alert: Alert, corrected: Sequence[CorrectedDay] = ()) -> str:
     """One line of an alert, without a user's words; where labels correct a day since, by their mean, which counts.
 
@@ -116,23 +113,23 @@ def format_headline(alert: Alert, corrected: Sequence[CorrectedDay] = ()) -> str
     >>> alert = Alert("a1", "faithfulness", "", ("", ""), at, 9, "t9", date(2026, 2, 10), 0.75, 80, 0.87, 0.9, 41.0,
     ...               20.0, 1, "test", False)
     >>> format_headline(alert)
-    'faithfulness is 0.75 since 2026-02-10, less than 0.87'
+    'faithfulness has been 0.75 since 2026-02-10, below the allowed 0.87'
     >>> from ragauge.monitoring.series.label_correction import CorrectedDay
     >>> format_headline(alert, [CorrectedDay(date(2026, 2, 10), 0.9, 0.8, 0.95, 0.76, 60)])
-    "faithfulness is 0.90 by labels on 2026-02-10, not less than 0.87 (the judge's own: 0.75 since 2026-02-10)"
+    "faithfulness was 0.90 by labels on 2026-02-10, not below the allowed 0.87 (judge mean: 0.75 since 2026-02-10)"
     """
     if alert.said:
         return to_line(alert.said)
     where = f" of {to_line(alert.segment[0])} {to_line(alert.segment[1])}" if alert.segment[0] else ""
     mean = "unknown" if alert.mean is None else format_value(alert.mean)
-    comparison = "more" if alert.lower else "less"
+    comparison = "above" if alert.lower else "below"
     what = f"{format_monitor_name(alert.monitor, alert.project)}{where}"
     days = [row for row in corrected if row.day >= alert.since]
     window = f"over the last {format_count(alert.n, 'score')}" if alert.decide == "point" else f"since {alert.since}"
     if not days:
-        return f"{what} is {mean} {window}, {comparison} than {format_value(alert.allowed)}"
+        return f"{what} has been {mean} {window}, {comparison} the allowed {format_value(alert.allowed)}"
     is_off = days[-1].mean > alert.allowed if alert.lower else days[-1].mean < alert.allowed
     by_labels = (
-        f"{what} is {format_value(days[-1].mean)} by labels on {days[-1].day}, {'' if is_off else 'not '}{comparison}"
+        f"{what} was {format_value(days[-1].mean)} by labels on {days[-1].day}, {'' if is_off else 'not '}{comparison}"
     )
-    return f"{by_labels} than {format_value(alert.allowed)} (the judge's own: {mean} {window})"
+    return f"{by_labels} the allowed {format_value(alert.allowed)} (judge mean: {mean} {window})"

@@ -133,25 +133,15 @@ def advance_monitors(
         if uses_judge and _is_judge_changed(store):  # its scores are taken when the judge is believed again
             continue
         previous_state = store.monitors.state(tracker.name)
-        came = _IncomingRequests(store, tracker.watch, previous_state)
-        after, raised = _select_present(store, tracker.after(previous_state, came), came.past)
-        if began is not None:  # what waits to be read or scored is not missing
-            moved = after.cursor != previous_state.cursor or came.waits or _has_unread_traces(store, now)
-            after, missing = detect_silence(
-                tracker, after, _to_datetime(now), _to_datetime(began), monitor.no_data, moved=moved
-            )
-            raised += missing
+        after, raised = _take_scores(store, monitor, tracker, previous_state, now, began)
         tell = raised
         if previous_state.cursor < 0 or began == now:  # it may be another form of one that was there
             new = take_over_alerts(store, tracker, [entry.name for entry in every], after, raised, _to_datetime(now))
             after, raised, tell = new.state, new.raised, new.notified
         if after == previous_state and not raised:
             continue
-        if (
-            uses_judge
-            and canary is not None
-            and any(entry.ended_at is None and entry.decide != "no_data" for entry in raised)
-        ):
+        needs_judge_check = any(entry.ended_at is None and entry.decide != "no_data" for entry in raised)
+        if uses_judge and canary is not None and needs_judge_check:
             with suppress(RagaugeError):  # a judge that does not answer tells nothing
                 canary.run_once(store, threading.Event(), JUDGE_TRUST_S)
             if _is_judge_changed(store):
@@ -162,6 +152,22 @@ def advance_monitors(
                 store.monitors.add_deliveries(new_deliveries)
                 changed += raised
     return tuple(changed)
+
+
+def _take_scores(
+    store: Store, monitor: MonitorSection, tracker: MonitorTracker, state: TrackerState, now: float, began: float | None
+) -> tuple[TrackerState, tuple[Alert, ...]]:
+    """Where a monitor stands after the scores that came, with the alerts that it raises, those of missing data too."""
+    came = _IncomingRequests(store, tracker.watch, state)
+    after, raised = _select_present(store, tracker.after(state, came), came.past)
+    if began is None:
+        return after, raised
+    # what waits to be read or scored is not missing
+    moved = after.cursor != state.cursor or came.waits or _has_unread_traces(store, now)
+    after, missing = detect_silence(
+        tracker, after, _to_datetime(now), _to_datetime(began), monitor.no_data, moved=moved
+    )
+    return after, raised + missing
 
 
 class _IncomingRequests:

@@ -60,26 +60,26 @@ def _collect_traffic(store: str) -> Iterator[Metric]:
     outcomes: Counter[str] = Counter()
     for day in status.days:
         outcomes.update(day.outcomes)
-    description = "Traces that are kept, by what became of them."
+    description = "Stored traces by outcome."
     by_outcome = GaugeMetricFamily("ragauge_traces", description, labels=["outcome"])
     for outcome, n in sorted(outcomes.items()):
         by_outcome.add_metric([outcome], n)
     yield by_outcome
-    yield GaugeMetricFamily("ragauge_traces_waiting", "Traces that are still to be read.", value=status.waiting)
-    behind = "Seconds by which the longest waiting trace is overdue."
+    yield GaugeMetricFamily("ragauge_traces_waiting", "Traces waiting to be processed.", value=status.waiting)
+    behind = "Seconds the longest-waiting trace is overdue."
     yield GaugeMetricFamily("ragauge_traces_overdue_seconds", behind, value=status.behind)
-    yield GaugeMetricFamily("ragauge_inbox_batches", "Raw batches that are kept.", value=status.batches)
-    yield GaugeMetricFamily("ragauge_inbox_bytes", "Bytes that raw batches take, packed.", value=status.bytes)
-    yield GaugeMetricFamily("ragauge_late_spans", "Spans that came too late and are ignored.", value=status.late)
+    yield GaugeMetricFamily("ragauge_inbox_batches", "Stored raw batches.", value=status.batches)
+    yield GaugeMetricFamily("ragauge_inbox_bytes", "Compressed size of raw batches in bytes.", value=status.bytes)
+    yield GaugeMetricFamily("ragauge_late_spans", "Spans ignored because they arrived too late.", value=status.late)
 
 
 def _collect_monitors(store: str, config: Path | None) -> Iterator[Metric]:
     status = list_monitors(config=config, store=store).data
-    states = GaugeMetricFamily("ragauge_monitor_state", "1 for the state of a series.", labels=[*SERIES, "state"])
-    means = GaugeMetricFamily("ragauge_monitor_mean", "Mean of the last scores.", labels=[*SERIES, "scores"])
-    allowed = GaugeMetricFamily("ragauge_monitor_allowed", "Mean that a series is held to.", labels=SERIES)
+    states = GaugeMetricFamily("ragauge_monitor_state", "1 for the current state, else 0.", labels=[*SERIES, "state"])
+    means = GaugeMetricFamily("ragauge_monitor_mean", "Mean of the most recent scores.", labels=[*SERIES, "scores"])
+    allowed = GaugeMetricFamily("ragauge_monitor_allowed", "Limit for the mean of a series.", labels=SERIES)
     evidence = GaugeMetricFamily(
-        "ragauge_monitor_evidence_ratio", "Evidence of a drop over the limit that raises an alert.", labels=SERIES
+        "ragauge_monitor_evidence_ratio", "Evidence of a drop divided by the limit for an alert.", labels=SERIES
     )
     standing = [(_build_labels(item), item.state) for item in status.series]
     standing += [([item.name, item.asks, "signal", "", ""], item.state) for item in status.gauges if item.asks]
@@ -102,7 +102,7 @@ def _collect_alerts(store: str) -> Metric:
         ("open" if saved_alert.alert.ended_at is None else "ended", saved_alert.resolution or "none")
         for saved_alert in list_alerts(store=store).data.alerts
     )
-    raised = GaugeMetricFamily("ragauge_alerts", "Alerts, by state and by what people say.", labels=["state", "said"])
+    raised = GaugeMetricFamily("ragauge_alerts", "Alerts by state and resolution.", labels=["state", "said"])
     for labels, n in sorted(counted.items()):
         raised.add_metric(labels, n)
     return raised

@@ -129,10 +129,10 @@ class GaugeWatcher:
 
 def _build_alert(gauge_spec: GaugeSpec, turn: SignalTurn, monitors: int) -> Alert:
     value = gauge_spec.shown(turn.values)
-    end, extreme_name = (min, "least") if gauge_spec.kind == "min" else (max, "greatest")
+    end, extreme_name = (min, "lowest") if gauge_spec.kind == "min" else (max, "highest")
     farthest, source = end(zip(turn.values, turn.sources, strict=True))
     over = f" over {len(turn.values):,} sources" if len(turn.values) > 1 else ""
-    source_text = f"; the {extreme_name} is that of {source[:MAX_SOURCE_CHARS]}, {farthest:.3g}" if source else ""
+    source_text = f"; the {extreme_name} is {farthest:.3g}, from {source[:MAX_SOURCE_CHARS]}" if source else ""
     return Alert(
         hash_json(["signal", gauge_spec.asks, turn.at.isoformat()])[:10],
         gauge_spec.signal,
@@ -151,5 +151,5 @@ def _build_alert(gauge_spec: GaugeSpec, turn: SignalTurn, monitors: int) -> Aler
         monitors,
         "signal",
         gauge_spec.kind != "min",
-        said=f"{gauge_spec.asks} does not hold: it is {value:.3g}{over}{source_text}",
+        said=f"{gauge_spec.asks} is violated: the value is {value:.3g}{over}{source_text}",
     )

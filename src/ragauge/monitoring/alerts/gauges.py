@@ -29,7 +29,7 @@ def read_gauge_points(
             value = float(getattr(point, value_kind)) if value_kind else math.nan
             if not math.isfinite(value):
                 got = value if value_kind else "none"
-                skipped.add(f"a value of the gauge {metric.name} must be a finite number, got {got}")
+                skipped.add(f"gauge {metric.name}: values must be finite numbers, got {got}")
                 continue
             source = sorted(f"{attribute.key}={_format_attribute(attribute.value)}" for attribute in point.attributes)
             yield metric.name, SignalPoint(timestamp, ",".join(source), value)

@@ -11,6 +11,7 @@ from ragauge.monitoring.series.monitor_tracker import Alert, TrackerState
 
 if TYPE_CHECKING:
     from ragauge.monitoring.series.monitor_tracker import MonitorTracker
+    from ragauge.monitoring.series.series import Segment
     from ragauge.store.store_access import Store
 
 
@@ -74,14 +75,9 @@ def take_over_alerts(
     saved_alerts = {entry.alert.alert_id: entry.alert for entry in store.monitors.list_alerts()}
     open_alerts = {name: alert for name, alert in saved_alerts.items() if alert.ended_at is None}
     names, alerts, silent = store.monitors.names(), dict(state.alerts), dict(state.silent)
-    past = set[str]()
-    if tracker.name not in names:
-        past = {entry.alert_id for entry in raised if entry.ended_at is not None} - open_alerts.keys()
-    again = [
-        entry
-        for entry in (*alerts.values(), *silent.values())
-        if entry.alert_id in saved_alerts.keys() - open_alerts.keys()
-    ]
+    is_new, closed_ids = tracker.name not in names, saved_alerts.keys() - open_alerts.keys()
+    past = {entry.alert_id for entry in raised if is_new and entry.ended_at is not None} - open_alerts.keys()
+    again = [entry for entry in (*alerts.values(), *silent.values()) if entry.alert_id in closed_ids]
     ended, same = list[Alert](), set[str]()
     for earlier_state in (
         store.monitors.state(name) for name in names if name not in configured and tracker.is_earlier_form(name)
@@ -96,13 +92,17 @@ def take_over_alerts(
         for segment, alert in earlier_state.silent.items():
             if open_alerts.pop(alert.alert_id, None) is None:
                 continue
-            if segment in state.series and tracker.find_last_heard(state, segment) == tracker.find_last_heard(
-                earlier_state, segment
-            ):
+            if _is_same_silence(tracker, segment, state, earlier_state):
                 silent[segment] = alert
             else:
                 ended.append(replace(alert, ended_at=now))
-    new = [entry for entry in raised if entry.alert_id not in past | same]
-    notified = (*new, *ended)
+    notified = (*(entry for entry in raised if entry.alert_id not in past | same), *ended)
     past_alerts = [entry for entry in raised if entry.alert_id in past]
     return Takeover(replace(state, alerts=alerts, silent=silent), (*past_alerts, *again, *notified), notified)
+
+
+def _is_same_silence(tracker: MonitorTracker, segment: Segment, state: TrackerState, earlier: TrackerState) -> bool:
+    """Whether a segment has been silent since the same score in both."""
+    return segment in state.series and tracker.find_last_heard(state, segment) == tracker.find_last_heard(
+        earlier, segment
+    )

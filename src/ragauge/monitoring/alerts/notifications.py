@@ -106,7 +106,7 @@ def send_deliveries(store: Store, monitor: MonitorSection, now: float) -> int:
     for delivery in store.monitors.list_due(now, ahead=2 * MAX_RETRY_S):
         receiver = receivers.get(delivery.target)
         if receiver is None:
-            store.monitors.record_attempt(delivery, "the configuration no longer names its receiver", None)
+            store.monitors.record_attempt(delivery, "its receiver is no longer in the configuration", None)
             continue
         waited = time.monotonic() - began  # for receivers before it
         if not store.monitors.take_delivery(delivery, now + waited + CLAIM_S):
@@ -149,14 +149,14 @@ def format_slack_text(body: Mapping[str, Any]) -> str:
 
 
 def _format_lines(body: Mapping[str, Any]) -> list[str]:
-    lines = [f"Asked: {body['asked']}. Fired at {body['fired_at'][:16]} UTC, alert {body['alert']}."]
+    lines = [f"Rule: {body['asked']}. Fired at {body['fired_at'][:16]} UTC, alert {body['alert']}."]
     if body.get("n") and body.get("mean") is not None:
         previous_text = (
-            "" if body["before"] is None else f", {format_value(body['before'])} of {body['n_before']:,} before"
+            "" if body["before"] is None else f", {format_value(body['before'])} over {body['n_before']:,} before"
         )
-        lines.append(f"Mean: {format_value(body['mean'])} of {format_count(body['n'], 'score')}{previous_text}.")
+        lines.append(f"Mean: {format_value(body['mean'])} over {format_count(body['n'], 'score')}{previous_text}.")
     if body.get("component"):
-        lines.append(f"It lies most likely in {body['component']}: {body['why']}.")
+        lines.append(f"The fault is most likely in {body['component']}: {body['why']}.")
     lines += [
         f"{entry['name']}: {entry['before']:.0%} before, {entry['now']:.0%} now. {entry['fix']}"
         for entry in body["causes"]
@@ -166,10 +166,10 @@ def _format_lines(body: Mapping[str, Any]) -> list[str]:
         for entry in body["changed"]
     ]
     if body["traces"]:
-        lines.append(f"Worst: {', '.join(body['traces'][:3])}")
+        lines.append(f"Worst traces: {', '.join(body['traces'][:3])}")
     if body.get("shown_by"):
-        page = body.get("link") or f"/monitor/alerts/{body['alert']} of the dashboard"
-        lines.append(f"All of it: {body['shown_by']}, or {page}")
+        page = body.get("link") or f"/monitor/alerts/{body['alert']} in the dashboard"
+        lines.append(f"Full report: {body['shown_by']}, or {page}")
     return lines
 
 

@@ -4,38 +4,27 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from math import log10
 from typing import TYPE_CHECKING
 
 from ragauge.core.messages import format_command, format_count, format_value
 from ragauge.monitoring.alerts import alert_coverage as watched
 from ragauge.monitoring.alerts.alert_coverage import (
-    MAX_NAME_CHARS,
     build_shares_section,
     describe_false_alarms,
     describe_projects,
     format_headline,
-    format_monitor_name,
 )
 from ragauge.monitoring.drift.tables import build_days_section
 from ragauge.monitoring.series.states import OPEN_STATES
 from ragauge.monitoring.series.tables import (
-    BAND_STANDARD_ERRORS,
-    build_day_points,
-    describe_column,
+    TONES,
+    build_days_chart,
+    build_replay_section,
+    build_standing_section,
     describe_corrected,
-    format_newest_day,
+    format_mean,
 )
-from ragauge.rendering.sections import (
-    Bar,
-    Phrase,
-    ReportColumn,
-    ReportSection,
-    ReportTable,
-    TableCell,
-    Tone,
-    build_columns,
-)
+from ragauge.rendering.sections import Phrase, ReportColumn, ReportSection, ReportTable, build_columns
 from ragauge.rendering.words import to_line
 from ragauge.scores.results.chart import ChartPoint, ReportChart
 
@@ -45,46 +34,19 @@ if TYPE_CHECKING:
     from ragauge.monitoring.series.gauge_monitors import GaugeStatus
     from ragauge.monitoring.series.monitor_tracker import Alert
     from ragauge.monitoring.series.states import Resolution
-    from ragauge.store.monitors import AlertList, StoredAlert
+    from ragauge.store.monitors import AlertList
 
-TONES: dict[str, Tone] = {
-    "firing": "bad",
-    "recovering": "unsure",
-    "pending": "unsure",
-    "error": "bad",
-    "no_data": "unsure",
-    "not_enough_data": "faint",
-    "not_read": "unsure",
-}
-RESOLUTION_WORDS: dict[str, str] = {"": "–", "acknowledged": "acknowledged", "false_alarm": "called a false alarm"}
+RESOLUTION_WORDS: dict[str, str] = {"": "–", "acknowledged": "acknowledged", "false_alarm": "marked as a false alarm"}
 MIN_CHANGE, MAX_QUERY_CHARS = 0.0005, 200  # characters of a question; a change below it is none
 MINUS = "\N{MINUS SIGN}"
 MAX_HEADLINES = 3  # open alerts of which status says what they are
 MAX_CHARTS = 12  # series that are drawn, those that fire first
-NO_ALERT = "No alert was raised so far. How near each monitor is to one:"
-NO_SCORE = "No score was taken so far: scores come with the traffic that ragauge monitor serve takes in."
-ALLOWED_NOTE = "Allowed after N: it is known once there are N scores of days before; tomorrow: from then on."
-NOT_READ_NOTE = "Not read: the judge cannot read texts of their language and layout. Such scores raise no alert."
-BAND_NOTE = (
-    "± is 1.96 standard errors of the mean of so many scores, which says what it may be off, and decides nothing."
-)
-SCORES_NOTE = "Scores: of the days that a series keeps, those of one period or of its baseline, whichever are more."
-EVIDENCE_NOTE = (
-    "Evidence: how strongly the scores say that more is lost than is allowed; an alert is raised where it reaches "
-    "its limit. The bar shows both in powers of ten."
-)
-PASSED_NOTE = (
-    "{name}: {n} of logs of the past and passed by: they are more than two days older than scores that had been "
-    "taken before. ragauge monitor replay counts them."
-)
-CLOCK_NOTE = (
-    "{name}: requests come more than two days before the last day that was taken, {day}, so the clock was put "
-    "back. They count for that day, and are tested. {n} more, and it counts for theirs."
-)
-DAYS_CAPTION = "the mean of each day, ± 1.96 standard errors, beside what is allowed"
+NO_ALERT = "No alerts so far. To see how close each monitor is to an alert:"
+NO_SCORE = "No scores yet. Scores come from the traffic that ragauge monitor serve ingests."
+DAYS_CAPTION = "daily mean ± 1.96 standard errors, with the allowed limit"
 RESOLVE_NOTE = (
-    "The first command shows all of one: causes, what changed, the worst traces. The second says that it was "
-    "a false alarm; without --as, that somebody knows of it."
+    "The first command shows one alert in full: causes, changes and the worst traces. The second marks it as a false "
+    "alarm; without --as, it acknowledges the alert."
 )
 
 
@@ -93,7 +55,7 @@ def build_replay_sections(replay: Replay) -> Iterator[ReportSection]:
     pending = f", {replay.pending:,} of them not judged yet" if replay.pending else ""
     about = f"{format_count(replay.requests, 'request')}{pending}, {replay.first} to {replay.last}"
     allowed = describe_false_alarms(replay.shares)
-    lead = f"{format_count(len(replay.alerts), 'alert')}." if replay.alerts else "No alert."
+    lead = f"{format_count(len(replay.alerts), 'alert')}." if replay.alerts else "No alerts."
     yield ReportSection("Monitors", about, (Phrase(lead, "bad" if replay.alerts else "good"), allowed))
     unsegmented_monitors = {account.alert.monitor for account in replay.alerts if not account.alert.segment[0]}
     for account in replay.alerts:
@@ -103,7 +65,7 @@ def build_replay_sections(replay: Replay) -> Iterator[ReportSection]:
             not account.alert.segment[0] or account.alert.monitor not in unsegmented_monitors
         ):  # else the alert of all requests says it
             yield from sections
-    yield _build_replay_section(replay.series)
+    yield build_replay_section(replay.series)
     if replay.drift:
         yield build_days_section(replay.drift)
 
@@ -122,13 +84,11 @@ def build_alert_sections(account: AlertAccount, ended: str = "") -> Iterator[Rep
         yield _build_shift_section(account.shifts[0])
     if account.mix:
         yield ReportSection(
-            "The mix of requests",
-            "segments whose shares are others now",
-            table=_build_fact_table("segment", account.mix),
+            "Mix of requests", "segments whose share changed", table=_build_fact_table("segment", account.mix)
         )
     yield from watched.build_failure_sections(account)
     if account.facts:
-        yield ReportSection("What changed in the traces", table=_build_fact_table("of the traces", account.facts))
+        yield ReportSection("What changed in the traces", table=_build_fact_table("attribute", account.facts))
     if account.traces:
         worst = tuple(
             (
@@ -140,24 +100,25 @@ def build_alert_sections(account: AlertAccount, ended: str = "") -> Iterator[Rep
             )
             for trace in account.traces
         )
-        names = (ReportColumn(name, whole=True) for name in ("trace", "run", "came"))
+        names = (ReportColumn(name, whole=True) for name in ("trace", "run", "arrived"))
         headers = (*names, ReportColumn("question", room=1), ReportColumn("score", "number"))
-        yield ReportSection("The worst since then", table=ReportTable(headers, worst))
+        yield ReportSection("Worst traces", table=ReportTable(headers, worst))
 
 
 def build_list_sections(alert_list: AlertList) -> Iterator[ReportSection]:
     """Every alert in a row: whether it is open, and what people say of it."""
     alerts = alert_list.alerts
-    lead = [NO_ALERT if not alerts else f"{format_count(len(alerts), 'alert')}, {_count_open(alerts)}."]
+    n_open = sum(entry.alert.ended_at is None for entry in alerts)
+    lead = [NO_ALERT if not alerts else f"{format_count(len(alerts), 'alert')}, {n_open:,} open."]
     if alert_list.precision is not None:
         real = round(alert_list.precision * alert_list.resolved)
-        lead.append(f"Of {alert_list.resolved:,} that people spoke of, {real:,} were not called false.")
+        lead.append(f"Of {format_count(alert_list.resolved, 'reviewed alert')}, {real:,} were not false alarms.")
     headers = (
         ReportColumn("alert", whole=True),
         ReportColumn("state", whole=True),
-        ReportColumn("what"),
+        ReportColumn("alert text"),
         ReportColumn("fired", whole=True, room=1),
-        ReportColumn("said of it", whole=True),
+        ReportColumn("resolution", whole=True),
     )
     rows = tuple(
         (
@@ -205,20 +166,20 @@ def _build_series_sections(status: MonitoringStatus) -> Iterator[ReportSection]:
     firing = sum(row.state in OPEN_STATES for row in status.series)
     lead = [] if status.series else [Phrase(NO_SCORE)]
     if firing:
-        lead.append(Phrase(f"{format_count(firing, 'series fires', 'series fire')}.", "bad"))
+        lead.append(Phrase(f"{format_count(firing, 'series is', 'series are')} firing.", "bad"))
     elif status.series and not status.opened:
-        lead.append(Phrase("Nothing fires.", "good"))
+        lead.append(Phrase("No alerts are firing.", "good"))
     lead += _describe_open_alerts(status.opened, status.series)
     if silent := sum(row.state == "no_data" for row in status.series):
-        lead.append(Phrase(f"Nothing comes any more of {format_count(silent, 'series', 'series')}.", "unsure"))
+        lead.append(Phrase(f"{format_count(silent, 'series gets', 'series get')} no more scores.", "unsure"))
     yield ReportSection(lead=(*lead, describe_false_alarms(status.shares), *describe_projects(status.projects)))
     if status.series:
-        yield _build_standing_section(status.series, status.opened)
+        yield build_standing_section(status.series, status.opened)
     if status.shares.shares:
         yield build_shares_section(status.shares)
     ordered_rows = sorted(status.series, key=lambda row: (row.state not in OPEN_STATES, bool(row.segment[0])))
-    if charts := tuple(filter(None, map(_build_days_chart, ordered_rows)))[:MAX_CHARTS]:
-        yield ReportSection("Day by day", DAYS_CAPTION, charts=charts, skip=("terminal", "markdown"), top=True)
+    if charts := tuple(filter(None, map(build_days_chart, ordered_rows)))[:MAX_CHARTS]:
+        yield ReportSection("Daily means", DAYS_CAPTION, charts=charts, skip=("terminal", "markdown"), top=True)
 
 
 def _describe_open_alerts(alerts: Sequence[Alert], series: Sequence[SeriesStatus]) -> list[Phrase]:
@@ -235,72 +196,6 @@ def _describe_open_alerts(alerts: Sequence[Alert], series: Sequence[SeriesStatus
     return [Phrase(f"{format_count(len(alerts), 'alert is', 'alerts are')} open: {headlines}{more}.", "bad")]
 
 
-def _build_standing_section(series: Sequence[SeriesStatus], open_alerts: Sequence[Alert]) -> ReportSection:
-    alerts = {(entry.monitor, entry.project, entry.segment): entry.alert_id for entry in open_alerts}
-    alone = {
-        (entry.monitor, entry.segment): entry.alert_id for entry in open_alerts if not entry.project
-    }  # of the first to send
-    unread, labeled = any(row.not_read for row in series), any(row.corrected for row in series)
-    headers = (
-        ReportColumn("monitor", whole=True),
-        ReportColumn("segment"),
-        ReportColumn("state", whole=True),
-        ReportColumn("since", whole=True, room=4),
-        ReportColumn("scores", "number", room=5),
-        *((ReportColumn("not read", "number"),) if unread else ()),
-        *((ReportColumn("by labels", "number", whole=True),) if labeled else ()),
-        ReportColumn("last 50", "number", room=1, whole=True),
-        ReportColumn("last 500", "number", room=3, whole=True),
-        ReportColumn("allowed", "number", whole=True),
-        ReportColumn("evidence", "number", whole=True, room=2),
-        ReportColumn("on the way to an alert", "bar", room=6),
-    )
-    rows = tuple(
-        (
-            format_monitor_name(entry.monitor, entry.project),
-            _format_segment(entry),
-            _format_state(
-                entry,
-                alerts.get(
-                    (entry.monitor, entry.project, entry.segment), alone.get((entry.monitor, entry.segment), "")
-                ),
-            ),
-            "–" if entry.since is None else f"{entry.since:%Y-%m-%d %H:%M}",
-            f"{entry.scores:,}",
-            *((f"{entry.not_read:,}",) if unread else ()),
-            *((format_newest_day(entry.corrected),) if labeled else ()),
-            _format_band(entry.last_50, entry.error_50),
-            _format_band(entry.last_500, entry.error_500),
-            _format_allowed(entry),
-            _format_series_evidence(entry),
-            _build_evidence_bar(entry),
-        )
-        for entry in series
-    )
-    notes = (
-        *((ALLOWED_NOTE,) if any(entry.allowed is None for entry in series) else ()),
-        *((NOT_READ_NOTE,) if unread else ()),
-    )
-    notes = (
-        *notes,
-        *((describe_column(series),) if labeled else ()),
-        BAND_NOTE,
-        EVIDENCE_NOTE,
-        *_list_passed_notes(series),
-    )
-    return ReportSection("Series", table=ReportTable(headers, rows, tight=True), notes=notes, top=True)
-
-
-def _list_passed_notes(series: Sequence[SeriesStatus]) -> Iterator[str]:
-    """What monitors passed by, and whose days the clock does not say."""
-    for row in series:
-        name = format_monitor_name(row.monitor, row.project)
-        if row.passed:
-            yield PASSED_NOTE.format(name=name, n=format_count(row.passed, "score was", "scores were"))
-        if row.doubted is not None and row.days:
-            yield CLOCK_NOTE.format(name=name, day=row.days[-1].day, n=format_count(row.doubted + 1, "score"))
-
-
 def _build_gauge_section(gauges: Sequence[GaugeStatus]) -> ReportSection:
     """Where each gauge stands, and the course of its last day."""
     headers = (
@@ -309,19 +204,19 @@ def _build_gauge_section(gauges: Sequence[GaugeStatus]) -> ReportSection:
         ReportColumn("now", "number"),
         ReportColumn("limit", "number"),
         ReportColumn("sources", "number"),
-        ReportColumn("least", "number", room=1),
-        ReportColumn("greatest", "number", room=1),
-        ReportColumn("last came", whole=True),
+        ReportColumn("min", "number", room=1),
+        ReportColumn("max", "number", room=1),
+        ReportColumn("last received", whole=True),
     )
     rows = tuple(
         (
             to_line(gauge.asks or gauge.name),
             Phrase(gauge.state.replace("_", " "), TONES.get(gauge.state, "good")),
-            _format_mean(gauge.value),
-            _format_mean(gauge.limit),
+            format_mean(gauge.value),
+            format_mean(gauge.limit),
             f"{gauge.sources:,}",
-            _format_mean(gauge.least),
-            _format_mean(gauge.greatest),
+            format_mean(gauge.least),
+            format_mean(gauge.greatest),
             "–" if gauge.last is None else f"{gauge.last:%Y-%m-%d %H:%M}",
         )
         for gauge in gauges
@@ -330,63 +225,14 @@ def _build_gauge_section(gauges: Sequence[GaugeStatus]) -> ReportSection:
         ReportChart(
             f"{to_line(gauge.name)}, by hour",
             "lines",
-            "hours, the last is now",
+            "hours (the last one is now)",
             to_line(gauge.name),
-            tuple(ChartPoint(hour, mean, "mean of the hour") for hour, mean in gauge.hours),
+            tuple(ChartPoint(hour, mean, "hourly mean") for hour, mean in gauge.hours),
         )
         for gauge in gauges
         if len(gauge.hours) > 1
     )
     return ReportSection("Gauges", table=ReportTable(headers, rows), charts=charts[:MAX_CHARTS], top=True)
-
-
-def _build_evidence_bar(row: SeriesStatus) -> TableCell:
-    """How near the evidence is to its limit, in powers of ten: from 1, where nothing speaks for a drop."""
-    if row.evidence is None:
-        return ""
-    share = log10(max(1.0, row.evidence)) / log10(row.limit) if row.limit > 1 else 1.0
-    return Bar(0.0, min(1.0, share), min(1.0, share), 1.0, "worse" if share >= 1 else "")
-
-
-def _build_days_chart(row: SeriesStatus) -> ReportChart | None:
-    """The mean of each day with its band, beside what is allowed; None for fewer than two days."""
-    if len(row.days) < 2:
-        return None
-    first = row.days[0].day
-    points = build_day_points(row.days, row.corrected, first)
-    if row.allowed is not None:
-        points += [ChartPoint((day - first).days, row.allowed, "allowed") for day in (first, row.days[-1].day)]
-    project = "" if f"({row.project})" in row.asks else to_line(row.project, MAX_NAME_CHARS)
-    where = ", ".join(filter(None, (project, _format_segment(row) if row.segment[0] else "")))
-    title = f"{where}: {row.asks}" if where else row.asks
-    return ReportChart(title, "lines", "day (UTC)", row.monitor, tuple(points), since=first)
-
-
-def _format_segment(row: SeriesStatus) -> str:
-    return " ".join(map(to_line, row.segment)).strip() or "all"
-
-
-def _format_state(row: SeriesStatus, alert: str = "") -> Phrase:
-    """What a series does, which leads to its open alert."""
-    return Phrase(row.state.replace("_", " "), TONES.get(row.state, "good"), ("alert", alert) if alert else ())
-
-
-def _format_allowed(row: SeriesStatus) -> str:
-    if row.allowed is not None:
-        return _format_mean(row.allowed)
-    return f"after {row.needed:,}" if row.needed else "tomorrow"
-
-
-def _format_series_evidence(row: SeriesStatus) -> str:
-    return "–" if row.evidence is None else _format_evidence(row.evidence, row.limit)
-
-
-def _format_band(mean: float | None, error: float | None) -> str:
-    return (
-        _format_mean(mean)
-        if mean is None or error is None
-        else f"{format_value(mean)} ± {format_value(BAND_STANDARD_ERRORS * error)}"
-    )
 
 
 def _format_alert_state(alert: Alert) -> Phrase:
@@ -395,52 +241,49 @@ def _format_alert_state(alert: Alert) -> Phrase:
     return Phrase(f"ended {alert.ended_at:%Y-%m-%d %H:%M}", "faint")
 
 
-def _count_open(alerts: Sequence[StoredAlert]) -> str:
-    return f"{sum(entry.alert.ended_at is None for entry in alerts):,} open"
-
-
 def _describe_change(account: AlertAccount, ended: str) -> Iterator[str]:
     alert = account.alert
     fired_text = f"It fired at {alert.fired_at:%Y-%m-%d %H:%M} UTC"
     over = f" It ended at {ended[:16]}." if ended else ""
     if alert.said:
-        yield f"Asked: {alert.asks}. {fired_text}.{over}"
+        yield f"Rule: {alert.asks}. {fired_text}.{over}"
         return
     if (gone := alert.n - account.n_now) > 0:
-        raised = f"It was raised by {format_count(alert.n, 'score')}, mean {_format_mean(alert.mean)}"
-        yield f"{raised}. Deleted since: {gone:,} of them, so what follows is about those that are left."
+        raised = f"{format_count(alert.n, 'score')} with a mean of {format_mean(alert.mean)} raised it"
+        yield f"{raised}. {gone:,} of them have been deleted since; the rest of this report covers the others."
     if account.corrected:
         yield describe_corrected(account.corrected)
-    whose = "judge's own mean" if account.corrected else "mean"
+    whose = "judge mean" if account.corrected else "mean"
     if account.before is not None and account.now is not None:
         change = account.now - account.before
         yield (
-            f"The {whose} was {format_value(account.before)} before ({format_count(account.n_before, 'score')}) and is "
-            f"{format_value(account.now)} since ({account.n_now:,}): {f'{change:+.3f}'.replace('-', MINUS)}. Asked: "
-            f"{alert.asks}."
+            f"The {whose} was {format_value(account.before)} before ({format_count(account.n_before, 'score')}) and "
+            f"has been {format_value(account.now)} since ({account.n_now:,}): {f'{change:+.3f}'.replace('-', MINUS)}. "
+            f"Rule: {alert.asks}."
         )
     else:
-        yield f"The {whose} is {'unknown' if account.now is None else format_value(account.now)}. Asked: {alert.asks}."
-    how = "by the mean of the last 50 scores alone"
+        yield f"The {whose} is {'unknown' if account.now is None else format_value(account.now)}. Rule: {alert.asks}."
+    how = "the mean of the last 50 scores crossed the limit"
     if alert.decide == "test":
-        sharing = f"it has one of {alert.series:,} equal parts of the false alarms" if alert.series > 1 else ""
-        needed = f"{alert.limit:,.0f} is enough" + (f", since {sharing}" if sharing else "")
-        how = f"its evidence was {alert.evidence:,.0f}, and {needed}"
-    hour = f" It is worse since about {account.since_at:%Y-%m-%d %H:%M} UTC." if account.since_at is not None else ""
+        share = f" (one of {alert.series:,} equal shares of the false-alarm budget)" if alert.series > 1 else ""
+        how = f"its evidence was {alert.evidence:,.0f}, and the limit is {alert.limit:,.0f}{share}"
+    hour = (
+        f" It has been worse since about {account.since_at:%Y-%m-%d %H:%M} UTC." if account.since_at is not None else ""
+    )
     yield f"{fired_text}: {how}.{hour}{over}"
     if account.blame.component:
-        yield f"It lies most likely in {account.blame.component}: {to_line(account.blame.why)}."
+        yield f"The fault is most likely in {account.blame.component}: {to_line(account.blame.why)}."
 
 
 def _describe_shift(shift: SegmentShift) -> str:
     """What a segment explains of the change."""
     if abs(shift.mix) < MIN_CHANGE and abs(shift.within) < MIN_CHANGE:
-        return f"By {to_line(shift.name)}: no change of the mean."
+        return f"By {to_line(shift.name)}: no effect on the mean."
     moved = "lower" if shift.within < 0 else "higher"
     mixed = abs(shift.mix) > abs(shift.within)
-    mostly = "another mix of requests" if mixed else f"{moved} scores, not another mix of requests"
-    breakdown = f"{shift.within:+.3f} within its values, {shift.mix:+.3f} by another mix of them"
-    return f"By {to_line(shift.name)}: {breakdown}. It is mostly {mostly}."
+    mostly = "a different mix of requests" if mixed else f"{moved} scores, not to a different mix of requests"
+    breakdown = f"{shift.within:+.3f} within its values, {shift.mix:+.3f} from a different mix of them"
+    return f"By {to_line(shift.name)}: {breakdown}. The change is mostly due to {mostly}."
 
 
 def _build_fact_table(name: str, moved: Sequence[FactShare]) -> ReportTable:
@@ -448,12 +291,7 @@ def _build_fact_table(name: str, moved: Sequence[FactShare]) -> ReportTable:
     return ReportTable(
         headers,
         tuple(
-            (
-                to_line(fact_share.fact),
-                to_line(fact_share.value),
-                _format_share(fact_share.before),
-                _format_share(fact_share.now),
-            )
+            (to_line(fact_share.fact), to_line(fact_share.value), f"{fact_share.before:.0%}", f"{fact_share.now:.0%}")
             for fact_share in moved
         ),
     )
@@ -464,61 +302,11 @@ def _build_shift_section(shift: SegmentShift) -> ReportSection:
     rows = tuple(
         (
             to_line(segment.value),
-            _format_share(segment.share_before),
-            _format_share(segment.share_now),
-            _format_mean(segment.before),
-            _format_mean(segment.now),
+            f"{segment.share_before:.0%}",
+            f"{segment.share_now:.0%}",
+            format_mean(segment.before),
+            format_mean(segment.now),
         )
         for segment in shift.parts
     )
-    return ReportSection("Where", table=ReportTable(headers, rows))
-
-
-def _build_replay_section(series: Sequence[SeriesStatus]) -> ReportSection:
-    headers = (
-        ReportColumn("monitor", whole=True),
-        ReportColumn("segment"),
-        ReportColumn("state", whole=True),
-        ReportColumn("scores", "number"),
-        ReportColumn("last 50", "number", room=1),
-        ReportColumn("last 500", "number", room=2),
-        ReportColumn("baseline", "number", room=4),
-        ReportColumn("allowed", "number"),
-        ReportColumn("evidence", "number", room=3),
-        ReportColumn("false alarms of last 50", "number"),
-    )
-    rows: list[tuple[TableCell, ...]] = []
-    for row in series:
-        point = "–" if row.point_false_alarms is None else f"{row.point_false_alarms:.0%}"
-        rows.append(
-            (
-                format_monitor_name(row.monitor, row.project),
-                _format_segment(row),
-                _format_state(row),
-                f"{row.scores:,}",
-                _format_mean(row.last_50),
-                _format_mean(row.last_500),
-                _format_mean(row.baseline),
-                _format_allowed(row),
-                _format_series_evidence(row),
-                point,
-            )
-        )
-    notes = (
-        "False alarms of last 50: the share of periods in which an alert on the mean of the last 50 alone would be "
-        "false, simulated with these scores.",
-        SCORES_NOTE,
-    )
-    return ReportSection("Series", table=ReportTable(headers, tuple(rows)), notes=notes, top=True)
-
-
-def _format_evidence(value: float, limit: float) -> str:
-    return f"over {limit:,.0f}" if value >= limit else f"{value:.2g} of {limit:,.0f}"
-
-
-def _format_mean(value: float | None) -> str:
-    return "–" if value is None else format_value(value)
-
-
-def _format_share(value: float) -> str:
-    return f"{value:.0%}"
+    return ReportSection("Breakdown by segment", table=ReportTable(headers, rows))

@@ -30,7 +30,6 @@ if TYPE_CHECKING:
     from ragauge.monitoring.series.monitor_tracker import Alert, MonitorTracker
     from ragauge.monitoring.series.states import Resolution
     from ragauge.rendering.sections import ReportSection
-    from ragauge.scores.request_stream import Arrival
     from ragauge.store.monitors import AlertList, StoredAlert
     from ragauge.store.store_access import Store
 
@@ -124,7 +123,8 @@ def list_monitors(*, config: Path | None = None, store: str | None = None) -> Mo
     path = config or Path(DEFAULT_FILE)
     if config is None and not path.is_file():
         reason = (
-            f"Nothing is watched: there is no {DEFAULT_FILE} where this was started. Write there, and start it again: "
+            f"Nothing is monitored: there is no {DEFAULT_FILE} in the working directory. Create it and start again, "
+            "for example with: "
         )
         return MonitorsResult(MonitoringStatus(missing=reason + EXAMPLE_SECTION))
     section, watched, missing = read_monitor(str(path))
@@ -218,10 +218,7 @@ def find_alert(alert_id: str, *, config: Path | None = None, store: str | None =
                 AlertReport(
                     build_plain_account(stored.alert),
                     stored.resolution,
-                    (
-                        "Its monitor does not stand in the configuration any more, so causes and traces are not "
-                        "gathered."
-                    ),
+                    ("Its monitor is no longer in the configuration, so causes and traces are not available."),
                 )
             )
         account = load_account(opened_store, stored.alert, monitor_spec)
@@ -255,16 +252,13 @@ def build_stated_account(store: Store, alert: Alert, monitor: MonitorSection | N
     since, meant = alert.since - timedelta(days=DAYS_BEFORE_ALERT), "" if monitor is None else monitor.project
     of = list_traffic_projects(store) if alert.decide == "canary" else [alert.project or meant]
     for arrival in merge(
-        *(iter_arrivals(store, [], since=since.isoformat(), project=name) for name in of), key=_get_number
+        *(iter_arrivals(store, [], since=since.isoformat(), project=name) for name in of),
+        key=lambda arrival: arrival.number,
     ):
         if arrival.at <= alert.fired_at:
             sides[arrival.at.date() >= alert.since].append(arrival.number)
     previous, current = (count_origin_facts(store, side[-SAMPLE_SIZE_RESPONSES:]) for side in sides)
     return build_plain_account(alert, (previous, current))
-
-
-def _get_number(arrival: Arrival) -> int:
-    return arrival.number
 
 
 def load_account(store: Store, alert: Alert, monitor_spec: MonitorSpec) -> AlertAccount:
@@ -312,7 +306,7 @@ def resolve_alert(alert_id: str, *, resolution: str = "acknowledged", store: str
 
     known_word = next((word for word in RESOLUTIONS if word == resolution), None)
     if known_word is None:
-        raise UnknownName("resolution of an alert", resolution, RESOLUTIONS)
+        raise UnknownName("alert resolution", resolution, RESOLUTIONS)
     with open_store(resolve_store_url(store)) as opened_store:
         stored_alert = opened_store.monitors.resolve_alert(alert_id, known_word)
         resolved, precision = _count_resolved(opened_store.monitors.list_alerts())

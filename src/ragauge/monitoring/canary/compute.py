@@ -59,7 +59,7 @@ def compare_canary_day(first: Sequence[Verdicts], today: Verdicts, level: float)
     from scipy.stats import fisher_exact
 
     if len(first) < N_FIRST_DAYS:
-        reason = f"not enough data: day {len(first) + 1} of the first {N_FIRST_DAYS}"
+        reason = f"not enough data: this is day {len(first) + 1} of the first {N_FIRST_DAYS} days"
         return CanaryDay(None, 0, 0, None, None, reason)
     flipped, n = _count_flips(first[0], today)
     flip_counts = [_count_flips(first[0], item) for item in first[1:]]
@@ -69,7 +69,7 @@ def compare_canary_day(first: Sequence[Verdicts], today: Verdicts, level: float)
     table = np.array([[flipped, n - flipped], [flipped_before, n_before - flipped_before]])
     p = float(fisher_exact(table, alternative="greater").pvalue)
     share = flipped_before / n_before
-    reason = f"{flipped} of {n} responses are judged otherwise, {share:.0%} in the first days: p = {p:.2g}"
+    reason = f"{flipped} of {n} responses got a different verdict, {share:.0%} in the first days: p = {p:.2g}"
     return CanaryDay(p <= level, flipped, n, share, p, reason)
 
 

@@ -53,7 +53,7 @@ class JudgeCanary(DailyJob):
         """What today's judgements say, and the alert that they raise or end."""
         run = self._find_frozen_run(store)
         if run is None:
-            return f"not enough data: {self._monitor.canary} responses of one day are needed", ()
+            return f"not enough data: needs {self._monitor.canary} responses from one day", ()
         planned = self._build_plan(store, run, 0)
         repeat = FIRST_ASKING
         while store.scores.find_versions(run.run_id, planned.judge_id, repeat):
@@ -86,7 +86,7 @@ class JudgeCanary(DailyJob):
                 records = [
                     _add_name_prefix(f"{run.system}: ", *record) if len(runs) > 1 else record
                     for run, order, n in zip(runs, orders, sizes, strict=True)
-                    for record in _load_records(store, order[:n])
+                    for record in ((stored.example, stored.response) for stored in store.runs.load(order[:n]))
                 ]
                 of = " and ".join(run.run_id for run, n in zip(runs, sizes, strict=True) if n)
                 return store.runs.import_run(Run("", CANARY, config={"frozen of": of}), records)
@@ -140,13 +140,13 @@ class JudgeCanary(DailyJob):
                 for saved_alert in open_alerts
                 if saved_alert.resolution and day_result.changed
             ]
-        message = f"the judge changed: {day_result.flipped} of {day_result.n} frozen responses are judged otherwise"
+        message = f"the judge changed: {day_result.flipped} of {day_result.n} frozen responses got a different verdict"
         share = day_result.flipped / day_result.n
         return [
             Alert(
                 build_change_id(judge_plan.judge_id, now.date()),
                 JUDGE_CHANGED,
-                f"as few flips as in the first {N_FIRST_DAYS} days ({day_result.share_before or 0:.0%})",
+                f"no more flips than in the first {N_FIRST_DAYS} days ({day_result.share_before or 0:.0%})",
                 ALL,
                 now,
                 look,
@@ -161,13 +161,9 @@ class JudgeCanary(DailyJob):
                 1,
                 "canary",
                 True,
-                said=f"{message}; monitors that ask it pause",
+                said=f"{message}; monitors that use it are paused",
             )
         ]
-
-
-def _load_records(store: Store, numbers: Sequence[int]) -> list[tuple[Example, Response]]:
-    return [(stored.example, stored.response) for stored in store.runs.load(numbers)]
 
 
 def _add_name_prefix(prefix: str, example: Example, response: Response) -> tuple[Example, Response]:

@@ -130,7 +130,7 @@ class DriftReport:
     def unusual_text(self) -> str:
         """What of the last day lies outside its band, in words; "" = nothing."""
         outliers = [
-            f"{measure.name} of {measure.of} {measure.value:.3g}" for measure in self.measures if measure.is_outside
+            f"{measure.name} of {measure.of} = {measure.value:.3g}" for measure in self.measures if measure.is_outside
         ]
         return f"; unusual: {', '.join(outliers)}" if outliers else ""
 
@@ -222,16 +222,18 @@ def measure_drift(of: Texts, baseline: Vectors, current: Vectors, *, permutation
         seed: of the permutations.
 
     >>> measure_drift("queries", [[0.0]] * 60, [[1.0]] * 10).reason
-    'not enough data: 60 before and 10 now, of 50 each'
+    'not enough data: 60 texts before and 10 now; needs 50 of each'
     """
     from ragauge.stats.drift import mean_shift
 
     n, m = len(baseline), len(current)
     if min(n, m) < MIN_VECTORS:
-        return Drift(of, None, None, None, f"not enough data: {n} before and {m} now, of {MIN_VECTORS} each")
+        return Drift(
+            of, None, None, None, f"not enough data: {n} texts before and {m} now; needs {MIN_VECTORS} of each"
+        )
     old, new = len(baseline[0]), len(current[0])
     if old != new:
-        return Drift(of, True, None, None, f"another embedder: {old} dimensions before, {new} now")
+        return Drift(of, True, None, None, f"different embedder: {old} dimensions before, {new} now")
     shift = mean_shift(baseline, current, permutations=permutations, seed=seed)
     moved = shift.p <= LEVEL
     outcome_text = "moved" if moved else "did not move"

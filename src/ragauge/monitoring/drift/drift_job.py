@@ -91,11 +91,11 @@ class DriftJob(DailyJob):
         level = several.level(day)
         p = "" if drift_result.p is None else f" (p = {drift_result.p:.2g})"
         unusual = report.unusual_text if day == max(each.day for each in report.days) else ""
-        whose = f"{drift_result.of} of {project_name} on {day}" if project_name else f"{drift_result.of} of {day}"
+        whose = f"{drift_result.of} of {project_name} on {day}" if project_name else f"{drift_result.of} on {day}"
         return Alert(
             hash_json([self.name, drift_result.of, project, day.isoformat()])[:10],
             build_drift_name(drift_result.of, project_name),
-            f"the {drift_result.of} of a day as those of the {BASELINE_DAYS} days before, p above {level:.2g}",
+            f"{drift_result.of} of a day match those of the {BASELINE_DAYS} days before, p above {level:.2g}",
             ALL,
             datetime.fromtimestamp(self._clock(), UTC),
             -1,
@@ -111,7 +111,7 @@ class DriftJob(DailyJob):
             "drift",
             False,
             project=project_name,
-            said=f"{whose} are unlike those of the {BASELINE_DAYS} days before{p}{unusual}",
+            said=f"{whose} differ from those of the {BASELINE_DAYS} days before{p}{unusual}",
         )
 
 

@@ -7,8 +7,9 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from ragauge.core.messages import format_command, format_count, format_value
-from ragauge.monitoring.alerts.alert_coverage import MAX_NAME_CHARS, format_names
+from ragauge.monitoring.alerts.alert_coverage import format_names
 from ragauge.monitoring.drift.normal_ranges import MIN_GOOD_DAYS
+from ragauge.monitoring.series.tables import MAX_NAME_CHARS
 from ragauge.rendering.sections import Phrase, ReportColumn, ReportSection, ReportTable, TableCell, Tone, Wording
 from ragauge.rendering.words import make_safe, to_line
 
@@ -17,22 +18,22 @@ if TYPE_CHECKING:
     from ragauge.monitoring.drift.normal_ranges import Band, MarkedPeriod
 
 
-NO_DAY = "No day can be compared yet: a day is held against the 28 days before it once it is over."
+NO_DAY = "No day can be compared yet. Once a day is over, it is compared with the 28 days before it."
 NO_ALERTS = (
-    "No one is notified of what moves here. For an alert the morning after, write in the section monitor of "
+    "No one is notified of drift shown here. To get an alert the next morning, add this to the monitor section of "
     "ragauge.yaml: drift: [queries, documents]"
 )
 
 # what a measure is called; its name in JSON, in commands and in the documentation stays beside it
 MEASURE_TITLES = {
-    "js_divergence": "other clusters (js_divergence, 0 to 1)",
-    "pairwise_kl": "other distances (pairwise_kl)",
-    "words": "words, median",
-    "language_shift": "other languages (language_shift, 0 to 1)",
+    "js_divergence": "cluster shift (js_divergence, 0 to 1)",
+    "pairwise_kl": "distance shift (pairwise_kl)",
+    "words": "median words",
+    "language_shift": "language shift (language_shift, 0 to 1)",
 }
 LANGUAGES = {"und": "too short to tell"}  # a text too short, or without words
 MAX_TEXT_CHARS = 200  # characters of a text
-TEST_NOTE = "moved: p is at most 0.01. An alert takes a smaller p still, so that false_alarms holds."
+TEST_NOTE = "moved: p is at most 0.01. An alert needs an even smaller p to stay within the false-alarm budget."
 
 
 def build_drift_sections(drift_report: DriftReport) -> Iterator[ReportSection]:
@@ -47,8 +48,7 @@ def build_drift_sections(drift_report: DriftReport) -> Iterator[ReportSection]:
 
 def _add_other_projects(section: ReportSection, drift_report: DriftReport) -> ReportSection:
     """With the projects that send beside that of which all this is."""
-    send = "sends" if len(drift_report.others) == 1 else "send"
-    note = f"All of this is of {format_names((drift_report.project,))}; {format_names(drift_report.others)} {send} too."
+    note = f"Project: {format_names((drift_report.project,))}. Other projects: {format_names(drift_report.others)}."
     commands = (*section.commands, format_command("monitor", "drift", "--project", drift_report.others[0]))
     return replace(section, notes=(*section.notes, note), commands=commands)
 
@@ -61,11 +61,11 @@ def build_days_section(days: Sequence[DriftDay]) -> ReportSection:
         *(ReportColumn("project", fold=True),) * several,
         ReportColumn("texts", whole=True),
         ReportColumn("verdict", whole=True),
-        ReportColumn("why"),
+        ReportColumn("reason"),
     )
     verdict_phrases: dict[bool | None, Phrase] = {
         True: Phrase("moved", "bad"),
-        False: Phrase("as before", "good"),
+        False: Phrase("unchanged", "good"),
         None: Phrase("not enough data", "faint"),
     }
     rows: tuple[tuple[TableCell, ...], ...] = tuple(
@@ -80,22 +80,24 @@ def build_days_section(days: Sequence[DriftDay]) -> ReportSection:
     )
     table, lead = (ReportTable(headers, rows), ()) if rows else (None, (NO_DAY,))
     notes = (TEST_NOTE,) if rows else ()
-    return ReportSection("Drift by day", "each day beside the 28 days before it", lead, table, notes=notes, top=True)
+    return ReportSection(
+        "Drift by day", "each day compared with the 28 days before it", lead, table, notes=notes, top=True
+    )
 
 
 def build_measures_section(drift_report: DriftReport) -> ReportSection:
     """What is measured of the last day, each beside its band."""
     headers = (
-        ReportColumn("of", fold=True),
+        ReportColumn("texts", fold=True),
         ReportColumn("measure", whole=True),
         ReportColumn("value", "number"),
-        ReportColumn("usual", "number"),
+        ReportColumn("normal range", "number"),
         ReportColumn("verdict", whole=True),
-        ReportColumn("bad days outside", "number"),
+        ReportColumn("bad days caught", "number"),
     )
     verdict_phrases: dict[bool | None, Phrase] = {
         True: Phrase("unusual", "bad"),
-        False: Phrase("usual", "good"),
+        False: Phrase("normal", "good"),
         None: Phrase("not learned", "faint"),
     }
     rows = tuple(
@@ -110,18 +112,18 @@ def build_measures_section(drift_report: DriftReport) -> ReportSection:
         for entry in drift_report.measures
     )
     learned = (
-        f"What is usual is learned from days that people marked: {drift_report.good} good and {drift_report.bad} bad "
+        f"Normal ranges are learned from days marked by people: {drift_report.good} good and {drift_report.bad} bad "
         "so far."
     )
     lead: tuple[Wording, ...] = (learned,)
     commands: tuple[str, ...] = ()
     if any(entry.band is None for entry in drift_report.measures):
-        lead = (learned, f"It takes {MIN_GOOD_DAYS} good days on which the measure is there.")
+        lead = (learned, f"A normal range needs {MIN_GOOD_DAYS} good days that have the measure.")
         commands = (format_command("monitor", "mark", "good", "--from", "DAY", "--until", "DAY"),)
     last = max((entry.day for entry in drift_report.days), default=None)
     return ReportSection(
-        f"What is measured of {last}",
-        "it explains, and decides nothing",
+        f"Measures of {last}",
+        "these explain drift; alerts do not depend on them",
         lead,
         ReportTable(headers, rows),
         commands=commands,
@@ -138,14 +140,14 @@ def build_marked_sections(periods: Sequence[MarkedPeriod], good: int, bad: int) 
         ReportColumn("from", whole=True),
         ReportColumn("until", whole=True),
         ReportColumn("", whole=True),
-        ReportColumn("why"),
+        ReportColumn("reason"),
     )
     tones: dict[str, Tone] = {"good": "good", "bad": "bad"}
     rows = tuple(
         (f"{period.since}", f"{period.until}", Phrase(period.was, tones[period.was]), to_line(period.why))
         for period in periods
     )
-    lead = f"{format_count(good, 'day')} marked good, {bad} bad." if periods else "No day is marked."
+    lead = f"{format_count(good, 'day')} marked good, {bad} bad." if periods else "No days are marked."
     commands = () if periods else (format_command("monitor", "mark", "good", "--from", "DAY", "--until", "DAY"),)
     table = ReportTable(headers, rows) if rows else None
     yield ReportSection(Phrase("Marked days", "title"), "", (lead,), table, commands=commands)
@@ -157,10 +159,10 @@ def _build_detail_sections(detail: DriftDetail) -> Iterator[ReportSection]:
         f"{LANGUAGES.get(each.language, each.language)} {each.now:.0%} ({each.before:.0%})" for each in detail.languages
     )
     yield ReportSection(
-        f"How the {detail.of} of {detail.day} differ",
-        "before in parentheses",
+        f"How the {detail.of} on {detail.day} differ",
+        "earlier values in parentheses",
         (
-            f"Shares of the baseline's clusters: Jensen-Shannon divergence {divergence_text} of 1. Median length: "
+            f"Jensen-Shannon divergence of the baseline's cluster shares: {divergence_text} of 1. Median length: "
             f"{detail.words_now:g} words ({detail.words_before:g}).",
             f"Languages: {languages}.",
         ),
@@ -169,7 +171,7 @@ def _build_detail_sections(detail: DriftDetail) -> Iterator[ReportSection]:
         headers = (
             ReportColumn("share before", "number"),
             ReportColumn("share now", "number"),
-            ReportColumn(f"{detail.of} nearest to its middle"),
+            ReportColumn(f"{detail.of} closest to the cluster center"),
         )
         rows = [
             (
@@ -183,5 +185,5 @@ def _build_detail_sections(detail: DriftDetail) -> Iterator[ReportSection]:
             detail.of == "queries"
         )
         yield ReportSection(
-            f"Clusters of {detail.of} that grew", table=ReportTable(headers, tuple(rows)), commands=commands
+            f"Growing clusters of {detail.of}", table=ReportTable(headers, tuple(rows)), commands=commands
         )

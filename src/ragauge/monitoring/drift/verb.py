@@ -31,7 +31,7 @@ class DriftResult(PageResult):
         added: what a set got of the clusters that grew, by run.
     """
 
-    _what = "drift of traffic"
+    _what = "traffic drift"
 
     def __init__(self, data: DriftReport, added: tuple[AddedSet, ...] = ()) -> None:
         self.data, self.added = data, added
@@ -154,10 +154,10 @@ def monitor_mark(options: MonitorMarkOptions) -> MarksResult:
 
     first, last = parse_day("--from", options.since), parse_day("--until", options.until)
     if options.was and options.was not in (*get_args(Marked), "forget"):
-        raise UnknownName("word for days", options.was, (*get_args(Marked), "forget"))
+        raise UnknownName("mark for days", options.was, (*get_args(Marked), "forget"))
     if bool(options.was) != bool(first) or (last and last < first):
         example = "ragauge monitor mark good --from 2026-01-01 --until 2026-01-14"
-        raise UsageError(f"monitor mark: expected good or bad, --from and a later --until. Write: {example}.")
+        raise UsageError(f"monitor mark: expected good or bad, --from and a later --until. For example: {example}.")
     with open_store(resolve_store_url(options.store)) as store:
         if options.was:
             since, until = date.fromisoformat(first), date.fromisoformat(last or first)

@@ -91,7 +91,7 @@ def parse_encoding(header: str) -> str:
         return ""
     if encoding in ("gzip", "x-gzip", "deflate"):
         return "deflate" if encoding == "deflate" else "gzip"
-    raise RequestRefusedError(415, f"Content-Encoding {encoding[:40]!r} is not read here; send gzip, deflate or none.")
+    raise RequestRefusedError(415, f"Content-Encoding {encoding[:40]!r} is not supported; send gzip, deflate or none.")
 
 
 async def read_body(receive: Receive, encoding: str, declared: str, grow: Callable[[int], None]) -> bytes:
@@ -115,7 +115,7 @@ async def read_body(receive: Receive, encoding: str, declared: str, grow: Callab
             while True:
                 message = await receive()
                 if message["type"] != "http.request":
-                    raise RequestRefusedError(400, "the client went away before its request was whole.")
+                    raise RequestRefusedError(400, "the client disconnected before its request was complete.")
                 data = message.get("body", b"")
                 size += len(data)
                 if size > MAX_PACKED_BYTES:
@@ -124,7 +124,7 @@ async def read_body(receive: Receive, encoding: str, declared: str, grow: Callab
                 if not message.get("more_body"):
                     return unpacking.whole()
     except TimeoutError:
-        raise RequestRefusedError(TOO_SLOW, f"the request was not whole after {BODY_TIMEOUT_S:g} seconds.") from None
+        raise RequestRefusedError(TOO_SLOW, f"the request was not complete after {BODY_TIMEOUT_S:g} seconds.") from None
 
 
 class BodyUnpacker:
@@ -152,7 +152,7 @@ class BodyUnpacker:
             except zlib.error as error:
                 if self._encoding != "deflate" or self._begun:
                     raise RequestRefusedError(
-                        400, f"the body cannot be unpacked as {self._encoding}: {error}."
+                        400, f"the body cannot be decompressed as {self._encoding}: {error}."
                     ) from None
                 self._unpacker, self._begun = zlib.decompressobj(RAW), True  # some call that deflate
                 continue
@@ -183,7 +183,7 @@ class BodyUnpacker:
 
 
 def _build_too_long(how: str, max_bytes: int) -> RequestRefusedError:
-    subject = {"packed": "the packed body is", "unpacked": "the body, unpacked, is", "long": "the body is"}[how]
+    subject = {"packed": "the compressed body is", "unpacked": "the decompressed body is", "long": "the body is"}[how]
     return RequestRefusedError(413, f"{subject} longer than {max_bytes // MEBIBYTE} MiB. Send smaller batches.")
 
 
@@ -200,7 +200,7 @@ def parse_form(content_type: str, header: str = "Content-Type") -> Form:
     if media_type.startswith("application/grpc"):
         raise RequestRefusedError(
             415,
-            "gRPC is not served here. Set OTEL_EXPORTER_OTLP_PROTOCOL=http/protobuf for the exporter, and leave "
+            "gRPC is not supported. Set OTEL_EXPORTER_OTLP_PROTOCOL=http/protobuf for the exporter, and leave "
             "the endpoint as it is.",
         )
     raise RequestRefusedError(

@@ -6,12 +6,21 @@ import json
 from dataclasses import dataclass
 from typing import Any
 
+from opentelemetry.proto.collector.logs.v1.logs_service_pb2 import ExportLogsServiceRequest
+from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
+
+from ragauge.core.response import normalize_outcome
 from ragauge.monitoring.alerts.gauges import read_gauge_points
 from ragauge.monitoring.intake import lines, otlp
 from ragauge.monitoring.intake.bodies import Form
 from ragauge.monitoring.intake.redaction import Redaction
 from ragauge.monitoring.series.gauge_monitors import SignalPoint
-from ragauge.store.inbox import Batch
+from ragauge.readers.traces.verdicts import HUMAN, RESULT_EVENT, USER_VERDICT_NAME
+from ragauge.store.inbox import Batch, TracePart
+
+VERDICT_MARKERS = (b"nnotation.", b"valuation.")  # in the names of people's and judges' results, whatever carries them
+# how the names end of who judged, a person or a model, and of what was judged
+JUDGED_BY_SUFFIXES, NAME_SUFFIXES = ("annotator_kind", "evaluator.type"), ("annotation.name", "evaluation.name")
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,13 +74,13 @@ class BodyParser:
     def parse_traces(self, sent: SentBody) -> ParsedBody:
         """What a request with spans holds."""
         parsed = otlp.parse_request(otlp.TRACES, sent.form, sent.body)
-        trace_parts = otlp.build_span_parts(parsed.message, sent.body, dated=self._dated)
+        trace_parts = _build_span_parts(parsed.message, sent.body, dated=self._dated)
         return self._build_result(otlp.TRACES, parsed, trace_parts, sent)
 
     def parse_logs(self, sent: SentBody) -> ParsedBody:
         """What a request with log records holds."""
         parsed = otlp.parse_request(otlp.LOGS, sent.form, sent.body)
-        trace_parts = otlp.build_event_parts(parsed.message)
+        trace_parts = _build_event_parts(parsed.message)
         return self._build_result(otlp.LOGS, parsed, trace_parts, sent)
 
     def _build_result(
@@ -107,3 +116,66 @@ class BodyParser:
             "lines": parsed_lines.named,
         }
         return ParsedBody(batch, json.dumps(payload, ensure_ascii=False).encode(), parsed_lines.left)
+
+
+def _build_span_parts(request: ExportTraceServiceRequest, body: bytes, *, dated: bool = False) -> tuple[TracePart, ...]:
+    """The traces that the spans of a request belong to, and those whose spans people judge in it.
+
+    Args:
+        request: as it was read.
+        body: as it was sent: where no name of a verdict is in it, no span is looked through for one.
+        dated: traces count from when they began by their own clocks, where their spans say it.
+    """
+    counts_by_trace: dict[bytes, list[int]] = {}
+    verdicts = any(name in body for name in VERDICT_MARKERS)
+    for span in otlp.iterate_items(otlp.TRACES, request):
+        counts = counts_by_trace.setdefault(span.trace_id, [0, 0, 0, 0])
+        counts[0] += 1
+        counts[1] |= not span.parent_span_id and bool(span.end_time_unix_nano)
+        if dated and span.start_time_unix_nano:
+            counts[3] = min(counts[3] or span.start_time_unix_nano, span.start_time_unix_nano)
+        if verdicts and _has_verdicts(span):
+            about = span.links[0].trace_id if len(span.links) == 1 and _is_judge_span(span) else b""
+            about = about if len(about) == 16 and about != otlp.NO_ID[16] else span.trace_id
+            counts_by_trace.setdefault(about, [0, 0, 0, 0])[2] = 1
+    return tuple(
+        TracePart(trace_id.hex(), n, bool(rooted), bool(has_verdict), began / 1e9 if began else None)
+        for trace_id, (n, rooted, has_verdict, began) in counts_by_trace.items()
+    )
+
+
+def _has_verdicts(span: Any) -> bool:
+    event_attributes = [event.attributes for event in span.events if event.name == RESULT_EVENT]
+    return any(map(_is_by_person, (span.attributes, *event_attributes)))
+
+
+def _is_by_person(attributes: Any) -> bool:
+    """Whether a person's result is among attributes; what models say of all their answers has no trace read twice."""
+    for attribute in attributes:
+        if attribute.key.endswith(JUDGED_BY_SUFFIXES) and attribute.value.string_value.upper() == HUMAN:
+            return True
+        if attribute.key.endswith(NAME_SUFFIXES) and USER_VERDICT_NAME.fullmatch(
+            normalize_outcome(attribute.value.string_value)
+        ):
+            return True
+    return False
+
+
+def _is_judge_span(span: Any) -> bool:
+    kinds = (
+        attribute.value.string_value for attribute in span.attributes if attribute.key == "openinference.span.kind"
+    )
+    return any(kind.upper() == "EVALUATOR" for kind in kinds)
+
+
+def _build_event_parts(request: ExportLogsServiceRequest) -> tuple[TracePart, ...]:
+    """The traces that the events of a request belong to."""
+    counts_by_trace: dict[bytes, list[int]] = {}
+    for record in otlp.iterate_items(otlp.LOGS, request):
+        counts = counts_by_trace.setdefault(record.trace_id, [0, 0])
+        counts[0] += 1
+        counts[1] |= otlp.read_event_name(record) == RESULT_EVENT and _is_by_person(record.attributes)
+    return tuple(
+        TracePart(trace_id.hex(), n, verdicts=bool(has_verdict))
+        for trace_id, (n, has_verdict) in counts_by_trace.items()
+    )

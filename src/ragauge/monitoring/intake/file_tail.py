@@ -93,8 +93,8 @@ class TailedFile:
             return None
         if old is None:
             self._say(
-                f"{self._path} is another file now, and the one before it is not found beside it: "
-                "what came into that after it was read last is not taken."
+                f"{self._path} was replaced, and the previous file was not found next to it: "
+                "lines added to that file after the last read are skipped."
             )
         return _WholeLines(b"", TailPosition())
 
@@ -141,13 +141,12 @@ class TailedFile:
             elif taken is not None and taken.batch is not None:
                 batches.append(taken.batch)
             if reason:
-                wrong.append(f"the line that ends at byte {offset:,}: {reason}")
+                wrong.append(f"the line ending at byte {offset:,}: {reason}")
         if responses:
             taken = self._taking.responses(SentBody("json", b"".join(responses), time.time(), ""))
             batches += [taken.batch] if taken.batch is not None else []
         if wrong:
-            verb = "is" if len(wrong) == 1 else "are"
-            self._say(f"{self._path}: left out {verb} {lines.format_mistakes(wrong)}.")
+            self._say(f"{self._path}: skipped {lines.format_mistakes(wrong)}.")
         return batches
 
     def _take_line(self, line: bytes) -> tuple[ParsedBody | None, str]:
@@ -157,7 +156,7 @@ class TailedFile:
         try:
             row = json.loads(line)
         except (ValueError, RecursionError) as error:
-            return None, f"it is no JSON ({str(error)[:100]})"
+            return None, f"it is not valid JSON ({str(error)[:100]})"
         if not isinstance(row, Mapping):
             return None, lines.find_response_problem(row)
         ways = {

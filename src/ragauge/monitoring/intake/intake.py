@@ -50,7 +50,9 @@ class Intake:
             nonlocal reserved
             if self._bytes + size > MAX_WAITING_BYTES:
                 raise RequestRefusedError(
-                    429, "too much is waiting to be written; send it again in a second.", retry_after=SHORT_RETRY_S
+                    429,
+                    "too much data is waiting to be written; send this again in a second.",
+                    retry_after=SHORT_RETRY_S,
                 )
             self._bytes += size
             reserved += size
@@ -71,7 +73,7 @@ class Intake:
                 await self._writer.write_item(batch)
         except StoreError as error:
             raise RequestRefusedError(
-                503, f"{error} Nothing of this request is kept; it can be sent again.", retry_after=LONG_RETRY_S
+                503, f"{error} Nothing from this request was saved; you can send it again.", retry_after=LONG_RETRY_S
             ) from error
         self.taken += 1
 
@@ -85,7 +87,7 @@ class Intake:
             self._store.inbox.add_signals(points)
         except StoreError as error:
             raise RequestRefusedError(
-                503, f"{error} Nothing of this request is kept.", retry_after=LONG_RETRY_S
+                503, f"{error} Nothing from this request was saved.", retry_after=LONG_RETRY_S
             ) from error
 
     async def close(self) -> None:

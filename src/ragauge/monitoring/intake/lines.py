@@ -57,7 +57,7 @@ def parse_lines(body: bytes, *, dated: bool = False) -> ParsedLines:
         try:
             row = json.loads(line)
         except (ValueError, RecursionError) as error:
-            wrong.append(f"line {n} is no JSON: {str(error)[:200]}")
+            wrong.append(f"line {n} is not valid JSON: {str(error)[:200]}")
             continue
         if reason := find_response_problem(row):
             wrong.append(f"line {n}: {reason}")
@@ -67,7 +67,8 @@ def parse_lines(body: bytes, *, dated: bool = False) -> ParsedLines:
         trace_parts[trace_id] = TracePart(trace_id, rooted=True, began=_parse_capture_time(trace_id) if dated else None)
     if wrong and not readable:
         raise RequestRefusedError(
-            400, f"no line can be read; {format_mistakes(wrong)}. Send a JSON object a line, as rg.capture writes."
+            400,
+            f"no line could be read; {format_mistakes(wrong)}. Send one JSON object per line, as rg.capture writes.",
         )
     skipped = SkippedItems(len(wrong), next(iter(wrong), ""))
     return ParsedLines(b"\n".join(readable), tuple(trace_parts.values()), skipped, tuple(wrong[:MAX_NAMED_LINES]))

@@ -19,22 +19,16 @@ from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import (
     ExportTraceServiceResponse,
 )
 
-from ragauge.core.response import normalize_outcome
 from ragauge.core.values import describe_value
 from ragauge.monitoring.intake.bodies import Form, RequestRefusedError
 from ragauge.monitoring.traffic.structure import check_parts
 from ragauge.readers.traces.spans import SPAN_ID, TRACE_ID
-from ragauge.readers.traces.verdicts import HUMAN, RESULT_EVENT, USER_VERDICT_NAME
-from ragauge.store.inbox import TracePart
 
 MAX_ATTRIBUTES = 10_000  # of a span or an event; SDKs stop at 128 unless they are told otherwise
 MAX_DEPTH = 100  # levels of messages in messages; protobuf's own limit for the binary form
 GZIP = b"\x1f\x8b"
 EVENT_PREFIX = "gen_ai."  # names of the log records that are kept begin so
 OWN_PREFIX = "ragauge."  # attributes of results that we give back: taken in, these would go round for ever
-VERDICT_MARKERS = (b"nnotation.", b"valuation.")  # in the names of people's and judges' results, whatever carries them
-# how the names end of who judged, a person or a model, and of what was judged
-JUDGED_BY_SUFFIXES, NAME_SUFFIXES = ("annotator_kind", "evaluator.type"), ("annotation.name", "evaluation.name")
 NO_ID = {16: bytes(16), 8: bytes(8)}
 
 M = TypeVar("M", bound=Message)
@@ -102,26 +96,26 @@ class ParsedRequest(Generic[M]):
 
 def _check_size(attributes: Sized) -> None:
     if len(attributes) > MAX_ATTRIBUTES:
-        raise BadItemError(f"it has {len(attributes):,} attributes, and at most {MAX_ATTRIBUTES:,} are taken")
+        raise BadItemError(f"it has {len(attributes):,} attributes; the maximum is {MAX_ATTRIBUTES:,}")
 
 
 def _check_ids(item: Any) -> None:
     _check_size(item.attributes)
     for name, value, size in (("trace id", item.trace_id, 16), ("span id", item.span_id, 8)):
         if len(value) != size or value == NO_ID[size]:
-            raise BadItemError(f"the {name} must be {size} bytes and not all 0, got {value.hex() or 'nothing'}")
+            raise BadItemError(f"the {name} must be {size} bytes and not all zeros, got {value.hex() or 'nothing'}")
 
 
 def _check_event(item: Any) -> None:
     if not read_event_name(item).startswith(EVENT_PREFIX):
-        raise BadItemError(f"of logs only events named {EVENT_PREFIX}… are kept; send other logs elsewhere")
+        raise BadItemError(f"only log events named {EVENT_PREFIX}… are accepted; send other logs elsewhere")
     if any(attribute.key.startswith(OWN_PREFIX) for attribute in item.attributes):
-        raise BadItemError("results of ragauge's own are not taken in again")
+        raise BadItemError("ragauge does not ingest its own results again")
     _check_ids(item)
 
 
 def _check_metric(_: Any) -> None:
-    raise BadItemError("metrics are not kept here; send them elsewhere")
+    raise BadItemError("metrics are not accepted; send them elsewhere")
 
 
 def build_gauge_signal(names: frozenset[str]) -> Signal[ExportMetricsServiceRequest]:
@@ -131,7 +125,9 @@ def build_gauge_signal(names: frozenset[str]) -> Signal[ExportMetricsServiceRequ
 
     def check_gauge(metric: Any) -> None:
         if metric.name not in names or metric.WhichOneof("data") != "gauge":
-            raise BadItemError(f"of metrics only gauges named in monitor.signals are kept ({', '.join(sorted(names))})")
+            raise BadItemError(
+                f"the only metrics accepted are gauges named in monitor.signals ({', '.join(sorted(names))})"
+            )
 
     return replace(METRICS, check=check_gauge)
 
@@ -190,7 +186,7 @@ def parse_request(signal: Signal[M], form: Form, body: bytes) -> ParsedRequest[M
         except (DecodeError, RecursionError) as error:
             _refuse_another(signal, body)
             raise RequestRefusedError(
-                400, f"the body is no OTLP {signal.name} in protobuf: {_guess_cause(body) or error}."
+                400, f"the body is not OTLP {signal.name} in protobuf: {_guess_cause(body) or error}."
             ) from None
     _remove_bad_items(signal, parsed)
     if parsed.left.n and not parsed.kept and form == "protobuf":
@@ -246,7 +242,7 @@ def _has_content(signal: Signal[Any], item: Any) -> bool:
 def _guess_cause(body: bytes) -> str:
     """Why a body is likely no protobuf; "" where nothing is known."""
     if body.startswith(GZIP):
-        return "it is gzip, which the header Content-Encoding does not say"
+        return "it is compressed with gzip, but there is no Content-Encoding header"
     if body.lstrip()[:1] in (b"{", b"["):
         return "it looks like JSON; send it with Content-Type: application/json"
     return ""
@@ -276,7 +272,7 @@ def _load_json(signal: Signal[Any], body: bytes) -> Mapping[str, Any]:
     try:
         sent = json.loads(body)
     except (ValueError, RecursionError) as error:
-        raise RequestRefusedError(400, f"the body is no JSON: {_describe_json_error(body, error)}.") from None
+        raise RequestRefusedError(400, f"the body is not valid JSON: {_describe_json_error(body, error)}.") from None
     if not isinstance(sent, Mapping):
         raise RequestRefusedError(400, f"expected an object with {signal.keys[0]}, got {describe_value(sent)}.")
     for other in SIGNALS:
@@ -296,7 +292,7 @@ def _describe_json_error(body: bytes, error: Exception) -> str:
     if isinstance(error, json.JSONDecodeError):
         unfinished = error.msg.startswith("Unterminated string") or error.pos >= len(error.doc.rstrip())
         if unfinished:
-            return f"it ends in the middle, after {len(body):,} bytes; send it whole" if body.strip() else "it is empty"
+            return f"it is cut off after {len(body):,} bytes; send all of it" if body.strip() else "it is empty"
     return str(error)
 
 
@@ -313,16 +309,16 @@ def _fill_or_skip(into: Message, sent: Any, skipped: SkippedItems) -> None:
         _fill_message(into, sent if sent is not None else {})
     except BadItemError as why:
         into.Clear()
-        skipped.first = skipped.first or f"the resource is left out: {why}"
+        skipped.first = skipped.first or f"the resource was skipped: {why}"
 
 
 def _fill_message(into: Any, sent: Any) -> None:
     """Fills a message from JSON: ids are hexadecimal there, where protobuf's own reader would take them for base64."""
     if not isinstance(sent, Mapping):
-        raise BadItemError(f"an object was expected, got {describe_value(sent)}")
+        raise BadItemError(f"expected an object, got {describe_value(sent)}")
     attributes = sent.get("attributes")
     if attributes is not None and not isinstance(attributes, list):
-        raise BadItemError(f"attributes must be a list of key and value, got {describe_value(attributes)}")
+        raise BadItemError(f"attributes must be a list of key-value pairs, got {describe_value(attributes)}")
     _check_size(attributes or ())
     ids = {"traceId": TRACE_ID, "spanId": SPAN_ID, "parentSpanId": SPAN_ID}
     links = sent.get("links")
@@ -337,73 +333,12 @@ def _fill_message(into: Any, sent: Any) -> None:
             continue
         if not (isinstance(value, str) and form.fullmatch(value.lower())):
             digits = 32 if key == "traceId" else 16
-            raise BadItemError(f"{key} must be {digits} hexadecimal digits and not all 0, got {describe_value(value)}")
+            raise BadItemError(
+                f"{key} must be {digits} hexadecimal digits and not all zeros, got {describe_value(value)}"
+            )
         setattr(into, {"traceId": "trace_id", "spanId": "span_id"}.get(key, "parent_span_id"), bytes.fromhex(value))
     for link in links if isinstance(links, list) else ():
         _fill_message(into.links.add(), link)
-
-
-def build_span_parts(request: ExportTraceServiceRequest, body: bytes, *, dated: bool = False) -> tuple[TracePart, ...]:
-    """The traces that the spans of a request belong to, and those whose spans people judge in it.
-
-    Args:
-        request: as it was read.
-        body: as it was sent: where no name of a verdict is in it, no span is looked through for one.
-        dated: traces count from when they began by their own clocks, where their spans say it.
-    """
-    counts_by_trace: dict[bytes, list[int]] = {}
-    verdicts = any(name in body for name in VERDICT_MARKERS)
-    for span in iterate_items(TRACES, request):
-        counts = counts_by_trace.setdefault(span.trace_id, [0, 0, 0, 0])
-        counts[0] += 1
-        counts[1] |= not span.parent_span_id and bool(span.end_time_unix_nano)
-        if dated and span.start_time_unix_nano:
-            counts[3] = min(counts[3] or span.start_time_unix_nano, span.start_time_unix_nano)
-        if verdicts and _has_verdicts(span):
-            about = span.links[0].trace_id if len(span.links) == 1 and _is_judge_span(span) else b""
-            about = about if len(about) == 16 and about != NO_ID[16] else span.trace_id
-            counts_by_trace.setdefault(about, [0, 0, 0, 0])[2] = 1
-    return tuple(
-        TracePart(trace_id.hex(), n, bool(rooted), bool(has_verdict), began / 1e9 if began else None)
-        for trace_id, (n, rooted, has_verdict, began) in counts_by_trace.items()
-    )
-
-
-def _has_verdicts(span: Any) -> bool:
-    event_attributes = [event.attributes for event in span.events if event.name == RESULT_EVENT]
-    return any(map(_is_by_person, (span.attributes, *event_attributes)))
-
-
-def _is_by_person(attributes: Any) -> bool:
-    """Whether a person's result is among attributes; what models say of all their answers has no trace read twice."""
-    for attribute in attributes:
-        if attribute.key.endswith(JUDGED_BY_SUFFIXES) and attribute.value.string_value.upper() == HUMAN:
-            return True
-        if attribute.key.endswith(NAME_SUFFIXES) and USER_VERDICT_NAME.fullmatch(
-            normalize_outcome(attribute.value.string_value)
-        ):
-            return True
-    return False
-
-
-def _is_judge_span(span: Any) -> bool:
-    kinds = (
-        attribute.value.string_value for attribute in span.attributes if attribute.key == "openinference.span.kind"
-    )
-    return any(kind.upper() == "EVALUATOR" for kind in kinds)
-
-
-def build_event_parts(request: ExportLogsServiceRequest) -> tuple[TracePart, ...]:
-    """The traces that the events of a request belong to."""
-    counts_by_trace: dict[bytes, list[int]] = {}
-    for record in iterate_items(LOGS, request):
-        counts = counts_by_trace.setdefault(record.trace_id, [0, 0])
-        counts[0] += 1
-        counts[1] |= read_event_name(record) == RESULT_EVENT and _is_by_person(record.attributes)
-    return tuple(
-        TracePart(trace_id.hex(), n, verdicts=bool(has_verdict))
-        for trace_id, (n, has_verdict) in counts_by_trace.items()
-    )
 
 
 def build_reply(signal: Signal[Any], form: Form, skipped: SkippedItems) -> bytes:

@@ -77,8 +77,8 @@ class Receiver:
         try:
             if take is None:
                 known_paths = ", ".join(path for path in self._paths if path.startswith("/v1/"))
-                where = f"nothing is taken in at {scope['path'][:80]}"
-                raise RequestRefusedError(404, f"{where}. Traces go to /v1/traces; known: {known_paths}.")
+                where = f"there is no endpoint at {scope['path'][:80]}"
+                raise RequestRefusedError(404, f"{where}. Send traces to /v1/traces; available: {known_paths}.")
             body = await self._answer_request(take, scope["method"], headers, incoming)
             await _send_reply(send, 200, TYPES[form], body, {})
         except RequestRefusedError as refused:
@@ -98,7 +98,7 @@ class Receiver:
         self, take: Callable[[SentBody], ParsedBody], method: str, headers: dict[str, str], receive: Receive
     ) -> bytes:
         if method != "POST":
-            raise RequestRefusedError(405, f"{method} is not taken here; exporters send with POST.", allow="POST")
+            raise RequestRefusedError(405, f"{method} is not allowed; exporters must use POST.", allow="POST")
         self._check_access(headers)
         form = (
             _parse_lines_form(headers)
@@ -122,16 +122,14 @@ class Receiver:
             # only this machine reaches it; a page on the web must not reach it through a name of its own
             host = headers.get("host", "")
             if not self._access.knows_host(host):
-                raise RequestRefusedError(
-                    421, f"the request names the host {host[:80] or 'none'}, which is not known here."
-                )
+                raise RequestRefusedError(421, f"the host in the request, {host[:80] or 'none'}, is not allowed.")
             return
         token = _parse_token(headers.get("authorization", ""))
         how = "Send the header Authorization: Bearer TOKEN (OTEL_EXPORTER_OTLP_HEADERS=authorization=Bearer%20TOKEN)."
         if not token:
-            raise RequestRefusedError(401, f"the token is needed. {how}", www_authenticate="Bearer")
+            raise RequestRefusedError(401, f"a token is required. {how}", www_authenticate="Bearer")
         if not self._access.may_send(token):
-            raise RequestRefusedError(403, f"that is not a token that sends to this server. {how}")
+            raise RequestRefusedError(403, f"this token may not send to this server. {how}")
 
 
 def _parse_lines_form(headers: dict[str, str]) -> Form:

@@ -30,7 +30,7 @@ from ragauge.store.store_access import Store
 
 VerdictsByRequest = Mapping[str, Sequence[PlacedVerdict]]  # by query id of a request; NOWHERE = of which is not known
 MAX_TRACE_LINES = 50  # lines of other traces; the oldest go
-NOT_READ, NO_PERSON = "it was not read yet", "said by a model, by code or by nobody named, so no label"
+NOT_READ, NO_PERSON = "it is not processed yet", "from a model, code or an unnamed source, so not a label"
 UNKNOWN, EVALUATION_REASON = "", "an evaluation"  # of a trace that is still to be read
 
 
@@ -162,7 +162,7 @@ def build_annotations(
         placed_verdicts: of them.
     """
     items = {response.query_id: StoredResponse(0, example, response) for example, response in arrived}
-    missing_reason = "which of its requests is not said" if items else "and it has no response that is here"
+    missing_reason = "it does not name a request" if items else "the trace has no stored response"
     by_source: dict[str, AnnotatedLabels] = {}
     for name, source, verdicts in _group_by_source(placed_verdicts):
         labels = (
@@ -195,8 +195,8 @@ def describe_people_verdicts(
         words_by_trace: other trace -> what came of what this one says of it.
         judged_traces: traces that it judges -> what is said of that until they are read.
 
-    >>> describe_people_verdicts("label kept: support", "of trace b: x", {"c": "y"}, {"b": NOT_READ, "d": NOT_READ})
-    'label kept: support\nof trace b: x\nof trace c: y\nof trace d: it was not read yet'
+    >>> describe_people_verdicts("saved label: support", "of trace b: x", {"c": "y"}, {"b": NOT_READ, "d": NOT_READ})
+    'saved label: support\nof trace b: x\nof trace c: y\nof trace d: it is not processed yet'
     """
     lines = previous.split("\n") if previous else []
     others = {

@@ -87,8 +87,8 @@ class AnnotatedLabels:
     def __str__(self) -> str:
         """In words: what was kept, what was not and why; "" where there is nothing to say."""
         question_counts = Counter(label.question for label in dict.fromkeys(self.labels))
-        notes = [f"label kept: {_format_counts(question_counts)}"] if question_counts else []
-        notes += ["feedback kept as the outcome"] if self.feedback else []
+        notes = [f"saved label: {_format_counts(question_counts)}"] if question_counts else []
+        notes += ["feedback saved as the outcome"] if self.feedback else []
         return "; ".join([*notes, *([f"{NO_LABEL_PREFIX}{_format_counts(self.left)}"] if self.left else [])])
 
 
@@ -99,7 +99,7 @@ def _format_counts(each: Mapping[str, int]) -> str:
 def count_skipped(verdicts: Iterable[PlacedVerdict], reason: str) -> AnnotatedLabels:
     """What people said of something that cannot be told, or is not here."""
     names = [shorten_name(placed.verdict.name) for placed in verdicts if placed.verdict.is_human]
-    return AnnotatedLabels(left=Counter(f"{name}, {reason}" for name in names))
+    return AnnotatedLabels(left=Counter(f"{name} ({reason})" for name in names))
 
 
 def collect_labels(item: StoredResponse, verdicts: Sequence[PlacedVerdict], arrived_at: float) -> AnnotatedLabels:
@@ -119,7 +119,7 @@ def collect_labels(item: StoredResponse, verdicts: Sequence[PlacedVerdict], arri
             if isinstance(label, Label):
                 labels.append(label)
             else:
-                skipped[f"{shorten_name(placed.verdict.name)}, {label}"] += 1
+                skipped[f"{shorten_name(placed.verdict.name)} ({label})"] += 1
     return AnnotatedLabels(tuple(labels), skipped, feedback)
 
 
@@ -127,25 +127,25 @@ def _build_label(item: StoredResponse, placed: PlacedVerdict, arrived_at: float)
     """The label that a verdict is, or why it is none."""
     verdict = placed.verdict
     if verdict.scope == "session":
-        return "which is of a session, not of an answer"
+        return "rates a session, not an answer"
     if verdict.is_user_verdict:
-        return "which is of a search, not of the answer"
+        return "rates a search, not the answer"
     of_passage = placed.on in SEARCH_KINDS or verdict.position is not None or bool(verdict.doc_id)
     if not placed.known and not of_passage and to_snake_case(verdict.name) in PASSAGE_QUESTIONS:
-        return "of a span that is not here: of passages or of the answer"
+        return "its span is missing, so it may rate passages or the answer"
     question = find_question(verdict.name, of_passage=of_passage)
     if question is None:
-        return "a name of no metric or question here"
+        return "no metric or question has this name"
     resolved = _resolve_value(question, verdict)
     if resolved is None:
-        return "a value that it does not have"
+        return "the value is not valid"
     question, value = resolved
     passage_no: Part = None
     if question == PASSAGE_QUESTION and (passage_no := _find_passage(item.response, placed)) is None:
-        return "of a passage that the response does not have"
+        return "the response does not have this passage"
     key = build_key(question, item)
     if key is None:
-        return "which sees what is not recorded"
+        return "needs data that was not recorded"
     return Label(key, passage_no, question, value, verdict.who, _format_time(verdict.at, arrived_at), verdict.guideline)
 
 

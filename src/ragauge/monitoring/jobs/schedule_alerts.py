@@ -47,7 +47,7 @@ def list_schedule_alerts(store: Store, job: Job, outcome: ScheduledOutcome, now:
         Alert(
             hash_json([name, job.due])[:10],
             name,
-            "a run in time that passes its gate",
+            "a run on time that passes its gate",
             ALL,
             timestamp,
             -1,
@@ -62,7 +62,7 @@ def list_schedule_alerts(store: Store, job: Job, outcome: ScheduledOutcome, now:
             1,
             "schedule",
             False,
-            said=f"{name} of {due:%Y-%m-%d %H:%M} UTC {problem}",
+            said=f"{name}, due {due:%Y-%m-%d %H:%M} UTC, {problem}",
         )
     ]
 
@@ -76,7 +76,7 @@ def _describe_problem(job: Job, outcome: ScheduledOutcome) -> str:
         ][:MAX_RULES]
         return f"did not pass its gate{run}" + (f": {'; '.join(unmet)}" if unmet else "")
     if outcome.state == "error":
-        return f"could not be made{run}" + (f": {outcome.why}" if outcome.why else "")
+        return f"could not run{run}" + (f": {outcome.why}" if outcome.why else "")
     if not job.why and job.attempts == 1 and job.began - job.due > MISSED_AFTER_S:
-        return f"was missed: it began {(job.began - job.due) / 3600:,.0f} hours late{run}"
+        return f"was missed: it started {(job.began - job.due) / 3600:,.0f} hours late{run}"
     return ""

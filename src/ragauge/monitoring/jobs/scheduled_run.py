@@ -48,7 +48,7 @@ def build_error_outcome(error: Exception) -> ScheduledOutcome:
         return ScheduledOutcome("error", "", message, " ".join(message.split())[:MAX_REASON_CHARS])
     kind = type(error).__name__
     text = str(error) if isinstance(error, RagaugeError) else f"{kind}: {error}"
-    return ScheduledOutcome("error", "", text, f"{kind}; ragauge monitor status shows its text")
+    return ScheduledOutcome("error", "", text, f"{kind}; see its message with ragauge monitor status")
 
 
 @dataclass(frozen=True)
@@ -99,7 +99,7 @@ class ScheduledRun:
         self._save_listing(run_id)
         evaluate(run_id, metrics=metrics, judge=self.judge, store=self.store, warn=_ignore_warning)
         if rules is None:
-            return ScheduledOutcome("done", run_id, f"evaluated; {file.name} has no section gate.{joined}")
+            return ScheduledOutcome("done", run_id, f"evaluated; {file.name} has no gate section.{joined}")
         gate_result = gate(run_id, baseline=schedule.baseline, rules=file.name, store=self.store)
         return ScheduledOutcome(gate_result.verdict, run_id, f"{format_summary(gate_result.gated)}{joined}")
 

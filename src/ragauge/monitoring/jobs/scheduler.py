@@ -213,7 +213,7 @@ class Scheduler:
 
     def _run_job(self, store: Store, schedule: ScheduleSection, job: Job, over: threading.Event) -> None:
         if job.attempts > MAX_ATTEMPTS:
-            message = f"given up: {MAX_ATTEMPTS} times whoever did it was killed"
+            message = f"gave up: its process was killed {MAX_ATTEMPTS} times"
             self._end_job(store, job, ScheduledOutcome("error", "", message, message))
             return
         due_text = datetime.fromtimestamp(job.due, UTC).isoformat(sep=" ", timespec="minutes")[:16]

@@ -19,9 +19,9 @@ def build_sections(plan: MonitorPlan) -> Iterator[ReportSection]:
     drops = plan.rates[0].delays
     headers = (
         ReportColumn("judged", "number"),
-        ReportColumn("scores a day", "number"),
-        ReportColumn("$ a day", "number"),
-        ReportColumn("known after", "number"),
+        ReportColumn("scores per day", "number"),
+        ReportColumn("$ per day", "number"),
+        ReportColumn("baseline after", "number"),
         *(ReportColumn(f"drop of {entry.drop:.0%}", "number", whole=True) for entry in drops),
     )
     longest = f"> {SIMULATED_PERIODS * plan.days} d"
@@ -41,20 +41,20 @@ def build_sections(plan: MonitorPlan) -> Iterator[ReportSection]:
         else f"Scores with a mean of {format_value(plan.mean)}"
     )
     yield ReportSection(
-        "Plan of a monitor",
-        f"{plan.requests:,} requests a day",
+        "Monitor plan",
+        f"{plan.requests:,} requests per day",
         (
-            f"{what}, standard deviation {format_value(plan.deviation)}. It alerts when the mean is more than "
-            f"{100 * plan.max_drop:g} % lower.",
-            f"At most {100 * plan.false_alarms:g} % of periods of {plan.days} days have even one false alarm of "
+            f"{what}, standard deviation {format_value(plan.deviation)}. The monitor alerts when the mean "
+            f"drops by more than {100 * plan.max_drop:g} %.",
+            f"At most {100 * plan.false_alarms:g} % of {plan.days}-day periods have any false alarm, across "
             f"{format_count(plan.series, 'series', 'series')}.",
         ),
         ReportTable(headers, rows),
         notes=(
-            "Drops: how long until half of such drops have alerted, and until 80 % have; simulated, a share of the "
-            "requests that scores 0 from then on.",
-            "Known after: days until the baseline is known, before which nothing alerts.",
-            "Metrics that ask no judge are measured on every request: read the last row.",
+            "Drops: time until half of such drops have raised an alert, and until 80 % have. In the simulation, a "
+            "share of the requests scores 0 from some time on.",
+            "Baseline after: days until the baseline is known. Nothing alerts before that.",
+            "Metrics without a judge are measured on every request: see the last row.",
         ),
     )
 

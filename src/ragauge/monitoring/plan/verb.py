@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 class MonitorPlanResult(ValueResult, PageResult):
     """What a monitor can see, in every form."""
 
-    _what = "plan of a monitor"
+    _what = "monitor plan"
     data: MonitorPlan
 
     def _build_sections(self) -> Iterable[ReportSection]:
@@ -112,7 +112,7 @@ def _load_scores(options: MonitorPlanOptions) -> tuple[npt.NDArray[np.float64], 
     load_store_metrics(options.store or getattr(options.run, "url", None))
     metric = parse_metric(options.metric)
     if metric.direction == "neither" or metric.range != (0, 1):
-        raise UsageError(f"a plan is made for metrics in [0, 1] that have a better side, not for {metric}.")
+        raise UsageError(f"a plan needs a metric in [0, 1] that is better when higher or lower, got {metric}.")
     with open_store(resolve_store_url(options.store or getattr(options.run, "url", None))) as store:
         run = find_run(options.run, store)
         judge_id = resolve_scored_judge(store, run, options.judge)

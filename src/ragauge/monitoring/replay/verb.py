@@ -40,14 +40,14 @@ class NoTrafficError(UsageError):
 
     def __init__(self, when: str, project: str = "") -> None:
         whose = f" of {project}" if project else ""
-        how = "Take traces in with ragauge monitor serve, or store a log with ragauge evaluate FILE --traffic."
-        super().__init__(f"no run of traffic{whose} is stored{when}. {how}")
+        how = "Ingest traces with ragauge monitor serve, or store a log with ragauge evaluate FILE --traffic."
+        super().__init__(f"no traffic run{whose} is stored{when}. {how}")
 
 
 class ReplayResult(ValueResult, PageResult):
     """Monitors over what came in before, in every form."""
 
-    _what = "replay of monitors"
+    _what = "monitor replay"
     data: Replay
 
     def _build_sections(self) -> Iterable[ReportSection]:
@@ -71,30 +71,25 @@ def monitor_replay(options: MonitorReplayOptions) -> ReplayResult:
         ConfigError: mistakes in the file; all of them are in the text.
         UsageError: no monitor of a metric, no such day, or no run of traffic.
     """
-    from ragauge.engine.request_stream import iter_arrivals, list_traffic_projects
+    from ragauge.engine.request_stream import list_traffic_projects
     from ragauge.monitoring.drift.drift_days import count_testable_projects
     from ragauge.monitoring.replay.compute import Replay, build_trackers, replay_requests
     from ragauge.monitoring.series.false_alarm_budget import build_alarm_shares
     from ragauge.monitoring.series.projects import select_projects
     from ragauge.store.store_access import open_store
 
-    monitor, monitor_specs = require_monitor(options.config)
-    metrics = list(dict.fromkeys(monitor_spec.metric for monitor_spec in monitor_specs.metrics))
+    monitor, specs = require_monitor(options.config)
     since = parse_day("since", options.since)
     with open_store(resolve_store_url(options.store)) as store:
-        names = dict.fromkeys([monitor.project, *(monitor_spec.project for monitor_spec in monitor_specs.metrics)])
-        of = {name: list(iter_arrivals(store, metrics, since=since, project=name)) for name in names}
+        of = _load_requests(store, monitor, specs, since)
         requests = list({request.number: request for several in of.values() for request in several}.values())
-        if not requests:
-            when = f" since {since}" if since else ""
-            raise NoTrafficError(when, monitor.project)
         projects = list_traffic_projects(store)
-        series, alerts = replay_requests(build_trackers(monitor, monitor_specs, projects), of)
-        watch_of = {monitor_spec.asks: monitor_spec for monitor_spec in monitor_specs.metrics}
-        open_alerts = [alert for alert in alerts if alert.ended_at is None]
+        series, alerts = replay_requests(build_trackers(monitor, specs, projects), of)
+        watch_of = {monitor_spec.asks: monitor_spec for monitor_spec in specs.metrics}
         accounts = tuple(
             build_alert_account(store, alert, watch_of[alert.asks], of[watch_of[alert.asks].project])
-            for alert in open_alerts
+            for alert in alerts
+            if alert.ended_at is None
         )
         days = [request.at.date() for request in requests]
         drift = _build_drift(store, monitor, projects, since)
@@ -105,15 +100,25 @@ def monitor_replay(options: MonitorReplayOptions) -> ReplayResult:
             max(days),
             len(requests),
             sum(_is_pending(request) for request in requests),
-            build_alarm_shares(
-                monitor, monitor_specs.metrics, {request.asks: request.limit for request in series}, tested
-            ),
+            build_alarm_shares(monitor, specs.metrics, {entry.asks: entry.limit for entry in series}, tested),
             tuple(series),
             accounts,
             {alert.alert_id: alert.ended_at.isoformat() for alert in alerts if alert.ended_at is not None},
             drift,
         )
     )
+
+
+def _load_requests(store: Store, monitor: MonitorSection, specs: MonitorSpecs, since: str) -> dict[str, list[Arrival]]:
+    """The requests of each project that is monitored, in order of arrival."""
+    from ragauge.engine.request_stream import iter_arrivals
+
+    metrics = list(dict.fromkeys(monitor_spec.metric for monitor_spec in specs.metrics))
+    names = dict.fromkeys([monitor.project, *(monitor_spec.project for monitor_spec in specs.metrics)])
+    of = {name: list(iter_arrivals(store, metrics, since=since, project=name)) for name in names}
+    if not any(of.values()):
+        raise NoTrafficError(f" since {since}" if since else "", monitor.project)
+    return of
 
 
 def _build_drift(store: Store, monitor: MonitorSection, came: Sequence[str], since: str) -> tuple[DriftDay, ...]:
@@ -157,7 +162,7 @@ def read_monitor(config: str | Mapping[str, Any]) -> tuple[MonitorSection | None
         raise ConfigError(problems)
     if file.config.monitor is not None and watched.metrics:
         return file.config.monitor, watched, ""
-    reason = f"there is no monitor of a metric. Write one, such as {EXAMPLE_SECTION}"
+    reason = f"no metric is monitored. Add a monitor, for example {EXAMPLE_SECTION}"
     return file.config.monitor, watched, f"{file.name}: {reason}"
 
 

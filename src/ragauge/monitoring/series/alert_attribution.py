@@ -58,19 +58,18 @@ def attribute_alert(
         judge_shift = compare_rejudged(previous, current, _pair_frozen_scores(store, monitor_spec, changed))
         if judge_shift is not None:
             reason += (
-                f"; frozen responses moved by {judge_shift.judge:+.2f} with it, the requests by "
-                f"{judge_shift.change:+.2f}"
+                f"; the frozen responses changed by {judge_shift.judge:+.2f}, the requests by {judge_shift.change:+.2f}"
             )
         if judge_shift is None or not judge_shift.beyond:
             return Blame("judge", reason)
-        reason += ", so more is wrong than the judge: "
+        reason += ", so the judge explains only part of it: "
     if metric.measures == "retrieval":
-        return Blame("retrieval", f"{reason}{metric} measures it")
+        return Blame("retrieval", f"{reason}{metric} measures retrieval")
     if metric.measures == "end_to_end" and not needs_judge:  # time, tokens and cost are of all components
         return NO_BLAME
     attributed = assign_blame(previous, current)
     return (
-        Blame(attributed.component or "judge", f"{reason}{attributed.why or 'nothing tells where'}")
+        Blame(attributed.component or "judge", f"{reason}{attributed.why or 'no component stands out'}")
         if reason
         else attributed
     )

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 MAX_TRACES, MAX_VALUES = 10, 5
 MIN_SHARE_CHANGE = 0.1  # a share that moved by so much is told,
 LEVEL = 0.01  # where that is no chance: of any of all that are looked at
-NO_VALUE, NOT_RECORDED = "(none)", "(not said)"  # of a segment, and of what traces say
+NO_VALUE, NOT_RECORDED = "(none)", "(not recorded)"  # of a segment, and of what traces say
 MISSING_VALUES = {NO_VALUE, NOT_RECORDED}
 Counts = Mapping[str, Counter[str]]  # what is said -> how many have which value
 

@@ -99,8 +99,8 @@ def _list_excluded(monitor: MonitorSection) -> Iterator[str]:
     if any(section.metric is not None and section.decide == "point" for section in monitor.monitors):
         yield "monitors with decide: point"
     if any(section.signal is not None for section in monitor.monitors):
-        yield "monitors of gauges"
+        yield "gauge monitors"
     if monitor.monitors:
-        yield "missing data"
+        yield "no-data alerts"
     if monitor.schedules:
-        yield "schedules, whose gate decides for itself"
+        yield "schedules, which their own gate decides"

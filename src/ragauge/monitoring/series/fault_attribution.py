@@ -93,13 +93,13 @@ def assign_blame(previous: Sequence[BlamedRequest], current: Sequence[BlamedRequ
     worst = max(grown, key=lambda name: grown[name])
     if grown[worst] > MIN_GROWTH_ERRORS * _compute_error(previous, current):
         detail = ", ".join(f"{name} {_format_points(grown[name])}" for name in sorted(grown))
-        return Blame(worst, f"requests that failed, by component, in points of all requests: {detail}")
+        return Blame(worst, f"change in failed requests by component, in percentage points: {detail}")
     change = split_change(
         *([(request.weight, request.x, request.relevance) for request in requests] for requests in (previous, current))
     )
     component = "retrieval" if change.passages < change.rest else "generation"
-    detail = f"{change.passages:+.2f} goes with less relevant passages, {change.rest:+.2f} does not"
-    return Blame(component, f"no more requests failed; of the change {detail}")
+    detail = f"{change.passages:+.2f} comes with less relevant passages and {change.rest:+.2f} does not"
+    return Blame(component, f"failures did not increase; of the change, {detail}")
 
 
 def compare_rejudged(

@@ -183,7 +183,9 @@ def _list_duplicates(
     for asks, decide, number in all_of:
         if (first := numbers_by_rule.setdefault((asks, decide), number)) != number:
             line = next(section.line() for section in monitor.monitors if section.place == number)
-            text = f"{asks}: monitor {first} asks the same. Leave one out; segments: [a, b] takes several."
+            text = (
+                f"{asks}: monitor {first} has the same rule. Remove one; for several segments, write segments: [a, b]."
+            )
             yield file.build_problem(f"monitor.monitors[{number}]", text, line)
 
 
@@ -192,7 +194,7 @@ def _list_duplicate_schedules(file: ConfigFile, monitor: MonitorSection) -> Iter
     numbers_by_name: dict[str, int] = {}
     for schedule in monitor.schedules:
         if (first := numbers_by_name.setdefault(schedule.name, schedule.place)) != schedule.place:
-            text = f"schedule {first} is called {schedule.name} too. Give each a name of its own."
+            text = f"schedule {first} is also named {schedule.name}. Give each schedule its own name."
             yield file.build_problem(f"monitor.schedules[{schedule.place}].name", text, schedule.line("name"))
 
 
@@ -213,7 +215,7 @@ def _check_names(file: ConfigFile, monitor: MonitorSection) -> Iterator[DataErro
     ]
     for key, name, line in segment_names:
         if name not in monitor.segments:
-            yield file.build_problem(key, str(UnknownName("segment of monitor.segments", name, monitor.segments)), line)
+            yield file.build_problem(key, str(UnknownName("segment in monitor.segments", name, monitor.segments)), line)
 
 
 def _build_gauge_spec(section: WatchSection) -> GaugeSpec:
@@ -229,20 +231,20 @@ def _build_monitor_spec(section: WatchSection) -> MonitorSpec:
     metric = parse_metric(section.metric or "")
     metric.check()
     if metric.direction == "neither":
-        raise UsageError(f"{metric} has no better side, so nothing can be called worse.")
+        raise UsageError(f"neither higher nor lower is better for {metric}, so no value is worse than another.")
     lower, (low, high) = metric.direction == "lower", metric.range
     if section.share_above is not None and not lower:
-        raise UsageError(f"share_above is for metrics of which lower is better; of {metric} higher is.")
+        raise UsageError(f"share_above needs a metric for which lower is better; for {metric}, higher is better.")
     if section.share_above is None and (low < 0 or high > 1):
-        what = "from 0 on, without an end" if low == 0 and not isfinite(high) else f"from {low:g} to {high:g}"
+        what = "from 0 with no upper limit" if low == 0 and not isfinite(high) else f"from {low:g} to {high:g}"
         hint = "Write share_above: 4000 and max: 5%." if lower else "Choose a metric in [0, 1]."
         if has_own_units(metric) and not isinstance(metric, ColumnMetric):
             hint = "Declare its range: @rg.metric(range=(0, 1))."
-        raise UsageError(f"the test needs values in [0, 1], and {metric} has values {what}. {hint}")
+        raise UsageError(f"the test needs values in [0, 1], but {metric} has values {what}. {hint}")
     level = section.max if lower else section.min
     if section.max_drop is None and level is None:
         raise UsageError(
-            f"of {metric} {'lower' if lower else 'higher'} is better: "
+            f"for {metric}, {'lower' if lower else 'higher'} is better: "
             f"write {'max' if lower else 'min'}, not {'min' if lower else 'max'}."
         )
     if level is not None and not 0 < level < 1:

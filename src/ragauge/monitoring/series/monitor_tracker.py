@@ -271,11 +271,8 @@ class MonitorTracker:
     @property
     def name(self) -> str:
         """What a monitor is kept under: one that asks something else is another."""
-        monitor_spec = self.watch
-        return (
-            f"{monitor_spec.asks}; {','.join(monitor_spec.segments)}; {monitor_spec.decide} {monitor_spec.wait}; "
-            f"{self.days} {self._name_suffix}"
-        )
+        spec, segments = self.watch, ",".join(self.watch.segments)
+        return f"{spec.asks}; {segments}; {spec.decide} {spec.wait}; {self.days} {self._name_suffix}"
 
     @property
     def _name_suffix(self) -> str:
@@ -284,11 +281,8 @@ class MonitorTracker:
     def is_earlier_form(self, name: str) -> bool:
         """Whether a monitor that was kept under a name watched the same metric of the same project."""
         rule_text = name.removeprefix(f"{self.watch} ")
-        return (
-            rule_text != name
-            and rule_text.startswith(("at ", "no more than "))
-            and name.endswith(f" {self._name_suffix}")
-        )
+        has_metric = rule_text != name and rule_text.startswith(("at ", "no more than "))
+        return has_metric and name.endswith(f" {self._name_suffix}")
 
     def find_last_heard(self, state: TrackerState, segment: Segment) -> datetime | None:
         """When the last score of a series came that was taken."""
@@ -323,14 +317,9 @@ class MonitorTracker:
         for segment, segment_scores in scores.items():
             if (missing := silent.pop(segment, None)) is not None:
                 numbered_alerts.append((segment_scores[0].number, _end_alert(missing, segment_scores[0].at)))
-            current_series = series.get(segment, Series())
-            current_series = replace(
-                current_series,
-                heard=current_series.heard.after(
-                    (score.at for score in segment_scores), state.day, baseline_start, resumed
-                ),
-            )
-            series[segment], turns = current_series.after(
+            current, times = series.get(segment, Series()), (score.at for score in segment_scores)
+            current = replace(current, heard=current.heard.after(times, state.day, baseline_start, resumed))
+            series[segment], turns = current.after(
                 self.watch, segment_scores, day=state.day, limit=limit, cool_down=self.cool_down
             )
             for turn in turns:
@@ -354,9 +343,8 @@ class MonitorTracker:
         """On the first day of a level: the values of segments that came first are watched too, 100 at most."""
         if not state.growing:
             return state
-        new = [candidate_segment for candidate_segment in scores if candidate_segment not in state.watched][
-            : max(0, 1 + MAX_SEGMENTS - len(state.watched))
-        ]
+        room = max(0, 1 + MAX_SEGMENTS - len(state.watched))
+        new = [segment for segment in scores if segment not in state.watched][:room]
         limit, series = self.limit(state), dict(state.series)
         for segment in new:
             series[segment] = Series(floor=self.heaviest).begin_day(self.watch, state.day, 0, self.days, limit)

@@ -30,7 +30,7 @@ def build_no_data_alert(
         segment: of which it comes no more, while it does of others; ("", "") = of none it does.
     """
     is_segment = segment != ALL
-    of, others = (f" of {segment[0]} {segment[1]}", ", and of others it has") if is_segment else ("", "")
+    of, others = (f" of {segment[0]} {segment[1]}", ", while other segments send") if is_segment else ("", "")
     identity = "\0".join(["no data", what, last.isoformat(), *(segment if is_segment else ())])
     return Alert(
         sha256(identity.encode("utf-8", "surrogatepass")).hexdigest()[:10],
@@ -50,7 +50,7 @@ def build_no_data_alert(
         1,
         "no_data",
         False,
-        said=f"no {what}{of} has come since {last:%Y-%m-%d %H:%M} UTC{others}",
+        said=f"no {what}{of} has arrived since {last:%Y-%m-%d %H:%M} UTC{others}",
     )
 
 

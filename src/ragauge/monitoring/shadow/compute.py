@@ -115,19 +115,17 @@ def decide_shadow(
     if not losses:
         return ShadowVerdict("stop", 0.0, "Not enough data: no quality metric has an interval")
     loss, metric = max(losses)
-    reaches = f"{metric} may have lost up to {loss:.1%}"
+    reaches = f"{metric} may have dropped by up to {loss:.1%}"
     if loss <= margin and not golden and documents is not None and documents.divergence > MAX_SAME_DIVERGENCE:
-        others = (
-            f"it retrieves other documents (JS divergence {documents.divergence:.2f}, above {MAX_SAME_DIVERGENCE:g})"
-        )
-        rule = f"Nothing is worse, and {reaches}, but {others}, and no golden set says that they are right"
+        others = f"its documents differ (JS divergence {documents.divergence:.2f}, above {MAX_SAME_DIVERGENCE:g})"
+        rule = f"Nothing got worse, and {reaches}, but {others}, and no golden set confirms that they are right"
         return ShadowVerdict("ramp", MAX_RAMP_SHARE, rule)
     if loss <= margin:
-        return ShadowVerdict("cut over", 1.0, f"Nothing is worse, and {reaches}: at most {margin:.1%} is allowed")
+        return ShadowVerdict("cut over", 1.0, f"Nothing got worse, and {reaches}; at most {margin:.1%} is allowed")
     for share in RAMP_SHARES:
         if share * loss <= margin:
-            over = f"of {share:.0%} of the requests that is {share * loss:.1%} of all, at most {margin:.1%} is allowed"
-            return ShadowVerdict("ramp", share, f"Nothing is worse, but {reaches}; {over}")
+            over = f"at {share:.0%} of the requests that is {share * loss:.1%} overall, at most {margin:.1%} is allowed"
+            return ShadowVerdict("ramp", share, f"Nothing got worse, but {reaches}; {over}")
     return ShadowVerdict("stop", 0.0, f"Not enough data: {reaches}, too much for even 5 % of the requests. Sample more")
 
 

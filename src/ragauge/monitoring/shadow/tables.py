@@ -21,16 +21,16 @@ def build_shadow_sections(
     verdict: ShadowVerdict, documents: RetrievedDocuments | None = None, golden: MetricChange | None = None
 ) -> Iterator[ReportSection]:
     """The verdict and the rule that decided; what is retrieved, and what golden questions say of it."""
-    move = f"ramp: give it {verdict.share:.0%} of the requests" if verdict.move == "ramp" else verdict.move
+    move = f"ramp: send it {verdict.share:.0%} of the requests" if verdict.move == "ramp" else verdict.move
     steps = " and ".join(f"{share:.0%}" for share in RAMP_SHARES if share > verdict.share)
-    nexts = f"Then {steps}, each when its own traffic is no worse." if verdict.move == "ramp" else ""
+    nexts = f"Then {steps}, as long as its own traffic is no worse." if verdict.move == "ramp" else ""
     lead: list[Wording] = [Phrase(f"{move[0].upper()}{move[1:]}.", TONES[verdict.move]), f"{verdict.rule}."]
     lead += [nexts] if nexts else []
     if documents is not None:
         many, divergence_text = format_count(documents.n, "question"), format_value(documents.divergence)
         lead.append(
-            f"Of the first {documents.k} documents of {many} {documents.overlap:.0%} are the same; the JS divergence "
-            f"of how often each document is retrieved is {divergence_text} of 1."
+            f"{documents.overlap:.0%} of the top {documents.k} documents for {many} are the same; the JS divergence of "
+            f"how often each document is retrieved is {divergence_text} (maximum 1)."
         )
     if golden is not None:
         reach = golden.difference.widest_interval

@@ -43,7 +43,7 @@ class ShadowResult(PageResult):
         golden: on the golden set; None without one.
     """
 
-    _what = "shadow of production"
+    _what = "shadow comparison"
 
     def __init__(
         self,
@@ -99,7 +99,9 @@ def monitor_shadow(options: MonitorShadowOptions) -> ShadowResult:
     with open_store(url) as store:
         base = find_run(options.like, store)
         if base.kind != "traffic":
-            raise UsageError(f"--like: {base.name} is a run of a set. Name a run of traffic: ragauge monitor status.")
+            raise UsageError(
+                f"--like: {base.name} is not a traffic run. List the traffic runs with ragauge monitor status."
+            )
         numbers = sorted(store.runs.load_order(base.run_id).numbers)
         sampled = random.Random(base.run_id).sample(numbers, min(options.sample, len(numbers)))  # noqa: S311 - a sample
         loaded = store.runs.load(sorted(sampled))
@@ -147,13 +149,13 @@ def _find_golden_base(options: MonitorShadowOptions, store: Store) -> _GoldenSet
         return None
     eval_set = load_set(options.golden, store)
     if not any(example.relevant for example in eval_set.examples):
-        raise UsageError(f"--golden: no question of {eval_set.name} names relevant documents: there is no recall.")
+        raise UsageError(f"--golden: no question in {eval_set.name} has relevant documents, so there is no recall.")
     if options.golden_base:
         return _GoldenSet(eval_set, find_run(options.golden_base, store))
     stored_runs = store.runs.list(1, filter={"version": eval_set.version})
     if not stored_runs:
-        hint = "Run production over it first: ragauge run SYSTEM SET, or name its run with --golden-base"
-        raise UsageError(f"--golden: no run over this version of {eval_set.name} is stored. {hint}.")
+        hint = "Run production on it first: ragauge run SYSTEM SET, or name its run with --golden-base"
+        raise UsageError(f"--golden: no stored run uses this version of {eval_set.name}. {hint}.")
     return _GoldenSet(eval_set, stored_runs[0])
 
 

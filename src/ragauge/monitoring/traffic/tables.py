@@ -27,21 +27,21 @@ if TYPE_CHECKING:
 
 # what an outcome means and what to do, said after it
 OUTCOME_MEANINGS: Mapping[str, str] = {
-    "waiting": "It is read when its outermost span has ended and 5 seconds brought no more, or after 30 quiet seconds.",
-    "to score": "Its response is in the run; not all of its scores are there yet.",
-    "scored": "Its response is in the run, with its scores.",
-    "sampled out": "It has the scores that need no judge. Raise sample.rate in the section monitor of ragauge.yaml.",
-    "no content": "Texts of prompts and answers are opt-in with most instrumentations: switch content capture on.",
-    "redacted": "What a judge needs was taken out, by the instrumentation or by redact of ragauge.yaml.",
-    "filtered": "Only requests in which something was retrieved are measured.",
-    "over budget": "It is judged when there is money again, at the latest on the next day (UTC).",
-    "failed": "It is kept as it came.",
+    "waiting": "It is processed 5 seconds after its root span ended, or 30 seconds after the last span arrived.",
+    "to score": "Its response is in the run, but some scores are still missing.",
+    "scored": "Its response and scores are in the run.",
+    "sampled out": "It has only the scores without a judge. Raise sample.rate in the monitor section of ragauge.yaml.",
+    "no content": "Most instrumentations do not record prompts and answers by default: turn on content capture.",
+    "redacted": "The instrumentation, or redact in ragauge.yaml, removed text that a judge needs.",
+    "filtered": "Only requests with retrieval are measured.",
+    "over budget": "It will be judged when there is budget again, at the latest on the next day (UTC).",
+    "failed": "Its raw data is kept unchanged.",
 }
 TONES: Mapping[str, Tone] = {"scored": "good", "failed": "bad", "over budget": "bad"}
 ORDER = tuple(OUTCOME_MEANINGS)
 # what the state of a job is called
 STATES: Mapping[str, tuple[str, Tone]] = {
-    "noted": ("waits for its time", "faint"),
+    "noted": ("scheduled", "faint"),
     "running": ("running", ""),
     "pass": ("pass", "good"),
     "fail": ("fail", "bad"),
@@ -50,24 +50,24 @@ STATES: Mapping[str, tuple[str, Tone]] = {
     "error": ("error", "bad"),
 }
 NO_TRAFFIC_NOTE = (
-    "No traffic has come in yet. Let the system send its traces to ragauge monitor serve: set "
-    "OTEL_EXPORTER_OTLP_ENDPOINT where it runs to the address that the server prints."
+    "No traffic has arrived yet. To send traces to ragauge monitor serve, set OTEL_EXPORTER_OTLP_ENDPOINT in the "
+    "environment of your system to the address that the server prints."
 )
 OUTDATED_NOTE = (
-    "The server that was started last, at {since}, was given another section monitor than stands in the file "
-    "now. Start it again: ragauge monitor serve"
+    "The monitor section of the file has changed since the server started at {since}. Restart the server: "
+    "ragauge monitor serve"
 )
 NO_SCHEDULE = (
-    "No schedule is set. To hold a test set to the gate every night, write in the section monitor of "
+    "No schedule is set. To check a test set against the gate every night, add this to the monitor section of "
     'ragauge.yaml: schedules: [{name: nightly, cron: "0 2 * * *", run: my_app:answer, set: golden.jsonl}]'
 )
 SILENT_S = 60.0  # seconds without a sign of life after which nobody does a job any more
 UNKNOWN = "unknown_service"  # what an SDK calls a service that nobody named
 MAX_ID_CHARS, MAX_EXAMPLES = 60, 10  # characters of an id that are shown; responses of a trace that are named
 INDENT, MAX_DEPTH = "\N{NO-BREAK SPACE}" * 3, 12  # of a level of the tree; levels that are drawn
-NO_TRACE = "No trace matches. One that was not read yet is found by its whole id alone."
+NO_TRACE = "No trace matches. A trace that is not processed yet can be found only by its full ID."
 MAX_VALUE_CHARS = 2000  # characters of an attribute
-NO_SPANS = "No span of it is kept: it came as a response, or its raw batches are older than keep.raw says."
+NO_SPANS = "No spans of this trace are stored: it arrived as a response, or its raw batches are older than keep.raw."
 
 
 def build_trace_sections(story: TraceStory) -> Iterator[ReportSection]:
@@ -77,20 +77,20 @@ def build_trace_sections(story: TraceStory) -> Iterator[ReportSection]:
     outcome = Phrase(f"{story.outcome}{reason}", TONES.get(story.outcome, ""))
     lead: list[Wording] = [outcome, OUTCOME_MEANINGS.get(story.outcome, "")]
     if story.due and story.outcome != "waiting":
-        lead.append("More of it has come since; it is read again.")
+        lead.append("More of it has arrived since; it will be processed again.")
     if story.run_id:
         many = format_count(len(story.query_ids), "response")
         run = Phrase(f"{make_safe(story.run_name)} ({story.run_id})", to=("run", story.run_id))
-        where: tuple[str | Phrase, ...] = (f"{many} in run ", run) if story.run_name else ("its run was deleted",)
-        weight_text = f", weight {story.weight:.3g}; for the judge {100 * story.chance:.3g} % of such traces are drawn."
+        where: tuple[str | Phrase, ...] = (f"{many} in run ", run) if story.run_name else ("Its run was deleted",)
+        weight_text = f", weight {story.weight:.3g}; {100 * story.chance:.3g} % of such traces go to the judge."
         lead.append((*where, weight_text))
         lead += [
             ("Scores and claims: ", Phrase(to_line(query_id, MAX_ID_CHARS), to=("ex of", story.run_id, query_id)))
             for query_id in story.query_ids[:MAX_EXAMPLES]
         ]
-    lead += [f"By people: {make_safe(words)}." for words in story.people]
+    lead += [f"Human feedback: {make_safe(words)}." for words in story.people]
     came = story.first[:16].replace("T", " ")
-    kept_text = f"{format_count(story.batches, 'raw batch', 'raw batches')} kept, the first part came {came} UTC."
+    kept_text = f"{format_count(story.batches, 'raw batch', 'raw batches')} stored; the first arrived at {came} UTC."
     commands = tuple(format_command("show", story.run_id, query_id) for query_id in story.query_ids[:3])
     yield ReportSection(
         Phrase(f"Trace {make_safe(story.trace_id)}", "title"), about, tuple(lead), notes=(kept_text,), commands=commands
@@ -109,8 +109,8 @@ def build_span_sections(spans: Sequence[TraceSpan]) -> Iterator[ReportSection]:
     begin, ordered = min(span.start for span in spans), list(_walk_tree(spans))
     headers = (
         ReportColumn("span"),
-        ReportColumn("after", "number", whole=True),
-        ReportColumn("took", "number", whole=True),
+        ReportColumn("offset", "number", whole=True),
+        ReportColumn("duration", "number", whole=True),
         ReportColumn("error"),
     )
     rows = tuple(
@@ -124,7 +124,7 @@ def build_span_sections(spans: Sequence[TraceSpan]) -> Iterator[ReportSection]:
     )
     yield ReportSection("Spans", format_count(len(spans), "span"), table=ReportTable(headers, rows))
     yield ReportSection(
-        "What they say",
+        "Span attributes",
         items=tuple(
             ReportItem(
                 to_line(span.name, MAX_ID_CHARS) or "–",
@@ -168,10 +168,10 @@ def build_list_sections(trace_list: TraceList) -> Iterator[ReportSection]:
     headers = (
         ReportColumn("trace", fold=True),
         ReportColumn("outcome", whole=True),
-        ReportColumn("why", room=1),
+        ReportColumn("reason", room=1),
         ReportColumn("question"),
         ReportColumn("project", fold=True, room=2),
-        ReportColumn("came (UTC)", whole=True),
+        ReportColumn("arrived (UTC)", whole=True),
         ReportColumn("scores", whole=True, room=3),
     )
     rows: tuple[tuple[TableCell, ...], ...] = tuple(
@@ -209,10 +209,12 @@ def build_status_sections(status: TrafficStatus) -> Iterator[ReportSection]:
 def build_returns_sections(counts: ReturnCounts) -> Iterator[ReportSection]:
     """What of the results waits to be given back, and what went wrong; nothing where nothing does."""
     if counts.batches or counts.failed:
-        waiting = format_count(counts.batches, "batch of results waits", "batches of results wait")
-        lead = [f"{waiting} to be given back, {format_count(counts.failed, 'batch', 'batches')} not taken whole."]
-        lead += [f"The last error: {to_line(counts.error)}."] if counts.error else []
-        yield ReportSection("Giving back", lead=tuple(lead))
+        waiting = format_count(counts.batches, "result batch is", "result batches are")
+        lead = [
+            f"{waiting} waiting to be exported; {format_count(counts.failed, 'batch', 'batches')} not fully accepted."
+        ]
+        lead += [f"Last error: {to_line(counts.error)}."] if counts.error else []
+        yield ReportSection("Export of results", lead=tuple(lead))
 
 
 def _format_duration(seconds: float) -> str:
@@ -233,17 +235,21 @@ def _build_traffic_section(status: TrafficStatus) -> ReportSection:
         f"{format_count(status.traces, 'trace')} in {format_count(status.batches, 'raw batch', 'raw batches')}{since}, "
         f"{status.bytes / 1e6:,.1f} MB."
     ]
-    behind = f", the longest for {_format_duration(status.behind)}" if status.behind >= 1 else ""
-    waiting = format_count(status.waiting, "trace waits to be read", "traces wait to be read")
-    lead.append(f"{waiting}{behind}." if status.waiting else "All are read.")
+    behind = f" to be processed, the longest for {_format_duration(status.behind)}" if status.behind >= 1 else ""
+    waiting = format_count(status.waiting, "trace is waiting", "traces are waiting")
+    lead.append(f"{waiting}{behind or ' to be processed'}." if status.waiting else "All traces are processed.")
     if status.late:
-        lead.append(f"{format_count(status.late, 'span')} came a day after the trace began: ignored.")
+        lead.append(
+            f"{format_count(status.late, 'span was', 'spans were')} ignored for arriving a day after the trace began."
+        )
     if status.judged:
-        unlabeled_text = f"; of {status.unlabelled:,} something makes no label" if status.unlabelled else ""
+        unlabeled_text = (
+            f"; for {status.unlabelled:,}, some of the feedback is not usable as a label" if status.unlabelled else ""
+        )
         lead.append(f"People judged {format_count(status.judged, 'trace')}{unlabeled_text}.")
     projects = dict.fromkeys(day.project for day in status.days if day.project)
     lead += [
-        f"{to_line(name, MAX_ID_CHARS)}: its sender names no service. Set OTEL_SERVICE_NAME where it runs."
+        f"{to_line(name, MAX_ID_CHARS)}: its sender has no service name. Set OTEL_SERVICE_NAME in its environment."
         for name in projects
         if name.startswith(UNKNOWN)
     ]
@@ -258,7 +264,7 @@ def _build_traffic_section(status: TrafficStatus) -> ReportSection:
     rows = tuple(
         (
             day.day,
-            to_line(day.project, MAX_ID_CHARS) or "not looked into",
+            to_line(day.project, MAX_ID_CHARS) or "not processed",
             _format_run(day.run_id),
             *(f"{day.outcomes[word]:,}" if word in day.outcomes else "–" for word in words),
             count_words(day.verdicts) or "–",
@@ -284,9 +290,9 @@ def _build_jobs_section(jobs: tuple[JobLine, ...]) -> ReportSection:
         ReportColumn("schedule", whole=True),
         ReportColumn("due (UTC)", whole=True),
         ReportColumn("outcome", whole=True),
-        ReportColumn("took", "number", room=1),
+        ReportColumn("duration", "number", room=1),
         ReportColumn("run", whole=True, room=2),
-        ReportColumn("why"),
+        ReportColumn("reason"),
     )
     rows = []
     for job in jobs:
@@ -294,9 +300,7 @@ def _build_jobs_section(jobs: tuple[JobLine, ...]) -> ReportSection:
         if job.state == "running" and job.quiet > SILENT_S:
             word, tone = "stopped", "unsure"
         if job.state == "running":
-            outcome_text = f"last sign of life {job.quiet:,.0f} s ago" + (
-                f", attempt {job.attempts}" * (job.attempts > 1)
-            )
+            outcome_text = f"last heartbeat {job.quiet:,.0f} s ago" + (f", attempt {job.attempts}" * (job.attempts > 1))
         else:
             unmet = [
                 message_line.removeprefix("- ")

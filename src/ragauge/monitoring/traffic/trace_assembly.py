@@ -158,8 +158,8 @@ def _read_trace(due: DueTrace, contents: TraceContents, policy: Policy) -> ReadT
 def _read_empty_trace(due: DueTrace, project: str, contents: TraceContents) -> ReadTrace:
     """What is said of a trace without spans."""
     if contents.judges and not contents.bad:
-        return ReadTrace(due, project, (), "filtered", "others judge it, and no span of it is here")
-    reason = contents.bad or ("no span of it has come" if due.batches else "its raw batches are no longer kept")
+        return ReadTrace(due, project, (), "filtered", "only verdicts on it have arrived, and no spans")
+    reason = contents.bad or ("no span of it has arrived" if due.batches else "its raw batches are no longer stored")
     return ReadTrace(due, project, (), "failed", reason)
 
 
@@ -168,12 +168,12 @@ def _select_requests(due: DueTrace, project: str, normalized: Sequence[Row | Exc
     readable = [item for item in normalized if not isinstance(item, ExcludedTrace)]
     reasons = [item.reason for item in normalized if isinstance(item, ExcludedTrace)]
     if not readable:
-        reason = reasons[0] if reasons else "nothing in it"
+        reason = reasons[0] if reasons else "the trace is empty"
         return ReadTrace(due, project, (), NO_CONTENT_OUTCOMES.get(reason, "filtered"), reason)
     content_values = [row.get(key) for row in readable for key in CONTENT_KEYS]
     if all(item is None or item == REDACTED for item in content_values):
         hidden = any(item == REDACTED for item in content_values)
-        missing_content = "answer and passages are redacted" if hidden else "neither answer nor passages are recorded"
+        missing_content = "answer and passages are redacted" if hidden else "neither answer nor passages were recorded"
         if not any(row.get("error") for row in readable):
             return ReadTrace(due, project, (), "redacted" if hidden else "no content", missing_content)
     return ReadTrace(due, project, tuple(readable))
@@ -298,7 +298,7 @@ class _SettlingRound:
 
 
 def _format_chance(chance: float) -> str:
-    return f"{100 * chance:.3g} % of such traces are drawn"
+    return f"{100 * chance:.3g} % of such traces are sampled"
 
 
 @dataclass(slots=True)

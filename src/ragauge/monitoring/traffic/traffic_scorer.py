@@ -27,8 +27,8 @@ from ragauge.verbs.evaluate_options import EvaluateOptions
 
 CARD_INTERVAL_S, CARD_SHARE = 60.0, 20  # seconds between two scorecards of a run; how much longer than making one took
 FREE_BATCH_TRACES, JUDGED_BATCH_TRACES = 500, 500  # traces that are looked at before others have their turn
-OVER_BUDGET_REASON = "max_cost of the day is spent; it is judged when there is money again"
-FAILED_REASON = "a metric of its response failed; its page says which, and why"
+OVER_BUDGET_REASON = "the daily max_cost is spent; it will be judged when there is budget again"
+FAILED_REASON = "a metric of its response failed; see its page for details"
 DELETED_REASON = "its response was deleted before it was scored"
 
 

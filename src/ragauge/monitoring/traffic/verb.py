@@ -89,8 +89,7 @@ def find_trace(trace_id: str, *, store: str | None = None) -> TraceResult:
                 "trace",
                 trace_id,
                 (),
-                "Nothing of it has come in: look at the exporter's endpoint and its log, and at "
-                "ragauge monitor status.",
+                "No part of it has arrived: check the exporter's endpoint and log, and ragauge monitor status.",
             )
         line = opened_store.ledger.find_line(stored_trace.trace_id)
         outcome, reason = ("waiting", "") if line is None else (line.outcome, line.reason)
@@ -127,7 +126,9 @@ def _find_unique_trace(store: Store, *beginnings: str) -> str | None:
         if n == 1:
             return lines[0].trace_id
         if n:
-            raise UnknownName("trace", begins, (), f"{n:,} begin so, such as {lines[0].trace_id}. Give more of it.")
+            raise UnknownName(
+                "trace", begins, (), f"{n:,} traces match, such as {lines[0].trace_id}. Give more of the ID."
+            )
     return None
 
 
@@ -170,7 +171,7 @@ def load_trace_page(
         for count in opened_store.ledger.counts():
             outcomes[count.outcome] = outcomes.get(count.outcome, 0) + count.n
         if outcome and outcome not in outcomes:
-            raise UnknownName("outcome of a trace here", outcome, outcomes)
+            raise UnknownName("trace outcome", outcome, outcomes)
         max_rows = sum(outcomes.values()) if limit is None else limit
         lines, matching = opened_store.ledger.load_page(outcome, begins.strip(), limit=max_rows, skip=skip)
         if not lines and (normalized := begins.replace("-", "").strip().lower()) != begins:
