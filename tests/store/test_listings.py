@@ -41,7 +41,7 @@ class ListingsContract:
     def test_labelled_documents(self, store: Store) -> None:
         """Documents named by labels of any grade and by gold spans are those of the run."""
         run_id, _ = with_run(store)
-        assert store.listings.labelled(run_id) == {"d0", "d1", "d2", "d3"}
+        assert store.listings.list_labeled_documents(run_id) == {"d0", "d1", "d2", "d3"}
 
     def test_causes_of_another_listing(self, store: Store) -> None:
         """Causes found with another listing or without one are outdated, for this judge and asking alone."""

@@ -28,7 +28,7 @@ class CardKey(NamedTuple):
     Attributes:
         run_id: of the run.
         judge_id: who judged; None = nobody.
-        base_id: id of the run that it is held against; "" for none.
+        base_id: id of the run that it is compared with; "" for none.
     """
 
     run_id: str
@@ -129,7 +129,7 @@ class Cards:
         return verdicts_by_run
 
     def save(self, key: CardKey, state: CardState, body: str, verdict: str = "") -> None:
-        """Keeps a scorecard in place of an earlier one, unless something was written since its state was asked for.
+        """Stores a scorecard in place of an earlier one, unless something was written since its state was asked for.
 
         A store that can only be read stays as it is.
 
@@ -227,7 +227,7 @@ class Charts:
             return {digest: unpack_text(svg) for digest, svg in rows}
 
     def save(self, svg_by_digest: Mapping[bytes, str]) -> None:
-        """Keeps charts; those that are there stay. A store that can only be read stays as it is."""
+        """Stores charts; those that are there stay. A store that can only be read stays as it is."""
         if not svg_by_digest:
             return
         statement = self._database.insert(charts).on_conflict_do_nothing()

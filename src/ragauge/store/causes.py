@@ -42,7 +42,7 @@ class Causes:
     def write(
         self, run_id: str, judge_id: str | None, causes: Mapping[int, Cause | None], judge_repeat: int = 0
     ) -> None:
-        """Keeps causes by number of response; None = it did not fail, which removes an earlier cause."""
+        """Stores causes by number of response; None = it did not fail, which removes an earlier cause."""
         with self._database.write() as connection:
             run = find_run_no(connection, run_id)
             count_write(connection, run)
@@ -113,7 +113,7 @@ class Listings:
         self._database = database
 
     def write(self, run_id: str, listing: IndexListing) -> None:
-        """Keeps the listing of a run in place of an earlier one."""
+        """Stores the listing of a run in place of an earlier one."""
         content = {"documents": listing.documents, "absent": sorted(listing.absent)}
         body = pack_text(
             to_canonical_json({**content, "renamed": sorted(listing.renamed)} if listing.renamed else content)
@@ -138,7 +138,7 @@ class Listings:
         content = json.loads(unpack_text(body))
         return IndexListing(content["documents"], frozenset(content["absent"]), frozenset(content.get("renamed", ())))
 
-    def labelled(self, run_id: str) -> set[str]:
+    def list_labeled_documents(self, run_id: str) -> set[str]:
         """Documents that the labels and gold spans of the run's examples name."""
         doc_ids: set[str] = set()
         with self._database.read() as connection:

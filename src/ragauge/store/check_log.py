@@ -23,7 +23,7 @@ class CheckLog:
         self._database = database
 
     def add(self, record: CheckRecord) -> bool:
-        """Keeps a check; one that says what the last of its name said is not kept, and then False is returned."""
+        """Stores a check; one that says what the last of its name said is not kept, and then False is returned."""
         body = pack_text(
             to_canonical_json(
                 {

@@ -1,4 +1,4 @@
-"""The last evaluation of each run: how far it is, and which run it was held against."""
+"""The last evaluation of each run: how far it is, and which run it was compared with."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ class EvaluationState(NamedTuple):
     """How far the last evaluation of a run is.
 
     Attributes:
-        base_id: id of the run that it, or one before it, was held against; "" for none.
+        base_id: id of the run that it, or one before it, was compared with; "" for none.
         done: responses evaluated, in every asking of the judge.
         planned: responses that will be.
         heartbeat: when it last moved, ISO 8601; "" where it ended.
@@ -41,7 +41,7 @@ class RunEvaluations:
             run_id: of the run.
             n_done: responses that need nothing more.
             planned: responses that it is about.
-            base_id: id of the run that it is held against; "" for none.
+            base_id: id of the run that it is compared with; "" for none.
         """
         with self._database.write() as connection:
             row = {

@@ -111,7 +111,7 @@ class Evidences:
         self._link = link.compile(dialect=database.engine.dialect, column_keys=list(LINK_COLUMNS))
 
     def put(self, evidence: Evidence) -> Evidence:
-        """Keeps evidence; returns what is stored under its key: the first that was not failed wins."""
+        """Stores evidence; returns what is stored under its key: the first that was not failed wins."""
         with self._database.write() as connection:
             numbers = put_judges(self._database, connection, {evidence.judge_id})
             self._insert_rows(connection, {evidence.key: PackedEvidence.of(evidence)}, numbers)
@@ -156,7 +156,7 @@ class Evidences:
         return {key: packed for key, packed in packed_by_key.items() if not (packed.failed or packed.partial)}
 
     def add(self, packed_by_response: Sequence[tuple[int, PackedEvidence]]) -> set[str]:
-        """Keeps evidence and links it to responses.
+        """Stores evidence and links it to responses.
 
         Args:
             packed_by_response: (number of a response, its evidence).

@@ -124,7 +124,7 @@ class ExampleIndexes:
         return ExampleIndex.from_body(cached.body) if cached is not None and fresh else None
 
     def save(self, run_id: str, judge_id: str | None, stamp: str, index: ExampleIndex) -> None:
-        """Keeps an index in place of an earlier one, unless something was written since its stamp was asked for.
+        """Stores an index in place of an earlier one, unless something was written since its stamp was asked for.
 
         A store that can only be read stays as it is.
         """

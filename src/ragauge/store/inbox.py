@@ -163,7 +163,7 @@ class Inbox:
         self._database = database
 
     def add(self, batches: Sequence[Batch], patience: ReadDelay | None = None) -> list[int]:
-        """Keeps batches in one transaction, and sets when their traces are to be read.
+        """Stores batches in one transaction, and sets when their traces are to be read.
 
         Args:
             batches: in order of arrival.
@@ -197,7 +197,7 @@ class Inbox:
         batches: Sequence[Batch],
         patience: ReadDelay | None = None,
     ) -> bool:
-        """Keeps what a file held between two places and the second place, in one transaction.
+        """Stores what a file held between two places and the second place, in one transaction.
 
         Returns:
             False, and nothing is kept, where the file was not read up to `previous`: another process was faster.
@@ -215,7 +215,7 @@ class Inbox:
         return True
 
     def add_signals(self, points: Sequence[tuple[str, SignalPoint]]) -> None:
-        """Keeps values of gauges, by name, in one transaction."""
+        """Stores values of gauges, by name, in one transaction."""
         rows = [{"name": name, **point._asdict()} for name, point in points]
         with self._database.write() as connection:
             connection.execute(insert(signals), rows)

@@ -49,7 +49,7 @@ class Jobs:
         return [job for several in jobs_by_name.values() for job in several]
 
     def note(self, name: str, due: float, message: str = "") -> bool:
-        """Keeps that a job became known, so that it is due from then on; False where that occurrence is there."""
+        """Records that a job became known, so that it is due from then on; False where that occurrence is there."""
         row = _build_row(name, due, "noted", "", due) | {"ended": due, "attempts": 0, "said": message}
         with self._database.write() as connection:
             new = self._database.insert(jobs).on_conflict_do_nothing()
@@ -99,7 +99,7 @@ class Jobs:
     def end(
         self, job: Job, owner: str, timestamp: float, state: JobState, *, run_id: str = "", message: str = ""
     ) -> bool:
-        """Keeps an outcome; False, and nothing is kept, where the job was taken from its owner."""
+        """Stores an outcome; False, and nothing is kept, where the job was taken from its owner."""
         return self._update_job(
             job, owner, {"state": state, "beat": timestamp, "ended": timestamp, "run_id": run_id, "said": message}
         )

@@ -18,7 +18,7 @@ SCORE_FIELDS = ("metric", "item", "example", "people", "judge", "labels")
 
 @dataclass(frozen=True, slots=True)
 class LabelFile:
-    """A judge that was held against a file of labels.
+    """A judge that was compared with a file of labels.
 
     Attributes:
         judge_id: whose verdicts.
@@ -39,7 +39,7 @@ class LabelFile:
 
 @dataclass(frozen=True, slots=True)
 class TextScore:
-    """What people and a judge make of one labelled text.
+    """What people and a judge make of one labeled text.
 
     Attributes:
         metric: printed name of what both are a score of.
@@ -47,7 +47,7 @@ class TextScore:
         example: 32 bytes: a hash of what texts share that are not independent.
         people: their score, in [0, 1].
         judge: its score, in [0, 1].
-        labels: on how many labelled parts it rests.
+        labels: on how many labeled parts it rests.
         file: the digest of the file that said so last; filled in by the store.
     """
 
@@ -67,7 +67,7 @@ class Judges:
         self._database = database
 
     def save_spec(self, judge_id: str, spec: str) -> None:
-        """Keeps the spec that a judge is built from: a text that names no key."""
+        """Stores the spec that a judge is built from: a text that names no key."""
         statement = self._database.insert(judges)
         updates = {"spec": statement.excluded.spec}
         if self.find_spec(judge_id) == spec:  # as with every evaluation but the first
@@ -128,7 +128,7 @@ class Checks:
         self._database = database
 
     def save_scores(self, file: LabelFile, scores: Sequence[TextScore]) -> None:
-        """Keeps scores of some texts of a file, together or not at all, as checked now.
+        """Stores scores of some texts of a file, together or not at all, as checked now.
 
         What was known of the same texts by this judge, from this file or another, is replaced: labels that were
         mended count as they are now. Of a text that is given twice the last counts. Other texts stay.
@@ -155,7 +155,7 @@ class Checks:
                 connection.execute(insert(check_scores), rows)
 
     def files(self, judge_id: str | None = None) -> builtins.list[LabelFile]:
-        """The files that a judge, or any, was held against, in the order of their first check."""
+        """The files that a judge, or any, was compared with, in the order of their first check."""
         columns = (judges.c.judge_id, *(checks.c[name] for name in ("question", "version", "file", "name", "at")))
         query = select(*columns).join_from(checks, judges, judges.c.judge_no == checks.c.judge_no)
         query = query if judge_id is None else query.where(judges.c.judge_id == judge_id)
@@ -163,7 +163,7 @@ class Checks:
             return [LabelFile(*row) for row in connection.execute(query.order_by(checks.c.check_no))]
 
     def scores(self, judge_id: str) -> builtins.list[TextScore]:
-        """Every text that a judge was held against, once each, by the newest version of each question."""
+        """Every text that a judge was compared on, once each, by the newest version of each question."""
         table = check_scores.c
         with self._database.read() as connection:
             number = find_judge_no(connection, judge_id)

@@ -1,4 +1,4 @@
-"""The tables of people's labels, of what was drawn from a run to be labelled, and of checks of judges by them."""
+"""The tables of people's labels, of what was drawn from a run to be labeled, and of checks of judges by them."""
 
 from __future__ import annotations
 

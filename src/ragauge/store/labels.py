@@ -1,4 +1,4 @@
-"""People's labels, and what was drawn from runs to be labelled."""
+"""People's labels, and what was drawn from runs to be labeled."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Labels:
         self._database = database
 
     def add(self, labels: Iterable[Label]) -> int:
-        """Keeps labels, together or not at all; returns how many were new. The same label twice is there once."""
+        """Stores labels, together or not at all; returns how many were new. The same label twice is there once."""
         statement = self._database.insert(table).on_conflict_do_nothing()
         with self._database.write() as connection:
             count = select(func.count()).select_from(table)
@@ -77,7 +77,7 @@ class Labels:
             return {row[0]: row[1] for row in connection.execute(query)}
 
     def queue_decisions(self, numbers: Iterable[int]) -> None:
-        """Keeps that responses are to be decided again, in the transaction that keeps their labels."""
+        """Records that responses are to be decided again, in the transaction that keeps their labels."""
         statement = self._database.insert(labeled_responses).on_conflict_do_nothing()
         with self._database.write() as connection:
             for batch in split_batches(numbers):
@@ -139,7 +139,7 @@ def _build_label(row: Any) -> Label:
 
 @dataclass(frozen=True, slots=True)
 class LabelDraw:
-    """What was drawn from a run to be labelled.
+    """What was drawn from a run to be labeled.
 
     Attributes:
         run_id: the run.
@@ -173,7 +173,7 @@ class Draws:
         self._database = database
 
     def add(self, draw: LabelDraw) -> int:
-        """Keeps a draw, before anything is labelled by it; returns its number."""
+        """Stores a draw, before anything is labeled by it; returns its number."""
         chances = sorted(set(draw.inclusion.values()))
         body = {
             "numbers": sorted(draw.inclusion),

@@ -21,7 +21,7 @@ JUDGED_OUTCOMES: tuple[Outcome, ...] = ("scored", "failed")
 
 @dataclass(frozen=True, slots=True)
 class LedgerLine:
-    """What became of one trace.
+    """The status of one trace.
 
     Attributes:
         trace_id: of the trace.

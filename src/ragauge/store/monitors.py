@@ -1,4 +1,4 @@
-"""Where monitors stand, the alerts that they raised, and what has to be told of these."""
+"""Where monitors stand, the alerts that they raised, and the notifications of these."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class StoredAlert:
 
     Attributes:
         alert: what fired, with its end where it has one.
-        resolution: what people say of it; "" = nothing yet.
+        resolution: what people decided about it; "" = nothing yet.
         corrected: days from the one since which it is worse to the one on which it fired whose mean labels correct.
     """
 
@@ -56,7 +56,7 @@ class AlertList:
 
 @dataclass(frozen=True, slots=True)
 class Delivery:
-    """Something that somebody has to be told.
+    """A notification that has to be sent.
 
     Attributes:
         delivery_id: the same at every attempt.
@@ -97,7 +97,7 @@ class Monitors:
     def save_progress(
         self, monitor: str, previous: TrackerState, current: TrackerState, changed_alerts: Sequence[Alert]
     ) -> bool:
-        """Keeps where a monitor stands and what it raised or ended on the way, in one transaction.
+        """Stores where a monitor stands and what it raised or ended on the way, in one transaction.
 
         Returns:
             False, and nothing is kept, where it no longer stands at `previous`: another process was faster.
@@ -121,7 +121,7 @@ class Monitors:
         return True
 
     def save_alerts(self, changed_alerts: Sequence[Alert]) -> None:
-        """Keeps alerts of what is no series, or that they have ended."""
+        """Stores alerts of what is no series, or that they have ended."""
         with self._database.write() as connection:
             for alert in changed_alerts:
                 self._save_alert(connection, alert)
@@ -201,7 +201,7 @@ class Monitors:
         return n_deleted
 
     def add_deliveries(self, new_deliveries: Sequence[Delivery]) -> None:
-        """Keeps deliveries that are to be made; one that is known stays as it is."""
+        """Stores deliveries that are to be made; one that is known stays as it is."""
         if not new_deliveries:
             return
         rows = [

@@ -39,7 +39,7 @@ def load_run_numbers(connection: Connection, run_ids: Collection[str]) -> None:
 
 
 def cache_run_numbers(connection: Connection, run_id: str, number: int, writes: int) -> None:
-    """Keeps a run's number and count of writes for the rest of a page."""
+    """Stores a run's number and count of writes for the rest of a page."""
     cached: dict[tuple[str, ...], int | None] | None = connection.info.get(NUMBERS_KEY)
     if cached is not None:
         cached["run", run_id] = number

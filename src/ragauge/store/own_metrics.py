@@ -23,7 +23,7 @@ class OwnMetrics:
         self._database = database
 
     def save_declarations(self, declarations: Sequence[Declaration]) -> None:
-        """Keeps what metrics say of themselves, each as the last of its name."""
+        """Stores what metrics say of themselves, each as the last of its name."""
         with self._database.read() as connection:
             newest = _load_newest(connection)
         changed = [

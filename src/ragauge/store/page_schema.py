@@ -43,7 +43,7 @@ evaluations = Table(
     "evaluations",
     metadata,
     Column("run_no", Key, ForeignKey("runs.run_no", ondelete="CASCADE"), primary_key=True),
-    Column("base_id", ShortText, nullable=False),  # id of the run that it was held against; "" for none
+    Column("base_id", ShortText, nullable=False),  # id of the run that it was compared with; "" for none
     Column("done", Integer, nullable=False),  # responses, in every asking of the judge
     Column("planned", Integer, nullable=False),
     Column("heartbeat", Text, nullable=False),  # "" where it ended

@@ -26,7 +26,7 @@ class Periods:
         ]
 
     def mark_period(self, period: MarkedPeriod) -> None:
-        """Keeps what was said of a period; the same period marked again counts as said last."""
+        """Stores what was said of a period; the same period marked again counts as said last."""
         conditions = (periods.c.since == period.since.isoformat(), periods.c.until == period.until.isoformat())
         row = {
             "since": period.since.isoformat(),

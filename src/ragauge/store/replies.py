@@ -1,4 +1,4 @@
-"""What models said, by key."""
+"""Replies of models, by key."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class ReplyInfo:
 
 
 class Replies:
-    """What models said: the only paid truth. A reply is never changed; a failed one gives way to one that is not."""
+    """Replies of models: the only paid truth. A reply is never changed; a failed one gives way to one that is not."""
 
     def __init__(self, database: Database) -> None:
         self._database = database

@@ -100,7 +100,7 @@ class RunCollector:
             return {(query_id, repeat): error for query_id, repeat, error in errors if error is not None}
 
     def add(self, run_id: str, arrived: Sequence[ExampleResponse], *, again: bool = False) -> int:
-        """Keeps responses, in one transaction, and moves the run's heartbeat and count.
+        """Stores responses, in one transaction, and moves the run's heartbeat and count.
 
         The first response under one query_id and repeat wins. With `again` a failed one gives way to what came later,
         and its scores and causes go with it; one that did not fail stays.
@@ -152,7 +152,7 @@ class RunCollector:
         gone: Collection[str],
         chances: Mapping[str, SamplingChance] = NO_SAMPLING_CHANCES,
     ) -> int:
-        """Keeps responses in place of those that were there under some names, in one transaction.
+        """Stores responses in place of those that were there under some names, in one transaction.
 
         One that is there already and equal stays, with its scores; so does one of which users say something else, since
         no score sees that. One that takes another's place has its number, by which a monitor knows that it took it:

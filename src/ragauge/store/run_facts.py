@@ -145,7 +145,7 @@ class MeanValue:
 
 @dataclass(frozen=True, slots=True)
 class RunFacts:
-    """What a list says of a run beside its own row.
+    """What a list shows of a run beside its own row.
 
     Attributes:
         judges: who judged it, the last first.

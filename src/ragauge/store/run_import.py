@@ -46,7 +46,7 @@ class Imports:
         self._database = database
 
     def save_import(self, digest: bytes, run_id: str, warnings: Sequence[str] = ()) -> None:
-        """Keeps that files of this digest are this run; an earlier entry of the digest is replaced.
+        """Records that files of this digest are this run; an earlier entry of the digest is replaced.
 
         Args:
             digest: 32 bytes: a hash of the files and of everything that decides how they are read.

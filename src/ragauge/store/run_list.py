@@ -177,7 +177,7 @@ def compute_stale_time(seconds: float = STALE_AFTER_S) -> str:
 
 
 class RunList:
-    """What lists say of runs beside their own rows."""
+    """Runs as lists show them."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
@@ -211,7 +211,7 @@ class RunList:
             return [tuple(row) for row in iter_matching_rows(connection, query, c.run_id, set(run_ids))]
 
     def facts(self, run_ids: Sequence[str]) -> dict[str, RunFacts]:
-        """Run id -> what a list says of it: a few statements, however many runs there are."""
+        """Run id -> what a list shows of it: a few statements, however many runs there are."""
         facts_by_run: dict[str, RunFacts] = {}
         with self._database.read() as connection:
             for batch in split_batches(run_ids):

@@ -143,7 +143,7 @@ class RunLog:
         self._database = database
 
     def note(self, run_id: str, note: Note) -> Note:
-        """Keeps a note about a run in place of an earlier one; returns it as stored. An empty text removes it."""
+        """Stores a note about a run in place of an earlier one; returns it as stored. An empty text removes it."""
         stored = replace(note, at=note.at or get_timestamp())
         with self._database.write() as connection:
             number = find_run_no(connection, run_id)
@@ -219,7 +219,7 @@ class Summaries:
         *,
         counts: VerdictCounts | None = None,
     ) -> None:
-        """Keeps the summaries of a run in place of earlier ones; a store that can only be read stays as it is.
+        """Stores the summaries of a run in place of earlier ones; a store that can only be read stays as it is.
 
         Args:
             run_id: of the run.
@@ -303,7 +303,7 @@ def _unpack_summaries(body: bytes) -> tuple[Summary, ...]:
 
 
 def _put_values(connection: Connection, key: Mapping[str, int], summaries: Sequence[Summary]) -> None:
-    """Keeps what lists sort and filter by, and says anew which judge's they show: the last, nobody's after any."""
+    """Stores what lists sort and filter by, and says anew which judge's they show: the last, nobody's after any."""
     values = summary_values.c
     connection.execute(delete(summary_values).where(*(values[name] == value for name, value in key.items())))
     rows = [
@@ -334,7 +334,7 @@ def _put_values(connection: Connection, key: Mapping[str, int], summaries: Seque
 
 
 def check_not_baseline(connection: Connection, run_id: str) -> None:
-    """Raises UsageError when a run is a baseline: what others are held against must not be gone by accident."""
+    """Raises UsageError when a run is a baseline: a run that others are compared with must not be lost by accident."""
     names = sorted(row.name for row in connection.execute(_build_current_query()) if row.run_id == run_id)
     if names:
         (first, *_) = names

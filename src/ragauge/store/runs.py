@@ -53,7 +53,7 @@ class Runs:
         self._texts = Texts(database)
 
     def import_run(self, run: Run, records: Iterable[Record], batch: int = 500) -> Run:
-        """Keeps a run and its responses, all or nothing, reading `records` once as a stream.
+        """Stores a run and its responses, all or nothing, reading `records` once as a stream.
 
         A response of None is an example that a finished run holds nothing for: an empty retrieval, counted by
         `absent`; of a run that is not finished it is pending, and left out. Where a run of the same content is

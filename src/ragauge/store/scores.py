@@ -72,7 +72,7 @@ class Scores:
         self._upsert = upsert.compile(dialect=database.engine.dialect, column_keys=[*KEY_COLUMNS, *VALUE_COLUMNS])
 
     def write(self, run_id: str, columns: Sequence[Column], rows: Iterable[tuple[int, Sequence[MetricResult]]]) -> int:
-        """Keeps scores; one already there is replaced, since scores are recomputable.
+        """Stores scores; one already there is replaced, since scores are recomputable.
 
         Args:
             run_id: the run.

@@ -57,7 +57,7 @@ class Sets:
         self._database = database
 
     def add(self, eval_set: EvalSet) -> str:
-        """Keeps a set and returns its version; the same content under the same name is kept once."""
+        """Stores a set and returns its version; the same content under the same name is kept once."""
         with self._database.write() as connection:
             put_set(self._database, connection, eval_set, is_kept=True)
         return eval_set.version

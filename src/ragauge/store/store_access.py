@@ -57,7 +57,7 @@ _SERVED_STORE: ContextVar[tuple[str, Store] | None] = ContextVar(
 
 @dataclass(frozen=True)
 class Store:
-    """Where sets, runs, evidence and scores are kept; one attribute per area.
+    """The store of sets, runs, evidence and scores; one attribute per area.
 
     Used as a context manager, it closes itself.
 
@@ -66,42 +66,42 @@ class Store:
         texts: passage texts, each once.
         sets: eval sets.
         runs: runs and their responses.
-        imports: which run some files became.
-        collecting: runs whose responses arrive one by one.
-        evidence: what judges found.
+        imports: which files were imported as which run.
+        collecting: runs in progress, whose responses arrive one by one.
+        evidence: facts that judges found.
         scores: scores.
         causes: why examples failed.
         verdicts: whether examples failed.
-        controls: what the judges of runs can read.
-        cards: scorecards as they were computed last.
-        charts: charts as they were drawn.
+        controls: how well the judges of runs read control pairs.
+        cards: the last computed scorecards.
+        charts: rendered charts.
         summaries: the last summary of each run.
-        replies: what models said.
-        calls: every attempt at a model.
-        judges: what is known about judges.
-        checks: what people and judges said of the same texts.
-        check_log: what checks of judges found, one after another.
-        listings: what is in the index of each run's system, where that is known.
+        replies: replies of models.
+        calls: every call to a model.
+        judges: judges and the specs that they are built from.
+        checks: labels and judge scores of the same texts.
+        check_log: results of judge checks, oldest first.
+        listings: documents in the index of each run's system, where known.
         baselines: names that stand for runs.
-        run_log: what is written about runs.
-        run_list: what lists say of runs.
-        evaluations: how far the last evaluation of each run is.
+        run_log: notes and tags of runs.
+        run_list: runs as lists show them.
+        evaluations: progress of the last evaluation of each run.
         question_runs: one question in all runs.
         example_list: the examples of runs as lists show them.
         example_indexes: what those lists are sorted and filtered by.
-        studies: settings tried one against another.
+        studies: studies and their trials.
         vectors: of texts, by embedder and prefix.
-        labels: what people said of what was seen.
-        draws: what was drawn from runs to be labelled.
-        inbox: what came in from production, as it came.
-        ledger: what became of each trace.
-        monitors: where monitors stand, and what they raised.
-        integrity: whether all of it can be read.
-        jobs: what is done at certain times.
-        periods: days that people marked as good or bad.
-        returns: results that are given back.
-        own_metrics: what is known about metrics of the user's own.
-        erasing: what is kept of traces, to be deleted.
+        labels: human labels.
+        draws: samples of runs to be labeled.
+        inbox: raw traffic, as it arrived.
+        ledger: the status of each trace.
+        monitors: series and alerts.
+        integrity: checks that everything can be read.
+        jobs: scheduled jobs.
+        periods: days marked as good or bad.
+        returns: results to be exported.
+        own_metrics: declarations of the user's own metrics.
+        erasing: deletes all that is stored of a trace.
     """
 
     url: str

@@ -27,7 +27,7 @@ class Studies:
         self._database = database
 
     def begin_study(self, study: Study) -> Study:
-        """Keeps a study that has no trial yet; created_at is filled in.
+        """Stores a study that has no trial yet; created_at is filled in.
 
         Raises:
             UsageError: there is one of this name.
@@ -71,7 +71,7 @@ class Studies:
             return [_build_study(connection, row) for row in rows]
 
     def save_trial(self, name: str, trial: Trial) -> None:
-        """Keeps a trial in place of the one of its name, which keeps its place; the run of that one goes.
+        """Stores a trial in place of the one of its name, which keeps its place; the run of that one goes.
 
         Raises:
             UnknownName: no such study, or no such run.

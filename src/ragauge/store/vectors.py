@@ -59,7 +59,7 @@ class Vectors:
         return vectors_by_hash
 
     def put(self, space: VectorSpace, vectors_by_hash: Mapping[bytes, Vector], effort: EmbeddingEffort) -> None:
-        """Keeps vectors and what they took, durably, in one transaction.
+        """Stores vectors and what they took, durably, in one transaction.
 
         Raises:
             DataError: a vector of another length than those of the space.

@@ -31,7 +31,7 @@ def build_gold_listing(
         schedule: which made it.
         documents: of the corpus.
     """
-    labelled, ids = store.listings.labelled(run_id), {document.doc_id for document in documents}
+    labelled, ids = store.listings.list_labeled_documents(run_id), {document.doc_id for document in documents}
     missing = labelled - ids
     texts = find_texts(store, _list_earlier_runs(store, run_id, schedule), missing) if missing else {}
     renamed = match_by_text(texts, documents)

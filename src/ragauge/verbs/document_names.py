@@ -22,7 +22,7 @@ def match_run_documents(store: Store, run_id: str, warn: Callable[[str], None]) 
         run_id: the run.
         warn: told what was matched, once.
     """
-    labels = store.listings.labelled(run_id)
+    labels = store.listings.list_labeled_documents(run_id)
     if (
         labels
         and store.runs.count_responses(run_id) > LARGE_RUN_RESPONSES

@@ -162,7 +162,7 @@ def read_index_listing(options: EvaluateOptions, store: Store, run_id: str) -> I
     from ragauge.readers.index_listing import format_listing_name, read_doc_ids
     from ragauge.readers.options import warn_user
 
-    labelled = store.listings.labelled(run_id)
+    labelled = store.listings.list_labeled_documents(run_id)
     listing = IndexListing.of(read_doc_ids(options.index), labelled)
     if not listing.documents:
         raise DataError("the listing of the index is empty.", source=format_listing_name(options.index))
