@@ -70,7 +70,7 @@ def test_refusals_with_nothing_to_hold_them_against_are_unclear(cli: Cli, tmp_pa
     dark = wrote(tmp_path / "dark.jsonl", *(asked(f"q{n}", high, no, BRIDGE, BUSES) for n in range(3)))
     report = " ".join(cli("evaluate", dark, "--judge", "local", "-q").out.split())
     assert "3 unclear" in report
-    for wrong in ("less cautious", "that it could answer"):
+    for wrong in ("less cautious", "questions it could answer"):
         assert wrong not in report
     for verb in ("show", "explain"):
         assert "less cautious" not in " ".join(cli(verb, "dark", "q0").out.split())
@@ -88,7 +88,7 @@ def test_unclear_failures_head_the_report_with_a_command_that_works(cli: Cli, tm
     rows += [asked(f"a{n}", WHO, "The Harbour Bridge was designed by Ada Brandt.", BRIDGE) for n in range(2)]
     report = cli("evaluate", wrote(tmp_path / "dark run.jsonl", *rows), "--judge", "local", "-q").out
     words = " ".join(report.split())
-    assert "unclear whether retrieval or generation is at fault (3 of 3 failures): gold documents would" in words
+    assert "unclear whether retrieval or generation is at fault (3 of 3 failures): gold documents or 5 labels would" in words
     label = "label 5 answers, about 2 minutes, to decide their verdicts"
     assert words.index("label the gold documents") < words.index(label) < words.index("a model judge")
     command = re.search(r"ragauge (label draw .*? -o page\.html)", words)

@@ -54,7 +54,7 @@ def test_inferred_and_confirmed_stand_side_by_side(cli: Cli, folder: Path) -> No
     """The table counts by cause, both answers are listed; --json has the same for machines and asks nothing anew."""
     words = ("confirm", "odd", "--system", "odd_app:Rag", "--corpus", "corpus.jsonl", "-q")
     shown = cli(*words)
-    assert (shown.code, "4 experiments, 4 asked now" in shown.out) == (0, True)
+    assert (shown.code, "4 experiments, 4 answered now" in shown.out) == (0, True)
     assert "retrieval_miss" in shown.out
     assert "q3  retrieval_miss · swap in: refuted, no better with the changed passages: it declines" in shown.out
     assert "before: The number is 2.  (claim 1 contradicts the reference)\n  after:  The number is 1." in shown.out

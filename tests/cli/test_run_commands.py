@@ -90,7 +90,7 @@ def test_what_was_not_asked_is_said_to_be_so(cli: Cli, tmp_path: Path) -> None:
     ]
     Path("weir.jsonl").write_text("\n".join(json.dumps(row) for row in rows))
     supported, addresses = "whether the passages support it: not asked", "whether it addresses the question: not asked"
-    held, stated = "whether the passages hold it: not asked", "whether the answer states it: not asked"
+    held, stated = "whether the passages contain it: not asked", "whether the answer states it: not asked"
     relevant = "which are relevant to the question: not asked"
     every = {supported, addresses, held, stated, relevant, "which aspects it meets: not asked"}
     asked: tuple[tuple[str, set[str]], ...] = (
