@@ -88,7 +88,7 @@ def test_unclear_failures_head_the_report_with_a_command_that_works(cli: Cli, tm
     rows += [asked(f"a{n}", WHO, "The Harbour Bridge was designed by Ada Brandt.", BRIDGE) for n in range(2)]
     report = cli("evaluate", wrote(tmp_path / "dark run.jsonl", *rows), "--judge", "local", "-q").out
     words = " ".join(report.split())
-    assert "unclear whether retrieval or generation is at fault (3 of 3 failures): gold documents or 5 labels would" in words
+    assert "unclear whether retrieval or generation is at fault (3 of 3 failures): gold documents or 5 labels" in words
     label = "label 5 answers, about 2 minutes, to decide their verdicts"
     assert words.index("label the gold documents") < words.index(label) < words.index("a model judge")
     command = re.search(r"ragauge (label draw .*? -o page\.html)", words)

@@ -38,7 +38,7 @@ def with_p(view: ExampleView, p: float) -> ExampleView:
 
 @pytest.mark.parametrize(
     ("p", "label", "where"),
-    [(0.89, "supported", "found, no passage named"), (0.05, "not_in_context", "missed by retrieval")],
+    [(0.89, "supported", "found, but no passage named"), (0.05, "not_in_context", "missed by retrieval")],
 )
 def test_lines_agree_with_the_probability(card: ScorecardData, p: float, label: str, where: str) -> None:
     """A claim likelier there than not is found though no passage is named; an unlikely one is missed."""
