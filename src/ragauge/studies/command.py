@@ -17,7 +17,7 @@ from ragauge.verbs.command_output import show_json
 if TYPE_CHECKING:
     from ragauge.studies.result import StudyResult
 
-app = typer.Typer(help="Settings tried one against another, such as chunkers.", no_args_is_help=True)
+app = typer.Typer(help="List, show and delete studies, which compare settings such as chunkers.", no_args_is_help=True)
 Name = Annotated[str, typer.Argument(help="A stored study.")]
 
 
@@ -53,13 +53,15 @@ def show(command_options: OpenStudyOptions, as_json: options.Json = False) -> No
     show_json(study_result.to_dict()) if as_json else shown(study_result.to_terminal())
 
 
-@app.command("export", help="Write a study's trials, a row each: parameters, measurements, means; -o trials.csv.")
+@app.command("export", help="Write one row per trial: parameters, measurements and means.")
 @app.command("report", help="Write a study's report.")
 @options.spread_options
 def write_study(
     command_options: OpenStudyOptions,
     output: Annotated[
-        Path, typer.Option("-o", "--output", help="A file: .html, .md, .json or .csv."), options.PlacedBefore("metric")
+        Path,
+        typer.Option("-o", "--output", help="Write a .html, .md, .json or .csv file."),
+        options.PlacedBefore("metric"),
     ],
 ) -> None:
     """Write a study as the ending of the file says."""

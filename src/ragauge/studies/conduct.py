@@ -66,7 +66,7 @@ def run_study_trials(
         UsageError: there is a study of this name with other fixed settings, which are named; or the grid is empty.
     """
     if not grid:
-        raise UsageError(f"the study {name} has no trial. Name at least one setting to try.")
+        raise UsageError(f"the study {name} has no trials. Give at least one setting to try.")
     if fresh and store.studies.has_study(name):
         store.studies.delete(name)
     about = (eval_set.name, eval_set.version) if eval_set else ("", "")
@@ -80,8 +80,7 @@ def run_study_trials(
     if existing := [trial_name for trial_name in parameters_by_trial if trial_name in complete]:
         _report_line(
             say,
-            f"{format_count(len(existing), 'trial')} of {len(parameters_by_trial)} there already: "
-            f"{', '.join(existing)}",
+            f"{format_count(len(existing), 'trial')} of {len(parameters_by_trial)} already done: {', '.join(existing)}",
         )
     runner = _TrialRunner(store, name, maker, eval_set, say, len(parameters_by_trial) - len(existing))
     for group in maker.groups(
@@ -225,8 +224,8 @@ def check_same_settings(existing: Study, requested: Study) -> None:
     if differing:
         changes = "; ".join(f"{key} was {old.get(key)}, now {new.get(key)}" for key in differing)
         raise UsageError(
-            f"the study {requested.name} holds other settings constant: {changes}. "
-            "Choose another --name, or --fresh to forget it."
+            f"the study {requested.name} was made with other constant settings: {changes}. Choose another "
+            "--name, or use --fresh to delete the old study."
         )
 
 

@@ -137,10 +137,10 @@ def _describe_length_bias(summary: StudySummary) -> Iterator[StudyContent]:
         ):
             share = tokens[name] / max(tokens[shortest], 1e-9)
             mean = summary.mean(name)
-            note = "favoured by length" if share > MIN_LENGTH_RATIO else ""
+            note = "favored by length" if share > MIN_LENGTH_RATIO else ""
             rows.append(
                 (
-                    key or "the same",
+                    key or "same",
                     name,
                     f"{tokens[name]:,.0f}",
                     f"{share:.2f}",
@@ -152,16 +152,13 @@ def _describe_length_bias(summary: StudySummary) -> Iterator[StudyContent]:
         return
     ratio, shortest, longest = max(ratios)
     yield (
-        f"Contexts differ in length under a fixed number of passages: {longest} hands on {ratio:.1f} times the "
-        "tokens of "
-        f"{shortest}. A fixed k favours the longer ones in recall and the shorter ones in precision and cost; "
-        "--budget TOKENS gives all of them the same room."
+        f"Contexts differ in length at the same number of passages: {longest} passes {ratio:.1f} times as many "
+        f"tokens to the generator as {shortest}. A fixed k favors long contexts in recall and short ones in precision "
+        "and cost; --budget TOKENS limits all of them to the same length."
     )
-    headers = ("passages", "trial", "tokens", "× the least", summary.metric, "")
-    notes = () if len(rows) == marked else ("Of each number of passages the shortest and the longest contexts alone.",)
-    yield StudyTable(
-        "Tokens of contexts under a fixed number of passages", headers, tuple(rows), headers[2:5], (), notes
-    )
+    headers = ("passages", "trial", "tokens", "× shortest", summary.metric, "")
+    notes = () if len(rows) == marked else ("Shows only the shortest and longest contexts per number of passages.",)
+    yield StudyTable("Context length at a fixed number of passages", headers, tuple(rows), headers[2:5], (), notes)
 
 
 def _describe_falls(summary: StudySummary) -> Iterator[str]:
@@ -216,22 +213,21 @@ def _describe_fall(summary: StudySummary, metric: Metric, name: str, effect: Par
         "" if effect.interval is None else f" [{100 * effect.interval.low:+.1f}, {100 * effect.interval.high:+.1f}]"
     )
     gap = (
-        f"{100 * (effect.difference or 0.0):+.1f} points{interval_text} at {name}={effect.value} against "
-        f"{name}={effect.base}"
+        f"{100 * (effect.difference or 0.0):+.1f} points{interval_text} at {name}={effect.value} compared "
+        f"with {name}={effect.base}"
     )
     value_tokens, base_tokens = (_compute_mean_tokens(summary, name, value) for value in (effect.value, effect.base))
     if str(metric) == "faithfulness":
-        return f"faithfulness falls as {name} rises ({gap}): what is added is noise to the generator."
+        return f"faithfulness falls as {name} rises ({gap}): the added passages are noise to the generator."
     if str(metric) == "context_recall":
         who = str(summary.study.fixed.get("judge") or "the judge")
         return (
-            f"context_recall falls as {name} rises ({gap}), though contexts grow from {value_tokens:,.0f} to "
-            f"{base_tokens:,.0f} "
-            f"tokens. Either retrieval ranks worse, or {who} reads long passages worse: check it by recall@k on "
-            "labels, or by ragauge judge check."
+            f"context_recall falls as {name} rises ({gap}), though contexts grow from {value_tokens:,.0f} "
+            f"to {base_tokens:,.0f} tokens. Either retrieval ranks worse, or {who} reads long passages "
+            "less well. To find out, check recall@k on labels or run ragauge judge check."
         )
-    difference_text = f"{metric} is {gap}, where contexts have {base_tokens:,.0f} tokens"
-    return f"Beyond {value_tokens:,.0f} context tokens answers get worse: {difference_text}."
+    difference_text = f"{metric} is {gap}, with {base_tokens:,.0f} context tokens"
+    return f"Answers get worse beyond {value_tokens:,.0f} context tokens: {difference_text}."
 
 
 def _compute_mean_tokens(summary: StudySummary, name: str, value: Any) -> float:
@@ -258,13 +254,13 @@ def _describe_passage_use(summary: StudySummary) -> Iterator[StudyContent]:
     if rows:
         first, start, middle, end, _ = rows[0]
         yield (
-            f"Of the passages handed on by {first}, answers use {start} at the start of the context, {middle} in the "
-            f"middle and {end} at its end."
+            f"With {first}, answers use {start} of the passages at the start of the context, {middle} of "
+            f"those in the middle and {end} of those at the end."
         )
         headers = ("trial", "start", "middle", "end", "examples")
-        note = "Over the examples with at least three passages and an answer that claims something."
+        note = "Only examples with at least three passages and an answer that makes a claim are counted."
         yield StudyTable(
-            "Passages that answers use, by their place in the context", headers, tuple(rows), headers[1:], (), (note,)
+            "Passages used by answers, by position in the context", headers, tuple(rows), headers[1:], (), (note,)
         )
 
 
@@ -280,12 +276,12 @@ def _describe_judge_error(summary: StudySummary) -> Iterator[str]:
     wide = compute_judged_mean(mean.interval, mean.mean, error, values)
     if wide is None:
         return
-    text = f"{summary.metric} of {name} is {format_value(mean.mean)} as {summary.study.fixed.get('judge')} sees it"
-    text += f"; by people's judgment it may be [{format_value(wide.low)}, {format_value(wide.high)}]"
+    text = f"{summary.study.fixed.get('judge')} puts {summary.metric} of {name} at {format_value(mean.mean)}"
+    text += f"; human labels would put it in [{format_value(wide.low)}, {format_value(wide.high)}]"
     gap = compute_judged_difference(mean.difference_interval, mean.difference or 0.0, error)
     if gap is not None:
-        text += f", and the difference to {summary.base} [{format_signed(gap.low)}, {format_signed(gap.high)}]"
-    yield f"{text} (from {error.origin}). The race, and every interval of this page, leave the judge's error out."
+        text += f" and its difference from {summary.base} in [{format_signed(gap.low)}, {format_signed(gap.high)}]"
+    yield f"{text} (from {error.origin}). The race and all intervals on this page exclude the judge's error."
 
 
 def _compute_signed_mean(summary: StudySummary, trial: str) -> float:

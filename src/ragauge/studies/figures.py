@@ -204,7 +204,7 @@ class StudySummary:
             raise UnknownName("measurement of this study", cost, self.measured)
         if any(fnmatchcase(cost, pattern) for pattern in GAIN_PATTERNS):
             costs = [name for name in self.measured if not any(fnmatchcase(name, pattern) for pattern in GAIN_PATTERNS)]
-            raise UsageError(f"--cost: of {cost} more is better, so it is no cost. Name one of: {', '.join(costs)}.")
+            raise UsageError(f"--cost: higher {cost} is better, so it is not a cost. Use one of: {', '.join(costs)}.")
         if value is not None:
             self.target = StudyTarget(self._resolve_name(target_metric) or self.metric, value)
         self.base, self._asked_cost, self.logarithmic, self.decide = base, cost, log, decide
@@ -343,7 +343,7 @@ class StudySummary:
         if not self.complete:
             raise UsageError(f"no trial of {self.study.name} is complete.")
         if not self.metric:
-            raise UsageError(f"the trials of {self.study.name} have neither scores nor a measurement that decides.")
+            raise UsageError(f"the trials of {self.study.name} have no scores and no measurement to rank them by.")
         names = [self.cost, *(name for name in self.kind.costs if name in self.measured and name != self.cost)]
         first = next(iter(self.strata.values()))
         return {name: self._read_stratum(first, name) for name in names}
@@ -399,21 +399,20 @@ class StudySummary:
             scored_means = [mean for mean in means if mean.mean is not None]
             min_lacking = min((lacking[mean.trial] for mean in scored_means), default=0)
             sentences += [
-                f"{mean.trial} has a score for {mean.counts['scored']:,} of {sum(mean.counts.values()):,} examples: "
-                "its "
-                "mean is over other examples than the others'."
+                f"{mean.trial} has scores for {mean.counts['scored']:,} of {sum(mean.counts.values()):,} "
+                "examples, so its mean covers different examples than the other trials' means."
                 for mean in scored_means
                 if lacking[mean.trial] > min_lacking
             ]
-        more = (f"{len(sentences) - MAX_CAUTIONS} more trials have no score of some examples.",)
+        more = (f"{len(sentences) - MAX_CAUTIONS} more trials have no score for some examples.",)
         return (*sentences[:MAX_CAUTIONS], *(more if len(sentences) > MAX_CAUTIONS else ()))
 
     def _describe_unscored(self, mean: TrialMean) -> str:
         """That a trial has no score, and its most frequent reason."""
         column = self.scores[mean.trial].column(mean.metric)
         reasons = Counter(column.reasons[n] for n in column.reason.tolist()) if column is not None else Counter()
-        reason_text = next((reason for reason, _ in reasons.most_common() if reason), "the reason is not known")
-        return f"{mean.trial} has no score of {mean.metric} and is not compared: {reason_text}."
+        reason_text = next((reason for reason, _ in reasons.most_common() if reason), "no reason was recorded")
+        return f"{mean.trial} has no {mean.metric} score and is not compared: {reason_text}."
 
     @property
     def reading(self) -> StudyReading:

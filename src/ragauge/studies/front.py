@@ -88,11 +88,11 @@ def list_equal_cost(costs: Mapping[str, float], cost: str) -> tuple[list[str], s
     """The settings that cost about the same as the cheapest, the cheapest first, and what about the same means.
 
     >>> list_equal_cost({"dear": 3.0, "near": 1.01, "least": 1.0}, "index_tokens")
-    (['least', 'near'], 'within 2 % of the least index_tokens')
+    (['least', 'near'], 'within 2 % of the lowest index_tokens')
     """
     share, unnoticed, min_cost = EQUAL_COST_SHARE.get(cost, 0.02), UNNOTICED_COST.get(cost, 0.0), min(costs.values())
     limit = max(min_cost * (1 + share), min_cost + unnoticed)
-    description = f"within {100 * share:.0f} %{f' or {unnoticed:g} ms' if unnoticed else ''} of the least {cost}"
+    description = f"within {100 * share:.0f} %{f' or {unnoticed:g} ms' if unnoticed else ''} of the lowest {cost}"
     return sorted((name for name in costs if costs[name] <= limit), key=lambda name: costs[name]), description
 
 
@@ -186,7 +186,7 @@ def find_knee(
 
     complete = ~np.isnan(values).any(axis=1)
     if complete.sum() < 2:
-        return Knee(None, 0.0, 0.0, "no clear knee: fewer than two examples are scored in every trial")
+        return Knee(None, 0.0, 0.0, "no clear knee: fewer than two examples have a score in every trial")
     if len(cost) < 3:
         return Knee(None, 0.0, 0.0, "no clear knee: fewer than three settings are on the front")
     if logarithmic and min(cost, default=1.0) <= 0:
@@ -216,7 +216,7 @@ def find_paired_knee(
     both = np.hstack([values, costs])
     complete = ~np.isnan(both).any(axis=1)
     if complete.sum() < 2:
-        return Knee(None, 0.0, 0.0, "no clear knee: fewer than two examples are scored in every trial")
+        return Knee(None, 0.0, 0.0, "no clear knee: fewer than two examples have a score in every trial")
     m, groups = values.shape[1], None if clusters is None else clusters[complete]
     resampled = resample_means(both[complete], clusters=groups, resamples=RESAMPLES, seed=seed)
     point = find_knee_point(resampled.estimates[:m].tolist(), resampled.estimates[m:].tolist())

@@ -106,7 +106,7 @@ def get_score_column(scores: ScoreColumns, metric: str) -> Columns:
     """The scores of a trial by one metric, an entry an example; DataError where it has none."""
     column = scores.column(metric)
     if column is None:
-        raise DataError(f"a trial has no score of {metric}.", hint="Name a metric that all trials have.")
+        raise DataError(f"a trial has no {metric} score.", hint="Choose a metric that all trials have.")
     return merge_repeats(column)
 
 

@@ -39,7 +39,7 @@ def parse_objective(value: Any) -> Metric:
         raise UsageError(f"objective: expected a metric, or composite: {{metric: weight}}, got {value!r}.")
     metric = parse_metric(value) if isinstance(value, str) else value
     if metric.direction == "neither":
-        raise UsageError(f"objective: of {metric} neither more nor less is better. Name a metric that has a direction.")
+        raise UsageError(f"objective: {metric} has no better direction. Choose a metric that has one.")
     return metric
 
 

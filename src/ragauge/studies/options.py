@@ -16,7 +16,7 @@ from ragauge.verbs.option_specs import METRICS, OptionSpec, Store
 if TYPE_CHECKING:
     from ragauge.engine.execute import Progress
 
-RACE_PANEL = "Which trials, and how far"
+RACE_PANEL = "Trials"
 PRECISIONS = ("int8", "binary")
 RESCORED_PRECISION = "binary_rescored"  # comes with binary
 EMBEDDER_NAME = re.compile(r"[\w.:/-]+(?==)")  # before =, it looks like an embedder's name
@@ -25,7 +25,7 @@ Numbers = str | int | Sequence[int]
 Prefix = str | Sequence[str] | Mapping[str, str]
 Chunker = str | Mapping[str, Any]
 Decide = Literal["interval", "point"]
-DECIDE = OptionSpec("What says which is worth its price: the interval, or the estimate alone.", kind=Decide)
+DECIDE = OptionSpec("What decides whether a trial is worth its price: the interval or the estimate.", kind=Decide)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -40,12 +40,12 @@ class ReadStudyOptions:
         store: URL of the store.
     """
 
-    base: Annotated[str, OptionSpec("The trial that others are held against.")] = ""
+    base: Annotated[str, OptionSpec("The trial to compare the others with.")] = ""
     target: Annotated[
-        str | float | None, OptionSpec("Take the cheapest that surely reaches it.", metavar="METRIC=x")
+        str | float | None, OptionSpec("Recommend the cheapest trial that reaches this value.", metavar="METRIC=x")
     ] = None
-    cost: Annotated[str, OptionSpec("The measurement that a trial costs.")] = ""
-    log: Annotated[bool, OptionSpec("Look for the knee on the logarithm of the cost.")] = False
+    cost: Annotated[str, OptionSpec("The measurement to use as cost.")] = ""
+    log: Annotated[bool, OptionSpec("Find the knee on a logarithmic cost axis.")] = False
     store: Store = None
 
     @property
@@ -64,7 +64,7 @@ class MakeStudyOptions(ReadStudyOptions):
         say: told what is done, a line a trial.
     """
 
-    fresh: Annotated[bool, OptionSpec("Forget a study of this name first.")] = False
+    fresh: Annotated[bool, OptionSpec("Delete an existing study of this name first.")] = False
     say: Callable[[str], None] | None = None
 
     def refuse_unscored(self, valid_names: Sequence[str], hint: str = "") -> None:
@@ -82,7 +82,7 @@ class OpenStudyOptions(ReadStudyOptions):
     """A stored study, and how it is read. Its documentation explains each field."""
 
     name: Annotated[str, OptionSpec("A stored study.", argument=True, metavar="NAME")] = field(kw_only=False)
-    metric: Annotated[str, OptionSpec("What decides.")] = ""
+    metric: Annotated[str, OptionSpec("The metric that decides.")] = ""
     decide: Annotated[Decide, DECIDE] = "interval"
 
 
@@ -90,30 +90,30 @@ class OpenStudyOptions(ReadStudyOptions):
 class ChunkingOptions(MakeStudyOptions):
     """What is cut how. Each field is an argument of `chunking`, whose documentation explains it."""
 
-    set: Annotated[Any, OptionSpec("Questions with gold spans; or Chroma's CSV.", argument=True, metavar="SET")] = (
-        field(kw_only=False)
+    set: Annotated[Any, OptionSpec("Eval set with gold spans, or Chroma's CSV.", argument=True, metavar="SET")] = field(
+        kw_only=False
     )
     corpus: Annotated[Any, OptionSpec("A folder of text files, or a file with ids and texts.", "--corpus")] = field(
         kw_only=False
     )
     chunker: Annotated[
         Chunker | Sequence[Chunker],
-        OptionSpec("Such as token:size=200,400:overlap=0; give several.", "--chunker", list[str]),
+        OptionSpec("A chunker, such as token:size=200,400:overlap=0; repeatable.", "--chunker", list[str]),
     ] = field(kw_only=False)
     retriever: Annotated[
-        Literal["bm25", "dense", "hybrid"], OptionSpec("What ranks.", kind=Literal["bm25", "dense", "hybrid"])
+        Literal["bm25", "dense", "hybrid"], OptionSpec("Retriever.", kind=Literal["bm25", "dense", "hybrid"])
     ] = "bm25"
-    k: Annotated[Numbers, OptionSpec("Numbers of chunks to look at.", "-k")] = "1,3,5,10,15,20"
-    budget: Annotated[Numbers, OptionSpec("Numbers of tokens to look at.")] = "512,1024,2048,4096"
+    k: Annotated[Numbers, OptionSpec("Cutoffs, in chunks.", "-k")] = "1,3,5,10,15,20"
+    budget: Annotated[Numbers, OptionSpec("Cutoffs, in tokens.")] = "512,1024,2048,4096"
     fill: Annotated[
         Literal["cut", "whole"], OptionSpec("cut shortens the last chunk.", kind=Literal["cut", "whole"])
     ] = "cut"
-    allow_changed: Annotated[bool, OptionSpec("Leave out chunks whose text is not in the document.")] = False
-    price_of: Annotated[str, OptionSpec("The embedding model whose price an index has.")] = (
+    allow_changed: Annotated[bool, OptionSpec("Skip chunks whose text is not in the document.")] = False
+    price_of: Annotated[str, OptionSpec("The embedding model whose price is used for the index cost.")] = (
         "openai:text-embedding-3-small"
     )
-    name: Annotated[str, OptionSpec("Of the study; chunking-SET by default.")] = ""
-    metric: Annotated[str, OptionSpec("What decides, such as token_iou:budget=1024.")] = ""
+    name: Annotated[str, OptionSpec("Name of the study; default: chunking-SET.")] = ""
+    metric: Annotated[str, OptionSpec("The metric that decides, such as token_iou:budget=1024.")] = ""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -121,25 +121,25 @@ class EmbeddingsOptions(ModelCallOptions, MakeStudyOptions):
     """What is held against what. Each field is an argument of `embeddings`, whose documentation explains it."""
 
     set: Annotated[
-        Any, OptionSpec("Questions with relevant documents; a BEIR folder.", argument=True, metavar="SET")
+        Any, OptionSpec("Eval set with relevant documents; a BEIR folder.", argument=True, metavar="SET")
     ] = field(kw_only=False)
-    corpus: Annotated[Any, OptionSpec("A folder of text files or BEIR's, a file with ids, texts.", "--corpus")] = field(
+    corpus: Annotated[Any, OptionSpec("A folder of text files or BEIR's; a file with ids, texts.", "--corpus")] = field(
         kw_only=False
     )
     embedder: Annotated[
         str | Sequence[str] | Mapping[str, Any],
-        OptionSpec("local, provider:model, or module:name; give several.", "--embedder", list[str]),
+        OptionSpec("local, provider:model or module:name; repeatable.", "--embedder", list[str]),
     ] = field(kw_only=False)
-    dimensions: Annotated[Numbers, OptionSpec("The first so many numbers too: 256,128.")] = ""
-    quantize: Annotated[str | Sequence[str], OptionSpec("Smaller numbers too: int8,binary.")] = ""
+    dimensions: Annotated[Numbers, OptionSpec("Also test vectors cut to these lengths: 256,128.")] = ""
+    quantize: Annotated[str | Sequence[str], OptionSpec("Also test quantized vectors: int8,binary.")] = ""
     query_prefix: Annotated[
-        Prefix, OptionSpec("What stands before each question.", kind=list[str] | None, metavar=PREFIX_METAVAR)
+        Prefix, OptionSpec("Text to put before each question.", kind=list[str] | None, metavar=PREFIX_METAVAR)
     ] = ()
     document_prefix: Annotated[
-        Prefix, OptionSpec("What stands before each document.", kind=list[str] | None, metavar=PREFIX_METAVAR)
+        Prefix, OptionSpec("Text to put before each document.", kind=list[str] | None, metavar=PREFIX_METAVAR)
     ] = ()
-    name: Annotated[str, OptionSpec("Of the study; embeddings-SET by default.")] = ""
-    metric: Annotated[str, OptionSpec("What decides; ndcg@10 by default.")] = ""
+    name: Annotated[str, OptionSpec("Name of the study; default: embeddings-SET.")] = ""
+    metric: Annotated[str, OptionSpec("The metric that decides; default: ndcg@10.")] = ""
     decide: Annotated[Decide, DECIDE] = "interval"
 
     @property
@@ -185,49 +185,47 @@ class EmbeddingsOptions(ModelCallOptions, MakeStudyOptions):
 class SweepOptions:
     """What to try. Each field is an argument of `sweep`, whose documentation explains it."""
 
-    system: Annotated[Any, OptionSpec("module:function that builds a system, or reference:FOLDER.")] = field(
+    system: Annotated[Any, OptionSpec("module:function that builds the system, or reference:FOLDER.")] = field(
         default=None, kw_only=False
     )
-    set: Annotated[Any, OptionSpec("The questions: a file or folder, or a stored set's name.")] = field(
+    set: Annotated[Any, OptionSpec("Eval set: a file, a folder, or the name of a stored set.")] = field(
         default=None, kw_only=False
     )
     parameters: Annotated[
         Mapping[str, Sequence[Any]] | None,
-        OptionSpec("Such as -p k=1,5,10, beside the file's others; repeatable.", "-p --parameter", list[str] | None),
+        OptionSpec("Values to try, such as -p k=1,5,10; repeatable.", "-p --parameter", list[str] | None),
     ] = None
     base: Mapping[str, Any] | None = None
-    objective: Annotated[Any, OptionSpec("What decides: a metric.")] = "context_recall"
+    objective: Annotated[Any, OptionSpec("The metric that decides.")] = "context_recall"
     metrics: Annotated[str | Sequence[str], METRICS] = ()
     index: Sequence[str] = ()
     leave_out: Sequence[Mapping[str, Any]] = ()
-    preset: Annotated[str, OptionSpec("chunk_size or top_k: their parameters, before the file's.")] = ""
-    design: Annotated[str, OptionSpec("Which configurations.", kind=Literal[DESIGNS], panel=RACE_PANEL)] = "grid"
-    trials: Annotated[int, OptionSpec("How many, of a random design.", least=2, panel=RACE_PANEL)] = 24
+    preset: Annotated[str, OptionSpec("A preset of parameters, chunk_size or top_k; overrides the file.")] = ""
+    design: Annotated[str, OptionSpec("Which configurations to try.", kind=Literal[DESIGNS], panel=RACE_PANEL)] = "grid"
+    trials: Annotated[int, OptionSpec("Number of configurations of a random design.", least=2, panel=RACE_PANEL)] = 24
     race: Annotated[
         bool,
-        OptionSpec(
-            "Drop on the way what surely loses, or ask every trial everything.", "--race/--no-race", panel=RACE_PANEL
-        ),
+        OptionSpec("Drop clear losers early, or ask every trial all questions.", "--race/--no-race", panel=RACE_PANEL),
     ] = True
     margin: Annotated[
-        float, OptionSpec("Drop what surely cannot beat the leader by this.", least=0, panel=RACE_PANEL)
+        float, OptionSpec("Drop trials that cannot beat the leader by this much.", least=0, panel=RACE_PANEL)
     ] = 0.0
     budget: Annotated[
-        int | None, OptionSpec("Tokens of context in place of k passages.", least=1, panel=RACE_PANEL)
+        int | None, OptionSpec("Limit the context by tokens instead of k passages.", least=1, panel=RACE_PANEL)
     ] = None
     confirm: Annotated[
-        Any, OptionSpec("A set, or a share held back, such as 25%.", metavar="SET|SHARE", panel=RACE_PANEL)
+        Any, OptionSpec("Confirm on this set, or on a share such as 25%.", metavar="SET|SHARE", panel=RACE_PANEL)
     ] = None
-    judge: Annotated[Any, OptionSpec("Who answers what labels do not: local, openai:MODEL.")] = "local"
-    max_cost: Annotated[float | None, OptionSpec("US dollars that the judge may spend now; a hard stop.")] = None
-    noise: Annotated[float, OptionSpec("Differences within ± this are no bottleneck.", least=0)] = 0.03
-    cost: Annotated[str, OptionSpec("What a trial costs: cost, latency or context_tokens.")] = ""
+    judge: Annotated[Any, OptionSpec("Judge for what labels don't cover: local or openai:MODEL.")] = "local"
+    max_cost: Annotated[float | None, OptionSpec("Stop when the judge has spent this many US dollars.")] = None
+    noise: Annotated[float, OptionSpec("Treat differences within ± this as noise.", least=0)] = 0.03
+    cost: Annotated[str, OptionSpec("What to use as cost: cost, latency or context_tokens.")] = ""
     keep_open: int | None = None
-    concurrency: Annotated[int, OptionSpec("Questions under way, at most.", least=1)] = 4
-    timeout: Annotated[float, OptionSpec("Seconds for one attempt at a question.", least=0.01)] = 60.0
-    seed: Annotated[int, OptionSpec("Of a random design.", panel=RACE_PANEL)] = 0
-    name: Annotated[str, OptionSpec("Of the study; sweep-SET by default.")] = ""
-    fresh: Annotated[bool, OptionSpec("Forget a study of this name first.")] = False
+    concurrency: Annotated[int, OptionSpec("Maximum concurrent questions.", least=1)] = 4
+    timeout: Annotated[float, OptionSpec("Timeout for one attempt at a question, in seconds.", least=0.01)] = 60.0
+    seed: Annotated[int, OptionSpec("Seed of a random design.", panel=RACE_PANEL)] = 0
+    name: Annotated[str, OptionSpec("Name of the study; default: sweep-SET.")] = ""
+    fresh: Annotated[bool, OptionSpec("Delete an existing study of this name first.")] = False
     store: Store = None
     say: Callable[[str], None] | None = None
     progress: Callable[["Progress"], None] | None = None
@@ -259,7 +257,7 @@ class SweepOptions:
         if section is None:
             if {"system", "set"} <= set(overrides):
                 return cls(**overrides)
-            raise UsageError(f"{source} has no section sweep. ragauge docs sweeps shows one.")
+            raise UsageError(f"{source} has no sweep section. For an example, run: ragauge docs sweeps")
         typed = overrides.pop("parameters", None) or {}
         parameters = {**section.parameters, **PRESETS.get(overrides.get("preset", ""), {}), **typed}
         return cls(**{**dict(section), **overrides, "parameters": parameters})
@@ -273,10 +271,12 @@ class SweepOptions:
         """
         for name in ("system", "set"):
             if getattr(self, name) is None:
-                raise UsageError(f"sweep: no {name}. Write it in the section sweep of ragauge.yaml, or give --{name}.")
+                raise UsageError(
+                    f"sweep: {name} is missing. Set it in the sweep section of ragauge.yaml or use --{name}."
+                )
         parameter_values = {**PRESETS.get(self.preset, {}), **(self.parameters or {})}
         if self.budget is not None and "k" in parameter_values:
-            raise UsageError("sweep: budget takes the place of k. Leave k out of parameters, or leave budget out.")
+            raise UsageError("sweep: budget replaces k. Remove k from parameters, or remove budget.")
         return parameter_values if self.budget is None else {**parameter_values, "budget": [self.budget]}
 
 
@@ -304,7 +304,7 @@ def _parse_precisions(quantize: str | Sequence[str]) -> tuple[str, ...]:
     precisions: list[str] = []
     for name in parse_names(quantize):
         if name not in PRECISIONS:
-            hint = "It is made beside binary." if name == RESCORED_PRECISION else ""
+            hint = "It is made together with binary." if name == RESCORED_PRECISION else ""
             raise UnknownName("precision", name, PRECISIONS, hint)
         precisions += ("binary", RESCORED_PRECISION) if name == "binary" else (name,)
     return tuple(dict.fromkeys(precisions))
@@ -321,7 +321,7 @@ def _parse_prefixes(key: str, raw: Prefix, embedders: Sequence[str]) -> Mapping[
     for text in [raw] if isinstance(raw, str) else raw:
         embedder_name = next((embedder for embedder in embedders if text.startswith(f"{embedder}=")), None)
         if not embedder_name and (unknown := EMBEDDER_NAME.match(text)):
-            hint = "A prefix that holds = itself is written EMBEDDER=TEXT."
+            hint = "If the prefix itself contains =, write EMBEDDER=TEXT."
             raise UnknownName("embedder with a prefix", unknown[0], embedders, hint)
         new_prefixes = (
             {embedder_name: text[len(embedder_name) + 1 :]} if embedder_name else dict.fromkeys(embedders, text)

@@ -91,11 +91,11 @@ def is_target_met(mean: TrialMean, value: float, *, lower: bool = False) -> bool
 def apply_race(taken: Recommendation, n_left: int, n_trials: int, n: int) -> Recommendation:
     """What a race lets recommend: nothing where over half of its trials are left."""
     if 2 * n_left > n_trials:
-        reason = f"not enough data: {n_left} of {n_trials} trials may still be the best"
+        reason = f"not enough data: {n_left} of {n_trials} trials may still be best"
         return Recommendation(None, f"{reason}, on {n:,} examples", taken.examples)
     if n_left > 1:
         return taken
-    reason = f"the race left it alone of {n_trials} trials: it is the best, the confidence being 95 %"
+    reason = f"it is the only one of {n_trials} trials left in the race, so it is the best with 95 % confidence"
     return Recommendation(taken.trial, f"{reason}, on {n:,} examples")
 
 
@@ -107,7 +107,7 @@ def recommend_cheapest_best(
     quality: Mapping[str, float],
     *,
     base: str = "",
-    which: str = "that may be the best",
+    which: str = "that may be best",
 ) -> Recommendation:
     """Of the trials that may be best the cheapest; of those that cost about the same the base, else the best mean.
 
@@ -120,20 +120,20 @@ def recommend_cheapest_best(
         else {}
     )
     if max((mean.counts["scored"] for mean in means.values()), default=0) < 2:
-        return Recommendation(None, "not enough data: no trial has two examples with a score")
+        return Recommendation(None, "not enough data: no trial has at least two scored examples")
     failing = [
         name for name in best if means[name].counts["failed"] > MAX_FAILED_SHARE * sum(means[name].counts.values())
     ]
     lacking = [name for name in best if name not in quality and name not in failing]
     best = [name for name in best if name not in failing and name not in lacking]
-    left_out = f"; left out, since calls failed: {', '.join(failing)}" if failing else ""
-    left_out += f"; left out, since many examples have no score: {', '.join(lacking)}" if lacking else ""
+    left_out = f"; excluded because calls failed: {', '.join(failing)}" if failing else ""
+    left_out += f"; excluded because many examples have no score: {', '.join(lacking)}" if lacking else ""
     if not best:
         failed_text = f"too many calls of {', '.join(failing)} failed" if failing else ""
         few = f"too few examples of {', '.join(lacking)} have a score" if lacking else ""
         return Recommendation(None, f"not enough data: {'; '.join(filter(None, (failed_text, few)))}")
     if cost and not any(name in costs for name in best):
-        return Recommendation(None, f"none of those that may be the best has a {cost}{left_out}")
+        return Recommendation(None, f"none of the trials that may be best has a {cost}{left_out}")
     top = max(best, key=lambda name: quality[name])
     equal_names, within = (
         list_equal_cost({name: costs[name] for name in best if name in costs}, cost) if cost else (best, "")
@@ -146,14 +146,14 @@ def recommend_cheapest_best(
     if len(scores) == 1:
         return Recommendation(taken, f"it is the only complete trial, on {n:,} examples{left_out}")
     if len(means) == 1:
-        return Recommendation(taken, f"it is the best, the confidence being 95 %, on {n:,} examples{left_out}")
+        return Recommendation(taken, f"it is the best with 95 % confidence, on {n:,} examples{left_out}")
     on = f", on {n:,} examples{left_out}"
     first = _describe_best_mean(taken, equal_names, quality)
     if taken == base and len(best) > 1:
-        reason = f"it is the base, and none of the {len(best)} {which} is surely better"
-        reason += f", or cheaper by {cost} than it{on}" if cost else on
+        reason = f"it is the base, and none of the {len(best)} trials {which} is clearly better"
+        reason += f" or has a lower {cost}{on}" if cost else on
     elif not cost:
-        reason = f"{first} of the {len(best)} {which}{on}"
+        reason = f"{first} of the {len(best)} trials {which}{on}"
     else:
         reason = _describe_cost_choice(taken, len(best), equal_names, (first, cost, within), f"{which}{on}")
     if taken == top or isclose(quality[taken], quality[top], abs_tol=1e-12):
@@ -167,11 +167,11 @@ def _describe_cost_choice(
     """Why a trial is taken for its cost: alone the cheapest, or the best of those that cost about the same."""
     first, cost, within = words
     if len(equal_names) == n_best > 1:
-        return f"{first} of the {n_best} {on}; by {cost} they cost about the same"
+        return f"{first} of the {n_best} trials {on}; their {cost} is about the same"
     if len(equal_names) > 1 and taken != equal_names[0]:
-        return f"{first} of {len(equal_names)} that cost about the same ({within}), which are among the {n_best} {on}"
+        return f"{first} of {len(equal_names)} trials that cost about the same ({within}), out of the {n_best} {on}"
     same = f" ({len(equal_names)} cost about the same)" if len(equal_names) > 1 else ""
-    return f"the cheapest by {cost} of the {n_best} {on}{same}"
+    return f"the lowest {cost} of the {n_best} trials {on}{same}"
 
 
 def _compare_with_top(
@@ -186,14 +186,14 @@ def _compare_with_top(
         return Recommendation(taken, reason)
     more = f"{abs(gap.difference):.3f} {'less' if lower else 'more'}"
     needed = estimate_examples_to_decide(n, gap.difference_interval, abs(gap.difference) / ALL_PAIRS_WIDENING)
-    reason += f"; {top} has {more}, which may be chance among so many trials"
+    reason += f"; {top} has {more}, which may be chance with this many trials"
     return Recommendation(taken, reason, needed if needed > n else None)
 
 
 def _describe_best_mean(taken: str, among: Sequence[str], quality: Mapping[str, float]) -> str:
     """That a trial's mean is the best, or which others have the same."""
     tied = [name for name in among if name != taken and isclose(quality[name], quality[taken], abs_tol=1e-12)]
-    return f"tied with {', '.join(tied)} for the best mean" if tied else "the best by its mean"
+    return f"tied with {', '.join(tied)} for the best mean" if tied else "the best mean"
 
 
 def recommend_cheapest_above(
@@ -205,11 +205,11 @@ def recommend_cheapest_above(
     sure = [mean.trial for mean, _, _ in scored if is_target_met(mean, goal, lower=lower)]
     if priced := [name for name in sure if name in costs or not cost]:
         taken = min(priced, key=lambda name: costs.get(name, 0.0))
-        return Recommendation(taken, f"the cheapest whose whole interval meets {aim}")
+        return Recommendation(taken, f"the cheapest trial whose whole interval meets {aim}")
     near = [(abs(value - goal), i, mean) for mean, value, i in scored if (value < goal if lower else value > goal)]
     if not near:
         return Recommendation(None, f"no trial's mean meets {aim}")
     gap, interval, nearest = max(near, key=lambda item: item[0])
     n = nearest.counts["scored"]
-    reason = f"not enough data: {nearest.trial} meets {aim} by its mean, not by its interval"
+    reason = f"not enough data: the mean of {nearest.trial} meets {aim}, but its whole interval does not"
     return Recommendation(None, reason, max(estimate_examples_to_decide(n, interval, gap), n + 1))

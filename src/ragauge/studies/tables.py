@@ -25,17 +25,17 @@ if TYPE_CHECKING:
 
 UNOPENED_VERDICT = "on its page"  # what came of a study that was not opened for the list
 NO_STUDIES_NOTE = "No studies yet. Start with: ragauge component chunking SET --corpus PATH --chunker token:size=200"
-BEST_SET_NOTE = "May be the best: no other is better by more than chance, all comparisons held at 95 % together."
-BASE_NOTE = "vs base: the paired difference to {}, with its 95 % interval; {}"
+BEST_SET_NOTE = "May be best: no other trial is better by more than chance (95 % over all comparisons)."
+BASE_NOTE = "vs base: the paired difference from {}, with a 95 % interval; {}"
 SEGMENTS_NOTE = (
-    "p is corrected over all trials and segments by Benjamini and Hochberg: look at these anew on other data."
+    "p is corrected over all trials and segments (Benjamini-Hochberg); check these results again on other data."
 )
 REPORT_COMMAND = "ragauge study report"  # the command that makes it is no next step on it
 MIN_SEGMENT_EXAMPLES = 10  # examples: smaller segments are counted together
 MAX_NAMED = 6  # trials that a sentence names
 MAX_LABELS = 10  # points of a chart that all have a name; of more those on the front have
 MAX_ROWS = 12  # of segments, where there is no room for all of them
-MORE_COLUMNS_NOTE = "Not all columns have room here: the page (-o study.html) and the JSON have them."
+MORE_COLUMNS_NOTE = "Some columns do not fit here; the page (-o study.html) and the JSON output have all of them."
 MAX_P = 0.05  # corrected p below which a difference in a segment is listed
 
 
@@ -53,7 +53,7 @@ def build_list_sections(rows: Sequence[Mapping[str, Any]]) -> Iterator[ReportSec
         ReportColumn("study", fold=True),
         *build_columns("kind", "set"),
         ReportColumn("created", whole=True, room=1),
-        *build_columns("trials", *(("what came of it",) if has_verdicts else ())),
+        *build_columns("trials", *(("result",) if has_verdicts else ())),
     )
     yield (
         ReportSection(table=ReportTable(headers, tuple(study_rows))) if rows else ReportSection(lead=(NO_STUDIES_NOTE,))
@@ -71,7 +71,7 @@ def build_study_sections(figures: StudySummary, *, is_whole: bool = False) -> It
     sentences = [make_safe(entry) for entry in figures.contents[len(cautions) :] if isinstance(entry, str)]
     after = (*sentences, *map(make_safe, _describe_incomplete(figures)))
     retriever = figures.study.fixed.get("retriever") if figures.kind.name == "chunking" else None
-    searched = (f"All trials are searched by {retriever}.",) if retriever else ()
+    searched = (f"All trials use {retriever} retrieval.",) if retriever else ()
     lead = tuple(map(make_safe, (*cautions, *searched, *_describe_decision(figures))))
     key = [BEST_SET_NOTE] if figures.complete and figures.metric else []
     notes = (*key, make_safe(BASE_NOTE.format(figures.base, figures.kind.tested))) if figures.base else tuple(key)
@@ -121,7 +121,7 @@ def build_study_charts(figures: StudySummary) -> Iterator[ReportChart]:
                 points.append(ChartPoint(price, entry.mean, series, low, high, label))
         log = figures.logarithmic and min(prices.values()) > 0
         by = f", by {', '.join(figures.varied_parameters)}" if figures.kind.ranked else ""
-        yield ReportChart(f"{figures.metric} against {cost}{by}", "points", cost, figures.metric, tuple(points), log)
+        yield ReportChart(f"{figures.metric} vs {cost}{by}", "points", cost, figures.metric, tuple(points), log)
 
 
 def render_study(figures: StudySummary, *, framed: bool = False) -> str:
@@ -186,16 +186,16 @@ def describe_verdict(figures: StudySummary) -> str:
 def _describe_decision(figures: StudySummary) -> Iterator[str]:
     """What is decided."""
     if not figures.complete:
-        yield "No trial is complete."
+        yield "No trial is complete yet."
         return
     if not figures.metric:
-        yield "Nothing decides: the trials have neither scores nor a measurement that does."
+        yield "No recommendation: the trials have no scores and no measurement to rank them by."
         return
     reading = figures.reading
     recommendation = reading.recommendation
-    about = f"; about {recommendation.examples:,} examples would decide" if recommendation.examples else ""
+    about = f"; about {recommendation.examples:,} examples would be enough to decide" if recommendation.examples else ""
     yield (
-        f"Take {recommendation.trial}: {recommendation.reason}{about}."
+        f"Use {recommendation.trial}: {recommendation.reason}{about}."
         if recommendation.trial
         else f"No recommendation: {recommendation.reason}{about}."
     )
@@ -203,17 +203,17 @@ def _describe_decision(figures: StudySummary) -> Iterator[str]:
     best = [trial.name for trial in figures.listed if trial.name in reading.best_set]
     every = len(best) == len(figures.complete) and len(best) > MAX_NAMED
     more = f" and {len(best) - MAX_NAMED} more" if len(best) > MAX_NAMED else ""
-    best_text = f"all {len(best)} that are complete" if every else f"{', '.join(best[:MAX_NAMED])}{more}"
+    best_text = f"all {len(best)} complete trials" if every else f"{', '.join(best[:MAX_NAMED])}{more}"
     if best:
-        yield f"May be the best by {reading.metric} (95 %): {best_text}."
+        yield f"May be best by {reading.metric} (95 % confidence): {best_text}."
     for cost, cost_reading in figures.readings.items():
         if cost:
             if not can_distinguish(figures.get_costs(cost), cost):
-                yield f"By {cost} the trials cost about the same."
+                yield f"All trials have about the same {cost}."
             elif cost_reading.front:
-                yield f"Not beaten at their {cost}: {', '.join(cost_reading.front)}. {_describe_knee(cost_reading)}"
+                yield f"Best for their {cost}: {', '.join(cost_reading.front)}. {_describe_knee(cost_reading)}"
             if absent := [trial for trial in reading.trials if trial not in figures.get_costs(cost)]:
-                yield f"No {cost} is known of: {', '.join(absent)}."
+                yield f"No {cost} was recorded for: {', '.join(absent)}."
 
 
 def _describe_knee(reading: StudyReading) -> str:
@@ -323,7 +323,7 @@ def _select_relevant(figures: StudySummary) -> tuple[list[TrialMean], list[str]]
             if mean.p_value is not None and mean.p_value < MAX_P
         ]
         matter.sort(key=lambda mean: mean.p_value or 0.0)
-        what = f"differences to the base with p < {MAX_P}"
+        what = f"differences from the base with p < {MAX_P}"
     else:
         sign = -1 if parse_metric(figures.metric).direction == "lower" else 1
         scored = ([mean for mean in segment_means if mean.mean is not None] for segment_means in large.values())
@@ -339,14 +339,14 @@ def _select_relevant(figures: StudySummary) -> tuple[list[TrialMean], list[str]]
             if isclose(sign * (mean.mean or 0.0), top, abs_tol=1e-12)
         ]
         matter.sort(key=lambda mean: sign * (mean.mean or 0.0))
-        what = "the best trial of each segment, or those that tie, the weakest segments first"
+        what = "the best trial of each segment (or those that tie), weakest segments first"
     visible = matter[:MAX_ROWS]
     count_text = f"{len(visible)} of {len(matter)}" if len(visible) < len(matter) else "none" if not matter else "all"
     notes = [
-        f"Of {len(figures.segment_means)} rows here: {what} ({count_text}). All stand in -o study.html and in the JSON."
+        (f"Shows {what} ({count_text}). -o study.html and the JSON output have all {len(figures.segment_means)} rows.")
     ]
     if small := len(by_segment) - len(large):
-        notes.append(f"{format_count(small, 'segment')} of fewer than {MIN_SEGMENT_EXAMPLES} examples left out here.")
+        notes.append(f"{format_count(small, 'segment')} with fewer than {MIN_SEGMENT_EXAMPLES} examples not shown.")
     return visible, notes
 
 

@@ -84,7 +84,7 @@ def read_trials(
     import numpy as np
 
     if len({entry.index.query_ids for entry in scores.values()}) > 1:
-        raise DataError("the trials have scores of different examples.", hint="Make the study anew with --fresh.")
+        raise DataError("the trials have scores of different examples.", hint="Run the study again with --fresh.")
     scores = {
         name: entry for name, entry in scores.items() if not np.isnan(get_score_column(entry, str(metric)).value).all()
     }
@@ -131,7 +131,7 @@ def read_measured(
     """
     means = [entry for entry in build_measured_means(trials, name) if entry.mean is not None]
     if not means:
-        raise DataError(f"no trial has a value of {name}.", hint="Name another metric with --metric.")
+        raise DataError(f"no trial has a {name} value.", hint="Choose another metric with --metric.")
     lows = [entry.interval.low if entry.interval else entry.mean or 0.0 for entry in means]
     best = tuple(
         entry.trial for entry in means if (entry.interval.high if entry.interval else entry.mean or 0.0) >= max(lows)
@@ -141,14 +141,14 @@ def read_measured(
         [entry.mean or 0.0 for entry in priced], [costs.get(entry.trial, 0.0) for entry in priced]
     )
     front = tuple(priced[n].trial for n in points)
-    bend = Knee(None, 0.0, 0.0, "no clear knee: a measurement has no examples to draw again")
+    bend = Knee(None, 0.0, 0.0, "no clear knee: a measurement has no examples to resample")
     if target is None:
         choices = [entry for entry in best if entry in costs] or list(best)
         taken = Recommendation(
             min(choices, key=lambda entry: costs.get(entry, 0.0)),
-            f"the cheapest by {cost} of the {len(best)} whose interval reaches the best"
+            f"the lowest {cost} of the {len(best)} trials whose interval reaches the best value"
             if cost
-            else f"the first of the {len(best)} whose interval reaches the best",
+            else f"the first of the {len(best)} trials whose interval reaches the best value",
         )
     else:
         taken = recommend_cheapest_above(build_measured_means(trials, target.metric), costs, cost, target, lower=False)

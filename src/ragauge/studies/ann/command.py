@@ -36,7 +36,7 @@ app = typer.Typer(
     cls=StudyOrCheck,
     no_args_is_help=False,
     context_settings={"ignore_unknown_options": True, "help_option_names": []},
-    help="Say what an approximate index of vectors misses, and how fast it is at what recall.",
+    help="Measure the recall and speed of approximate vector indexes.",
 )
 
 
@@ -58,7 +58,7 @@ def check(
     command_options: AnnCheckOptions,
     outputs: Annotated[
         list[Path] | None,
-        typer.Option("-o", "--output", help="Write the verdict: .xml (JUnit), .md, .json."),
+        typer.Option("-o", "--output", help="Write the verdict to a file: .xml (JUnit), .md or .json."),
         options.PlacedBefore("store"),
     ] = None,
     as_json: options.Json = False,

@@ -59,13 +59,13 @@ def _build_speed_table(summary: StudySummary) -> StudyTable:
         rows.append((summary.shorten_name(trial.name), *(cells[name] for name in headers)))
     notes = ["null: an index that returns the first rows without searching, timed in the same rounds."]
     if "memory_bytes" in headers:
-        notes.append("memory: by how much the process grew while the index was built.")
+        notes.append("memory: how much the process grew while building the index.")
     if "latency_p99_ms" not in headers:
-        notes.append("p99 is told from 1,000 timings on.")
+        notes.append("p99 is shown once there are at least 1,000 timings.")
     if threads:
-        notes.append("With threads, each asks all queries, from Python: a library that holds the GIL gains nothing.")
+        notes.append("Each thread runs all queries from Python; a library that holds the GIL gains nothing.")
     if "list_imbalance" in headers:
-        notes.append("imbalance: 1 = all lists hold equally many vectors.")
+        notes.append("imbalance: 1 means that all lists hold the same number of vectors.")
     columns = tuple(headers.values())
     return StudyTable("Speed and memory", ("trial", *columns), tuple(rows), columns, (), (" ".join(notes),))
 
@@ -112,16 +112,16 @@ def _describe_label_losses(trials: Sequence[Trial], summary: StudySummary) -> It
         else f" [{100 * label_loss.low:.1f}, {100 * label_loss.high:.1f}]"
     )
     yield (
-        f"{summary.shorten_name(trial.name)} costs {points}{interval_text} by the labels; its {near} is "
+        f"By the labels, {summary.shorten_name(trial.name)} loses {points}{interval_text}; its {near} is "
         f"{format_value(means[trial.name])}."
     )
     notes = (
-        f"{near}: share of the nearest vectors that the index finds. {name}: share of the relevant documents, by the "
-        f"labels of the set, among the first {name.partition('@')[2]} found. lost: exact search's less the index's, "
-        f"paired by question ({label_loss.n:,}), with its 95 % interval.",
+        f"{near}: share of the nearest vectors that the index finds. {name}: share of the labeled relevant "
+        f"documents among the first {name.partition('@')[2]} results. lost: exact search minus the index, "
+        f"paired by question ({label_loss.n:,}), with a 95 % interval.",
     )
-    headers = (near, name, "of exact search", "lost")
-    yield StudyTable("Retrieval by the labels", ("trial", *headers), tuple(rows), headers, (), notes)
+    headers = (near, name, "exact search", "lost")
+    yield StudyTable("Retrieval against the labels", ("trial", *headers), tuple(rows), headers, (), notes)
 
 
 def _list_growth(measurements: Iterable[Measurement]) -> Iterator[tuple[int, Measurement]]:
@@ -142,11 +142,11 @@ def _build_growth_table(grown: dict[str, list[tuple[int, Measurement]]], summary
     first = next(iter(grown.values()))
     predicted = ", ".join(f"{size:,}" for size, measurement in first if measurement.name.startswith(PREDICTED_PREFIX))
     notes = (
-        f"Recall at so many vectors, on the same queries. At {predicted} it is predicted: the log odds of recall "
-        "follow a line over log2 of the number of vectors; its interval counts the queries and the distance from that "
-        "line. It holds for more vectors of the same kind.",
+        f"Recall at each number of vectors, on the same queries. At {predicted} it is predicted: a line is fitted to "
+        "the log odds of recall over log2 of the number of vectors. The interval includes the sampling of queries "
+        "and the distance from that line. The prediction assumes more vectors of the same kind.",
     )
-    return StudyTable("As vectors are added", ("trial", *headers), tuple(rows), tuple(headers), (), notes)
+    return StudyTable("Growth", ("trial", *headers), tuple(rows), tuple(headers), (), notes)
 
 
 def _format_measurement(measurement: Measurement, *, signs: bool = False) -> str:
@@ -170,7 +170,7 @@ def _build_growth_chart(grown: dict[str, list[tuple[int, Measurement]]], summary
         for size, point in grown[name]
         if point.value is not None
     )
-    axis = "vectors; with an interval: predicted"
+    axis = "vectors (predicted values have an interval)"
     return ReportChart("Recall as vectors are added", "lines", axis, summary.metric, points, log=True)
 
 

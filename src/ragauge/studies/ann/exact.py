@@ -38,16 +38,16 @@ def check_vectors(vectors: Vectors, what: str = "vectors", dimensions: int | Non
         array = np.asarray(vectors, dtype=object)
     if array.dtype.kind not in "fiu" or array.ndim != 2 or not array.shape[1]:
         shape = f"shape {array.shape} of {array.dtype}"
-        raise DataError(f"expected numbers of shape (vectors, dimensions), got {shape}.", source=what)
+        raise DataError(f"expected an array of numbers with shape (vectors, dimensions), got {shape}.", source=what)
     if dimensions is not None and array.shape[1] != dimensions:
-        message = f"{array.shape[1]} dimensions, but the vectors of the index have {dimensions}."
+        message = f"it has {array.shape[1]} dimensions, but the indexed vectors have {dimensions}."
         raise DataError(message, source=what, hint="Embed both with the same model.")
     if array.dtype.kind != "f":
         return array.astype(np.float32)
     for start in range(0, len(array), 65_536):
         bad = ~np.isfinite(array[start : start + 65_536]).all(axis=1)
         if bad.any():
-            raise DataError("a value that is NaN or infinite.", source=what, line=start + int(bad.argmax()), unit="row")
+            raise DataError("a NaN or infinite value.", source=what, line=start + int(bad.argmax()), unit="row")
     return array
 
 
@@ -74,8 +74,8 @@ def check_scale(vectors: Vectors, metric: VectorMetric, what: str = "vectors") -
         if shortest_squared >= MIN_SQUARED_LENGTH or (metric != "cosine" and longest >= MIN_SQUARED_LENGTH):
             return
         row, problem = shortest, "short"
-    message = f"a vector too {problem} for float32, in which libraries reckon: lengths go from 1e-15 to 9e18."
-    raise DataError(message, source=what, line=row, unit="row", hint="Rescale vectors and queries by one factor.")
+    message = f"a vector is too {problem} for float32; lengths must be between 1e-15 and 9e18."
+    raise DataError(message, source=what, line=row, unit="row", hint="Rescale vectors and queries by the same factor.")
 
 
 def exact_neighbours(vectors: Vectors, queries: Vectors, k: int, metric: VectorMetric = "cosine") -> tuple[Ids, Floats]:
@@ -104,7 +104,7 @@ def exact_neighbours(vectors: Vectors, queries: Vectors, k: int, metric: VectorM
     if isinstance(k, bool) or not isinstance(k, int | np.integer) or k < 1:
         raise UsageError(f"exact_neighbours: k must be an integer of at least 1, got {k!r}.")
     if metric not in get_args(VectorMetric):
-        raise UnknownName("metric of vectors", metric, get_args(VectorMetric))
+        raise UnknownName("vector metric", metric, get_args(VectorMetric))
     base = check_vectors(vectors)
     query_rows = check_vectors(queries, "queries", base.shape[1])
     for rows, what in ((base, "vectors"), (query_rows, "queries")):

@@ -23,7 +23,7 @@ class _FaissIndex(AnnIndex):
         try:
             import faiss
         except ImportError:
-            raise MissingExtra("The index faiss", "faiss-cpu", "ann") from None
+            raise MissingExtra("The faiss index", "faiss-cpu", "ann") from None
         self._faiss: Any = faiss
         self._index: Any = None
         self._how: Any = None
@@ -113,7 +113,7 @@ class FaissIvf(_FaissIndex):
 
     def find_misfit(self, parameters: Mapping[str, Any], shape: tuple[int, int]) -> str:  # noqa: D102 - as AnnIndex says
         few = parameters["nlist"] > shape[0]
-        return f"nlist={parameters['nlist']} lists of {shape[0]} vectors. Write a smaller nlist" if few else ""
+        return f"nlist={parameters['nlist']} is more than the {shape[0]} vectors. Use a smaller nlist" if few else ""
 
     def _make_index(self, rows: Any, kind: int, settings: Mapping[str, Any]) -> Any:
         self._centres = (self._faiss.IndexFlat(rows.shape[1], kind),)
@@ -150,7 +150,7 @@ class FaissPq(_FaissIndex):
         m, bits = parameters["m"], parameters["nbits"]
         if shape[1] % m:
             return f"m={m} does not divide the {shape[1]} dimensions"
-        codes = f"nbits={bits} needs {2**bits} vectors to train on, got {shape[0]}. Write a smaller nbits"
+        codes = f"nbits={bits} needs {2**bits} vectors to train on, got {shape[0]}. Use a smaller nbits"
         return codes if shape[0] < 2**bits else ""
 
     def _make_index(self, rows: Any, kind: int, settings: Mapping[str, Any]) -> Any:

@@ -20,10 +20,10 @@ MIN_RECALL = 0.9  # recall that an index has to reach to be taken before exact s
 MAX_EXACT_SLOWDOWN = 1.5  # times an index's latency that exact search may need and still be taken: it misses nothing
 HEADS = ("passing", "way", "recall", "filled", "p50 ms", "exact p50 ms")
 NOTE = (
-    "Recall counts the nearest among the vectors that pass; filled = returned / min(k, passing). post ×10 asks the "
-    "index for 10 k and drops what does not pass; inside filters in the index. exact p50: one core, in the same "
-    "rounds, over the passing vectors laid together once; it finds all. Labels are drawn once, clustered ones around "
-    "one vector."
+    "Recall counts the nearest neighbors among the vectors that pass the filter; filled = returned / min(k, "
+    "passing). post ×10 requests 10 k vectors from the index and drops those that do not pass; inside filters in the "
+    "index. exact p50: exact search on one core, in the same rounds, over the passing vectors copied into one array; "
+    "it finds every neighbor. Labels are sampled once; clustered labels lie around one vector."
 )
 
 
@@ -124,9 +124,8 @@ def _describe_label_cost(summary: StudySummary, rows: Sequence[FilteredTrial]) -
         compared_share = share
     if sentences:
         yield (
-            f"At {100 * compared_share:.3g} % passing, clustered labels cost recall beside random ones, of "
-            f"{rows[0].setting}: "
-            f"{'; '.join(sentences)}."
+            f"At {100 * compared_share:.3g} % passing, clustered labels have lower recall than random ones "
+            f"with {rows[0].setting}: {'; '.join(sentences)}."
         )
 
 
@@ -142,7 +141,7 @@ def _describe_choices(summary: StudySummary, rows: Sequence[FilteredTrial]) -> I
             continue
         reading = summary.stratum_readings.get(name)
         if reading is None:
-            yield f"Under {name} nothing is scored: no vector passes, or no query has a direction."
+            yield f"Nothing is scored for {name}: no vector passes the filter, or every query is a zero vector."
             continue
         taken = reading.recommendation.trial
         exact = [rows_by_name[row.name].exact for row in trials if row.name in rows_by_name]
@@ -154,17 +153,17 @@ def _describe_choices(summary: StudySummary, rows: Sequence[FilteredTrial]) -> I
             row is None or poor or row.exact <= (1.0 if summary.target else MAX_EXACT_SLOWDOWN) * row.latency
         ):
             comparison_text = (
-                f"{row.setting} {row.way} {format_three_digits(row.latency)} ms" if row else "no trial will do"
+                f"{row.setting} {row.way} {format_three_digits(row.latency)} ms" if row else "no trial qualifies"
             )
-            comparison_text += f"; no index's recall reaches {MIN_RECALL}" if poor else ""
+            comparison_text += f"; no index reaches a recall of {MIN_RECALL}" if poor else ""
             best = row.exact if row else min(exact)
             yield (
-                f"Under {name} take exact search: it finds all in {format_three_digits(best)} ms, median; "
-                f"{comparison_text}."
+                f"For {name}, use exact search: it finds all neighbors in {format_three_digits(best)} ms "
+                f"(median); {comparison_text}."
             )
         elif taken:
             called = f"{row.setting} {row.way}" if row else taken
-            yield f"Under {name} take {called}: {reading.recommendation.reason}."
+            yield f"For {name}, use {called}: {reading.recommendation.reason}."
 
 
 def _has_enough_recall(summary: StudySummary, trial: str, *, surely: bool = True) -> bool:
@@ -198,9 +197,9 @@ def _build_filter_table(summary: StudySummary, rows: Sequence[FilteredTrial]) ->
                 format_three_digits(row.exact),
             )
         )
-    lead = () if several else (f"Of {rows[0].setting}.",)
+    lead = () if several else (f"Index: {rows[0].setting}.",)
     headers = ("trial", *HEADS) if several else HEADS
-    return StudyTable("Under filters", headers, tuple(cells), HEADS[2:], lead, (NOTE,))
+    return StudyTable("With filters", headers, tuple(cells), HEADS[2:], lead, (NOTE,))
 
 
 def find_crossover(
@@ -241,9 +240,9 @@ def _build_crossover_table(summary: StudySummary, rows: Sequence[FilteredTrial])
         poor = ", ".join(
             f"{100 * entry:.3g} %" for entry in sorted({entry.share for entry in points if entry not in good})
         )
-        lost_text = f"at {poor}, where its recall is below {MIN_RECALL}" if poor else ""
+        lost_text = f"at {poor}, where the index's recall is below {MIN_RECALL}" if poor else ""
         if not good:
-            cells.append((setting, way, labels, f"at all measured: its recall is below {MIN_RECALL}"))
+            cells.append((setting, way, labels, f"at every measured share: the index's recall is below {MIN_RECALL}"))
             continue
         kind, crossing = find_crossover(
             *zip(*((entry.share, entry.latency, entry.exact) for entry in good), strict=True)
@@ -251,8 +250,8 @@ def _build_crossover_table(summary: StudySummary, rows: Sequence[FilteredTrial])
         min_share, max_share = (f"{100 * pick(entry.share for entry in good):.3g} %" for pick in (min, max))
         range_text = {
             "at": f"below {100 * (crossing or 0):.2g} %",
-            "all": f"at all measured, up to {max_share}",
-            "none": f"none in what was measured, from {min_share} on",
+            "all": f"at every measured share, up to {max_share}",
+            "none": f"at no measured share, from {min_share} up",
         }[kind]
         cells.append(
             (
@@ -265,8 +264,9 @@ def _build_crossover_table(summary: StudySummary, rows: Sequence[FilteredTrial])
     if not cells:
         return None
     note = (
-        "Where exact search over the passing is no slower than the index, by p50, or the index's recall is below "
-        f"{MIN_RECALL}: latencies are held against each other only where it reaches that. Exact search misses nothing."
+        "Shares at which exact search over the passing vectors is at least as fast as the index (p50), or "
+        f"the index's recall is below {MIN_RECALL} (then latencies are not compared). Exact search finds "
+        "every neighbor."
     )
     return StudyTable("Exact search wins", ("trial", "way", "labels", "share passing"), tuple(cells), (), (), (note,))
 
@@ -291,7 +291,7 @@ def _build_filter_charts(summary: StudySummary, rows: Sequence[FilteredTrial]) -
                 if mean is not None and mean.mean is not None:
                     bounds = (mean.interval.low, mean.interval.high) if mean.interval else (None, None)
                     points.append(ChartPoint(row.share, mean.mean, series, *bounds))
-        title = f"{name} under filters, of {setting}"
+        title = f"{name} with filters: {setting}"
         yield ReportChart(title, "lines", "share passing", name, tuple(points), log=True)
     times = [ChartPoint(row.share, row.latency, series) for series, line in joined.items() for row in line]
     labels = plotted[0].labels
@@ -299,5 +299,5 @@ def _build_filter_charts(summary: StudySummary, rows: Sequence[FilteredTrial]) -
         ChartPoint(row.share, row.exact, "exact")
         for row in {row.share: row for row in (*unfiltered, *plotted) if row.labels in ("", labels)}.values()
     ]
-    title = f"Latency under filters, of {setting}"
+    title = f"Latency with filters: {setting}"
     yield ReportChart(title, "lines", "share passing", "p50 ms", tuple(times), log=True)

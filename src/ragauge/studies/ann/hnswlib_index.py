@@ -24,7 +24,7 @@ class HnswlibIndex(AnnIndex):
         try:
             import hnswlib
         except ImportError:
-            raise MissingExtra("The index hnswlib", "hnswlib", "hnswlib") from None
+            raise MissingExtra("The hnswlib index", "hnswlib", "hnswlib") from None
         self._library: Any = hnswlib
         self._index: Any = None
 

@@ -123,10 +123,12 @@ def make_index(name: str) -> AnnIndex:
         index: AnnIndex = getattr(import_module(module), kind)()
         return index
     if ":" not in name:
-        raise UnknownName("index library", name, LIBRARIES, "Or write module:name.")
+        raise UnknownName("index library", name, LIBRARIES, "Or use module:name.")
     made = load_object(name)
     if not callable(getattr(made, "build", None)) or not callable(getattr(made, "search", None)):
-        raise UsageError(f"{name}: an index needs build(vectors, metric, …), search(query, k) or (query, k, filter).")
+        raise UsageError(
+            f"{name}: an index needs build(vectors, metric, …) and search(query, k) or (query, k, filter)."
+        )
     return NamedIndex(made)
 
 
@@ -147,7 +149,7 @@ def parse_grid(spec: str, *, portfolio: bool = False) -> list[dict[str, Any]]:
     split_at = next((n for n, field_text in enumerate(fields) if "=" in field_text), len(fields))
     name, assignments = ":".join(fields[:split_at]), [field_text.partition("=") for field_text in fields[split_at:]]
     if not name or any(not sign or not values for _, sign, values in assignments):
-        raise UsageError(f"{spec!r} is no index. Write LIBRARY:param=value, such as hnswlib:M=16:ef_search=32,64.")
+        raise UsageError(f"{spec!r} is not an index. Use LIBRARY:param=value, such as hnswlib:M=16:ef_search=32,64.")
     if name == "pgvector" and any(key in ("lists", "probes") for key, _, _ in assignments):
         name = "pgvector-ivf"
     index = make_index(name)

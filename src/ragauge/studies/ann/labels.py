@@ -61,7 +61,7 @@ class SearchedCorpus:
         return [
             MetricResult("not_applicable", reason="no relevant labels")
             if ranking is None
-            else MetricResult.of(metric.value(ranking) if is_known else Undefined("a vector of zeros has no direction"))
+            else MetricResult.of(metric.value(ranking) if is_known else Undefined("a zero vector has no direction"))
             for ranking, is_known in zip(rankings, has_direction, strict=True)
         ]
 

@@ -93,7 +93,9 @@ class AnnMaker(TrialMaker):
             check_scale(rows, metric, what)
         self.vectors, self.queries = (np.ascontiguousarray(rows, dtype=np.float32) for rows in (base, query_rows))
         if not len(self.vectors) or not len(self.queries):
-            raise DataError(f"ann: {len(self.vectors)} vectors and {len(self.queries)} queries, at least one each.")
+            raise DataError(
+                f"ann: got {len(self.vectors)} vectors and {len(self.queries)} queries, need at least one of each."
+            )
         self.truth = ExactNeighbors(self.vectors, self.queries, k, metric)
         self.passing = PassingVectors(self.vectors, metric)
         self._truths: dict[tuple[Any, ...], ExactNeighbors] = {UNFILTERED: self.truth}
@@ -103,7 +105,7 @@ class AnnMaker(TrialMaker):
             tuple(n >> power for power in GROWTH_POWERS if n >> power >= 2 * k) if growth else ()
         )
         if growth and len(self.parts) + 1 < MIN_SIZES:
-            raise UsageError(f"ann: growth at k = {k} needs {2 * k << (MIN_SIZES - 1)} vectors or more, got {n}.")
+            raise UsageError(f"ann: growth at k = {k} needs at least {2 * k << (MIN_SIZES - 1)} vectors, got {n}.")
         self._order = np.random.default_rng(7).permutation(n)
         self._grown: dict[int, ExactNeighbors] = {}
         self.fixed: Mapping[str, Any] = {

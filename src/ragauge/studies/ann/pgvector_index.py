@@ -54,7 +54,7 @@ class PgvectorIndex(AnnIndex):
         try:
             import psycopg
         except ImportError:
-            raise MissingExtra("The index pgvector", "psycopg", "postgres") from None
+            raise MissingExtra("The pgvector index", "psycopg", "postgres") from None
         self._psycopg: Any = psycopg
         self._mine = local()  # a connection a thread
         self._opened: list[Any] = []
@@ -97,12 +97,12 @@ class PgvectorIndex(AnnIndex):
         settings = {**self.defaults, **parameters}
         order, statements = str(settings["iterative_scan"]), self._list_search_settings(settings)
         if order not in self.orders:
-            raise UnknownName("iterative_scan of pgvector", order, self.orders)
+            raise UnknownName("pgvector iterative_scan", order, self.orders)
         if self._version >= MIN_ITERATIVE_VERSION:
             statements.append(f"{self.method}.iterative_scan = {order}")
         elif order != "off":
             version_text = ".".join(map(str, self._version))
-            raise UsageError(f"pgvector: iterative_scan={order} needs pgvector 0.8, this server has {version_text}.")
+            raise UsageError(f"iterative_scan={order} needs pgvector 0.8, but this server has {version_text}.")
         self._settings = "; ".join(f"SET {statement}" for statement in statements)
 
     def search(self, query: Any, k: int, passing: Mask | None = None) -> Any:  # noqa: D102 - as AnnIndex says
@@ -159,8 +159,8 @@ class PgvectorIndex(AnnIndex):
             lines = [line.strip("- \t") for line in str(error).splitlines() if line.strip()]
             message = f"pgvector: {lines[-1] if lines else type(error).__name__}"
             if isinstance(error, self._psycopg.OperationalError) and error.sqlstate is None:
-                hint = f"Give dsn=postgresql://host/database last, set {DSN}, or PGHOST, PGUSER and PGPASSWORD."
-                raise DataError(f"no PostgreSQL server is reached: {message}", hint=hint) from None
+                hint = f"Put dsn=postgresql://host/database last, or set {DSN}, or set PGHOST, PGUSER and PGPASSWORD."
+                raise DataError(f"cannot connect to PostgreSQL: {message}", hint=hint) from None
             raise DataError(message) from None
 
 
@@ -188,7 +188,7 @@ def resolve_dsn(dsn: str) -> str:
     """
     if re.search(r"//[^/@]*:[^/@]*@|\bpassword\s*=", dsn):
         raise UsageError(
-            f"pgvector: a trial's parameters are kept, so dsn takes no password. Set {DSN}, PGPASSWORD or ~/.pgpass."
+            f"pgvector: dsn cannot contain a password because it is stored. Use {DSN}, PGPASSWORD or ~/.pgpass."
         )
     return dsn or os.environ.get(DSN, "")
 
@@ -201,8 +201,8 @@ def _read_version(connection: Any) -> tuple[int, ...]:
     """
     row = connection.execute("SELECT extversion FROM pg_extension WHERE extname = 'vector'").fetchone()
     if row is None:
-        database = f"the database {connection.info.dbname} at {connection.info.host or 'a local socket'}"
-        raise DataError(f"pgvector: {database} has no extension vector.", hint="Run CREATE EXTENSION vector in it.")
+        database = f"database {connection.info.dbname} at {connection.info.host or 'a local socket'}"
+        raise DataError(f"pgvector: {database} has no vector extension.", hint="Run CREATE EXTENSION vector.")
     return tuple(int(number_text) for number_text in row[0].split(".")[:2])
 
 

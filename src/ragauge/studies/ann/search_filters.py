@@ -61,7 +61,7 @@ class PassingVectors:
         if key not in self._masks:
             if column_value is not None:
                 raise UsageError(
-                    f"ann: which vectors have {column_value} is not known. Name the file that has the column."
+                    f"ann: no column tells which vectors have {column_value}. Name the file that has the column."
                 )
             mask = np.zeros(len(self._vectors), dtype=bool)
             mask[self._get_order(labels)[: int(len(mask) * share + 0.5)]] = True
@@ -94,8 +94,8 @@ def check_ids(returned: Any, source: str = "") -> Ids:
     except ValueError:  # parts of several lengths
         ids = np.asarray(returned, dtype=object)
     if ids.ndim != 1 or (ids.size and ids.dtype.kind not in "iu"):
-        message = f"an index gives ids, whole numbers of shape (k,), got shape {ids.shape} of {ids.dtype}."
-        raise DataError(message, source=source, hint="Return the ids alone, without distances.")
+        message = f"expected ids as whole numbers with shape (k,), got shape {ids.shape} of {ids.dtype}."
+        raise DataError(message, source=source, hint="Return only the ids, without distances.")
     integers: Ids = ids.astype(np.int64)
     return np.asarray(integers[integers != -1])
 
@@ -132,12 +132,12 @@ class ExactNeighbors:
         ids = check_ids(returned, source)[: self.k]
         if ids.size and not 0 <= ids.min() <= ids.max() < len(self.vectors):
             wrong = ids.min() if ids.min() < 0 else ids.max()
-            raise DataError(f"it found the id {wrong} of {len(self.vectors)} vectors.", source=source)
+            raise DataError(f"the index returned id {wrong}, but has only {len(self.vectors)} vectors.", source=source)
         exact = compute_distances_to(self.vectors, self.queries[n], ids, self.metric)
         if self.passing is not None:
             exact[~self.passing[ids]] = np.nan
         nearest = self.nearest[n][~np.isnan(self.nearest[n])]
-        reason = "" if self.known[n] else "a vector of zeros has no direction"
+        reason = "" if self.known[n] else "a zero vector has no direction"
         reason = reason if self.passing is None or self.passing.any() else "no vector passes the filter"
         return FoundNeighbors(tuple(ids.tolist()), tuple(exact.tolist()), tuple(nearest.tolist()), reason)
 
@@ -193,12 +193,12 @@ def build_filtered_grid(
     """
     for share in selectivity:
         if not 0 < share <= 1:
-            raise UsageError(f"--selectivity: expected shares above 0, at most 1, such as 0.1,0.01, got {share:g}.")
+            raise UsageError(f"--selectivity: expected shares above 0 and at most 1, such as 0.1,0.01, got {share:g}.")
     for label in labels:
         if label not in LABEL_KINDS:
             raise UnknownName("labels", label, LABEL_KINDS)
     if (selectivity and not labels) or not oversample or min(oversample) < 1:
-        raise UsageError("--labels needs random or clustered, and --oversample whole numbers of at least 1.")
+        raise UsageError("--labels takes random or clustered; --oversample takes whole numbers of at least 1.")
     strata: list[dict[str, Any]] = [{"filter": column_value} for column_value in filters]
     strata += [{"labels": label, "selectivity": share} for share in selectivity if share < 1 for label in labels]
     ways: list[dict[str, Any]] = [{"filter_by": "post", "oversample": times} for times in dict.fromkeys(oversample)]

@@ -26,7 +26,7 @@ class UsearchIndex(AnnIndex):
         try:
             import usearch.index as library
         except ImportError:
-            raise MissingExtra("The index usearch", "usearch", "ann") from None
+            raise MissingExtra("The usearch index", "usearch", "ann") from None
         self._library: Any = library
 
     def build(self, vectors: Vectors, metric: VectorMetric, **parameters: Any) -> None:  # noqa: D102 - as AnnIndex says
@@ -48,7 +48,7 @@ class UsearchIndex(AnnIndex):
 
     def search(self, query: Any, k: int, passing: Mask | None = None) -> Any:  # noqa: D102 - as AnnIndex says
         if passing is not None:
-            raise UsageError("usearch filters nothing inside the index. Use the strategies post and exact.")
+            raise UsageError("usearch cannot filter inside the index. Use the post or exact strategy.")
         return self._index.search(query, k).keys
 
     def measure_size(self) -> int | None:  # noqa: D102 - as AnnIndex says

@@ -47,7 +47,7 @@ def read_vectors(source: Any, metric: VectorMetric = "cosine", *, dataset: str =
         return VectorFile(check_vectors(source))
     path = Path(source)
     if not path.is_file():
-        raise DataError("there is no such file.", source=str(path), hint=f"Give a file {', '.join(FILE_ENDINGS)}.")
+        raise DataError("no such file.", source=str(path), hint=f"Use {', '.join(FILE_ENDINGS)}.")
     match path.suffix.lower():
         case ".npy":
             return VectorFile(check_vectors(_read_npy(path), str(path)))
@@ -58,7 +58,7 @@ def read_vectors(source: Any, metric: VectorMetric = "cosine", *, dataset: str =
         case ".hdf5" | ".h5":
             return _read_hdf5(path, metric, dataset)
     raise DataError(
-        f"the ending {path.suffix!r} is not known.", source=str(path), hint=f"Give {', '.join(FILE_ENDINGS)}."
+        f"{path.suffix!r} files are not supported.", source=str(path), hint=f"Use {', '.join(FILE_ENDINGS)}."
     )
 
 
@@ -75,14 +75,14 @@ def find_passing(source: Any, conditions: Mapping[str, str], dataset: str = "tra
     import numpy as np
 
     if not isinstance(source, str | Path):
-        raise DataError("an array has no columns to filter by.", hint="Write it with its columns to a Parquet file.")
+        raise DataError("an array has no columns to filter on.", hint="Write both to a Parquet file.")
     masks = []
     for name, value in conditions.items():
         column = _read_column(Path(source), name, dataset)
         masks.append(_match_value(column, value))
         if not masks[-1].any():
             known_values = dict.fromkeys(_format_value(item) for item in column if item is not None)
-            raise UnknownName(f"value of {name}", value, known_values, f"--filter names one that is in {source}.")
+            raise UnknownName(f"value of {name}", value, known_values, f"Use a value that occurs in {source}.")
     if len({len(item) for item in masks}) > 1:
         raise DataError(f"its columns have {', '.join(str(len(item)) for item in masks)} rows.", source=str(source))
     return np.asarray(np.logical_and.reduce(masks))
@@ -106,13 +106,13 @@ def _read_column(path: Path, name: str, dataset: str) -> Any:
                 n = len(file[dataset])
                 names = [item for item in file if file[item].shape == (n,)]
                 if name not in names:
-                    raise UnknownName(f"column of {path}", name, names, "A data set as long as the vectors is one.")
+                    raise UnknownName(f"column of {path}", name, names, "A column has one entry per vector.")
                 stored = file[name]
                 return stored.asstr()[:] if stored.dtype.kind in "OS" else stored[:]
     column_file = path.with_suffix(f".{name}.npy")
     if not column_file.is_file():
         names = [item.name[len(path.stem) + 1 : -4] for item in path.parent.glob(f"{path.stem}.?*.npy")]
-        hint = f"A column of {path.name} is an array in {column_file.name}."
+        hint = f"Put the columns of {path.name} in {column_file.name}, one array per column."
         raise UnknownName(f"column of {path}", name, [item for item in names if item], hint)
     return np.asarray(_read_npy(column_file))
 
@@ -151,16 +151,16 @@ def _read_fvecs(path: Path) -> Any:
 
     raw = np.fromfile(path, dtype="<i4")
     if not len(raw) or raw[0] < 1:
-        raise DataError("it does not begin with a number of dimensions.", source=str(path))
+        raise DataError("it does not start with the number of dimensions.", source=str(path))
     width = int(raw[0]) + 1
     n_rows = len(raw) // width
     rows = raw[: n_rows * width].reshape(n_rows, width)
     other = np.flatnonzero(rows[:, 0] != width - 1)
     if len(other):
-        message = f"{rows[other[0], 0]} dimensions, where the rows before have {width - 1}."
+        message = f"it has {rows[other[0], 0]} dimensions, but the rows before it have {width - 1}."
         raise DataError(message, source=str(path), line=int(other[0]), unit="row")
     if len(raw) % width or path.stat().st_size % 4:
-        raise DataError("the last row is cut off.", source=str(path), line=n_rows, unit="row")
+        raise DataError("the last row is truncated.", source=str(path), line=n_rows, unit="row")
     return rows[:, 1:].view("<f4")
 
 
@@ -176,7 +176,7 @@ def _read_parquet(path: Path) -> VectorFile:
     lists = [name for name, kind in frame.schema.items() if isinstance(kind, pl.List | pl.Array)]
     name = next((column_name for column_name in ("embedding", "vector") if column_name in lists), next(iter(lists), ""))
     if not name:
-        raise DataError(f"no column of vectors (found: {', '.join(frame.columns)}).", source=str(path))
+        raise DataError(f"it has no vector column (found: {', '.join(frame.columns)}).", source=str(path))
     column = frame[name]
     column = column.arr.to_list() if isinstance(column.dtype, pl.Array) else column
     lengths = column.list.len()
@@ -184,7 +184,7 @@ def _read_parquet(path: Path) -> VectorFile:
         first = lengths[0]
         row = next(n for n, length in enumerate(lengths) if length is None or length != first)
         raise DataError(
-            f"{lengths[row]} dimensions, where the first row has {first}.", source=str(path), line=row, unit="row"
+            f"it has {lengths[row]} dimensions, but the first row has {first}.", source=str(path), line=row, unit="row"
         )
     values = np.asarray(column.explode().to_numpy(), dtype=np.float32).reshape(len(frame), -1)
     return VectorFile(check_vectors(values, str(path)))
@@ -197,7 +197,7 @@ def _read_hdf5(path: Path, metric: VectorMetric, dataset: str) -> VectorFile:
         raise MissingExtra("HDF5 of ann-benchmarks", "h5py", "ann") from None
     with h5py.File(path, "r") as file:
         if dataset not in file:
-            raise DataError(f"no data set {dataset!r} (found: {', '.join(file)}).", source=str(path))
+            raise DataError(f"it has no data set {dataset!r} (found: {', '.join(file)}).", source=str(path))
         if dataset != "train":
             return VectorFile(check_vectors(file[dataset][:], f"{path} {dataset}"))
         vectors = check_vectors(file["train"][:], f"{path} train")
@@ -221,5 +221,5 @@ def _verify_neighbors(path: Path, vectors: Vectors, queries: Vectors, neighbours
             or ids.max() >= len(vectors)
             or (compute_distances_to(vectors, queries[row], ids, metric).max() > true[-1] + TOLERANCE * abs(true[-1]))
         ):
-            message = f"its neighbours are not the {k} nearest by {metric}."
-            raise DataError(message, source=f"{path} neighbors", line=row, unit="row", hint="Give the file's --metric.")
+            message = f"the stored neighbors are not the {k} nearest by {metric}."
+            raise DataError(message, source=f"{path} neighbors", line=row, unit="row", hint="Set --metric.")

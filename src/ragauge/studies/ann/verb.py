@@ -136,7 +136,7 @@ def _explain_not_needed(study: str, options: AnnOptions, parameters: Mapping[str
     for name in earlier:
         mean = study_figures.mean(name, goal.metric)
         if mean is not None and is_target_met(mean, goal.value):
-            return f"not needed, since the whole interval of {name} meets {goal.metric} ≥ {goal.value:g}"
+            return f"skipped: the whole interval of {name} meets {goal.metric} ≥ {goal.value:g}"
     return ""
 
 
@@ -195,16 +195,16 @@ def _build_rules(options: AnnCheckOptions, metric: str) -> dict[str, Any]:
     from ragauge.gating.rules import read_rules
 
     if (options.minimum is None) == (not options.baseline):
-        raise UsageError("ann check: give either --min, the least recall, or --baseline, an earlier run.")
+        raise UsageError("ann check: give either --min (the minimum recall) or --baseline (an earlier run).")
     if options.minimum is not None and not 0 <= options.minimum <= 1:
-        raise UsageError(f"ann check: --min is a recall from 0 to 1, got {options.minimum:g}.")
+        raise UsageError(f"ann check: --min must be a recall from 0 to 1, got {options.minimum:g}.")
     bound = {"min": options.minimum} if options.minimum is not None else {"max_drop": options.max_drop}
     rules = {"gate": {"rules": [{"metric": metric, **bound}]}}
     try:
         read_rules(read_config(rules))
     except ConfigError:
         problem = (
-            f"--max-drop is points of recall or a share of it, such as '1 points' or 1%, got {options.max_drop!r}."
+            f"--max-drop takes points or a percentage of recall, such as '1 points' or 1%, got {options.max_drop!r}."
         )
         raise UsageError(f"ann check: {problem}") from None
     return rules
@@ -216,9 +216,9 @@ def _find_trial(study: StudyResult, name: str) -> Trial:
 
     complete = {trial.name: trial for trial in study.figures.complete}
     if study.study.kind != "ann":
-        raise UsageError(f"ann check: {study.study.name} is a study of {study.study.kind}, not of indexes.")
+        raise UsageError(f"ann check: {study.study.name} is a {study.study.kind} study, not an index study.")
     if not complete:
-        raise UsageError(f"ann check: no trial of {study.study.name} is complete.")
+        raise UsageError(f"ann check: {study.study.name} has no complete trial.")
     if name and name not in complete:
         raise UnknownName(f"complete trial of {study.study.name}", name, complete)
     means = {mean.trial: mean.mean for mean in study.means if mean.metric == study.metric and mean.mean is not None}
@@ -234,7 +234,7 @@ def _read_check_inputs(
 
     file = str(store.runs.find(trial.run_id).config.get("vectors_file") or "")
     if options.vectors is None and not file:
-        raise UsageError("ann check: the study's vectors came from no file. Name their file now: --vectors FILE.")
+        raise UsageError("ann check: the study does not name the file of its vectors. Add --vectors FILE.")
     query_file = read_vectors(options.queries, metric)
     source = file if options.vectors is None else options.vectors
     filter_text = str(trial.parameters.get("filter", ""))
@@ -252,8 +252,8 @@ def _find_baseline_id(store: Store, baseline: str, version: str) -> str | None:
     base = find_baseline_run(baseline, store)
     if base is not None and base.set_version != version:
         raise UsageError(
-            f"ann check: {base.name} was asked other queries, so that nothing is paired. "
-            "Name a check of the same queries, or give --min."
+            f"ann check: {base.name} used different queries, so nothing can be paired. Name a check of the "
+            "same queries, or use --min."
         )
     return None if base is None else base.run_id
 
@@ -294,15 +294,15 @@ def _embed_in_thread(options: AnnOptions) -> tuple[Vectors, Vectors, SearchedCor
     from ragauge.verbs.coroutines import run_coroutine
 
     if not isinstance(options.embedder, str) and len(options.embedder) != 1:
-        raise UsageError(f"ann: one embedder makes the vectors, got {len(options.embedder)}.")
+        raise UsageError(f"ann: exactly one embedder is needed to make the vectors, got {len(options.embedder)}.")
     if options.queries is not None or options.holdout:
-        raise UsageError("ann: with a corpus the questions of the set are asked. Leave out queries and holdout.")
+        raise UsageError("ann: with a corpus, the questions of the set are the queries. Remove queries and holdout.")
     if options.filter:
-        raise UsageError("ann: a filter names columns of a file of vectors, and a corpus has none. Take selectivity.")
+        raise UsageError("ann: a filter needs a file of vectors with columns. With a corpus, use selectivity.")
     vectors = isinstance(options.vectors, str | Path) and Path(options.vectors).suffix.lower() in VECTOR_ONLY_SUFFIXES
     if vectors or hasattr(options.vectors, "__array_interface__"):
         got = options.vectors if vectors else "an array"
-        raise UsageError(f"ann: with a corpus, VECTORS is a set of questions, such as golden.jsonl, got {got}.")
+        raise UsageError(f"ann: with a corpus, VECTORS must be an eval set such as golden.jsonl, got {got}.")
     return run_coroutine(lambda: asyncio.to_thread(_embed_corpus, options))
 
 
@@ -347,12 +347,12 @@ def _read_study_vectors(options: AnnOptions) -> tuple[Vectors, Vectors, dict[str
     from ragauge.studies.ann.vectors import find_passing, read_vectors
 
     if options.embedder != "local" or options.query_prefix or options.document_prefix:
-        raise UsageError("ann: an embedder needs texts. Give --corpus PATH, and a set of questions as VECTORS.")
+        raise UsageError("ann: an embedder needs texts. Add --corpus PATH and give an eval set as VECTORS.")
     file, holdout = read_vectors(options.vectors, options.metric), options.holdout
     filter_columns = options.filter
     masks = {format_filter(filter_columns): find_passing(options.vectors, filter_columns)} if filter_columns else {}
     if options.queries is not None and holdout:
-        raise UsageError("ann: give either queries or holdout.")
+        raise UsageError("ann: give either queries or holdout, not both.")
     if options.queries is not None:
         return file.vectors, read_vectors(options.queries, options.metric).vectors, masks
     if holdout:
@@ -362,5 +362,7 @@ def _read_study_vectors(options: AnnOptions) -> tuple[Vectors, Vectors, dict[str
         out[np.random.default_rng(7).choice(len(out), holdout, replace=False)] = True
         return file.vectors[~out], file.vectors[out], {name: mask[~out] for name, mask in masks.items()}
     if file.queries is None:
-        raise UsageError("ann: there are no queries. Give --queries FILE, or --holdout N to ask N of the vectors.")
+        raise UsageError(
+            "ann: there are no queries. Add --queries FILE, or --holdout N to query with N of the vectors."
+        )
     return file.vectors, file.queries, masks

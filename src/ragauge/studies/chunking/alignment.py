@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from ragauge.core.errors import DataError
 
 MAX_SHOWN_CHARS = 60
-ALLOW_HINT = "--allow-changed leaves such chunks out and counts them."
+ALLOW_HINT = "With --allow-changed, such chunks are skipped and counted."
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +70,7 @@ def align_chunks(
             near = near or squeezed.find_places(chunk.text, 0, before_end)
             if not near:
                 if not allow_changed:
-                    message = f"its text is not in the document: {' '.join(chunk.text.split())[:MAX_SHOWN_CHARS]!r}."
+                    message = f"the text is not in the document: {' '.join(chunk.text.split())[:MAX_SHOWN_CHARS]!r}."
                     raise DataError(message, source=f"chunk {number} of {doc_id}", hint=ALLOW_HINT)
                 result.changed += 1
                 continue

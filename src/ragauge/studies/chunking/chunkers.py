@@ -28,7 +28,7 @@ LIBRARIES: Mapping[str, tuple[str, str, Mapping[str, Any]]] = {
 }
 LENGTH_KEY = "length"  # of a library's class: length=token counts as we do
 START_KEY = "start_index"  # as LangChain and Chonkie call an offset
-RETURN_HINT = "A chunker returns a list of texts, of {text, start}, or of objects with text."
+RETURN_HINT = "A chunker must return a list of strings, of {text, start}, or of objects with a text attribute."
 
 
 def parse_grid(spec: str) -> list[dict[str, Any]]:
@@ -41,7 +41,7 @@ def parse_grid(spec: str) -> list[dict[str, Any]]:
     split_at = next((n for n, field_text in enumerate(fields) if "=" in field_text), len(fields))
     name, assignments = ":".join(fields[:split_at]), [field_text.partition("=") for field_text in fields[split_at:]]
     if not name or any(not sign for _, sign, _ in assignments):
-        raise UsageError(f"{spec!r} is no chunker. Write NAME:param=value, such as token:size=200,400:overlap=0.")
+        raise UsageError(f"{spec!r} is not a chunker. Use NAME:param=value, such as token:size=200,400:overlap=0.")
     lists = [[(key, _parse_value(text)) for text in values.split(",")] for key, _, values in assignments]
     return [{"chunker": name, **dict(choice)} for choice in product(*lists)]
 
@@ -76,7 +76,7 @@ def make_chunker(parameters: Mapping[str, Any], known_ids: Collection[str] | Non
     if path.suffix in (".jsonl", ".json") or path.is_file():
         return _read_chunk_file(path, known_ids)
     if ":" not in name:
-        raise UnknownName("chunker", name, [*CUTTERS, *LIBRARIES], "A function is named module:name.")
+        raise UnknownName("chunker", name, [*CUTTERS, *LIBRARIES], "To use your own function, write module:name.")
     made = load_object(name)
     function = made(**options) if isinstance(made, type) else partial(made, **options)
     return lambda document: _convert_chunks(function(document.text), name)
@@ -133,17 +133,17 @@ _CUTS: Mapping[str, Callable[[Any, TokenizedDocument], Sequence[ReturnedChunk]]]
 def _read_chunk_file(path: Path, known_ids: Collection[str] | None) -> CutDocument:
     """Chunks of a JSONL file: doc_id, text, and start where it is known; in the order of each document."""
     if not path.is_file():
-        raise DataError("there is no such file of chunks.", source=str(path), hint="Name a .jsonl file.")
+        raise DataError("the file of chunks does not exist.", source=str(path), hint="Use a .jsonl file.")
     by_document: dict[str, list[ReturnedChunk]] = {}
     for n, row in jsonl.read(path).rows:
         text, doc_id, start = row.get("text"), row.get("doc_id"), row.get("start")
         if not isinstance(text, str) or doc_id is None or not (start is None or type(start) is int):
-            problem = f"a chunk has doc_id, text, and perhaps start, a whole number; found: {', '.join(row)}."
+            problem = f"a chunk needs doc_id and text, and may have start (a whole number); found: {', '.join(row)}."
             raise DataError(problem, source=str(path), line=n, hint='Write {"doc_id": "a", "text": "…", "start": 0}.')
         if known_ids is not None and str(doc_id) not in known_ids:
             near = find_nearest(str(doc_id), known_ids)
-            message = f"{doc_id!r} is no document of the corpus{f'; nearest: {near[0]}' if near else ''}."
-            raise DataError(message, source=str(path), line=n, hint="Hand in the corpus that was cut.")
+            message = f"{doc_id!r} is not a document of the corpus{f'; nearest: {near[0]}' if near else ''}."
+            raise DataError(message, source=str(path), line=n, hint="Use the corpus from which the chunks were made.")
         by_document.setdefault(str(doc_id), []).append(ReturnedChunk(text, start))
     return lambda document: by_document.get(document.doc_id, [])
 
@@ -165,7 +165,7 @@ def _convert_chunk(chunk: Any, name: str) -> ReturnedChunk:
         text = getattr(chunk, "text", None) or getattr(chunk, "page_content", None)
         start = getattr(chunk, START_KEY, None)
     if not isinstance(text, str):
-        raise UsageError(f"{name} returned a chunk without text: {type(chunk).__name__}. {RETURN_HINT}")
+        raise UsageError(f"{name} returned a chunk that has no text: {type(chunk).__name__}. {RETURN_HINT}")
     return ReturnedChunk(text, start if isinstance(start, int) else None)
 
 

@@ -64,9 +64,9 @@ def _describe_disagreement(summary: StudySummary, decides: Metric) -> Iterator[s
     at_k, at_budget = (mean.difference_interval for mean in gained)
     if at_k is not None and at_budget is not None and at_k.low > 0 > at_budget.high:
         yield (
-            f"5 chunks prefer {by_k} by {100 * (gained[0].difference or 0):.1f} points of recall, {budget:,} tokens "
-            f"prefer {by_budget} by {-100 * (gained[1].difference or 0):.1f}: a fixed k rewards longer chunks, so the "
-            "budget decides."
+            f"With 5 chunks, {by_k} leads by {100 * (gained[0].difference or 0):.1f} points of recall; "
+            f"with {budget:,} tokens, {by_budget} leads by {-100 * (gained[1].difference or 0):.1f}. A "
+            "fixed k favors longer chunks, so the budget decides."
         )
 
 
@@ -90,9 +90,9 @@ def _describe_overlaps(summary: StudySummary, decides: Metric) -> Iterator[str]:
             interval = gain.difference_interval
             chance_note = " (may be chance)" if interval.low <= 0 <= interval.high else ""
             yield (
-                f"overlap in {trial.name} adds {100 * gain.difference:+.1f} points "
-                f"[{100 * interval.low:+.1f}, {100 * interval.high:+.1f}] of {summary.metric} "
-                f"for {size_after / size_before - 1:.0%} more index{chance_note}."
+                f"Overlap in {trial.name} adds {100 * gain.difference:+.1f} points "
+                f"[{100 * interval.low:+.1f}, {100 * interval.high:+.1f}] of {summary.metric} for "
+                f"{size_after / size_before - 1:.0%} more chunks in the index{chance_note}."
             )
 
 
@@ -125,9 +125,9 @@ def _build_loss_table(summary: StudySummary) -> StudyTable | None:
         split = (f"{sign}{format_value(loss)}" for sign, loss in zip(signs, losses, strict=True))
         rows.append((trial.name, format_value(recall.mean), *split))
     headers = ("trial", "recall", "lost to boundaries", "lost to ranking")
-    note = "≤, ≥: more than 12 chunks touch the evidence of some questions; there the best choice was sought greedily."
+    note = "≤, ≥: a greedy search was used where more than 12 chunks overlap the evidence."
     lead = f"{summary.metric}: recall + lost to boundaries + lost to ranking = 1."
-    return StudyTable("What recall lacks", headers, tuple(rows), headers[1:], (lead,), (note,) if marked else ())
+    return StudyTable("Where recall is lost", headers, tuple(rows), headers[1:], (lead,), (note,) if marked else ())
 
 
 def _build_charts(summary: StudySummary) -> Iterator[ReportChart]:

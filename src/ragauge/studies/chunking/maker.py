@@ -26,7 +26,7 @@ from ragauge.studies.chunking.compute import CHUNKING
 from ragauge.studies.chunking.tokens import TokenizedDocument
 from ragauge.studies.maker import TrialMaker
 
-UNHELD_REASON = "its gold spans hold no token's last character"
+UNHELD_REASON = "its gold spans contain no complete token"
 METRIC_FAMILY = ("token_recall", "token_precision", "token_iou", "attainable_recall")
 
 
@@ -55,7 +55,7 @@ class ChunkingSettings:
             if any(value < 1 for value in values):
                 raise UsageError(f"chunking: {name} must be at least 1, got {min(values)}.")
         if not self.k and not self.budgets:
-            raise UsageError("chunking: name at least one cutoff or budget.")
+            raise UsageError("chunking: give at least one cutoff or budget.")
         if self.price_of:
             compute_embedding_price(self.price_of, 1)
 
@@ -106,13 +106,15 @@ class ChunkingMaker(TrialMaker):
             if document is None or not 0 <= span.start < span.end <= len(document.text):
                 if document is None:
                     near = ", ".join(find_nearest(span.doc_id, self._documents, 3, 0.0))
-                    problem_text = f"is in no document of the corpus, which has {near} …"
+                    problem_text = f"names a document that is not in the corpus, which has {near} …"
                 elif span.start == span.end:
                     problem_text = "is empty"
                 else:
-                    problem_text = f"lies outside the document, which has {len(document.text):,} characters"
+                    problem_text = f"is outside the document, which has {len(document.text):,} characters"
                 problem = f"the gold span [{span.start}, {span.end}) of {span.doc_id!r} {problem_text}."
-                hint = "Give the labelled corpus." if span.start < span.end else "Its end must be above its start."
+                hint = (
+                    "Use the corpus that was labeled." if span.start < span.end else "The end must be after the start."
+                )
                 raise DataError(problem, source=f"example {example.query_id}", hint=hint)
         chars = merge_spans(example.gold_spans or ())
         return chars, merge_spans([self._documents[span.doc_id].to_token_span(span.start, span.end) for span in chars])
@@ -203,7 +205,7 @@ class ChunkingTrial:
                 self._chunks[passage.passage_id] = chunk
                 chunks_by_document.setdefault(doc_id, []).append(chunk)
         if not self._chunks:
-            raise DataError("it cuts no chunk at all.", source=format_name({"chunker": config.get("chunker", "")}))
+            raise DataError("it produces no chunks.", source=format_name({"chunker": config.get("chunker", "")}))
         self._of = {doc_id: _DocumentChunks(chunks) for doc_id, chunks in chunks_by_document.items()}
         self._sizes = [chunk.tokens.end - chunk.tokens.start for chunk in self._chunks.values()]
         started = perf_counter()

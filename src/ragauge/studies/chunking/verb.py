@@ -60,7 +60,7 @@ def chunking(options: ChunkingOptions) -> StudyResult:
     how = (options.fill, options.allow_changed, options.price_of)
     settings = ChunkingSettings(options.retriever, cutoffs, budgets, *how)
     valid_names = [str(metric) for metric in settings.metrics]
-    options.refuse_unscored(valid_names, "Add its cutoff to -k or its budget to --budget.")
+    options.refuse_unscored(valid_names, "Add the cutoff to -k or the budget to --budget.")
     grid, study_name = _build_grid(options.chunker, texts), options.name or f"chunking-{eval_set.name}"
     maker = ChunkingMaker(texts, settings, eval_set)
     run_study(study_name, maker, eval_set, grid, fresh=options.fresh, store=options.store, say=options.say)
@@ -86,7 +86,7 @@ def _build_grid(chunker: Chunker | Sequence[Chunker], documents: Mapping[str, st
         for parameters in (parse_grid(spec) if isinstance(spec, str) else [to_json_value(spec)])
     ]
     if nameless := next((row for row in grid if "chunker" not in row), None):
-        raise UsageError(f"chunking: the parameters {nameless} name no chunker. Add the key chunker.")
+        raise UsageError(f"chunking: the parameters {nameless} do not name a chunker. Add the key chunker.")
     if not grid:
         raise UsageError("chunking: name at least one chunker, such as token:size=200,400.")
     for parameters in grid:
@@ -118,6 +118,6 @@ def _require_gold(eval_set: EvalSet) -> EvalSet:
     from ragauge.core.errors import DataError
 
     if not any(example.gold_spans for example in eval_set):
-        hint = "Give gold_spans: [{doc_id, start, end}] or [{doc_id, quote}], or the columns of Chroma."
+        hint = "Add gold_spans: [{doc_id, start, end}] or [{doc_id, quote}], or Chroma's columns."
         raise DataError("no example has a gold span.", source=eval_set.name, hint=hint)
     return eval_set

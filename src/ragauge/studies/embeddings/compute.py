@@ -135,8 +135,8 @@ def _describe_few_queries(summary: StudySummary) -> Iterator[str]:
     scored = max((mean.counts["scored"] for mean in summary.means if mean.metric == DECIDING_METRIC), default=0)
     if 0 < scored < FEW_QUERIES:
         yield (
-            f"{scored} queries are few: below {FEW_QUERIES} most differences between embedders cannot be told from "
-            "chance. Add queries before you pay for one."
+            f"{scored} queries are few: with fewer than {FEW_QUERIES}, most differences between embedders "
+            "could be chance. Add queries before you pay for an embedder."
         )
 
 
@@ -159,10 +159,10 @@ def _apply_rules(summary: StudySummary, reading: StudyReading) -> StudyReading:
     few = f", fewer than {FEW_QUERIES}" if n < FEW_QUERIES else ""
     on = f"on {n:,} queries{few}"
     if len(remaining) == 1:
-        reason = f"no cheaper one does as well, and no dearer one is worth its price, {on}"
+        reason = f"no cheaper embedder does as well and no more expensive one is worth its price, {on}"
         return replace(reading, recommendation=Recommendation(remaining[0], reason))
     if not remaining:
-        reason = f"each loses to another by price and gain, {on}; --target names what has to be reached"
+        reason = f"each embedder loses to another by price and gain, {on}; set the required value with --target"
         return replace(reading, recommendation=Recommendation(None, reason))
     undecided = [pair for pair in pairs if pair.cheaper in remaining and pair.dearer in remaining]
     queries = [pair.verdict.queries for pair in undecided]
@@ -182,11 +182,10 @@ def _describe_generic(summary: StudySummary) -> Iterator[str]:
     best = max(dense, default=None, key=lambda entry: entry[1])
     if best is not None and best[1] < GENERIC_NDCG:
         trial, mean, high = best
-        unsure = f" (its interval reaches {format_value(high)})" if high is not None and high >= GENERIC_NDCG else ""
+        unsure = f" (its interval extends to {format_value(high)})" if high is not None and high >= GENERIC_NDCG else ""
         yield (
             f"The best embedder, {trial}, has {DECIDING_METRIC} {format_value(mean)}, below {GENERIC_NDCG}{unsure}: "
-            "consider fine-tuning "
-            "one on texts and questions of this domain."
+            "consider fine-tuning an embedder on texts and questions of this domain."
         )
 
 
@@ -202,17 +201,16 @@ def _build_worth_table(summary: StudySummary) -> StudyTable:
     trials = [trial for trial in summary.complete if trial.name in summary.scores]
     pairs = [_build_priced_pair(summary, *pair) for pair in combinations(trials, 2)]
     notes = [
-        f"Gain: how much more {DECIDING_METRIC} the dearer has, as a share of the cheaper's, with its 95 % interval. "
-        "All of it "
-        f"below {MAX_EQUAL_GAIN:.0%}: take the cheaper; all of it above {MIN_WORTH_GAIN:.0%}: worth its price; else "
-        "not decided. Of two "
-        "that cost the same the better mean is taken. "
-        + ("--decide point takes the estimate" if summary.decide == "interval" else "Here by the estimate")
+        f"Gain: how much higher {DECIDING_METRIC} is with the more expensive embedder, as a share of the "
+        f"cheaper one's value, with a 95 % interval. Whole interval below {MAX_EQUAL_GAIN:.0%}: take the "
+        f"cheaper one. Whole interval above {MIN_WORTH_GAIN:.0%}: the more expensive one is worth its "
+        "price. Otherwise not decided. If both cost the same, the better mean wins. "
+        + ("With --decide point the estimate decides" if summary.decide == "interval" else "Here the estimate decides")
         + " alone."
     ]
     if len(pairs) > MAX_PAIRS:
         base_name = summary.base or summary.reading.recommendation.trial or _find_best_mean(summary, trials)
-        notes.append(f"Of {len(pairs):,} pairs those with {base_name}; --base names another trial.")
+        notes.append(f"Shows the pairs with {base_name} out of {len(pairs):,}; choose another trial with --base.")
         pairs = [pair for pair in pairs if base_name in (pair.cheaper, pair.dearer)]
     rows = [
         (pair.cheaper, pair.dearer, pair.cost or "neither", _format_gain(pair.verdict), _describe_pair(pair))
@@ -259,16 +257,16 @@ def _format_gain(verdict: PriceVerdict) -> str:
 def _describe_pair(pair: PricedPair) -> str:
     verdict, cheap, dear = pair.verdict, pair.cheaper, pair.dearer
     if not pair.cost:
-        return f"same price: {dear} has the better mean" if verdict.gain else "same price, same mean"
+        return f"same price; {dear} has the better mean" if verdict.gain else "same price, same mean"
     if verdict.verdict != "not decided":
         return f"take {cheap}" if verdict.verdict == "cheaper" else f"{dear} is worth it"
     if verdict.n < MIN_QUERIES:
-        return f"not enough data: {verdict.n} queries that both are scored on, fewer than {MIN_QUERIES}"
+        return f"not enough data: both are scored on {verdict.n} queries, fewer than {MIN_QUERIES}"
     if verdict.gain is None:
         return f"not decided: {cheap} finds nothing"
     if verdict.queries is None:
-        return f"not decided: the gain lies between {MAX_EQUAL_GAIN:.0%} and {MIN_WORTH_GAIN:.0%}"
-    return f"not decided; about {verdict.queries:,} queries would"
+        return f"not decided: the gain is between {MAX_EQUAL_GAIN:.0%} and {MIN_WORTH_GAIN:.0%}"
+    return f"not decided; about {verdict.queries:,} queries would decide"
 
 
 def _build_depths(summary: StudySummary) -> Iterator[StudyContent]:
@@ -290,7 +288,7 @@ def _build_depths(summary: StudySummary) -> Iterator[StudyContent]:
         if (mean := summary.mean(trial.name, name)) is not None and mean.mean is not None
     ]
     if points:
-        yield ReportChart("nDCG by k", "lines", "documents looked at, k", "ndcg", tuple(points), log=True)
+        yield ReportChart("nDCG by k", "lines", "documents checked (k)", "ndcg", tuple(points), log=True)
 
 
 EMBEDDINGS = StudyKind(

@@ -17,7 +17,7 @@ from ragauge.core.providers import EMBEDDERS
 from ragauge.engine.retrievers import build_local_embedder, parse_model_name
 
 LOCAL, LEXICAL = "local", "bm25"
-NAME_HINT = "Write local, provider:model (openai:text-embedding-3-small), or module:name for a function of texts."
+NAME_HINT = "Use local, provider:model (such as openai:text-embedding-3-small), or module:name for your own function."
 Embed = Callable[[list[str]], Any]  # texts to a vector each, as the library gives them
 
 
@@ -99,7 +99,7 @@ def _find_calls(name: str, thing: Any) -> tuple[Embed, Embed | None]:
     if hasattr(thing, "encode"):
         return thing.encode, None
     if not callable(thing):
-        raise UsageError(f"{name}: expected a function of texts or an embeddings object, got {type(thing).__name__}.")
+        raise UsageError(f"{name}: expected a function or an embeddings object, got {type(thing).__name__}.")
     return thing, None
 
 

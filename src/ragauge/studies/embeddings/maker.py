@@ -99,7 +99,7 @@ class EmbeddingMaker(TrialMaker):
         embedder = find_embedder(str(parameters["embedder"]), self._source.objects, prefixes)
         documents, queries = self._embed_all(embedder)
         if documents.rows.shape[1] != queries.rows.shape[1]:
-            message = f"documents have {documents.rows.shape[1]} numbers a vector, queries {queries.rows.shape[1]}."
+            message = f"documents have {documents.rows.shape[1]} dimensions, but queries have {queries.rows.shape[1]}."
             raise DataError(message, source=embedder.name)
         dimensions = parameters.get("dimensions")
         rows, query_rows = scale_to_unit(documents.rows, dimensions), scale_to_unit(queries.rows, dimensions)
@@ -173,7 +173,7 @@ class _EmbeddingTrial:
             (example, Response(example.query_id, passages=tuple(Passage(name, name) for name in ids or ())))
             for example, ids in zip(examples, rankings, strict=True)
         ]
-        blank = MetricResult.of(Undefined("the question has no vector: it is blank, or the vector holds zeros alone"))
+        blank = MetricResult.of(Undefined("the question has no vector: the text is blank, or the vector is all zeros"))
         for (example, response), ranking, ids in zip(pairs, rank_responses(pairs), rankings, strict=True):
             if ids is None or ranking is None:
                 absent = MetricResult("not_applicable", reason="no relevant labels") if ids is not None else blank
@@ -215,7 +215,7 @@ def format_document(document: Document) -> str:
 def check_labels(examples: Sequence[Example], texts: Mapping[str, str]) -> None:
     """DataError where no question has a label, or one names a document that the corpus has not."""
     if not any(label.grade > 0 for example in examples for label in example.relevant or ()):
-        hint = "Give relevant: {doc_id: grade} with every question, or a BEIR folder with qrels."
+        hint = "Add relevant: {doc_id: grade} to the questions, or use a BEIR folder with qrels."
         raise DataError("no example has a relevant document.", hint=hint)
     for example in examples:
         for relevant in example.relevant or ():
@@ -223,7 +223,9 @@ def check_labels(examples: Sequence[Example], texts: Mapping[str, str]) -> None:
                 if doc_id not in texts:
                     near = ", ".join(find_nearest(doc_id, texts, 3, 0.0))
                     message = f"the relevant document {doc_id!r} is not in the corpus, which has {near} …"
-                    raise DataError(message, source=f"example {example.query_id}", hint="Give the labelled corpus.")
+                    raise DataError(
+                        message, source=f"example {example.query_id}", hint="Use the corpus that was labeled."
+                    )
 
 
 def _make_lexical_search(index: Bm25) -> Search:

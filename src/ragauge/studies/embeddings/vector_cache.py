@@ -135,7 +135,7 @@ async def _embed_with_model(
         ask = Ask("embed", QUESTION, 1, tuple(("text", texts[name]) for name in batch))
         (reply,) = await caller.answer([(model, ask)], Purpose())
         if reply.status != "ok":
-            raise DataError(f"{model} gave no vectors for {batch[0]} and {len(batch) - 1} more: {reply.reason}")
+            raise DataError(f"{model} returned no vectors for {batch[0]} and {len(batch) - 1} more: {reply.reason}")
         finished = perf_counter()
         save_batch(batch, reply.vectors, finished - last, reply.usage.input_tokens if reply.usage else 0)
         last = finished
@@ -158,20 +158,20 @@ def _check_vectors(embedder: str, batch: Sequence[str], vectors: Any, lengths: s
 
     rows = list(vectors)
     if len(rows) != len(batch):
-        raise DataError(f"expected a vector for each of {len(batch)} texts, got {len(rows)}.", source=embedder)
+        raise DataError(f"expected one vector for each of {len(batch)} texts, got {len(rows)}.", source=embedder)
     made = []
     for name, row in zip(batch, rows, strict=True):
         try:
             with np.errstate(over="ignore"):  # infinite is told below
                 vector = np.asarray(row, dtype=np.float32)
         except (TypeError, ValueError):
-            raise DataError(f"the vector of {name} is no list of numbers: {str(row)[:60]}.", source=embedder) from None
+            raise DataError(f"vector of {name} is not a list of numbers: {str(row)[:60]}.", source=embedder) from None
         lengths = lengths or {vector.size}
         if vector.ndim != 1 or vector.size not in lengths or not vector.size:
             problem = f"has shape {vector.shape}, expected ({min(lengths)},) as before"
             raise DataError(f"the vector of {name} {problem}.", source=embedder)
         if not np.isfinite(vector).all():
             position = int(np.flatnonzero(~np.isfinite(vector))[0])
-            raise DataError(f"the vector of {name} holds {vector[position]} at place {position}.", source=embedder)
+            raise DataError(f"the vector of {name} has {vector[position]} at position {position}.", source=embedder)
         made.append(vector)
     return np.stack(made)

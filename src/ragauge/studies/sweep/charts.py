@@ -26,7 +26,7 @@ def build_race_chart(summary: StudySummary) -> Iterator[ReportChart]:
             ChartPoint(summary.shorten_name(trial.name), trial.find_measurement_value("questions") or 0.0)
             for trial in trials
         ]
-        title = f"The race: questions that each trial was asked, by {', '.join(summary.varied_parameters)}"
+        title = f"The race: questions asked of each trial, by {', '.join(summary.varied_parameters)}"
         yield ReportChart(title, "bars", "", "questions", tuple(points))
 
 
@@ -44,7 +44,7 @@ def build_forest_chart(effects: Sequence[ParameterEffect], metric: str) -> Itera
         if effect.difference is not None and (interval := effect.interval) is not None
     ]
     if points:
-        yield ReportChart(f"Effects on {metric}", "forest", "", "points against the base's value", tuple(points))
+        yield ReportChart(f"Effects on {metric}", "forest", "", "points compared with the base value", tuple(points))
 
 
 def build_precision_recall(summary: StudySummary) -> Iterator[StudyContent]:
@@ -73,17 +73,16 @@ def build_precision_recall(summary: StudySummary) -> Iterator[StudyContent]:
         )
         for n, name in enumerate(recall.names)
     ]
-    about = f"{pair[0]} against 1 − {pair[1]}"
+    about = f"{pair[0]} vs 1 − {pair[1]}"
     if bend.trial is None:
         yield f"{about}: {bend.reason}."
     else:
         knee_index = bend.trial
         yield (
             f"Knee of {about}: {recall.names[knee_index]}, at {format_value(quality[knee_index])} and "
-            f"{format_value(missing_precision[knee_index])} "
-            f"({bend.agreement:.0%} of resamples agree)."
+            f"{format_value(missing_precision[knee_index])} ({bend.agreement:.0%} of resamples agree)."
         )
-    title = f"{pair[0]} against {pair[1]}, by {', '.join(summary.varied_parameters)}"
+    title = f"{pair[0]} vs {pair[1]}, by {', '.join(summary.varied_parameters)}"
     yield ReportChart(title, "points", f"1 − {pair[1]}", pair[0], tuple(points))
 
 
@@ -128,7 +127,7 @@ def build_heat_map(summary: StudySummary) -> Iterator[ReportChart]:
         fixed_text = f", at {', '.join(f'{name}={value}' for name, value in fixed.items())}" if fixed else ""
         title = (
             f"{summary.metric} by {across} and "
-            f"{down}{fixed_text}{'' if is_complete else '; blank: not asked everything'}"
+            f"{down}{fixed_text}{'' if is_complete else '; blank: not all questions asked'}"
         )
         yield ReportChart(title, "heat", across, down, tuple(cells))
 

@@ -35,7 +35,7 @@ def sweep(
     command_options: SweepOptions,
     file: Annotated[
         Path,
-        typer.Argument(metavar="FILE", help="The configuration, with a section sweep: ragauge docs sweeps."),
+        typer.Argument(metavar="FILE", help="The configuration file, with a sweep section (see ragauge docs sweeps)."),
         options.PlacedBefore("system"),
     ] = Path("ragauge.yaml"),
     outputs: options.StudyOutputs = None,
@@ -56,7 +56,7 @@ def sweep(
         show_json(preview) if as_json else show("\n".join(_iter_plan_lines(preview)))
         return
     try:
-        interrupt_guard = report_interrupt("Every response so far is kept.")
+        interrupt_guard = report_interrupt("All responses so far are saved.")
         with interrupt_guard, redirect_prints(), show_progress(quiet, "answered") as progress:
             result = run_coroutine(lambda: run_sweep(replace(sweep_options, progress=progress)))
     except Interrupted as end:
@@ -96,34 +96,33 @@ def _merge_options(typed_options: SweepOptions, file: Path, typed: set[str], qui
 def _format_ledger(log: "SweepLog") -> str:
     """What was planned, made now and saved, in a line."""
     saved = log.planned - log.held
-    text = f"asked {log.made:,} questions now; {log.held:,} of {log.planned:,} in all"
-    text += f", {saved:,} saved by the race" if saved else ""
-    judge_text = (
-        f"; judge: {log.judge_calls:,} calls, {log.replies_reused:,} replies were there" if log.judge_calls else ""
-    )
-    return f"{text}{judge_text}" + (f"; {format_count(log.index_calls, 'call')} of index" if log.index_calls else "")
+    text = f"asked {log.made:,} questions now, {log.held:,} of {log.planned:,} in total"
+    text += f", {saved:,} skipped by the race" if saved else ""
+    judge_text = f"; judge: {log.judge_calls:,} calls, {log.replies_reused:,} cached replies" if log.judge_calls else ""
+    return f"{text}{judge_text}" + (f"; index: {format_count(log.index_calls, 'call')}" if log.index_calls else "")
 
 
 def _iter_plan_lines(preview: dict[str, Any]) -> Iterator[str]:
     """A dry run in words."""
     at_most = "at most " if preview["design"] == "staged" else ""
     yield f"{preview['study']}: {preview['system']}, {preview['design']}, by {preview['objective']}"
-    yield f"beside it: {', '.join(preview['metrics'][1:])}"
+    yield f"other metrics: {', '.join(preview['metrics'][1:])}"
     stored = f", of which {preview['questions_stored']:,} are stored" if preview["questions_stored"] else ""
     yield (
         f"{at_most}{preview['trials']:,} trials × {preview['examples']:,} examples = "
-        f"{at_most}{preview['questions_at_most']:,} "
-        f"questions to the system{stored}"
+        f"{at_most}{preview['questions_at_most']:,} questions to the system{stored}"
     )
     if preview["judge"]:
-        yield f"at most {preview['judge_questions_at_most']:,} questions to {preview['judge']}, those stored counted"
+        yield f"at most {preview['judge_questions_at_most']:,} questions to {preview['judge']}, including stored ones"
     if preview["held_back"]:
-        yield f"held back to confirm on: {preview['held_back']:,} examples"
+        yield f"held back for confirmation: {preview['held_back']:,} examples"
     looks = preview["looks"]
-    yield f"looks at {', '.join(map(str, looks))} questions" if len(looks) > 1 else "no race: everything is asked"
+    yield (
+        f"checkpoints: {', '.join(map(str, looks))} questions" if len(looks) > 1 else "no race: all questions are asked"
+    )
     if preview["index_calls"]:
-        yield f"{at_most}{preview['index_calls']:,} calls of index"
-    yield "the first stage:" if at_most else "trials, the base first:"
+        yield f"{at_most}{preview['index_calls']:,} index calls"
+    yield "first stage:" if at_most else "trials (base first):"
     yield from (f"  {name}" for name in preview["configurations"][:MAX_LISTED_TRIALS])
     if len(preview["configurations"]) > MAX_LISTED_TRIALS:
         yield f"  and {len(preview['configurations']) - MAX_LISTED_TRIALS:,} more; --json lists all"

@@ -28,8 +28,8 @@ from ragauge.studies.trial_summary import StudyReading
 
 NOISE = 0.03
 DROPPED_PAIRS = (
-    "dropped: pairs of which the race stopped asking a trial, on the questions asked by then; what was unlucky there "
-    "looks worse than it is, so the p of these rows is multiplied by the number of looks."
+    "dropped: pairs in which the race dropped a trial, on the questions asked up to then. A trial that was merely "
+    "unlucky looks worse than it is, so p in these rows is multiplied by the number of checkpoints."
 )
 CONFIRMED_MEASUREMENT = "confirmed_difference"  # a measurement of the trial that was asked what had been held back
 COSTS = ("cost", "latency", "context_tokens")
@@ -66,9 +66,8 @@ def _describe_race(summary: StudySummary) -> Iterator[StudyContent]:
         planned, made = max_questions * len(trials), sum(n_asked.values())
         yield (
             f"The race asked {made:,} of {planned:,} questions ({1 - made / planned:.0%} saved): "
-            f"{format_count(len(pruned), 'trial')} of {len(trials)} surely lost on the way. The chance that the best "
-            "was "
-            "dropped is at most 5 %."
+            f"{format_count(len(pruned), 'trial')} of {len(trials)} were dropped as clear losers. The "
+            "chance that the best trial was dropped is at most 5 %."
         )
         rows = []
         for trial in sorted(pruned, key=lambda trial: -n_asked[trial.name]):
@@ -77,11 +76,11 @@ def _describe_race(summary: StudySummary) -> Iterator[StudyContent]:
             rows.append((trial.name, f"{n_asked[trial.name]:,}", beaten_by, by))
         headers = ("trial", "questions", "beaten by", "difference")
         notes = (
-            (f"Of what beat it: {' · '.join(summary.varied_parameters)}.",)
+            (f"beaten by shows: {' · '.join(summary.varied_parameters)}.",)
             if len(summary.varied_parameters) > 2
             else ()
         )
-        yield StudyTable("Dropped on the way", headers, tuple(rows), ("questions", "difference"), (), notes)
+        yield StudyTable("Trials dropped early", headers, tuple(rows), ("questions", "difference"), (), notes)
 
 
 def _parse_loser_reason(reason: str) -> tuple[str, str]:
@@ -100,8 +99,8 @@ def _describe_unscored(summary: StudySummary) -> Iterator[str]:
         reason_counts.update(column.reasons[number] for number in column.reason.tolist())
     reasons = "; ".join(f"{reason} ({n:,})" for reason, n in reason_counts.most_common(3) if reason)
     yield (
-        f"{summary.metric} has no score in any trial, so nothing decides: {reasons or 'it applies to no example'}. "
-        "Choose another objective, or add to the set what it needs."
+        f"No trial can be recommended because none has a {summary.metric} score: "
+        f"{reasons or 'it applies to no example'}. Choose another objective, or add what it needs to the eval set."
     )
 
 
@@ -110,16 +109,16 @@ def _describe_base(summary: StudySummary) -> Iterator[str]:
     trial = summary.base_trial
     if trial is None:
         return
-    open_note = "" if summary.reading.recommendation.trial else "; which other to take is not decided yet"
+    open_note = "" if summary.reading.recommendation.trial else "; which trial to use instead is not decided yet"
     if trial.state == "pruned" and "cannot be better" in trial.reason:
         yield f"The base, {summary.shorten_name(trial.name)}, was dropped: {_describe_drop_reason(trial.reason)}."
     elif trial.state == "pruned":
         rival, by = _parse_loser_reason(trial.reason)
-        yield f"Leave the base, {summary.shorten_name(trial.name)}: it surely loses, to {rival} by {by}{open_note}."
+        yield (f"Don't keep the base, {summary.shorten_name(trial.name)}: it loses to {rival} by {by}{open_note}.")
     elif trial.state == "complete" and trial.name not in summary.reading.best_set:
         yield (
-            f"Leave the base, {summary.shorten_name(trial.name)}: another trial is better by more than "
-            f"chance{open_note}."
+            f"Don't keep the base, {summary.shorten_name(trial.name)}: another trial is better by more "
+            f"than chance{open_note}."
         )
 
 
@@ -148,7 +147,7 @@ def _apply_rules(summary: StudySummary, reading: StudyReading) -> StudyReading:
     taken = reading.recommendation.trial
     confirmed = _find_confirmation(summary) if summary.study.fixed.get("base_trial") else None
     if confirmed is not None and confirmed[2] == "refuted" and taken == confirmed[0]:
-        reason = f"{taken} was chosen, and questions held back refute it: keep the base"
+        reason = f"{taken} was chosen, but the held-back questions refute it: keep the base"
         return replace(reading, recommendation=Recommendation(None, reason))
     if taken is None or summary.target is not None or reading.cost != summary.cost:
         return reading
@@ -176,7 +175,7 @@ def _exclude_refuted(summary: StudySummary, reading: StudyReading, taken: Recomm
             other = format_parameters({**parameters[name], effect.parameter: better})
             has_worse = to_canonical_json(parameters[name].get(effect.parameter)) == to_canonical_json(worse)
             if has_worse and other in reading.best_set and means[other] >= means[name]:
-                pairs = f"over {format_count(effect.pairs, 'pair')} of trials together"
+                pairs = f"over {format_count(effect.pairs, 'pair')} of trials"
                 points = f"{100 * abs(effect.difference):.1f} points {pairs}"
                 out[name] = f"{effect.parameter}={better} is better than {worse} by {points}"
     if taken.trial not in out:
@@ -184,11 +183,11 @@ def _exclude_refuted(summary: StudySummary, reading: StudyReading, taken: Recomm
     remaining = [name for name in reading.best_set if name not in out]
     base = summary.base_trial.name if summary.base_trial is not None else ""
     costs = TrialCosts(reading.cost, summary.get_costs(reading.cost))
-    which = f"left of the {len(reading.best_set)} that may be the best"
+    which = f"left of the {len(reading.best_set)} that may be best"
     recommendation = recommend_cheapest_best(
         summary.scores, values.metric, remaining, costs, means, base=base, which=which
     )
-    return replace(recommendation, reason=f"{recommendation.reason}; {taken.trial} is not taken: {out[taken.trial]}")
+    return replace(recommendation, reason=f"{recommendation.reason}; {taken.trial} is excluded: {out[taken.trial]}")
 
 
 def _add_tests(summary: StudySummary, means: tuple[TrialMean, ...]) -> tuple[TrialMean, ...]:
@@ -213,10 +212,9 @@ def _describe_confirmation(summary: StudySummary) -> Iterator[str]:
     runs = [f"{summary.study.name}-confirm-{name}" for name in (base, trial)]
     base_text = "the base" if summary.base in ("", base) else base
     yield (
-        f"On {measurement.n:,} questions held back {trial} is {format_signed(confirmed[1].value)}{interval_text} "
-        "beside "
-        f"{base_text}: {verdict}. "
-        f"The two runs: {format_command('compare', *runs)}"
+        f"On {measurement.n:,} held-back questions, {trial} differs by "
+        f"{format_signed(confirmed[1].value)}{interval_text} from {base_text}: {verdict}. To compare the "
+        f"two runs: {format_command('compare', *runs)}"
     )
 
 
@@ -228,8 +226,8 @@ def _describe_all_zero(summary: StudySummary, values: TrialValues) -> Iterator[s
     if metric.direction == "higher" and np.nansum(np.abs(values.own)) == 0 and len(values.names) > 1:
         trial = next(trial for trial in summary.complete if trial.name == values.names[0])
         yield (
-            f"{summary.metric} is 0 for every example of every trial. Do the labels of the set name documents as the "
-            f"system does? ragauge show {trial.run_id} compares them."
+            f"{summary.metric} is 0 for every example of every trial. The labels and the system may use "
+            f"different document ids; compare them with: ragauge show {trial.run_id}"
         )
 
 
@@ -243,9 +241,8 @@ def _describe_winner(summary: StudySummary, values: TrialValues) -> Iterator[str
     if observed_means and expected is not None:
         top = (min if values.sign < 0 else max)(observed_means)
         yield (
-            f"The best mean seen is {format_value(top)}; the best of {len(values.names)} is chosen with luck, and on "
-            "new "
-            f"questions {format_value(values.sign * expected)} is expected of it."
+            f"The best mean is {format_value(top)}. The best of {len(values.names)} trials is partly luck; "
+            f"expect {format_value(values.sign * expected)} on new questions."
         )
 
 
@@ -270,18 +267,18 @@ def _build_effects(summary: StudySummary, values: TrialValues) -> Iterator[Study
     headers = ("parameter", "value", "instead of", "pairs", str(values.metric), "95 %", *costs, "verdict")
     rows = tuple(_build_effect_row(effect, costs) for effect in effects)
     yield StudyTable(
-        "What each value changes",
+        "Effect of each parameter value",
         headers,
         rows,
         headers[3:-1],
         (
-            "Against the base's value, over all pairs of trials that are otherwise equal, on the questions that both "
-            "were asked.",
+            "Compared with the base value, over all pairs of trials that are otherwise equal, on the "
+            "questions that both were asked.",
         ),
         (
             *((DROPPED_PAIRS,) if any(effect.dropped for effect in effects) else ()),
-            f"inside the noise: the whole interval lies within ±{100 * noise:g} points; not the bottleneck.",
-            "matters is corrected by Holm over all rows, so an interval without 0 may not be enough data.",
+            (f"inside the noise: the whole interval is within ±{100 * noise:g} points; not the bottleneck."),
+            ("matters is corrected over all rows (Holm), so an interval without 0 may not be enough."),
         ),
     )
     for interaction in find_interactions(values.parameters, values.own, values.metric, base, clusters=values.clusters):
@@ -289,8 +286,8 @@ def _build_effects(summary: StudySummary, values: TrialValues) -> Iterator[Study
         interval = interaction.interval
         within = f" [{100 * interval.low:+.1f}, {100 * interval.high:+.1f}]" if interval else ""
         yield (
-            f"{a}={x} and {b}={y} do {100 * interaction.difference:+.1f} points{within} together beyond what each does "
-            "alone (false discovery rate 5 %)."
+            f"{a}={x} and {b}={y} together add {100 * interaction.difference:+.1f} points{within} to the "
+            "sum of their separate effects (false discovery rate 5 %)."
         )
     yield from build_forest_chart(effects, str(values.metric))
 
@@ -320,7 +317,7 @@ def _build_effect_row(effect: ParameterEffect, costs: tuple[str, ...]) -> tuple[
     change = "–" if effect.difference is None else f"{100 * effect.difference:+.1f}"
     effect_costs: Mapping[str, float] = effect.costs or {}
     spent = (f"{effect_costs[name]:+.3g}" if name in effect_costs else "–" for name in costs)
-    verdict = effect.verdict if effect.pairs else "no pair was asked"
+    verdict = effect.verdict if effect.pairs else "no pair asked"
     pairs = f"{effect.pairs} ({effect.dropped} dropped)" if effect.dropped else str(effect.pairs)
     return (effect.parameter, str(effect.value), str(effect.base), pairs, change, interval_text, *spent, verdict)
 
@@ -348,7 +345,7 @@ def _describe_idle(summary: StudySummary) -> Iterator[str]:
         )
         some = any(len(x) >= 10 and not np.isnan(x).all() for columns in columns_by_trial.values() for x in columns)
         if pairs and some and all(same):
-            yield f"{name} changes no score in any pair of trials: does the system use it?"
+            yield f"{name} changes no score in any pair of trials. Check that the system uses it."
 
 
 def _drop_parameter(parameters: Mapping[str, Any], name: str) -> str:
@@ -371,9 +368,9 @@ def _describe_segments(summary: StudySummary, values: TrialValues) -> Iterator[s
         rivalry = results[names.index(taken)]
         if rivalry.is_beaten and rivalry.rival is not None:
             rival = names[rivalry.rival]
-            fell = ", which the race dropped for the other segments," if rival in summary.fallen else ""
+            fell = ", which the race dropped because of other segments," if rival in summary.fallen else ""
             yield (
-                f"In {segment}, {taken} is surely not the best: {rival}{fell} is better by "
+                f"In {segment}, {taken} is not the best: {rival}{fell} is better by "
                 f"{100 * rivalry.difference:.1f} points there."
             )
 
@@ -389,6 +386,6 @@ SWEEP = StudyKind(
     ranked=True,
     rules=_apply_rules,
     tests=_add_tests,
-    tested="p is one-sided, by the test that says which may be the best, over all trials and looks: below 0.05 only "
-    "where the worse of the two surely is not the best.",
+    tested="p is one-sided, from the test of which trials may be best, over all trials and checkpoints. It is "
+    "below 0.05 only if the worse of the two is clearly not the best.",
 )

@@ -137,7 +137,7 @@ async def run_race(
             await _advance_trial(trial, query_ids, race_result)
         alive = [trial for trial in alive if trial.name not in race_result.failed]
         if not alive:
-            raise UsageError(f"sweep: no trial could be asked. {next(iter(race_result.failed.values()))}")
+            raise UsageError(f"sweep: no trial could answer. {next(iter(race_result.failed.values()))}")
         last = look == len(course.stops)
         if len(course.stops) > 1 and len(alive) > 1:
             bounds = {trial.name: compute_score_bounds(objective, trial.scores(), query_ids) for trial in alive}
@@ -150,7 +150,7 @@ async def run_race(
                 dropped_names = {item.trial for item in dropped}
                 alive = [trial for trial in alive if trial.name not in dropped_names]
         if say is not None:
-            say(f"look {look} of {len(course.stops)}, {stop} questions: {len(alive)} of {len(trials)} trials are left")
+            say(f"checkpoint {look}/{len(course.stops)}, {stop} questions: {len(alive)} of {len(trials)} trials left")
         race_result.survivors = tuple(trial.name for trial in alive)
         if after_look is not None:
             after_look(look, race_result)

@@ -102,15 +102,15 @@ async def conduct_sweep(
     """
     configurations = plan.list_configurations()
     if len(configurations) < 2:
-        raise UsageError("sweep: one configuration alone is no sweep. Give a parameter a second value.")
+        raise UsageError("sweep: there is only one configuration. Give at least one parameter a second value.")
     factory.check_parameters(tuple(plan.space.parameters))
     ids = [example.query_id for example in how.eval_set]
     if repeated := [query_id for query_id, times in Counter(ids).items() if times > 1]:
-        message = f"{len(repeated)} query_ids stand for several examples, such as {repeated[0]!r}"
-        raise UsageError(f"sweep: {message}. Give each example its own.")
+        message = f"{len(repeated)} query_ids are used by several examples, such as {repeated[0]!r}"
+        raise UsageError(f"sweep: {message}. Give each example its own query_id.")
     with how.store.lock_run(f"sweep-{hashlib.sha256(how.study.encode()).hexdigest()[:16]}") as alone:
         if not alone:
-            raise UsageError(f"the study {how.study} is being made by another process now. Wait for it, or stop it.")
+            raise UsageError(f"another process is running the study {how.study}. Wait for it to end, or stop it.")
         _begin_study(how, fixed, fresh=fresh)
         return await _Sweep(how, factory, plan, say, progress).run(configurations)
 
@@ -136,8 +136,8 @@ class _Sweep:
         if raced and len(course.stops) < 2:
             alone = "examples" if course.clusters is None else "examples, in clusters"
             note = (
-                f"no race: the set has {len(eval_set)} {alone}, and a race needs more than {MIN_RACE_EXAMPLES} that "
-                "stand alone"
+                f"no race: the set has {len(eval_set)} {alone}, and a race needs more than "
+                f"{MIN_RACE_EXAMPLES} independent examples"
             )
             self.log.notes.append(note)
         self.order = course.order
@@ -237,8 +237,7 @@ class _Sweep:
         if reasons and n_asked < len(self.order):
             raise UsageError(
                 f"sweep: {metric} applies to none of the first {n_asked} questions: {reasons.most_common(1)[0][0]}. "
-                "Choose "
-                "another --objective, or add to the set what it needs."
+                "Choose another --objective, or add what it needs to the eval set."
             )
 
     def _find_idle(self, so_far: RaceResult, own_trials: Sequence[SystemTrial]) -> None:
@@ -325,7 +324,7 @@ def _begin_study(how: TrialOptions, fixed: Mapping[str, Any], *, fresh: bool) ->
     check_same_settings(replace(existing, fixed={**existing.fixed, "code": fixed.get("code")}), requested)
     if existing.fixed.get("code") not in (None, fixed.get("code")):
         raise UsageError(
-            f"the code of {fixed.get('system')} changed since the study {how.study} was begun (its source files, or "
-            "the documents of the reference system), so its stored answers may be stale. Choose --fresh to ask "
-            "everything again, or another --name."
+            f"the code of {fixed.get('system')} (its source files, or the documents of the reference "
+            f"system) changed after the study {how.study} started, so the stored answers may be stale. Use "
+            "--fresh to ask all questions again, or choose another --name."
         )

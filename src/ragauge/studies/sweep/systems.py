@@ -71,15 +71,15 @@ class SystemFactory:
         if unknown := set(functions) - {"build", "index"}:
             raise UsageError(f"sweep: system takes build and index, got {', '.join(sorted(unknown))}.")
         if "build" not in functions:
-            raise UsageError("sweep: system needs build: the function that makes a system from the parameters.")
+            raise UsageError("sweep: system needs build, the function that builds a system from the parameters.")
         if not self.reference:
             self._build = _load_function(functions["build"], "build")
         if "index" in functions:
             self._index = _load_function(functions["index"], "index")
             if not self.index_names:
-                raise UsageError("sweep: name the parameters that the index depends on. Write index: [chunk_tokens].")
+                raise UsageError("sweep: list the parameters that the index depends on, such as index: [chunk_tokens].")
         elif self.index_names:
-            raise UsageError("sweep: index names parameters, but system has no index. Write system: {index, build}.")
+            raise UsageError("sweep: index lists parameters, but system has no index. Use system: {index, build}.")
 
     @property
     def reference(self) -> bool:
@@ -264,7 +264,7 @@ class SystemTrial:
                 self.answers = True
                 return
             last = response.error
-        raise SystemFailed(f"all of its first {self.n_asked} calls failed, so it is asked nothing more: {last}")
+        raise SystemFailed(f"stopped because all of its first {self.n_asked} calls failed: {last}")
 
     def scores(self) -> pl.DataFrame:
         """Its scores, as studies read them."""
@@ -347,7 +347,7 @@ def _check_signature(function: Callable[..., Any], role: str, names: Collection[
         and item.name not in names
     ]
     if needed:
-        raise UsageError(f"sweep: {role} {name} needs {', '.join(needed)}, which parameters does not have.")
+        raise UsageError(f"sweep: {role} {name} needs {', '.join(needed)}, which is missing from parameters.")
 
 
 def _collect_sources(function: Callable[..., Any]) -> list[tuple[str, bytes]]:

@@ -71,7 +71,7 @@ async def run_sweep(options: SweepOptions) -> SweepResult:
                 progress=options.progress,
             )
         except BudgetSpent as end:
-            message = f"{end} The sweep is interrupted between looks: not enough data. The same call goes on."
+            message = f"{end} The sweep stopped early: not enough data. Run the same command to resume."
             raise Interrupted(message, resume="") from None
     study_result = open_study(how.study, store=options.store, cost=options.cost)
     recommended = study_result.recommendation.trial
@@ -81,7 +81,7 @@ async def run_sweep(options: SweepOptions) -> SweepResult:
         _save_confirmation(options, study_result, recommended, confirmed)
         study_result = open_study(how.study, store=options.store, cost=options.cost)
     elif held_back is not None:
-        reason = "no trial is recommended" if recommended is None else "the base is what is recommended"
+        reason = "no trial is recommended" if recommended is None else "the base is recommended"
         log.notes.append(f"nothing was confirmed on {held_back.name}: {reason}")
     return SweepResult(study_result, log, confirmed)
 
@@ -180,7 +180,7 @@ def _build_setup(options: SweepOptions, plan: SweepPlan, eval_set: EvalSet, stor
     spec = resolve_judge_spec(options.judge, "", None)
     judge_questions = list_questions(metrics)
     if judge_questions and spec in ("none", ""):
-        raise UsageError(f"sweep: {plan.objective} or a metric beside it needs a judge. Use --judge local.")
+        raise UsageError(f"sweep: {plan.objective} or another requested metric needs a judge. Use --judge local.")
     judge = build_judge(spec) if judge_questions else None
     calling = ModelCallOptions(max_cost=options.max_cost).of(judge)
     name = options.name or f"sweep-{eval_set.name}"
@@ -230,8 +230,8 @@ def _split_set(options: SweepOptions, eval_set: EvalSet, store: Store) -> tuple[
     back = tuple(example for example in eval_set if _find_group(example) in held_groups)
     remaining = tuple(example for example in eval_set if _find_group(example) not in held_groups)
     if min(len(back), len(remaining)) < 2:
-        problem = f"leaves {len(remaining)} examples to choose by and {len(back)} to confirm on"
-        raise UsageError(f"sweep: confirm={options.confirm} {problem}. Each needs two.")
+        problem = f"leaves {len(remaining)} examples for the sweep and {len(back)} for confirmation"
+        raise UsageError(f"sweep: confirm={options.confirm} {problem}. Each part needs at least two.")
     return replace(eval_set, examples=remaining), replace(eval_set, name=f"{eval_set.name}-held-back", examples=back)
 
 
@@ -245,7 +245,7 @@ def _parse_share(confirm: Any) -> float | None:
     except (TypeError, ValueError):
         return None
     if not 0 < share < 1:
-        raise UsageError(f"sweep: a share to confirm on must lie between 0 and 1, got {confirm}.")
+        raise UsageError(f"sweep: the share for confirmation must be between 0 and 1, got {confirm}.")
     return share
 
 
