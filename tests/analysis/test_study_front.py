@@ -119,12 +119,12 @@ def test_a_trial_without_scores_is_never_taken_and_takes_nothing_from_the_others
     trials = tuple(Trial(name, {}, "complete", "", "", (Measurement("index_tokens", prices[name]),)) for name in prices)
     kind = StudyKind("kind", ("recall@5",), ("index_tokens",))
     found = StudySummary(Study("s", "kind", trials=trials), kind, empty | scores, ("recall@5",))
-    assert found.cautions == ("zero has no score of recall@5 and is not compared: the vector is zero.",)
+    assert found.cautions == ("zero has no recall@5 score and is not compared: the vector is zero.",)
     none = StudySummary(Study("s", "kind", trials=trials[:1]), kind, empty, ("recall@5",))
     told = " ".join(map(str, next(iter(build_study_sections(none))).lead))
     assert told.startswith("No recommendation: not enough data: no trial has a score of recall@5.")
-    assert "May be the best" not in told
-    assert "Not beaten" not in told
+    assert "May be best" not in told
+    assert "Best for their" not in told
 
 
 def test_examples_without_a_score_improve_no_trial() -> None:
@@ -137,7 +137,7 @@ def test_examples_without_a_score_improve_no_trial() -> None:
     assert (found.front, found.recommendation.trial) == (("full",), "full")
     same = read_trials({"full": scored(base.tolist()), "part": scored(few)}, RECALL, "cost", {"full": 2.0, "part": 1.0})
     assert same.recommendation.trial == "full"
-    assert same.recommendation.reason.endswith("on 200 examples; left out, since many examples have no score: part")
+    assert same.recommendation.reason.endswith("on 200 examples; excluded because many examples have no score: part")
     some = [None if n < 15 else one for n, one in enumerate(base.tolist())]
     near = read_trials({"full": scored(full), "some": scored(some)}, RECALL, "", {})
     assert (near.front, near.recommendation.trial) == (("full",), "full")
@@ -148,7 +148,7 @@ def test_examples_without_a_score_improve_no_trial() -> None:
         {"full": scored(full), "part": scored(few)},
         ("recall@5",),
     )
-    told = "part has a score for 53 of 200 examples: its mean is over other examples than the others'."
+    told = "part has scores for 53 of 200 examples, so its mean covers different examples than the other trials' means."
     assert figures.cautions == (told,)
 
 
@@ -172,14 +172,18 @@ def test_under_a_filter_an_index_is_taken_for_speed_and_recall(recall: float, ex
     found = StudySummary(study, kind, scores, ("recall@5",))
     assert (found.reading.trials, found.reading.best_set, found.reading.front) == (("hnsw",),) * 3
     told = [one for one in found.contents if isinstance(one, str)]
-    assert [one.startswith(f"Under random 10 % take {taken}") for one in told] == [True]
-    assert ("no index's recall reaches 0.9" in told[0]) == (recall < 0.9)
+    assert [one.startswith(f"For random 10 %, use {taken}") for one in told] == [True]
+    assert ("no index reaches a recall of 0.9" in told[0]) == (recall < 0.9)
     wins = next(one for one in found.contents if isinstance(one, StudyTable) and one.heading == "Exact search wins")
-    expected = "at all measured: its recall is below 0.9" if recall < 0.9 else "none in what was measured, from 10 % on"
+    expected = (
+        "at every measured share: the index's recall is below 0.9"
+        if recall < 0.9
+        else "at no measured share, from 10 % up"
+    )
     assert [row[3] for row in wins.rows] == [expected]
-    with pytest.raises(UsageError, match="of queries_per_second more is better") as error:
+    with pytest.raises(UsageError, match="higher queries_per_second is better") as error:
         StudySummary(study, kind, scores, ("recall@5",)).set_options(cost="queries_per_second")
-    assert "Name one of: latency_p50_ms, exact_p50_ms, passing." in str(error.value)
+    assert "Use one of: latency_p50_ms, exact_p50_ms, passing." in str(error.value)
 
 
 def test_of_trials_that_cost_about_the_same_the_best_by_its_mean_is_taken() -> None:
@@ -196,14 +200,14 @@ def test_of_trials_that_cost_about_the_same_the_best_by_its_mean_is_taken() -> N
     taken = read_trials(scores, RECALL, "cost", {"least": 100.0, "next": 101.0, "dear": 200.0}).recommendation
     assert taken.trial == "next"
     assert taken.reason.startswith(
-        "the best by its mean of 2 that cost about the same (within 2 % of the least cost), which are among the 3 that "
-        "may be the best, on 80"
+        "the best mean of 2 trials that cost about the same (within 2 % of the lowest cost), out of the 3 that "
+        "may be best, on 80"
     )
 
 
 @pytest.mark.parametrize("cost", ["", "cost"])
 def test_trials_of_the_same_mean_are_tied(cost: str) -> None:
-    """Of trials whose best means are equal none is called the best by its mean: the sentence names the others."""
+    """Of trials whose best means are equal none is called the best mean: the sentence names the others."""
     base = np.random.default_rng(11).uniform(0.3, 0.7, 80)
     other = (base[::-1] + 0.0).tolist()
     scores = {"one": scored(base.tolist()), "two": scored(other), "less": scored((base - 0.001).tolist())}
@@ -211,7 +215,7 @@ def test_trials_of_the_same_mean_are_tied(cost: str) -> None:
     names = {"one", "two"} - {taken.trial}
     assert len(names) == 1
     assert f"tied with {names.pop()} for the best mean" in taken.reason
-    assert "best by its mean" not in taken.reason
+    assert not taken.reason.startswith("the best mean")
 
 
 def test_differences_are_one_family() -> None:
@@ -254,7 +258,7 @@ def test_measurements_decide_where_there_are_no_scores() -> None:
     assert (found.metric, found.scored, found.cost) == ("ann_recall", False, "p50")
     assert (found.reading.best_set, found.reading.front) == (("b", "c"), ("a", "b", "c"))
     assert found.reading.recommendation.trial == "b"
-    assert "no examples to draw again" in found.reading.knee.reason
+    assert "no examples to resample" in found.reading.knee.reason
     sure = StudySummary(study, kind, {}, ()).set_options(target="ann_recall=0.94").reading.recommendation
     assert sure.trial == "c"
     with pytest.raises(UsageError, match=r"expected METRIC=x, such as recall@5=0.8, got 'ann_recall=much'"):
@@ -353,7 +357,7 @@ def test_many_segments_are_shown_by_what_they_say() -> None:
     matter, told = rows("t0", whole=False)
     assert ("part=0", "t3") in [tuple(map(to_plain_text, row[:2])) for row in matter]
     assert len(matter) <= 12
-    assert "1 segment of fewer than 10 examples" in told
+    assert "1 segment with fewer than 10 examples" in told
     best, told = rows("", whole=False)
     assert len({row[0] for row in best}) == len(best) == 12
     assert "12 of 23" in told

@@ -101,14 +101,14 @@ SIZES = {"chunk_tokens": [256, 512], "k": [2, 4, 8]}
 def test_fixed_k_names_whom_it_favours() -> None:
     """Chunks of twice the tokens at one k are said to be favoured; contexts of one length, or a budget, are not."""
     twice = swept(SIZES, {"recall": around(0.6), "context_tokens": lengths(lambda p: p["k"] * p["chunk_tokens"])})
-    assert "hands on 2.0 times the tokens of chunk_tokens=256,k=" in said(twice)
+    assert "passes 2.0 times as many tokens to the generator as chunk_tokens=256,k=" in said(twice)
     (table,) = (one for one in describe_context(twice) if isinstance(one, StudyTable))
     assert [row[:2] + row[3:4] for row in table.rows] == [
         (f"k={k}", f"chunk_tokens={size},k={k}", share)
         for k in (2, 4, 8)
         for size, share in ((256, "1.00"), (512, "2.00"))
     ]
-    assert [row[5] for row in table.rows] == ["", "favoured by length"] * 3
+    assert [row[5] for row in table.rows] == ["", "favored by length"] * 3
     same = swept(SIZES, {"recall": around(0.6), "context_tokens": lengths(lambda p: 300 * p["k"])})
     assert "favours" not in said(same)
     budget = {"chunk_tokens": [256, 512], "budget": [1000]}
@@ -129,8 +129,8 @@ def falling(metric: str, drop: float) -> StudySummary:
     ("metric", "told"),
     [
         ("faithfulness", "faithfulness falls as k rises"),
-        ("answer_relevance", "Beyond 400 context tokens answers get worse: answer_relevance is"),
-        ("context_recall", "Either retrieval ranks worse, or the judge reads long passages worse"),
+        ("answer_relevance", "Answers get worse beyond 400 context tokens: answer_relevance is"),
+        ("context_recall", "Either retrieval ranks worse, or the judge reads long passages less well"),
     ],
 )
 def test_what_longer_contexts_cost_is_said(metric: str, told: str) -> None:
@@ -170,7 +170,7 @@ def test_judges_error_stands_beside_what_it_decides() -> None:
     found = swept({"k": [2, 4]}, {"faithfulness": around(0.7)}, fixed={"judge": "local"})
     assert "people" not in said(found)
     found.errors = {"faithfulness": error}
-    assert "as local sees it; by people's judgment it may be [" in said(found)
+    assert "; human labels would put it in [" in said(found)
     assert "(from 9 public sets of labels)" in said(found)
 
 
@@ -185,7 +185,7 @@ def test_segment_where_a_dropped_trial_wins_is_named() -> None:
     masks = {"type=legal": legal, "type=other": ~legal}
     found = swept({"size": ["small", "large"]}, {"recall": planted}, fell={"size=large": 68}, masks=masks)
     told = " ".join(one for one in found.contents if isinstance(one, str))
-    assert "In type=legal, size=small is surely not the best: size=large, which the race dropped for the other" in told
+    assert "In type=legal, size=small is not the best: size=large, which the race dropped because of other" in told
     assert "In type=other" not in told
 
 
@@ -204,8 +204,8 @@ def test_tables_have_the_best_first_and_what_fell_apart() -> None:
     values = [one.mean for one in means if one is not None and one.mean is not None]
     assert len(values) == 7
     assert values == sorted(values, reverse=True)
-    assert "May be the best by recall (95 %): all 7 that are complete." in map(str, first.lead)
-    (fell,) = (one.table for one in rest if one.heading == "Dropped on the way")
+    assert "May be best by recall (95 % confidence): all 7 complete trials." in map(str, first.lead)
+    (fell,) = (one.table for one in rest if one.heading == "Trials dropped early")
     assert fell is not None
     assert list(fell.rows) == [("k=3", "45", "k=7", "0.123"), ("k=5", "30", "k=7", "0.123")]
 
@@ -254,13 +254,13 @@ def test_map_shows_two_parameters_with_the_others_held() -> None:
     assert all(f">{one.label}<" in svg for one in chart.points)
     holes = swept(space, {"recall": around(0.5)}, fell={"k=1,model=a,size=256": 30, "k=1,model=b,size=256": 30})
     (chart,) = build_heat_map(holes)
-    assert "blank: not asked everything" in chart.title
+    assert "blank: not all questions asked" in chart.title
 
 
 def test_forest_draws_intervals_around_no_change() -> None:
     """Every effect has a mark in the colour of its verdict, told by the legend, and the line of no change is drawn."""
     points = (ChartPoint("k=5", 6.0, "matters", 4.0, 8.0), ChartPoint("k=10", 0.5, "inside the noise", -1.0, 2.0))
-    svg = draw_study_chart(ReportChart("Effects", "forest", "", "points against the base's value", points))
+    svg = draw_study_chart(ReportChart("Effects", "forest", "", "points compared with the base value", points))
     assert svg.count('fill="var(--accent)"') == 2  # the mark of k=5, and that of the legend
     assert svg.count('fill="var(--soft)"') == 2
     assert "stroke-dasharray" in svg
@@ -272,10 +272,10 @@ def test_a_base_that_surely_loses_is_named() -> None:
     planted: dict[str, Planted] = {"recall": lambda p, rng: np.clip(rng.normal(0.2 * p["k"], 0.1, N), 0, 1)}
     worse = {"base": {"k": 1}}
     whole = swept({"k": [1, 2, 4]}, planted, fixed=worse).contents
-    assert "Leave the base, k=1: another trial is better by more than chance." in " ".join(map(str, whole))
+    assert "Don't keep the base, k=1: another trial is better by more than chance." in " ".join(map(str, whole))
     raced = swept({"k": [1, 2, 4]}, planted, fixed=worse, fell={"k=1": 45}).contents
-    assert "Leave the base, k=1: it surely loses, to" in " ".join(map(str, raced))
-    assert "Leave the base" not in " ".join(
+    assert "Don't keep the base, k=1: it loses to" in " ".join(map(str, raced))
+    assert "Don't keep the base" not in " ".join(
         map(str, swept({"k": [1, 2, 4]}, planted, fixed={"base": {"k": 4}}).contents)
     )
 
@@ -283,13 +283,13 @@ def test_a_base_that_surely_loses_is_named() -> None:
 def test_labels_that_meet_nothing_are_spoken_of() -> None:
     """Where every score of every trial is 0 the sweep asks whether labels name documents as the system does."""
     zero = swept({"k": [1, 2]}, {"recall": lambda _, rng: np.zeros(N)})
-    assert "recall is 0 for every example of every trial. Do the labels" in " ".join(map(str, zero.contents))
+    assert "recall is 0 for every example of every trial. The labels" in " ".join(map(str, zero.contents))
     assert "is 0 for every example" not in " ".join(map(str, swept({"k": [1, 2]}, {"recall": around(0.1)}).contents))
 
 
 @pytest.mark.parametrize("apart", [2.0, 500.0])
 def test_milliseconds_that_nobody_notices_decide_nothing(apart: float) -> None:
-    """Of trials that may be the best the cheaper is taken, but latencies under 50 ms apart leave it to the mean."""
+    """Of trials that may be best the cheaper is taken, but latencies under 50 ms apart leave it to the mean."""
 
     def planted(parameters: Mapping[str, Any], rng: np.random.Generator) -> np.ndarray[Any, Any]:
         return np.clip(rng.normal(0.5 if parameters["k"] > 0 else 0.1, 0.2, N), 0, 1)
@@ -312,7 +312,7 @@ def test_milliseconds_that_nobody_notices_decide_nothing(apart: float) -> None:
 
 @pytest.mark.parametrize("loser", [4.0, 79.0, 900.0])
 def test_what_losers_cost_changes_nothing(loser: float) -> None:
-    """Whatever latency a trial has that loses: context tokens decide between those that may be the best."""
+    """Whatever latency a trial has that loses: context tokens decide between those that may be best."""
 
     def planted(parameters: Mapping[str, Any], rng: np.random.Generator) -> np.ndarray[Any, Any]:
         return np.clip(rng.normal(0.5 if parameters["k"] > 0 else 0.1, 0.2, N), 0, 1)
@@ -336,10 +336,10 @@ def test_another_base_is_the_base_everywhere() -> None:
     planted: dict[str, Planted] = {"recall": lambda p, rng: np.clip(rng.normal(0.2 * p["k"], 0.1, N), 0, 1)}
     found = swept({"k": [1, 2, 4]}, planted, fixed={"base": {"k": 1}, "base_trial": "k=1"})
     told = " ".join(map(str, found.set_options(metric="recall", base="k=2").contents))
-    assert "Leave the base, k=2: another trial is better by more than chance." in told
+    assert "Don't keep the base, k=2: another trial is better by more than chance." in told
     assert {row[2] for row in effect_rows(found).values()} == {"2"}
     found = swept({"k": [1, 2, 4]}, planted, fixed={"base": {"k": 1}, "base_trial": "k=1"})
-    assert "Leave the base" not in " ".join(map(str, found.set_options(metric="recall", base="k=4").contents))
+    assert "Don't keep the base" not in " ".join(map(str, found.set_options(metric="recall", base="k=4").contents))
 
 
 def with_base(found: StudySummary, base: Mapping[str, Any], *, raced: bool = False, **asked: Any) -> StudySummary:
@@ -354,7 +354,7 @@ def with_base(found: StudySummary, base: Mapping[str, Any], *, raced: bool = Fal
 def effect_rows(found: StudySummary) -> dict[tuple[str, str], tuple[str, ...]]:
     """Rows of the table of effects, by parameter and value."""
     (table,) = (
-        one for one in found.contents if isinstance(one, StudyTable) and one.heading == "What each value changes"
+        one for one in found.contents if isinstance(one, StudyTable) and one.heading == "Effect of each parameter value"
     )
     return {(row[0], row[1]): row for row in table.rows}
 
@@ -387,13 +387,13 @@ def test_ties_fall_to_the_base_whatever_the_clock_says() -> None:
     from ragauge.studies.tables import build_study_sections
 
     lead = " ".join(map(str, next(iter(build_study_sections(again))).lead))
-    assert "By latency the trials cost about the same." in lead
-    assert "Not beaten at their latency" not in lead
+    assert "All trials have about the same latency." in lead
+    assert "Best for their latency" not in lead
 
 
 @pytest.mark.parametrize("seed", range(12))
 def test_p_value_and_decision_agree(seed: int) -> None:
-    """P lies below .05 only where the worse of the trial and the base is out of the set that may be the best."""
+    """P lies below .05 only where the worse of the trial and the base is out of the set that may be best."""
     rng = np.random.default_rng(seed)
     means = rng.uniform(0.5, 0.62, 6)
     found = swept({"k": [0, 1, 2, 3, 4, 5]}, {"recall": lambda p, r: np.clip(r.normal(means[p["k"]], 0.2, N), 0, 1)})
@@ -405,8 +405,8 @@ def test_p_value_and_decision_agree(seed: int) -> None:
             assert ("k=0" if one.difference > 0 else one.trial) not in best
     said = " ".join(one for one in again.contents if isinstance(one, str))
     sure = any(m.p_value is not None and m.p_value < 0.05 and (m.difference or 0) > 0 for m in again.means)
-    assert ("Leave the base" in said) >= sure
-    assert again.reading.recommendation.trial != "k=0" or "Leave the base" not in said
+    assert ("Don't keep the base" in said) >= sure
+    assert again.reading.recommendation.trial != "k=0" or "Don't keep the base" not in said
 
 
 def test_what_all_pairs_refute_is_not_recommended() -> None:
@@ -424,8 +424,8 @@ def test_what_all_pairs_refute_is_not_recommended() -> None:
     assert any(name.startswith("k=1") for name in again.reading.best_set)
     taken = again.reading.recommendation
     assert taken.trial == "k=5,shape=a"
-    assert "is not taken: k=5 is better than 1 by" in taken.reason
-    assert f" left of the {len(again.reading.best_set)} that may be the best" in taken.reason
+    assert "is excluded: k=5 is better than 1 by" in taken.reason
+    assert f" left of the {len(again.reading.best_set)} that may be best" in taken.reason
 
 
 def test_what_held_back_questions_refute_is_not_recommended() -> None:
@@ -438,4 +438,4 @@ def test_what_held_back_questions_refute_is_not_recommended() -> None:
     object.__setattr__(trial, "measurements", (*trial.measurements, held_back))
     refuted = with_base(found, {"k": 1})
     assert refuted.reading.recommendation.trial is None
-    assert "held back refute it: keep the base" in refuted.reading.recommendation.reason
+    assert "but the held-back questions refute it: keep the base" in refuted.reading.recommendation.reason

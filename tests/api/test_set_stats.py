@@ -57,7 +57,7 @@ def test_of_one_run_the_scores_stand_for_differences(tmp_path: Path) -> None:
     assert whole.detectable is not None
     assert whole.needed == pytest.approx(60 * (whole.detectable / 0.05) ** 2, rel=0.03)
     assert [(one.segment, one.value, one.n) for one in parts] == [("type", "rare", 15), ("type", "usual", 45)]
-    assert "correlate at one half" in result.to_markdown()
+    assert "correlate at 0.5" in result.to_markdown()
     assert result.to_dict()["reach"]["changes"][0]["more"] == whole.n_missing == (whole.needed or 0) - 60
 
 

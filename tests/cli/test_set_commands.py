@@ -46,7 +46,7 @@ def test_a_set_is_made_frozen_checked_and_mended(cli: Cli, corpus: Path) -> None
     made = cli("testset", "generate", "docs", "-o", "set.jsonl", "-n", "40", "--json")
     assert made.code == 0, made.err
     assert made.json()["examples"] == 40
-    assert "do not settle lexical against dense" in made.json()["fit"]
+    assert "not to compare lexical with dense" in made.json()["fit"]
     before = Path("set.jsonl").read_bytes()
     assert cli("testset", "generate", "docs", "-o", "again.jsonl", "-n", "40").code == 0
     assert Path("again.jsonl").read_bytes() == before
@@ -115,7 +115,7 @@ def test_fewer_questions_than_wanted_end_with_4(cli: Cli, tmp_path: Path) -> Non
     kept = Path("set.jsonl").read_bytes()
     none = cli("testset", "generate", "a.md", "-o", "set.jsonl", "-n", "5")
     assert (none.code, Path("set.jsonl").read_bytes()) == (4, kept)
-    assert "Nothing was kept, so set.jsonl was not written" in none.out
+    assert "No question passed the checks, so set.jsonl was not written" in none.out
     assert not any(word in none.out for word in ("freeze", "difficulty", "easy:"))
     with pytest.raises(UsageError, match="-n must be at least 1"):
         rg.generate_set({"a": "b"}, output=tmp_path / "x.jsonl", n=0)
@@ -156,7 +156,7 @@ def test_a_model_writes_a_set(cli: Cli, tmp_path: Path) -> None:
         assert made.json()["calls"] == len(server.requests) == planned["calls"] == 2 + 1 + 9
         again = cli(*words, "-q")
         assert "0 calls" in again.out
-        assert "which checked them too" in again.out
+        assert "which also checked them" in again.out
         assert len(server.requests) == 12
     rows = [json.loads(line) for line in Path("set.jsonl").read_text(encoding="utf-8").splitlines()]
     assert [row["segments"]["style"] for row in rows] == ["keywords"] * 9
@@ -197,7 +197,7 @@ def test_a_set_is_described(cli: Cli, corpus: Path) -> None:
     shown = cli(*words, "-o", "stats.html", "-o", "stats.md")
     assert shown.code == 0, shown.err
     assert "30 questions and 30 real ones. Not told apart" in shown.out
-    assert "Like real questions?" in Path("stats.html").read_text(encoding="utf-8")
+    assert "Similarity to real questions" in Path("stats.html").read_text(encoding="utf-8")
     assert "| state | draft | 30 |" in Path("stats.md").read_text(encoding="utf-8")
     told = cli(*words, "--json").json()
     assert told["set"]["states"] == {"draft": 30}

@@ -98,7 +98,7 @@ def test_no_file_is_needed_where_all_is_typed(app: Cli, tmp_path: Path) -> None:
         assert app("sweep", *words, "--dry-run", "--json").json()["trials"] == 2
         bare = app("sweep", "--dry-run")
         assert bare.code == 2
-        assert ("has no section sweep" if text else "ragauge.yaml") in bare.err
+        assert ("has no sweep section" if text else "ragauge.yaml") in bare.err
     assert "elsewhere.yaml" in app("sweep", "elsewhere.yaml", *words, "--dry-run").err
 
 
@@ -106,10 +106,10 @@ def test_sweep_shows_and_writes_what_it_found(app: Cli, tmp_path: Path) -> None:
     """The command says how far it is, prints the reading, writes the page, and asks nothing the second time."""
     done = app("sweep", "--design", "grid", "-p", "size=1", "-o", tmp_path / "s.html")
     assert done.code == 0, done.err
-    assert "What each value changes" in done.out
+    assert "Effect of each parameter value" in done.out
     assert "answered" in done.err
-    assert re.search(r"asked (\d+) questions now; \1 of 240 in all, \d+ saved by the race; 1 call of index", done.err)
-    assert "The race: questions that each trial was asked" in (tmp_path / "s.html").read_text()
+    assert re.search(r"asked (\d+) questions now, \1 of 240 in total, \d+ skipped by the race; index: 1 call", done.err)
+    assert "The race: questions asked of each trial" in (tmp_path / "s.html").read_text()
     log = app("sweep", "--design", "grid", "-p", "size=1", "-q", "--json").json()["log"]
     assert (log["made"], log["planned"]) == (0, 240)
     again = app("sweep", "--design", "grid", "-p", "size=1", "--dry-run", "--json").json()
@@ -127,7 +127,7 @@ def test_changed_code_is_another_study(app: Cli, tmp_path: Path, name: str, monk
         monkeypatch.delitem(sys.modules, one, raising=False)
     refused = app(*words)
     assert refused.code == 2
-    assert "the code of toy_app:build changed since the study sweep-golden was begun" in refused.err
+    assert "the code of toy_app:build (its source files" in refused.err
     assert "--fresh" in refused.err
     assert app(*words, "--fresh").code == 0
     assert app(*words).code == 0
@@ -152,7 +152,7 @@ def test_spent_budget_interrupts_and_the_same_command_goes_on(
             spent.append(len(server.requests) - calls - sum(spent))
             if done.code == 0:
                 break
-            assert "interrupted between looks: not enough data" in done.err
+            assert "stopped early: not enough data" in done.err
             assert "--max-cost 20" in done.err
         assert done.code == 0
         assert len(spent) > 1

@@ -174,7 +174,7 @@ def test_replies_that_are_no_lists_are_asked_for_once_more(cli: Cli, questions: 
     ("words", "code", "told"),
     [
         (["set.jsonl", "-o", "ready.csv"], 2, "expected a file that ends in .jsonl"),
-        (["set.jsonl", "-o", "set.jsonl"], 2, "is the set itself"),
+        (["set.jsonl", "-o", "set.jsonl"], 2, "is the input set"),
         (["nowhere.jsonl", "-o", "r.jsonl"], 2, "there is no such file"),
         (["set.jsonl", "-o", "r.jsonl", "--judge", "opnai:x"], 2, "nearest: openai"),
         (["set.jsonl", "-o", "r.jsonl", "--judge", "openai:gpt-x"], 1, "OPENAI_API_KEY"),

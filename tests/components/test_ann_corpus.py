@@ -67,7 +67,7 @@ def test_recall_by_labels_is_that_of_direct_search_and_its_loss_is_paired(tmp_pa
     assert lost.low < lost.value < lost.high
     assert lost.n == len(ASKED)
     page = found.to_markdown()
-    assert "Retrieval by the labels" in page
+    assert "Retrieval against the labels" in page
     assert "paired by question (80)" in page
     assert "points of recall@10" in page
     again = study(tmp_path, {"table": table}, name="other")
@@ -81,7 +81,7 @@ def test_a_set_without_labels_has_recall_against_exact_search_alone(tmp_path: Pa
     store = f"sqlite:///{tmp_path / 's.db'}"
     found = rg.ann(plain, "faiss-sq", corpus=TEXTS, embedder={"table": Table()}, store=store, rounds=1)
     assert {mean.metric for mean in found.means} == {"ann_recall@10", "filled@10"}
-    assert "Retrieval by the labels" not in found.to_markdown()
+    assert "Retrieval against the labels" not in found.to_markdown()
 
 
 def test_under_a_filter_exact_search_is_that_among_those_that_pass(tmp_path: Path) -> None:
@@ -89,7 +89,7 @@ def test_under_a_filter_exact_search_is_that_among_those_that_pass(tmp_path: Pat
     found = study(tmp_path, {"table": Table()}, "faiss-ivf:nlist=40:nprobe=40", selectivity=(1, 0.5))
     filtered = [trial for trial in found.study.trials if "selectivity" in trial.parameters]
     inside = next(trial for trial in filtered if "oversample" not in trial.parameters)
-    assert "Retrieval by the labels" in found.to_markdown()
+    assert "Retrieval against the labels" in found.to_markdown()
     assert inside.find_measurement_value(LOST) == 0
     assert 0 < (inside.find_measurement_value(BY_LABELS) or 0) < 0.7  # half of the relevant documents do not pass
 
@@ -97,13 +97,13 @@ def test_under_a_filter_exact_search_is_that_among_those_that_pass(tmp_path: Pat
 def test_what_does_not_fit_is_told_before_anything_is_embedded(tmp_path: Path) -> None:
     """Vectors with a corpus, an embedder without one, two kinds of queries, BM25 and unknown labels are errors."""
     table = Table()
-    with pytest.raises(UsageError, match=r"VECTORS is a set of questions, such as golden\.jsonl, got v\.npy"):
+    with pytest.raises(UsageError, match=r"VECTORS must be an eval set such as golden\.jsonl, got v\.npy"):
         rg.ann("v.npy", "null", corpus=TEXTS)
     with pytest.raises(UsageError, match="got an array"):
         rg.ann(ROWS, "null", corpus=TEXTS)
     with pytest.raises(UsageError, match="an embedder needs texts"):
         rg.ann(ROWS, "null", holdout=5, embedder="openai:text-embedding-3-small")
-    with pytest.raises(UsageError, match="Leave out queries and holdout"):
+    with pytest.raises(UsageError, match="Remove queries and holdout"):
         study(tmp_path, {"table": table}, holdout=5)
     with pytest.raises(UsageError, match="no embedder 'bm25'"):
         study(tmp_path, "bm25")
@@ -148,7 +148,7 @@ def test_on_the_command_line_a_set_and_a_folder_are_enough(
     assert not ended.value.code
     said = capsys.readouterr().out
     assert "faiss-sq costs 0.0 points of recall@3" in said
-    assert "Retrieval by the labels" in said
+    assert "Retrieval against the labels" in said
 
 
 def test_labels_may_name_files(tmp_path: Path) -> None:

@@ -156,13 +156,13 @@ def test_a_grid_has_each_way_that_its_index_has() -> None:
 @pytest.mark.parametrize(
     ("given", "told"),
     [
-        ({"selectivity": 0}, "above 0, at most 1, such as 0.1,0.01, got 0"),
+        ({"selectivity": 0}, "above 0 and at most 1, such as 0.1,0.01, got 0"),
         ({"selectivity": "1,2"}, "got 2"),
         ({"selectivity": "much"}, "expected numbers such as 1,0.1,0.01, got 'much'"),
         ({"selectivity": 0.1, "labels": "clusterd"}, "nearest: clustered"),
-        ({"selectivity": 0.1, "labels": ""}, "--labels needs random or clustered"),
+        ({"selectivity": 0.1, "labels": ""}, "--labels takes random or clustered"),
         ({"selectivity": 0.1, "oversample": 0}, "whole numbers of at least 1"),
-        ({"filter": {"lang": "de"}}, "an array has no columns to filter by"),
+        ({"filter": {"lang": "de"}}, "an array has no columns to filter on"),
     ],
 )
 def test_bad_filters_are_errors_before_anything_is_built(given: dict[str, Any], told: str, tmp_path: Path) -> None:
@@ -268,11 +268,11 @@ def test_findings_under_filters_are_told_in_words_tables_and_charts(tmp_path: Pa
     )
     rows = found.trials.filter((pl.col("oversample") == 10) & (pl.col("selectivity") == 0.02))
     means = dict(zip(rows["labels"], rows["ann_recall@10"], strict=True))
-    cost = next(one for one in found.notes if "clustered labels cost" in one)
+    cost = next(one for one in found.notes if "clustered labels have lower recall" in one)
     assert f"post ×10 {round(100 * (means['random'] - means['clustered']))} points [" in cost
     under, wins = (
         next(one for one in found.figures.contents if isinstance(one, StudyTable) and one.heading == heading)
-        for heading in ("Under filters", "Exact search wins")
+        for heading in ("With filters", "Exact search wins")
     )
     assert len(under.rows) == 1 + 2 * 2 * 2
     assert {row[1:3] for row in wins.rows} == {(way, one) for way in ("post ×10", "inside") for one in means}
@@ -282,10 +282,10 @@ def test_findings_under_filters_are_told_in_words_tables_and_charts(tmp_path: Pa
         (share, f"{way}, {labels}") for share in (0.2, 0.02) for way in ("post ×10", "inside") for labels in means
     }
     assert sum(one.startswith("Under ") for one in found.notes) == 4
-    assert any("take faiss-hnsw inside" in one or "take exact search" in one for one in found.notes)
+    assert any("take faiss-hnsw inside" in one or "use exact search" in one for one in found.notes)
     page = tmp_path / "study.html"
     found.save(page)
-    assert "Latency under filters" in page.read_text()
+    assert "Latency with filters" in page.read_text()
 
 
 @pytest.mark.realdata
@@ -327,9 +327,9 @@ def test_ids_are_whole_numbers_and_none_is_left_out() -> None:
     assert near.beside(0, [0, -1, 1]).ids == (0, 1)
     assert near.beside(0, ()).ids == ()
     for wrong in ([0.0, 1.0], ([0, 1, 2], [0.0, 1.0, 4.0]), ([0, 1], [0.5]), None, [[0, 1]]):
-        with pytest.raises(DataError, match="an index gives ids, whole numbers of shape"):
+        with pytest.raises(DataError, match="expected ids as whole numbers with shape"):
             near.beside(0, wrong, "q0")
-    with pytest.raises(DataError, match="it found the id -2 of 10 vectors"):
+    with pytest.raises(DataError, match="the index returned id -2, but has only 10 vectors"):
         near.beside(0, [-2, 1])
 
     class Padding(AnnIndex):

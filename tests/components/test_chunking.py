@@ -80,7 +80,7 @@ def test_offsets_are_verified_and_mended() -> None:
     ]
     parents = align_chunks("d", text, nested)
     assert [start for start, *_ in parents.spans] == [0, 25, 31, 25]
-    with pytest.raises(DataError, match=r"chunk 2 of d: its text is not in the document.*--allow-changed"):
+    with pytest.raises(DataError, match=r"chunk 2 of d: the text is not in the document.*--allow-changed"):
         align_chunks("d", text, [ReturnedChunk("alpha"), ReturnedChunk("delta")])
     assert align_chunks("d", text, [ReturnedChunk("alpha"), ReturnedChunk("delta")], allow_changed=True).changed == 1
 
@@ -89,7 +89,7 @@ def test_lists_multiply() -> None:
     """Lists of values multiply to a grid; a name that means nothing is an error with the nearest."""
     assert len(parse_grid("recursive:size=200,400,800:overlap=0,50")) == 6
     assert parse_grid("llamaindex:SentenceSplitter:chunk_size=64")[0]["chunker"] == "llamaindex:SentenceSplitter"
-    with pytest.raises(UsageError, match="is no chunker"):
+    with pytest.raises(UsageError, match="is not a chunker"):
         parse_grid("token:size=4:oops")
     with pytest.raises(UnknownName, match="nearest: token"):
         make_chunker({"chunker": "tokens"})
@@ -178,12 +178,12 @@ def test_other_chunkers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None
         found = align_chunks("d", TEXT, make_chunker(parameters, {"d"})(document))
         assert len(found.spans) >= least, parameters
         assert all("".join(TEXT[a:b].split()) == "".join(text.split()) for a, b, text in found.spans)
-    with pytest.raises(DataError, match=r"chunks\.jsonl line 1: 'd' is no document of the corpus; nearest: d2"):
+    with pytest.raises(DataError, match=r"chunks\.jsonl line 1: 'd' is not a document of the corpus; nearest: d2"):
         make_chunker(file, {"d2"})
-    with pytest.raises(DataError, match=r"none\.jsonl: there is no such file of chunks"):
+    with pytest.raises(DataError, match=r"none\.jsonl: the file of chunks does not exist"):
         make_chunker({"chunker": "none.jsonl"})
     (tmp_path / "my_whole.py").write_text("def whole(text):\n    return text\n")
-    with pytest.raises(UsageError, match=r"my_whole:whole returned str\. A chunker returns a list"):
+    with pytest.raises(UsageError, match=r"my_whole:whole returned str\. A chunker must return a list"):
         make_chunker({"chunker": "my_whole:whole"})(document)
 
 
@@ -257,7 +257,7 @@ def test_commands(
         return capsys.readouterr().out
 
     cut = ("--chunker", "recursive:size=16,64", "--name", "codes", "--budget", "32", "-k", "1")
-    assert "May be the best by" in said("component", "chunking", questions, "--corpus", folder, *cut)
+    assert "May be best by" in said("component", "chunking", questions, "--corpus", folder, *cut)
     assert "codes" in said("study", "list")
     assert "recursive:size=16" in said("study", "show", "codes", "--base", "recursive:size=64")
     said("study", "report", "codes", "-o", str(tmp_path / "report.html"))
@@ -326,7 +326,7 @@ def test_study_without_a_complete_trial_fails(
     with pytest.raises(SystemExit) as end:
         main()
     assert end.value.code == 1
-    assert "chunk 1 of page1: its text is not in the document" in " ".join(capsys.readouterr().out.split())
+    assert "chunk 1 of page1: the text is not in the document" in " ".join(capsys.readouterr().out.split())
     monkeypatch.setattr(sys, "argv", [*words, "--allow-changed"])
     with pytest.raises(SystemExit) as end:
         main()
@@ -337,12 +337,12 @@ def test_study_without_a_complete_trial_fails(
 @pytest.mark.parametrize(
     ("span", "message"),
     [
-        (rg.Span("nowhere", 0, 5), r"example q1: the gold span \[0, 5\) of 'nowhere' is in no document of the corpus"),
         (
-            rg.Span("d", 5, len(TEXT) + 1),
-            rf"example q1: .* lies outside the document, which has {len(TEXT)} characters",
+            rg.Span("nowhere", 0, 5),
+            r"example q1: the gold span \[0, 5\) of 'nowhere' names a document that is not in the corpus",
         ),
-        (rg.Span("d", 5, 5), r"example q1: the gold span \[5, 5\) of 'd' is empty\. Its end must be above its start"),
+        (rg.Span("d", 5, len(TEXT) + 1), rf"example q1: .* is outside the document, which has {len(TEXT)} characters"),
+        (rg.Span("d", 5, 5), r"example q1: the gold span \[5, 5\) of 'd' is empty\. The end must be after the start"),
     ],
 )
 def test_gold_outside_the_corpus_is_named(span: rg.Span, message: str) -> None:
@@ -374,7 +374,7 @@ def test_a_span_inside_a_token_is_undefined_with_the_reason(tmp_path: Path) -> N
     trial = ChunkingMaker({"d": "hello world"}, settings, [asked]).open({"chunker": "token", "size": 8})
     ((_, scores),) = trial.answers([asked])
     by = dict(zip(map(str, settings.metrics), scores, strict=True))
-    reason = "its gold spans hold no token's last character"
+    reason = "its gold spans contain no complete token"
     assert (by["token_recall@5"].status, by["token_recall@5"].reason) == ("undefined", reason)
     assert by["token_recall:unit=char@5"].value == 1.0
 
@@ -513,14 +513,14 @@ def test_parameters_in_python_may_be_lists(hubs: tuple[Path, Path], tmp_path: Pa
     assert found.study.trials[0].parameters["separators"] == [". ", " "]
     assert "separators" in found.save(tmp_path / "study.csv").read_text()
     assert rg.chunking(*hubs, given, k=[1], budget=[16], store=store).study == found.study
-    with pytest.raises(UsageError, match="name no chunker"):
+    with pytest.raises(UsageError, match="do not name a chunker"):
         rg.chunking(*hubs, {"size": 8}, store=store)
 
 
 @pytest.mark.parametrize(
     ("how", "message"),
     [
-        ({"metric": "token_recall@7"}, r"no metric of this study 'token_recall@7'.*Add its cutoff to -k"),
+        ({"metric": "token_recall@7"}, r"no metric of this study 'token_recall@7'.*Add the cutoff to -k"),
         ({"target": "token_recall@1=much"}, r"expected METRIC=x, such as recall@5=0\.8, got 'token_recall@1=much'"),
     ],
 )

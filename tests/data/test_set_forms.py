@@ -70,7 +70,7 @@ def test_beir_keeps_what_has_no_label_beside_its_labels(tmp_path: Path) -> None:
     more = (rg.Example("q8", "Who?", relevant=(), gold_spans=(), answerable=False), rg.Example("q9", "Why?"))
     given = rg.EvalSet("s", (*EXAMPLES, *more))
     without = pytest.warns(UserWarning, match="2 queries of 5 without a label")
-    with without, pytest.warns(UserWarning, match="1 labelled document not in the corpus: 'b/c'"):
+    with without, pytest.warns(UserWarning, match="1 labeled document not in the corpus: 'b/c'"):
         rg.export_set(given, to="beir", output=tmp_path / "x", corpus={"a": TEXTS["a"]})
     labels = (tmp_path / "x" / "qrels" / "test.tsv").read_text(encoding="utf-8")
     assert [name in labels for name in ("q1", "q8", "q9")] == [True, False, False]
@@ -80,13 +80,13 @@ def test_beir_keeps_what_has_no_label_beside_its_labels(tmp_path: Path) -> None:
 def test_what_a_form_cannot_hold_is_refused(tmp_path: Path) -> None:
     """Groups in BEIR, wrong endings and folders in use are errors that name the place."""
     group = rg.EvalSet("s", (rg.Example("q9", "?", relevant=(rg.Relevant(("a", "b")),)),))
-    with pytest.raises(DataError, match="example q9: BEIR has no place for groups"):
+    with pytest.raises(DataError, match="example q9: The BEIR format cannot store groups"):
         rg.export_set(group, to="beir", output=tmp_path / "x")
-    with pytest.raises(UsageError, match=r"ragas takes a file that ends in \.jsonl"):
+    with pytest.raises(UsageError, match=r"ragas needs a file that ends in \.jsonl"):
         rg.export_set(rg.EvalSet("s", EXAMPLES), to="ragas", output=tmp_path / "x.json")
     (tmp_path / "y").mkdir()
     (tmp_path / "y" / "z").touch()
-    with pytest.raises(UsageError, match="is there already"):
+    with pytest.raises(UsageError, match="already exists"):
         rg.export_set(rg.EvalSet("s", EXAMPLES), to="beir", output=tmp_path / "y")
 
 

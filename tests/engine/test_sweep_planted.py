@@ -159,11 +159,13 @@ def read(text: SearchedText, seed: int, folder: Path, *, race: bool) -> dict[str
     if race:
         return right
     tables = [one for one in found.figures.contents if isinstance(one, StudyTable)]
-    effects = {row[0]: row for table in tables if table.heading == "What each value changes" for row in table.rows}
+    effects = {
+        row[0]: row for table in tables if table.heading == "Effect of each parameter value" for row in table.rows
+    }
     idle, model = effects["temperature_note"], effects["model"]
     right["ignored"] &= idle[4] == "+0.0" and idle[-1] == "inside the noise"
     right["best value"] &= model[4].startswith("+") and model[-1] == "matters"
-    together = [note for note in found.notes if "together beyond what each does alone" in note]
+    together = [note for note in found.notes if "to the sum of their separate effects" in note]
     right["interaction"] = any(note.startswith("k=10 and retriever=hybrid do +") for note in together)
     right["interaction"] &= not any("temperature_note" in note for note in together)
     return right

@@ -113,7 +113,7 @@ def test_trials_are_runs(tmp_path: Path) -> None:
     assert result.confirmed is not None
     assert result.to_dict()["confirmed"] == result.confirmed.to_dict()
     told = result.save(tmp_path / "s.html").read_text()
-    assert "What each value changes" in told
+    assert "Effect of each parameter value" in told
     assert "matters" in told
     change = result.confirmed.metrics["exact_match"].difference
     assert f"On {change.n} questions held back model=good is" in told
@@ -123,7 +123,7 @@ def test_trials_are_runs(tmp_path: Path) -> None:
 
 
 def test_nothing_is_confirmed_where_the_base_is_taken(tmp_path: Path) -> None:
-    """Where the base is what is recommended, it is not compared with itself: a note says so."""
+    """Where the base is recommended, it is not compared with itself: a note says so."""
     result = rg.sweep(
         build,
         questions(200),
@@ -134,7 +134,7 @@ def test_nothing_is_confirmed_where_the_base_is_taken(tmp_path: Path) -> None:
     )
     assert result.recommendation.trial == "model=good"
     assert result.confirmed is None
-    assert "nothing was confirmed on toy-held-back: the base is what is recommended" in result.log.notes
+    assert "nothing was confirmed on toy-held-back: the base is recommended" in result.log.notes
     assert "(1 dropped)" in result.to_markdown()  # what the dropped value changes is shown all the same
 
 
@@ -178,7 +178,7 @@ def test_designs_and_failures(tmp_path: Path) -> None:
     )
     assert states(odd)["model=good"] == "complete"
     assert states(odd)["model=absent"] == "failed"  # not the factory raises: the system does, at every question
-    with pytest.raises(UsageError, match="no trial could be asked"):
+    with pytest.raises(UsageError, match="no trial could answer"):
         rg.sweep(
             lambda model: 1 / 0,
             questions(),
@@ -192,13 +192,13 @@ def test_designs_and_failures(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("given", "told"),
     [
-        ({"parameters": {"model": ["good"]}}, "one configuration alone"),
+        ({"parameters": {"model": ["good"]}}, "only one configuration"),
         ({"parameters": {"modle": ["good", "weak"]}}, r"build does not take modle \(it takes: k, model, shown\)"),
         ({"parameters": {"k": [1, 2]}}, "build needs model"),
         ({"objective": "tokens_f1"}, "token_f1"),
         ({"objective": {"composite": {"exact_match": -1, "token_f1": 1}}}, "above 0"),
         ({"objective": "answer_tokens"}, "direction"),
-        ({"budget": 100}, "budget takes the place of k"),
+        ({"budget": 100}, "budget replaces k"),
         ({"index": ["k"]}, "system has no index"),
         ({"confirm": 2}, "between 0 and 1"),
         ({"design": "gird"}, "grid"),
@@ -212,7 +212,7 @@ def test_designs_and_failures(tmp_path: Path) -> None:
         ({"leave_out": [{"model": "good"}]}, "except leaves the base out"),
         ({"preset": "top_p"}, "top_k"),
         ({"judge": "none", "objective": "faithfulness"}, "needs a judge"),
-        ({"system": None}, "no system. Write it in the section sweep"),
+        ({"system": None}, "system is missing. Set it in the sweep section"),
         ({"margin": -1}, "margin must be at least 0, got -1"),
     ],
 )
@@ -259,7 +259,7 @@ def test_objective_that_applies_to_nothing_says_why(tmp_path: Path) -> None:
     assert sum(ASKED.values()) == 6 * 30
     small = rg.sweep(build, questions(20), **space, name="small", store=url(tmp_path))
     assert small.recommendation.trial is None
-    (told,) = (one for one in small.notes if "recall@5 has no score in any trial" in one)
+    (told,) = (one for one in small.notes if "none has a recall@5 score" in one)
     assert "no relevance labels (120)" in told
     assert small.to_json()
     assert small.save(tmp_path / "s.html").exists()

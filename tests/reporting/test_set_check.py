@@ -37,7 +37,7 @@ def test_why_a_document_counts_as_alive_that_its_example_cannot_find() -> None:
     fresh = _check(found, now, None, quoted=False)
     assert fresh.counts == {"moved": 1, "unwinnable": 1}
     notes = " ".join(map(str, next(iter(build_freshness_sections(fresh))).notes))
-    assert "1 of the 1 unwinnable examples labels a document whose name is gone" in notes
-    assert "Without a lock nothing tells" in notes
+    assert "1 of the 1 unwinnable examples labels a document that no longer exists under its name" in notes
+    assert "Without a lock, it is unknown" in notes
     locked = next(iter(build_freshness_sections(_check(found, now, texts, quoted=False))))
     assert "unwinnable" not in " ".join(map(str, locked.notes))

@@ -146,7 +146,7 @@ def test_bm25_beside_dense_matters_in_a_sweep(collection: Any, tmp_path: Path) -
     effects = next(
         one
         for one in result.figures.contents
-        if isinstance(one, StudyTable) and one.heading == "What each value changes"
+        if isinstance(one, StudyTable) and one.heading == "Effect of each parameter value"
     )
     (row,) = effects.rows
     assert row[:3] == ("retriever", "bm25", "dense")

@@ -100,7 +100,7 @@ def test_each_lost_stretch_of_an_example_is_shown(tmp_path: Path) -> None:
     found = rg.check_set(path, corpus={"d": changed}, judge="none")
     first, second = (one["evidence"] for one in found.to_dict()["states"])
     assert {one["state"] for one in first} <= {"moved", "changed", "gone"}
-    table = found.to_markdown().partition("To look at")[2]
+    table = found.to_markdown().partition("Examples to review")[2]
     assert all(f"d {one['start']}–{one['end']} →" in table for one in first)
     assert "and 4 more" in table
     assert sum(f"d 0–{one['end']} →" in table for one in second) >= 5

@@ -87,7 +87,7 @@ def test_what_was_changed_gives_questions_away() -> None:
     small = [replace(one, example=replace(one.example, query=one.example.query.lower())) for one in _questions(80, 2)]
     typed = compare_with_real(small, real, {})
     assert (typed.apart, typed.tells[0].name) == (True, "writing")
-    assert "0% begin with a capital" in typed.tells[0].here
+    assert "0% start with a capital" in typed.tells[0].here
 
 
 def test_few_questions_are_not_judged() -> None:
@@ -112,4 +112,4 @@ def test_overlap_tells_questions_copied_from_their_gold() -> None:
     found = compare_with_real([*asked("a", 6), _line("none", "w1 w2")], asked("b", 3), texts)
     (told,) = (one for one in found.tells if one.name == "overlap with the gold")
     assert (found.left_out, found.without, told.auroc) == (1, (), 1.0)
-    assert (told.here, told.real) == ("1.00 of the words", "0.50 of the words")
+    assert (told.here, told.real) == ("1.00 of words", "0.50 of words")

@@ -339,15 +339,15 @@ def test_freezing_names_all_that_is_stale_and_how_to_get_on(tmp_path: Path) -> N
     assert head.endswith(":")
     assert lines == [
         "  gone: 'x' is not in the corpus",
-        "  short: [0, 99) lies outside 'a', 2 characters",
-        f"Make drafts of them: ragauge testset check {path} --corpus CORPUS --fix -o NEW.jsonl",
-        f"or leave them out: ragauge testset mark {path} --to rejected --by NAME --ids gone,short",
+        "  short: [0, 99) is outside 'a', which has 2 characters",
+        f"Turn them into drafts: ragauge testset check {path} --corpus CORPUS --fix -o NEW.jsonl",
+        f"or exclude them: ragauge testset mark {path} --to rejected --by NAME --ids gone,short",
     ]
     rg.check_set(path, corpus={"a": "A."}, fix=True, output=tmp_path / "new.jsonl")
-    with pytest.warns(UserWarning, match=r"3 drafts left out.*gone, short, draft"):
+    with pytest.warns(UserWarning, match=r"3 drafts skipped.*gone, short, draft"):
         assert list(read_lock(rg.freeze_set(tmp_path / "new.jsonl", corpus={"a": "A."})).spans) == ["kept"]
     rg.mark_set(path, to="rejected", by="Ann", ids="gone,short")
-    with pytest.warns(UserWarning, match="1 draft left out"):
+    with pytest.warns(UserWarning, match="1 draft skipped"):
         assert list(read_lock(rg.freeze_set(path, corpus={"a": "A."})).documents) == ["a"]
 
 
@@ -424,14 +424,14 @@ def test_evidence_whose_words_are_gone_is_not_frozen(tmp_path: Path, *, quoted: 
     assert ("“" in str(refused.value)) is quoted
     assert lock.read_bytes() == held if not quoted else not lock.exists()
     rg.mark_set(path, to="draft", ids="q1")
-    with pytest.warns(UserWarning, match="1 draft left out.*q1"):
+    with pytest.warns(UserWarning, match="1 draft skipped.*q1"):
         assert list(read_lock(rg.freeze_set(path, corpus=now)).spans) == ["q0", "q2"]
 
 
 def test_a_lock_that_cannot_be_read_is_refused(tmp_path: Path) -> None:
     """A damaged lock is an error with its place; freezing makes it anew."""
     (tmp_path / "a.lock.json").write_text('{"format": 1}', encoding="utf-8")
-    with pytest.raises(DataError, match=r"a\.lock\.json: is no lock of a set"):
+    with pytest.raises(DataError, match=r"a\.lock\.json: is not a lock file"):
         read_lock(tmp_path / "a.lock.json")
     _set(_corpus(1), quoted=True).write(tmp_path / "a.jsonl")
     assert list(read_lock(rg.freeze_set(tmp_path / "a.jsonl", corpus=_corpus(1))).spans) == ["q0"]
@@ -444,7 +444,7 @@ def test_text_files_that_are_not_utf8_are_left_out_and_named(tmp_path: Path) -> 
     (docs / "d0.md").write_text(_corpus(1)["d0"], encoding="utf-8")
     (docs / "latin.md").write_bytes("Größe".encode("latin-1"))
     _set(_corpus(1), quoted=True).write(path)
-    told = r"docs: 1 text file not in UTF-8, left out: latin\.md"
+    told = r"docs: 1 text file not in UTF-8, skipped: latin\.md"
     with pytest.warns(UserWarning, match=told):
         assert rg.check_set(path, corpus=docs, judge="none").counts == {"intact": 1}
     with pytest.warns(UserWarning, match=told):

@@ -54,7 +54,7 @@ def test_the_result_says_how_labels_name_documents(tmp_path: Path) -> None:
     found = rg.generate_set(tmp_path, output=tmp_path / "set.jsonl", n=1)
     row = json.loads((tmp_path / "set.jsonl").read_text(encoding="utf-8"))
     assert row["relevant"] == {"guides/pier": 1}
-    assert "such as guides/pier: of a text file, its path without its ending" in found.to_markdown()
+    assert "such as guides/pier; for a text file, its path without its extension" in found.to_markdown()
 
 
 def test_labels_may_keep_the_endings_of_files(tmp_path: Path) -> None:
@@ -65,7 +65,7 @@ def test_labels_may_keep_the_endings_of_files(tmp_path: Path) -> None:
     found = rg.generate_set(tmp_path, output=to, n=3, ids="path")
     labels = [next(iter(json.loads(line)["relevant"])) for line in to.read_text(encoding="utf-8").splitlines()]
     assert sorted(labels) == ["Brücke.rst", "pier.md", "pier.txt"]
-    assert "of a text file, its path with its ending." in found.to_markdown()
+    assert "for a text file, its path with its extension." in found.to_markdown()
     with pytest.raises(DataError, match="The id of a text file is its path without its ending"):
         rg.generate_set(tmp_path, output=to, n=3)
 
@@ -92,7 +92,7 @@ def test_documents_of_no_use_are_counted_and_never_drawn() -> None:
     assert found.corpus.copies == {"c": "0-0"}
     used = {doc_id for one in found.lines for doc_id in (one.curation.origin.passages if one.curation.origin else ())}
     assert not used & {"e", "c"}
-    with pytest.raises(DataError, match="no document of use: 1 of 1 documents without a text: e"):
+    with pytest.raises(DataError, match="no usable document: 1 of 1 documents have no text: e"):
         CorpusView([Document("e", "", "")])
     few = generate_known_items(CorpusView([Document("a", "", "harbour crane vessel")]), 50)
     assert 0 < len(few.lines) < 50

@@ -45,7 +45,7 @@ def _draft(text: str, answer: str) -> Draft:
 def test_a_quotation_that_shows_too_little_is_rejected(text: str, answer: str) -> None:
     """A letter, frequent words, a word that is not the answer, and one that stands in two sentences are no gold."""
     known = DraftContext(CorpusView([Document("d", "", TEXT)]))
-    assert find_quote_fault(_draft(text, answer), known) == f"{text!r} is too little to show where passage 1 says it"
+    assert find_quote_fault(_draft(text, answer), known) == f"{text!r} is too short to locate in passage 1"
 
 
 @pytest.mark.parametrize(
@@ -91,7 +91,7 @@ def test_a_failed_call_is_told_from_a_reply_that_cannot_be_read() -> None:
     assert [(one.unwritten, one.fault_message) for one in failed] == [("call_failed", "server: 503")] * 2
     prose = "What a fine pump! " * 200
     unreadable, _ = answered(write_questions(brief, writer), ["Hm."], [prose])
-    told = f"no question in the reply, asked twice; the last was: {prose[:2_000]} … (3,600 characters)"
+    told = f"no question, even after a retry; the last reply was: {prose[:2_000]} … (3,600 characters)"
     assert [(one.unwritten, one.fault_message) for one in unreadable] == [("unreadable", told)] * 2
 
 

@@ -154,7 +154,7 @@ def test_two_holes_of_one_example_are_one_entry(path: Path, texts: dict[str, str
     assert sorted(text["doc_id"] for text in holes[0]["passages"]) == ["again", "hole0"]
     (group,) = holes[0]["relevant"]
     assert sorted(group["doc_ids"]) == ["again", "d0", "hole0"]
-    assert f"{PLANTED} with a hole" in found.to_markdown()
+    assert f"{PLANTED} with missing labels" in found.to_markdown()
     assert found.to_markdown().count("| q0 |") == 1
 
 
@@ -214,8 +214,11 @@ def _of(kind: QuestionType) -> Example:
 
 BREAKS: dict[QuestionType, tuple[Example, str]] = {
     "single": (replace(GOOD, relevant=(Relevant(("a",)), Relevant(("b",)))), "2 gold documents, expected 1"),
-    "temporal": (replace(GOOD, references=("Early.",)), "neither question nor answer has a date"),
-    "boundary": (replace(GOOD, gold_spans=(Span("a", 0, 28),)), "neither late in a long document nor at an edge"),
+    "temporal": (replace(GOOD, references=("Early.",)), "neither the question nor the answer has a date"),
+    "boundary": (
+        replace(GOOD, gold_spans=(Span("a", 0, 28),)),
+        "neither late in a long document nor at the start or end",
+    ),
     "multi_hop": (GOOD, "1 gold document, expected 2 to 3"),
     "comparison": (replace(GOOD, relevant=()), "0 gold documents, expected 2 to 3"),
     "unanswerable": (replace(GOOD, relevant=(), answerable=True), "it is answerable, expected not answerable"),

@@ -86,13 +86,13 @@ def test_other_forms_are_checked_and_varied(path: Path, other: Any, tmp_path: Pa
 
 
 def test_a_lock_stands_beside_a_set_of_another_form(path: Path, tmp_path: Path) -> None:
-    """Goldens are frozen and a renamed page is found by their lock; what is in no file cannot be frozen."""
+    """Goldens are frozen and a renamed page is found by their lock; what is this set has no file cannot be frozen."""
     goldens = tmp_path / "goldens.json"
     rg.export_set(path, to="deepeval", output=goldens)
     assert rg.freeze_set(goldens, corpus=TEXTS) == tmp_path / "goldens.lock.json"
     renamed = {("new" if name == "d3" else name): text for name, text in TEXTS.items()}
     assert rg.check_set(goldens, corpus=renamed).counts == {"intact": 5, "moved": 1}
-    with pytest.raises(UsageError, match="in no file"):
+    with pytest.raises(UsageError, match="this set has no file"):
         rg.freeze_set(ROWS, corpus=TEXTS)
     with pytest.raises(UsageError, match="expected JSON lines"):
         rg.check_set(goldens, corpus=TEXTS, fix=True, output=tmp_path / "new.jsonl")
@@ -114,7 +114,11 @@ def test_no_output_takes_examples_away(verb: str, path: Path, tmp_path: Path) ->
     assert to.read_bytes() == made
     for n, held in enumerate((made.replace(b"crane", b"ship", 1), b'{"query_id": "mine", "query": "Mine?"}\n', b"[1]")):
         to.write_bytes(held)
-        told = "holds no set" if n == 2 else f"testset {verb}: -o .*holds examples that were not made now: (q0|mine)"
+        told = (
+            "is not an eval set"
+            if n == 2
+            else f"testset {verb}: -o .*has examples that this run did not create: (q0|mine)"
+        )
         with pytest.raises(UsageError, match=told):
             _writes(verb, path, to)
         assert to.read_bytes() == held
@@ -132,7 +136,7 @@ def test_an_export_takes_no_file_away(form: Any, name: str, path: Path, tmp_path
     if to != path:
         to.write_text("mine", encoding="utf-8")
     held = to.read_bytes()
-    with pytest.raises(UsageError, match=f"-o .*{name}: is there already"):
+    with pytest.raises(UsageError, match=f"-o .*{name} already exists"):
         rg.export_set(path, to=form, output=to)
     assert to.read_bytes() == held
     if to != path:
@@ -152,7 +156,7 @@ def test_preparing_takes_no_file_away(path: Path, tmp_path: Path) -> None:
         b'{"query_id": "mine", "query": "Mine?"}\n': "did not write: mine",
         path.read_bytes(): "did not write: q0, q1, q2 and 3 more",
         made.replace(b'["Tarn0."]', b'["Tarn0 did."]'): "other claims or aspects: q0",
-        b"[1]": "holds no set",
+        b"[1]": "is not an eval set",
     }
     for held, told in others.items():
         to.write_bytes(held)

@@ -126,7 +126,7 @@ def test_passages_that_allow_no_question_do_not_end_a_type(texts: dict[str, str]
     assert notes == told["unwritten"]
     assert "in 30 calls in a row" in _all_declined(texts, tmp_path)["ended"]
     few = dict(list(texts.items())[:5])
-    assert _all_declined(few, tmp_path)["ended"] == "no document is left whose passages allow such a question"
+    assert _all_declined(few, tmp_path)["ended"] == "there are no more documents that allow such a question"
 
 
 def _all_declined(texts: dict[str, str], folder: Path) -> Any:
@@ -144,7 +144,7 @@ def test_replies_that_cannot_be_read_are_no_rejected_questions(texts: dict[str, 
         found = _generate(server, texts, tmp_path, n=30, rejected=tmp_path / "rejected.jsonl")
     told = found.to_dict()["types"]["single"]
     assert (told["rejected"], told["unwritten"]) == ({}, {"unreadable": 9})
-    assert told["ended"] == "3 calls in a row gave nothing new (not kept so far: unreadable 9)"
+    assert told["ended"] == "3 calls in a row gave nothing new (rejected so far: unreadable 9)"
     notes = {row["meta"]["note"] for row in _rows(tmp_path / "rejected.jsonl")}
     assert {note.partition(":")[0] for note in notes} == {"unreadable"}
     assert all("I would <b>rather</b> not" in note for note in notes)
@@ -166,9 +166,9 @@ def test_a_curated_set_survives_the_making_of_another(texts: dict[str, str], tmp
         calls = len(server.requests)
         rg.mark_set(path, to="golden", by="Ann", ids=_rows(path)[0]["query_id"])
         golden = path.read_bytes()
-        with pytest.raises(UsageError, match="It stays as it is"):
+        with pytest.raises(UsageError, match="It was not changed"):
             _generate(server, texts, tmp_path, n=6)
-        with pytest.raises(UsageError, match="holds more than rejected"):
+        with pytest.raises(UsageError, match="contains other data than rejected"):
             _generate(server, texts, tmp_path / "new", n=6, rejected=path)
         blank = tmp_path / "blank.jsonl"  # of a question that the schema rejected; it may be written over
         meta = {"state": "rejected", "origin": {"method": "model"}}
@@ -177,7 +177,7 @@ def test_a_curated_set_survives_the_making_of_another(texts: dict[str, str], tmp
         assert path.read_bytes() == golden
         assert len(server.requests) == calls
         path.write_bytes(drafts.replace(b"merchants", b"traders"))
-        with pytest.raises(UsageError, match="were not made now"):
+        with pytest.raises(UsageError, match="this run did not create"):
             _generate(server, texts, tmp_path, n=6)
         assert path.read_bytes() == drafts.replace(b"merchants", b"traders")
     path.write_bytes(drafts)
@@ -231,16 +231,16 @@ def test_a_corpus_that_changes_ends_the_writing(tmp_path: Path) -> None:
     whole = made(lambda: same.write_bytes(text), "same")
     assert (tmp_path / "set.jsonl").exists()
     (tmp_path / "set.jsonl").unlink()
-    with pytest.raises(DataError, match=r"changed while the set was made: d3 changed\..*No set was written") as told:
+    with pytest.raises(DataError, match=r"changed during generation: d3 changed\..*No set was written") as told:
         made(lambda: same.write_bytes(text + b" Closed."), "changed")
     assert str(folder) in str(told.value)
-    with pytest.raises(DataError, match="made: d3 is gone"):
+    with pytest.raises(DataError, match="generation: d3 was removed"):
         made(lambda: same.unlink(missing_ok=True), "gone")
-    with pytest.raises(DataError, match="made: d99 was added"):
+    with pytest.raises(DataError, match="generation: d99 was added"):
         made(lambda: (folder / "d99.md").write_text("A new page."), "added")
     assert not (tmp_path / "set.jsonl").exists()
     assert max(calls[1:]) < whole
-    with pytest.raises(DataError, match=r"cannot be read any more: .*doc_id"):
+    with pytest.raises(DataError, match=r"can no longer be read: .*doc_id"):
         made(lambda: (folder / "d1.txt").write_text("Another."), "twice")
 
 
@@ -292,10 +292,10 @@ def test_documents_of_no_use_are_named_and_counted(tmp_path: Path) -> None:
     }
     markdown = found.to_markdown()
     for sentence in (
-        "1 of 23 documents without a text: empty",
+        "1 of 23 documents have no text: empty",
         "1 of 23 documents repeat another: d0",
-        "1 of 23 documents too long: huge",
-        "1 text file not in UTF-8, left out: latin.md",
+        "1 of 23 documents are too long: huge",
+        "1 text file not in UTF-8, skipped: latin.md",
     ):
         assert sentence in markdown
     named = {doc_id for row in _rows(tmp_path / "set.jsonl") for doc_id in row["relevant"]}
@@ -331,9 +331,9 @@ def test_pools_are_the_newest_documents_and_the_smallest_topics(tmp_path: Path) 
     niche = select_pool("niche", CorpusView(corpus(100)))
     assert niche is not None
     assert 10 <= len(niche) < 60
-    with pytest.raises(UsageError, match="none has one"):
+    with pytest.raises(UsageError, match="no document has one"):
         select_pool("recent", CorpusView(corpus(5)))
-    with pytest.raises(UsageError, match="more than the 10 in all"):
+    with pytest.raises(UsageError, match="more than the 10 in total"):
         parse_pools("recent=11", 10)
     path = tmp_path / "plan.yaml"
     path.write_text(PLAN.text, encoding="utf-8")
@@ -341,5 +341,5 @@ def test_pools_are_the_newest_documents_and_the_smallest_topics(tmp_path: Path) 
     assert list(read_plan(path)) == ["persona", "style", "length", "language"]
     with pytest.raises(UnknownName, match="persona"):
         read_plan({"persona": {"a": 1}})
-    with pytest.raises(DataError, match="styles: expected wordings with shares above 0"):
+    with pytest.raises(DataError, match="styles: expected texts with shares above 0"):
         read_plan({"styles": ["short"]})

@@ -35,12 +35,12 @@ from ragauge.verbs.evaluate_options import PrepareOptions
 if TYPE_CHECKING:
     from ragauge.testsets.prepare.prepare import PreparedSet
 
-app = typer.Typer(help="Make eval sets, hold them against their corpus, curate them.", no_args_is_help=True)
+app = typer.Typer(help="Create, check and curate eval sets.", no_args_is_help=True)
 MAX_LISTED_FAILURES = 20
 NO_CALLS = {"calls": 0, "replies_reused": 0, "cost": 0.0, "input_tokens": 0, "output_tokens": 0}
 SENTENCES_NOTE = (
-    "The sentences of each reference are its claims now, as evaluate takes them anyway; no model was asked.\n"
-    "Aspects take reading: with --judge openai:MODEL a model writes both."
+    "The sentences of each reference were stored as its claims, as evaluate does by default; no model was "
+    "called.\nAspects need a model: --judge openai:MODEL writes both claims and aspects."
 )
 
 
@@ -61,7 +61,7 @@ def generate(
         show_json(planned) if as_json else show(message)
         return
     with (
-        report_interrupt("Every reply so far is kept."),
+        report_interrupt("All replies so far are cached."),
         show_progress(quiet or not command_options.model, "done") as progress,
     ):
         generated_set = generate_set(**vars(replace(command_options, progress=progress)))
@@ -75,7 +75,7 @@ def check(command_options: CheckSetOptions, as_json: options.Json = False, quiet
     """Hold a set against its corpus: stale evidence, holes in labels, types. Exit 3: under 90 % of gold alive."""
     from ragauge.testsets.check.verb import check_set
 
-    with report_interrupt("Every reply so far is kept."), show_progress(quiet, "judged") as progress:
+    with report_interrupt("All replies so far are cached."), show_progress(quiet, "judged") as progress:
         check_result = check_set(**vars(replace(command_options, progress=progress)))
     show_result(check_result, as_json=as_json)
     raise typer.Exit(check_result.exit_code)
@@ -139,7 +139,7 @@ def export(command_options: ExportSetOptions) -> None:
 
 @app.command()
 def diff(
-    old: Annotated[Path, typer.Argument(help="The older set, in any form that evaluate reads.")],
+    old: Annotated[Path, typer.Argument(help="The older set, in any format that evaluate reads.")],
     new: Annotated[Path, typer.Argument(help="The newer set.")],
     as_json: options.Json = False,
 ) -> None:
@@ -188,7 +188,7 @@ def _format_prepared(prepared: PreparedSet, command_options: Any) -> str:
     from ragauge.rendering.judge_usage import format_money
     from ragauge.rendering.words import to_line
 
-    ready_note = f", {prepared.there:,} were ready" if prepared.there else ""
+    ready_note = f", {prepared.there:,} already prepared" if prepared.there else ""
     lines = [f"prepared {prepared.done:,} of {format_count(len(prepared.examples), 'example')}{ready_note}"]
     if prepared.calling is None:
         lines.append(SENTENCES_NOTE)
@@ -201,7 +201,7 @@ def _format_prepared(prepared: PreparedSet, command_options: Any) -> str:
         )
     if prepared.failed:
         lines.append(
-            f"{len(prepared.failed):,} could not be prepared; the sentences of their references serve as claims:"
+            f"{len(prepared.failed):,} could not be prepared; their claims are the sentences of their references:"
         )
         lines += [
             f"  {to_line(name)}: {to_line(reason, 100)}"
@@ -209,7 +209,7 @@ def _format_prepared(prepared: PreparedSet, command_options: Any) -> str:
         ]
         if len(prepared.failed) > MAX_LISTED_FAILURES:
             lines.append(f"  and {len(prepared.failed) - MAX_LISTED_FAILURES:,} more; --json lists all")
-    lines.append(f"Go on with: {format_command('evaluate', str(command_options.output), 'RESPONSES')}")
+    lines.append(f"Next: {format_command('evaluate', str(command_options.output), 'RESPONSES')}")
     return "\n".join(lines)
 
 

@@ -54,7 +54,7 @@ class CorpusCounts:
 
     def list_exclusions(self) -> Iterator[str]:
         """What is left out, in words."""
-        left_out = {"without a text": self.empty, "repeat another": tuple(self.copies), "too long": self.huge}
+        left_out = {"have no text": self.empty, "repeat another": tuple(self.copies), "are too long": self.huge}
         for reason, ids in left_out.items():
             if ids:
                 yield f"{len(ids):,} of {self.documents:,} documents {reason}: {_format_names(ids)}"
@@ -64,7 +64,7 @@ class CorpusCounts:
 
 def describe_undecoded(names: Sequence[str]) -> str:
     """How many text files are not UTF-8, in words, with the first of them."""
-    return f"{format_count(len(names), 'text file')} not in UTF-8, left out: {_format_names(names)}"
+    return f"{format_count(len(names), 'text file')} not in UTF-8, skipped: {_format_names(names)}"
 
 
 def _format_names(names: Sequence[str]) -> str:
@@ -99,7 +99,7 @@ class CorpusView:
                 self.documents[document.doc_id] = document
         self.counts = CorpusCounts(len(documents), tuple(empty), copies, tuple(huge), tuple(undecoded))
         if not self.documents:
-            raise DataError(f"no document of use: {'; '.join(self.counts.list_exclusions())}.", source="corpus")
+            raise DataError(f"no usable document: {'; '.join(self.counts.list_exclusions())}.", source="corpus")
         self.ids = tuple(self.documents)
 
     @cached_property

@@ -72,7 +72,7 @@ def read_lock(path: Path) -> SetLock:
     Raises:
         DataError: no lock, or one of a later format, with its place.
     """
-    hint = "Make it anew: ragauge testset freeze SET --corpus CORPUS"
+    hint = "Create it again: ragauge testset freeze SET --corpus CORPUS"
     try:
         payload: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
         if payload["format"] != FORMAT:
@@ -85,7 +85,7 @@ def read_lock(path: Path) -> SetLock:
         }
         return SetLock(payload["version"], payload["corpus"], documents, spans)
     except (KeyError, TypeError, AttributeError, ValueError) as error:
-        raise DataError(f"is no lock of a set: {error!r}.", source=str(path), hint=hint) from None
+        raise DataError(f"is not a lock file: {error!r}.", source=str(path), hint=hint) from None
 
 
 def _freeze_lists(fields: Mapping[str, Any]) -> dict[str, Any]:
@@ -154,7 +154,7 @@ def find_lost_evidence(set_file: SetFile, texts: Mapping[str, str]) -> dict[str,
     for line in _list_accepted(set_file):
         away = [f"{doc_id!r} is not in the corpus" for doc_id in list_gold_ids(line) if doc_id not in texts]
         away += [
-            f"[{span.start}, {span.end}) lies outside {span.doc_id!r}, {len(texts[span.doc_id]):,} characters"
+            f"[{span.start}, {span.end}) is outside {span.doc_id!r}, which has {len(texts[span.doc_id]):,} characters"
             for span in line.example.gold_spans or ()
             if span.doc_id in texts and not 0 <= span.start < span.end <= len(texts[span.doc_id])
         ]

@@ -14,7 +14,7 @@ from ragauge.verbs.option_specs import Columns, LastJudge, Metrics, OptionSpec, 
 if TYPE_CHECKING:
     from ragauge.engine.execute import Progress
 
-Corpus = Annotated[Any, OptionSpec("The documents: a folder, a file or table with ids and texts.", metavar="CORPUS")]
+Corpus = Annotated[Any, OptionSpec("Documents: a folder, or a file or table with ids and texts.", metavar="CORPUS")]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -33,18 +33,16 @@ class CheckSetOptions(ModelCallOptions):
         progress: called as examples are judged.
     """
 
-    set: Annotated[Any, OptionSpec("The set; JSON lines with --fix.", argument=True, metavar="SET")] = field(
-        kw_only=False
+    set: Annotated[Any, OptionSpec("The eval set; must be JSON lines with --fix.", argument=True, metavar="SET")] = (
+        field(kw_only=False)
     )
     corpus: Corpus
-    judge: Annotated[Any, OptionSpec("Who looks for label holes: local, openai:MODEL; none = nobody.", kind=str)] = (
-        "local"
-    )
+    judge: Annotated[
+        Any, OptionSpec("Judge that looks for missing labels: local, openai:MODEL, or none.", kind=str)
+    ] = "local"
     judge_name: str = ""
-    fix: Annotated[bool, OptionSpec("Put moved labels where their evidence stands now; the rest become drafts.")] = (
-        False
-    )
-    output: Annotated[Path | None, OptionSpec("The mended set to write, with --fix.", "-o --output", kind=Path)] = None
+    fix: Annotated[bool, OptionSpec("Update labels whose evidence moved; other stale examples become drafts.")] = False
+    output: Annotated[Path | None, OptionSpec("The fixed set to write; needs --fix.", "-o --output", kind=Path)] = None
     columns: Columns = None
     store: Store = None
     progress: Callable[["Progress"], None] | None = None
@@ -60,7 +58,7 @@ class FreezeSetOptions:
         columns: our field -> the set's column.
     """
 
-    set: Annotated[Any, OptionSpec("The set.", argument=True, metavar="SET")] = field(kw_only=False)
+    set: Annotated[Any, OptionSpec("The eval set.", argument=True, metavar="SET")] = field(kw_only=False)
     corpus: Corpus
     columns: Columns = None
 
@@ -78,15 +76,15 @@ class MarkSetOptions:
         note: why.
     """
 
-    set: Annotated[Any, OptionSpec("The set: JSON lines; it is written anew.", argument=True, metavar="SET")] = field(
-        kw_only=False
+    set: Annotated[Any, OptionSpec("The eval set (JSON lines); it is rewritten.", argument=True, metavar="SET")] = (
+        field(kw_only=False)
     )
     to: Annotated[
         State, OptionSpec("draft, reviewed, golden or rejected. Rejected examples are not evaluated.", kind=State)
     ]
-    by: Annotated[str, OptionSpec("Who looked at them.")] = ""
-    ids: Annotated[str | Sequence[str], OptionSpec("Which, by query_id, comma-separated.", kind=str)] = ""
-    all: Annotated[bool, OptionSpec("Every example of the set.")] = False
+    by: Annotated[str, OptionSpec("Name of the annotator.")] = ""
+    ids: Annotated[str | Sequence[str], OptionSpec("Examples to mark: query_ids, comma-separated.", kind=str)] = ""
+    all: Annotated[bool, OptionSpec("Mark every example of the set.")] = False
     note: Annotated[str, OptionSpec("Why.")] = ""
 
 
@@ -95,24 +93,22 @@ class AddExamplesOptions:
     """Which examples of a run go into a set. Each field is an argument of `add_examples`, which explains it."""
 
     run: StoredRun = field(kw_only=False)
-    to: Annotated[Path, OptionSpec("The set, .jsonl; it is made where there is none.", kind=Path, metavar="SET")]
+    to: Annotated[Path, OptionSpec("The eval set (.jsonl); created if it does not exist.", kind=Path, metavar="SET")]
     ids: Annotated[
-        str | Sequence[str], OptionSpec("Which, by query_id.", argument=True, kind=list[str] | None, metavar="ID")
+        str | Sequence[str], OptionSpec("query_ids to add.", argument=True, kind=list[str] | None, metavar="ID")
     ] = field(default=(), kw_only=False)
-    failed: Annotated[bool, OptionSpec("All that the run's causes name as wrong.")] = False
+    failed: Annotated[bool, OptionSpec("Add all failed examples of the run.")] = False
     sample: Annotated[
-        int | None, OptionSpec("So many, drawn in proportion to the weights of the answers.", least=1)
+        int | None, OptionSpec("Add this many, sampled in proportion to the answers' weights.", least=1)
     ] = None
-    by: Annotated[str, OptionSpec("A segment: each of its values gets its share of the sample.", metavar="SEGMENT")] = (
-        ""
-    )
+    by: Annotated[str, OptionSpec("Stratify the sample by this segment.", metavar="SEGMENT")] = ""
     from_set: Annotated[
         Any,
-        OptionSpec("The run's set, whose quotes are kept; the file of its name by default.", "--from", metavar="SET"),
+        OptionSpec("The run's eval set, to copy quotes from; default: the file of that name.", "--from", metavar="SET"),
     ] = None
-    tag: Annotated[str | Sequence[str], OptionSpec("What they are tagged with, comma-separated.", kind=str)] = ""
-    by_name: Annotated[str, OptionSpec("Who adds them.", metavar="NAME")] = ""
-    seed: Annotated[int, OptionSpec("Of the sample: equal seeds draw equal examples.")] = 7
+    tag: Annotated[str | Sequence[str], OptionSpec("Tags for the added examples, comma-separated.", kind=str)] = ""
+    by_name: Annotated[str, OptionSpec("Name of the person who adds them.", metavar="NAME")] = ""
+    seed: Annotated[int, OptionSpec("Seed of the sample.")] = 7
     judge: LastJudge = None
     store: Store = None
 
@@ -141,31 +137,31 @@ class GenerateSetOptions(ModelCallOptions):
     """
 
     corpus: Annotated[
-        Any, OptionSpec("The documents: a folder, a file or table with ids and texts.", argument=True, metavar="CORPUS")
+        Any, OptionSpec("Documents: a folder, or a file or table with ids and texts.", argument=True, metavar="CORPUS")
     ] = field(kw_only=False)
-    output: Annotated[Path, OptionSpec("The set to write, .jsonl.", "-o --output", kind=Path)]
-    n: Annotated[int, OptionSpec("How many questions.", "-n", least=1)] = 100
+    output: Annotated[Path, OptionSpec("The eval set to write (.jsonl).", "-o --output", kind=Path)]
+    n: Annotated[int, OptionSpec("Number of questions.", "-n", least=1)] = 100
     model: Annotated[
-        Any, OptionSpec("Who writes them: openai:MODEL and others; nobody: known-item queries.", kind=str)
+        Any, OptionSpec("Model that writes questions, such as openai:MODEL; default: known-item queries.", kind=str)
     ] = ""
     model_name: str = ""
-    judge: Annotated[Any, OptionSpec("Who checks them; the same model by default.", kind=str)] = ""
+    judge: Annotated[Any, OptionSpec("Model that checks the questions; default: the same model.", kind=str)] = ""
     judge_name: str = ""
     types: Annotated[
-        str | Mapping[str, float], OptionSpec("Shares of the types: single=40,multi_hop=15,…", kind=str)
+        str | Mapping[str, float], OptionSpec("Shares of the question types: single=40,multi_hop=15,…", kind=str)
     ] = ""
     plan: Annotated[
-        Any, OptionSpec("How questions are put: personas, styles, lengths, languages (YAML).", kind=Path)
+        Any, OptionSpec("YAML file with personas, styles, lengths and languages of the questions.", kind=Path)
     ] = None
     documents: Annotated[
-        str | Mapping[str, int], OptionSpec("How many about which documents: recent=10,niche=20.", kind=str)
+        str | Mapping[str, int], OptionSpec("Number of questions per document pool: recent=10,niche=20.", kind=str)
     ] = ""
-    existing: Annotated[Any, OptionSpec("A set whose questions are not written again.", metavar="SET")] = None
-    rejected: Annotated[Path | None, OptionSpec("Write here what was not kept, and why: .jsonl.", kind=Path)] = None
-    seed: Annotated[int, OptionSpec("Of the drawing: equal seeds make equal sets.")] = 7
+    existing: Annotated[Any, OptionSpec("A set whose questions must not be repeated.", metavar="SET")] = None
+    rejected: Annotated[Path | None, OptionSpec("Write rejected questions and reasons here: .jsonl.", kind=Path)] = None
+    seed: Annotated[int, OptionSpec("Random seed.")] = 7
     ids: Annotated[
         Literal["stem", "path"],
-        OptionSpec("Of text files: their paths without endings, or with them.", kind=Literal["stem", "path"]),
+        OptionSpec("Ids of text files: path without or with extension.", kind=Literal["stem", "path"]),
     ] = "stem"
     store: Store = None
     progress: Callable[["Progress"], None] | None = None
@@ -182,12 +178,12 @@ class ExportSetOptions:
         corpus: the documents.
     """
 
-    set: Annotated[Any, OptionSpec("The set.", argument=True, metavar="SET")] = field(kw_only=False)
+    set: Annotated[Any, OptionSpec("The eval set.", argument=True, metavar="SET")] = field(kw_only=False)
     to: Annotated[SetForm, OptionSpec("beir, ragas or deepeval.", kind=SetForm)]
     output: Annotated[
         Path, OptionSpec("A folder for beir, .jsonl for ragas, .json for deepeval.", "-o --output", kind=Path)
     ]
-    corpus: Annotated[Any, OptionSpec("The documents, written along.", metavar="CORPUS")] = None
+    corpus: Annotated[Any, OptionSpec("Documents to include in the export.", metavar="CORPUS")] = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -204,19 +200,20 @@ class VarySetOptions:
         columns: our field -> the set's column.
     """
 
-    set: Annotated[Any, OptionSpec("The set.", argument=True, metavar="SET")] = field(kw_only=False)
+    set: Annotated[Any, OptionSpec("The eval set.", argument=True, metavar="SET")] = field(kw_only=False)
     kinds: Annotated[
-        str | Sequence[str], OptionSpec("typos, keywords, case, entity (needs --corpus); all by default.", kind=str)
+        str | Sequence[str],
+        OptionSpec("Kinds: typos, keywords, case, entity (needs --corpus); default: all.", kind=str),
     ] = ""
     output: Annotated[
         Path | None,
-        OptionSpec("Originals and variants, .jsonl; SET.varied.jsonl by default.", "-o --output", kind=Path),
+        OptionSpec("File for originals and variants (.jsonl); default: SET.varied.jsonl.", "-o --output", kind=Path),
     ] = None
     corpus: Annotated[
-        Any, OptionSpec("The documents, of which none may answer what entity asks.", metavar="CORPUS")
+        Any, OptionSpec("The documents; entity makes questions that none of them answers.", metavar="CORPUS")
     ] = None
-    n: Annotated[int | None, OptionSpec("Variants of each kind at most; all by default.", "-n", least=1)] = None
-    seed: Annotated[int, OptionSpec("Of the drawing: equal seeds make equal sets.")] = 7
+    n: Annotated[int | None, OptionSpec("Maximum variants of each kind; default: all.", "-n", least=1)] = None
+    seed: Annotated[int, OptionSpec("Random seed.")] = 7
     columns: Columns = None
 
 
@@ -237,13 +234,13 @@ class SetStatsOptions:
         store: where runs are kept.
     """
 
-    set: Annotated[Any, OptionSpec("The set.", argument=True, metavar="SET")] = field(kw_only=False)
-    corpus: Annotated[Any, OptionSpec("Its documents: topics without a question, overlap.", metavar="CORPUS")] = None
-    like: Annotated[Any, OptionSpec("Questions of people: are the set's like them?", metavar="REAL")] = None
-    run: Annotated[Any, OptionSpec("An evaluated run on the set: what can it show?", metavar="RUN")] = None
-    baseline: Annotated[Any, OptionSpec("A run to pair it with, as compare does.", metavar="RUN")] = None
-    detect: Annotated[str, OptionSpec("The change to be seen: 3% of the mean, or 3 points.")] = ""
+    set: Annotated[Any, OptionSpec("The eval set.", argument=True, metavar="SET")] = field(kw_only=False)
+    corpus: Annotated[Any, OptionSpec("Its documents, to report topics and overlap.", metavar="CORPUS")] = None
+    like: Annotated[Any, OptionSpec("Real users' questions to compare the set with.", metavar="REAL")] = None
+    run: Annotated[Any, OptionSpec("An evaluated run, to find detectable differences.", metavar="RUN")] = None
+    baseline: Annotated[Any, OptionSpec("A run to pair with --run, as compare does.", metavar="RUN")] = None
+    detect: Annotated[str, OptionSpec("The difference to detect: 3% of the mean, or 3 points.")] = ""
     metrics: Metrics = ()
     judge: LastJudge = None
-    seed: Annotated[int, OptionSpec("Of the classifier's folds.")] = 7
+    seed: Annotated[int, OptionSpec("Seed of the classifier's folds.")] = 7
     store: Store = None

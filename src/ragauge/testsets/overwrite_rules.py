@@ -29,7 +29,7 @@ def read_existing_drafts(path: Path, method: str, seed: int) -> SetFile | None:
     """
     existing = read_existing_lines("generate", path)
     if existing is not None:
-        problem = f"holds what this command did not write ({method}, seed {seed}, drafts)"
+        problem = f"has examples that this command did not write ({method}, seed {seed}, drafts)"
         others = [line.example.query_id for line in existing.lines if not _is_own_draft(line, method, seed)]
         _refuse_names(f"generate: -o {path}", problem, others, _build_hint(path, method))
     return existing
@@ -44,8 +44,8 @@ def check_rejections_file(path: Path) -> None:
     if path.is_file():
         texts = path.read_text(encoding="utf-8", errors="replace").splitlines()
         others = [f"line {n}" for n, text in enumerate(texts, 1) if text.strip() and not _is_rejected_line(text)]
-        problem = "holds more than rejected questions"
-        _refuse_names(f"generate: --rejected {path}", problem, others, "Name another file.")
+        problem = "contains other data than rejected questions"
+        _refuse_names(f"generate: --rejected {path}", problem, others, "Choose another file.")
 
 
 def read_existing_lines(verb: str, path: Path) -> SetFile | None:
@@ -82,7 +82,9 @@ def check_lines_kept(
     if existing is not None:
         texts = {line.written for line in made}
         missing = [line.example.query_id for line in existing.lines if line.text not in texts]
-        _refuse_names(f"{verb}: -o {path}", "holds examples that were not made now", missing, _build_hint(path, method))
+        _refuse_names(
+            f"{verb}: -o {path}", "has examples that this run did not create", missing, _build_hint(path, method)
+        )
 
 
 def read_prepared_lines(path: Path, examples: Iterable[Example]) -> SetFile | None:
@@ -110,7 +112,7 @@ def read_prepared_lines(path: Path, examples: Iterable[Example]) -> SetFile | No
         )
 
     others = [item.example.query_id for item in existing.lines if not is_prepared(item)]
-    _refuse_names(f"prepare: -o {path}", "holds what this command did not write", others, "Name another -o.")
+    _refuse_names(f"prepare: -o {path}", "has examples that this command did not write", others, "Choose another -o.")
     return existing
 
 
@@ -133,7 +135,9 @@ def check_claims_kept(path: Path, existing: SetFile | None, made: Iterable[Examp
         for name, item in existing_by_id.items()
         if _fill_claims(item, examples_by_id[name]) != examples_by_id[name]
     ]
-    _refuse_names(f"prepare: -o {path}", "holds other claims or aspects", others, "Name another -o: replies are kept.")
+    _refuse_names(
+        f"prepare: -o {path}", "has other claims or aspects", others, "Choose another -o; replies are cached."
+    )
 
 
 def _fill_claims(example: Example, other: Example) -> Example:
@@ -147,8 +151,8 @@ def _fill_claims(example: Example, other: Example) -> Example:
 
 
 def _build_not_a_set_error(verb: str, path: Path, error: DataError) -> UsageError:
-    message = f"testset {verb}: -o {path}: it is there and holds no set ({error})."
-    return UsageError(f"{message} It stays as it is. Name another file.")
+    message = f"testset {verb}: -o {path} exists and is not an eval set ({error})."
+    return UsageError(f"{message} It was not changed. Choose another file.")
 
 
 def _is_own_draft(line: SetLine, method: str, seed: int) -> bool:
@@ -164,8 +168,8 @@ def _is_made_by(line: SetLine, method: str) -> bool:
 
 
 def _build_hint(path: Path, method: str) -> str:
-    more = f" --existing {path} keeps its questions from being written again." if method == METHOD else ""
-    return f"Name another -o.{more}"
+    more = f" --existing {path} prevents its questions from being repeated." if method == METHOD else ""
+    return f"Choose another -o.{more}"
 
 
 def _is_rejected_line(text: str) -> bool:
@@ -183,4 +187,4 @@ def _refuse_names(option: str, problem: str, names: Sequence[str], hint: str) ->
         listing = ", ".join(names[:MAX_NAMED_EXAMPLES]) + (
             f" and {len(names) - MAX_NAMED_EXAMPLES:,} more" if len(names) > MAX_NAMED_EXAMPLES else ""
         )
-        raise UsageError(f"testset {option}: it is there and {problem}: {listing}. It stays as it is. {hint}")
+        raise UsageError(f"testset {option} exists and {problem}: {listing}. It was not changed. {hint}")

@@ -55,7 +55,7 @@ class SetPage:
         return self.site.render(
             "list.html",
             "sets",
-            title=f"{about.name or 'set without a name'} ({about.version})",
+            title=f"{about.name or 'unnamed set'} ({about.version})",
             sections=render_sections(build_set_sections(self.data), links, 1),
             above=[(f"{root}/sets", "Sets")],
             before=here + (format_query({"page": str(self.turn - 1)}) if self.turn > 2 else "")
@@ -94,7 +94,7 @@ class DiffPage:
             "list.html",
             "sets",
             above=above,
-            title=f"What changed in {differs.new or 'a set without a name'}",
+            title=f"Changes in {differs.new or 'an unnamed set'}",
             sections=render_sections(build_difference_sections(differs, max_rows=MAX_DIFFERENCES), links, 1),
         )
 
@@ -138,7 +138,7 @@ def build_set_page(site: Site, params: QueryParams, name: str, version: str) -> 
         )
     )
     if turn > max(1, -(-loaded_set.about.n // PAGE_SIZE)):
-        raise UsageError(f"page {turn}: the set has {loaded_set.about.n:,} examples, {PAGE_SIZE} a page.")
+        raise UsageError(f"no page {turn}: the set has {loaded_set.about.n:,} examples, {PAGE_SIZE} per page.")
     return SetPage(site, loaded_set, turn)
 
 

@@ -130,7 +130,7 @@ class SetFile:
         """
         added = tuple(more)
         if duplicates := [line.example.query_id for line in added if line.example.query_id in self.by_id]:
-            raise UsageError(f"{self.name}: holds {', '.join(duplicates[:3])} already.")
+            raise UsageError(f"{self.name} already contains {', '.join(duplicates[:3])}.")
         return replace(self, lines=(*self.lines, *added))
 
     def write(self, path: str | Path) -> int:
@@ -217,10 +217,12 @@ def read_set_file(path: str | Path, *, columns: Mapping[str, str] | None = None,
     """
     path = Path(path)
     if path.suffix not in ENDINGS:
-        raise UsageError(f"{path}: expected JSON lines (.jsonl). Make it so: ragauge testset prepare SET -o set.jsonl")
+        raise UsageError(
+            f"{path}: expected JSON lines (.jsonl). To convert it: ragauge testset prepare SET -o set.jsonl"
+        )
     set_file, problem = _read_lines(path, columns or {}, warn)
     if set_file is None:
-        raise DataError(f"{problem}; curation needs one example a line.", source=str(path))
+        raise DataError(f"{problem}; curation needs one example per line.", source=str(path))
     return set_file
 
 

@@ -48,7 +48,7 @@ def export_examples(
         return len(example_list)
     ending = {"ragas": ".jsonl", "deepeval": ".json"}[form]
     if path.suffix != ending:
-        raise UsageError(f"testset export: -o {path}: {form} takes a file that ends in {ending}.")
+        raise UsageError(f"testset export: -o {path}: {form} needs a file that ends in {ending}.")
     _check_target_free(path, "file")
     rows = [_build_row(form, example, texts or {}) for example in example_list]
     with open_text_writer(path) as file:
@@ -82,7 +82,7 @@ def _list_gold_documents(example: Example) -> list[str]:
 def _write_beir(path: Path, examples: list[Example], texts: Mapping[str, str] | None) -> None:
     for example in examples:
         if any(len(item.doc_ids) > 1 for item in example.relevant or ()):
-            raise DataError("BEIR has no place for groups of documents.", source=f"example {example.query_id}")
+            raise DataError("The BEIR format cannot store groups of documents.", source=f"example {example.query_id}")
     _check_target_free(path, "folder")
     (path / "qrels").mkdir(parents=True)
     if texts is not None:
@@ -100,23 +100,22 @@ def _check_target_free(path: Path, kind: str) -> None:
     """Makes sure that nothing stands where a set is written but an empty file or folder of that kind."""
     has_content = any(path.iterdir()) if path.is_dir() else path.exists() and path.stat().st_size > 0
     if has_content or (path.exists() and path.is_dir() is not (kind == "folder")):
-        raise UsageError(f"testset export: -o {path}: is there already and stays as it is. Name a new {kind}.")
+        raise UsageError(f"testset export: -o {path} already exists and was not changed. Choose a new {kind}.")
 
 
 def _warn_missing_labels(path: Path, examples: Sequence[Example], texts: Mapping[str, str] | None) -> None:
     """Says which queries have no label, and which labels no document."""
     if without := sum(not _collect_grades(example) for example in examples):
         warn_user(
-            f"{path}: {format_count(without, 'query', 'queries')} of {len(examples):,} without a label: other tools "
-            "pass "
-            "by what qrels/test.tsv does not name; ragauge reads them again."
+            f"{path}: {format_count(without, 'query', 'queries')} of {len(examples):,} without a label: "
+            "other tools ignore queries that are not in qrels/test.tsv; ragauge reads them."
         )
     labeled_ids = {doc_id for example in examples for doc_id in _collect_grades(example)}
     if texts is not None and (missing := sorted(labeled_ids - texts.keys())):
         preview = ", ".join(map(repr, missing[:MAX_NAMED_DOCUMENTS])) + (
             " …" if len(missing) > MAX_NAMED_DOCUMENTS else ""
         )
-        warn_user(f"{path}: {format_count(len(missing), 'labelled document')} not in the corpus: {preview}.")
+        warn_user(f"{path}: {format_count(len(missing), 'labeled document')} not in the corpus: {preview}.")
 
 
 def _build_query_row(example: Example) -> dict[str, Any]:

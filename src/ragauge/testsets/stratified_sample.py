@@ -56,7 +56,7 @@ def sample_strata(strata: Mapping[str, Mapping[str, float]], n: int, seed: int =
     """
     if n < 1 or not any(strata.values()):
         n_examples = sum(map(len, strata.values()))
-        raise UsageError(f"a sample must be at least 1 of at least 1 example; got {n} of {n_examples}.")
+        raise UsageError(f"the sample size and the number of examples must be at least 1, got {n} of {n_examples}.")
     sizes = _allocate_places({name: members for name, members in strata.items() if members}, n)
     weights: dict[str, float] = {}
     for name, members in strata.items():

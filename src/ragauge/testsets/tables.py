@@ -26,25 +26,25 @@ MAX_TEXT_CHARS = 120  # characters of a text
 MAX_REPLY_CHARS = 300  # characters of a reply
 STATES_WORST_FIRST = ("unwinnable", "gone", "changed", "moved")  # of evidence that is not intact, the worst first
 STATE_MEANINGS = {
-    "intact": "the evidence stands where the labels say",
-    "moved": "the same words at another place, or in a document of another name",
-    "changed": "other words than when the labels were made, or words that stand in several places",
-    "gone": "the words, or one of several gold documents, are in the corpus no more",
+    "intact": "the evidence is where the labels say",
+    "moved": "the same words at another position or in a renamed document",
+    "changed": "the words changed since labeling, or occur in several places",
+    "gone": "the words, or one of several gold documents, are no longer in the corpus",
     "unwinnable": "no gold document is in the corpus: no retriever can find it",
-    "no labels": "no document or span is labelled",
+    "no labels": "no document or span is labeled",
 }
 DIFFICULTY_NOTE = (
-    "easy: the gold document is first by BM25 and by embeddings; hard: beyond the tenth place in both. Both rank "
-    "whole documents: a system that searches passages may rank otherwise."
+    "easy: both BM25 and embeddings rank the gold document first; hard: both rank it below 10. Both rank "
+    "whole documents, so a system that searches passages may rank differently."
 )
 UNWRITTEN_REASONS = {  # why no question came
-    "declined": "the model says that the passages allow no such question: another passage was drawn",
-    "unreadable": "no reply holds a question, asked twice",
-    "call_failed": "the model could not be asked",
+    "declined": "the model replied that the passages allow no such question; another passage was sampled",
+    "unreadable": "the reply had no question, even after a retry",
+    "call_failed": "the call to the model failed",
 }
 UNLOCKED_NOTE = (
-    "Without a lock and without quotes, documents and spans are only looked up by name and length: "
-    "ragauge testset freeze SET --corpus CORPUS keeps what they hold."
+    "Without a lock and without quotes, documents and spans are only checked by name and length. To store "
+    "their content: ragauge testset freeze SET --corpus CORPUS"
 )
 
 
@@ -77,7 +77,7 @@ def build_freshness_sections(
     notes = [UNLOCKED_NOTE] if not freshness.locked and _has_evidence_by_name(freshness) else []
     notes += _explain_alive_documents(freshness)
     if freshness.same_version is False:
-        notes.append("The set is not the one that was frozen: labels made since are only looked up by name.")
+        notes.append("The set changed after it was frozen; newer labels are only checked by name.")
     yield ReportSection(
         "testset check",
         lead=(*lead, *([verdict] if verdict else [])),
@@ -105,11 +105,11 @@ def _explain_alive_documents(freshness: SetFreshness) -> list[str]:
     ]
     if not alive:
         return []
-    tells = "" if freshness.locked else " Without a lock nothing tells that the whole document stands there."
+    tells = "" if freshness.locked else " Without a lock, it is unknown whether that document has the whole text."
     return [
-        f"{len(alive):,} of the {len(gone):,} unwinnable {'examples label' if len(alive) > 1 else 'examples labels'} a "
-        "document whose name is gone, and gold_alive counts it as alive: words of it that other examples quote stand "
-        f"in a document of another name.{tells}"
+        f"{len(alive):,} of the {len(gone):,} unwinnable {'examples label' if len(alive) > 1 else 'examples labels'} "
+        "a document that no longer exists under its name, but gold_alive counts it as alive because words that other "
+        f"examples quote from it are in a document with another name.{tells}"
     ]
 
 
@@ -131,15 +131,15 @@ def _build_example_list(stale_examples: list[ExampleState], fixed: str, commands
     )
     after = (
         (
-            f"wrote {make_safe(fixed)}: labels stand where their evidence is, with its words as they are now; what "
-            "changed "
-            "or is gone is a draft. Look at what changed, mark the drafts that hold, and freeze the set again.",
+            f"wrote {make_safe(fixed)}: labels now match the position and words of their evidence; "
+            "examples whose evidence changed or is gone are drafts. Review the changes, mark the correct "
+            "drafts, and freeze the set again.",
         )
         if fixed
         else ()
     )
     table = ReportTable(headers, rows)
-    return ReportSection("To look at", table=table, after=(*more, *after), commands=commands)
+    return ReportSection("Examples to review", table=table, after=(*more, *after), commands=commands)
 
 
 def _build_evidence_rows(example_state: ExampleState) -> Iterator[tuple[str, str, str, str]]:
@@ -246,9 +246,8 @@ def build_difference_sections(
     changed = len({change.query_id for change in set_difference.changed})
     lead = (
         f"{make_safe(set_difference.old)} ({set_difference.old_version}) → {make_safe(set_difference.new)} "
-        f"({set_difference.new_version}): "
-        f"{len(set_difference.added):,} added, {len(set_difference.removed):,} removed, {changed:,} changed, "
-        f"{set_difference.same:,} the same.",
+        f"({set_difference.new_version}): {len(set_difference.added):,} added, {len(set_difference.removed):,} "
+        f"removed, {changed:,} changed, {set_difference.same:,} the same.",
     )
     by_field = Counter(change.field for change in set_difference.changed)
     fields = tuple((make_safe(name), f"{n:,}") for name, n in by_field.most_common())
@@ -300,11 +299,11 @@ def build_generated_sections(generated: GeneratedSet, path: str, corpus: str = "
         f"{len(generated.lines):,} of {generated.wanted:,} questions over {len(used):,} of "
         f"{format_count(generated.corpus.documents, 'document')} in {format_count(generated.topics, 'topic')}, all "
         "drafts.",
-        generated.fit if generated.lines else f"Nothing was kept, so {make_safe(path)} was not written.",
+        generated.fit if generated.lines else f"No question passed the checks, so {make_safe(path)} was not written.",
     ]
     if (empty := generated.corpus.n_usable - len(used)) > 0 and generated.lines:
         more = (
-            f": -n {generated.corpus.n_usable:,} asks about each"
+            f"; use -n {generated.corpus.n_usable:,} to cover all of them"
             if generated.wanted < generated.corpus.n_usable
             else ""
         )
@@ -312,7 +311,7 @@ def build_generated_sections(generated: GeneratedSet, path: str, corpus: str = "
     if generated.written is not None:
         lead.append(_describe_models(generated))
     elif len(generated.lines) < generated.wanted:
-        lead.append("Fewer than wanted: the documents hold too few words for more queries that differ.")
+        lead.append("Fewer than requested: the documents have too few words for more distinct queries.")
     segments = [entry.example.segments for entry in generated.lines]
     counted = Counter((entry.get("type", ""), entry.get("difficulty", "")) for entry in segments)
     rows = tuple((kind, hard, f"{n:,}") for (kind, hard), n in sorted(counted.items()))
@@ -333,15 +332,15 @@ def build_generated_sections(generated: GeneratedSet, path: str, corpus: str = "
 
 def _describe_ids(doc_id: str) -> str:
     """How labels name documents, by one of them."""
-    ending = "with its ending" if FileName.from_id(doc_id).ending else "without its ending (--ids path keeps that)"
-    return f"Labels name documents by doc_id, such as {make_safe(doc_id)}: of a text file, its path {ending}."
+    ending = "with its extension" if FileName.from_id(doc_id).ending else "without its extension (--ids path keeps it)"
+    return f"Labels name documents by doc_id, such as {make_safe(doc_id)}; for a text file, its path {ending}."
 
 
 def _describe_models(generated: GeneratedSet) -> str:
     """Who wrote and judged, and what that took."""
     writer, judge = generated.by
     itself = judge.rpartition("#")[0] == writer.partition("@")[0]
-    judge_text = "which checked them too: another model would see more" if itself else f"checked by {judge}"
+    judge_text = "which also checked them; another model would find more problems" if itself else f"checked by {judge}"
     took = ""
     if (calls := generated.calling) is not None:
         took = f"; {format_count(calls.calls, 'call')}, {format_count(calls.reused, 'stored reply', 'stored replies')}"
@@ -356,15 +355,15 @@ def _build_rejection_section(written: WrittenSet) -> Iterator[ReportSection]:
     rows = tuple((name, f"{n:,}", _count_by_type(written, "rejected", name)) for name, n in counted.most_common())
     ended = tuple(
         make_safe(
-            f"{stratum_written.name}: {len(stratum_written.kept)} of {stratum_written.n_wanted}, since "
+            f"{stratum_written.name}: {len(stratum_written.kept)} of {stratum_written.n_wanted}, because "
             f"{stratum_written.ended}."
         )
         for stratum_written in written.strata
         if stratum_written.ended
     )
     if rows or ended:
-        headers = (ReportColumn("filter"), ReportColumn("rejected", "number"), ReportColumn("of the type", fold=True))
-        yield ReportSection("Not kept", table=ReportTable(headers, rows) if rows else None, notes=ended)
+        headers = (ReportColumn("filter"), ReportColumn("rejected", "number"), ReportColumn("by type", fold=True))
+        yield ReportSection("Rejected questions", table=ReportTable(headers, rows) if rows else None, notes=ended)
 
 
 def _count_by_type(written: WrittenSet, counter_name: Literal["rejected", "unwritten"], name: str) -> str:
@@ -384,13 +383,13 @@ def _build_unwritten_section(written: WrittenSet) -> Iterator[ReportSection]:
         )
         headers = (
             ReportColumn("why"),
-            ReportColumn("asked for", "number"),
-            ReportColumn("of the type", fold=True),
+            ReportColumn("requested", "number"),
+            ReportColumn("by type", fold=True),
             ReportColumn("meaning"),
         )
         heard = to_line(written.heard, MAX_REPLY_CHARS)
-        notes = (f"The first reply that could not be read: {heard}. --rejected FILE keeps each.",) if heard else ()
-        yield ReportSection("Not written", table=ReportTable(headers, rows), notes=notes)
+        notes = (f"The first unreadable reply: {heard}. --rejected FILE saves all of them.",) if heard else ()
+        yield ReportSection("Missing questions", table=ReportTable(headers, rows), notes=notes)
 
 
 def encode_generated(generated: GeneratedSet, path: str) -> dict[str, Any]:

@@ -106,8 +106,8 @@ def find_additions(set_file: SetFile, taken: Sequence[SelectedExample], source: 
         if (same := by_question.get(_build_question_key(selected.example))) is not None:
             existing_ids[query_id] = same.query_id
         elif (other := set_file.by_id.get(query_id)) is not None:
-            message = f"the set asks {other.example.query[:80]!r} under the query_id {query_id!r}, the run "
-            hint = "Nothing was added. Give one of them another query_id."
+            message = f"{query_id!r} asks {other.example.query[:80]!r} in the set, but in the run "
+            hint = "Nothing was added. Change one of the two query_ids."
             raise UsageError(f"{set_file.name}: {message}{selected.example.query[:80]!r}. {hint}")
         else:
             lines.append(_build_line(selected, source))

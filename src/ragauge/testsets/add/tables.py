@@ -16,29 +16,29 @@ if TYPE_CHECKING:
 MAX_ROWS = 20  # rows of a table of examples
 MAX_QUERY_CHARS = 120  # characters of a question
 MAX_IDS = 10  # query_ids that a command names
-DRAFTS_NOTE = "Added as drafts, whatever they were: read them, and mark those that hold."
+DRAFTS_NOTE = "All examples were added as drafts: read them and mark the correct ones."
 UNQUOTED_NOTE = (
-    "Their gold spans came without quotes, which stand in the run's set; name it with --from SET to keep them"
+    "Gold spans were added without their quotes, which are only in the run's eval set; use --from SET to copy them"
 )
-UNLABELED_NOTE = "Added without reference, label or criterion, so that only passages tell whether an answer is right"
+UNLABELED_NOTE = "Added without a reference, label or criterion, so answers can only be checked against the passages"
 
 
 def build_added_sections(added: AddedExamples, path: str) -> Iterator[ReportSection]:
     """How many were added and were there, which they are, and how a sample was drawn."""
-    existing_text = f"; {len(added.there):,} there already" if added.there else ""
+    existing_text = f"; {len(added.there):,} already there" if added.there else ""
     lead = (
         f"{make_safe(path)}: {format_count(len(added.lines), 'example')} of run {make_safe(added.run)} "
         f"({added.run_id}) added{existing_text}.",
     )
     notes = [DRAFTS_NOTE] if added.lines else []
     if unread := [name for name, state in added.states.items() if state == "draft"]:
-        notes.append(f"Drafts in the run's set too, which nobody has looked at: {_format_some(unread)}.")
+        notes.append(f"Also drafts in the run's set, not reviewed yet: {_format_some(unread)}.")
     if added.unquoted_ids:
         notes.append(f"{UNQUOTED_NOTE}: {_format_some(added.unquoted_ids)}.")
     if added.there:
-        notes.append(f"Left as they stand: {_format_some(list(added.there.values()))}.")
+        notes.append(f"Already in the set and left unchanged: {_format_some(list(added.there.values()))}.")
     if added.untagged:
-        notes.append(f"Without the tag in the set: {_format_some(list(added.untagged))}.")
+        notes.append(f"Already in the set, but without the tag: {_format_some(list(added.untagged))}.")
     if added.unlabeled_ids:
         notes.append(f"{UNLABELED_NOTE}: {_format_some(added.unlabeled_ids)}.")
     headers = (ReportColumn("example", fold=True), ReportColumn("why"), ReportColumn("question", room=1))
@@ -67,7 +67,7 @@ def build_added_sections(added: AddedExamples, path: str) -> Iterator[ReportSect
             for name, entry in added.strata.items()
         )
         empty = sum(not entry.drawn for entry in added.strata.values())
-        few = (f"{format_count(empty, 'value')} too light for a place in the sample: draw more to have them.",)
+        few = (f"{format_count(empty, 'value')} too small for the sample; a larger --sample includes them.",)
         yield ReportSection(
             "Drawn",
             table=ReportTable(build_columns("segment", numbers=("examples", "weight", "drawn")), stratum_rows),

@@ -189,9 +189,9 @@ def _validate_selection(options: AddExamplesOptions, path: Path) -> tuple[str, .
     if path.suffix not in ENDINGS:
         raise UsageError(f"testset add: --to {path}: expected a file that ends in .jsonl.")
     if bool(ids) + options.failed + (options.sample is not None) != 1:
-        raise UsageError("testset add: say which examples: ids, --failed or --sample N, one of the three.")
+        raise UsageError("testset add: select the examples with exactly one of ids, --failed and --sample N.")
     if options.by and options.sample is None:
-        raise UsageError("testset add: --by SEGMENT says how a sample is drawn: it needs --sample N.")
+        raise UsageError("testset add: --by SEGMENT needs --sample N.")
     return ids
 
 

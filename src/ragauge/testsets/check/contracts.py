@@ -63,14 +63,14 @@ def describe_breach(kind: QuestionType, example: Example, texts: Mapping[str, st
             f" to {max_documents}" if max_documents > min_documents else ""
         )
     if contract.answerable is not None and example.answerable is not contract.answerable:
-        answerable_names = {True: "answerable", False: "not answerable", None: "not known to be answerable or not"}
+        answerable_names = {True: "answerable", False: "not answerable", None: "of unknown answerability"}
         return f"it is {answerable_names[example.answerable]}, expected {answerable_names[contract.answerable]}"
     if contract.criterion and not example.criteria:
         return f"no criterion such as {contract.criterion.rstrip(' :')!r}"
     if kind == "boundary" and not _is_at_edge(example, texts):
-        return "its evidence is neither late in a long document nor at an edge"
+        return "its evidence is neither late in a long document nor at the start or end"
     if kind == "temporal" and not any(map(_has_date, (example.query, *example.references))):
-        return "neither question nor answer has a date"
+        return "neither the question nor the answer has a date"
     return ""
 
 

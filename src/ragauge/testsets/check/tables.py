@@ -21,12 +21,12 @@ MAX_ROWS = 20  # rows of a table
 MAX_QUERY_CHARS = 120  # characters of a question
 MAX_QUOTE_CHARS = 240  # characters of a quotation
 HOLES_NOTE = (
-    "Where a document is right, add it to the labels as one that will do: label_holes in --json has each example's "
-    "relevant as it would stand."
+    "If a document answers the question, add it to the labels as an alternative; label_holes in --json "
+    "has the resulting relevant of each example."
 )
 COPIES_NOTE = (
-    "Where a copy will do as well, add it to the labels: label_copies in --json has each example's relevant as it "
-    "would stand. Where not all words are alike, see what differs first."
+    "If a copy also answers the question, add it to the labels; label_copies in --json has the resulting "
+    "relevant of each example. If some words differ, compare the texts first."
 )
 
 
@@ -57,8 +57,8 @@ def build_cut_sections(freshness: SetFreshness, fixed: str, commands: tuple[str,
         for example, stretch in cut[:MAX_ROWS]
     )
     examples = format_count(len({example.line.example.query_id for example, _ in cut}), "example")
-    does = f"in {make_safe(fixed)} these words are whole" if fixed else "--fix makes these words whole"
-    lead = (f"Evidence that begins or ends inside a word, in {examples}: {does}.",)
+    does = f"{make_safe(fixed)} has the whole words" if fixed else "--fix extends it to whole words"
+    lead = (f"Evidence starts or ends inside a word in {examples}: {does}.",)
     yield ReportSection(
         "Cut words", lead=lead, table=ReportTable(headers, rows), notes=_note_remaining(len(cut)), commands=commands
     )
@@ -78,21 +78,20 @@ def build_contract_sections(broken: Sequence[BrokenContract]) -> Iterator[Report
         (to_line(contract.query_id), contract.type, to_line(contract.problem), to_line(contract.query, MAX_QUERY_CHARS))
         for contract in broken[:MAX_ROWS]
     )
-    lead = (f"{format_count(len(broken), 'example')} not what the type in meta.origin promises.",)
+    lead = (f"{format_count(len(broken), 'example')} not matching the type in meta.origin.",)
     yield ReportSection("Types", lead=lead, table=ReportTable(headers, rows), notes=_note_remaining(len(broken)))
 
 
 def build_hole_sections(label_holes: LabelHoles) -> Iterator[ReportSection]:
     """How many were looked at, and each document that states a reference without a label, with its sentences."""
     if not label_holes.examples:
-        message = "No example has both a reference and gold documents, so there was nothing to look for."
-        yield ReportSection("Label holes", lead=(message,))
+        message = "No example has both a reference and gold documents, so there was nothing to check."
+        yield ReportSection("Missing labels", lead=(message,))
         return
     lead = [
-        f"{label_holes.judge} looked at {label_holes.judged:,} of {format_count(label_holes.examples, 'example')} "
-        "with a reference and gold "
-        f"documents, those of which an unlabelled passage holds most words: {len(label_holes.holes):,} with a hole in "
-        "their labels."
+        f"{label_holes.judge} checked {label_holes.judged:,} of {format_count(label_holes.examples, 'example')} with "
+        "a reference and gold documents, starting with those whose words occur most in an unlabeled passage: "
+        f"{len(label_holes.holes):,} with missing labels."
     ]
     if label_holes.undecided:
         lead.append(f"{label_holes.undecided:,} without a verdict.")
@@ -101,13 +100,13 @@ def build_hole_sections(label_holes: LabelHoles) -> Iterator[ReportSection]:
     headers = (
         ReportColumn("example", fold=True),
         ReportColumn("document", fold=True),
-        ReportColumn("it says"),
+        ReportColumn("passage"),
         ReportColumn("question", room=1),
     )
     rows = tuple(row for hole in label_holes.holes[:MAX_ROWS] for row in _build_hole_rows(hole))
     notes = (*_note_remaining(len(label_holes.holes)), HOLES_NOTE) if rows else ()
     yield ReportSection(
-        "Label holes", lead=tuple(lead), table=ReportTable(headers, rows) if rows else None, notes=notes
+        "Missing labels", lead=tuple(lead), table=ReportTable(headers, rows) if rows else None, notes=notes
     )
 
 
@@ -127,7 +126,7 @@ def build_copy_sections(label_copies: Sequence[LabelCopies]) -> Iterator[ReportS
     headers = (
         ReportColumn("gold document", fold=True),
         ReportColumn("copy", fold=True),
-        ReportColumn("words alike", "number"),
+        ReportColumn("shared words", "number"),
         ReportColumn("examples", "number"),
     )
     rows = tuple(
@@ -135,9 +134,8 @@ def build_copy_sections(label_copies: Sequence[LabelCopies]) -> Iterator[ReportS
         for entry, n in counted.most_common(MAX_ROWS)
     )
     lead = (
-        f"{format_count(len(label_copies), 'example')} of which a copy of a gold document has no label: a system "
-        "that finds the "
-        "copy is counted as missing the document.",
+        f"{format_count(len(label_copies), 'example')} where a copy of a gold document has no label: a "
+        "system that finds the copy is counted as missing the document.",
     )
     yield ReportSection(
         "Copies of gold documents",

@@ -161,7 +161,7 @@ def _prepare_output(options: CheckSetOptions) -> tuple[Path | None, SetFile | No
     from ragauge.testsets.overwrite_rules import read_existing_lines
 
     if options.fix is (options.output is None):
-        raise UsageError("testset check: --fix needs -o NEW.jsonl, the mended set, and -o needs --fix.")
+        raise UsageError("testset check: use --fix and -o NEW.jsonl together.")
     output = None if options.output is None else Path(options.output)
     return output, None if output is None else read_existing_lines("check", output)
 
@@ -205,7 +205,7 @@ def freeze_set(options: FreezeSetOptions) -> Path:
 
     path = _find_lock_path(options.set)
     if path is None:
-        raise UsageError("testset freeze: the lock stands beside the set, which is in no file. Write it to one first.")
+        raise UsageError("testset freeze: this set has no file to put the lock next to. Write it to a file first.")
     lines = read_set_lines(options.set, columns=options.columns)
     texts = _load_texts(options.corpus, lines)
     previous_lock = None
@@ -223,9 +223,8 @@ def freeze_set(options: FreezeSetOptions) -> Path:
         raise DataError("\n".join([lead, *reasons, *_build_fix_hints(options, stale)]), source=str(options.set))
     if missing:
         warn_user(
-            f"{options.set}: {format_count(len(missing), 'draft')} left out, since the corpus does not have their "
-            "evidence: "
-            f"{', '.join(missing)}."
+            f"{options.set}: {format_count(len(missing), 'draft')} skipped because the corpus does not "
+            f"have their evidence: {', '.join(missing)}."
         )
     build_lock(lines, texts, hash_corpus(texts), missing).write(path)
     return path
@@ -237,7 +236,7 @@ def _build_fix_hints(options: FreezeSetOptions, stale: Sequence[str]) -> tuple[s
     corpus = format_source(options.corpus, "CORPUS")
     fix = format_command("testset", "check", str(options.set), "--corpus", corpus, "--fix", "-o", "NEW.jsonl")
     mark = format_command("testset", "mark", str(options.set), "--to", "rejected", "--by", "NAME", "--ids", ids)
-    return f"Make drafts of them: {fix}", f"or leave them out: {mark}"
+    return f"Turn them into drafts: {fix}", f"or exclude them: {mark}"
 
 
 async def _find_holes(

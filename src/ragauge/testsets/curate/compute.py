@@ -37,7 +37,7 @@ class ReviewMark:
         if self.state not in STATES:
             raise UsageError(f"mark: expected one of {', '.join(STATES)}, got {self.state!r}.")
         if self.state != "draft" and not self.by.strip():
-            raise UsageError(f"mark: say who found the examples {self.state}: --by NAME.")
+            raise UsageError(f"mark: name the annotator who marks the examples as {self.state}: --by NAME.")
         if not self.at:
             timestamp = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
             object.__setattr__(self, "at", timestamp)

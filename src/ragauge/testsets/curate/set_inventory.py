@@ -100,7 +100,7 @@ def diff_stored_sets(name: str, old: str = "", new: str = "", *, store: str | No
             raise UnknownName(f"version of the set {name!r}", version, versions)
     older_versions = versions[versions.index(new) + 1 :]
     if not old and not older_versions:
-        raise UsageError(f"the set {name!r}: no version was stored before {new}. Name another: old=VERSION.")
+        raise UsageError(f"the set {name!r} has no version stored before {new}. Give another one: old=VERSION.")
     pair = (load_stored_examples(name, version, store=store) for version in (old or older_versions[0], new))
     return SetDiff(compare_set_files(*map(to_set_file, pair)))
 

@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from ragauge.testsets.curate.set_versions import SetCounts, SetRun, SetVersion, StoredSet
 
 MAX_VALUES = 12  # of a column
-NO_SETS_NOTE = "There are no sets yet: a run brings the one that it answers. To make one from documents:"
-UNNAMED_SET = "set without a name"
+NO_SETS_NOTE = "No eval sets yet. A run stores the set that it answers. To create a set from documents:"
+UNNAMED_SET = "unnamed set"
 MAX_TEXT_CHARS = 160  # characters of a question
 
 
@@ -60,14 +60,14 @@ def build_set_sections(stored_set: StoredSet) -> Iterator[ReportSection]:
     rows = _build_content_rows(stored_set.counts, linked=bool(stored_set.run))
     table = ReportTable((*build_columns("of", "value"), ReportColumn("examples", "number")), tuple(rows))
     yield ReportSection(
-        "What it holds",
+        "Contents",
         lead=(lead,),
         table=table if rows else None,
         notes=() if stored_set.counts.labels else ("No example has a label.",),
     )
     if stored_set.reach is None:
-        message = "Not known: no finished run over all of it was evaluated."
-        yield ReportSection("What the set can show", lead=(message,))
+        message = "Unknown: no complete run of this set has been evaluated."
+        yield ReportSection("Detectable differences", lead=(message,))
     else:
         yield from build_detectable_sections(stored_set.reach)
     if stored_set.runs:
@@ -120,7 +120,7 @@ def _build_versions_section(stored_set: StoredSet) -> ReportSection:
             else Phrase(set_version.version, to=to)
         )
         changed = (
-            Phrase("what changed", to=("sets differ", name, previous.version, set_version.version)) if previous else ""
+            Phrase("changes", to=("eval sets differ", name, previous.version, set_version.version)) if previous else ""
         )
         rows.append(
             (
@@ -132,7 +132,7 @@ def _build_versions_section(stored_set: StoredSet) -> ReportSection:
             )
         )
     headers = build_columns("version", numbers=("examples", "runs"))
-    headers = (*headers, *build_columns("stored", "since the version before"))
+    headers = (*headers, *build_columns("stored", "since the previous version"))
     return ReportSection("Versions", table=ReportTable(headers, tuple(rows)))
 
 
@@ -154,9 +154,9 @@ def _build_examples_section(stored_set: StoredSet) -> ReportSection:
     )
     last = stored_set.first + len(rows)
     lead = (
-        f"{stored_set.first + 1:,} to {last:,} of {stored_set.about.n:,}, in the order of the set."
+        f"Examples {stored_set.first + 1:,} to {last:,} of {stored_set.about.n:,}, in the order of the set."
         if rows
-        else "None here."
+        else "No examples on this page."
     )
     return ReportSection("Examples", lead=(lead,), table=ReportTable(headers, rows) if rows else None)
 

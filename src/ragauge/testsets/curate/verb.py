@@ -53,7 +53,7 @@ def mark_set(options: MarkSetOptions) -> int:
 
     ids = parse_names(options.ids)
     if bool(ids) is options.all:
-        raise UsageError("testset mark: say which examples: --ids ID,ID or --all.")
+        raise UsageError("testset mark: select the examples with --ids ID,ID or --all.")
     mark = ReviewMark(options.to, options.by, options.note)
     with lock_for_change(options.set):
         changed, n = mark_examples(_read_set(options.set), mark, None if options.all else ids)

@@ -70,20 +70,18 @@ class CorpusSource:
         stamps = _read_stamps(self._source)
         if stamps == self._stamps:
             return
-        hint = (
-            "No set was written. Run the same command again when nobody writes the corpus; replies of models are kept."
-        )
+        hint = "No set was written. Run the same command when the corpus is stable; model replies are cached."
         try:
             current_hashes = _hash_documents(read_corpus(self._source, [], ids=self._ids))
         except DataError as error:
-            message = f"it changed while the set was made, and cannot be read any more: {error}"
+            message = f"it changed during generation and can no longer be read: {error}"
             raise DataError(message, source=str(self._source), hint=hint) from None
         changed = list(_list_differences(self._hashes, current_hashes))
         if changed:
             changed_names = ", ".join(changed[:MAX_NAMED_DOCUMENTS]) + (
                 f" and {len(changed) - MAX_NAMED_DOCUMENTS:,} more" if len(changed) > MAX_NAMED_DOCUMENTS else ""
             )
-            raise DataError(f"it changed while the set was made: {changed_names}.", source=str(self._source), hint=hint)
+            raise DataError(f"it changed during generation: {changed_names}.", source=str(self._source), hint=hint)
         self._stamps = stamps
 
 
@@ -108,7 +106,7 @@ def _list_differences(previous: Mapping[str, str], current: Mapping[str, str]) -
     """Each document that is another, with what became of it."""
     for doc_id in dict.fromkeys([*previous, *current]):
         if doc_id not in current:
-            yield f"{doc_id} is gone"
+            yield f"{doc_id} was removed"
         elif doc_id not in previous:
             yield f"{doc_id} was added"
         elif previous[doc_id] != current[doc_id]:

@@ -188,7 +188,7 @@ class Draft:
     def fault_message(self) -> str:
         """Why there is no question, with the reply that cannot be read as it came."""
         cut = f" … ({len(self.heard):,} characters)" if len(self.heard) > MAX_HEARD_CHARS else ""
-        return f"{self.fault}; the last was: {self.heard[:MAX_HEARD_CHARS]}{cut}" if self.heard else self.fault
+        return f"{self.fault}; the last reply was: {self.heard[:MAX_HEARD_CHARS]}{cut}" if self.heard else self.fault
 
     @cached_property
     def gold(self) -> tuple[str, ...]:

@@ -109,7 +109,7 @@ def normalize_question(question: str) -> str:
 def find_schema_fault(draft: Draft, _context: DraftContext) -> str:
     """A question without an answer, of one word or of more than 80."""
     if not 2 <= len(split_words(draft.question)) <= MAX_QUESTION_WORDS:
-        return f"a question of {len(split_words(draft.question))} words"
+        return f"the question has {len(split_words(draft.question))} words"
     return "no answer" if not draft.answer and draft.type != "unanswerable" else ""
 
 
@@ -117,9 +117,9 @@ def find_quote_fault(draft: Draft, _context: DraftContext) -> str:
     """A quotation that its passage does not hold or that shows too little, or none where one is needed."""
     for quotation, anchor in zip(draft.quotes, draft.anchors, strict=True):
         if anchor is None and is_weak_quotation(quotation.text):
-            return f"{quotation.text!r} is too little to show where passage {quotation.passage} says it"
+            return f"{quotation.text!r} is too short to locate in passage {quotation.passage}"
         if anchor is None:
-            return f"passage {quotation.passage} does not say {quotation.text!r}"
+            return f"passage {quotation.passage} does not contain {quotation.text!r}"
     needed = CONTRACTS[draft.type].quotes
     n_found = sum(anchor is not None for anchor in draft.anchors)
     return f"{n_found} quotations, expected {needed}" if n_found < needed else ""
@@ -129,17 +129,17 @@ def find_context_fault(draft: Draft, _context: DraftContext) -> str:
     """An English question that speaks of its passage, or whose pronoun stands for nothing in it."""
     question = draft.question
     if (match := PASSAGE_REFERENCE.search(question)) is not None:
-        return f"speaks of {match[0]!r}"
+        return f"refers to {match[0]!r}"
     if not _is_english(question):
         return ""
     if (match := POINTING.search(question)) is not None:
-        return f"what {match[0].split()[-1]!r} stands for is not said"
+        return f"it is unclear what {match[0].split()[-1]!r} refers to"
     question_words = split_words(question)
     index = next((n for n, word in enumerate(question_words) if word in PRONOUNS), len(question_words))
     is_named = any(word not in STOP_WORDS and word not in ASKING for word in question_words[:index])
     if index == len(question_words) or is_named or NAMED_LATER.match(question):
         return ""
-    return f"whom {question_words[index]!r} stands for is not said"
+    return f"it is unclear whom {question_words[index]!r} refers to"
 
 
 def _is_english(question: str) -> bool:
@@ -155,7 +155,7 @@ def find_copy_fault(draft: Draft, _context: DraftContext) -> str:
     texts = ([word for word, _, _ in locate_words(passage.text)] for passage in draft.passages)
     longest, total = max((_count_longest_row(question_words, weights, text) for text in texts), default=0), sum(weights)
     if longest >= COPIED_ROW_WORDS or (longest >= MIN_ROW_WORDS and longest > MAX_ROW_SHARE * total):
-        return f"{longest} of {total} words stand in a row in its passage"
+        return f"{longest} of {total} words are copied in a row from its passage"
     return ""
 
 
@@ -186,19 +186,19 @@ def find_leak_fault(draft: Draft, _context: DraftContext) -> str:
     if len(answer) <= SHORT_ANSWER_WORDS and len(answer) < MIN_CONTENT_SHARE * len(split_words(draft.answer)):
         return ""  # "by default": what it tells lies in its other words
     is_leaked = answer in rows if len(answer) <= SHORT_ANSWER_WORDS else set(answer) <= set(question_words)
-    return f"the question holds the answer {draft.answer!r}" if is_leaked else ""
+    return f"the question contains the answer {draft.answer!r}" if is_leaked else ""
 
 
 def find_duplicate_fault(draft: Draft, context: DraftContext) -> str:
     """A question that was asked before, or one as alike as cosine 0.92 whose gold overlaps."""
     if normalize_question(draft.question) in context.gold_by_question:
-        return "asked before"
+        return "duplicate of an earlier question"
     if not context.vectors:
         return ""
     vector, gold = context.embed_question(draft.question), draft.stretches
     for (earlier, theirs), other in zip(context.gold_by_question.items(), context.vectors, strict=True):
         if float(vector @ other) >= DUPLICATE_COSINE and (_has_overlap(gold, theirs) or not (gold or theirs)):
-            return f"much like {earlier!r}"
+            return f"too similar to {earlier!r}"
     return ""
 
 
@@ -220,7 +220,7 @@ def find_reach_fault(draft: Draft, context: DraftContext) -> str:
     """A question whose gold neither BM25 nor embeddings find among the first hundred documents."""
     if not draft.gold or context.ranks.get(draft.question, (1, 1)) != (None, None):
         return ""
-    return "its gold is beyond the first 100 documents by BM25 and by embeddings"
+    return "its gold document is ranked below 100 by both BM25 and embeddings"
 
 
 Test = Callable[[Draft, DraftContext], str]

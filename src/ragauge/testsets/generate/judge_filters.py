@@ -50,12 +50,12 @@ def find_gold_fault(draft: Draft, judge: Judge) -> FaultGenerator:
     """The test that a draft with gold fails, and why: `unsupported`, then for two documents `hop_not_needed`."""
     is_supported = yield from _ask_support(draft, judge, list_gold_sentences(draft))
     if is_supported is not True:
-        problem = "the judge gave no verdict" if is_supported is None else "the gold does not state all of the answer"
+        problem = "the judge gave no verdict" if is_supported is None else "the gold does not support the whole answer"
         return "unsupported", problem
     for left_out in _list_hops(draft):
         alone = yield from _ask_support(draft, judge, _select_other_texts(draft, left_out))
         if alone is not False:
-            return "hop_not_needed", f"the answer stands without {left_out!r}" if alone else "the judge gave no verdict"
+            return ("hop_not_needed", f"the answer needs no {left_out!r}" if alone else "the judge gave no verdict")
     return None
 
 

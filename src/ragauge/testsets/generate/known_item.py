@@ -28,8 +28,8 @@ METHOD = "known_item"
 QUERY_TERMS = (3, 6)  # of a query, at least and at most
 MAX_TRIES = 20  # documents drawn in vain before the end, a question still wanted
 FIT = (
-    "These queries are terms drawn from documents (known items). They are fit to tune k and to find "
-    "broken retrieval; they do not settle lexical against dense retrieval."
+    "These queries are terms sampled from documents (known items). Use them to tune k and to find broken "
+    "retrieval, not to compare lexical with dense retrieval."
 )
 
 

@@ -33,21 +33,21 @@ def read_plan(source: Path | Mapping[str, Any]) -> Shares:
 
     name = "plan" if isinstance(source, Mapping) else str(source)
     if isinstance(source, Path) and not source.exists():
-        raise DataError("there is no such file.", source=name)
+        raise DataError("the file does not exist.", source=name)
     tree = source if isinstance(source, Mapping) else read_tree(source)
     shares = {}
     for key, wordings in (tree if isinstance(tree, Mapping) else {"": tree}).items():
         if key not in MANNERS:
-            raise UnknownName("key of a plan", str(key), MANNERS)
+            raise UnknownName("plan key", str(key), MANNERS)
         numbers = isinstance(wordings, Mapping) and all(
             isinstance(share, int | float) and not isinstance(share, bool) and 0 < share < float("inf")
             for share in wordings.values()
         )
         if not numbers or not wordings:
             raise DataError(
-                f"{key}: expected wordings with shares above 0, got {wordings!r}.",
+                f"{key}: expected texts with shares above 0, got {wordings!r}.",
                 source=name,
-                hint=f"Write {key}: {{one wording: 2, another: 1}}",
+                hint=f"Use {key}: {{one text: 2, another: 1}}",
             )
         shares[MANNERS[key]] = {str(wording): float(share) for wording, share in wordings.items()}
     return shares
@@ -78,13 +78,13 @@ def parse_pools(text: str | Mapping[str, int], n: int) -> dict[str, int]:
     sizes: dict[str, int] = {}
     for name, size in pairs:
         if name not in POOLS:
-            raise UnknownName("pool of documents", name, POOLS)
+            raise UnknownName("document pool", name, POOLS)
         if not str(size).isascii() or not str(size).isdigit() or int(size) < 1:
             raise UsageError(f"documents: expected {name}=N, a whole number above 0, got {name}={size}.")
         sizes[name] = int(size)
     remaining = n - sum(sizes.values())
     if remaining < 0:
-        raise UsageError(f"documents: {sum(sizes.values()):,} questions of pools are more than the {n:,} in all.")
+        raise UsageError(f"documents: the pools need {sum(sizes.values()):,} questions, more than the {n:,} in total.")
     return {**sizes, "": remaining} if remaining else sizes
 
 
@@ -106,5 +106,5 @@ def select_pool(name: str, corpus: CorpusView) -> frozenset[str] | None:
         return frozenset(doc_ids)
     dated = [(document.updated_at, document.doc_id) for document in corpus.documents.values() if document.updated_at]
     if not dated:
-        raise UsageError("documents: recent needs documents with a date (updated_at), and none has one.")
+        raise UsageError("documents: recent needs documents with a date (updated_at), but no document has one.")
     return frozenset(doc_id for _, doc_id in sorted(dated, reverse=True)[:min_size])

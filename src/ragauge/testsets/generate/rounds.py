@@ -41,7 +41,7 @@ MAX_VAIN_CALLS = 3  # calls in a row without a question kept that end a type
 MAX_DECLINED_CALLS = 30  # the same of calls in which the model finds the passages allow no such question
 MAX_PASSED_BY = 1_000  # drawn passages in a row that allowed no such question before: then there are no others
 WIDENING_FACTOR = 3  # times as many calls at once after a round that gave something
-FIT = "These questions were written by a model. They are fit to compare retrievers, not generators (arXiv:2508.11758)."
+FIT = "These questions were written by a model. Use them to compare retrievers, not generators (arXiv:2508.11758)."
 TYPICAL_ANSWER = "so long an answer as questions about one fact usually have"  # stands for answers not written yet
 
 
@@ -135,8 +135,8 @@ class Stratum:
         ]
         passages = list(dict.fromkeys(islice(self._draw_fertile(), len(sizes))))  # the same twice would write the same
         if missing and not passages:
-            reason = "no document is left" + (" whose passages allow such a question" if self.barren else "")
-            self.ended = reason if self.calls else "no document of the corpus will do"
+            reason = "there are no more documents" + (" that allow such a question" if self.barren else "")
+            self.ended = reason if self.calls else "no document of the corpus is suitable"
         return [
             Brief(self.type, source, tuple(islice(self.put, size)), tuple(self.questions_by_passages.get(source, ())))
             for source, size in zip(passages, sizes, strict=False)
@@ -169,10 +169,10 @@ class Stratum:
         if len(self.kept) < self.n_wanted and not self.ended:
             if self.vain >= MAX_VAIN_CALLS:
                 often = ", ".join(f"{name} {n}" for name, n in (self.rejected + self.unwritten).most_common(3))
-                self.ended = f"{MAX_VAIN_CALLS} calls in a row gave nothing new (not kept so far: {often or 'nothing'})"
+                self.ended = f"{MAX_VAIN_CALLS} calls in a row gave nothing new (rejected so far: {often or 'nothing'})"
             elif self.declined >= MAX_DECLINED_CALLS:
                 self.ended = (
-                    f"the model found in {MAX_DECLINED_CALLS} calls in a row that the passages allow no such question"
+                    f"the model replied in {MAX_DECLINED_CALLS} calls in a row that the passages allow no such question"
                 )
 
 
@@ -294,7 +294,7 @@ class SetWriter:
             if group:
                 verdicts = await session.drive_all(judge, [partial(self._build_judging, draft) for _, draft in group])
                 for n, (stratum, draft) in enumerate(group):
-                    fault = verdicts.get(n, ("not_judged", "what may be spent was spent"))
+                    fault = verdicts.get(n, ("not_judged", "the budget was spent"))
                     if fault is None:
                         accepted_ids.add(id(draft))
                     else:

@@ -149,11 +149,11 @@ def _validate_output(options: GenerateSetOptions) -> tuple[Path, SetFile | None]
     if not options.model:
         named_alone = {name: getattr(options, name) for name in MODEL_OPTIONS if getattr(options, name)}
         if named_alone:
-            problem = f"{', '.join(named_alone)} without a model, which writes no questions but known-item queries"
+            problem = f"{', '.join(named_alone)} without a model (without one, only known-item queries are made)"
             raise UsageError(f"testset generate: got {problem}. Add --model openai:MODEL.")
     if options.rejected is not None:
         if Path(options.rejected).absolute() == path.absolute():
-            raise UsageError(f"testset generate: --rejected {options.rejected}: that is -o. Name another file.")
+            raise UsageError(f"testset generate: --rejected {options.rejected} is also -o. Choose another file.")
         check_rejections_file(Path(options.rejected))
     return path, read_existing_drafts(path, _find_method(options), options.seed)
 

@@ -99,9 +99,9 @@ def _build_draft(brief: Brief, n: int, question: WrittenQuestion | None, verdict
         return replace(empty, unwritten="call_failed", fault=verdicts.reason)
     if question is None:
         heard = next((text for text in reversed(verdicts.texts) if text.strip()), "")
-        return replace(empty, unwritten="unreadable", fault="no question in the reply, asked twice", heard=heard)
+        return replace(empty, unwritten="unreadable", fault="no question, even after a retry", heard=heard)
     if not question.question:
-        return replace(empty, unwritten="declined", fault="by the model, the passages allow no such question")
+        return replace(empty, unwritten="declined", fault="the model replied that the passages allow no such question")
     anchors = tuple(locate_anchor(quote, brief.passages, question.answer) for quote in question.quotes)
     return replace(empty, question=question.question, answer=question.answer, quotes=question.quotes, anchors=anchors)
 

@@ -32,7 +32,7 @@ def load_inputs(options: PrepareOptions) -> tuple[EvalSet, SetFile | None]:
     if not options.output.name.lower().endswith(OUTPUT_SUFFIXES):
         raise UsageError(f"-o {options.output}: expected a file that ends in .jsonl or .jsonl.gz.")
     if isinstance(options.source, str | Path) and options.output.resolve() == Path(options.source).resolve():
-        raise UsageError(f"-o {options.output}: is the set itself. Give another name: answers in it would be lost.")
+        raise UsageError(f"-o {options.output} is the input set, whose answers would be lost. Choose another file.")
     eval_set = read_set(options.source)
     return eval_set, read_prepared_lines(options.output, eval_set.examples)
 

@@ -73,7 +73,7 @@ def compare_with_real(
                     [shares[index] for index, is_from_set in zip(indices, here, strict=True) if is_from_set is which]
                 )
             )
-            words_of[OVERLAP] = f"{mean:.2f} of the words"
+            words_of[OVERLAP] = f"{mean:.2f} of words"
     tells = [
         FeatureSignal(name, *result, descriptions[0].get(name, ""), descriptions[1].get(name, ""))
         for name, result in each.items()
@@ -127,5 +127,5 @@ def _describe_questions(questions: Sequence[str]) -> dict[str, str]:
     return {
         "length": f"{length:.1f} words",
         "first word": ", ".join(f"{word or 'none'} {n / count:.0%}" for word, n in firsts),
-        "writing": f"{marked:.0%} end with ?, {capital:.0%} begin with a capital",
+        "writing": f"{marked:.0%} end with ?, {capital:.0%} start with a capital",
     }

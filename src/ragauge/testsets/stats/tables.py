@@ -21,10 +21,10 @@ if TYPE_CHECKING:
 MAX_TOPICS = 10  # topics that are listed
 NO_CHANGE_VERDICT = "no change seen"
 MAX_METRICS = 3  # of the table by segment
-UNVARIED_NOTE = "–: nothing tells how far differences spread, since too few or none vary."
+UNVARIED_NOTE = "–: the spread of differences cannot be estimated because too few of them vary."
 ONE_RUN_NOTE = (
-    "From one run: differences of two runs are taken to spread as its scores do, which is right where the two "
-    "correlate at one half. --baseline RUN takes the pairs of two runs, as compare does."
+    "Estimated from one run: differences between two runs are assumed to spread like its scores, which "
+    "holds if the runs correlate at 0.5. --baseline RUN uses the pairs of two runs, as compare does."
 )
 
 
@@ -55,22 +55,20 @@ def _build_description(description: SetDescription) -> ReportSection:
     overlap = description.overlap
     if overlap.mean is not None:
         low, middle, high = (format_value(quartile) for quartile in overlap.quartiles)
-        where = "quoted evidence (no corpus was given)" if overlap.quotes else "gold documents"
+        where = "quoted evidence (no corpus given)" if overlap.quotes else "gold documents"
         lead.append(
-            f"Of a question's content words, {format_value(overlap.mean)} {between(overlap.interval)} stand in its "
-            f"{where} "
-            f"(quartiles {low}, {middle}, {high}; {format_count(overlap.n, 'question')})."
+            f"{format_value(overlap.mean)} {between(overlap.interval)} of a question's content words occur "
+            f"in its {where} (quartiles {low}, {middle}, {high}; {format_count(overlap.n, 'question')})."
         )
     if overlap.lost:
         lead.append(
-            f"{format_count(overlap.lost, 'question')} not counted there: none of their gold documents is in the "
-            "corpus. "
-            "ragauge testset check says which."
+            f"{format_count(overlap.lost, 'question')} not counted because none of their gold documents is "
+            "in the corpus; list them with ragauge testset check."
         )
     notes = (
         ()
         if overlap.mean is not None or description.topics is not None
-        else ("How much questions repeat their gold is not known: give --corpus.",)
+        else ("To measure the word overlap of questions and gold documents, add --corpus.",)
     )
     table = ReportTable(build_columns("of", "value", numbers=("examples",)), tuple(rows))
     return ReportSection("testset stats", lead=tuple(lead), table=table, notes=notes)
@@ -78,8 +76,8 @@ def _build_description(description: SetDescription) -> ReportSection:
 
 def _build_topics_section(cover: TopicCover) -> ReportSection:
     lead = (
-        f"{len(cover.empty):,} of {format_count(cover.topics, 'topic')} have no question; {cover.asked:,} of "
-        f"{format_count(cover.documents, 'document')} are gold of one."
+        f"{len(cover.empty):,} of {format_count(cover.topics, 'topic')} have no question; {cover.asked:,} "
+        f"of {format_count(cover.documents, 'document')} are gold documents of a question."
     )
     rows = tuple(
         (f"{topic.documents:,}", to_line(", ".join(topic.words)), to_line(", ".join(topic.doc_ids)))
@@ -93,18 +91,18 @@ def _build_topics_section(cover: TopicCover) -> ReportSection:
 
 
 def _build_likeness_section(likeness: TwoSampleTest) -> ReportSection:
-    heading = "Like real questions?"
+    heading = "Similarity to real questions"
     count = f"{format_count(likeness.n, 'question')} and {likeness.real:,} real ones"
     if likeness.auroc is None:
-        return ReportSection(heading, lead=(f"{count}: too few to tell; it takes 20 of either.",))
-    auroc_text = f"AUROC {format_value(likeness.auroc)} {between(likeness.interval)}, 0.50 = alike"
+        return ReportSection(heading, lead=(f"{count}: too few to tell; needs at least 20 of each.",))
+    auroc_text = f"AUROC {format_value(likeness.auroc)} {between(likeness.interval)}, 0.50 = no difference"
     verdict = (
-        f"Not told apart by these features ({auroc_text})."
+        f"A classifier cannot distinguish them by these features ({auroc_text})."
         if not likeness.apart
-        else f"A classifier tells them apart ({auroc_text})."
+        else f"A classifier can distinguish them ({auroc_text})."
     )
     headers = (
-        ReportColumn("by this alone"),
+        ReportColumn("feature"),
         ReportColumn("AUROC", "number"),
         ReportColumn("interval", whole=True),
         ReportColumn("the set's", fold=True),
@@ -121,13 +119,15 @@ def _build_likeness_section(likeness: TwoSampleTest) -> ReportSection:
         for feature in likeness.tells
     )
     notes = [
-        "AUROC: how often the classifier finds a question of the set likelier to be one than a real question. Meaning "
-        "tells subjects apart too: real questions on other subjects are not alike."
+        "AUROC: how often the classifier ranks a question of the set above a real one. The meaning feature also "
+        "picks up differences in subject: real questions about other subjects count as different."
     ]
-    notes += [f"Left out: {name}, which is not known of nine in ten of either." for name in likeness.without]
+    notes += [
+        f"Not used: {name}, which is missing for over 10 % of either side's questions." for name in likeness.without
+    ]
     if likeness.left_out:
         notes.append(
-            f"{format_count(likeness.left_out, 'question')} without a known gold document or content words left out."
+            f"{format_count(likeness.left_out, 'question')} skipped: no known gold document or no content words."
         )
     return ReportSection(heading, lead=(f"{count}. {verdict}",), table=ReportTable(headers, rows), notes=tuple(notes))
 
@@ -142,15 +142,15 @@ def build_detectable_sections(detectable: SetReach) -> Iterator[ReportSection]:
     warnings = () if detectable.same_set else (f"{make_safe(detectable.run)} answered another version of the set.",)
     overall = [change for change in detectable.changes if not change.segment]
     if not overall:
-        message = f"By {source} nothing: it has no metric, times and costs aside, with scores of 5 examples."
-        yield ReportSection("What the set can show", lead=(message,), warnings=warnings)
+        message = f"{source}: apart from times and costs, no metric has scores for 5 examples."
+        yield ReportSection("Detectable differences", lead=(message,), warnings=warnings)
         return
-    notes = ["detects: the least true change that 80 of 100 comparisons of two runs on this set see."]
+    notes = ["detects: the smallest true difference that a comparison of two runs finds 80 % of the time."]
     notes += [UNVARIED_NOTE] if any(change.detectable is None for change in overall) else []
     notes += [] if detectable.baseline else [ONE_RUN_NOTE]
     yield ReportSection(
-        "What the set can show",
-        lead=(f"By {source}.",),
+        "Detectable differences",
+        lead=(f"Estimated from {source}.",),
         warnings=warnings,
         table=_build_change_table(overall, detectable.detect),
         notes=tuple(notes),
@@ -215,12 +215,11 @@ def _build_robustness_section(detectable: SetReach) -> ReportSection:
     rows = tuple(_build_variation_row(variation) for variation in changed)
     notes = [f"{kind}: no change seen in {format_count(n, 'metric')}; --json lists them." for kind, n in same.items()]
     notes += [
-        f"{kind}: {format_count(n, 'example')} ask for what no document tells; they have no original to be held "
-        "against. "
-        f"Look at the segment variation={kind}: do they get a refusal?"
+        f"{kind}: {format_count(n, 'example')} ask something that no document answers, so there is no original to "
+        f"compare with. Check the segment variation={kind} to see whether the system declines to answer."
         for kind, n in detectable.unpaired
     ]
-    lead = ("Each question put otherwise beside its original, paired: difference = variant − original.",)
+    lead = ("Each variant is paired with its original question: difference = variant − original.",)
     return ReportSection(
         "Robustness", lead=lead, table=ReportTable(headers, rows) if rows else None, notes=tuple(notes)
     )

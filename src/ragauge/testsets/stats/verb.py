@@ -92,7 +92,7 @@ def set_stats(options: SetStatsOptions) -> SetStatsResult:
 
     run_options = [name for name in RUN_OPTIONS if getattr(options, name)]
     if run_options and not options.run:
-        raise UsageError(f"testset stats: {', '.join(run_options)} says something of a run. Add --run RUN.")
+        raise UsageError(f"testset stats: {', '.join(run_options)} needs a run. Add --run RUN.")
     lines = read_set_lines(options.set)
     real = None if options.like is None else read_set_lines(options.like)
     documents = None if options.corpus is None else _load_documents(options.corpus, lines, real)

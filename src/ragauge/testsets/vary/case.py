@@ -19,8 +19,8 @@ class Case(Variation):
     """
 
     name: ClassVar = "case"
-    does: ClassVar = "in small letters; in capitals where they are small already"
-    missing: ClassVar = "no letters that have a case"
+    does: ClassVar = "lowercase, or uppercase if already lowercase"
+    missing: ClassVar = "no letters with a case"
 
     def question(self, query: str, rng: Random) -> str | None:  # noqa: ARG002 - nothing is drawn
         """The question in small letters or in capitals."""

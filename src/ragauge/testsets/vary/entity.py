@@ -57,8 +57,8 @@ class Entity(Variation):
     """
 
     name: ClassVar = "entity"
-    does: ClassVar = "a name, date or number replaced: unanswerable"
-    missing: ClassVar = "no name, date or number of the corpus that can be replaced"
+    does: ClassVar = "a name, date or number replaced, so unanswerable"
+    missing: ClassVar = "no replaceable name, date or number from the corpus"
     keeps_labels: ClassVar = False
 
     def __init__(self, documents: Sequence[Document]) -> None:

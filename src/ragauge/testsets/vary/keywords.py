@@ -23,8 +23,8 @@ class Keywords(Variation):
     """
 
     name: ClassVar = "keywords"
-    does: ClassVar = "without question words, other frequent words and signs"
-    missing: ClassVar = "nothing to leave out, or fewer than two words left"
+    does: ClassVar = "keywords only: no question words, stop words or punctuation"
+    missing: ClassVar = "nothing to remove, or fewer than two words left"
 
     def question(self, query: str, rng: Random) -> str | None:  # noqa: ARG002 - nothing is drawn
         """The words that are left, in their order and spelling."""

@@ -30,7 +30,7 @@ def build_variations(names: Sequence[str], documents: Sequence[Document] | None 
         if name not in KINDS:
             raise UnknownName("kind of variation", name, KINDS)
     if Entity.name in names and documents is None:
-        raise UsageError("testset vary: entity needs the documents, of which none may answer: --corpus CORPUS.")
+        raise UsageError("testset vary: entity needs the documents, none of which may answer it: --corpus CORPUS.")
     selected = names or [name for name in KINDS if name != Entity.name or documents is not None]
     made: list[Variation] = []
     for name in dict.fromkeys(selected):

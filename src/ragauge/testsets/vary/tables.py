@@ -23,13 +23,13 @@ def build_varied_sections(varied_set: VariedSet, path: str) -> Iterator[ReportSe
         f"{format_count(len(varied_set.file.lines) - varied_set.originals, 'variant')}"
     )
     new_text = f"{made:,} of them new, all drafts" if made else "none of them new"
-    headers = build_columns("kind", "what it does", numbers=("new", "there before", "without"))
+    headers = build_columns("kind", "change", numbers=("new", "existing", "without"))
     rows = tuple(
         (count.name, count.does, f"{count.made:,}", f"{count.there:,}", f"{count.without:,}")
         for count in varied_set.counts
     )
     notes = tuple(
-        f"{count.name}: {count.without:,} without: {count.missing}." for count in varied_set.counts if count.without
+        f"{count.name}: {count.without:,} skipped: {count.missing}." for count in varied_set.counts if count.without
     )
     commands = (f"ragauge run SYSTEM {path} --evaluate", f"ragauge testset stats {path} --run latest")
     yield ReportSection(
@@ -46,8 +46,8 @@ def build_varied_sections(varied_set: VariedSet, path: str) -> Iterator[ReportSe
         for question, put in count.shown
     )
     if example_rows:
-        wide = (ReportColumn("kind"), ReportColumn("question", fold=True), ReportColumn("put otherwise", fold=True))
-        yield ReportSection("A few of them", table=ReportTable(wide, example_rows))
+        wide = (ReportColumn("kind"), ReportColumn("question", fold=True), ReportColumn("variant", fold=True))
+        yield ReportSection("Examples", table=ReportTable(wide, example_rows))
 
 
 def encode_varied(varied_set: VariedSet, path: str) -> dict[str, Any]:

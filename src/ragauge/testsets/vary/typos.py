@@ -28,8 +28,8 @@ class Typos(Variation):
     """
 
     name: ClassVar = "typos"
-    does: ClassVar = "one word in six mistyped"
-    missing: ClassVar = "no word of four letters"
+    does: ClassVar = "a typo in one of six words"
+    missing: ClassVar = "no word of at least four letters"
 
     def question(self, query: str, rng: Random) -> str | None:
         """The question with its slips."""

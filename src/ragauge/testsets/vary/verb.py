@@ -89,5 +89,5 @@ def _resolve_output(options: VarySetOptions) -> Path:
     if options.output is not None:
         return Path(options.output)
     if not isinstance(options.set, str | Path):
-        raise UsageError("testset vary: the set has no file that the new one could stand beside. Name one: output=.")
+        raise UsageError("testset vary: the set has no file, so there is no default output file. Set output=FILE.")
     return Path(options.set).with_suffix(".varied.jsonl")
