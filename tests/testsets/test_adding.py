@@ -113,7 +113,7 @@ def test_what_the_set_asks_already_is_not_added_again(store: str, tmp_path: Path
     assert value["untagged"] == ["mine"]
     assert path.read_bytes() == before
     path.write_text(json.dumps({"query_id": "q4", "query": "Another question?"}) + "\n", encoding="utf-8")
-    with pytest.raises(UsageError, match="'q4' asks 'Another question.' in the set, but in the run 'What is thing 4"):
+    with pytest.raises(UsageError, match=r"'q4' asks 'Another question\?' in the set, but in the run 'What is thing 4"):
         rg.add_examples("forty", ["q4", "q5"], to=path, store=store)
     assert len(_rows(path)) == 1
 

@@ -67,15 +67,9 @@ def run_study_trials(
     """
     if not grid:
         raise UsageError(f"the study {name} has no trials. Give at least one setting to try.")
-    if fresh and store.studies.has_study(name):
-        store.studies.delete(name)
     about = (eval_set.name, eval_set.version) if eval_set else ("", "")
-    requested = Study(name, maker.kind.name, *about, dict(maker.fixed))
-    if store.studies.has_study(name):
-        check_same_settings(store.studies.read(name), requested)
-    else:
-        store.studies.begin_study(requested)
-    complete = {trial.name for trial in store.studies.read(name).trials if trial.state == "complete"}
+    study = _begin_or_continue(store, Study(name, maker.kind.name, *about, dict(maker.fixed)), fresh=fresh)
+    complete = {trial.name for trial in study.trials if trial.state == "complete"}
     parameters_by_trial = {maker.name(parameters): parameters for parameters in grid}
     if existing := [trial_name for trial_name in parameters_by_trial if trial_name in complete]:
         _report_line(
@@ -211,6 +205,17 @@ def _save_run(
     if result.columns:
         store.scores.write(run_id, result.columns, rows)
     return run_id
+
+
+def _begin_or_continue(store: Store, requested: Study, *, fresh: bool) -> Study:
+    """The stored study of this name, begun where there is none or a fresh one is wanted."""
+    if fresh and store.studies.has_study(requested.name):
+        store.studies.delete(requested.name)
+    if store.studies.has_study(requested.name):
+        check_same_settings(store.studies.read(requested.name), requested)
+    else:
+        store.studies.begin_study(requested)
+    return store.studies.read(requested.name)
 
 
 def check_same_settings(existing: Study, requested: Study) -> None:

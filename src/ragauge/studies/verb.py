@@ -126,17 +126,12 @@ def open_study(options: OpenStudyOptions) -> StudyResult:
         scored = [trial for trial in study.trials if trial.state == "complete" and trial.run_id]
         judge = study.fixed.get("judge") or None  # scores by it, where the trials are judged
         frames = {trial.name: _load_scores(opened_store, trial, judge) for trial in scored}
-        fallen = {
-            trial.name: _load_scores(opened_store, trial, judge)
-            for trial in study.trials
-            if trial.state == "pruned" and trial.run_id
-        }
+        pruned = [trial for trial in study.trials if trial.state == "pruned" and trial.run_id]
+        fallen = {trial.name: _load_scores(opened_store, trial, judge) for trial in pruned}
         errors = find_judge_errors(judge, opened_store, [trial.run_id for trial in scored])
-        metrics_by_trial = {trial: set(frame["metric"].unique().to_list()) for trial, frame in frames.items()}
+        metrics_by_trial = [set(frame["metric"].unique().to_list()) for frame in frames.values()]
         first = opened_store.scores.metrics(scored[0].run_id, judge) if scored else []
-        names = tuple(
-            entry for entry in first if all(entry in trial_metrics for trial_metrics in metrics_by_trial.values())
-        )
+        names = tuple(entry for entry in first if all(entry in metrics for metrics in metrics_by_trial))
         segments = opened_store.runs.segments(scored[0].run_id).sort("query_id") if scored else None
     scores = {trial: ScoreArrays.of(frame) for trial, frame in frames.items()}
     figures = StudySummary(study, kind, scores, names, _build_masks(segments))

@@ -130,7 +130,7 @@ async def run_race(
     """
     race_result = RaceResult()
     alive = list(trials)
-    for look, (stop, level) in enumerate(zip(course.stops, course.levels, strict=True), 1):
+    for look, stop in enumerate(course.stops, 1):
         query_ids = course.order[:stop]
         # the way back the second time: what was open last is open first
         for trial in sorted(alive, key=lambda item: item.shared_index, reverse=look % 2 == 0):
@@ -140,11 +140,7 @@ async def run_race(
             raise UsageError(f"sweep: no trial could answer. {next(iter(race_result.failed.values()))}")
         last = look == len(course.stops)
         if len(course.stops) > 1 and len(alive) > 1:
-            bounds = {trial.name: compute_score_bounds(objective, trial.scores(), query_ids) for trial in alive}
-            clusters = None if course.clusters is None else course.clusters[:stop]
-            dropped = find_losers(
-                bounds, look, level, clusters=clusters, margin=margin, span=compute_score_span(objective)
-            )
+            dropped = _find_losers_at(course, look, alive, objective, margin)
             race_result.losers += dropped
             if not last:
                 dropped_names = {item.trial for item in dropped}
@@ -155,6 +151,16 @@ async def run_race(
         if after_look is not None:
             after_look(look, race_result)
     return race_result
+
+
+def _find_losers_at(
+    course: RaceCourse, look: int, alive: Sequence[Contestant], objective: Metric, margin: float
+) -> list[DroppedTrial]:
+    stop = course.stops[look - 1]
+    bounds = {trial.name: compute_score_bounds(objective, trial.scores(), course.order[:stop]) for trial in alive}
+    clusters = None if course.clusters is None else course.clusters[:stop]
+    span = compute_score_span(objective)
+    return find_losers(bounds, look, course.levels[look - 1], clusters=clusters, margin=margin, span=span)
 
 
 async def _advance_trial(trial: Contestant, query_ids: Sequence[str], race_result: RaceResult) -> None:

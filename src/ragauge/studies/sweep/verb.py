@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Any
 
@@ -91,7 +92,6 @@ def preview_sweep(options: SweepOptions) -> dict[str, Any]:
 
     Of a staged design the configurations are those of its first stage, and all counts the most that there may be.
     """
-    from ragauge.core.identity import to_canonical_json
     from ragauge.core.search_space import format_parameters
     from ragauge.evaluation.run.verb import load_set
     from ragauge.metrics.catalogue import list_questions
@@ -105,11 +105,8 @@ def preview_sweep(options: SweepOptions) -> dict[str, Any]:
     with open_store(resolve_store_url(options.store)) as opened_store:
         eval_set, back = _split_set(options, load_set(options.set, opened_store), opened_store)
         how = _build_setup(options, plan, eval_set, opened_store)
-        stored_trials = (
-            opened_store.studies.read(how.study).trials
-            if opened_store.studies.has_study(how.study) and not options.fresh
-            else ()
-        )
+        is_continued = opened_store.studies.has_study(how.study) and not options.fresh
+        stored_trials = opened_store.studies.read(how.study).trials if is_continued else ()
         n_stored_by_trial = {
             trial.name: len(opened_store.collecting.list_response_keys(trial.run_id)) if trial.run_id else 0
             for trial in stored_trials
@@ -117,12 +114,7 @@ def preview_sweep(options: SweepOptions) -> dict[str, Any]:
     rows = plan.list_configurations()
     raced = plan.raced and plan.design != "one_factor"
     stops = RaceCourse.of(eval_set, race=raced).stops
-    indexes = {to_canonical_json([row[name] for name in options.index]) for row in rows} if options.index else ()
-    max_trials, index_calls = len(rows), len(indexes)
-    if plan.design == "staged":  # the others depend on what is decided
-        more = {name: len(values) - 1 for name, values in plan.space.parameters.items()}
-        max_trials = 1 + sum(more.values())
-        index_calls = 1 + sum(more[name] for name in options.index) if options.index else 0
+    max_trials, index_calls = _count_trials(plan, rows, options.index)
     n_judge_questions = 0 if how.judge is None else len(list_questions(how.metrics))
     return {
         "study": how.study,
@@ -142,6 +134,16 @@ def preview_sweep(options: SweepOptions) -> dict[str, Any]:
         "index_calls": index_calls,
         "configurations": [format_parameters(row) for row in rows],
     }
+
+
+def _count_trials(plan: SweepPlan, rows: Sequence[Mapping[str, Any]], index: Sequence[str]) -> tuple[int, int]:
+    """Trials, and calls of index, at most: what follows the first stage of a staged design depends on it."""
+    from ragauge.core.identity import to_canonical_json
+
+    if plan.design == "staged":
+        more = {name: len(values) - 1 for name, values in plan.space.parameters.items()}
+        return 1 + sum(more.values()), 1 + sum(more[name] for name in index) if index else 0
+    return len(rows), len({to_canonical_json([row[name] for name in index]) for row in rows}) if index else 0
 
 
 def _build_plan(options: SweepOptions) -> SweepPlan:

@@ -144,11 +144,7 @@ def check_set(options: CheckSetOptions) -> SetCheck:
     if output is not None:
         check_lines_kept("check", output, existing_lines, mended_set.lines)
     copies = find_label_copies(freshness_report, texts)
-    holes = (
-        None
-        if options.judge in (None, "none")
-        else run_coroutine(lambda: _find_holes(options, freshness_report, texts, copies))
-    )
+    holes = run_coroutine(lambda: _find_holes(options, freshness_report, texts, copies))
     if output is not None:
         make_folder(output)
         mended_set.write(output)
@@ -241,7 +237,7 @@ def _build_fix_hints(options: FreezeSetOptions, stale: Sequence[str]) -> tuple[s
 
 async def _find_holes(
     options: CheckSetOptions, freshness_report: SetFreshness, texts: Mapping[str, str], copies: Sequence[LabelCopies]
-) -> LabelHoles:
+) -> LabelHoles | None:
     from contextlib import nullcontext
 
     from ragauge.engine.judges import build_judge, resolve_judge_spec
@@ -249,6 +245,8 @@ async def _find_holes(
     from ragauge.testsets.check.missing_labels import find_label_holes
     from ragauge.testsets.generate.question_writer import Session, can_ask_models
 
+    if options.judge in (None, "none"):
+        return None
     judge = build_judge(resolve_judge_spec(options.judge, options.judge_name))
     with open_store(resolve_store_url(options.store)) if can_ask_models(judge) else nullcontext() as store:
         async with Session(store, options.of(judge), options.progress) as session:

@@ -62,18 +62,11 @@ def compare_with_real(
     if has_overlap:
         tables[OVERLAP] = np.array([[shares[index] or 0.0] for index in indices])
     overall, each = classify_questions(tables, here, [find_cluster(both[index][0]) for index in indices], seed)
-    descriptions = [
-        _describe_questions([item for item, is_from_set in zip(questions, here, strict=True) if is_from_set is which])
-        for which in (True, False)
-    ]
+    sides = [[index for index in indices if both[index][1] is which] for which in (True, False)]
+    descriptions = [_describe_questions([both[index][0].example.query for index in side]) for side in sides]
     if has_overlap:
-        for which, words_of in zip((True, False), descriptions, strict=True):
-            mean = float(
-                np.mean(
-                    [shares[index] for index, is_from_set in zip(indices, here, strict=True) if is_from_set is which]
-                )
-            )
-            words_of[OVERLAP] = f"{mean:.2f} of words"
+        for side, words_of in zip(sides, descriptions, strict=True):
+            words_of[OVERLAP] = f"{float(np.mean([shares[index] for index in side])):.2f} of words"
     tells = [
         FeatureSignal(name, *result, descriptions[0].get(name, ""), descriptions[1].get(name, ""))
         for name, result in each.items()
