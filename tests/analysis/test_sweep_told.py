@@ -159,7 +159,10 @@ def test_use_by_place_is_over_the_same_examples() -> None:
 
     thirds = {"passage_use": third(0.8), "passage_use:part=middle": third(0.5), "passage_use:part=end": third(0.2)}
     found = swept({"k": [3, 6]}, {"recall": around(0.6), **thirds})
-    assert "80% at the start of the context, 50% in the middle and 20% at its end" in said(found)
+    assert (
+        "80% of the passages at the start of the context, 50% of those in the middle and 20% of those at the end"
+        in said(found)
+    )
     (table,) = (one for one in describe_context(found) if isinstance(one, StudyTable))
     assert {row[1:] for row in table.rows} == {("80%", "50%", "20%", "150")}
 
@@ -235,7 +238,7 @@ def test_knee_of_recall_against_precision_is_drawn() -> None:
     words, chart = build_precision_recall(found)
     assert isinstance(words, str)
     assert isinstance(chart, ReportChart)
-    assert words.startswith("Knee of context_recall against 1 − context_precision: k=3, at 0.80 and 0.20")
+    assert words.startswith("Knee of context_recall vs 1 − context_precision: k=3, at 0.80 and 0.20")
     assert "k=3 (knee)" in draw_study_chart(chart)
 
 
@@ -307,7 +310,7 @@ def test_milliseconds_that_nobody_notices_decide_nothing(apart: float) -> None:
     taken = again.reading.recommendation
     assert set(again.reading.best_set) == {"k=1", "k=2"}
     assert taken.trial == (best if apart < 50 else other)
-    assert ("cost about the same" in taken.reason) is (apart < 50)
+    assert ("latency is about the same" in taken.reason) is (apart < 50)
 
 
 @pytest.mark.parametrize("loser", [4.0, 79.0, 900.0])

@@ -91,7 +91,7 @@ def test_examples_are_marked_and_rejected_ones_not_evaluated(cli: Cli, corpus: P
         (["generate", "nowhere", "-o", "set.jsonl"], "nowhere"),
         (["check", "set.csv", "--corpus", "docs", "--fix", "-o", "new.jsonl"], "expected JSON lines"),
         (["check", "none.jsonl", "--corpus", "docs"], "none.jsonl"),
-        (["check", "set.jsonl", "--corpus", "docs", "--fix"], "--fix needs -o"),
+        (["check", "set.jsonl", "--corpus", "docs", "--fix"], "use --fix and -o NEW.jsonl together"),
         (["mark", "set.jsonl", "--to", "gold", "--by", "A", "--all"], "'gold' is not one of"),
         (["mark", "set.jsonl", "--to", "golden", "--by", "A"], "--ids ID,ID or --all"),
     ],
@@ -109,7 +109,7 @@ def test_fewer_questions_than_wanted_end_with_4(cli: Cli, tmp_path: Path) -> Non
     (tmp_path / "a.md").write_text("harbour crane vessel", encoding="utf-8")
     done = cli("testset", "generate", "a.md", "-o", "set.jsonl", "-n", "50")
     assert done.code == 4
-    assert "Fewer than wanted" in done.out
+    assert "Fewer than requested" in done.out
     assert "ragauge testset freeze set.jsonl --corpus a.md" in done.out
     (tmp_path / "a.md").write_text("harbour crane", encoding="utf-8")
     kept = Path("set.jsonl").read_bytes()
@@ -196,7 +196,7 @@ def test_a_set_is_described(cli: Cli, corpus: Path) -> None:
     words = ("testset", "stats", "set.jsonl", "--corpus", corpus, "--like", "real.jsonl")
     shown = cli(*words, "-o", "stats.html", "-o", "stats.md")
     assert shown.code == 0, shown.err
-    assert "30 questions and 30 real ones. Not told apart" in shown.out
+    assert "30 questions and 30 real ones. A classifier cannot distinguish them" in shown.out
     assert "Similarity to real questions" in Path("stats.html").read_text(encoding="utf-8")
     assert "| state | draft | 30 |" in Path("stats.md").read_text(encoding="utf-8")
     told = cli(*words, "--json").json()

@@ -76,7 +76,7 @@ def test_a_model_writes_claims_and_aspects_once(cli: Cli, questions: Path) -> No
     assert first.tags == {"golden"}
     assert (second.reference_claims, second.aspects) == (None, ("part of: Where is it?",))
     assert (third.reference_claims, third.aspects) == (("mine",), ("why",))
-    assert "prepared 2 of 3 examples, 1 were ready" in done.out
+    assert "prepared 2 of 3 examples, 1 already prepared" in done.out
     assert "ragauge evaluate out/ready.jsonl RESPONSES" in done.out
 
 

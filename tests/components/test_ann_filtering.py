@@ -196,7 +196,7 @@ def test_columns_of_each_form_and_missing_ones(tmp_path: Path) -> None:
             find_passing(path, {"lan": "de"})
     with pytest.raises(DataError, match="an array has no columns"):
         find_passing(rows, {"lang": "de"})
-    with pytest.raises(UsageError, match="which vectors have lang=de is not known"):
+    with pytest.raises(UsageError, match="no column tells which vectors have lang=de"):
         PassingVectors(rows, "l2").get_mask({"filter": "lang=de"})
 
 
@@ -281,7 +281,7 @@ def test_findings_under_filters_are_told_in_words_tables_and_charts(tmp_path: Pa
     assert {(point.x, point.series) for point in charts[0].points} == {
         (share, f"{way}, {labels}") for share in (0.2, 0.02) for way in ("post ×10", "inside") for labels in means
     }
-    assert sum(one.startswith("Under ") for one in found.notes) == 4
+    assert sum(one.startswith("For ") for one in found.notes) == 4
     assert any("take faiss-hnsw inside" in one or "use exact search" in one for one in found.notes)
     page = tmp_path / "study.html"
     found.save(page)

@@ -420,7 +420,7 @@ def test_report_draws_and_target_decides(hubs: tuple[Path, Path], tmp_path: Path
     again = rg.open_study(found.study.name, store=found.url, target=0.999)
     assert again.metric == "token_recall:budget=16"
     page = again.to_html()
-    for title in ("token_iou:budget=16 by chunker", "Recall by budget", "Recall by k", "against index_tokens"):
+    for title in ("token_iou:budget=16 by chunker", "Recall by budget", "Recall by k", "vs index_tokens"):
         assert title in page
     assert page.count('<div class="chart"><svg') == 4
     assert "<script" not in page

@@ -103,7 +103,7 @@ def test_broken_embedders_fail_alone(tmp_path: Path) -> None:
     }
     reasons = dict(study(tmp_path, bad, dimensions=[99]).trials.select("trial", "reason").iter_rows())
     assert reasons["raising"] == "RuntimeError: out of memory"
-    assert "the vector of document d0 holds nan at place 1" in reasons["nan"]
+    assert "the vector of document d0 has nan at position 1" in reasons["nan"]
     assert "one vector for each of 12 texts, got 1" in reasons["few"]
     assert "the vector of document d1 has shape (2,), expected (1,)" in reasons["mixed"]
     assert "vector of document d0 is not a list of numbers" in reasons["words"]
@@ -354,9 +354,9 @@ def test_known_items_carry_their_caution(tmp_path: Path) -> None:
         mixed = rg.EvalSet("mixed", (*marked[:n], *SET.examples[n:]))
         found = rg.embeddings(mixed, TEXTS, {"letters": Letters()}, store=f"sqlite:///{tmp_path / f'{n}.db'}")
         told = [one for one in found.figures.contents if isinstance(one, str)]
-        assert any("not to compare lexical with dense" in one for one in told) is cautioned
+        assert any("do not settle lexical against dense" in one for one in told) is cautioned
         lead = " ".join(map(str, next(iter(build_study_sections(found.figures))).lead))
-        assert ("not to compare lexical with dense" in lead.partition("Take ")[0]) is cautioned
+        assert ("do not settle lexical against dense" in lead.partition("Use ")[0]) is cautioned
 
 
 def test_documents_of_gold_spans_are_relevant(tmp_path: Path) -> None:

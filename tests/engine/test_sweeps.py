@@ -116,10 +116,10 @@ def test_trials_are_runs(tmp_path: Path) -> None:
     assert "Effect of each parameter value" in told
     assert "matters" in told
     change = result.confirmed.metrics["exact_match"].difference
-    assert f"On {change.n} questions held back model=good is" in told
-    assert "beside the base: confirmed." in told
+    assert f"On {change.n} held-back questions, model=good differs by" in told
+    assert "from the base: confirmed." in told
     kept = rg.open_study(result.study.name, store=url(tmp_path))
-    assert "questions held back model=good is" in kept.to_markdown()
+    assert "held-back questions, model=good differs by" in kept.to_markdown()
 
 
 def test_nothing_is_confirmed_where_the_base_is_taken(tmp_path: Path) -> None:

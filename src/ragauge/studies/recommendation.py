@@ -114,33 +114,21 @@ def recommend_cheapest_best(
     `quality` has the trials that are comparable: their means over shared examples. `which` says what `best` are.
     """
     cost, costs = priced
-    means = (
-        {mean.trial: mean for mean in compute_trial_means({name: scores[name] for name in best}, metric)}
-        if best
-        else {}
-    )
+    best_scores = {name: scores[name] for name in best}
+    means = {mean.trial: mean for mean in compute_trial_means(best_scores, metric)} if best else {}
     if max((mean.counts["scored"] for mean in means.values()), default=0) < 2:
         return Recommendation(None, "not enough data: no trial has at least two scored examples")
-    failing = [
-        name for name in best if means[name].counts["failed"] > MAX_FAILED_SHARE * sum(means[name].counts.values())
-    ]
-    lacking = [name for name in best if name not in quality and name not in failing]
-    best = [name for name in best if name not in failing and name not in lacking]
-    left_out = f"; excluded because calls failed: {', '.join(failing)}" if failing else ""
-    left_out += f"; excluded because many examples have no score: {', '.join(lacking)}" if lacking else ""
+    best, left_out, problem = _exclude_unscored(means, quality)
     if not best:
-        failed_text = f"too many calls of {', '.join(failing)} failed" if failing else ""
-        few = f"too few examples of {', '.join(lacking)} have a score" if lacking else ""
-        return Recommendation(None, f"not enough data: {'; '.join(filter(None, (failed_text, few)))}")
+        return Recommendation(None, f"not enough data: {problem}")
     if cost and not any(name in costs for name in best):
         return Recommendation(None, f"none of the trials that may be best has a {cost}{left_out}")
     top = max(best, key=lambda name: quality[name])
     equal_names, within = (
         list_equal_cost({name: costs[name] for name in best if name in costs}, cost) if cost else (best, "")
     )
-    order = [
-        name for name in best if name in equal_names
-    ]  # as trials were made: what costs about the same has no order
+    # as trials were made: what costs about the same has no order
+    order = [name for name in best if name in equal_names]
     taken = base if base in equal_names else max(order, key=lambda name: quality[name])
     n = means[taken].counts["scored"]
     if len(scores) == 1:
@@ -159,6 +147,19 @@ def recommend_cheapest_best(
     if taken == top or isclose(quality[taken], quality[top], abs_tol=1e-12):
         return Recommendation(taken, reason)
     return _compare_with_top(scores, metric, (taken, top), reason, n)
+
+
+def _exclude_unscored(means: Mapping[str, TrialMean], quality: Mapping[str, float]) -> tuple[list[str], str, str]:
+    """The trials with enough scores, which others are excluded, and why none may be left."""
+    counts = {name: mean.counts for name, mean in means.items()}
+    failing = [name for name, n in counts.items() if n["failed"] > MAX_FAILED_SHARE * sum(n.values())]
+    lacking = [name for name in means if name not in quality and name not in failing]
+    left_out = f"; excluded because calls failed: {', '.join(failing)}" if failing else ""
+    left_out += f"; excluded because many examples have no score: {', '.join(lacking)}" if lacking else ""
+    failed_text = f"too many calls of {', '.join(failing)} failed" if failing else ""
+    few = f"too few examples of {', '.join(lacking)} have a score" if lacking else ""
+    kept = [name for name in means if name not in failing and name not in lacking]
+    return kept, left_out, "; ".join(filter(None, (failed_text, few)))
 
 
 def _describe_cost_choice(
