@@ -424,7 +424,7 @@ def test_a_killed_study_makes_no_complete_trial_again(tmp_path: Path, builds: in
         ("faiss-hnsw:ef_search=-3", "ef_search must be a whole number from 1 to 100,000, got -3"),
         ("faiss-ivf:nprobe=0", "nprobe must be .* got 0"),
         ("faiss-ivf:nlist=0", "nlist must be .* got 0"),
-        ("faiss-ivf:nlist=5001", "nlist=5001 lists of 5000 vectors"),
+        ("faiss-ivf:nlist=5001", "nlist=5001 is more than the 5000 vectors"),
         ("faiss-pq:m=7", "m=7 does not divide the 24 dimensions"),
         ("faiss-pq:m=8:nbits=13", "needs 8192 vectors to train on, got 5000"),
         ("faiss-sq:bits=int9", "no value of faiss-sq: bits 'int9'; nearest: int8"),

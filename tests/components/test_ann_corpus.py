@@ -147,7 +147,7 @@ def test_on_the_command_line_a_set_and_a_folder_are_enough(
         main()
     assert not ended.value.code
     said = capsys.readouterr().out
-    assert "faiss-sq costs 0.0 points of recall@3" in said
+    assert "faiss-sq loses 0.0 points of recall@3" in said
     assert "Retrieval against the labels" in said
 
 
@@ -165,5 +165,5 @@ def test_labels_may_name_files(tmp_path: Path) -> None:
 
 def test_a_vector_too_large_for_float32_is_told_without_a_warning(tmp_path: Path) -> None:
     """An embedder's 1e300 is infinite in float32: an error with the text, no warning of numpy."""
-    with pytest.raises(DataError, match="holds inf at place 0"):
+    with pytest.raises(DataError, match="has inf at position 0"):
         study(tmp_path, {"huge": lambda texts: [[1e300, 1.0]] * len(texts)})
