@@ -85,7 +85,7 @@ def test_a_bad_day_lies_outside_the_bands(filled: Store) -> None:
     """After a week marked good, a day of food and of lost documents is unusual in all that moved, and only there."""
     unmarked = monitor_drift(store=filled.url)
     assert {one.is_outside for one in unmarked.data.measures} == {None}
-    assert "It takes 5 good days" in unmarked.to_markdown()
+    assert "A normal range needs 5 good days" in unmarked.to_markdown()
     monitor_mark("good", since="2026-01-02", until="2026-01-08", store=filled.url)
     found = monitor_drift(store=filled.url)
     assert (found.data.good, found.data.bad) == (7, 0)

@@ -166,7 +166,7 @@ def test_one_bad_span_takes_no_other_with_it(sender: Sender, store: Store) -> No
     partial = client.post("/v1/traces", json=traces(*bad, span(CHILD, ROOT))).json()["partialSuccess"]
     assert partial == {
         "rejectedSpans": "3",
-        "errorMessage": f"traceId must be 32 hexadecimal digits and not all 0, got text {as_base64!r}",
+        "errorMessage": f"traceId must be 32 hexadecimal digits and not all zeros, got text {as_base64!r}",
     }
     partial = client.post("/v1/traces", json=traces(bad[1])).json()["partialSuccess"]
     assert partial["errorMessage"] == "attributes must be a list of key and value, got an object with a"
@@ -192,7 +192,7 @@ def test_unreadable_bodies_say_the_likely_cause(sender: Sender, store: Store) ->
         (b'{"resourceSpans": ', JSON, "the body is not valid JSON: it is cut off after 18 bytes; send all of it"),
         (b'{"resourceSpans": [{"a": "b', JSON, "it is cut off after 27 bytes"),
         (b'{"resourceSpans": x}', JSON, "Expecting value: line 1 column 19"),
-        (b"\x1f\x8bbroken", {**JSON, "content-encoding": "gzip"}, "cannot be unpacked as gzip"),
+        (b"\x1f\x8bbroken", {**JSON, "content-encoding": "gzip"}, "cannot be decompressed as gzip"),
         (gzip.compress(b"x" * 99)[:-9], {**JSON, "content-encoding": "gzip"}, "ends early"),
     ):
         answer = client.post("/v1/traces", content=body, headers=headers)
@@ -316,7 +316,7 @@ def test_responses_as_lines(sender: Sender, store: Store) -> None:
     answer = client.post("/v1/responses", content="\n".join(lines), headers=headers)
     assert answer.status_code == 200
     assert (answer.json()["taken"], answer.json()["rejected"]) == (2, 2)
-    assert answer.json()["why"].startswith("line 2 is no JSON")
+    assert answer.json()["why"].startswith("line 2 is not valid JSON")
     assert answer.json()["lines"][1] == "line 5: expected a response, with query and answer, got an object with foo"
     refused = said(client.post("/v1/responses", content='{"foo": 1}\n' * 25, headers=headers))
     assert refused.count("expected a response") == 20
