@@ -49,7 +49,7 @@ def test_beside_the_question(tmp_path: Path) -> None:
     assert scores["straight"] == pytest.approx(1.0, abs=0.1)
     said = printed(render_terminal(build_sections(run.example("beside"))))
     assert re.findall(r"off-topic \(p 0\.\d\d\): ([^.]+\.)", said) == [LAKE]
-    assert "off the question" not in printed(render_terminal(build_sections(run.example("straight"))))
+    assert "off-topic" not in printed(render_terminal(build_sections(run.example("straight"))))
     facts = run.example("beside").evidence["rate_answer"].facts
     assert isinstance(facts, RelevanceFacts)
     assert [one.relevant for one in facts.ratings] == [True, False, True]
