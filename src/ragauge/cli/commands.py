@@ -23,27 +23,27 @@ COMMANDS = {  # as typed -> the command
     "demo": CommandEntry(
         "ragauge.evaluation.demo.command",
         "demo",
-        "Evaluate a real RAG over a small corpus, in three configurations: one good, two with a planted fault. No key.",
+        "Evaluate a real RAG system on a small corpus: one good configuration, two with planted faults. No API key.",
     ),
     "init": CommandEntry(
         "ragauge.evaluation.init.command",
         "init",
-        "Find the system in a project, write ragauge.yaml, an adapter, a first eval set and a workflow, and evaluate.",
+        "Find the system in a project; write ragauge.yaml, an adapter, a first eval set and a CI workflow; evaluate.",
     ),
     "doctor": CommandEntry(
         "ragauge.evaluation.doctor.command",
         "doctor",
-        "Check what an evaluation needs: judge, store, keys, packages, configuration. Exit 1 when something is wrong.",
+        "Check what an evaluation needs: judge, store, keys, packages, configuration. Exit 1 if something is wrong.",
     ),
     "run": CommandEntry(
         "ragauge.evaluation.run.command",
         "run",
-        "Ask a system every question of a set, and keep what it returns. The same command goes on where one stopped.",
+        "Send every question of a set to a system and store the responses. Run the same command to resume.",
     ),
     "evaluate": CommandEntry(
         "ragauge.evaluation.evaluate.command",
         "evaluate",
-        "Say how good retrieval and generation each are, with what certainty, and what to do.",
+        "Measure retrieval and generation, with intervals, and suggest what to fix.",
     ),
     "retrieval": CommandEntry(
         "ragauge.evaluation.retrieval.command",
@@ -53,30 +53,30 @@ COMMANDS = {  # as typed -> the command
     "report": CommandEntry(
         "ragauge.evaluation.scorecard.command",
         "report",
-        "Write or print the report of an evaluated run. Nothing is judged again.",
+        "Write or print the report of an evaluated run, without judging it again.",
     ),
     "show": CommandEntry(
         "ragauge.evaluation.runs.command",
         "show",
-        "Show a run, or one example of it with every claim and what it rests on, or how its ranking is used.",
+        "Show a run, one example with its claims and their evidence, or how the answers use the ranking.",
     ),
     "explain": CommandEntry(
         "ragauge.diagnosis.explain.command",
         "explain",
-        "Show how a number came about: of one example its facts, formulas and cause; of a run its means and findings.",
+        "Explain a number: the facts, formulas and cause of one example, or the means and findings of a run.",
     ),
     "metrics": CommandEntry(
-        "ragauge.evaluation.metric_list.command", "metrics", "List the metrics, or show how one is defined."
+        "ragauge.evaluation.metric_list.command", "metrics", "List the metrics, or show the definition of one."
     ),
     "compare": CommandEntry(
         "ragauge.comparison.command",
         "compare",
-        "Say what got better and what got worse between runs, overall and per segment, and how sure that is.",
+        "Compare runs overall and by segment: what got better, what got worse, and how certain that is.",
     ),
     "gate": CommandEntry(
         "ragauge.gating.command",
         "gate",
-        "Hold a run to the rules of ragauge.yaml. Exit 0: pass, 3: fail, 4: not enough data; 1 and 2 are errors.",
+        "Check a run against the rules in ragauge.yaml. Exit 0: pass, 3: fail, 4: not enough data; 1 and 2 are errors.",
     ),
     "baseline": CommandEntry(
         "ragauge.comparison.baselines.command",
@@ -86,34 +86,36 @@ COMMANDS = {  # as typed -> the command
     "confirm": CommandEntry(
         "ragauge.diagnosis.confirm.command",
         "confirm",
-        "Confirm a run's causes: change the passages of failed examples, answer again, and see. Makes extra calls.",
+        "Test a run's causes: change the passages of failed examples and answer again. Makes extra calls.",
     ),
     "testset": CommandEntry(
-        "ragauge.testsets.command", "app", "Make eval sets, hold them against their corpus, curate them."
+        "ragauge.testsets.command", "app", "Create eval sets, check them against their corpus, and curate them."
     ),
-    "label": CommandEntry("ragauge.labels.command", "app", "What people say of answers: drawn, labelled, imported."),
-    "judge": CommandEntry("ragauge.labels.judge_command", "app", "What a judge is worth on your data."),
+    "label": CommandEntry(
+        "ragauge.labels.command", "app", "Sample answers for people to label; import and export the labels."
+    ),
+    "judge": CommandEntry("ragauge.labels.judge_command", "app", "Check, probe and calibrate a judge on your data."),
     "sweep": CommandEntry(
         "ragauge.studies.sweep.command",
         "sweep",
-        "Try configurations of a system, stop asking what surely loses, and say which to take and how sure that is.",
+        "Try configurations of a system, drop clear losers early, and recommend one with its certainty.",
     ),
-    "component": CommandEntry(
-        "", "", "Study one part of a system by itself: how documents are cut, embedded and found in an index."
-    ),
+    "component": CommandEntry("", "", "Study one part of a system: chunking, embeddings or the vector index."),
     "component chunking": CommandEntry("ragauge.studies.chunking.command", "chunking"),
     "component embeddings": CommandEntry("ragauge.studies.embeddings.command", "embeddings"),
     "component ann": CommandEntry("ragauge.studies.ann.command", "app"),
-    "study": CommandEntry("ragauge.studies.command", "app", "Settings tried one against another, such as chunkers."),
+    "study": CommandEntry(
+        "ragauge.studies.command", "app", "List and show stored studies, such as sweeps and chunking studies."
+    ),
     "monitor": CommandEntry(
-        "ragauge.monitoring.command", "app", "Take in the traces of production, and say what became of each."
+        "ragauge.monitoring.command", "app", "Ingest production traces, score them, and alert when quality drops."
     ),
     "ui": CommandEntry(
         "ragauge.dashboard.command",
         "ui",
-        "Serve what the store knows as linked pages: runs, reports, examples, comparisons. Ctrl-C ends it.",
+        "Serve a dashboard of the store: runs, reports, examples, comparisons. Press Ctrl-C to stop it.",
     ),
-    "runs": CommandEntry("", "", "The stored runs: list, tag, log, export and delete them. Alone it lists them."),
+    "runs": CommandEntry("", "", "List, tag, log, export and delete stored runs. Lists them by default."),
     "runs list": CommandEntry("ragauge.evaluation.runs.command", "list_runs"),
     "runs tag": CommandEntry("ragauge.evaluation.runs.command", "tag"),
     "runs untag": CommandEntry("ragauge.evaluation.runs.command", "untag"),
@@ -121,12 +123,10 @@ COMMANDS = {  # as typed -> the command
     "runs note": CommandEntry("ragauge.comparison.history.command", "write_note"),
     "runs export": CommandEntry("ragauge.evaluation.runs.command", "export"),
     "runs delete": CommandEntry("ragauge.monitoring.erase_command", "delete"),
-    "store": CommandEntry("", "", "What is kept: the replies of models, and whether the store is whole."),
+    "store": CommandEntry("", "", "Manage stored model replies, and check that the store is intact."),
     "store cache": CommandEntry("ragauge.evaluation.cache.command", "app"),
     "store check": CommandEntry("ragauge.evaluation.doctor.command", "check_store"),
-    "docs": CommandEntry(
-        "ragauge.evaluation.docs.command", "docs", "Print a page of the documentation, or list the pages."
-    ),
+    "docs": CommandEntry("ragauge.evaluation.docs.command", "docs", "Print a documentation page, or list all pages."),
 }
 
 PANELS = {  # heading in `ragauge --help` -> its commands; docs is in none, the last line of the help names it

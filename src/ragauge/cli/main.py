@@ -17,12 +17,12 @@ from ragauge.version import __version__
 app = typer.Typer(
     name="ragauge",
     cls=CommandGroup,
-    help="Measures retrieval-augmented generation: what works, where it fails, what to fix.",
+    help="Evaluate retrieval-augmented generation: what works, where it fails, what to fix.",
     no_args_is_help=True,
     rich_markup_mode="rich",
     pretty_exceptions_enable=False,
     epilog="Examples:\nragauge demo\nragauge evaluate golden.jsonl answers.jsonl -o report.html\n\n"
-    "Results go to stdout, progress to stderr. Pages of documentation: ragauge docs",
+    "Results go to stdout, progress to stderr. Documentation: ragauge docs",
 )
 
 
@@ -38,7 +38,7 @@ def handle_version(
         bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version.")
     ] = False,
 ) -> None:
-    """Measures retrieval-augmented generation: what works, where it fails, what to fix."""
+    """Evaluate retrieval-augmented generation: what works, where it fails, what to fix."""
 
 
 def main() -> None:
@@ -51,7 +51,7 @@ def main() -> None:
         signal.signal(signal.SIGINT, signal.SIG_DFL)  # one more Ctrl-C ends at once, without a traceback
         print(f"\n{error}", file=sys.stderr)  # noqa: T201 - the last word of the program
         if error.resume:
-            print(f"Go on with: {error.resume}", file=sys.stderr)  # noqa: T201
+            print(f"To resume: {error.resume}", file=sys.stderr)  # noqa: T201
         sys.exit(error.exit_code)
     except RagaugeError as error:
         print(f"error: {error}", file=sys.stderr)  # noqa: T201

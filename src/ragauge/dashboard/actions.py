@@ -36,7 +36,7 @@ def run_action(site: Site, run: str, action: str, fields: Fields) -> str:
         UsageError: a field that is empty, or that cannot be what it is to be.
     """
     if action not in ACTIONS:
-        raise NoSuchPage(f"nothing can be done here that is called {action!r}. There are: {', '.join(ACTIONS)}.")
+        raise NoSuchPage(f"there is no action {action!r}. Choose one of: {', '.join(ACTIONS)}.")
     opened_run = site.run(run)
     to = ACTIONS[action](site, opened_run, fields)
     if to is not None:
@@ -53,7 +53,7 @@ def _set_baseline(site: Site, run: OpenRun, fields: Fields) -> None:
 def _remove_baseline(site: Site, run: OpenRun, fields: Fields) -> None:
     name, baseline_names = _require_field(fields, "name", "the baseline's name"), list_baseline_names(run, site.store)
     if name not in baseline_names:  # somebody set it to another run meanwhile
-        raise UsageError(f"nothing was changed: {name!r} does not stand for this run. Open the run again.")
+        raise UsageError(f"nothing was changed: {name!r} is not a baseline of this run. Reload the run.")
     remove_baseline(name, store=site.store)
 
 
@@ -62,7 +62,7 @@ def _tag_run(site: Site, run: OpenRun, fields: Fields) -> None:
 
 
 def _untag_run(site: Site, run: OpenRun, fields: Fields) -> None:
-    untag_run(run, _require_field(fields, "tag", "the tag to take away"), store=site.store)
+    untag_run(run, _require_field(fields, "tag", "the tag to remove"), store=site.store)
 
 
 def _save_note(site: Site, run: OpenRun, fields: Fields) -> None:
@@ -72,7 +72,7 @@ def _save_note(site: Site, run: OpenRun, fields: Fields) -> None:
 def _delete_run(site: Site, run: OpenRun, fields: Fields) -> str:
     typed = _get_last(fields, "name")
     if typed != run.run.name:
-        raise UsageError(f"the run was kept: to delete it, type its name, {run.run.name!r}; got {typed!r}.")
+        raise UsageError(f"the run was not deleted: to delete it, type its name, {run.run.name!r}; got {typed!r}.")
     run.delete()
     return f"{site.root}/runs"
 
@@ -81,14 +81,14 @@ def _add_to_regression_set(site: Site, run: OpenRun, fields: Fields) -> str:
     """Adds examples to the regression set; leads back to the list, or to the one example, that says how many."""
     if not site.regression_set:
         raise UsageError(
-            "nothing was added: no set is named for it. Write ui: {regression_set: regression.jsonl} in "
-            "ragauge.yaml, and start ragauge ui in its folder."
+            "nothing was added: no regression set is configured. Add ui: {regression_set: regression.jsonl} to "
+            "ragauge.yaml and start ragauge ui in its folder."
         )
     ids = [
         unquote(query_id) for query_id in fields.get("id", ())
     ]  # quoted: no form keeps line breaks and control characters
     if not ids:
-        raise UsageError("nothing was added: no example is ticked. Go back and tick those to add.")
+        raise UsageError("nothing was added: no example is selected. Go back and select the examples to add.")
     added = add_examples(run.run.run_id, ids=ids, to=Path(site.regression_set), tag=TAG, store=site.store).data
     list_params = dict(parse_qsl(_get_last(fields, "list")))
     params = {**list_params, "added": str(len(added.lines)), "there": str(len(added.there))}

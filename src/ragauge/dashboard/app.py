@@ -66,25 +66,25 @@ class TextConvertor(StringConvertor):
 
 register_url_convertor("text", TextConvertor())
 PAGES = (
-    Address("/", runs.build_overview_page, "The newest run of each set, and what is in flight."),
-    Address("/runs", runs.build_page, "Every run, the newest first.", table=runs.build_table),
+    Address("/", runs.build_overview_page, "The newest run of each set, and runs in flight."),
+    Address("/runs", runs.build_page, "All runs, newest first.", table=runs.build_table),
     Address("/runs/{run}", run.build_page, "One run: verdict, what to do, scores.", "scorecard"),
-    Address("/runs/{run}/state", run.build_state_page, "How far a run is."),
+    Address("/runs/{run}/state", run.build_state_page, "Progress of a run."),
     Address(
         "/runs/{run}/examples",
         examples.build_page,
-        "The examples of a run: sorted, filtered, a page at a time.",
+        "The examples of a run, sorted, filtered and paginated.",
         table=examples.build_table,
     ),
     Address(
         "/runs/{run}/examples/{query_id:text}",
         examples.build_example_page,
-        "One example, with the arithmetic of every score.",
+        "One example, with the computation of every score.",
         "explained_example",
     ),
-    Address("/compare", compare.build_page, "Runs held against one.", "comparison", compare.build_table),
-    Address("/history", history.build_page, "A metric over the runs of a set."),
-    Address("/sets", sets.build_page, "Every version of every test set.", table=sets.build_table),
+    Address("/compare", compare.build_page, "Runs compared with a baseline.", "comparison", compare.build_table),
+    Address("/history", history.build_page, "A metric over all runs of a set."),
+    Address("/sets", sets.build_page, "All versions of all eval sets.", table=sets.build_table),
     Address(
         "/sets/{name:text}/diff",
         sets.build_diff_page,
@@ -94,57 +94,58 @@ PAGES = (
     Address(
         "/sets/{name:text}/{version}",
         sets.build_set_page,
-        "One version of a set: labels, runs, examples, what it can show.",
+        "One version of a set: labels, runs, examples, and what it can detect.",
         table=sets.build_examples_table,
     ),
     Address(
         "/studies",
         studies.build_page,
-        "Every sweep and study of components, and what came of it.",
+        "All sweeps and component studies with their results.",
         table=studies.build_table,
     ),
     Address(
         "/studies/{name:text}",
         studies.build_detail_page,
-        "One study: trials, charts, segments, what to take.",
+        "One study: trials, charts, segments and the recommendation.",
         table=studies.build_trials_table,
     ),
-    Address("/judges", judges.build_page, "Every judge with its last check against people.", table=judges.build_table),
+    Address(
+        "/judges",
+        judges.build_page,
+        "All judges, each with its last check against human labels.",
+        table=judges.build_table,
+    ),
     Address(
         "/judges/{judge:text}",
         judges.build_judge_page,
-        "One judge: how far its means err, its checks, its runs.",
+        "One judge: its error, checks and runs.",
         table=judges.build_checks_table,
     ),
-    Address("/label", label.build_page, "What was drawn for people to label; an answer of a draw, for one of them."),
-    Address("/label/agreement", label.build_agreement_page, "How far judges agree with what people labelled."),
+    Address("/label", label.build_page, "The draws to label, or one answer of a draw for one annotator."),
+    Address("/label/agreement", label.build_agreement_page, "Agreement of judges with human labels."),
     Address(
         "/monitor",
         monitor.build_page,
-        "Where each monitor stands in each segment, and what came in.",
+        "The state of each monitor by segment, and the incoming traffic.",
         table=monitor.build_table,
     ),
     Address(
         "/monitor/alerts",
         monitor.build_alerts_page,
-        "Every alert, and what people say of it.",
+        "All alerts and how they were resolved.",
         table=monitor.build_alerts_table,
     ),
     Address(
-        "/monitor/alerts/{alert:text}", monitor.build_alert_page, "One alert: since when, where, why, the worst traces."
+        "/monitor/alerts/{alert:text}",
+        monitor.build_alert_page,
+        "One alert: start, segment, cause and the worst traces.",
     ),
+    Address("/monitor/drift", monitor.build_drift_page, "Whether questions and passages have changed, and how."),
     Address(
-        "/monitor/drift",
-        monitor.build_drift_page,
-        "Whether questions and passages are what they were, and how they differ.",
+        "/monitor/traces", monitor.build_traces_page, "The status of each trace.", table=monitor.build_traces_table
     ),
-    Address(
-        "/monitor/traces", monitor.build_traces_page, "What became of each trace.", table=monitor.build_traces_table
-    ),
-    Address(
-        "/monitor/traces/{trace:text}", monitor.build_trace_page, "One trace: what became of it, and its raw spans."
-    ),
-    Address("/glossary", glossary.build_page, "What can be measured."),
+    Address("/monitor/traces/{trace:text}", monitor.build_trace_page, "One trace: its status and raw spans."),
+    Address("/glossary", glossary.build_page, "All metrics."),
     Address("/glossary/{metric}", glossary.build_metric_page, "One metric: formula, undefined cases, source."),
 )
 
@@ -251,13 +252,15 @@ def _add_files(app: FastAPI, site: Site) -> None:
         try:
             from ragauge.monitoring.alerts.exposition import TYPE, render_metrics
         except ImportError:
-            raise NoSuchPage(f"metrics need an extra. Install it with: {build_install_command('monitor')}") from None
+            raise NoSuchPage(
+                f"metrics need an optional dependency. Install it with: {build_install_command('monitor')}"
+            ) from None
         with site.served.open_page():
             return Response(render_metrics(site.store, site.config), headers={"content-type": TYPE})
 
     def serve_schema(name: str) -> Response:
         if name not in {address.schema for address in PAGES if address.schema}:
-            raise NoSuchPage(f"no schema {name!r} here; /openapi.json names those that there are.")
+            raise NoSuchPage(f"there is no schema {name!r}; /openapi.json lists all.")
         body = (resources.files("ragauge") / "core" / "schema" / f"{name}.schema.json").read_bytes()
         return Response(body, media_type="application/schema+json")
 
@@ -274,7 +277,7 @@ def _make_error_handler(site: Site) -> Callable[..., Any]:
         if isinstance(error, AddressMoved):
             return RedirectResponse(f"{site.root}{request.url.path}{error}", 303)
         status = get_status(error) if isinstance(error, RagaugeError) else 404
-        nowhere = "no such page. The links above lead to those there are."
+        nowhere = "no such page. Use the links above."
         reason = str(error) if isinstance(error, RagaugeError) else nowhere
         kind, body = site.render_refusal(
             status, reason, plain=request.url.path.endswith(".json") or _wants_json(request)

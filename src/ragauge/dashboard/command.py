@@ -10,7 +10,7 @@ from ragauge.verbs.options import UiOptions
 
 @options.spread_options
 def ui(command_options: UiOptions) -> None:
-    """Serve what the store knows as linked pages: runs, reports, examples, comparisons. Ctrl-C ends it.
+    """Serve a dashboard of the store: runs, reports, examples, comparisons. Press Ctrl-C to stop it.
 
     Only this machine can read them, unless --host says otherwise, which needs a token. --export writes files instead.
     """

@@ -77,10 +77,8 @@ class Export:
             more = f" and {len(dead) - len(named_pages):,} more" if len(dead) > len(named_pages) else ""
             raise RagaugeError(
                 f"wrote {format_count(n_done, 'file')} to {folder}, but {format_count(len(dead), 'page')} could not "
-                "be made: "
-                f"{'; '.join(named_pages)}{more}. Links to them lead nowhere. Open these addresses in `ragauge ui`, "
-                "which "
-                "says why."
+                f"be written: {'; '.join(named_pages)}{more}. Links to them are broken. Open these addresses in "
+                "`ragauge ui` to see why."
             )
         return n_done
 

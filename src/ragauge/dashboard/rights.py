@@ -61,7 +61,9 @@ def read_tokens(path: Path) -> AccessTokens:
     try:
         text = path.read_text(encoding="utf-8").strip()
     except (OSError, UnicodeDecodeError) as error:
-        raise UsageError(f"--token-file {path} cannot be read: {error}. Name a text file with the token.") from error
+        raise UsageError(
+            f"--token-file {path} cannot be read: {error}. Choose a text file that contains the token."
+        ) from error
     matches = [RIGHT_LINE.fullmatch(line.strip()) for line in text.splitlines() if line.strip()]
     if not any(matches):
         return AccessTokens(_check_token(path, text))
@@ -69,18 +71,20 @@ def read_tokens(path: Path) -> AccessTokens:
     for line in matches:
         if line is None or line[1] in tokens:
             expected = "expected lines read: TOKEN, write: TOKEN and ingest: TOKEN, each at most once"
-            raise UsageError(f"--token-file {path}: {expected}. One token alone gives every right.")
+            raise UsageError(f"--token-file {path}: {expected}. A single token grants all permissions.")
         tokens[line[1]] = _check_token(path, line[2])
     if len(set(tokens.values())) < len(tokens):
-        raise UsageError(f"--token-file {path}: two rights have one token. Give each its own, or write one for all.")
+        raise UsageError(
+            f"--token-file {path}: two permissions share a token. Use a separate token for each, or one token for all."
+        )
     return AccessTokens(**tokens)
 
 
 def _check_token(path: Path, token: str) -> str:
     if len(token) < MIN_TOKEN_CHARS or not token.isascii() or not token.isprintable() or " " in token:
         raise UsageError(
-            f"--token-file {path}: expected a token of at least {MIN_TOKEN_CHARS} letters, digits and signs, without "
-            f"blanks, got {len(token)} characters. {MAKE_ADVICE}"
+            f"--token-file {path}: expected a token of at least {MIN_TOKEN_CHARS} letters, digits or signs, without "
+            f"spaces, got {len(token)} characters. {MAKE_ADVICE}"
         )
     return token
 

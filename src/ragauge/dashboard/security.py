@@ -46,8 +46,8 @@ def read_required_tokens(path: Path | None, host: str) -> AccessTokens:
         return read_tokens(path)
     if not is_loopback(host):
         raise UsageError(
-            f"--host {host} lets other machines in, which needs a token. Write one of at least {MIN_TOKEN_CHARS} "
-            "characters into a file, and name it with --token-file."
+            f"--host {host} accepts other machines, which needs a token. Write one of at least {MIN_TOKEN_CHARS} "
+            "characters to a file and pass it with --token-file."
         )
     return AccessTokens()
 
@@ -195,21 +195,21 @@ class Guard:
         hosts = request.headers.get("host", [])
         if len(hosts) != 1 or not self._access.knows_host(hosts[0]):
             got = ", ".join(hosts)[:80] or "none"
-            return 421, f"the request names the host {got}, which is not known here. Allow it with --allowed-host NAME."
+            return 421, f"the request is for the unknown host {got}. Allow it with --allowed-host NAME."
         base = self._access.base_path
         if base and request.path != base and not request.path.startswith(f"{base}/"):
             return 404, f"no such page. Every address begins with {base}/."
         method = request.scope["method"]
         if method not in (*SAFE_METHODS, "POST"):
-            return 405, f"{method} is not taken here; pages are read with GET and changed with POST."
+            return 405, f"{method} is not supported here; pages are read with GET and changed with POST."
         right = self._find_right(request) if self._access.needs_token else "write"
         if not right and not self._is_open(request):
-            return 401, "the token is needed. Give it here, or as the header Authorization: Bearer TOKEN."
+            return 401, "a token is required. Enter it here, or send it in the header Authorization: Bearer TOKEN."
         if method == "POST" and not request.path.endswith(("/login", "/logout")):
             if self._access.read_only:
                 return 403, "this server was started with --read-only: nothing can be changed here."
             if right != "write":
-                return 403, "this token reads alone. Log in with the token that writes to change anything."
+                return 403, "this token can only read. Log in with a token that can write to change anything."
         return None
 
     async def _answer_probe(self, request: GuardedRequest, send: Send) -> bool:
@@ -243,16 +243,16 @@ class Guard:
         if body is None:
             return (
                 413,
-                f"a form holds at most {MAX_BODY_BYTES:,} bytes, which arrive within {REQUEST_TIMEOUT_S:g} seconds.",
+                f"a form may have at most {MAX_BODY_BYTES:,} bytes and must arrive within {REQUEST_TIMEOUT_S:g} s.",
             )
         if not request.is_own_form():
-            return 403, "the form was sent from another site. Open the page here, and send it from there."
+            return 403, "the form was sent from another site. Open the page here and send the form again."
         kind = request.one("content-type").partition(";")[0].strip().lower()
         if kind != "application/x-www-form-urlencoded":
             return 415, f"expected a form (application/x-www-form-urlencoded), got {kind[:60] or 'nothing'}."
         csrf_token = _parse_form(body).get("csrf", "")
         if not is_same(csrf_token, self._access.csrf):
-            return 403, "the form is not of this page as it is served now. Load the page again, and send it then."
+            return 403, "the form is out of date. Reload the page and send the form again."
         return None
 
     async def _log_in(self, request: GuardedRequest, body: bytes, send: Send) -> None:
@@ -261,7 +261,7 @@ class Guard:
         right = self._access.tokens.right_of(fields.get("token", ""))
         if not right:
             await asyncio.sleep(LOGIN_DELAY_S)
-            await self._send_refusal(request, 401, "that is not the token.", send, to)
+            await self._send_refusal(request, 401, "wrong token.", send, to)
             return
         cookie = self._build_cookie(request, self._sessions.begin_session(right), int(MAX_SESSION_S))
         await _send_answer(send, 303, b"", {"location": to, "set-cookie": cookie})

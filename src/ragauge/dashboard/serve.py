@@ -43,7 +43,7 @@ def build_site(options: ServeOptions, config: Path | None = None) -> Site:
     tokens = read_required_tokens(options.token_file, options.host)
     exported = isinstance(options, UiOptions) and options.export is not None
     if exported and (base or tokens):
-        raise UsageError("--export writes files, which no address and no token stand before: leave these options out.")
+        raise UsageError("--export writes files and needs no address or token: remove these options.")
     reads = options.read_only or exported
     access = Access(
         options.host,
@@ -80,11 +80,11 @@ def serve_dashboard(options: UiOptions, say: Callable[[str], None]) -> None:
         from ragauge.dashboard.export import export_pages
 
         files = export_pages(site, create_app(site), options.export, tuple(options.run), options.limit)
-        say(f"wrote {format_count(files, 'file')}; begin with {options.export / 'index.html'}")
+        say(f"wrote {format_count(files, 'file')}; open {options.export / 'index.html'}")
         return
 
     def announce(address: str) -> None:
-        say(f"The dashboard is at {address} (Ctrl-C ends it)")
+        say(f"The dashboard is at {address} (press Ctrl-C to stop)")
         if not options.no_open:
             open_browser(address)
 
@@ -183,7 +183,7 @@ def _open_socket(host: str, port: int) -> socket.socket:
             listening_socket.close()
         reason = getattr(error, "strerror", None) or error
         raise UsageError(
-            f"{host} port {port} cannot be listened at: {reason}. Take another port; 0 takes a free one."
+            f"cannot listen on {host} port {port}: {reason}. Choose another port; 0 chooses a free one."
         ) from error
     return listening_socket
 

@@ -256,9 +256,9 @@ def parse_options(
         if key in many:
             continue
         if key not in known_keys and not (key.startswith(tuple(begins)) and key not in begins):
-            raise UnknownName("key of this address", key, (*known_keys, *many, *(f"{begin}NAME" for begin in begins)))
+            raise UnknownName("query parameter", key, (*known_keys, *many, *(f"{begin}NAME" for begin in begins)))
         if value and options.setdefault(key, value) != value:
-            raise UsageError(f"{key} stands in the address twice, as {options[key]!r} and {value!r}. Leave one out.")
+            raise UsageError(f"{key} appears twice in the address, as {options[key]!r} and {value!r}. Leave one out.")
     return options
 
 
@@ -271,6 +271,6 @@ def parse_number(options: Mapping[str, str], key: str, minimum: int, otherwise: 
     value = options.get(key, str(otherwise))
     if key in options and not (value.isascii() and value.isdigit() and len(value) < 10 and int(value) >= minimum):
         raise UsageError(
-            f"{key}: expected a number from {minimum} on, got {value[:40]!r}. Write {key}={max(1, minimum)}."
+            f"{key}: expected a number of at least {minimum}, got {value[:40]!r}. Write {key}={max(1, minimum)}."
         )
     return int(value)

@@ -12,10 +12,10 @@ from ragauge.verbs import command_options as options
 from ragauge.verbs.command_output import show, show_json
 
 app = typer.Typer(
-    help="List, remove, export and import what models said: the replies that no run pays for twice.",
+    help="List, remove, export and import stored model replies, which later runs reuse at no cost.",
     no_args_is_help=True,
 )
-File = Annotated[Path, typer.Argument(help="A file of replies: .jsonl or .jsonl.gz.")]
+File = Annotated[Path, typer.Argument(help="File of replies: .jsonl or .jsonl.gz.")]
 
 
 @app.command("list")
@@ -29,10 +29,16 @@ def list_replies(store: options.Store = "", as_json: options.Json = False) -> No
 
 @app.command()
 def prune(
-    model: Annotated[str, typer.Option("--model", help="Only of this model, as the list prints it.")] = "",
-    question: Annotated[str, typer.Option("--question", help="Only to this question, such as verify_answer.")] = "",
-    before: Annotated[str, typer.Option("--before", help="Only older ones: a date, such as 2026-01-31 (UTC).")] = "",
-    failed: Annotated[bool, typer.Option("--failed", help="Only those without a verdict: filtered, cut off.")] = False,
+    model: Annotated[str, typer.Option("--model", help="Only replies from this model, as listed.")] = "",
+    question: Annotated[
+        str, typer.Option("--question", help="Only replies to this judge question, such as verify_answer.")
+    ] = "",
+    before: Annotated[
+        str, typer.Option("--before", help="Only replies before this date (UTC), such as 2026-01-31.")
+    ] = "",
+    failed: Annotated[
+        bool, typer.Option("--failed", help="Only replies without a verdict: filtered or truncated.")
+    ] = False,
     store: options.Store = "",
     yes: options.Yes = False,
     as_json: options.Json = False,
@@ -67,6 +73,6 @@ def import_replies(source: File, store: options.Store = "", as_json: options.Jso
     from ragauge.evaluation.cache import verb as cache
 
     added, n_existing = cache.import_replies(source, store or None)
-    typer.echo(f"added {format_count(added, 'reply', 'replies')}; {n_existing:,} were there already", err=True)
+    typer.echo(f"added {format_count(added, 'reply', 'replies')}; {n_existing:,} were already stored", err=True)
     if as_json:
         show_json({"added": added, "already_there": n_existing})

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from ragauge.store.replies import ReplyInfo
     from ragauge.store.store_access import Store
 
-NO_REPLIES = "No replies are stored yet. A model judge brings them: ragauge evaluate FILE --judge openai:MODEL"
+NO_REPLIES = "No replies are stored yet. A model judge stores them: ragauge evaluate FILE --judge openai:MODEL"
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +89,7 @@ def _build_conditions(reply_filter: ReplyFilter, store: Store) -> dict[str, Any]
     groups = store.replies.groups()
     models, questions = {str(group.model) for group in groups}, {group.question for group in groups}
     if reply_filter.model and reply_filter.model not in models:
-        raise UnknownName("stored reply by the model", reply_filter.model, models)
+        raise UnknownName("stored reply from the model", reply_filter.model, models)
     if reply_filter.question and reply_filter.question not in questions:
         raise UnknownName("stored reply to the question", reply_filter.question, questions)
     return {
@@ -158,7 +158,7 @@ def _iter_replies(path: Path) -> Iterator[Mapping[str, Any]]:
         try:
             reply = json.loads(text)
         except (ValueError, RecursionError) as error:
-            raise DataError(f"is no JSON: {error}.", source=str(path), line=n) from None
+            raise DataError(f"is not valid JSON: {error}.", source=str(path), line=n) from None
         if not isinstance(reply, dict):
             raise DataError(f"expected an object, got {type(reply).__name__}.", source=str(path), line=n)
         yield reply
@@ -190,7 +190,7 @@ def build_table(rows: Sequence[Mapping[str, Any]]) -> RenderableType:
     feet = [f"{total['replies']:,}", f"{total['failed']:,}", format_size(total["bytes"])] if len(rows) > 1 else [""] * 3
     counts = zip(("replies", "failed", "size"), feet, strict=True)
     headers = (
-        ReportColumn("model", fold=True, foot="in all" if len(rows) > 1 else ""),
+        ReportColumn("model", fold=True, foot="total" if len(rows) > 1 else ""),
         ReportColumn("question", whole=True),
         *(ReportColumn(name, "number", whole=True, foot=foot) for name, foot in counts),
         ReportColumn("first", whole=True),

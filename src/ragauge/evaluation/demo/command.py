@@ -12,12 +12,14 @@ from ragauge.verbs.command_output import report_interrupt, show, show_json, show
 
 
 def demo(
-    output: Annotated[Path, typer.Option("-o", "--output", help="The report to write.")] = Path("demo-report.html"),
+    output: Annotated[Path, typer.Option("-o", "--output", help="Output file for the report.")] = Path(
+        "demo-report.html"
+    ),
     store: options.Store = "",
     as_json: options.Json = False,
     quiet: options.Quiet = False,
 ) -> None:
-    """Evaluate a real RAG over a small corpus, in three configurations: one good, two with a planted fault. No key."""
+    """Evaluate a real RAG system on a small corpus: one good configuration, two with planted faults. No API key."""
     from ragauge.evaluation.demo.verb import demo as run_demo
 
     with report_interrupt(), show_progress(quiet) as progress:

@@ -68,7 +68,7 @@ class Demo:
             heading = f"{name}: ", Phrase(self.about[name], "faint")
             yield ReportSection(heading, lead=(verdict(card.card), *causes, where))
         report, example = format_command("report", "good"), format_command("show", "broken-retrieval", "q033")
-        yield ReportSection(lead=("See one in full:",), commands=(report, example))
+        yield ReportSection(lead=("View a full report:",), commands=(report, example))
 
     def _build_table(self, first: Scorecard) -> ReportTable:
         from ragauge.core.messages import format_value

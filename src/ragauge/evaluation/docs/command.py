@@ -10,9 +10,9 @@ from ragauge.verbs.command_output import show
 
 
 def docs(
-    topic: Annotated[str, typer.Argument(help="A page, such as gates; the list of all when left out.")] = "",
+    topic: Annotated[str, typer.Argument(help="The page, such as gates; lists all pages by default.")] = "",
 ) -> None:
-    """Print a page of the documentation, or list the pages."""
+    """Print a documentation page, or list all pages."""
     from ragauge.evaluation.docs import verb as manual
 
     if topic:

@@ -61,9 +61,13 @@ def try_local_judge() -> DoctorResult:
             labels.append(facts.claims[0].label if isinstance(facts, AnswerFacts) and facts.claims else None)
     except (RagaugeError, ImportError, OSError, ValueError) as error:
         return DoctorResult("local judge", False, f"{type(error).__name__}: {error}")
-    duration = f"{time.perf_counter() - started:.1f} s with loading"
+    duration = f"{time.perf_counter() - started:.1f} s including loading"
     works = labels == ["supported", "contradicted"]
-    outcome = "supports a copied sentence, contradicts a changed number" if works else f"found {labels} for the two"
+    outcome = (
+        "recognizes a copied sentence and a changed number"
+        if works
+        else f"expected supported and contradicted, got {labels}"
+    )
     return DoctorResult("local judge", works, f"{outcome} ({judge.judge_id}, {duration})")
 
 
@@ -118,7 +122,7 @@ async def try_system(target: str, settings: str | None = None) -> DoctorResult:
         if connection_error:
             return DoctorResult(label, False, connection_error)
         other_variants = sorted(variant for variant in system.variants if variant != "own")
-        return DoctorResult(label, True, f"found; variants beside its own: {', '.join(other_variants) or 'none'}")
+        return DoctorResult(label, True, f"found; other variants: {', '.join(other_variants) or 'none'}")
     finally:
         await system.close()
 
@@ -132,8 +136,8 @@ async def _find_connection_error(url: str) -> str:
         port = url_parts.port or PORTS[url_parts.scheme]
         _, writer = await asyncio.wait_for(asyncio.open_connection(url_parts.hostname, port), CONNECT_TIMEOUT_S)
     except TimeoutError:
-        return f"nobody answers at {strip_credentials(url)} within {CONNECT_TIMEOUT_S:g} s. Check the address."
+        return f"{strip_credentials(url)} did not answer within {CONNECT_TIMEOUT_S:g} s. Check the address."
     except (OSError, ValueError) as error:
-        return f"nobody can be reached at {strip_credentials(url)}: {error}. Start the service, or check the address."
+        return f"cannot connect to {strip_credentials(url)}: {error}. Start the service or check the address."
     writer.close()
     return ""

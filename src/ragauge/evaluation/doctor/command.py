@@ -20,7 +20,7 @@ TONES: dict[str, Tone] = {"ok": "good", "note": "unsure", "wrong": "bad"}
 
 @options.spread_options
 def doctor(command_options: DoctorOptions, as_json: options.Json = False) -> None:
-    """Check what an evaluation needs: judge, store, keys, packages, configuration. Exit 1 when something is wrong.
+    """Check what an evaluation needs: judge, store, keys, packages, configuration. Exit 1 if something is wrong.
 
     With a file: every mistake in it with its line, and gates that can never fail. Exit 0: right, 2: mistakes.
     """
@@ -50,13 +50,11 @@ def _check_file(command_options: DoctorOptions, *, as_json: bool) -> None:
     if as_json:
         show_json(validated.to_dict())
         return
-    typer.echo(
-        f"{validated.source} is valid. {'A run passes the gate when' if validated.rules else 'It holds no gate.'}"
-    )
+    typer.echo(f"{validated.source} is valid. {'A run passes the gate when' if validated.rules else 'It has no gate.'}")
     for rule in validated.rules:
         typer.echo(f"- {rule}")
     if validated.monitor:
-        typer.echo("Production is watched by")
+        typer.echo("Production monitoring:")
     for monitor_line in validated.monitor:
         typer.echo(f"- {monitor_line}")
     for note in validated.notes:
@@ -81,6 +79,6 @@ def _print_diagnosis(diagnosis: Diagnosis) -> None:
         hint = (Phrase(f"\n{item.hint}", "faint"),) if item.hint else ()
         rows.append((Phrase(item.state, TONES[item.state]), item.name, (item.said, *hint)))
     wrong = sum(item.state == "wrong" for item in diagnosis.looked)
-    summary_text = "Everything works." if diagnosis.is_healthy else f"{format_count(wrong, 'thing')} to mend."
-    table = ReportTable(build_columns("", "part", "what was found"), tuple(rows))
+    summary_text = "Everything works." if diagnosis.is_healthy else f"{format_count(wrong, 'thing')} to fix."
+    table = ReportTable(build_columns("", "part", "result"), tuple(rows))
     show(render_terminal([ReportSection(table=table, after=(summary_text,))]))

@@ -154,7 +154,7 @@ def _find_inapplicable(
         reasons = [absent[metric][field] for field in query_ids if field in absent[metric]]
         if query_ids and len(reasons) == len(query_ids):
             none = f"{metric} applies to none of {_describe_examples(rule, query_ids)}: {reasons[0]}"
-            yield _build_problem(file, rule.rule, "metric", f"{none}. Label the examples, or leave the rule out.")
+            yield _build_problem(file, rule.rule, "metric", f"{none}. Label the examples, or remove the rule.")
 
 
 def _warn_too_few(rules: Rules, examples: Sequence[Example], absent: Absent) -> Iterator[str]:
@@ -167,15 +167,15 @@ def _warn_too_few(rules: Rules, examples: Sequence[Example], absent: Absent) -> 
         needs = f"min_n is {minimum}" if hasattr(rule, "min_n") else "every one must pass"
         if not lacking:
             yield (
-                f"rule {rule.rule}: {needs}, more than {_describe_examples(rule, query_ids)}: no run over this set "
+                f"rule {rule.rule}: {needs}, more than {_describe_examples(rule, query_ids)}: no run on this set "
                 "can meet it."
             )
             continue
         applies = (
-            f"{metric} applies to {len(query_ids) - len(lacking)} of {_describe_examples(rule, query_ids)}, and {needs}"
+            f"{metric} applies to {len(query_ids) - len(lacking)} of {_describe_examples(rule, query_ids)}, but {needs}"
         )
         reason = f"It does not apply to {lacking[0]}: {absent[metric][lacking[0]]}."
-        yield f"rule {rule.rule}: {applies}: no run over this set can meet it. {reason}"
+        yield f"rule {rule.rule}: {applies}: no run on this set can meet it. {reason}"
 
 
 def _warn_undecided(rules: Rules, examples: Sequence[Example], absent: Absent) -> Iterator[str]:
@@ -191,15 +191,14 @@ def _warn_undecided(rules: Rules, examples: Sequence[Example], absent: Absent) -
             more = find_n_examples(limit.amount)
             those = "more than 10,000" if more is None else f"about {more:,}"
             yield (
-                f"rule {limit.rule}: {format_count(n, 'example')} of the set seldom decide a drop of {limit.text}: "
-                "where one "
-                f"score in ten differs, for better and for worse alike, the verdict is not enough data. So many "
-                f"decide {100 * find_min_drop(n):g} points; {limit.text} take {those} examples. See ragauge docs gates."
+                f"rule {limit.rule}: {format_count(n, 'example')} are often too few to decide a drop of {limit.text}: "
+                f"if one score in ten differs, as often better as worse, the verdict is not enough data. {n} examples "
+                f"can decide {100 * find_min_drop(n):g} points; {limit.text} need {those}. See ragauge docs gates."
             )
         if limit.kind == "max" and limit.statistic != "mean" and n < (needed := find_n_for_quantile(limit.statistic)):
             yield (
                 f"rule {limit.rule}: {format_count(n, 'example')} of the set cannot show that {limit.statistic} of "
-                f"{limit.metric} keeps a limit: that takes {needed:,}. No run over this set can meet it."
+                f"{limit.metric} meets a limit: that needs {needed:,}. No run on this set can meet it."
             )
 
 
@@ -270,8 +269,8 @@ def _describe_rules(rules: Rules) -> Iterator[str]:
         where = "the whole run" if limit.segments == () else f"the whole run and {segments_text}"
         how = "by the estimate alone" if limit.decide == "point" else "by its interval"
         warns = "; warns only" if limit.on_fail == "warn" else ""
-        minimum_text = f"{compute_min_n(limit)} {'labelled ' if limit.rectified else ''}examples"
-        yield f"{describe_condition(limit)}: {where}, {how}, from {minimum_text} on{warns}"
+        minimum_text = f"{compute_min_n(limit)} {'labeled ' if limit.rectified else ''}examples"
+        yield f"{describe_condition(limit)}: {where}, {how}, with at least {minimum_text}{warns}"
     for must in rules.must_pass:
         yield asks_of_examples(must) + ("; warns only" if must.on_fail == "warn" else "")
 
@@ -280,6 +279,6 @@ def _list_notes(rules: Rules) -> Iterator[str]:
     for limit in rules.conditions:
         if limit.kind == "max_drop" and limit.amount == 0 and limit.decide == "interval":
             yield (
-                f"rule {limit.rule}: max_drop: 0 passes only where {limit.metric} is shown to be better (or nothing "
-                "changed at all); mostly it says not enough data. Usual is a small drop, such as 2 points."
+                f"rule {limit.rule}: max_drop: 0 passes only if {limit.metric} is shown to be better (or nothing "
+                "changed at all); usually the verdict is not enough data. Allow a small drop, such as 2 points."
             )

@@ -30,17 +30,17 @@ if TYPE_CHECKING:
 State = Literal["ok", "note", "wrong"]
 MIN_FREE_BYTES = 500_000_000  # bytes: a run of some 100,000 examples
 MAX_NAMED_PARTS = 5  # damaged parts of a store
-COPY_HINT = "Take the file back from a copy. "
+COPY_HINT = "Restore the file from a backup. "
 RESTORE_HINT = (
-    f"{COPY_HINT}Without one, delete each run that is named (ragauge runs delete) and evaluate its source again."
+    f"{COPY_HINT}If you have none, delete each run named here (ragauge runs delete) and evaluate its source again."
 )
 REBUILD_HINT = (
-    f"{COPY_HINT}Without one, move the file away and evaluate the sources again: the damage is in the file as a whole."
+    f"{COPY_HINT}If you have none, move the file away and evaluate the sources again: the whole file is damaged."
 )
 INDEX_DAMAGE = re.compile(r"row \d+ missing from index |wrong # of entries in index |non-unique entry in index ")
 LABELS: Mapping[str, str] = {
     "references": "accepted answers",
-    "relevant": "labelled documents",
+    "relevant": "labeled documents",
     "gold_spans": "gold spans",
     "answerable": "answerable or not",
     "criteria": "criteria",
@@ -106,9 +106,7 @@ async def examine_machine(options: DoctorOptions) -> Diagnosis:
     if options.judge and options.judge not in ("local", "none"):
         try:
             attempts = await try_models(options.judge)
-            looked += [
-                _build_item(attempt, "ragauge docs model-judges says how each is named.") for attempt in attempts
-            ]
+            looked += [_build_item(attempt, "See ragauge docs model-judges for the names.") for attempt in attempts]
         except RagaugeError as error:
             looked.append(DoctorItem(f"judge {options.judge}", "wrong", str(error)))
     return Diagnosis(tuple(looked))
@@ -164,15 +162,17 @@ def examine_store(url: str | None) -> DoctorItem:
             "store", "wrong", f"{resolved_url}: {folder} cannot be written to", "Name another with --store."
         )
     space = shutil.disk_usage(folder).free
-    tight = f"; only {space / 1e6:,.0f} MB are free there" if space < MIN_FREE_BYTES else ""
+    tight = f"; only {space / 1e6:,.0f} MB are free" if space < MIN_FREE_BYTES else ""
     if path.is_file() and not path.stat().st_size:
-        message = f"{resolved_url}: the file is there and empty (0 bytes): it was cut off, or something else made it"
+        message = f"{resolved_url}: the file is empty (0 bytes): it was truncated, or another program created it"
         return DoctorItem(
-            "store", "wrong", message, f"{COPY_HINT}Delete it if nothing was in it: a new one is made then."
+            "store", "wrong", message, f"{COPY_HINT}If it held nothing, delete it: a new one will be created."
         )
     if fresh:
         return DoctorItem(
-            "store", "wrong" if tight else "ok", f"{resolved_url} is made by the first command that writes{tight}"
+            "store",
+            "wrong" if tight else "ok",
+            f"{resolved_url} will be created by the first command that writes to it{tight}",
         )
     try:
         with open_store(resolved_url) as opened_store:
@@ -191,11 +191,10 @@ def _check_damage(integrity: Integrity, url: str, path: Path) -> DoctorItem | No
     """What is damaged in a store, with what mends it; None where nothing is."""
     problems = integrity.list_problems()
     if problems and all(map(INDEX_DAMAGE.match, problems)):
-        message = (
-            f"{url}: indexes of its file are damaged, what is kept is whole: {'; '.join(problems[:MAX_NAMED_PARTS])}"
-        )
+        parts = "; ".join(problems[:MAX_NAMED_PARTS])
+        message = f"{url}: the indexes of the file are damaged, but the data is intact: {parts}"
         code = f'import sqlite3; sqlite3.connect({json.dumps(path.absolute().as_posix())}).execute("REINDEX")'
-        return DoctorItem("store", "wrong", message, f"Build them again: {shlex.join(['python', '-c', code])}")
+        return DoctorItem("store", "wrong", message, f"Rebuild them: {shlex.join(['python', '-c', code])}")
     try:
         damaged = integrity.list_damaged()
     except RagaugeError:  # the file says so already
@@ -204,7 +203,7 @@ def _check_damage(integrity: Integrity, url: str, path: Path) -> DoctorItem | No
     names_run = any(part.run for part in damaged)
     if problems:
         message = (
-            f"{url}: its file is damaged: "
+            f"{url}: the file is damaged: "
             f"{'; '.join(problems[:MAX_NAMED_PARTS])}{f'; {parts_text}' if parts_text else ''}"
         )
         return DoctorItem("store", "wrong", message, RESTORE_HINT if names_run else REBUILD_HINT)
@@ -245,10 +244,10 @@ def _check_keys() -> Iterator[DoctorItem]:
             providers_by_key.setdefault(name, provider)
     if providers_by_key:
         key_texts = ", ".join(f"{name} (for --judge {provider}:MODEL)" for name, provider in providers_by_key.items())
-        yield DoctorItem("keys", "ok", f"set: {key_texts}; a key is never stored or shown")
+        yield DoctorItem("keys", "ok", f"set: {key_texts}; keys are never stored or shown")
     else:
         hint = "export OPENAI_API_KEY=… for --judge openai:MODEL"
-        yield DoctorItem("keys", "note", "none is set; the local judge needs none", hint)
+        yield DoctorItem("keys", "note", "no API key is set; the local judge needs none", hint)
     for name in dict.fromkeys(endpoint.variable for endpoint in PROVIDERS.values()):
         if name and os.environ.get(name):
             address = urlsplit(os.environ[name])  # without user, password and query, which may be secret
@@ -263,7 +262,7 @@ def _check_git() -> DoctorItem:
     state, branch = git.find_commit(), git.find_branch()
     if not state:
         where = f"no commit on {branch} yet" if branch else "not a git repository"
-        return DoctorItem("git", "note", f"{where}: runs will not say which commit they belong to")
+        return DoctorItem("git", "note", f"{where}: runs will not record a commit")
     return DoctorItem("git", "ok", f"commit {state}{f' on {branch}' if branch else ''}: recorded with every run")
 
 
@@ -278,9 +277,9 @@ def _check_eval_set(source: str) -> DoctorItem:
         f"{count:,} with {words}" for field, words in LABELS.items() if (count := _count_labeled(eval_set, field))
     ]
     if not labels:
-        hint = "Add reference_answer or relevant to measure right answers and retrieval: ragauge docs data"
+        hint = "Add reference_answer or relevant to measure correctness and retrieval: ragauge docs data"
         return DoctorItem(
-            "eval set", "note", f"{source}: {format_count(len(eval_set), 'question')} without any label", hint
+            "eval set", "note", f"{source}: {format_count(len(eval_set), 'question')} without labels", hint
         )
     return DoctorItem("eval set", "ok", f"{source}: {format_count(len(eval_set), 'question')}, {', '.join(labels)}")
 

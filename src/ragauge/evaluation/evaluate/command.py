@@ -33,7 +33,7 @@ def evaluate(
     as_json: options.Json = False,
     quiet: options.Quiet = False,
 ) -> None:
-    """Say how good retrieval and generation each are, with what certainty, and what to do."""
+    """Measure retrieval and generation, with intervals, and suggest what to fix."""
     from ragauge.evaluation.evaluate.verb import evaluate_source, preview_evaluation
     from ragauge.verbs import files
     from ragauge.verbs.coroutines import run_coroutine
@@ -65,7 +65,7 @@ def show_plan(planned: Mapping[str, Any], as_json: bool) -> None:
     show(f"run {planned['name']}{run_id}: {format_count(planned['examples'], 'example')}, {planned['stored']:,} stored")
     examples = format_count(planned["to_do"], "example")
     if not planned["to_do"] and not planned["calls"]:
-        work = "nothing is left to do"
+        work = "nothing left to do"
     elif planned["judge"] and planned["questions"]:
         work = f"would judge {examples} with {planned['judge']} ({', '.join(planned['questions'])})"
     else:

@@ -63,15 +63,15 @@ def build_planner(options: EvaluateOptions) -> RunPlanner:
     if spec in NO_JUDGE_SPECS:
         metrics = [metric for metric in metrics if not list_questions([metric])]
         if not metrics:
-            raise UsageError("every metric asked for needs a judge. Use --judge local, or metrics from labels.")
+            raise UsageError("every requested metric needs a judge. Use --judge local, or metrics from labels.")
     judged_metrics = [metric for metric in metrics if list_questions([metric])]
     if options.judge_repeats < 1 or (options.judge_repeats > 1 and not judged_metrics):
         got = (
-            f"{options.judge_repeats} with no metric that asks a judge"
+            f"{options.judge_repeats} without a metric that uses a judge"
             if judged_metrics == []
             else options.judge_repeats
         )
-        raise UsageError(f"judge_repeats must be 1, or more where metrics ask a judge; got {got}.")
+        raise UsageError(f"judge_repeats must be 1, or more if a metric uses a judge; got {got}.")
     if options.workers is not None and options.workers < 1:
         raise UsageError(f"workers must be at least 1, got {options.workers}.")
     if is_people_judge(spec):
@@ -136,15 +136,15 @@ def _plan_labeled(
     if uncovered or not any(judge.has_metric(str(metric)) for metric in covered):
         kinds = judge.which_not_said and not set(UNSUPPORTED_KIND_METRICS).isdisjoint(uncovered)
         reason = (
-            f" {judge.which_not_said:,} of {judge.support:,} labels of support say {UNKNOWN_KIND_NOTE}; a later "
-            "label of "
+            f" {judge.which_not_said:,} of {judge.support:,} support labels say {UNKNOWN_KIND_NOTE}; a later "
+            "label by "
             "the same annotator replaces one."
         )
         name, size = store.runs.find(run_id).name, store.runs.count_responses(run_id)
         raise UsageError(
-            f"people's labels do not tell of {', '.join(uncovered) or 'any metric asked for'}, only of "
+            f"human labels do not cover {', '.join(uncovered) or 'any requested metric'}, only "
             f"{', '.join(judge.list_metrics())}.{reason if kinds else ''} "
-            "Ask for more: "
+            "Draw more: "
             f"{build_draw_command(name, size, SCORE_PREFIX + (uncovered[0] if uncovered else 'faithfulness'))}"
         )
     labeled = find_labeled_responses(store, run_id, judge)
@@ -165,12 +165,12 @@ def read_index_listing(options: EvaluateOptions, store: Store, run_id: str) -> I
     labelled = store.listings.list_labeled_documents(run_id)
     listing = IndexListing.of(read_doc_ids(options.index), labelled)
     if not listing.documents:
-        raise DataError("the listing of the index is empty.", source=format_listing_name(options.index))
+        raise DataError("the index listing is empty.", source=format_listing_name(options.index))
     if labelled and listing.absent == labelled:
         (options.warn or warn_user)(
-            f"{format_listing_name(options.index)}: none of the {len(labelled)} labelled documents is in this "
+            f"{format_listing_name(options.index)}: none of the {len(labelled)} labeled documents is in this "
             "listing of the index "
-            f"({listing.documents:,} ids). Does it name documents as the labels do?"
+            f"({listing.documents:,} ids). Do both use the same document ids?"
         )
     return listing
 
@@ -242,12 +242,10 @@ def _require_verdicts(card: Scorecard, judge_id: str) -> None:
     use = card.card.use
     if use is None or not 0 < use.questions == use.empty:
         return
-    reason = f" The commonest reason: {end_sentence(use.reason)}" if use.reason else ""
+    reason = f" Most common reason: {end_sentence(use.reason)}" if use.reason else ""
     raise JudgeError(
         f"{judge_id.partition('#')[0]} gave no verdict on any of {format_count(use.questions, 'question')}.{reason} "
-        "What "
-        "came "
-        f"is kept in {card.card.run.run_id}. To ask again, add --retry-failed (in Python retry_failed=True)."
+        f"The replies are stored in {card.card.run.run_id}. To retry, add --retry-failed (in Python retry_failed=True)."
     )
 
 

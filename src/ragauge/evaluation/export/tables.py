@@ -26,7 +26,7 @@ def iter_table(columns: Sequence[str], rows: Rows, ending: str) -> Iterator[byte
         UnknownName: another ending.
     """
     if ending not in CONTENT_TYPES:
-        raise UnknownName("form of a table", ending, CONTENT_TYPES)
+        raise UnknownName("table format", ending, CONTENT_TYPES)
     return _iter_csv(columns, rows) if ending == ".csv" else _iter_parquet(columns, rows)
 
 

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 FIRST_QUESTIONS = 20  # questions of the first evaluation
 Evaluate = Annotated[
     bool,
-    typer.Option("--evaluate/--no-evaluate", help=f"Run {FIRST_QUESTIONS} questions at once."),
+    typer.Option("--evaluate/--no-evaluate", help=f"Run and evaluate {FIRST_QUESTIONS} questions right away."),
     options.PlacedBefore("store"),
 ]
 
@@ -37,7 +37,7 @@ Evaluate = Annotated[
 def init(
     command_options: InitOptions, evaluate: Evaluate = True, as_json: options.Json = False, quiet: options.Quiet = False
 ) -> None:
-    """Find the system in a project, write ragauge.yaml, an adapter, a first eval set and a workflow, and evaluate."""
+    """Find the system in a project; write ragauge.yaml, an adapter, a first eval set and a CI workflow; evaluate."""
     from ragauge.evaluation.init.project import begin_project
 
     _enter_folder(command_options.folder)  # modules are found from the project, and the store lies in it
@@ -64,7 +64,7 @@ def _enter_folder(folder: Path) -> None:
     try:
         os.chdir(folder)
     except OSError as error:
-        problem = f"{folder}: this folder cannot be entered: {error.strerror or error}."
+        problem = f"{folder}: cannot open this folder: {error.strerror or error}."
         raise UsageError(f"{problem} Run ragauge init in a folder that you may read and write.") from None
 
 
@@ -94,12 +94,12 @@ def _run_first_evaluation(init_result: InitResult, store: str | None, quiet: boo
     except RagaugeError as error:
         if error.exit_code == 130:  # Ctrl-C
             raise
-        warn(f"the first evaluation did not come about: {error}")
+        warn(f"the first evaluation failed: {error}")
         return None
 
 
 def _print_result(init_result: InitResult, system_name: str) -> None:
-    show(f"uses {', '.join(init_result.frameworks)}" if init_result.frameworks else "no framework that is known here")
+    show(f"uses {', '.join(init_result.frameworks)}" if init_result.frameworks else "no known framework")
     if system_name:
         show(f"system: {system_name}")
     elif init_result.found:
@@ -107,18 +107,21 @@ def _print_result(init_result: InitResult, system_name: str) -> None:
         show(f"system: {init_result.found[0]}{others}")
     else:
         other = "an example" if init_result.example else f"{init_result.target}, from the documents of this project,"
-        show(f"system: none found; {other} answers in its place")
-        show("to name yours, a function that takes a question: ragauge init --system module:function")
-    show(f"questions: {init_result.eval_set}" + (", made up: replace them by real ones" if init_result.made_up else ""))
+        show(f"system: none found; {other} is used instead")
+        show("to use yours, a function that takes a question: ragauge init --system module:function")
+    show(
+        f"questions: {init_result.eval_set}"
+        + (", generated: replace them with real ones" if init_result.made_up else "")
+    )
     for file in init_result.written:
-        backup_note = f"; the one before is now {file.backup}" if file.backup else ""
+        backup_note = f"; the old file is now {file.backup}" if file.backup else ""
         show(f"{'kept ' if file.kept else 'wrote'} {file.path}  {file.what}{backup_note}")
     for note in init_result.notes:
         show(f"note: {note}")
     if not init_result.is_git_root:
         show(
-            "no workflow and no .gitignore: this is not the top folder of a git repository. To get them: git init, "
-            "then ragauge init again"
+            "no workflow and no .gitignore: this is not the top-level folder of a git repository. To get them: "
+            "git init, then ragauge init again"
         )
 
 
@@ -136,15 +139,15 @@ def _find_baseline_name() -> tuple[str, tuple[str, ...]]:
 def _show_next(init_result: InitResult, *, ran: bool) -> None:
     if ran and init_result.example:
         show(
-            "Next: the same with your own: ragauge init --force --system module:function --set questions.jsonl "
-            "(ragauge docs systems, ragauge docs data)"
+            "Next: use your own system and questions: ragauge init --force --system module:function "
+            "--set questions.jsonl (ragauge docs systems, ragauge docs data)"
         )
     elif ran and init_result.made_up:
-        show(f"Next: write questions of your users into {init_result.eval_set} (ragauge docs data), then:")
+        show(f"Next: write your users' questions into {init_result.eval_set} (ragauge docs data), then:")
         show_command(init_result.command)
     elif ran:
         name, more = _find_baseline_name()
-        show("Next: look at it, keep it as the baseline, change something, ask again, and hold that run against it:")
+        show("Next: view it, make it the baseline, change something, run again, and compare:")
         first = (
             [init_result.command] if init_result.n > FIRST_QUESTIONS else []
         )  # the first evaluation asked only some of them

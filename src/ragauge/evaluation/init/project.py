@@ -239,11 +239,9 @@ def _resolve_target(project: Project, writing: _ProjectWriter, system: str = "")
         best, current = candidates[0], writing.text(SYSTEM_PATH)
         adapter = files.build_adapter(best)
         if not system or writing.force or current in ("", adapter):
-            writing.write_file(SYSTEM_PATH, adapter, f"asks {best.target} ({best.path} line {best.line})")
+            writing.write_file(SYSTEM_PATH, adapter, f"queries {best.target} ({best.path} line {best.line})")
             return f"{Path(SYSTEM_PATH).stem}:system"
-        writing.write_file(
-            SYSTEM_PATH, adapter, f"asks something else than {best.target}: with --force it is written anew"
-        )
+        writing.write_file(SYSTEM_PATH, adapter, f"does not query {best.target}; --force rewrites it")
     return system or (f"reference:{project.documents}" if project.documents else "")
 
 
@@ -275,9 +273,7 @@ def _find_questions(
     if starters is not None:  # made up here before; the user's own, wherever they lie, come first
         return *starters, True
     if set_source.command_options:
-        raise UsageError(
-            f"no file of questions is found that {' '.join(set_source.command_options)} fits. Name it: --set FILE."
-        )
+        raise UsageError(f"no question file matches {' '.join(set_source.command_options)}. Name one with --set FILE.")
     made = None
     if project.documents:
         try:
@@ -355,6 +351,7 @@ def _write_settings(writing: _ProjectWriter, config: str, workflow: str, command
         writing.add(IGNORE_PATH, ".ragauge/", (".ragauge", "/.ragauge/", "/.ragauge"), "leaves the store out of git")
         if existing_command and existing_command != command and not (is_unchanged or writing.force):
             return (
-                f"{WORKFLOW_PATH} is kept and asks {existing_command}: write {command} there, or ragauge init --force"
+                f"{WORKFLOW_PATH} was kept and runs {existing_command}: change it to {command}, or run "
+                "ragauge init --force"
             )
     return ""

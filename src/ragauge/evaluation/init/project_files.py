@@ -62,7 +62,7 @@ class InstallNeeds:
         if not self.unknown:
             return ""
         names = ", ".join(f"{module} (in {path})" for module, path in self.unknown)
-        return f"what brings {names} is not known: it is not installed here"
+        return f"the package that provides {names} is unknown: it is not installed here"
 
 
 def find_needs(root: Path, imports: Mapping[str, str]) -> InstallNeeds:
@@ -163,18 +163,18 @@ def _normalize_name(name: str) -> str:
     return re.sub(r"[-_.]+", "-", name).lower()
 
 
-SYSTEM_TEMPLATE = '''"""What `ragauge run` asks. Found by `ragauge init`; change the import to name another.
+SYSTEM_TEMPLATE = '''"""The system that `ragauge run` queries, found by `ragauge init`. Edit the import to use another.
 
 It takes the question and returns text, or a dict such as {{"answer": …, "passages": [{{"doc_id": …, "text": …}}]}}.
-ragauge docs systems lists all that may be returned. Without passages, only the answer can be judged.
+ragauge docs systems lists everything it may return. Without passages, only the answer can be judged.
 """
 {path}
 from {module} import {name} as system
 '''
 FACTORY_TEMPLATE = '''\
-"""What `ragauge run` asks, made as the project makes it. Found by `ragauge init`; change it at will.
+"""The system that `ragauge run` queries, built as the project builds it. Written by `ragauge init`; edit it freely.
 
-What it may return: ragauge docs systems. Without passages, only the answer can be judged.
+ragauge docs systems lists what it may return. Without passages, only the answer can be judged.
 """
 {path}
 import {module}
@@ -182,9 +182,9 @@ import {module}
 system = {factory}
 '''
 CALL_TEMPLATE = '''\
-"""What `ragauge run` asks: a function of the project, called in this process. Found by `ragauge init`.
+"""The system that `ragauge run` queries: a function of the project, called in this process. Found by `ragauge init`.
 
-A route is called without its server. To ask the running service instead: ragauge run http://localhost:8000/PATH SET
+A route is called without its server. To query the running service instead: ragauge run http://localhost:8000/PATH SET
 (ragauge docs systems).
 """
 {path}
@@ -208,7 +208,7 @@ gate:
   max_failed: {failed}%                    # of the examples may lack a verdict because calls failed
   rules:
 {rules}
-    # Levels depend on judge, corpus and questions. Write them when you know yours; these are starting points only:
+    # Thresholds depend on the judge, corpus and questions. Set them once you know yours; these are only defaults:
     # - {{metric: faithfulness, min: 0.85}}
     # - {{metric: answer_relevance, min: 0.75}}
     # - {{metric: "context_precision:unit=sentence", min: 0.70, on_fail: warn}}     # of sentences, not of passages
@@ -238,7 +238,7 @@ jobs:
         run: |
           if ragauge show base > /dev/null 2>&1
           then ragauge gate change --baseline base
-          else echo "The base branch has no ragauge.yaml: there is nothing to hold this change against yet."
+          else echo "The base branch has no ragauge.yaml: there is nothing to compare this change with yet."
           fi
       - run: ragauge report change -o report.html
         if: always()
@@ -330,7 +330,7 @@ def build_config(counts: Mapping[str, int], options: Sequence[str] = ()) -> str:
         for key in DROP_RULES
         if counts.get(key) and key not in included
     ]
-    columns = f"\n# ragauge run and ragauge doctor FILE --set read its file with: {join(options)}" if options else ""
+    columns = f"\n# ragauge run and ragauge doctor FILE --set read the file with: {join(options)}" if options else ""
     failed = max(2, -(-100 // max(MIN_EXAMPLES, counts["answers"])))
     return CONFIG_TEMPLATE.format(
         rules="\n".join(rules), failed=failed, size=f"# {describe_size(counts)}", columns=columns
@@ -341,11 +341,11 @@ def describe_size(counts: Mapping[str, int]) -> str:
     """What the number of questions can decide, in a sentence."""
     n = counts["answers"]
     if n < MIN_EXAMPLES:
-        return f"{n} questions decide nothing: every rule says not enough data before there are {MIN_EXAMPLES}."
+        return f"{n} questions are too few to decide anything: every rule reports not enough data below {MIN_EXAMPLES}."
     if suggest_max_drop(n) == USUAL_DROP_POINTS:
-        return f"{n:,} questions decide a drop of {USUAL_DROP_POINTS} points."
+        return f"{n:,} questions can decide a drop of {USUAL_DROP_POINTS} points."
     return (
-        f"{n} questions decide a drop of {suggest_max_drop(n)} points; {USUAL_DROP_POINTS} points take about "
+        f"{n} questions can decide a drop of {suggest_max_drop(n)} points; {USUAL_DROP_POINTS} points need about "
         f"{find_n_examples(USUAL_DROP_POINTS / 100)} (ragauge doctor ragauge.yaml --set)."
     )
 
@@ -372,13 +372,13 @@ def _build_install_step(needs: InstallNeeds) -> str:
     origin = f"by {needs.source}" if needs.source else "as installed where ragauge init was run"
     lines = [f"      # what the system imports, {origin}"] if needs.install else []
     lines += [
-        f"      # ADD what brings the module {module} (imported by {path}): it is not installed here"
+        f"      # ADD the package that provides the module {module} (imported by {path}): it is not installed here"
         for module, path in needs.unknown
     ]
     package = _find_published()
     if not package:
         lines.append(
-            f"      # ADD {VERSION_VARIABLE} to the repository's variables: what pip installs, git+https://HOST/ragauge@TAG"
+            f"      # ADD {VERSION_VARIABLE} to the repository's variables: the requirement for pip, git+https://HOST/ragauge@TAG"
         )
     command = f'pip install "{package or VARIABLE_REFERENCE}" {needs.install}'.rstrip()
     if needs.before:

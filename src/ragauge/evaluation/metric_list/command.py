@@ -10,10 +10,10 @@ from ragauge.verbs.command_output import show, show_json
 
 
 def metrics(
-    name: Annotated[str, typer.Argument(help="One metric, to see its definition; all of them when left out.")] = "",
-    as_json: Annotated[bool, typer.Option("--json", help="Machine-readable output.")] = False,
+    name: Annotated[str, typer.Argument(help="The metric to show; lists all metrics by default.")] = "",
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
-    """List the metrics, or show how one is defined."""
+    """List the metrics, or show the definition of one."""
     from ragauge.evaluation.metric_list import verb as catalogue
 
     if not name:

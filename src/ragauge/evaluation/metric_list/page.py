@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from starlette.datastructures import QueryParams
 
 # where facts are from that no judge is asked for
-ORIGINS = {"response": "recorded with the answer", "set": "of the test set", "labels": "from labels of the set"}
+ORIGINS = {"response": "recorded with the answer", "set": "from the eval set", "labels": "from the labels of the set"}
 
 
 @dataclass(frozen=True)
@@ -56,7 +56,7 @@ class MetricPage:
 def _format_need(fact: str) -> str:
     """A fact that a metric needs, and where it is from."""
     source, _, name = fact.partition(".")
-    return f"{name.replace('_', ' ')} ({ORIGINS.get(source, f'asked of the judge as {source}')})"
+    return f"{name.replace('_', ' ')} ({ORIGINS.get(source, f'from the judge question {source}')})"
 
 
 def build_page(site: Site, params: QueryParams) -> GlossaryPage:

@@ -81,8 +81,8 @@ def build_table() -> RenderableType:
         build_columns("preset", "metrics"),
         tuple((name, ", ".join(metric_names)) for name, metric_names in PRESETS.items()),
     )
-    metrics = ReportTable(build_columns("metric", "measures", "asks", "what it says"), rows)
-    hint = ("One in full: ragauge metrics faithfulness",)
+    metrics = ReportTable(build_columns("metric", "measures", "judge questions", "meaning"), rows)
+    hint = ("For a full definition: ragauge metrics faithfulness",)
     return render_terminal([ReportSection(table=metrics), ReportSection(table=presets, notes=hint)])
 
 
@@ -94,7 +94,7 @@ def build_page(name: str) -> RenderableType:
     metric = _find_metric(name)
     facts = describe_metric(name)
     low, high = metric.range
-    about = f"measures {facts['measures']} · range {low:g} to {high:g} · better {facts['direction']}"
+    about = f"measures {facts['measures']} · range {low:g} to {high:g} · {facts['direction']} is better"
     asks = ", ".join(facts["needs"].values())
     head = Text(str(metric), style="bold"), Text(about, style="dim"), Text(f"needs {asks or 'nothing'}\n", style="dim")
     return Group(*head, Text(read_definition(name)))

@@ -72,7 +72,7 @@ def open_baseline_run(which: str, *, store: str | None = None) -> OpenRun:
     with open_store(resolve_store_url(store)) as opened_store:
         base_run = find_baseline_run(which, opened_store)
         if base_run is None:
-            raise UsageError("which run are the others held against? Name a baseline or a run, such as main.")
+            raise UsageError("which run should the others be compared with? Name a baseline or a run, such as main.")
         return OpenRun(base_run, opened_store.url)
 
 

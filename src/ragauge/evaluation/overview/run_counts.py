@@ -108,7 +108,7 @@ class RunCounts:
         """
         phrases = [f"{self.answered:,} answered"] if self.answered or not self.unanswered else []
         if self.unanswered:
-            phrases.append(f"{self.unanswered:,} with retrieval alone")
+            phrases.append(f"{self.unanswered:,} with retrieval only")
         if self.blank:
             phrases.append(f"{self.blank:,} of them blank")
         if self.n_failed:

@@ -68,7 +68,11 @@ class RegressionInputs:
     def __post_init__(self) -> None:
         max_sources = 1 if self.system is not None else 2
         if not 1 <= len(self.sources) <= max_sources:
-            takes = "one file with answers, or set and answers" if max_sources == 2 else "the set alone beside a system"
+            takes = (
+                "one file with answers, or a set and answers"
+                if max_sources == 2
+                else "only the set when a system is given"
+            )
             raise UsageError(f"ragauge takes {takes}; got {len(self.sources)} sources.")
 
     @property
@@ -221,7 +225,7 @@ class TestedExample:
         if cause is not None:
             where = f" ({cause.component})" if cause.component else ""
             lines.append(
-                ("cause", f"{self.cause}{where}: {_shorten_text(cause.decided_by) or 'the facts decide nothing'}")
+                ("cause", f"{self.cause}{where}: {_shorten_text(cause.decided_by) or 'the facts do not decide it'}")
             )
             lines += [("fix", cause.fix)] if cause.fix else []
         lines.append(("explain", self.command))
@@ -241,10 +245,10 @@ class TestedExample:
 
         metric, score = parse_metric(name), self.view.scores[self._require_score(name)]
         if metric.direction == "neither":
-            raise UsageError(f"{name}: neither high nor low is better, so nothing can be wanted of it. Use assert.")
+            raise UsageError(f"{name}: it has no better direction, so it cannot have a threshold. Use assert.")
         if self._whole and not self.card[str(metric)].scored and score.status != "failed":
             reasons = ", ".join(self.card[str(metric)].reasons)
-            raise UsageError(f"{name} has a value for no example ({reasons}): this check could never fail.")
+            raise UsageError(f"{name} has no value for any example ({reasons}): this check could never fail.")
         if score.status == "failed":
             return f"{name} could not be scored: {score.reason}"
         if score.value is None or score.status != "scored":
@@ -252,14 +256,14 @@ class TestedExample:
         above = metric.direction == "higher"
         if score.value >= bound if above else score.value <= bound:
             return ""
-        return f"{name} is {score.value:.3g}, wanted at {'least' if above else 'most'} {bound:g}"
+        return f"{name} is {score.value:.3g}, expected at {'least' if above else 'most'} {bound:g}"
 
     def _require_score(self, name: str) -> str:
         from ragauge.metrics.catalogue import parse_metric
 
         metric = str(parse_metric(name))
         if metric not in self.view.scores:
-            raise UsageError(f'{metric} was not evaluated. Add it: metrics="default,{metric}" beside the set.')
+            raise UsageError(f'{metric} was not evaluated. Add it: metrics="default,{metric}" next to the set.')
         return metric
 
     def __repr__(self) -> str:

@@ -55,10 +55,10 @@ def _select_metrics(names: Sequence[str]) -> list[Metric]:
             skipped = [str(metric) for metric in metrics if not needs_ranking_only(metric)]
             metrics = [metric for metric in metrics if needs_ranking_only(metric)]
             if skipped:
-                warn(f"{name}: left out, for labels and a ranking do not give what they need: {', '.join(skipped)}.")
+                warn(f"{name}: skipped metrics that need more than labels and a ranking: {', '.join(skipped)}.")
         selected.update(dict.fromkeys(metrics))
     if not selected:
-        raise UsageError(f"no metric to compute. Write -m {RetrievalOptions.metrics}.")
+        raise UsageError(f"no metric to compute. Use -m {RetrievalOptions.metrics}.")
     return list(selected)
 
 

@@ -146,7 +146,7 @@ def evaluate_retrieval(
         if not needs_ranking_only(metric):
             other_facts = ", ".join(sorted(set(metric.needs.values()) - {RANKING, PASSAGES}))
             raise UsageError(
-                f"{metric} needs {other_facts}, which labels and a ranking do not give. Use ragauge evaluate."
+                f"{metric} needs {other_facts}, which labels and a ranking do not provide. Use ragauge evaluate."
             )
     ranked = compute_rankings(qrels, run)
     topic_indices = [i for i, n in enumerate(ranked.n_returned) if n or topics == "all"]
@@ -249,25 +249,25 @@ def _list_warnings(rankings: Rankings, run: pl.DataFrame, topics: Topics) -> Ite
     matched = n_topics - len(absent)
     if absent:
         counted = "each counts as an empty retrieval" if topics == "all" else "they are left out"
-        yield f"{len(absent)} of {n_topics} labelled queries not in the run; {counted}: {_format_ids(absent)}."
+        yield f"{len(absent)} of {n_topics} labeled queries are not in the run; {counted}: {_format_ids(absent)}."
     if rankings.unknown:
         yield (
             f"queries of the run without labels, not scored: {len(rankings.unknown)} ({_format_ids(rankings.unknown)})."
         )
     if n_topics and 2 * matched < n_topics and rankings.unknown:
         yield (
-            f"only {matched} of {n_topics} labelled queries are in the run. Do both files use the same query ids? "
+            f"only {matched} of {n_topics} labeled queries are in the run. Do both files use the same query ids? "
             f"The labels have {absent[0]!r}, the run has {rankings.unknown[0]!r}."
         )
     if matched and not rankings.n_judged_returned:
         doc_id = run["doc_id"][0]
-        yield f"not one judged document is in the run. Do both files use the same document ids? The run has {doc_id!r}."
+        yield f"no judged document is in the run. Do both files use the same document ids? The run has {doc_id!r}."
     repeated = find_copies(run, rankings.pieces)
     if repeated.height:
         n, queries = repeated.height, repeated["query_id"].unique(maintain_order=True).to_list()
         yield (
-            f"results that repeat a document of the same query: {n} (queries {_format_ids(queries)}). A copy keeps its "
-            "place and earns nothing."
+            f"results that repeat a document of the same query: {n} (queries {_format_ids(queries)}). A duplicate "
+            "keeps its rank but counts as not relevant."
         )
 
 

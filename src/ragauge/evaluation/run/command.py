@@ -28,16 +28,18 @@ if TYPE_CHECKING:
 
 Oracle = Annotated[
     bool,
-    typer.Option("--oracle", rich_help_panel=PASSAGES_PANEL, help="The labelled ones; their texts come from --corpus."),
+    typer.Option(
+        "--oracle", rich_help_panel=PASSAGES_PANEL, help="Use the labeled passages, with their text from --corpus."
+    ),
     options.PlacedBefore("context_from"),
 ]
 ClosedBook = Annotated[
     bool,
-    typer.Option("--closed-book", rich_help_panel=PASSAGES_PANEL, help="None at all."),
+    typer.Option("--closed-book", rich_help_panel=PASSAGES_PANEL, help="Use no passages."),
     options.PlacedBefore("context_from"),
 ]
 Evaluate = Annotated[
-    bool, typer.Option("--evaluate", help="Evaluate the run when it is complete."), options.PlacedBefore("store")
+    bool, typer.Option("--evaluate", help="Evaluate the run once it is complete."), options.PlacedBefore("store")
 ]
 
 
@@ -51,14 +53,14 @@ def run(
     as_json: options.Json = False,
     quiet: options.Quiet = False,
 ) -> None:
-    """Ask a system every question of a set, and keep what it returns. The same command goes on where one stopped."""
+    """Send every question of a set to a system and store the responses. Run the same command to resume."""
     from ragauge.evaluation.run.verb import run_system
     from ragauge.verbs.coroutines import run_coroutine
 
     variant = _resolve_variant(oracle, closed_book, command_options.context_from)
     command_options = replace(command_options, variant=variant, warn=warn)
     check = _validate_judging(judging) if evaluate else None
-    interrupt_guard = report_interrupt("Every response so far is kept.")
+    interrupt_guard = report_interrupt("All responses so far are saved.")
     with interrupt_guard, redirect_prints(), show_progress(quiet, "answered") as progress:
         result = run_coroutine(lambda: run_system(replace(command_options, progress=progress)))
     card = None
@@ -120,9 +122,9 @@ def _print_run(run: SystemRun, card: Scorecard | None, as_json: bool) -> None:
     show(format_run(run.run, run.counts, run.asked, run.again))
     again = build_resume_command(also="--retry-failed")
     if run.counts.failed and not run.counts.answered + run.counts.unanswered:
-        show_command(f"No question was answered. Mend the system, then: {again}")
+        show_command(f"No question was answered. Fix the system, then: {again}")
         return
     report = format_command("report", run.run.run_id, "-o", "report.html")
-    show_command(f"Go on with: {format_next_command(run.run) if card is None else report}")
+    show_command(f"Next: {format_next_command(run.run) if card is None else report}")
     if run.counts.failed:
-        show_command(f"Ask the failed ones again: {again}")
+        show_command(f"To retry the failed questions: {again}")

@@ -144,8 +144,8 @@ async def begin_run(options: RunOptions, store: Store) -> RunJob:
         begun_at = run.created_at[:16].replace("T", " ")
         stored_text = format_count(n_stored, "response is", "responses are")
         warn(
-            f"going on with run {run.name} ({run.run_id}, begun {begun_at}): {stored_text} there. --fresh starts "
-            "another."
+            f"resuming run {run.name} ({run.run_id}, started {begun_at}): {stored_text} stored. --fresh starts "
+            "a new run."
         )
     return RunJob(system, run, askings, continued)
 
@@ -180,7 +180,7 @@ def _resolve_run(
     unfinished = None if options.fresh else store.collecting.newest(run, unfinished=not options.retry_failed)
     if unfinished is None:
         if options.retry_failed:
-            raise UsageError(f"there is no run of {system.name} on {eval_set.name} to retry. Leave out --retry-failed.")
+            raise UsageError(f"there is no run of {system.name} on {eval_set.name} to retry. Remove --retry-failed.")
         return store.collecting.begin_run(run, eval_set), False
     store.collecting.mark_state(unfinished.run_id, "running", planned=planned)
     return replace(unfinished, planned=planned, state="running"), True
@@ -233,8 +233,8 @@ def load_set(
     if isinstance(source, str) and not Path(source).exists() and not Path(source).suffix:
         eval_set = store.sets.get(source)
     if eval_set is not None and (columns or segments):
-        problem = f"{eval_set.name} is a set that was read before: its columns are named where its file is read"
-        raise UsageError(f"{problem}. Give the file, or leave out --map and --segments.")
+        problem = f"{eval_set.name} is a stored set: its columns are chosen when its file is read"
+        raise UsageError(f"{problem}. Give the file, or remove --map and --segments.")
     eval_set = eval_set or read_set(source, columns=columns, segments=segments, warn=warn or warn_user)
     if not eval_set.examples:
         raise UsageError(f"the set {eval_set.name} has no questions.")

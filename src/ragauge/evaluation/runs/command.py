@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from ragauge.evaluation.runs.verb import OpenRun
 
 TaggedRun = Annotated[str, typer.Argument(help="A stored run: id, name or latest.")]
-Tags = Annotated[list[str], typer.Argument(metavar="NAME...", help="Words such as release or golden.")]
+Tags = Annotated[list[str], typer.Argument(metavar="NAME...", help="One or more tags, such as release.")]
 
 
 @options.spread_options
@@ -65,7 +65,7 @@ def _print_tags(row: dict[str, Any], *, as_json: bool) -> None:
 
 @options.spread_options
 def show(command_options: ShowOptions, as_json: options.Json = False) -> None:
-    """Show a run, or one example of it with every claim and what it rests on, or how its ranking is used."""
+    """Show a run, one example with its claims and their evidence, or how the answers use the ranking."""
     from ragauge.evaluation.runs.verb import open_run
 
     as_data, as_text = _build_view(open_run(command_options.run, store=command_options.store), command_options)
@@ -100,8 +100,10 @@ def _build_view(stored_run: OpenRun, command_options: ShowOptions) -> tuple[Call
 
 def export(
     run: Annotated[str, typer.Argument(help="A stored run: id, name or latest.")],
-    output: Annotated[Path, typer.Option("-o", "--output", help="A .jsonl file; for scores also .csv or .parquet.")],
-    content: Annotated[str, typer.Option(help="responses or scores; default: by the name of the file.")] = "",
+    output: Annotated[
+        Path, typer.Option("-o", "--output", help="Output file: .jsonl; for scores also .csv or .parquet.")
+    ],
+    content: Annotated[str, typer.Option(help="responses or scores; defaults to what the file name implies.")] = "",
     store: options.Store = "",
     as_json: options.Json = False,
 ) -> None:

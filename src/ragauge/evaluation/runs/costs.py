@@ -169,4 +169,4 @@ def describe_all_failed(store: Store, run: Run) -> str:
     counts = count_responses(store, run.run_id)
     if not counts.all_failed:
         return ""
-    return f"{counts.all_failed} Look there, and at: {format_command('show', run.name)}"
+    return f"{counts.all_failed} See also: {format_command('show', run.name)}"

@@ -12,8 +12,8 @@ from ragauge.scores.results.judge_usage import CallTotals
 
 MAX_EXAMPLES = 10
 SHARED_NOTE = (
-    "Questions are asked once for all metrics that need them: costs of metrics do not add up. "
-    "alone: what leaving the metric out would save."
+    "Each judge question is asked once for all metrics that need it, so the costs of metrics do not add up. "
+    "alone: what you would save without the metric."
 )
 HEADERS = ("calls", "failed", "tokens in", "tokens out", "cost")
 
@@ -22,9 +22,9 @@ def build_sections(cost: RunCost) -> Iterator[ReportSection]:
     """Everything, the most expensive examples alone."""
     name, run = make_safe(cost.run.name), f"run {cost.run.run_id}"
     if not cost.paid.calls:
-        yield ReportSection(name, run, ("No call to a model was made for this run.",))
+        yield ReportSection(name, run, ("No model was called for this run.",))
         return
-    notes = ("RAGAUGE_PRICES names a file with prices of your own.",) if cost.paid.unpriced else ()
+    notes = ("Set RAGAUGE_PRICES to a file with your own prices.",) if cost.paid.unpriced else ()
     yield ReportSection(name, run, (f"Judging it took {format_paid(cost.paid)}.",), notes=notes)
     if len(cost.models) > 1:
         yield ReportSection(
@@ -45,7 +45,7 @@ def build_sections(cost: RunCost) -> Iterator[ReportSection]:
 def _build_judge_sections(judge: JudgeCost) -> Iterator[ReportSection]:
     heading = f"Judge {make_safe(judge.judge_id) or 'not recorded'}"
     if not judge.question_costs:
-        yield ReportSection(heading, lead=("asked no model for this run",))
+        yield ReportSection(heading, lead=("called no model for this run",))
         return
     question_rows = (((question.question, question.model), question.paid) for question in judge.question_costs)
     yield ReportSection(heading, table=_build_table(("question", "model"), question_rows))

@@ -31,7 +31,7 @@ def _list_lines(run: Run, counts: RunCounts, n_asked: int, retried: Mapping[str,
         count_texts.insert(len(count_texts) - bool(counts.n_failed), f"{counts.empty:,} of them with nothing retrieved")
     n_existing = counts.responses - n_asked
     yield f"{counts.responses:,} of {run.planned:,} questions: {', '.join(count_texts)}" + (
-        f"; {n_existing:,} were there" if n_existing > 0 else ""
+        f"; {n_existing:,} were already stored" if n_existing > 0 else ""
     )
     for kind in list(counts.failed)[:MAX_KINDS]:
         if kind in counts.such_as:
@@ -45,8 +45,7 @@ def _list_lines(run: Run, counts: RunCounts, n_asked: int, retried: Mapping[str,
         stage = "latency" if timing.stage == "total" else f"  {to_line(timing.stage)}"
         times = f"median {_format_time(timing.p50)}, 95 % {_format_time(timing.p95)}, 99 % {_format_time(timing.p99)}"
         yield (
-            f"{stage}: {times} "
-            f"({format_count(timing.n, 'response')}{', failed ones included' if counts.n_failed else ''})"
+            f"{stage}: {times} ({format_count(timing.n, 'response')}{', including failed' if counts.n_failed else ''})"
         )
     spending = counts.spending
     if spending is not None:

@@ -127,7 +127,7 @@ class RunPaces:
 
 
 def build_run_progress(store: Store, run: Run, paces: RunPaces) -> RunProgress:
-    """How far a run is.
+    """Progress of a run.
 
     Args:
         store: where it is.
