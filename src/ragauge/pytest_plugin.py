@@ -54,18 +54,18 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         "--ragauge-store",
         metavar="URL",
         default="",
-        help="where results are kept; RAGAUGE_STORE, or .ragauge/ragauge.db where pytest is started.",
+        help="where to store results; defaults to RAGAUGE_STORE, or .ragauge/ragauge.db in pytest's start folder.",
     )
     group.addoption(
         "--ragauge-judge",
         metavar="JUDGE",
         default="",
-        help="who judges, whatever the tests say: local (offline, the default), none, openai:MODEL.",
+        help="the judge, overriding the tests: local (offline, the default), none, openai:MODEL.",
     )
     group.addoption(
         "--ragauge-strict",
         action="store_true",
-        help="check() fails where an example is unclear or was not judged, which is a skip otherwise.",
+        help="make check() fail, not skip, if an example is unclear or was not judged.",
     )
 
 
@@ -82,7 +82,7 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
         return
     if FIXTURE not in metafunc.fixturenames:
         if any(own_marker.name == "ragauge" for own_marker in metafunc.definition.own_markers):
-            _fail_test(f"{metafunc.definition.nodeid} is marked ragauge, and takes no argument {FIXTURE}. Add it.")
+            _fail_test(f"{metafunc.definition.nodeid} is marked ragauge but has no argument {FIXTURE}. Add it.")
         return
     from ragauge.core.errors import RagaugeError
 
@@ -131,7 +131,7 @@ def ragauge_example(request: pytest.FixtureRequest, _ragauge: SessionEvaluations
     """One example of the marker's set: `.query`, `.answer`, `["mrr"]`, `.cause`, `.check(faithfulness=0.8)`."""
     param = getattr(request, "param", None)
     if not isinstance(param, ExampleParam):
-        _fail_test(f'{request.node.nodeid} takes {FIXTURE} and is not marked: @pytest.mark.ragauge("golden.jsonl").')
+        _fail_test(f'{request.node.nodeid} takes {FIXTURE} but is not marked: @pytest.mark.ragauge("golden.jsonl").')
     selected = request.config.stash[SELECTED].get(param.key, frozenset())
     all_selected = len(selected) >= request.config.stash[COUNTS].get(param.key, 0)
     from ragauge.core.errors import RagaugeError

@@ -96,11 +96,11 @@ def test_unknown_queries_are_listed() -> None:
 
 
 def test_other_ids_are_suspected() -> None:
-    """When fewer than half of the labelled queries are in the run, the warning shows one id of each file."""
+    """When fewer than half of the labeled queries are in the run, the warning shows one id of each file."""
     labels = {f"{n}": {"a": 1} for n in range(1, 6)}
     warnings = evaluated(labels, {"1": ["a"], "q2": ["a"], "q3": ["a"]}).warnings
     assert any(
-        "only 1 of 5 labelled queries are in the run" in text and "labels have '2', the run has 'q2'" in text
+        "only 1 of 5 labeled queries are in the run" in text and "labels have '2', the run has 'q2'" in text
         for text in warnings
     )
     half = evaluated({"1": {"a": 1}, "2": {"a": 1}}, {"1": ["a"], "q2": ["a"]}).warnings
@@ -110,17 +110,15 @@ def test_other_ids_are_suspected() -> None:
 def test_other_document_ids_are_suspected() -> None:
     """When not one judged document comes back, the ids may be of two kinds."""
     warnings = evaluated({"q": {"D1": 1}}, {"q": ["1", "2"]}).warnings
-    assert warnings == (
-        "not one judged document is in the run. Do both files use the same document ids? The run has '1'.",
-    )
+    assert warnings == ("no judged document is in the run. Do both files use the same document ids? The run has '1'.",)
 
 
 def test_copies_are_counted() -> None:
     """Results that repeat a document are counted, whether it was judged or not, and only within a query."""
     report = evaluated({"q1": {"a": 1}, "q2": {"a": 1}}, {"q1": ["x", "a", "x", "x"], "q2": ["a", "x", "a"]})
     assert report.warnings == (
-        "results that repeat a document of the same query: 3 (queries q1, q2). A copy keeps its place and earns "
-        "nothing.",
+        "results that repeat a document of the same query: 3 (queries q1, q2). A duplicate keeps "
+        "its rank but counts as not relevant.",
     )
     assert evaluated({"q1": {"a": 1}, "q2": {"a": 1}}, {"q1": ["a"], "q2": ["a"]}).warnings == ()
 

@@ -85,7 +85,7 @@ def evaluated(source: Any, store: str) -> tuple[float | None, list[str]]:
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         card = rg.evaluate(source, metrics="recall@5", judge=None, store=store)
-    return card["recall@5"].mean, [str(one.message) for one in caught if "matched with labels" in str(one.message)]
+    return card["recall@5"].mean, [str(one.message) for one in caught if "matched labels" in str(one.message)]
 
 
 def test_ids_of_a_file_are_matched_once_with_one_notice(tmp_path: Path) -> None:

@@ -79,7 +79,7 @@ def test_imported_labels_decide(store: str, tmp_path: Path) -> None:
     card = run.scorecard()
     assert (card.card.failed_examples, dict(card.card.failed_by)) == (DRAWN, {"people": DRAWN})
     assert set(card.card.causes) == {"contradicted"}
-    assert "4 by people's labels" in card.to_markdown().replace("\\", "")
+    assert "4 by human labels" in card.to_markdown().replace("\\", "")
     said = "a person labeled this answer as not supported by its passages"
     assert after[min(labeled)].reason == said
     explained = run.explain_example(min(labeled))

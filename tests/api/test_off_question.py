@@ -62,7 +62,7 @@ def test_the_page_shows_it(tmp_path: Path) -> None:
     rows = [{**ROWS[0], "relevant": {"gone": 1}, "passages": [{"doc_id": "d", "text": "a parcel"}]}]  # it failed
     card = rg.evaluate(rows, metrics=["recall@5", NAME], judge="local", store=url, name="off", workers=1)
     page = Path(card.save(tmp_path / "off.html")).read_text(encoding="utf-8")
-    part = page.partition("<h4>Off the question</h4>")[2].partition("</ul>")[0]
+    part = page.partition("<h4>Off-topic</h4>")[2].partition("</ul>")[0]
     assert LAKE in part
     assert "islands" not in part
     explained = printed(

@@ -46,7 +46,10 @@ def test_imports_become_distributions(project: Path) -> None:
     """Without a list, what is imported is installed as it is here; the standard library and own modules are not."""
     lines = installed(project)
     assert f'pip install "ragauge" PyYAML=={YAML_VERSION}' in lines
-    assert any(line.startswith("# ADD what brings the module no_such_package (imported by app.py)") for line in lines)
+    assert any(
+        line.startswith("# ADD the package that provides the module no_such_package (imported by app.py)")
+        for line in lines
+    )
     assert any("what brings no_such_package (in app.py) is not known" in line for line in lines)
 
 

@@ -1,4 +1,4 @@
-"""Means of a judge, rectified by people's labels of a draw, in everything that prints a mean."""
+"""Means of a judge, rectified by human labels of a draw, in everything that prints a mean."""
 
 from __future__ import annotations
 
@@ -180,7 +180,7 @@ def test_reason_of_what_labels_do_not_tell(store: str, tmp_path: Path) -> None:
     with open_store(store) as opened:
         known = [one for one in opened.labels.list() if one.value == "contradicted"]
         opened.labels.add(replace(one, value="not_supported", at="2030-01-01") for one in known)
-    with pytest.raises(UsageError, match=f"{len(known)} of 60 labels of support say not_supported"):
+    with pytest.raises(UsageError, match=f"{len(known)} of 60 support labels say not_supported"):
         rg.evaluate("new", metrics="not_in_context", judge="people", store=store)
 
 
@@ -347,4 +347,4 @@ def test_a_new_draw_takes_no_labels_away(store: str, tmp_path: Path) -> None:
     rg.label_draw("new", output=tmp_path / "p.html", n=60, guideline=tmp_path / "other.txt", store=store)
     card = rg.evaluate("new", metrics="faithfulness", store=store).card
     assert card.summaries[0].rectified == before
-    assert "People labelled 0 of 60 drawn answers; from 50 on, labels correct the means." in card.warnings
+    assert "0 of 60 drawn answers have a human label; with at least 50, labels correct the means." in card.warnings

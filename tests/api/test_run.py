@@ -188,8 +188,8 @@ def test_stopped_run_is_continued_and_a_finished_one_is_not(app: Path) -> None:
     notes: list[str] = []
     run = rg.run(answer, GOLDEN, store=url(app), concurrency=1, warn=notes.append)
     assert (run.run.run_id, run.continued, run.run.state) == (before.run_id, True, "finished")
-    assert "going on with run" in notes[0]
-    assert "4 responses are there" in notes[0]
+    assert "resuming run" in notes[0]
+    assert "4 responses are stored" in notes[0]
     assert (sorted(asked), run.asked) == (sorted(example.query for example in GOLDEN.examples), 6)
     assert [example.query_id for example, _ in _pairs(run)] == [f"q{n}" for n in range(10)]
     again = rg.run(answer, GOLDEN, store=url(app))

@@ -134,7 +134,7 @@ def test_a_run_goes_on_while_its_page_is_open(browser: Browser, served: Served) 
     with open_store(served.store) as store, opened(browser, served.address) as (page, wrong):
         store.evaluations.begin_evaluation(run_id, 40, 113)
         page.goto(f"{served.address}/runs/{run_id}")
-        assert "40 of 113 evaluated, a random draw" in page.inner_text(".live")
+        assert "40 of 113 evaluated, a random sample" in page.inner_text(".live")
         page.evaluate("window.scrollTo(0, 1500)")
         seen = page.locator("#scores, h2").nth(3).bounding_box()
         store.evaluations.record_progress(run_id, 20)

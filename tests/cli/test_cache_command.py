@@ -103,7 +103,7 @@ def test_another_store_pays_nothing(cli: Cli, judge: str, name: str) -> None:
         "already_there": 0,
     }
     assert (
-        cli("store", "cache", "import", name, "--store", "other.db").err == "added 0 replies; 18 were there already\n"
+        cli("store", "cache", "import", name, "--store", "other.db").err == "added 0 replies; 18 were already stored\n"
     )
     done = cli("evaluate", "ten.jsonl", "-q", "-m", METRICS, "--judge", judge, "--store", "other.db", "--json").json()
     assert done["metrics"] == first["metrics"]

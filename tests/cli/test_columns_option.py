@@ -61,7 +61,7 @@ def test_a_stored_set_has_no_columns(cli: Cli, folder: Path) -> None:
     assert cli("run", "shop:answer", "fragen.csv", *OPTIONS, "-q").code == 0
     assert cli("run", "shop:answer", "fragen", "-q").code == 0
     refused = cli("run", "shop:answer", "fragen", *OPTIONS, "-q")
-    assert (refused.code, "leave out --map and --segments" in refused.err) == (2, True)
+    assert (refused.code, "remove --map and --segments" in refused.err) == (2, True)
 
 
 def test_init_writes_the_columns_into_what_it_generates(cli: Cli, folder: Path) -> None:

@@ -65,7 +65,7 @@ def test_show_cost_without_price_or_calls(cli: Cli, small: Path, judge: str) -> 
     assert "price unknown" in shown
     assert "RAGAUGE_PRICES" in shown
     cli("evaluate", small, "-q", "-m", "faithfulness", "--store", "other.db")
-    assert "No call to a model" in cli("show", "latest", "--cost", "--store", "other.db").out
+    assert "No model was called" in cli("show", "latest", "--cost", "--store", "other.db").out
     assert cli("show", "latest", "--cost", "--store", "other.db", "--json").json()["cost"] == 0
     refused = cli("show", "latest", "q1", "--cost")
     assert (refused.code, "--cost is about a whole run" in refused.err) == (2, True)
@@ -110,7 +110,7 @@ def test_dry_run_says_what_a_cache_is_expected_to_serve(cli: Cli, tmp_path: Path
     with FaultyServer(cache=PrefixCache(), latency=0.1) as caching:
         words = ["evaluate", "answers.jsonl", "-q", "-m", metrics, "--judge", f"openai-chat:any@{caching.url}"]
         planned = cli(*words, "--dry-run", "--json").json()
-        told = f"({planned['cached_tokens']:,} of them expected from the provider's cache)"
+        told = f"({planned['cached_tokens']:,} of them expected to come from the provider's cache)"
         assert told in cli(*words, "--dry-run").out
         cli(*words)
     spent = cli("show", "latest", "--cost", "--json").json()

@@ -44,7 +44,7 @@ def test_a_fresh_folder_is_healthy(cli: Cli) -> None:
     assert done.code == 0
     found = by_name(done)
     assert found["local judge"]["state"] == "ok"
-    assert "contradicts a changed number" in found["local judge"]["said"]
+    assert "recognizes a copied sentence and a changed number" in found["local judge"]["said"]
     assert found["configuration"]["state"] == found["keys"]["state"] == "note"
     assert not Path(".ragauge").exists()
 
@@ -69,7 +69,7 @@ def test_configuration_and_set_are_read(cli: Cli, small: Path) -> None:
     assert "recall" in found["configuration"]["said"]
     assert found["eval set"]["state"] == "ok"
     assert "10 questions" in found["eval set"]["said"]
-    assert "labelled documents" in found["eval set"]["said"]
+    assert "labeled documents" in found["eval set"]["said"]
 
 
 def test_rules_are_counted(cli: Cli) -> None:
@@ -87,7 +87,7 @@ def test_a_repository_without_a_commit(cli: Cli, tmp_path: Path, monkeypatch: py
     assert by_name(cli("doctor", "--json"))["git"]["said"].startswith("not a git repository: ")
     subprocess.run(["git", "init", "-q", "-b", "work", "."], check=True)
     said = by_name(cli("doctor", "--json"))["git"]["said"]
-    assert said == "no commit on work yet: runs will not say which commit they belong to"
+    assert said == "no commit on work yet: runs will not record a commit"
 
 
 def test_systems_are_looked_for(cli: Cli) -> None:
@@ -154,7 +154,7 @@ def test_what_is_stored(cli: Cli, tmp_path: Path) -> None:
     damage(path, "responses")
     done = cli("doctor", "--store", path, "--json")
     (store,) = (part for part in done.json()["looked"] if part["name"] == "store")
-    assert (done.code, store["state"], "Take the file back" in store["hint"]) == (1, "wrong", True)
+    assert (done.code, store["state"], "Restore the file from a backup" in store["hint"]) == (1, "wrong", True)
     assert "1 part damaged: response of example q0 in run towers" in store["said"]
     whole = bytearray(path.read_bytes())
     whole[len(whole) // 2 : len(whole) // 2 + 20_000] = b"\xff" * 20_000
@@ -191,7 +191,7 @@ def test_a_broken_index_is_built_again_by_the_command_shown(cli: Cli, towers: Pa
     found = looked(cli, towers)
     assert found["state"] == "wrong"
     assert "what is kept is whole: row 1 missing from index runs_by_name" in found["said"]
-    words = shlex.split(found["hint"].removeprefix("Build them again: "))
+    words = shlex.split(found["hint"].removeprefix("Rebuild them: "))
     subprocess.run([sys.executable, *words[1:]], check=True)
     assert looked(cli, towers)["state"] == "ok"
 

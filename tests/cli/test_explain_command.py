@@ -90,7 +90,7 @@ def test_refused(evaluated: Cli, small: Path) -> None:
         (("explain", "ten", "-m", "recall@7"), "nearest: recall@5"),
         (("explain", "ten", "q1", "-m", "completeness"), "Evaluate the run with it first"),
         (("explain", "ten", "--judge", "openai"), "judge of this run"),
-        (("explain", "ten", "q1", "--baseline", "ten"), "goes without an example"),
+        (("explain", "ten", "q1", "--baseline", "ten"), "--baseline compares whole runs: remove the query_id"),
     ):
         done = evaluated(*words)
         assert (done.code, done.out) == (2, ""), words

@@ -128,7 +128,7 @@ def test_what_a_gate_lacks_is_said_with_what_to_do(cli: Cli, tmp_path: Path) -> 
     (tmp_path / "ragauge.yaml").write_text(RULES)
     unknown = cli("gate", "a", "--judge", "openai:gpt-x")
     assert unknown.code == 2
-    assert "Nobody judged it. Do it with: ragauge evaluate a --judge openai:gpt-x" in unknown.err
+    assert "It has not been judged. Judge it with: ragauge evaluate a --judge openai:gpt-x" in unknown.err
 
 
 def test_small_prices_are_written_out(cli: Cli, tmp_path: Path) -> None:

@@ -119,7 +119,7 @@ def test_validate(gated: Cli, tmp_path: Path) -> None:
     (tmp_path / "other.yaml").write_text(
         RULES.replace("tag: regression", "tag: regresion").replace("5 points", "0, segments: [kind]")
     )
-    assert "note: rule 1: max_drop: 0 passes only where" in gated("doctor", "other.yaml").out
+    assert "note: rule 1: max_drop: 0 passes only if" in gated("doctor", "other.yaml").out
     wrong = gated("doctor", "other.yaml", "--set", "main.jsonl")
     assert wrong.code == 2
     assert "line 3: gate.rules[1].segments: no segment column 'kind'" in wrong.err
@@ -127,4 +127,4 @@ def test_validate(gated: Cli, tmp_path: Path) -> None:
     assert gated("doctor", "absent.yaml").code == 2
     both = gated("doctor", "ragauge.yaml", "--config", "other.yaml")
     assert both.code == 2
-    assert "leave out the file" in both.err
+    assert "remove them or the file" in both.err

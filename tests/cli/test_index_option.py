@@ -67,10 +67,10 @@ def test_listing_that_names_other_things_is_warned_about(cli: Cli, questions: Pa
     (tmp_path / "chunks.txt").write_text("d0#1\nd1#1\n")
     done = cli("evaluate", questions, "-m", "recall@5", "--index", "chunks.txt")
     assert done.code == 0
-    assert "none of the 4 labelled documents is in this listing of the index (2 ids)" in " ".join(done.err.split())
+    assert "none of the 4 labeled documents is in this listing of the index (2 ids)" in " ".join(done.err.split())
 
 
-@pytest.mark.parametrize(("content", "words"), [(None, "no such file"), ("\n", "listing of the index is empty")])
+@pytest.mark.parametrize(("content", "words"), [(None, "no such file"), ("\n", "index listing is empty")])
 def test_listing_that_cannot_be_read(
     cli: Cli, questions: Path, tmp_path: Path, content: str | None, words: str
 ) -> None:

@@ -144,7 +144,7 @@ def test_a_working_project_is_evaluated(cli: Cli, project: Path) -> None:
     rules = validate("ragauge.yaml", set="questions.jsonl").rules
     assert any("recall@5" in rule for rule in rules)
     assert any("faithfulness" in rule for rule in rules)
-    assert "3 questions decide nothing" in begun["notes"][0]
+    assert "3 questions are too few to decide anything" in begun["notes"][0]
     steps = yaml.safe_load((project / ".github/workflows/ragauge.yml").read_text())["jobs"]["evaluate"]["steps"]
     assert any("ragauge gate change --baseline base" in step.get("run", "") for step in steps)
     assert any(step.get("run", "").startswith("pip install ") for step in steps)  # it imports nothing else
@@ -172,7 +172,7 @@ def test_an_empty_folder_gets_an_example(cli: Cli, project: Path) -> None:
     """Nothing to ask and nothing to read: example documents and questions are written and evaluated."""
     done = cli("init", "-q")
     assert done.code == 0
-    assert "system: none found; an example answers in its place" in done.out
+    assert "system: none found; an example is used instead" in done.out
     assert "ragauge init --force --system module:function --set questions.jsonl" in done.out
     assert "refusal_correctness" in done.out
     validate("ragauge.yaml", set="eval/golden.jsonl")
@@ -321,7 +321,7 @@ def test_force_keeps_what_it_writes_over(cli: Cli, project: Path) -> None:
     for n, name in enumerate(("ragauge_system.py.bak", "ragauge_system.py.bak2")):
         adapter.write_text(f"# mine {n}")
         said = " ".join(cli("init", "--no-evaluate", "--force").out.split())
-        assert f"the one before is now {name}" in said
+        assert f"the old file is now {name}" in said
         assert (adapter.read_text(), (project / name).read_text()) == (written, f"# mine {n}")
     assert (project / "ragauge_system.py.bak").read_text() == "# mine 0"
 
@@ -389,7 +389,7 @@ def test_outside_git_what_is_left_out_is_said(cli: Cli, project: Path, monkeypat
     """Without a repository neither workflow nor .gitignore is written, and that is said; with one it is not."""
     monkeypatch.setenv("GIT_CEILING_DIRECTORIES", str(project.parent))
     said = " ".join(cli("init", "--no-evaluate").out.split())
-    assert "no workflow and no .gitignore: this is not the top folder of a git repository." in said
+    assert "no workflow and no .gitignore: this is not the top-level folder of a git repository." in said
     assert not (project / ".github").exists()
     subprocess.run(["git", "init", "-q", "."], check=True)
     assert "no workflow" not in cli("init", "--no-evaluate").out
@@ -419,7 +419,7 @@ def test_a_folder_that_cannot_be_entered(tmp_path: Path) -> None:
     closed.chmod(0o755)
     assert done.returncode == 2
     (line,) = done.stderr.splitlines()
-    assert f"{closed}: this folder cannot be entered: Permission denied. Run ragauge init in a folder" in line
+    assert f"{closed}: cannot open this folder: Permission denied. Run ragauge init in a folder" in line
 
 
 def test_a_folder_that_is_not_there(cli: Cli, project: Path) -> None:

@@ -307,12 +307,12 @@ def test_people_are_told_of_in_words_of_people(cli: Cli, tmp_path: Path) -> None
 def test_claims_beside_a_label_are_told_to_be_the_judges(cli: Cli, tmp_path: Path) -> None:
     """Where a person's label decides an example, terminal and page say so beside what the judge found otherwise."""
     assert cli("evaluate", write(tmp_path / "towers.jsonl", towers(3, 1)), "-m", "faithfulness", "-q").code == 0
-    assert "By people's labels" not in cli("show", "towers", "q1").out
+    assert "By human labels" not in cli("show", "towers", "q1").out
     assert cli("label", "draw", "towers", "-o", "tasks.jsonl").code == 0
     lines = labelled(tmp_path / "tasks.jsonl").read_text().splitlines()
     rows = [json.loads(line) | {"value": "not_supported"} for line in lines]
     assert cli("label", "import", write(tmp_path / "said.jsonl", rows)).code == 0
-    said = "By people's labels, grounded: failed. The claims show what the judge found."
+    said = "By human labels, grounded: failed. The claims show what the judge found."
     assert said in cli("show", "towers", "q1").out
     assert cli("report", "towers", "-o", "page.html").code == 0
     assert said in unescape((tmp_path / "page.html").read_text(encoding="utf-8"))

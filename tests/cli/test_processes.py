@@ -127,7 +127,7 @@ def test_ctrl_c(cli: Cli, tmp_path: Path) -> None:
     out, err = process.communicate(timeout=200)
     assert process.returncode == 130
     assert out == ""
-    assert "Everything evaluated so far is kept." in err
+    assert "Everything evaluated so far is saved." in err
     assert "Traceback" not in err
     until = time.monotonic() + 60
     while (left := group_left(process.pid)) and time.monotonic() < until:

@@ -33,7 +33,7 @@ def test_table_has_means_intervals_and_counts() -> None:
     assert f"{(1 / 2 + 1 + 1 / 4 + 0 + 1 + 0) / 6:.4f}" in out
     assert "6 scored · 1 not applicable" in out
     assert "5 scored · 1 undefined · 1 not applicable" in out
-    assert "warning: 1 of 7 labelled queries not in the run; each counts as an empty retrieval: q7." in err
+    assert "warning: 1 of 7 labeled queries are not in the run; each counts as an empty retrieval: q7." in err
     assert "warning" not in out
 
 

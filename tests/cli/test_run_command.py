@@ -108,7 +108,7 @@ def test_run_that_answers_nothing_is_an_error(cli: Cli, folder: Path) -> None:
     assert "exception, such as q" in done.out
     assert "NameError: name 'DOCUMENTS' is not defined (numbers_app.py line 2, in answer)" in done.out
     command = done.out.strip().splitlines()[-1]
-    assert command.startswith("No question was answered. Mend the system, then: ragauge run numbers_app:answer ")
+    assert command.startswith("No question was answered. Fix the system, then: ragauge run numbers_app:answer ")
     assert ("--fresh" in command, command.endswith("--retry-failed")) == (False, True)
 
 
@@ -239,10 +239,10 @@ def test_ctrl_c_keeps_what_is_done_and_prints_the_command(folder: Path) -> None:
     process.send_signal(signal.SIGINT)
     _, said = process.communicate(timeout=200)
     assert process.returncode == 130
-    assert "Every response so far is kept." in said
+    assert "All responses so far are saved." in said
     assert "Go on with: python -m ragauge run numbers_app:slow many.jsonl --store s.db" in said
     done = subprocess.run([*words, "--json"], cwd=folder, env=environment, capture_output=True, text=True, check=True)
     told = json.loads(done.stdout)
     assert told["responses"] == 200
     assert 0 < told["asked"] < 200
-    assert "going on with run" in done.stderr
+    assert "resuming run" in done.stderr

@@ -30,7 +30,7 @@ def test_is_about_a_whole_run(cli: Cli, evaluated: None) -> None:
     """With a query_id the option is refused."""
     refused = cli("show", "latest", "q1", "--alignment")
     assert refused.code == 2
-    assert "leave out the query_id" in refused.err
+    assert "remove the query_id" in refused.err
 
 
 def test_needs_an_evaluation(cli: Cli, small: Path) -> None:

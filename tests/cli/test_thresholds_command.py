@@ -57,13 +57,13 @@ def test_eight_examples(evaluated: Cli) -> None:
     """Eight examples are not enough data, and that is an answer: exit 0."""
     done = evaluated("report", "few", "--thresholds", "token_f1")
     assert done.code == 0
-    assert "Not enough data to say which level reaches 80%: 8 responses with an outcome." in done.out
+    assert "Not enough data to tell which threshold reaches 80%: 8 responses with an outcome." in done.out
 
 
 def test_none_does(evaluated: Cli) -> None:
     """A target that no level reaches is said to be out of reach."""
     assert (
-        "None does: even at the best level"
+        "No threshold works: even at the best one"
         in evaluated("report", "solved", "--thresholds", "token_f1", "--target", "0.999").out
     )
 
@@ -71,7 +71,7 @@ def test_none_does(evaluated: Cli) -> None:
 def test_without_outcomes(evaluated: Cli) -> None:
     """Without outcomes the baseline's own distribution is shown, as a description and no target."""
     assert evaluated("baseline", "set", "without", "--name", "main").code == 0
-    assert "it is no target" in evaluated("report", "main", "--thresholds", "token_f1").out
+    assert "it is not a target" in evaluated("report", "main", "--thresholds", "token_f1").out
     assert rg.thresholds("token_f1").to_dict()["name"] == "without"
     found = evaluated("report", "without", "--thresholds", "token_f1", "--json").json()
     assert (found["name"], found["by_outcome"], found["outcome"]) == ("without", None, "")
@@ -124,11 +124,11 @@ def test_outcomes_that_are_all_alike(cli: Cli, tmp_path: Path) -> None:
     marked(cli, tmp_path / "a.jsonl", ["up"] * 40)
     good = cli("report", "r", "--thresholds", "token_f1").out
     assert "Outcome mood (good: up): 40 responses." in good
-    assert "No response turned out badly: there is no trend to test." in good
+    assert "No response had a bad outcome: there is no trend to test." in good
     marked(cli, tmp_path / "b.jsonl", ["down"] * 40)
     bad = cli("report", "r", "--thresholds", "token_f1").out
     assert "Outcome mood (good: never recorded): 40 responses." in bad
-    assert "No response turned out well: there is no trend to test." in bad
+    assert "No response had a good outcome: there is no trend to test." in bad
 
 
 def test_trend_of_six(cli: Cli, tmp_path: Path) -> None:

@@ -262,7 +262,7 @@ def test_commands(
     assert "recursive:size=16" in said("study", "show", "codes", "--base", "recursive:size=64")
     said("study", "report", "codes", "-o", str(tmp_path / "report.html"))
     said("study", "export", "codes", "-o", str(tmp_path / "trials.csv"))
-    assert said("runs") == "No runs but the trials of studies. List them with: ragauge runs --study codes\n"
+    assert said("runs") == "The only runs are trials of studies. List them with: ragauge runs --study codes\n"
     said("study", "delete", "codes", "--yes")
     assert "No studies yet" in said("study", "list")
 

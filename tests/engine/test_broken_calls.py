@@ -77,7 +77,7 @@ def test_a_cut_prompt_gives_no_number(store: str, left: Callable[[int], int]) ->
             judged(server, store, data)
         card = rg.open_run("r", store=store).scorecard()
         assert {status for status, _ in values(card).values()} == {"failed"}
-        assert "gave no verdict on any of 6 questions. The commonest reason: cut: the server read" in str(caught.value)
+        assert "gave no verdict on any of 6 questions. Most common reason: cut: the server read" in str(caught.value)
         advised = PACK.search(str(caught.value))
         assert advised is not None
         server.context = 4_096
@@ -94,7 +94,7 @@ def test_long_prompts_alone_fail(store: str) -> None:
     assert {found[place][0] for place in found if place[0] == "long"} == {"failed"}
     assert {found[place] for place in found if place[0] != "long"} == {("scored", 1.0), ("scored", 0.5)}
     said = card.to_text() if hasattr(card, "to_text") else card.to_markdown()
-    assert "3 of 9 questions about responses lack a verdict (33.3%). The commonest reason: cut: the server" in said
+    assert "3 of 9 questions about responses lack a verdict (33.3%). Most common reason: cut: the server" in said
 
 
 def test_a_number_of_tokens_that_looks_like_a_limit_is_asked_about_once(store: str) -> None:
@@ -165,7 +165,7 @@ def test_support_without_a_sentence_is_asked_for_once_more(store: str) -> None:
     assert {status for status, _ in values(card).values()} == {"scored"}
     hint = '\nGive the numbers of the sentences that show it, such as "2.1"; else it is absent.'
     assert sorted(text.endswith(hint) for text in sent) == [False] * 3 + [True] * 2
-    assert "2 verdicts named no sentence of the passages and were asked for again." in card.to_markdown()
+    assert "2 verdicts cited no sentence of the passages and were asked for again." in card.to_markdown()
 
 
 def test_support_that_never_names_a_sentence_fails(store: str) -> None:

@@ -191,8 +191,10 @@ def test_support_that_may_be_lost_between_calls_is_reported(store: str, tmp_path
         for pack in (1_000, 90_000):
             card = rg.evaluate([row], judge=judge(server, f",pack={pack}"), metrics=METRICS, store=store)
             told[pack] = card.save(tmp_path / f"{pack}.md").read_text()
-    assert "2 claims without support were judged on contexts too long for one call" in told[1_000]
-    assert "too long for one call" not in told[90_000]
+    assert (
+        "2 claims without support were judged in several calls, because the context was too long for one" in told[1_000]
+    )
+    assert "too long for one" not in told[90_000]
 
 
 def test_nobody_at_the_place_ends_the_run(

@@ -48,7 +48,7 @@ def test_a_metric_that_no_label_serves_is_refused(tmp_path: Path) -> None:
     (problem,) = caught.value.problems
     assert problem.line == 4
     assert "gate.rules[2].metric: recall:unit=chunk@5 applies to none of the 20 examples of the set" in str(problem)
-    assert "no labels of chunks (relevant_chunks). Label the examples, or leave the rule out." in str(problem)
+    assert "no labels of chunks (relevant_chunks). Label the examples, or remove the rule." in str(problem)
     assert validate(path).notes == ()
 
 
@@ -106,8 +106,8 @@ def test_what_depends_on_the_response_is_not_guessed() -> None:
 def test_a_drop_that_the_set_cannot_decide_is_noted() -> None:
     """A smaller drop than a set of this size mostly decides is noted, with the drop and the size that would be."""
     (note,) = found({"metric": "faithfulness", "max_drop": "3 points"})
-    assert "rule 1: 20 examples of the set seldom decide a drop of 3 points" in note
-    assert "So many decide 15 points; 3 points take about 400 examples." in note
+    assert "rule 1: 20 examples are often too few to decide a drop of 3 points" in note
+    assert "20 examples can decide 15 points; 3 points need about 400." in note
     assert found({"metric": "faithfulness", "max_drop": "3 points", "decide": "point"}) == ()
     (few,) = found({"metric": "mrr", "max_drop": "10%"})
     assert "rule 1: 12 examples of the set seldom decide a drop of 10%" in few

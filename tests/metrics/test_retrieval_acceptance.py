@@ -172,7 +172,7 @@ def test_case_11_absent_query_counts_as_empty(tmp_path: Path) -> None:
     (tmp_path / "run").write_text("q1 Q0 a 1 1 t\n")
     report = evaluate_retrieval(read_qrels(tmp_path / "qrels"), read_run(tmp_path / "run"), select_metrics(["mrr"]))
     assert report.per_query() == {"q1": {"mrr": 1}, "q2": {"mrr": 0}, "q3": {"mrr": 0}}
-    assert report.warnings == ("2 of 3 labelled queries not in the run; each counts as an empty retrieval: q2, q3.",)
+    assert report.warnings == ("2 of 3 labeled queries are not in the run; each counts as an empty retrieval: q2, q3.",)
 
 
 def test_case_12_ties(tmp_path: Path) -> None:

@@ -66,7 +66,7 @@ def test_passages_that_are_all_irrelevant_accuse_nobody() -> None:
     ranks = (RankUse(1, 100, 50, 50, 3, 0), RankUse(2, 100, 30, 20, 2, 1))
     bare = card_of(replace(OVERVIEW, alignment=replace(FOUND, ranks=ranks, flagged=False)))
     for text in (printed(bare, 300), render_report(bare)):
-        assert "hardly any passage is relevant, so that says nothing of the ranking or the generator" in text
+        assert "hardly any passage is relevant, so this shows nothing about the ranking or the generator" in text
         assert "generator disagree" not in text
 
 
@@ -90,7 +90,7 @@ def test_nothing_known() -> None:
     """Without evidence the page says what it would need, and shows what else there is."""
     text = printed(card_of(replace(OVERVIEW, alignment=None)))
     assert "needs answers with claims" in text
-    assert "Labelled documents still there" in text
+    assert "Labeled documents remaining" in text
     assert encode(card_of(Overview()), "alignment")["alignment"] is None
 
 
@@ -106,11 +106,11 @@ def test_a_phone_wide_terminal_shows_it() -> None:
 @pytest.mark.parametrize(
     ("relevant", "used", "says"),
     [
-        (60, 58, "mostly the ranking"),  # Wilson from 0.886
-        (60, 20, "the generator passes over"),  # to 0.459
-        (60, 42, "does not tell whose"),  # 0.70: on both sides
-        (0, 0, "Look at chunk size"),
-        (None, None, "Look at chunk size"),
+        (60, 58, "the ranking is mostly at fault"),  # Wilson from 0.886
+        (60, 20, "the generator ignores it"),  # to 0.459
+        (60, 42, "does not show which part is at fault"),  # 0.70: on both sides
+        (0, 0, "Check chunk size"),
+        (None, None, "Check chunk size"),
     ],
 )
 def test_whose_fault(relevant: int | None, used: int | None, says: str) -> None:

@@ -118,8 +118,8 @@ def test_one_failure_comes_from_its_cause(whole: Whole) -> None:
 def test_failures_without_a_cause_come_from_none(whole: Whole) -> None:
     """Failures whose cause is not decided are counted apart from those that come from a cause."""
     card = replace(whole(20), causes={"": 3, "noise": 1}, failed_examples=4)
-    assert pareto_line(card) == "25% of 4 failures come from noise; of 75% the cause is not decided."
-    assert pareto_line(replace(card, causes={"": 4})) == "The cause of none of 4 failures is decided."
+    assert pareto_line(card) == "25% of 4 failures come from noise; the cause of 75% is undecided."
+    assert pareto_line(replace(card, causes={"": 4})) == "No cause could be decided for 4 failures."
     for form in (markdown(card), printed(card, 100)):
         causes = form[form.index("Failures by cause") : form.index("What to do")]
         assert UNNAMED in causes
@@ -270,7 +270,7 @@ def test_the_worst_segment_is_that_where_most_failed(whole: Whole) -> None:
         changed = replace(card, overview=replace(card.overview, causes_by_segment={column: lost}))
         worst = list_worst_segments(changed, ["recall@5"])[0]
         assert (worst.value, worst.failed) == (name, n[name])
-        assert "where most failed" in printed(changed, 120)
+        assert ", by failures" in printed(changed, 120)
         bare = tuple(replace(one, mean=None, interval=None, scored=0) for one in card.segments[column][name])
         blank = replace(changed, segments={column: {**card.segments[column], name: bare}})
         assert list_worst_segments(blank, ["recall@5"])[0].value != name

@@ -53,11 +53,11 @@ def test_a_baseline_is_taken_away_where_it_stands(
     """A run's page offers to take away the baselines that mean this run, and no others; read-only it offers none."""
     assert send("baseline", name="main")[0] == 303
     rg.set_baseline("good", name="nightly", store=copied)
-    offered = "Take away baseline main"
+    offered = "Remove baseline main"
     assert offered in opened(copied).get("/runs/bad").text
-    assert "Take away baseline" not in opened(copied, read_only=True).get("/runs/bad").text
+    assert "Remove baseline" not in opened(copied, read_only=True).get("/runs/bad").text
     status, said = send("remove-baseline", name="nightly")
-    assert (status, "does not stand for this run" in said) == (400, True)
+    assert (status, "is not a baseline of this run" in said) == (400, True)
     assert send("remove-baseline", name="")[0] == 400
     assert send("remove-baseline", name="main")[0] == 303
     assert [line["name"] for line in rg.baselines(store=copied)] == ["nightly"]
@@ -129,8 +129,8 @@ def test_a_form_leads_back_to_what_it_did(send: Callable[..., tuple[int, str]], 
     for action, fields, said in (
         ("tag", {"tag": "<b>x"}, "Tagged &lt;b&gt;x."),
         ("untag", {"tag": "<b>x"}, "The tag &lt;b&gt;x is taken away."),
-        ("note", {"text": "odd"}, "The note is kept."),
-        ("note", {"text": ""}, "The run has no note now."),
+        ("note", {"text": "odd"}, "The note was saved."),
+        ("note", {"text": ""}, "The note was removed."),
         ("baseline", {"name": "main"}, "main is bad now; it was good."),
         ("remove-baseline", {"name": "main"}, "main is no baseline any more."),
     ):
@@ -145,9 +145,9 @@ def test_a_form_leads_back_to_what_it_did(send: Callable[..., tuple[int, str]], 
 
 def test_deleting_says_what_goes_too(send: Callable[..., tuple[int, str]], opened: Opened, copied: str) -> None:
     """The form names the draws that go, and how many labels stay; afterwards the draw's address says what became."""
-    assert "draws go with it" not in opened(copied).get("/runs/bad").text
+    assert "also deletes its draws" not in opened(copied).get("/runs/bad").text
     rg.label_draw("bad", n=3, store=copied)
-    assert "Its draws go with it: draw 1 (0 labels). The labels stay" in opened(copied).get("/runs/bad").text
+    assert "Its also deletes its draws: draw 1 (0 labels). The labels stay" in opened(copied).get("/runs/bad").text
     assert send("delete", name="bad") == (303, "/runs")
     answer = opened(copied).get("/label?draw=1")
     assert (answer.status_code, "Deleting a run takes its draws away" in answer.text) == (404, True)

@@ -55,7 +55,7 @@ def test_a_draw_is_labelled_form_by_form(opened: Opened, copied: str) -> None:
     while True:
         page = client.get(address).text
         left = [one for one in forms(page) if f'value="{one["part"]}"' in page]
-        if "All parts are labelled" in page:
+        if "All parts are labeled" in page:
             break
         target = int((re.search(r"#part-(\d+)$", address) or ["", "1"])[1])
         answer = client.post(
@@ -190,8 +190,8 @@ def test_read_only_shows_and_takes_nothing(opened: Opened, copied: str) -> None:
     assert "not labelled" in page
     assert 'method="post"' not in page
     begin = closed.get(f"/label?draw={number}").text
-    assert "read-only: it shows what a person said, and takes no label" in begin
-    assert not [said for said in ("Begin", "saved as it is given", "your name") if said in begin]
+    assert "read-only: it shows labels but does not accept any" in begin
+    assert not [said for said in ("Begin", "saved immediately", "your name") if said in begin]
     assert closed.post("/label", data={**form, "value": "supported"}, headers=ORIGIN).status_code == 403
 
 

@@ -80,8 +80,8 @@ def test_page_shows_what_is_done_and_the_means_so_far(
     page = client.get(f"/runs/{bad}").text
     live = page[page.index('class="live"') :].partition("</section>")[0]
     assert f'data-live="/runs/{bad}/state"' in live
-    assert "7 of 12 evaluated, a random draw, 25 s left" in live
-    older = "The report on this page is of the 12 examples that were evaluated when it was opened"
+    assert "7 of 12 evaluated, a random sample, 25 s left" in live
+    older = "This report covers the 12 examples evaluated when the page was opened"
     assert older in page
     assert older not in client.get(f"/runs/{stored.ids['good']}").text  # nothing goes on there
     summaries = {one.metric: one for one in rg.open_run(bad, store=copied).scorecard().card.summaries}
@@ -128,7 +128,7 @@ def test_without_a_sign_of_life_it_is_stopped(watched: tuple[TestClient, Clock],
     assert (found["state"], found["seconds_left"]) == ("stopped", None)
     page = client.get(f"/runs/{bad}").text
     assert "data-live" not in page
-    assert re.search(r'class="live".*?stopped</span><span[^>]*>5 of 12 evaluated, a random draw<', page, re.DOTALL)
+    assert re.search(r'class="live".*?stopped</span><span[^>]*>5 of 12 evaluated, a random sample<', page, re.DOTALL)
     assert f"<code>ragauge evaluate {bad}" in page
 
 
@@ -191,18 +191,18 @@ def test_answers_that_arrive_are_counted(watched: tuple[TestClient, Clock], copi
                 (datetime.now(UTC).isoformat(timespec="milliseconds"), run.run_id),
             )
     page = client.get(f"/runs/{run.run_id}").text
-    assert re.search(r"0 of 1,000, a random draw", page)
+    assert re.search(r"0 of 1,000, a random sample", page)
     assert 'class="live"' in page
-    assert "0 of 1,000 questions are answered" in page
-    assert "Wait until all are." in page
+    assert "0 of 1,000 questions answered" in page
+    assert "Wait until it has finished." in page
     assert "ragauge evaluate asking" not in page
-    assert "give its `ragauge run` once more" not in page
+    assert "Run the same `ragauge run` command" not in page
     assert client.get(f"/runs/{run.run_id}.json").json()["state"] == "in flight"
     late = (datetime.now(UTC) - timedelta(seconds=61)).isoformat(timespec="milliseconds")
     with closing(_raw(copied)) as raw, raw:
         raw.execute("UPDATE runs SET heartbeat = ? WHERE run_id = ?", (late, run.run_id))
     page = client.get(f"/runs/{run.run_id}").text
-    assert page.index("give its `ragauge run` once more") < page.index("ragauge evaluate asking")
+    assert page.index("Run the same `ragauge run` command") < page.index("ragauge evaluate asking")
     assert client.get(f"/runs/{run.run_id}.json").json()["state"] == "stopped"
 
 

@@ -73,7 +73,7 @@ def test_twice_is_once_and_said_so(client: TestClient, tmp_path: Path) -> None:
     assert "status=failed" in first.headers["location"]
     shown = client.get(first.headers["location"]).text
     assert "1 example added to" in shown
-    assert "asks this already, as <code>q1</code>" in shown
+    assert "already contains this question, as <code>q1</code>" in shown
     assert ">Add to " not in shown
     again = client.get(add(client, id=["q1"]).headers["location"]).text
     assert "Nothing added to" in again

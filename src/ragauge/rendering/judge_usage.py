@@ -9,9 +9,7 @@ from ragauge.core.messages import end_sentence, format_count, format_three_digit
 from ragauge.scores.results.judge_usage import CallTotals, JudgeSpread, JudgeUse
 
 SPREAD_HEADING = "Means of several repeats of the judge"
-SPREAD_NOTE = (
-    "Each repeat is over the same responses; the first is the one that is scored. Intervals do not include this spread."
-)
+SPREAD_NOTE = "Every repeat judges the same responses; the first one is scored. Intervals do not include this spread."
 
 
 def format_money(cost: float | None) -> str:
@@ -47,24 +45,24 @@ def describe_judging(use: JudgeUse | None) -> Iterator[str]:
         return
     paid = use.paid
     if paid.calls:
-        unknown = " RAGAUGE_PRICES names a file with prices of your own." if paid.unpriced else ""
-        reused = f" {use.reused:,} more replies were stored already." if use.reused else ""
+        unknown = " Set RAGAUGE_PRICES to a file with your own prices." if paid.unpriced else ""
+        reused = f" {use.reused:,} more replies were already stored." if use.reused else ""
         yield f"Judging this run took {format_paid(paid)}.{unknown}{reused}"
     elif use.replies:
-        yield f"Judging this run took no call to a model: all {use.replies:,} replies were stored already."
+        yield f"Judging this run called no model: all {use.replies:,} replies were already stored."
     if use.lacking or use.replies:
         share = f" ({use.lacking / use.questions:.1%})" if use.lacking else ""
-        reason_text = f" The commonest reason: {end_sentence(use.reason)}" if use.reason else ""
-        yield f"{use.lacking:,} of {use.questions:,} questions about responses lack a verdict{share}.{reason_text}"
+        reason_text = f" Most common reason: {end_sentence(use.reason)}" if use.reason else ""
+        yield f"{use.lacking:,} of {use.questions:,} judge questions have no verdict{share}.{reason_text}"
     if use.unnamed:
         yield (
-            f"{format_count(use.unnamed, 'verdict')} named no sentence of the passages and "
+            f"{format_count(use.unnamed, 'verdict')} cited no sentence of the passages and "
             f"{'was' if use.unnamed == 1 else 'were'} asked for again."
         )
     if use.parted:
         yield (
-            f"{use.parted:,} claims without support were judged on contexts too long for one call: support that is "
-            "spread over several calls would not be seen. The judge's setting pack=CHARACTERS makes calls longer."
+            f"{use.parted:,} claims without support were judged in several calls, because the context was too long for "
+            "one: support spread over several calls is missed. Set pack=CHARACTERS on the judge for longer calls."
         )
 
 
@@ -93,4 +91,4 @@ def _build_spread_row(spread: JudgeSpread) -> SpreadRow:
 def build_spread_headers(rows: list[SpreadRow]) -> tuple[str, ...]:
     """The heads of their columns."""
     repeats = [f"repeat {n}" for n in range(1, len(rows[0].means) + 1)] if rows else []
-    return ("metric", *repeats, "range", "std. dev.", "responses that changed")
+    return ("metric", *repeats, "range", "std. dev.", "changed responses")

@@ -19,7 +19,7 @@ VERDICTS: Mapping[Verdict, str] = {
 }
 OLDER_RULE = "older rule"  # stands for counts that the present rule did not decide
 MAX_REASONS = 3  # that stand beside a count
-VARIANT_WORDS = {"oracle": "On the labelled passages", "closed_book": "Without passages"}
+VARIANT_WORDS = {"oracle": "On the labeled passages", "closed_book": "Without passages"}
 
 
 def verdict(card: ScorecardData) -> str:
@@ -39,9 +39,7 @@ def _describe_corrected_share(card: ScorecardData) -> str:
     off = (
         ""
         if low <= share.judged <= high
-        else (
-            f", too {'many' if share.judged > high else 'few'}: what it alone says of an answer and its cause is unsure"
-        )
+        else (f", too {'many' if share.judged > high else 'few'}: its single verdicts and causes are uncertain")
     )
     labels = format_count(share.n, "labeled answer")
     share_text = f"{share.mean:.0%} [{low:.0%}, {high:.0%}]"
@@ -69,9 +67,9 @@ def _describe_outcome(card: ScorecardData) -> str:
     if card.findings:
         return f"{head}. First: {card.findings[0].headline}"
     if card.run.variant == "closed_book":
-        return f"{head}. What is right here, the model knew alone."
+        return f"{head}. The model knew the right answers on its own."
     top = next(iter(card.causes), "")
-    return f"{head}, most often by {top}." if top else f"{head}; the facts name no cause."
+    return f"{head}, most often by {top}." if top else f"{head}; the causes are undecided."
 
 
 def _describe_none_failed(card: ScorecardData) -> str:
@@ -104,8 +102,8 @@ def open_counts(card: ScorecardData) -> list[str]:
 
 # what shows a failure, as it follows a count
 SHOWN_BY: Mapping[str, str] = {
-    "record": "by the record",
-    "people": "by people's labels",
+    "record": "by the run's record",
+    "people": "by human labels",
     "labels": "by labels",
     "label and judge": "by a label and the judge",
     "judge": "only by the judge",
@@ -168,7 +166,7 @@ def labels_decide(view: ExampleView) -> str:
     people = any(evidence.judge_id.startswith(ANNOTATOR_JUDGE_PREFIX) for evidence in view.evidence.values())
     verdicts = {"right": view.verdicts.right, "grounded": view.verdicts.grounded}
     decided = ", ".join(f"{name}: {VERDICTS[verdicts[name]]}" for name in view.labeled if not people)
-    return f"By people's labels, {decided}. The claims show what the judge found." if decided else ""
+    return f"By human labels, {decided}. The claims show what the judge found." if decided else ""
 
 
 def older_rule(card: ScorecardData) -> str:
@@ -179,7 +177,7 @@ def older_rule(card: ScorecardData) -> str:
 def describe_renewal(run_name: str) -> str:
     """That the counts of a run come from an older rule, with the command that renews them."""
     renew = format_command("evaluate", to_line(run_name))
-    return f"Failed, unclear and passed are counted by an older rule; no run is compared by them. Renew: {renew}"
+    return f"The counts come from an older rule, so runs are not compared by them. Renew them with: {renew}"
 
 
 def describe_older_counts(counts: Iterable[tuple[str, VerdictCounts | None]]) -> tuple[str, ...]:
@@ -190,7 +188,7 @@ def describe_older_counts(counts: Iterable[tuple[str, VerdictCounts | None]]) ->
 
 def settled_by(means: Sequence[str]) -> str:
     """What would settle an unclear verdict, the cheapest first; "" where nothing would or it is settled."""
-    return f"would be settled by {', or '.join(means)}" if means else ""
+    return f"would be resolved by {', or '.join(means)}" if means else ""
 
 
 def _describe_baseline_failures(card: ScorecardData) -> str:
@@ -204,7 +202,7 @@ def first_thing(card: ScorecardData) -> str:
     """What to do first; "" where nothing is to be done."""
     if is_incomplete(card):
         run_command = f"the ragauge run command of {to_line(card.run.system)} on {to_line(card.run.set_name)}"
-        return f"Finish the run: {run_command}, given again, goes on where it stopped. Until then it is no baseline."
+        return f"Finish the run: repeat {run_command} to resume. Until then the run is not a baseline."
     return opened(card.findings[0].fix) if card.findings else ""
 
 

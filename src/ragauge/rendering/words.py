@@ -133,7 +133,7 @@ def known_no(card: ScorecardData) -> str:
         summary.metric for summary in card.summaries if summary.mean is not None and summary.direction == "higher"
     ]
     scores = [f"{metric} {format_value(controls[metric])}" for metric in metric_names if metric in controls]
-    return f"Controls, passages and answers of other questions, score: {', '.join(scores)}." if scores else ""
+    return f"Controls (passages and answers from other questions) score: {', '.join(scores)}." if scores else ""
 
 
 def unreadable(card: ScorecardData) -> list[str]:
@@ -149,8 +149,8 @@ def unreadable(card: ScorecardData) -> list[str]:
     ]
     if sentences:
         few = any("of each needed" in reason for reason in counts)
-        more = "; so may more answers, which give more control pairs" if few else ""
-        sentences[-1] += f" A model judge (--judge), or labels of your own (ragauge label draw), would tell{more}."
+        more = "; more answers, which give more control pairs, may help too" if few else ""
+        sentences[-1] += f" Use a model judge (--judge) or your own labels (ragauge label draw) to measure this{more}."
     return sentences
 
 
@@ -230,7 +230,7 @@ def confidence(finding: Finding) -> str:
     if not finding.against:
         return f"{finding.confidence} confidence"
     which = "the baseline" if finding.against == "baseline" else finding.against
-    return f"{finding.confidence} confidence, read against {which}"
+    return f"{finding.confidence} confidence, compared with {which}"
 
 
 def select_headline_metrics(summaries: Sequence[Summary], max_n: int = 4) -> list[str]:
@@ -293,12 +293,12 @@ def pareto_line(card: ScorecardData, max_n: int = 3) -> str:
         return ""
     failures_text = format_count(card.failed_examples, "failure")
     if not first:
-        return f"The cause of none of {failures_text} is decided."
+        return f"No cause could be decided for {failures_text}."
     names = [to_line(cause) for cause, _ in first]
     joined = names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
     fraction = sum(count for _, count in first) / card.failed_examples
     come = "comes" if card.failed_examples == 1 else "come"
-    undecided_text = f"; of {undecided / card.failed_examples:.0%} the cause is not decided" if undecided else ""
+    undecided_text = f"; the cause of {undecided / card.failed_examples:.0%} is undecided" if undecided else ""
     return f"{fraction:.0%} of {failures_text} {come} from {joined}{undecided_text}."
 
 
@@ -306,7 +306,7 @@ def ignored(alignment: Alignment) -> str:
     """How often the first passage went unused, and what that says against the starting point of 30 %."""
     share_ignored = alignment.ignored_share
     if share_ignored.mean is None:
-        return "No answer makes claims over passages, so their use cannot be told."
+        return "No answer makes claims based on passages, so their use cannot be measured."
     interval_text = (
         f" [{share_ignored.interval.low:.0%}, {share_ignored.interval.high:.0%}]" if share_ignored.interval else ""
     )
@@ -317,10 +317,10 @@ def ignored(alignment: Alignment) -> str:
     if alignment.flagged:
         return f"{words}: more than 30%, so ranking and generator disagree."
     if alignment.has_little_relevant:
-        return f"{words}: hardly any passage is relevant, so that says nothing of the ranking or the generator."
+        return f"{words}: hardly any passage is relevant, so this shows nothing about the ranking or the generator."
     if share_ignored.interval is None or share_ignored.interval.high > MAX_IGNORED:
-        return f"{words}: too few examples to tell whether that is more than 30%."
-    return f"{words}: below 30%, where ranking and generator would be said to disagree."
+        return f"{words}: too few examples to tell whether this is more than 30%."
+    return f"{words}: below the 30% at which ranking and generator count as disagreeing."
 
 
 def correlation(alignment: Alignment) -> str:
@@ -333,9 +333,9 @@ def correlation(alignment: Alignment) -> str:
     way = (
         "no clear order"
         if not sure
-        else "passages further up are used more"
+        else "higher-ranked passages are used more"
         if alignment.correlation < 0
-        else ("passages further down are used more")
+        else ("lower-ranked passages are used more")
     )
     return f"Rank and use: Spearman's correlation {format_signed(alignment.correlation)}{interval_text}, {way}."
 

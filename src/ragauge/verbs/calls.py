@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from ragauge.engine.judges import Judge
     from ragauge.engine.models import CallOptions
 
-CALLS_PANEL = "Calls to a model"
+CALLS_PANEL = "Model calls"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -27,18 +27,19 @@ class ModelCallOptions:
     concurrency: Annotated[
         int,
         OptionSpec(
-            "Calls to a model in flight to begin with; follows what the provider bears. 1 stays 1.",
+            "Initial number of concurrent model calls; adapts to the provider's rate limits. 1 stays 1.",
             least=1,
             panel=CALLS_PANEL,
         ),
     ] = 16
     max_concurrency: Annotated[
-        int | None, OptionSpec("How far it may rise; 4 times the start by default.", least=1, panel=CALLS_PANEL)
+        int | None,
+        OptionSpec("Maximum concurrent calls; defaults to 4 times the initial number.", least=1, panel=CALLS_PANEL),
     ] = None
-    max_cost: Annotated[
-        float | None, OptionSpec("US dollars that may be spent now; a hard stop.", panel=CALLS_PANEL)
-    ] = None
-    timeout: Annotated[float, OptionSpec("Seconds for one call to a model.", least=0.1, panel=CALLS_PANEL)] = 120.0
+    max_cost: Annotated[float | None, OptionSpec("Maximum cost in US dollars; a hard limit.", panel=CALLS_PANEL)] = None
+    timeout: Annotated[float, OptionSpec("Timeout of one model call, in seconds.", least=0.1, panel=CALLS_PANEL)] = (
+        120.0
+    )
 
     def of(self, *judges: "Judge | None") -> "CallOptions | None":
         """The means of calling these judges' models, shared by all; None where no judge asks a model.

@@ -171,7 +171,7 @@ def load_failures(store: Store, run_id: str, judge_id: str | None, index: Respon
     )
 
 
-OLDER_RULE = "counted before verdicts were stored"
+OLDER_RULE = "scored before verdicts were stored"
 
 
 def load_verdicts(store: Store, run_id: str, judge_id: str | None, index: ResponseIndex) -> ResponseVerdicts:

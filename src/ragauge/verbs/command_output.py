@@ -180,13 +180,13 @@ def describe_expected_calls(planned: Mapping[str, Any]) -> str:
         return "no call to a model, cost 0"
     cost = "price unknown" if planned["cost"] is None else f"about {format_money(planned['cost'])}"
     cached = planned.get("cached_tokens", 0)
-    served = f" ({cached:,} of them expected from the provider's cache)" if cached else ""
+    served = f" ({cached:,} of them expected to come from the provider's cache)" if cached else ""
     tokens = f"{planned['input_tokens']:,} tokens in{served}, {planned['output_tokens']:,} out"
     return f"{format_count(planned['calls'], 'call')} to a model, about {tokens}, {cost}"
 
 
 @contextmanager
-def report_interrupt(kept_note: str = "Everything evaluated so far is kept.", resume: str = "") -> Iterator[None]:
+def report_interrupt(kept_note: str = "Everything evaluated so far is saved.", resume: str = "") -> Iterator[None]:
     """Ctrl-C or SIGTERM within ends the command with what is kept and the command that goes on, the same by default."""
     try:
         yield

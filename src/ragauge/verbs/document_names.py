@@ -35,8 +35,6 @@ def match_run_documents(store: Store, run_id: str, warn: Callable[[str], None]) 
     n = store.listings.rename_documents(run_id, names)
     old, new = next(iter(names.items()))
     warn(
-        f"{format_count(len(names), 'document')} of the passages matched with labels that differ by folder or file "
-        "ending "
-        f"alone, such as {old} with {new}, in {format_count(n, 'response')}. Give both the same ids where that is "
-        "wrong."
+        f"{format_count(len(names), 'document')} of the passages matched labels that differ only in folder or file "
+        f"extension, such as {old} and {new}, in {format_count(n, 'response')}. If this is wrong, use the same ids."
     )

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from ragauge.engine.execute import Progress
     from ragauge.verbs.sources import InputSource
 
-PASSAGES_PANEL, JUDGING_PANEL = "Which passages the answers rest on", "Judging, with --evaluate"
+PASSAGES_PANEL, JUDGING_PANEL = "Passages the answers are based on", "Judging, with --evaluate"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -40,37 +40,35 @@ class EvaluateOptions(ModelCallOptions):
     metrics: shared.Metrics = ()
     judge: Annotated[
         Any,
-        OptionSpec("Who answers what labels do not: local, none, openai:MODEL, hybrid:openai:MODEL, calibrated:FILE."),
+        OptionSpec(
+            "Judge for what labels don't cover: local, none, openai:MODEL, hybrid:openai:MODEL, calibrated:FILE."
+        ),
     ] = "local"
     judge_name: str = ""
-    judge_repeats: Annotated[
-        int, OptionSpec("Ask the judge so many times and print how far the means vary.", least=1)
-    ] = 1
+    judge_repeats: Annotated[int, OptionSpec("Number of judge repeats; prints how much the means vary.", least=1)] = 1
     prompts: Any = None
     controls: shared.Controls = None
     criteria: Any = None
     store: shared.Store = None
-    name: Annotated[str, OptionSpec("What to call the run; the file's name by default.")] = ""
+    name: Annotated[str, OptionSpec("Name of the run; defaults to the file name.")] = ""
     columns: shared.Columns = None
     segments: shared.Segments = ()
     context_marker: Annotated[
-        str, OptionSpec("Of logged prompts: their form with {context} and {query}, or the text before the context.")
+        str, OptionSpec("Template of logged prompts with {context} and {query}, or the text before the context.")
     ] = ""
     scores: shared.Scores = ()
-    without_retrieval: Annotated[
-        bool, OptionSpec("Of traces: read answers before which nothing was searched, too.")
-    ] = False
+    without_retrieval: Annotated[bool, OptionSpec("Also read traces whose answers had no retrieval.")] = False
     config: Mapping[str, Any] | None = None
-    limit: Annotated[int | None, OptionSpec("Evaluate this many examples, drawn at random.", least=1)] = None
+    limit: Annotated[int | None, OptionSpec("Evaluate only this many examples, sampled at random.", least=1)] = None
     filter: shared.Filter = None
-    workers: Annotated[int | None, OptionSpec("Processes; all cores by default.", least=1)] = None
+    workers: Annotated[int | None, OptionSpec("Number of processes; defaults to all cores.", least=1)] = None
     index: shared.Index = None
     baseline: shared.Baseline = None
-    variant: Annotated[str, OptionSpec("Passages that the answers rest on: own, oracle, closed_book or replayed.")] = (
+    variant: Annotated[str, OptionSpec("Passages the answers are based on: own, oracle, closed_book or replayed.")] = (
         "own"
     )
-    traffic: Annotated[bool, OptionSpec("The responses are production traffic, not an eval set's.")] = False
-    retry_failed: Annotated[bool, OptionSpec("Do again what failed before.")] = False
+    traffic: Annotated[bool, OptionSpec("The responses are production traffic, not answers to an eval set.")] = False
+    retry_failed: Annotated[bool, OptionSpec("Retry judge calls that failed.")] = False
     progress: Callable[["Progress"], None] | None = None
     warn: Callable[[str], None] | None = None
 
@@ -110,25 +108,29 @@ class RunOptions:
         ),
     ] = field(kw_only=False)
     set: Annotated[
-        Any, OptionSpec("The questions: a file or folder, or a stored set's name.", argument=True, metavar="SET")
+        Any, OptionSpec("The questions: a file, a folder, or the name of a stored set.", argument=True, metavar="SET")
     ] = field(kw_only=False)
-    name: Annotated[str, OptionSpec("What to call the run; the system's name by default.")] = ""
+    name: Annotated[str, OptionSpec("Name of the run; defaults to the system's name.")] = ""
     columns: shared.Columns = None
     segments: shared.Segments = ()
     settings: Annotated[
-        Any, OptionSpec("YAML with the system's settings, in a section `system`; see the docs.", "--system-config")
+        Any, OptionSpec("YAML file with the system's settings in a `system` section.", "--system-config")
     ] = None
-    repeat: Annotated[int, OptionSpec("Ask every question so many times.", least=1)] = 1
-    concurrency: Annotated[int, OptionSpec("Questions under way, at most.", least=1)] = 4
-    timeout: Annotated[float, OptionSpec("Seconds for one attempt at a question.", least=0.01)] = 60.0
-    limit: Annotated[int | None, OptionSpec("Ask this many questions, drawn at random.", least=1)] = None
+    repeat: Annotated[int, OptionSpec("Ask each question this many times.", least=1)] = 1
+    concurrency: Annotated[int, OptionSpec("Maximum concurrent questions.", least=1)] = 4
+    timeout: Annotated[float, OptionSpec("Timeout of one attempt at a question, in seconds.", least=0.01)] = 60.0
+    limit: Annotated[int | None, OptionSpec("Ask only this many questions, sampled at random.", least=1)] = None
     filter: shared.Filter = None
     variant: str = "own"
-    context_from: Annotated[Any, OptionSpec("Those of a stored run.", metavar="RUN", panel=PASSAGES_PANEL)] = None
-    corpus: Annotated[Any, OptionSpec("Documents' texts: .jsonl, .csv, a folder of text.", panel=PASSAGES_PANEL)] = None
+    context_from: Annotated[
+        Any, OptionSpec("Use the passages of a stored run.", metavar="RUN", panel=PASSAGES_PANEL)
+    ] = None
+    corpus: Annotated[
+        Any, OptionSpec("The documents: .jsonl, .csv, or a folder of text files.", panel=PASSAGES_PANEL)
+    ] = None
     store: shared.Store = None
-    fresh: Annotated[bool, OptionSpec("Start another run where an unfinished one could go on.")] = False
-    retry_failed: Annotated[bool, OptionSpec("Ask again what failed in the newest such run.")] = False
+    fresh: Annotated[bool, OptionSpec("Start a new run instead of resuming an unfinished one.")] = False
+    retry_failed: Annotated[bool, OptionSpec("Retry the failed questions of the newest matching run.")] = False
     progress: Callable[["Progress"], None] | None = None
     warn: Callable[[str], None] | None = None
 
@@ -145,11 +147,13 @@ class RunOptions:
         if self.variant not in VARIANTS:
             raise UnknownName("variant", self.variant, VARIANTS)
         if self.variant != "own" and self.context_from is not None and self.variant != "replayed":
-            raise UsageError(f"run: passages come from another run or are those of {self.variant}, not both.")
+            raise UsageError(
+                f"run: passages come either from another run or from the variant {self.variant}, not both."
+            )
         if self.variant == "replayed" and self.context_from is None:
-            raise UsageError("run: the variant replayed needs the run whose passages are used: context_from=RUN.")
+            raise UsageError("run: the variant replayed needs context_from=RUN, the run whose passages to use.")
         if self.fresh and self.retry_failed:
-            raise UsageError("run: fresh starts another run, retry_failed goes on with the last one. Choose one.")
+            raise UsageError("run: fresh starts a new run, retry_failed continues the last one. Choose one.")
 
     @property
     def of(self) -> "Variant":
@@ -163,14 +167,12 @@ class RunOptions:
 class JudgingOptions:
     """How a run is judged that is evaluated at once."""
 
-    metrics: Annotated[str, OptionSpec("Metrics or presets, comma-separated.", "-m --metrics", panel=JUDGING_PANEL)] = (
-        ""
-    )
+    metrics: Annotated[str, OptionSpec("Comma-separated metrics or presets.", "-m --metrics", panel=JUDGING_PANEL)] = ""
     judge: Annotated[
         str, OptionSpec("local, none, openai:MODEL, hybrid:openai:MODEL, jury:A+B.", panel=JUDGING_PANEL)
     ] = "local"
     max_cost: Annotated[
-        float | None, OptionSpec("US dollars that the judge may spend; a hard stop.", panel=JUDGING_PANEL)
+        float | None, OptionSpec("Maximum judge cost in US dollars; a hard limit.", panel=JUDGING_PANEL)
     ] = None
 
 
@@ -180,23 +182,23 @@ class ConfirmOptions:
 
     run: Annotated[Any, OptionSpec("An evaluated run: id, name or latest.", argument=True)] = field(kw_only=False)
     system: Annotated[
-        Any, OptionSpec("The system that answered it, as `ragauge run` takes it; it must take passages.")
+        Any, OptionSpec("The system that answered, in the form `ragauge run` takes; it must accept passages.")
     ] = field(kw_only=False)
     corpus: Annotated[
-        Any, OptionSpec("The documents' texts: .jsonl, .csv, a folder of text; else what was recorded.")
+        Any, OptionSpec("The documents: .jsonl, .csv, or a folder of text files; defaults to the recorded passages.")
     ] = None
     limit: Annotated[
-        int, OptionSpec("Experiments, at most: each cause in turn, its examples drawn at random.", least=1)
+        int, OptionSpec("Maximum experiments: takes the causes in turn and samples their examples at random.", least=1)
     ] = 30
-    seed: Annotated[int, OptionSpec("Of the draw.")] = 0
+    seed: Annotated[int, OptionSpec("Random seed of the sample.")] = 0
     control: Annotated[
-        bool, OptionSpec("Answer from the unchanged passages too, for systems that vary: twice the calls.")
+        bool, OptionSpec("Also answer from the unchanged passages, for systems that vary; doubles the calls.")
     ] = False
-    judge: Annotated[str | None, OptionSpec("Whose causes; the judge that judged the run last by default.")] = None
-    settings: Annotated[Any, OptionSpec("YAML with the system's settings.", "--system-config")] = None
-    concurrency: Annotated[int, OptionSpec("Questions under way, at most.", least=1)] = 4
-    timeout: Annotated[float, OptionSpec("Seconds for one attempt at a question.", least=0.01)] = 60.0
-    max_cost: Annotated[float | None, OptionSpec("US dollars that the judge may spend; a hard stop.")] = None
+    judge: Annotated[str | None, OptionSpec("Judge whose causes to test; defaults to the run's last judge.")] = None
+    settings: Annotated[Any, OptionSpec("YAML file with the system's settings.", "--system-config")] = None
+    concurrency: Annotated[int, OptionSpec("Maximum concurrent questions.", least=1)] = 4
+    timeout: Annotated[float, OptionSpec("Timeout of one attempt at a question, in seconds.", least=0.01)] = 60.0
+    max_cost: Annotated[float | None, OptionSpec("Maximum judge cost in US dollars; a hard limit.")] = None
     store: shared.Store = None
     progress: Callable[["Progress"], None] | None = None
     warn: Callable[[str], None] | None = None
@@ -212,7 +214,7 @@ class ConfirmOptions:
 LabeledSource = Annotated[
     Any,
     OptionSpec(
-        "Answers or claims with passages and human labels, or a run that people labelled.",
+        "Answers or claims with passages and human labels, or a run with human labels.",
         argument=True,
         metavar="RUN|FILE",
     ),
@@ -227,17 +229,22 @@ class LabeledOptions(ModelCallOptions):
     judge_name: str = ""
     prompts: Any = None
     supported: Annotated[
-        str | Collection[str], OptionSpec("Values of the label that mean supported; all others mean not.")
+        str | Collection[str], OptionSpec("Label values that mean supported; all others mean not supported.")
     ] = ()
     guideline: Annotated[
-        Any, OptionSpec("Of a run: labels by these instructions, a text file or a hash; its last draw's by default.")
+        Any,
+        OptionSpec(
+            "For a run: the labeling instructions to use, as a text file or a hash; defaults to the last draw's."
+        ),
     ] = None
     store: shared.Store = None
     columns: Annotated[
         Mapping[str, str] | None,
-        OptionSpec("A column under another name: --map label=verdict; repeatable.", "--map", list[str] | None),
+        OptionSpec("Map a field to a column: --map label=verdict; repeatable.", "--map", list[str] | None),
     ] = None
-    limit: Annotated[int | None, OptionSpec("So many rows, drawn at random, always the same.", least=1)] = None
+    limit: Annotated[
+        int | None, OptionSpec("Use only this many rows, sampled at random with a fixed seed.", least=1)
+    ] = None
     progress: Callable[["Progress"], None] | None = None
 
 
@@ -249,15 +256,15 @@ class CheckJudgeOptions(LabeledOptions):
     judge: Annotated[
         Any,
         OptionSpec(
-            "Who is checked: openai:MODEL and others; repeatable. local always comes along.", kind=list[str] | None
+            "Judge to check, such as openai:MODEL; repeatable. local is always included.", kind=list[str] | None
         ),
     ] = ()
     verdict: Annotated[
         str | Sequence[str],
-        OptionSpec("Columns of the file with verdicts of judges asked elsewhere; then nobody is asked but by --judge."),
+        OptionSpec("Columns with verdicts from other judges; with these, only judges named with --judge are called."),
     ] = ()
     modes: Annotated[
-        str | Sequence[str], OptionSpec("How models are asked: fused (all claims in a call), per_claim, or both.")
+        str | Sequence[str], OptionSpec("How to ask models: fused (all claims in one call), per_claim, or both.")
     ] = "fused,per_claim"
     segments: shared.Segments = ()
 
@@ -266,9 +273,9 @@ class CheckJudgeOptions(LabeledOptions):
 class CalibrateJudgeOptions(LabeledOptions):
     """A judge to calibrate. Each field is an argument of `calibrate_judge`, whose documentation explains it."""
 
-    judge: Annotated[Any, OptionSpec("Who is calibrated: local, openai:MODEL, hybrid:openai:MODEL.")] = "local"
-    output: Annotated[str | Path, OptionSpec("The file to write, such as judge.json.", "-o --output", kind=Path)] = (
-        Path("judge.json")
+    judge: Annotated[Any, OptionSpec("Judge to calibrate: local, openai:MODEL, hybrid:openai:MODEL.")] = "local"
+    output: Annotated[str | Path, OptionSpec("Output file, such as judge.json.", "-o --output", kind=Path)] = Path(
+        "judge.json"
     )
 
 
@@ -279,35 +286,37 @@ class ProbeOptions(ModelCallOptions):
     source: Annotated[
         Any,
         OptionSpec(
-            "A stored run, or a file: answers with passages (labels where known), or pairs of answers.",
+            "A stored run, or a file of answers with passages (and labels, if known) or of answer pairs.",
             argument=True,
             metavar="RUN|FILE",
         ),
     ] = field(kw_only=False)
-    judge: Annotated[Any, OptionSpec("Who is probed: local, openai:MODEL, hybrid:openai:MODEL.")] = "local"
+    judge: Annotated[Any, OptionSpec("Judge to probe: local, openai:MODEL, hybrid:openai:MODEL.")] = "local"
     judge_name: str = ""
     prompts: Any = None
     probes: Annotated[
-        str | Sequence[str], OptionSpec("Which, comma-separated; by default all that the examples allow.")
+        str | Sequence[str], OptionSpec("Comma-separated probes; defaults to all that the examples allow.")
     ] = ""
     family: Annotated[
         str,
         OptionSpec(
-            "Column that says who wrote an answer, for self_preference; COLUMN=VALUE names the judge's own family."
+            "Column with the author of each answer, for self_preference; COLUMN=VALUE names the judge's own family."
         ),
     ] = ""
-    tolerance: Annotated[float | None, OptionSpec("How far a value may lie from what must hold; 0.05 by default.")] = (
+    tolerance: Annotated[float | None, OptionSpec("Allowed deviation from the expected value; defaults to 0.05.")] = (
         None
     )
     supported: Annotated[
-        str | Collection[str], OptionSpec("Values of the label that mean supported; all others mean not.")
+        str | Collection[str], OptionSpec("Label values that mean supported; all others mean not supported.")
     ] = ()
     store: shared.Store = None
     columns: Annotated[
         Mapping[str, str] | None,
-        OptionSpec("A column under another name: --map label=verdict; repeatable.", "--map", list[str] | None),
+        OptionSpec("Map a field to a column: --map label=verdict; repeatable.", "--map", list[str] | None),
     ] = None
-    limit: Annotated[int | None, OptionSpec("So many examples, drawn at random, always the same.", least=1)] = None
+    limit: Annotated[
+        int | None, OptionSpec("Use only this many examples, sampled at random with a fixed seed.", least=1)
+    ] = None
     progress: Callable[["Progress"], None] | None = None
 
 
@@ -326,9 +335,13 @@ class PrepareOptions(ModelCallOptions):
     source: Annotated[Any, OptionSpec("The eval set: a file or folder of questions.", argument=True, metavar="SET")] = (
         field(kw_only=False)
     )
-    output: Annotated[Path, OptionSpec("The prepared set to write, .jsonl or .jsonl.gz.", "-o --output")]
+    output: Annotated[Path, OptionSpec("Output file, .jsonl or .jsonl.gz.", "-o --output")]
     judge: Annotated[
-        Any, OptionSpec("Who reads: openai:MODEL and others, or local: sentences as claims, no call.", kind=str)
+        Any,
+        OptionSpec(
+            "Judge that extracts claims: openai:MODEL and others, or local, which takes each sentence as a claim.",
+            kind=str,
+        ),
     ] = "local"
     judge_name: str = ""
     store: shared.Store = None
@@ -349,12 +362,14 @@ class InitOptions:
         store: where the first evaluation is kept.
     """
 
-    folder: Annotated[Path, OptionSpec("The project.", argument=True)] = field(default=Path(), kw_only=False)
-    system: Annotated[str, OptionSpec("What to ask, as ragauge run takes it; else it is looked for.")] = ""
-    eval_set: Annotated[str, OptionSpec("A file of questions; else one is looked for, or made.", "--set")] = ""
+    folder: Annotated[Path, OptionSpec("The project folder.", argument=True)] = field(default=Path(), kw_only=False)
+    system: Annotated[str, OptionSpec("The system, in the form ragauge run takes; found automatically by default.")] = (
+        ""
+    )
+    eval_set: Annotated[str, OptionSpec("A file of questions; found or created by default.", "--set")] = ""
     columns: shared.Columns = None
     segments: shared.Segments = ()
-    force: Annotated[bool, OptionSpec("Write over files that are there; the old ones stay as NAME.bak.")] = False
+    force: Annotated[bool, OptionSpec("Overwrite existing files; the old ones are kept as NAME.bak.")] = False
     store: shared.Store = None
 
 
@@ -362,18 +377,16 @@ class InitOptions:
 class AnnCheckOptions:
     """Which index is asked what. Each field is an argument of `ann_check`, whose documentation explains it."""
 
-    study: Annotated[str, OptionSpec("A stored study of indexes.", argument=True, metavar="STUDY")] = field(
-        kw_only=False
-    )
-    queries: Annotated[Any, OptionSpec("A file of vectors to ask.", "--queries")] = field(kw_only=False)
-    vectors: Annotated[Any, OptionSpec("The vectors as they are now; by default the study's file, read again.")] = None
-    trial: Annotated[str, OptionSpec("The trial whose index is checked; by default the recommended one.")] = ""
-    minimum: Annotated[float | None, OptionSpec("The least mean recall.", "--min")] = None
-    baseline: Annotated[str, OptionSpec("A run of the same queries that it must not fall below.")] = ""
+    study: Annotated[str, OptionSpec("A stored index study.", argument=True, metavar="STUDY")] = field(kw_only=False)
+    queries: Annotated[Any, OptionSpec("A file of query vectors.", "--queries")] = field(kw_only=False)
+    vectors: Annotated[Any, OptionSpec("The current vectors; defaults to the study's file, read again.")] = None
+    trial: Annotated[str, OptionSpec("The trial whose index to check; defaults to the recommended one.")] = ""
+    minimum: Annotated[float | None, OptionSpec("Minimum mean recall.", "--min")] = None
+    baseline: Annotated[str, OptionSpec("A run of the same queries to compare recall with.")] = ""
     max_drop: Annotated[
-        str, OptionSpec("How far recall may fall below the baseline's, in points (0.01) or %.", metavar="DROP")
+        str, OptionSpec("Allowed drop in recall below the baseline, in points (0.01) or %.", metavar="DROP")
     ] = "1 points"
-    name: Annotated[str, OptionSpec("Of the run; STUDY-check by default.")] = ""
+    name: Annotated[str, OptionSpec("Name of the run; defaults to STUDY-check.")] = ""
     store: shared.Store = None
 
 
@@ -382,40 +395,53 @@ class AnnOptions(ModelCallOptions, MakeStudyOptions):
     """Indexes to hold against exact search. Each field is an argument of `ann`, whose documentation explains it."""
 
     vectors: Annotated[
-        Any, OptionSpec("A file .npy, .fvecs, .parquet, .hdf5; with --corpus a set.", argument=True, metavar="VECTORS")
+        Any,
+        OptionSpec(
+            "A .npy, .fvecs, .parquet or .hdf5 file; with --corpus, an eval set.", argument=True, metavar="VECTORS"
+        ),
     ] = field(kw_only=False)
     index: Annotated[
-        str | Sequence[str], OptionSpec("Such as hnswlib:M=16,32:ef_search=32,64; repeatable.", "--index", list[str])
+        str | Sequence[str],
+        OptionSpec("Index and parameters, such as hnswlib:M=16,32:ef_search=32,64; repeatable.", "--index", list[str]),
     ] = field(kw_only=False)
-    corpus: Annotated[Any, OptionSpec("Index its documents, and ask VECTORS, a set of questions.", "--corpus")] = None
-    embedder: Annotated[
-        str | Mapping[str, Any], OptionSpec("What makes vectors: local, provider:model, module:name.", kind=str)
-    ] = "local"
-    query_prefix: Annotated[str, OptionSpec("What stands before each question.", metavar="TEXT")] = ""
-    document_prefix: Annotated[str, OptionSpec("What stands before each document.", metavar="TEXT")] = ""
-    queries: Annotated[Any, OptionSpec("A file of vectors to ask.")] = None
-    holdout: Annotated[int, OptionSpec("Take so many of the vectors out and ask them.", least=0)] = 0
-    metric: Annotated[
-        Literal["cosine", "l2", "ip"], OptionSpec("Of the vectors.", kind=Literal["cosine", "l2", "ip"])
-    ] = "cosine"
-    k: Annotated[int, OptionSpec("How many neighbours.", "-k", least=1)] = 10
-    portfolio: Annotated[
-        bool, OptionSpec("OpenSearch's five settings of a graph, with --target one by one until it is met.")
-    ] = False
-    rounds: Annotated[int, OptionSpec("How often every query is timed.", least=1)] = 3
-    threads: Annotated[str | int | Sequence[int], OptionSpec("Queries a second by number of threads, such as 1,4.")] = (
-        "1"
+    corpus: Annotated[Any, OptionSpec("Index these documents and use VECTORS as the set of questions.", "--corpus")] = (
+        None
     )
-    growth: Annotated[bool, OptionSpec("Predict recall at two and four times as many vectors.")] = False
+    embedder: Annotated[
+        str | Mapping[str, Any], OptionSpec("Embedder: local, provider:model, module:name.", kind=str)
+    ] = "local"
+    query_prefix: Annotated[str, OptionSpec("Prefix of each question.", metavar="TEXT")] = ""
+    document_prefix: Annotated[str, OptionSpec("Prefix of each document.", metavar="TEXT")] = ""
+    queries: Annotated[Any, OptionSpec("A file of query vectors.")] = None
+    holdout: Annotated[
+        int, OptionSpec("Use this many of the vectors as queries instead of indexing them.", least=0)
+    ] = 0
+    metric: Annotated[
+        Literal["cosine", "l2", "ip"], OptionSpec("Distance between vectors.", kind=Literal["cosine", "l2", "ip"])
+    ] = "cosine"
+    k: Annotated[int, OptionSpec("Number of neighbors.", "-k", least=1)] = 10
+    portfolio: Annotated[
+        bool, OptionSpec("Try OpenSearch's five graph settings; with --target, stop at the first that meets it.")
+    ] = False
+    rounds: Annotated[int, OptionSpec("Timed rounds per query.", least=1)] = 3
+    threads: Annotated[
+        str | int | Sequence[int], OptionSpec("Thread counts for measuring queries per second, such as 1,4.")
+    ] = "1"
+    growth: Annotated[bool, OptionSpec("Predict recall with two and four times as many vectors.")] = False
     selectivity: Annotated[
-        str | float | Sequence[float], OptionSpec("Search under filters that such shares pass: 1,0.1,0.01.")
+        str | float | Sequence[float],
+        OptionSpec("Search with filters that pass these shares of the vectors: 1,0.1,0.01."),
     ] = ()
-    labels: Annotated[str | Sequence[str], OptionSpec("Which vectors pass: random, clustered.")] = "random,clustered"
+    labels: Annotated[str | Sequence[str], OptionSpec("Which vectors pass the filter: random, clustered.")] = (
+        "random,clustered"
+    )
     filter: Annotated[
-        Mapping[str, str] | None, OptionSpec("Search where columns have these values: lang=de, comma = and, one each.")
+        Mapping[str, str] | None, OptionSpec("Search only where columns have these values: lang=de; a comma means and.")
     ] = None
-    oversample: Annotated[str | int | Sequence[int], OptionSpec("How many times k post-filtering asks for.")] = "1,10"
-    name: Annotated[str, OptionSpec("Of the study; ann-FILE by default.")] = ""
+    oversample: Annotated[str | int | Sequence[int], OptionSpec("Multiples of k that post-filtering retrieves.")] = (
+        "1,10"
+    )
+    name: Annotated[str, OptionSpec("Name of the study; defaults to ann-FILE.")] = ""
 
     @property
     def open_arguments(self) -> dict[str, Any]:

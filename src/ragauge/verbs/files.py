@@ -44,7 +44,7 @@ def make_folder(path: Path) -> None:
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise UsageError(f"-o {path}: its folder cannot be made: {error.strerror or error}.") from None
+        raise UsageError(f"-o {path}: cannot create its folder: {error.strerror or error}.") from None
 
 
 def write_text(path: Path, text: str) -> None:
@@ -93,8 +93,8 @@ def validate_report_path(path: Path, forms: Collection[str] = FORMS) -> None:
         problem = f"{path} is a folder" if path.is_dir() else f"{above} is not a folder"
         raise UsageError(f"-o {path}: {problem}. Give the path of a file.")
     if path.suffix.lower() not in forms:
-        got = path.suffix or "no ending"
-        raise UsageError(f"-o {path}: the ending says the form; expected {', '.join(forms)}, got {got}.")
+        got = path.suffix or "no extension"
+        raise UsageError(f"-o {path}: the file extension sets the format; expected {', '.join(forms)}, got {got}.")
 
 
 def save_report(card: ReportSource, path: Path) -> Path:

@@ -53,36 +53,38 @@ class OptionSpec:
     variable: str | None = None
 
 
-STORE = OptionSpec("Where results are kept; sqlite:///.ragauge/ragauge.db.", variable="RAGAUGE_STORE")
-METRICS = OptionSpec("Metrics or presets, comma-separated; ragauge metrics lists them.", "-m --metrics")
+STORE = OptionSpec("Where to store results; defaults to sqlite:///.ragauge/ragauge.db.", variable="RAGAUGE_STORE")
+METRICS = OptionSpec("Comma-separated metrics or presets; ragauge metrics lists them.", "-m --metrics")
 
 Metrics = Annotated[str | Sequence[object], METRICS]
 LastJudge = Annotated[
-    str | None, OptionSpec("Whose verdicts, as given to `evaluate --judge`; the last judge by default.")
+    str | None, OptionSpec("Which judge's verdicts to use, as given to `evaluate --judge`; defaults to the last judge.")
 ]
 Store = Annotated[str | None, STORE]
-Segments = Annotated[str | Sequence[str], OptionSpec("Columns of the file to report by, comma-separated.")]
+Segments = Annotated[str | Sequence[str], OptionSpec("Comma-separated columns to report by.")]
 Scores = Annotated[
     str | Sequence[str],
     OptionSpec(
-        "Numeric columns as metrics: rating,minutes:lower; repeatable.", kind=list[str] | None, metavar="COLUMN"
+        "Numeric columns to use as metrics: rating,minutes:lower; repeatable.", kind=list[str] | None, metavar="COLUMN"
     ),
 ]
 Columns = Annotated[
     Mapping[str, str] | None,
-    OptionSpec("A column under another name: --map query=question; repeatable.", "--map", list[str] | None),
+    OptionSpec("Map a field to a column: --map query=question; repeatable.", "--map", list[str] | None),
 ]
-Filter = Annotated[Mapping[str, str] | None, OptionSpec("Only these: type=multi_hop or tag=golden, comma = and.")]
-Index = Annotated[Any, OptionSpec("What is in the index: a file of document ids, a corpus.jsonl, a table.")]
+Filter = Annotated[
+    Mapping[str, str] | None, OptionSpec("Only matching examples: type=multi_hop or tag=golden; a comma means and.")
+]
+Index = Annotated[Any, OptionSpec("Documents in the index: a file of document ids, a corpus.jsonl, or a table.")]
 Controls = Annotated[
     int | str | None,
     OptionSpec(
-        "Pairs of known truth that show what the judge can read: so many, or none. local: 200.",
+        "Number of control pairs that check what the judge can read, or none; defaults to 200 for local.",
         kind=str | None,
         metavar="N|none",
     ),
 ]
-Baseline = Annotated[Any, OptionSpec("Hold the run against this one: a baseline's name, or a run's id or name.")]
+Baseline = Annotated[Any, OptionSpec("Compare with this run: a baseline name, or a run id or name.")]
 StoredRun = Annotated[Any, OptionSpec("A stored run: id, name or latest.", argument=True)]
 
 

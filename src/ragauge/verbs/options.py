@@ -28,13 +28,16 @@ class CompareOptions:
 
     metrics: Metrics = ()
     judge: Annotated[
-        str | None, OptionSpec("Whose verdicts, as given to `evaluate --judge`; the last judge of both by default.")
+        str | None,
+        OptionSpec(
+            "Which judge's verdicts to use, as given to `evaluate --judge`; defaults to the last judge of both runs."
+        ),
     ] = None
     store: Store = None
     filter: Filter = None
-    level: Annotated[float, OptionSpec("Of the intervals; 1 − level is the error allowed.")] = 0.95
+    level: Annotated[float, OptionSpec("Confidence level of the intervals; 1 − level is the allowed error.")] = 0.95
     segments: bool = True
-    correction: Annotated[Any, OptionSpec("Of p-values for multiple tests: holm, bh (Benjamini-Hochberg) or none.")] = (
+    correction: Annotated[Any, OptionSpec("Correction for multiple tests: holm, bh (Benjamini-Hochberg) or none.")] = (
         "holm"
     )
 
@@ -46,11 +49,11 @@ class GateOptions:
     run: Annotated[Any, OptionSpec("An evaluated run: id, name or latest.", argument=True)] = field(
         default=LATEST, kw_only=False
     )
-    baseline: Annotated[Any, OptionSpec("The run that max_drop speaks of: a baseline's name, a run's id or name.")] = (
-        None
-    )
+    baseline: Annotated[
+        Any, OptionSpec("The run that max_drop compares with: a baseline name, or a run id or name.")
+    ] = None
     rules: Annotated[
-        str | Path | Mapping[str, Any], OptionSpec("The file with the section gate.", "--config", Path)
+        str | Path | Mapping[str, Any], OptionSpec("The configuration file with the gate section.", "--config", Path)
     ] = "ragauge.yaml"
     judge: LastJudge = None
     store: Store = None
@@ -60,9 +63,11 @@ class GateOptions:
 class OutcomeOptions:
     """Which outcomes count as good, and how many of them a level has to reach."""
 
-    target: Annotated[float, OptionSpec("For --thresholds: wanted share of answers that turn out well.")] = 0.8
-    outcome: Annotated[str, OptionSpec("For --thresholds: such as solved; the one recorded most often.")] = ""
-    good: Annotated[str, OptionSpec("Its good values, where they do not say: '>=4' or up,love.")] = ""
+    target: Annotated[float, OptionSpec("For --thresholds: target share of answers with a good outcome.")] = 0.8
+    outcome: Annotated[
+        str, OptionSpec("For --thresholds: the outcome to use, such as solved; defaults to the most frequent one.")
+    ] = ""
+    good: Annotated[str, OptionSpec("The outcome's good values, if not obvious: '>=4' or up,love.")] = ""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -71,7 +76,7 @@ class ReportOptions(OutcomeOptions):
 
     run: StoredRun = LATEST
     thresholds: Annotated[
-        str, OptionSpec("Instead: from which level of this metric on answers turn out well.", metavar="METRIC")
+        str, OptionSpec("Show instead which score of this metric predicts a good outcome.", metavar="METRIC")
     ] = ""
     judge: LastJudge = None
     baseline: Baseline = None
@@ -79,9 +84,9 @@ class ReportOptions(OutcomeOptions):
 
     def __post_init__(self) -> None:
         if self.thresholds and self.baseline:
-            raise UsageError("--thresholds reads one run: leave out --baseline.")
+            raise UsageError("--thresholds reads one run: remove --baseline.")
         if not self.thresholds and (self.outcome or self.good):
-            raise UsageError("--outcome and --good go with --thresholds METRIC.")
+            raise UsageError("--outcome and --good need --thresholds METRIC.")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -89,24 +94,24 @@ class ShowOptions:
     """What of a stored run is shown: all of it, one example, or one view."""
 
     run: StoredRun
-    example: Annotated[str, OptionSpec("One example's query_id, to see its claims and passages.", argument=True)] = ""
-    alignment: Annotated[bool, OptionSpec("Which ranks its answers use, and where evidence is lost on the way.")] = (
-        False
-    )
-    cost: Annotated[bool, OptionSpec("What judging it has cost, by model, question, metric and example.")] = False
+    example: Annotated[
+        str, OptionSpec("The query_id of an example, to see its claims and passages.", argument=True)
+    ] = ""
+    alignment: Annotated[bool, OptionSpec("Show which ranks the answers use and where evidence is lost.")] = False
+    cost: Annotated[bool, OptionSpec("Show the cost of judging by model, judge question, metric and example.")] = False
     baseline: Baseline = None
-    gaps: Annotated[bool, OptionSpec("What is lost to retrieval, what to generation, what the model knew alone.")] = (
-        False
-    )
+    gaps: Annotated[
+        bool, OptionSpec("Show what is lost to retrieval and to generation, and what the model knew on its own.")
+    ] = False
     store: Store = None
 
     def __post_init__(self) -> None:
         if self.example and (self.alignment or self.cost or self.gaps):
             name = "--alignment" if self.alignment else "--cost" if self.cost else "--gaps"
-            raise UsageError(f"{name} is about a whole run: leave out the query_id, or the option.")
+            raise UsageError(f"{name} applies to a whole run: remove the query_id or the option.")
         if self.baseline and (self.example or self.cost or self.gaps):
-            how = "leave out the query_id, --cost or --gaps."
-            raise UsageError(f"--baseline holds a whole run against another one: {how}")
+            how = "remove the query_id, --cost or --gaps."
+            raise UsageError(f"--baseline compares whole runs: {how}")
 
     @property
     def view(self) -> str:
@@ -120,29 +125,31 @@ class ExplainOptions:
     """Which numbers of a stored run, or of one example of it, are explained."""
 
     run: StoredRun
-    example: Annotated[str, OptionSpec("One example's query_id; the whole run when left out.", argument=True)] = ""
+    example: Annotated[
+        str, OptionSpec("The query_id of an example; explains the whole run by default.", argument=True)
+    ] = ""
     metrics: Metrics = ()
-    repeat: Annotated[int, OptionSpec("Which of the system's answers to the example.", least=0)] = 0
+    repeat: Annotated[int, OptionSpec("Index of the answer, if the example was asked several times.", least=0)] = 0
     judge: LastJudge = None
     baseline: Baseline = None
     store: Store = None
 
     def __post_init__(self) -> None:
         if self.example and self.baseline:
-            raise UsageError("--baseline holds a run against another one; it goes without an example.")
+            raise UsageError("--baseline compares whole runs: remove the query_id.")
 
 
 @dataclass(frozen=True, kw_only=True)
 class RunsOptions:
     """Which stored runs are listed. Each field is an argument of `runs`, whose documentation explains it."""
 
-    study: Annotated[str, OptionSpec("Only the trials of this study.")] = ""
-    limit: Annotated[int | None, OptionSpec("At most so many; all by default.", least=1)] = None
-    after: Annotated[str, OptionSpec("The id that the page before ended with.")] = ""
-    sort: Annotated[str, OptionSpec("newest, oldest, name, or a metric: the lowest first.")] = "newest"
+    study: Annotated[str, OptionSpec("List only the trials of this study.")] = ""
+    limit: Annotated[int | None, OptionSpec("Maximum number of runs; defaults to all.", least=1)] = None
+    after: Annotated[str, OptionSpec("The last id of the previous page.")] = ""
+    sort: Annotated[str, OptionSpec("Sort order: newest, oldest, name, or a metric (lowest first).")] = "newest"
     filter: Annotated[
         Mapping[str, str] | None,
-        OptionSpec("Only these: set=golden, tag=release, state=stopped, metric.faithfulness.lt=0.8, …"),
+        OptionSpec("Only matching runs: set=golden, tag=release, state=stopped, metric.faithfulness.lt=0.8, …"),
     ] = None
     store: Store = None
 
@@ -151,14 +158,14 @@ class RunsOptions:
 class LogOptions:
     """Which rows the log has. Each field is an argument of `log`, whose documentation explains it."""
 
-    set: Annotated[str, OptionSpec("Only runs over this set, by any name it had; traffic.")] = field(
+    set: Annotated[str, OptionSpec("Only runs on this set (under any of its names), or traffic.")] = field(
         default="", kw_only=False
     )
-    limit: Annotated[int | None, OptionSpec("Rows at most, the newest.", kind=int, least=1)] = 20
+    limit: Annotated[int | None, OptionSpec("Maximum number of rows; the newest come first.", kind=int, least=1)] = 20
     metrics: Annotated[
-        str | Sequence[object], OptionSpec("More columns: metrics, comma-separated.", "-m --metrics")
+        str | Sequence[object], OptionSpec("Comma-separated metrics to add as columns.", "-m --metrics")
     ] = ()
-    judge: Annotated[str | None, OptionSpec("Whose verdicts; the last judge's by default.")] = None
+    judge: Annotated[str | None, OptionSpec("Which judge's verdicts to use; defaults to the last judge.")] = None
     store: Store = None
 
 
@@ -177,14 +184,15 @@ class DoctorOptions:
     """What is looked at beside the machine, the packages and the local judge; or the one file that is."""
 
     file: Annotated[
-        Path | None, OptionSpec("Check this ragauge.yaml alone: its mistakes by line.", kind=Path | None, argument=True)
+        Path | None,
+        OptionSpec("Check only this ragauge.yaml and list its errors by line.", kind=Path | None, argument=True),
     ] = None
-    config: Annotated[str, OptionSpec("The configuration file that is looked at beside the machine.")] = "ragauge.yaml"
-    judge: Annotated[str, OptionSpec("A model judge to try: one short question a model is paid for.")] = ""
-    system: Annotated[str, OptionSpec("A system to look for; nothing is asked of it.")] = ""
-    settings: Annotated[str, OptionSpec("YAML with the system's settings.", "--system-config")] = ""
+    config: Annotated[str, OptionSpec("The configuration file to check.")] = "ragauge.yaml"
+    judge: Annotated[str, OptionSpec("A model judge to try with one short call per model, which costs money.")] = ""
+    system: Annotated[str, OptionSpec("A system to look for; it is not queried.")] = ""
+    settings: Annotated[str, OptionSpec("YAML file with the system's settings.", "--system-config")] = ""
     eval_set: Annotated[
-        str, OptionSpec("Questions to read: their labels; examples for every tag, segment and metric?", "--set")
+        str, OptionSpec("An eval set to check: its labels, and its examples for each tag, segment and metric.", "--set")
     ] = ""
     columns: Columns = None
     segments: Segments = ()
@@ -193,9 +201,9 @@ class DoctorOptions:
     def __post_init__(self) -> None:
         if self.file and (self.config != "ragauge.yaml" or self.judge or self.system or self.settings):
             names = "--config, --judge, --system and --system-config"
-            raise UsageError(f"{names} are about the whole machine: leave them out, or leave out the file.")
+            raise UsageError(f"{names} check the environment, not a file: remove them or the file.")
         if not self.file and (self.columns or self.segments):
-            raise UsageError("--map and --segments go with a file: ragauge doctor ragauge.yaml --set SET.")
+            raise UsageError("--map and --segments need a file: ragauge doctor ragauge.yaml --set SET.")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -213,21 +221,21 @@ class ServeOptions:
     """How the dashboard is served. Each field is an argument of `ui`, whose documentation explains it."""
 
     store: Store = None
-    host: Annotated[str, OptionSpec("Where to listen; beyond this machine a token is needed.")] = "127.0.0.1"
-    port: Annotated[int, OptionSpec("Of the address; 0 takes a free one.", least=0, most=65535)] = 7471
+    host: Annotated[str, OptionSpec("Address to listen on; other than localhost needs a token.")] = "127.0.0.1"
+    port: Annotated[int, OptionSpec("Port to listen on; 0 chooses a free port.", least=0, most=65535)] = 7471
     token_file: Annotated[
-        Path | None, OptionSpec("A file with the token that readers log in with.", kind=Path | None)
+        Path | None, OptionSpec("A file with the token that users log in with.", kind=Path | None)
     ] = None
     allowed_host: Annotated[
-        Sequence[str], OptionSpec("A name that the server is reached by; repeatable.", kind=list[str] | None)
+        Sequence[str], OptionSpec("A host name that clients may use for the server; repeatable.", kind=list[str] | None)
     ] = ()
     trusted_proxy: Annotated[
         Sequence[str],
-        OptionSpec("Address of a proxy whose X-Forwarded-Proto counts, as of TLS; repeatable.", kind=list[str] | None),
+        OptionSpec("Address of a proxy whose X-Forwarded-Proto header to trust; repeatable.", kind=list[str] | None),
     ] = ()
-    base_path: Annotated[str, OptionSpec("What every address begins with, behind a proxy: /ragauge.")] = ""
-    read_only: Annotated[bool, OptionSpec("Open the store for reading, and take no change.")] = False
-    no_open: Annotated[bool, OptionSpec("Open no browser.")] = False
+    base_path: Annotated[str, OptionSpec("Path prefix behind a proxy, such as /ragauge.")] = ""
+    read_only: Annotated[bool, OptionSpec("Open the store read-only and reject changes.")] = False
+    no_open: Annotated[bool, OptionSpec("Do not open a browser.")] = False
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -236,21 +244,23 @@ class UiOptions(ServeOptions):
 
     export: Annotated[
         Path | None,
-        OptionSpec("Write the pages into this folder instead of serving them.", kind=Path | None, metavar="DIR"),
+        OptionSpec("Write the pages to this folder instead of serving them.", kind=Path | None, metavar="DIR"),
     ] = None
     run: Annotated[
-        Sequence[str], OptionSpec("To export this run: id, name or latest; repeatable.", kind=list[str] | None)
+        Sequence[str], OptionSpec("Run to export: id, name or latest; repeatable.", kind=list[str] | None)
     ] = ()
-    limit: Annotated[int, OptionSpec("Exported runs at most, the newest, and examples of each.", least=1)] = 50
+    limit: Annotated[
+        int, OptionSpec("Maximum number of runs to export (the newest) and of examples per run.", least=1)
+    ] = 50
 
 
 @dataclass(frozen=True, kw_only=True)
 class RetrievalOptions:
     """A ranking, the labels that it is measured against, and by which metrics."""
 
-    qrels: Annotated[Path, OptionSpec("Relevance labels: TREC qrels, BEIR TSV, JSON lines or Parquet.", argument=True)]
-    run: Annotated[Path, OptionSpec("The ranking: a TREC run, JSON lines or Parquet.", argument=True)]
+    qrels: Annotated[Path, OptionSpec("Relevance labels: TREC qrels, BEIR TSV, JSON Lines or Parquet.", argument=True)]
+    run: Annotated[Path, OptionSpec("The ranking: a TREC run, JSON Lines or Parquet.", argument=True)]
     metrics: Annotated[str, METRICS] = "recall@5,precision@5,mrr,map,ndcg@10"
-    per_query: Annotated[bool, OptionSpec("Every query's values too.")] = False
-    topics: Annotated[str, OptionSpec("Queries to average over: all the labelled ones, or trec_eval's choice.")] = "all"
-    score_bits: Annotated[int, OptionSpec("Precision in which scores tie: 64, or 32 as trec_eval 9 has it.")] = 64
+    per_query: Annotated[bool, OptionSpec("Also print the values of each query.")] = False
+    topics: Annotated[str, OptionSpec("Queries to average over: all labeled queries, or those trec_eval uses.")] = "all"
+    score_bits: Annotated[int, OptionSpec("Floating-point precision for score ties: 64, or 32 like trec_eval 9.")] = 64

@@ -146,7 +146,7 @@ def find_view(views: Iterable[ExampleView], query_id: str | None, repeat: int) -
         raise UnknownName("example of this scorecard", query_id, query_ids)
     if only is None:
         raise UsageError(
-            f"the scorecard is of {len(query_ids)} answers. Name one by its query_id: {', '.join(query_ids[:5])}."
+            f"the scorecard has {len(query_ids)} answers. Name one by its query_id: {', '.join(query_ids[:5])}."
         )
     return only
 

@@ -135,7 +135,7 @@ def _import_source(source: InputSource, store: Store) -> tuple[Run, bool]:
     from ragauge.verbs.document_names import match_run_documents
 
     if validate_text(source.name, "the name of the run", "main") == LATEST:
-        raise UsageError("a run cannot be called latest: that word means the run that moved last. Give another name.")
+        raise UsageError("a run cannot be named latest: that word means the most recent run. Choose another name.")
     if source.variant not in VARIANTS:
         raise UnknownName("variant", source.variant, VARIANTS)
     responses = source.items[-1]
@@ -175,7 +175,7 @@ def _report_name(source: InputSource, run: Run) -> None:
     if source.name and source.name != run.name:
         (source.warn or warn_user)(
             f"{_describe_source(source.items[-1])}: the same responses are stored as run {run.name} ({run.run_id}). "
-            f"{source.name} is another name of that run, not a second run."
+            f"{source.name} is now another name for that run; no second run was stored."
         )
 
 
@@ -228,7 +228,7 @@ def _require_responses(pairs: Iterator[Pair], where: str) -> Iterator[Pair]:
         raise DataError(
             "no line holds a response (an answer or passages).",
             source=where,
-            hint="Name the column of the answers, --map answer=COLUMN, or give the responses as a second file: "
+            hint="Name the answer column with --map answer=COLUMN, or give the responses as a second file: "
             "ragauge evaluate SET RESPONSES.",
         )
 
@@ -259,7 +259,7 @@ def parse_names_or_metrics(raw: str | Sequence[object]) -> tuple[str | Metric, .
     """As `parse_names`, where what is a metric is one."""
     if isinstance(raw, Mapping) or not isinstance(raw, Iterable):
         raise UsageError(
-            f"names are a text with commas or a list, got {type(raw).__name__}. Write ['recall@5', 'faithfulness']."
+            f"names must be a comma-separated string or a list, got {type(raw).__name__}. Write recall@5,faithfulness."
         )
     names = raw.split(",") if isinstance(raw, str) else raw
     return tuple(name for name in map(_parse_name, names) if name)

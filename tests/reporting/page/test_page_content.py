@@ -87,7 +87,7 @@ def test_finding_shows_what_it_rests_on(whole: Whole, page: Any) -> None:
             assert len(item.with_class("track")) == 1
     first, second = page.with_class("finding")[:2]
     assert [svg.classes for svg in first.with_class("track")] == [["track", "worse"], ["track"]]
-    assert "Difference on a line from −0.2 to +0.2" in first.text
+    assert "Difference on a scale from −0.2 to +0.2" in first.text
     # the starting point 0.85 and the interval 0.63 to 0.77, on 0 to 1
     marks = {line.attributes["class"]: line.attributes for line in second.with_class("track")[0].all("line")}
     assert marks["point"]["x1"] == "85.0%"
@@ -150,7 +150,7 @@ def test_all_metrics_failed(whole: Whole, tree: Tree) -> None:
     )
     page = tree(replace(card, summaries=failed, overview=Overview(), baseline=None))
     page.check_links()
-    assert "0 scored · 30 failed with the failed ones 0.00 to 1.00" in page.text
+    assert "0 scored · 30 failed range with failed 0.00 to 1.00" in page.text
 
 
 def test_no_judge_and_one_example(whole: Whole, tree: Tree) -> None:
@@ -159,7 +159,7 @@ def test_no_judge_and_one_example(whole: Whole, tree: Tree) -> None:
     one = replace(card.worst[0], evidence={}, cause=None)
     page = tree(replace(card, n=1, judge=JudgeNote(""), worst=(one,)))
     page.check_links()
-    assert "No judge was asked" in page.text
+    assert "No judge was used" in page.text
     assert "1 example ·" in " ".join(page.text.split())
 
 

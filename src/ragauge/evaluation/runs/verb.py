@@ -386,7 +386,7 @@ def build_runs_table(rows: Sequence[RunRow], *, study: str = "", studies: Sequen
     if not rows:
         message = f"The study {study} has no trial with a run."
         if not study and studies:
-            message = f"No runs but the trials of studies. List them with: ragauge runs --study {studies[0]}"
+            message = f"The only runs are trials of studies. List them with: ragauge runs --study {studies[0]}"
         elif not study:
             message = "No runs yet. Start with: ragauge evaluate FILE, or ragauge demo."
         return render_terminal([ReportSection(lead=(make_safe(message),))])

@@ -14,10 +14,10 @@ from ragauge.scores.results.scorecard import ScorecardData
 TRACK_CHARS = 24
 MAX_RANKS = 10
 MIN_USED_SHARE = 1 - MAX_IGNORED  # of relevant first passages: below, the generator passes over what it should use
-STAGE_NAMES = {"top n of the candidates": "candidates, as many as handed on"}
+STAGE_NAMES = {"top n of the candidates": "top candidates", "handed on": "passed to the generator"}
 NO_CLAIMS_NOTE = (
-    "Nothing is known about which passages the answers use: that needs answers with claims, passages with text, and a "
-    "judge. Evaluate with faithfulness or ignored_top_ranked among the metrics."
+    "Which passages the answers use was not measured: this needs answers with claims, passages with text, and a judge. "
+    "Evaluate with faithfulness or ignored_top_ranked."
 )
 
 
@@ -40,19 +40,23 @@ def _build_lead(alignment: Alignment) -> Iterator[Wording]:
     if alignment.flagged:
         yield explain_disagreement(alignment.ranks[0])
     if alignment.unused:
-        yield f"{share(alignment.unused, alignment.answers)} answers use no passage at all."
+        yield f"{share(alignment.unused, alignment.answers)} answers use no passage."
     yield correlation(alignment)
 
 
 def _build_usage_sections(alignment: Alignment) -> Iterator[ReportSection]:
-    more = (f"ranks up to {alignment.ranks[-1].rank}: --json has them all",) if len(alignment.ranks) > MAX_RANKS else ()
+    more = (
+        (f"first {MAX_RANKS} of {alignment.ranks[-1].rank} ranks; --json lists all",)
+        if len(alignment.ranks) > MAX_RANKS
+        else ()
+    )
     yield ReportSection(Phrase("Use by rank", "title"), table=_build_rank_table(alignment), notes=more)
     estimates = {name: estimate for name, estimate in alignment.positions.items() if estimate.n}
     if estimates:
         table = _build_estimate_table(
             "place", "passages", [(f"{name} third", estimate) for name, estimate in estimates.items()]
         )
-        yield ReportSection(Phrase("Relevant passages used, by their place in the context", "title"), table=table)
+        yield ReportSection(Phrase("Relevant passages used, by position in the context", "title"), table=table)
 
 
 def _build_rank_table(alignment: Alignment) -> ReportTable:
@@ -69,22 +73,22 @@ def _build_rank_table(alignment: Alignment) -> ReportTable:
         )
         for rank in alignment.ranks[:MAX_RANKS]
     )
-    return ReportTable((*headers, *build_columns(numbers=("used where relevant",) if has_relevance else ())), rows)
+    return ReportTable((*headers, *build_columns(numbers=("used if relevant",) if has_relevance else ())), rows)
 
 
 def explain_disagreement(first: RankUse) -> str:
     """Whether it is the ranking or the generator that disagrees, from the first passages that are relevant."""
     rate = compute_rate_interval(first.relevant_used or 0, first.relevant) if first.relevant else None
     if rate is None:
-        return "Look at chunk size, embeddings and the reranker's calibration."
+        return "Check chunk size, embeddings and the reranker's calibration."
     words = (
         f"Where the first passage is relevant, {share(first.relevant_used or 0, first.relevant or 0)} answers use it"
     )
     if rate.low > MIN_USED_SHARE:
-        return f"{words}: it is mostly the ranking that puts others first. Look at embeddings and the reranker."
+        return f"{words}: the ranking is mostly at fault. Check the embeddings and the reranker."
     if rate.high < MIN_USED_SHARE:
-        return f"{words}: the generator passes over it. Look at the prompt, the order of passages and chunk size."
-    return f"{words}, which does not tell whose fault it is. Look at chunk size, embeddings and the reranker."
+        return f"{words}: the generator ignores it. Check the prompt, the order of passages and the chunk size."
+    return f"{words}, which does not show which part is at fault. Check chunk size, embeddings and the reranker."
 
 
 def _format_relevant_use(rank: RankUse) -> str:
@@ -101,7 +105,7 @@ def _build_stage_sections(overview: Overview) -> Iterator[ReportSection]:
     if overview.stages:
         stages = [(STAGE_NAMES.get(stage.name, stage.name), stage.recall) for stage in overview.stages]
         table = _build_estimate_table("after", "examples", stages)
-        yield ReportSection(Phrase("Labelled documents still there", "title"), table=table)
+        yield ReportSection(Phrase("Labeled documents remaining", "title"), table=table)
     if overview.lengths:
         names = list(overview.lengths[0].means)
         rows = tuple(

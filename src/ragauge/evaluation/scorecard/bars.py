@@ -26,8 +26,8 @@ VERDICTS = {
     "no change seen": ("=", "No change seen"),
 }
 POINTS_CAPTION = (
-    "Line from 0 to 1; the upright mark is the starting point, a value to begin with until there is a baseline: "
-    "from the article BEE-30050, or, where it says ours, a guess."
+    "The line runs from 0 to 1; the vertical mark is the default threshold, for use until there is a baseline: "
+    "taken from the article BEE-30050, or our own guess where marked as ours."
 )
 
 
@@ -105,7 +105,7 @@ def build_indicator_bars(finding: Finding, link: Callable[[str], str]) -> Iterat
             for share in shares
         )
         yield IndicatorBars(
-            rows, f"Difference on a line from −{scale_end:g} to +{scale_end:g}; the upright mark is no difference."
+            rows, f"Difference on a scale from −{scale_end:g} to +{scale_end:g}; the vertical mark is zero."
         )
     for indicator in finding.readings:
         if indicator.difference is not None and _is_amount(indicator.metric):
@@ -114,7 +114,7 @@ def build_indicator_bars(finding: Finding, link: Callable[[str], str]) -> Iterat
             limit_text = format_value(scale_end, "amount")
             yield IndicatorBars(
                 (_build_indicator_bar(indicator, bar, link),),
-                f"Difference on a line from −{limit_text} to +{limit_text}.",
+                f"Difference on a scale from −{limit_text} to +{limit_text}.",
             )
 
 

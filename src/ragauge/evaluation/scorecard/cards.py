@@ -90,11 +90,11 @@ def resolve_scored_judge(store: Store, run: Run, judge: str | None) -> str | Non
         if run.state != "finished" and run.done < run.planned:
             raise UsageError(
                 f"run {run.name} has not been evaluated: {run.done:,} of {run.planned:,} questions are answered. "
-                "Nothing asks the others now: give its `ragauge run` once more, which asks the rest alone; then: "
+                "Run the same `ragauge run` command to ask the remaining questions; then: "
                 + format_command("evaluate", store.runs.word(run))
             )
         how = format_command("evaluate", store.runs.word(run))
-        raise UsageError(f"run {run.name} has not been evaluated. Do it with: {how}")
+        raise UsageError(f"run {run.name} has not been evaluated. Evaluate it with: {how}")
     return judge_id
 
 
@@ -106,11 +106,11 @@ def describe_progress(store: Store, run: Run) -> str:
     from ragauge.store.run_list import compute_stale_time
 
     if run.state == "running" and run.heartbeat >= compute_stale_time():
-        return f"it is in flight, {run.done:,} of {run.planned:,} questions are answered. Wait until all are."
+        return f"it is in flight, with {run.done:,} of {run.planned:,} questions answered. Wait until it has finished."
     moved = store.evaluations.read(run.run_id)
     if moved is None or moved.done >= moved.planned or moved.heartbeat < compute_stale_time():
         return ""
-    return f"it is being evaluated, {moved.done:,} of {moved.planned:,} responses so far. Wait until all are."
+    return f"it is being evaluated, {moved.done:,} of {moved.planned:,} responses so far. Wait until it has finished."
 
 
 def build_measure_command(store: Store, run: Run, metric: str) -> str:
@@ -143,7 +143,7 @@ def resolve_judge(store: Store, run: Run, judge: str | None) -> str | None:
     judges = store.scores.judges(run.run_id)
     if judge is None:
         return judges[0] if judges else None
-    nobody = f"Nobody judged it. Do it with: {format_command('evaluate', run.name, '--judge', str(judge))}"
+    nobody = f"It has not been judged. Judge it with: {format_command('evaluate', run.name, '--judge', str(judge))}"
     return resolve_judge_id(store, judge, judges, "this run", nobody)
 
 
@@ -342,26 +342,28 @@ def _list_warnings(store: Store, run: Run) -> list[str]:
         if people.unclear:
             kinds = " and ".join(name for name in UNSUPPORTED_KIND_METRICS if name in people.values)
             left_out = (
-                f"left out of {kinds}" if kinds else "neither is corrected. Import fixed labels with a later `at`"
+                f"they are left out of {kinds}"
+                if kinds
+                else "neither is corrected. Import corrected labels with a later `at`"
             )
-            total = format_count(len(people.labelled), "labelled answer")
-            warnings.append(f"Labels of {len(people.unclear):,} of {total} say {UNKNOWN_KIND_NOTE}: {left_out}.")
+            total = format_count(len(people.labelled), "labeled answer")
+            warnings.append(f"{len(people.unclear):,} of {total} say {UNKNOWN_KIND_NOTE}: {left_out}.")
         if len(people.labelled) >= MIN_LABELS:
             continue
         total = format_count(people.drawn, "drawn answer")
         size, lack = store.runs.count_responses(run.run_id), MIN_LABELS - people.drawn
         more = f" Draw more first: {build_draw_command(run.name, lack, people.question)}" if lack > 0 else ""
         if size < MIN_LABELS:
-            more = f" The run has {size:,}: its labels decide verdicts."
+            more = f" The run has only {size:,}: its labels decide verdicts."
         warnings.append(
-            f"People labelled {len(people.labelled):,} of {total}; from {MIN_LABELS} on, labels correct the "
+            f"{len(people.labelled):,} of {total} have a human label; with at least {MIN_LABELS}, labels correct the "
             f"means.{more}"
         )
     if cut := describe_cut_passages(store, run.run_id):
         warnings.append(cut)
     if absent:
         warnings.append(
-            f"{format_count(absent, 'example has', 'examples have')} no response in the run: empty retrieval."
+            f"{format_count(absent, 'example has', 'examples have')} no response in the run: counted as no retrieval."
         )
     if run.state != "finished" and run.done < run.planned:
         warnings.append(f"The run is not complete: {run.done:,} of {run.planned:,} responses, a random sample of them.")

@@ -17,7 +17,7 @@ def report(
     outputs: Annotated[options.Outputs, options.PlacedBefore("judge")] = None,
     as_json: options.Json = False,
 ) -> None:
-    """Write or print the report of an evaluated run. Nothing is judged again.
+    """Write or print the report of an evaluated run, without judging it again.
 
     With --thresholds: how often answers turn out well by level of a metric; without outcomes, what the run reaches.
     """

@@ -40,12 +40,12 @@ MAX_UNCERTAIN_SHARE = 0.25
 MAX_LACKING_SHARE = 0.20  # share of examples without an input from which it is worth a warning
 # what to know of a run whose passages were handed to it
 NOT_RETRIEVED_NOTE = (
-    "as asked: metrics and causes of retrieval say nothing of the system's own. What is lost to retrieval stands in "
-    "the report of the run on own retrieval."
+    "as requested: retrieval metrics and causes do not describe the system's own retrieval. For what retrieval "
+    "loses, see the report of the run with own retrieval."
 )
 VARIANT_NOTES = {
     "closed_book": f"Answered without passages, {NOT_RETRIEVED_NOTE}",
-    "oracle": f"Answered from labelled passages, {NOT_RETRIEVED_NOTE}",
+    "oracle": f"Answered from labeled passages, {NOT_RETRIEVED_NOTE}",
 }
 ANSWERABLE_METRICS = frozenset(name for pattern in PATTERNS if pattern.answerable for name in pattern.when)
 
@@ -310,7 +310,7 @@ def list_warnings(
     ]
     if failed:
         worst = max(failed, key=lambda summary: summary.failed / summary.n)
-        reason = f" Most often: {end_sentence(worst.failure)}" if worst.failure else ""
+        reason = f" Most common reason: {end_sentence(worst.failure)}" if worst.failure else ""
         bounds_text = f", so its mean lies between {worst.low:.2f} and {worst.high:.2f}" if _is_bounded(worst) else ""
         yield (
             f"More than {MAX_FAILED_SHARE:.0%} of the examples failed on "
@@ -319,8 +319,8 @@ def list_warnings(
         )
     if judge.uncertain is not None and judge.uncertain > MAX_UNCERTAIN_SHARE:
         yield (
-            f"The judge is unsure about {judge.uncertain:.0%} of the claims: read scores built on them as a range. "
-            "A model judge, or labels of your own, would sharpen them."
+            f"The judge is unsure about {judge.uncertain:.0%} of the claims: treat scores based on them as a range. "
+            "A model judge or your own labels would make them more precise."
         )
     yield from _warn_blind_judge(summaries)
     yield from _warn_lacking_inputs(summaries)
@@ -339,11 +339,10 @@ def _warn_blind_judge(summaries: Sequence[Summary]) -> Iterator[str]:
         return
     if label_recall.mean - judged_recall.mean >= BLIND_DIFFERENCE and judged_recall.scored >= label_recall.scored / 2:
         yield (
-            f"The labelled documents were handed on ({label_recall.metric} {label_recall.mean:.2f}), but the judge "
-            "finds only "
-            f"{judged_recall.mean:.2f} of the reference claims in them: it cannot read much of these passages. Do "
-            "not go by "
-            f"context_recall and faithfulness here before you have looked: ragauge judge check FILE, or a model judge."
+            f"The generator received the labeled documents ({label_recall.metric} {label_recall.mean:.2f}), but the "
+            f"judge finds only {judged_recall.mean:.2f} of the reference claims there, so it cannot read much of them. "
+            "Do not rely on context_recall and faithfulness here: use a model judge, or check this one with "
+            "ragauge judge check FILE."
         )
 
 
@@ -361,7 +360,7 @@ def _warn_lacking_inputs(summaries: Sequence[Summary]) -> Iterator[str]:
             reasons = (
                 reason_text for reason_text, count in reported.reasons.items() if count <= reported.not_applicable
             )
-            reason = next(reasons, "an input is lacking")
+            reason = next(reasons, "an input is missing")
             without.setdefault((reason, reported.not_applicable, reported.n), []).append(reported.metric)
     for (reason, count, n), metrics in sorted(without.items(), key=lambda item: -item[0][1]):
-        yield f"{count} of {n} examples are left out of {', '.join(metrics)}: {reason}."
+        yield f"{count} of {n} examples are excluded from {', '.join(metrics)}: {reason}."

@@ -112,7 +112,7 @@ class DrillDownLists:
         yield DrillDownSection(
             "cost", "Latency", tuple(b for timing in card.overview.timings for b in self._list_slowest(timing))
         )
-        yield DrillDownSection("changes", "Lost most", tuple(self._list_worsened()))
+        yield DrillDownSection("changes", "Largest drops", tuple(self._list_worsened()))
 
     def _build_alignment_sections(self) -> Iterator[DrillDownSection]:
         overview = self._card.overview

@@ -16,7 +16,7 @@ from ragauge.scores.results.overview import Bin, Distribution, LengthBand
 from ragauge.scores.results.scorecard import ScorecardData
 
 MAX_COLUMNS = 6  # segment columns drawn
-SHORT_STAGES = {"top n of the candidates": "top candidates"}
+SHORT_STAGES = {"top n of the candidates": "top candidates", "handed on": "passed on"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,9 +89,9 @@ def build_pareto(card: ScorecardData, anchors: Anchors) -> Figure | None:
         )
         for bar in bars
     )
-    caption = "Bars count the failed examples of each cause; the line adds them up."
+    caption = "Bars count the failed examples of each cause; the line is cumulative."
     if len(bars) > failures.MAX_CAUSES:
-        caption += f" Drawn are {failures.MAX_CAUSES} of {len(bars)} causes."
+        caption += f" Showing {failures.MAX_CAUSES} of {len(bars)} causes."
     return Figure("All failures", failures.draw_pareto(bars, card.failed_examples), head, rows, caption)
 
 
@@ -117,7 +117,7 @@ def build_segment_figures(card: ScorecardData, anchors: Anchors) -> Iterator[Fig
             if count
         )
         cut = len(values) > failures.MAX_VALUES
-        caption = f"Drawn are {failures.MAX_VALUES} of {len(values)} values." if cut else ""
+        caption = f"Showing {failures.MAX_VALUES} of {len(values)} values." if cut else ""
         yield Figure(f"By {to_line(column)}", svg, (to_line(column), "cause", "failed"), rows, caption)
 
 
@@ -173,10 +173,10 @@ def build_rank_figure(card: ScorecardData, anchors: Anchors) -> Figure | None:
         )
         for rank, link, leads in zip(alignment.ranks, links, relevant, strict=True)
     )
-    head = ("rank", "answers", "used", "first one used", "used where relevant")
+    head = ("rank", "answers", "used", "first used", "used if relevant")
     has_relevance = any(rank.relevant for rank in alignment.ranks)
     caption = "Bar: share of the answers that use the passage at this rank."
-    caption += " Diamond: the same, where that passage is relevant." if has_relevance else ""
+    caption += " Diamond: the same, for relevant passages only." if has_relevance else ""
     return Figure("Use by rank", estimates.draw_rank_use(alignment, links, relevant), head, rows, caption)
 
 
@@ -187,7 +187,7 @@ def build_position_figure(card: ScorecardData, anchors: Anchors) -> Figure | Non
         Point(name, estimate, anchors.link("third", name))
         for name, estimate in (alignment.positions if alignment else {}).items()
     ]
-    caption = "Of the relevant passages in each third of the context, the share that the answer used."
+    caption = "Share of the relevant passages in each third of the context that the answer used."
     return _build_points_figure(
         "Effect of position", points, "share used", caption, ("third", "share used", "passages")
     )
@@ -200,14 +200,14 @@ def build_stage_figure(card: ScorecardData, anchors: Anchors) -> Figure | None:
         for stage in card.overview.stages
     ]
     caption = (
-        "Share of the labelled documents still there: among all candidates, among the top ones (as many as were handed "
-        "on), in what the generator was handed, in what the answer uses."
+        "Share of the labeled documents remaining at each stage: among all candidates, the top candidates (as many as "
+        "the generator received), the passages the generator received, and the passages the answer uses."
     )
     head = ("stage", "recall", "examples")
     figure = _build_points_figure("Evidence through the stages", points, "recall", caption, head, bars=True)
     if figure is None or not any(point.link for point in points):
         return figure
-    return replace(figure, caption=f"{caption} A bar leads to the examples that lost evidence there.")
+    return replace(figure, caption=f"{caption} A bar links to the examples that lost evidence there.")
 
 
 def build_length_figures(card: ScorecardData, anchors: Anchors) -> Iterator[Figure]:
@@ -249,7 +249,7 @@ def build_timing_figure(card: ScorecardData, anchors: Anchors) -> Figure | None:
         )
         for t, (every, middle, tail) in zip(timings, links, strict=True)
     )
-    caption = "Dot: median, half of the answers take longer. Thick line: to p95, 5% take longer. Thin: to p99, 1%."
+    caption = "Dot: median. Thick line: up to p95. Thin line: up to p99."
     head = ("stage", "p50 ms", "p95 ms", "p99 ms", "n")
     return Figure("Latency by stage", estimates.draw_timings(timings, links), head, rows, caption)
 

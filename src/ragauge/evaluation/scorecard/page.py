@@ -142,22 +142,22 @@ def _describe_done(site: Site, run: OpenRun, options: dict[str, str]) -> str:
         raise UnknownName("action", did, FORM_ACTIONS)
     row = run.row()
     if did == "note":
-        return "The note is kept." if row.note else "The run has no note now."
+        return "The note was saved." if row.note else "The note was removed."
     if did in ("tag", "untag"):
         so = (what in row.tags) == (did == "tag")
-        return "" if not so else f"Tagged {what}." if did == "tag" else f"The tag {what} is taken away."
+        return "" if not so else f"Tagged {what}." if did == "tag" else f"The tag {what} was removed."
     if did == "remove-baseline":
-        return "" if what in list_baseline_names(run, site.store) else f"{what} is no baseline any more."
+        return "" if what in list_baseline_names(run, site.store) else f"{what} is no longer a baseline."
     current, previous = ([*baselines(name=what, history=True, store=site.store), None, None])[:2]
     if current is None or current["run_id"] != row.run_id:
         return ""
     was = "" if previous is None or not previous["run_id"] else f"; it was {previous['run']}"
-    return f"{what} is {row.name} now{was}."
+    return f"The baseline {what} is now {row.name}{was}."
 
 
 @dataclass(frozen=True)
 class StatePage:
-    """How far a run is.
+    """Progress of a run.
 
     Attributes:
         site: what is served.

@@ -32,7 +32,7 @@ class SegmentSizes:
         """In one line: type: lookup 40, howto 38; too few: odd 4, rare 3 (together as (other))."""
         phrases = [_format_values(self.enough)] if self.enough else []
         if self.few:
-            phrases.append(f"{TOO_FEW}: {_format_values(self.few)}{f' (together as {OTHER})' if self.together else ''}")
+            phrases.append(f"{TOO_FEW}: {_format_values(self.few)}{f' (grouped as {OTHER})' if self.together else ''}")
         return f"{to_line(self.column)}: {'; '.join(phrases)}"
 
 

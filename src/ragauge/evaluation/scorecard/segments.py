@@ -1,4 +1,4 @@
-"""The values of the segment columns, where most failed first."""
+"""The values of the segment columns, by failures first."""
 
 from __future__ import annotations
 

@@ -143,7 +143,7 @@ def build_score_table(card: ScorecardData) -> ReportTable:
     headers += [
         ReportColumn("micro", "number", whole=True),
         ReportColumn("counts", room=2, instead=tuple(_group_by_counts(card)), carried=True, tone="faint"),
-        *((ReportColumn("with the failed ones", whole=True, room=6, joins="named", tone="faint"),) if bounded else ()),
+        *((ReportColumn("range with failed", whole=True, room=6, joins="named", tone="faint"),) if bounded else ()),
     ]
     rows: list[tuple[TableCell, ...]] = []
     for layer, summaries in by_layer(card.summaries):
@@ -226,9 +226,9 @@ def _describe_pending(card: ScorecardData) -> Iterator[Wording]:
     if card.pending:
         pending = format_count(card.pending, "example is", "examples are")
         if (card.judge.judge_id or "").startswith(ANNOTATOR_JUDGE_PREFIX):
-            yield Phrase(f"{pending} not labelled, so without a score by people.", "unsure")
+            yield Phrase(f"{pending} not labeled and so not scored.", "unsure")
             return
-        yield Phrase(f"{pending} not yet evaluated; the same command goes on with them.", "unsure")
+        yield Phrase(f"{pending} not yet evaluated; run the same command to resume.", "unsure")
 
 
 def _build_cause_table(card: ScorecardData) -> ReportTable:
@@ -261,9 +261,9 @@ def _build_finding_item(number: int, finding: Finding, tested: str) -> ReportIte
             ("fix", Phrase(finding.fix, "strong")),
             ("why", evidence_text),
             ("tested", tested),
-            ("leave", finding.leave),
-            ("then", finding.measure_again),
-            ("sure", Phrase(confidence(finding), "faint")),
+            ("don't change", finding.leave),
+            ("re-measure", finding.measure_again),
+            ("confidence", Phrase(confidence(finding), "faint")),
         ),
         f"{number}.",
     )
@@ -289,7 +289,7 @@ def _build_worst_segments(card: ScorecardData) -> ReportSection | None:
         for mean, interval_text, worse in value.cells:
             cells += [Phrase(f"{mean} ▼" if worse else mean, "bad" if worse else ""), Phrase(interval_text, "faint")]
         rows.append(tuple(cells))
-    heading = f"Worst value of each segment{', where most failed' if has_failures else ''}"
+    heading = f"Worst value of each segment{', by failures' if has_failures else ''}"
     table = ReportTable(tuple(headers), tuple(rows), tight=True)
     return ReportSection(heading, "▼ clearly worse than overall", table=table)
 
@@ -310,7 +310,7 @@ def _build_trust_sections(card: ScorecardData) -> Iterator[ReportSection]:
         took = judged.describe_judging(card.use)
         lead: list[Wording] = [f"{card.judge.what} {card.judge.observed}".strip(), *took]
         if card.judge.uncertain is not None:
-            lead.append(Phrase(f"{card.judge.uncertain:.0%} of the claims lie in its uncertain middle.", "unsure"))
+            lead.append(Phrase(f"{card.judge.uncertain:.0%} of the claims are in its uncertain range.", "unsure"))
         by = f"by {card.judge.judge_id}" if card.judge.judge_id else ""
         yield ReportSection("How it was judged", by, after=tuple(lead))
         if card.judge.limits:

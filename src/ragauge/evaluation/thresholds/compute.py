@@ -149,7 +149,7 @@ def compute_by_outcome(
     if not 0 < target < 1:
         raise UsageError(f"target must lie between 0 and 1, got {target:g}. Write 0.8 for 80 %.")
     if direction == "neither":
-        raise UsageError("this metric has no better side, so no level of it can serve.")
+        raise UsageError("this metric has no better direction, so it cannot have a threshold.")
     y = np.asarray(good, dtype=float)
     shares = _Shares(y, weights, clusters)
     level_indices = _assign_levels(values, direction)

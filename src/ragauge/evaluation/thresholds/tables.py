@@ -17,7 +17,7 @@ OTHER_SCALE = {
     "context_precision:unit=sentence": "context_precision",
 }
 TRACK_CHARS = 16  # characters from 0 to 1
-DESCRIPTION = "This describes what the run does; it is no target: nothing here tells which level is good enough."
+DESCRIPTION = "This describes the run; it is not a target. Nothing here shows which score is good enough."
 
 
 def build_sections(thresholds: Thresholds) -> Iterator[ReportSection]:
@@ -41,19 +41,19 @@ def build_sections(thresholds: Thresholds) -> Iterator[ReportSection]:
 def describe_starting_point(thresholds: Thresholds, point: StartingPoint) -> str:
     """The starting point of the metric, and that it is one of this scale alone."""
     way = "at least" if thresholds.direction == "higher" else "at most"
-    source = f"{STARTING_LABEL.capitalize()} where nothing else is known ({point.source})"
-    words = f"{source}: {way} {format_value(point.value)}, no target."
+    source = f"{STARTING_LABEL.capitalize()} if you have no better one ({point.source})"
+    words = f"{source}: {way} {format_value(point.value)}; not a target."
     other = OTHER_SCALE.get(thresholds.metric)
-    return f"{words} That of {other} is another: it counts on another scale." if other else words
+    return f"{words} The one for {other} differs: it uses another scale." if other else words
 
 
 def _describe_outcome(thresholds: Thresholds, shares: ByOutcome) -> str:
-    without = f"; {thresholds.without_outcome:,} without this outcome left out" if thresholds.without_outcome else ""
+    without = f"; {thresholds.without_outcome:,} without this outcome excluded" if thresholds.without_outcome else ""
     others = f" Other outcomes: {', '.join(map(to_line, thresholds.others))} (--outcome)." if thresholds.others else ""
     rate = (
         ""
         if shares.rate is None
-        else f" {format_value(shares.rate)} {between(shares.interval)} of them turned out well."
+        else f" {format_value(shares.rate)} {between(shares.interval)} of them had a good outcome."
     )
     outcome = (
         f"Outcome {to_line(thresholds.outcome)} (good: {to_line(thresholds.good)}): "
@@ -66,9 +66,9 @@ def _build_level_table(thresholds: Thresholds, shares: ByOutcome) -> ReportTable
     headers = (
         ReportColumn("score", whole=True),
         ReportColumn("n", "number"),
-        ReportColumn("turned out well", whole=True),
+        ReportColumn("good outcome", whole=True),
         ReportColumn(f"0 {'·' * (TRACK_CHARS - 4)} 1", "bar", whole=True),
-        ReportColumn(f"from here on ({shares.confidence:.0%})", whole=True),
+        ReportColumn(f"from this score on ({shares.confidence:.0%})", whole=True),
         ReportColumn(""),
     )
     rows = []
@@ -119,16 +119,15 @@ def _find_cell(value: float) -> int:
 
 def _describe_trend(thresholds: Thresholds, shares: ByOutcome) -> str:
     if shares.correlation is None:
-        trivial_outcomes = {0.0: "No response turned out well", 1.0: "No response turned out badly"}
-        return f"{trivial_outcomes.get(shares.rate or 0.0, 'All scores are alike')}: there is no trend to test."
+        trivial_outcomes = {0.0: "No response had a good outcome", 1.0: "No response had a bad outcome"}
+        return f"{trivial_outcomes.get(shares.rate or 0.0, 'All scores are equal')}: there is no trend to test."
     p_value = "" if shares.correlation_interval else ", too few for an interval"
     if shares.p_value is not None and shares.correlation_interval:
         p_value = ", p < 0.001" if shares.p_value < 0.001 else f", p = {shares.p_value:.3f}"
     words = {
-        "rises": f"The better {thresholds.metric}, the more often it turns out well",
-        "falls": f"The better {thresholds.metric}, the less often it turns out well: it does not speak for "
-        "this outcome",
-        "no trend seen": f"No trend of the outcome with {thresholds.metric} is seen",
+        "rises": f"Better {thresholds.metric} goes with more good outcomes",
+        "falls": f"Better {thresholds.metric} goes with fewer good outcomes: it does not predict this outcome",
+        "no trend seen": f"No trend between {thresholds.metric} and the outcome",
     }[shares.trend]
     interval_text = f" {between(shares.correlation_interval)}" if shares.correlation_interval else ""
     return f"{words}: rank correlation {format_value(shares.correlation)}{interval_text}{p_value}.".replace("-", "−")
@@ -143,28 +142,26 @@ def describe_conclusion(thresholds: Thresholds, shares: ByOutcome) -> str:
             format_value(shares.level, thresholds.kind),
             "at least" if thresholds.direction == "higher" else "at most",
         )
-        every = " Every level seen does." if first is shares.levels[0] else ""
+        every = " Every observed score does." if first is shares.levels[0] else ""
         return (
-            f"Serves: {thresholds.metric} of {bound} {level}. From there on {format_value(first.from_rate)} "
-            f"{between(first.from_interval)} of {first.from_n:,} turned out well; the interval reaches "
-            f"{target_text}.{every}"
-            " It is a level for single answers, not for a run's mean."
+            f"Use {thresholds.metric} of {bound} {level}: {format_value(first.from_rate)} "
+            f"{between(first.from_interval)} of the {first.from_n:,} responses there had a good outcome, and the "
+            f"interval reaches {target_text}.{every} This threshold is for single answers, not for a run's mean."
         )
     if shares.verdict == "none does":
         best = shares.levels[-1]
         return (
-            f"None does: even at the best level {format_value(best.from_rate)} {between(best.from_interval)} turned "
-            "out well,"
-            f" and from every level on the whole interval lies below {target_text}."
+            f"No threshold works: even at the best one {format_value(best.from_rate)} {between(best.from_interval)} "
+            f"had a good outcome, and at every one the whole interval lies below {target_text}."
         )
     more = (
-        f" About {format_count(shares.needed, 'response')} from the nearest level on would do, were their share to "
-        "stay."
+        f" About {format_count(shares.needed, 'response')} past the nearest threshold would be enough, if the share "
+        "stays the same."
         if shares.needed is not None
         else ""
     )
     return (
-        f"Not enough data to say which level reaches {target_text}: {format_count(shares.n, 'response')} with an "
+        f"Not enough data to tell which threshold reaches {target_text}: {format_count(shares.n, 'response')} with an "
         f"outcome.{more}"
     )
 
@@ -177,7 +174,7 @@ def _build_reached_section(thresholds: Thresholds, about: str, notes: tuple[str,
     ]
     headers = (
         *build_columns(numbers=("share of the examples", bound_header)),
-        ReportColumn("95 % interval of that score"),
+        ReportColumn("95 % interval of the score"),
     )
     rows = tuple(
         (

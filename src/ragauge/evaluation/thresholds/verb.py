@@ -144,7 +144,7 @@ def _build_outcome(
     if not name or columns is None:
         return "", (), "", 0, None
     if metric.direction == "neither":
-        raise UsageError(f"of {metric} neither high nor low is better, so no level of it can serve.")
+        raise UsageError(f"{metric} has no better direction, so it cannot have a threshold.")
     values: list[OutcomeValue | None] = [outcomes.get(name) for outcomes in recorded]
     good_at, good = mark_values(values, name, options.good)
     scored = columns.take(np.flatnonzero(columns.status == SCORED))

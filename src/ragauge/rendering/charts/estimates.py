@@ -81,7 +81,7 @@ def draw_rank_use(alignment: Alignment, links: Sequence[str], relevant: Sequence
             "leads": leads,
             "relevant": None if not rank.relevant else (rank.relevant_used or 0) / rank.relevant,
             "says": f"rank {rank.rank}: used in {rank.used} of {rank.n} answers",
-            "tells": f"rank {rank.rank}: used in {rank.relevant_used} of {rank.relevant} answers where relevant",
+            "tells": f"rank {rank.rank}: used in {rank.relevant_used} of {rank.relevant} answers where it is relevant",
         }
         for rank, link, leads in zip(alignment.ranks, links, relevant, strict=True)
         if rank.n

@@ -60,7 +60,7 @@ def draw_trend(points: Sequence[TrendPoint]) -> str:
     ]
     names = " : ".join(f'datum.value == {row["at"]} ? "{index + 1}"' for index, row in enumerate(rows))
     indices = [float(index) for index in range(len(rows))]
-    axis = alt.Axis(title="run, the newest at the right", values=indices, labelExpr=f'{names} : ""', grid=False)
+    axis = alt.Axis(title="runs, newest on the right", values=indices, labelExpr=f'{names} : ""', grid=False)
     x = alt.X("at:Q", axis=axis, scale=alt.Scale(domain=[-0.5, len(rows) - 0.5], nice=False))
     scale = alt.Scale(zero=False, nice=True, padding=6)
     base = alt.Chart(build_data(rows))

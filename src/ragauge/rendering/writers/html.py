@@ -152,7 +152,7 @@ def render_length_bars(lengths: LengthBars, link: str = "") -> Markup:
         f'<rect class="{name}" y="{1 + 10 * n}" width="{format_percent(share)}" height="8"/>'
         for n, (name, share) in enumerate(zip(names, lengths.shares, strict=True))
     )
-    return Markup('<svg class="pair" aria-hidden="true">{}</svg>').format(_wrap_drawing(bars, link, "examples of now"))
+    return Markup('<svg class="pair" aria-hidden="true">{}</svg>').format(_wrap_drawing(bars, link, "current examples"))
 
 
 def _wrap_drawing(drawing: str, link: str, title: str) -> Markup:

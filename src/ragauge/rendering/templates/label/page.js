@@ -76,7 +76,7 @@ function show() {
   });
   const lost = find("progress").dataset.lost ? "; this browser keeps nothing, so save before you close" : "";
   find("progress").textContent =
-    "answer " + (at + 1) + " of " + data.tasks.length + ", " + Object.keys(said).length + " of " + total + " labelled" + lost;
+    "answer " + (at + 1) + " of " + data.tasks.length + ", " + Object.keys(said).length + " of " + total + " labeled" + lost;
   const here = document.querySelector(".here");
   if (here) here.scrollIntoView({ block: "nearest" });
   keep();
