@@ -59,7 +59,7 @@ Evaluated = Callable[..., rg.Scorecard]
 def test_a_file_is_read_once(evaluated: Evaluated, file: Path, reads: list[str]) -> None:
     """The second time the run is found by the file's bytes, with the same scores, under both names."""
     first = evaluated(file, name="monday")
-    with pytest.warns(UserWarning, match=r"stored as run monday .* tuesday is another name of that run, not a second"):
+    with pytest.warns(UserWarning, match=r"stored as run monday .* tuesday is now another name for that run"):
         again = evaluated(file, name="tuesday")
     assert reads == ["read_records"]
     assert again.run.run_id == first.run.run_id

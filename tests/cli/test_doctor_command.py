@@ -44,7 +44,7 @@ def test_a_fresh_folder_is_healthy(cli: Cli) -> None:
     assert done.code == 0
     found = by_name(done)
     assert found["local judge"]["state"] == "ok"
-    assert "recognizes a copied sentence and a changed number" in found["local judge"]["said"]
+    assert "detects a copied sentence and a changed number" in found["local judge"]["said"]
     assert found["configuration"]["state"] == found["keys"]["state"] == "note"
     assert not Path(".ragauge").exists()
 

@@ -109,12 +109,7 @@ PAGES = (
         "One study: trials, charts, segments and the recommendation.",
         table=studies.build_trials_table,
     ),
-    Address(
-        "/judges",
-        judges.build_page,
-        "All judges, each with its last check against human labels.",
-        table=judges.build_table,
-    ),
+    Address("/judges", judges.build_page, "All judges, each with its last check.", table=judges.build_table),
     Address(
         "/judges/{judge:text}",
         judges.build_judge_page,
@@ -136,9 +131,7 @@ PAGES = (
         table=monitor.build_alerts_table,
     ),
     Address(
-        "/monitor/alerts/{alert:text}",
-        monitor.build_alert_page,
-        "One alert: start, segment, cause and the worst traces.",
+        "/monitor/alerts/{alert:text}", monitor.build_alert_page, "One alert: start, segment, cause, worst traces."
     ),
     Address("/monitor/drift", monitor.build_drift_page, "Whether questions and passages have changed, and how."),
     Address(
@@ -252,9 +245,7 @@ def _add_files(app: FastAPI, site: Site) -> None:
         try:
             from ragauge.monitoring.alerts.exposition import TYPE, render_metrics
         except ImportError:
-            raise NoSuchPage(
-                f"metrics need an optional dependency. Install it with: {build_install_command('monitor')}"
-            ) from None
+            raise NoSuchPage(f"metrics need an extra. Install it with: {build_install_command('monitor')}") from None
         with site.served.open_page():
             return Response(render_metrics(site.store, site.config), headers={"content-type": TYPE})
 

@@ -61,9 +61,7 @@ def read_tokens(path: Path) -> AccessTokens:
     try:
         text = path.read_text(encoding="utf-8").strip()
     except (OSError, UnicodeDecodeError) as error:
-        raise UsageError(
-            f"--token-file {path} cannot be read: {error}. Choose a text file that contains the token."
-        ) from error
+        raise UsageError(f"--token-file {path} cannot be read: {error}. Give a text file with the token.") from error
     matches = [RIGHT_LINE.fullmatch(line.strip()) for line in text.splitlines() if line.strip()]
     if not any(matches):
         return AccessTokens(_check_token(path, text))
@@ -74,9 +72,7 @@ def read_tokens(path: Path) -> AccessTokens:
             raise UsageError(f"--token-file {path}: {expected}. A single token grants all permissions.")
         tokens[line[1]] = _check_token(path, line[2])
     if len(set(tokens.values())) < len(tokens):
-        raise UsageError(
-            f"--token-file {path}: two permissions share a token. Use a separate token for each, or one token for all."
-        )
+        raise UsageError(f"--token-file {path}: two permissions share a token. Use one token for each, or one for all.")
     return AccessTokens(**tokens)
 
 

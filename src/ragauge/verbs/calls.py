@@ -33,13 +33,10 @@ class ModelCallOptions:
         ),
     ] = 16
     max_concurrency: Annotated[
-        int | None,
-        OptionSpec("Maximum concurrent calls; defaults to 4 times the initial number.", least=1, panel=CALLS_PANEL),
+        int | None, OptionSpec("Maximum concurrency; 4 times the start by default.", least=1, panel=CALLS_PANEL)
     ] = None
     max_cost: Annotated[float | None, OptionSpec("Maximum cost in US dollars; a hard limit.", panel=CALLS_PANEL)] = None
-    timeout: Annotated[float, OptionSpec("Timeout of one model call, in seconds.", least=0.1, panel=CALLS_PANEL)] = (
-        120.0
-    )
+    timeout: Annotated[float, OptionSpec("Timeout of a model call in seconds.", least=0.1, panel=CALLS_PANEL)] = 120.0
 
     def of(self, *judges: "Judge | None") -> "CallOptions | None":
         """The means of calling these judges' models, shared by all; None where no judge asks a model.

@@ -51,12 +51,9 @@ def build_option(field: str, typed: OptionSpec) -> Any:
 Store = Annotated[str, build_option("store", STORE)]
 DryRun = Annotated[bool, typer.Option("--dry-run", help="Show what would be done without doing it.")]
 Outputs = Annotated[
-    list[Path] | None,
-    typer.Option("-o", "--output", help="Write a report (.html, .md, .json) or the scores (.jsonl, .csv)."),
+    list[Path] | None, typer.Option("-o", "--output", help="Write a report: .html, .md, .json; scores: .jsonl, .csv.")
 ]
-StudyOutputs = Annotated[
-    list[Path] | None, typer.Option("-o", "--output", help="Output file: .md, .html, .json, .csv.")
-]
+StudyOutputs = Annotated[list[Path] | None, typer.Option("-o", "--output", help="Output: .md, .html, .json, .csv.")]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask for confirmation.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Hide the progress line.")]
@@ -172,9 +169,7 @@ def parse_conditions(text: str) -> Mapping[str, str]:
             raise UsageError(f"--filter: expected column=value, got {part!r}. Write --filter type=multi_hop.")
         if value_by_column.setdefault(column.strip(), value.strip()) != value.strip():
             both = f"{value_by_column[column.strip()]} and {value.strip()}"
-            raise UsageError(
-                f"--filter: {column.strip()} takes one value, got {both}. Run the command once for each value."
-            )
+            raise UsageError(f"--filter: {column.strip()} takes one value, got {both}. Run the command once for each.")
     return value_by_column
 
 

@@ -40,9 +40,7 @@ class EvaluateOptions(ModelCallOptions):
     metrics: shared.Metrics = ()
     judge: Annotated[
         Any,
-        OptionSpec(
-            "Judge for what labels don't cover: local, none, openai:MODEL, hybrid:openai:MODEL, calibrated:FILE."
-        ),
+        OptionSpec("Judge where labels are missing: local, none, openai:MODEL, hybrid:openai:MODEL, calibrated:FILE."),
     ] = "local"
     judge_name: str = ""
     judge_repeats: Annotated[int, OptionSpec("Number of judge repeats; prints how much the means vary.", least=1)] = 1
@@ -122,12 +120,8 @@ class RunOptions:
     limit: Annotated[int | None, OptionSpec("Ask only this many questions, sampled at random.", least=1)] = None
     filter: shared.Filter = None
     variant: str = "own"
-    context_from: Annotated[
-        Any, OptionSpec("Use the passages of a stored run.", metavar="RUN", panel=PASSAGES_PANEL)
-    ] = None
-    corpus: Annotated[
-        Any, OptionSpec("The documents: .jsonl, .csv, or a folder of text files.", panel=PASSAGES_PANEL)
-    ] = None
+    context_from: Annotated[Any, OptionSpec("From a stored run.", metavar="RUN", panel=PASSAGES_PANEL)] = None
+    corpus: Annotated[Any, OptionSpec("The documents: .jsonl, .csv, a folder of text.", panel=PASSAGES_PANEL)] = None
     store: shared.Store = None
     fresh: Annotated[bool, OptionSpec("Start a new run instead of resuming an unfinished one.")] = False
     retry_failed: Annotated[bool, OptionSpec("Retry the failed questions of the newest matching run.")] = False
@@ -147,9 +141,7 @@ class RunOptions:
         if self.variant not in VARIANTS:
             raise UnknownName("variant", self.variant, VARIANTS)
         if self.variant != "own" and self.context_from is not None and self.variant != "replayed":
-            raise UsageError(
-                f"run: passages come either from another run or from the variant {self.variant}, not both."
-            )
+            raise UsageError(f"run: passages come from another run or from {self.variant}, not both.")
         if self.variant == "replayed" and self.context_from is None:
             raise UsageError("run: the variant replayed needs context_from=RUN, the run whose passages to use.")
         if self.fresh and self.retry_failed:
@@ -232,19 +224,14 @@ class LabeledOptions(ModelCallOptions):
         str | Collection[str], OptionSpec("Label values that mean supported; all others mean not supported.")
     ] = ()
     guideline: Annotated[
-        Any,
-        OptionSpec(
-            "For a run: the labeling instructions to use, as a text file or a hash; defaults to the last draw's."
-        ),
+        Any, OptionSpec("Labeling instructions of a run: a text file or a hash; the last draw's by default.")
     ] = None
     store: shared.Store = None
     columns: Annotated[
         Mapping[str, str] | None,
         OptionSpec("Map a field to a column: --map label=verdict; repeatable.", "--map", list[str] | None),
     ] = None
-    limit: Annotated[
-        int | None, OptionSpec("Use only this many rows, sampled at random with a fixed seed.", least=1)
-    ] = None
+    limit: Annotated[int | None, OptionSpec("Number of rows, sampled with a fixed seed.", least=1)] = None
     progress: Callable[["Progress"], None] | None = None
 
 
@@ -314,9 +301,7 @@ class ProbeOptions(ModelCallOptions):
         Mapping[str, str] | None,
         OptionSpec("Map a field to a column: --map label=verdict; repeatable.", "--map", list[str] | None),
     ] = None
-    limit: Annotated[
-        int | None, OptionSpec("Use only this many examples, sampled at random with a fixed seed.", least=1)
-    ] = None
+    limit: Annotated[int | None, OptionSpec("Number of examples, sampled with a fixed seed.", least=1)] = None
     progress: Callable[["Progress"], None] | None = None
 
 
@@ -337,11 +322,7 @@ class PrepareOptions(ModelCallOptions):
     )
     output: Annotated[Path, OptionSpec("Output file, .jsonl or .jsonl.gz.", "-o --output")]
     judge: Annotated[
-        Any,
-        OptionSpec(
-            "Judge that extracts claims: openai:MODEL and others, or local, which takes each sentence as a claim.",
-            kind=str,
-        ),
+        Any, OptionSpec("Judge that extracts claims: openai:MODEL, or local: each sentence is a claim.", kind=str)
     ] = "local"
     judge_name: str = ""
     store: shared.Store = None
@@ -363,9 +344,7 @@ class InitOptions:
     """
 
     folder: Annotated[Path, OptionSpec("The project folder.", argument=True)] = field(default=Path(), kw_only=False)
-    system: Annotated[str, OptionSpec("The system, in the form ragauge run takes; found automatically by default.")] = (
-        ""
-    )
+    system: Annotated[str, OptionSpec("The system, as for ragauge run; found by default.")] = ""
     eval_set: Annotated[str, OptionSpec("A file of questions; found or created by default.", "--set")] = ""
     columns: shared.Columns = None
     segments: shared.Segments = ()
@@ -395,27 +374,19 @@ class AnnOptions(ModelCallOptions, MakeStudyOptions):
     """Indexes to hold against exact search. Each field is an argument of `ann`, whose documentation explains it."""
 
     vectors: Annotated[
-        Any,
-        OptionSpec(
-            "A .npy, .fvecs, .parquet or .hdf5 file; with --corpus, an eval set.", argument=True, metavar="VECTORS"
-        ),
+        Any, OptionSpec("A .npy, .fvecs, .parquet, .hdf5 file; with --corpus a set.", argument=True, metavar="VECTORS")
     ] = field(kw_only=False)
     index: Annotated[
-        str | Sequence[str],
-        OptionSpec("Index and parameters, such as hnswlib:M=16,32:ef_search=32,64; repeatable.", "--index", list[str]),
+        str | Sequence[str], OptionSpec("Such as hnswlib:M=16,32:ef_search=32,64; repeatable.", "--index", list[str])
     ] = field(kw_only=False)
-    corpus: Annotated[Any, OptionSpec("Index these documents and use VECTORS as the set of questions.", "--corpus")] = (
-        None
-    )
+    corpus: Annotated[Any, OptionSpec("Index these documents; VECTORS is the eval set.", "--corpus")] = None
     embedder: Annotated[
         str | Mapping[str, Any], OptionSpec("Embedder: local, provider:model, module:name.", kind=str)
     ] = "local"
     query_prefix: Annotated[str, OptionSpec("Prefix of each question.", metavar="TEXT")] = ""
     document_prefix: Annotated[str, OptionSpec("Prefix of each document.", metavar="TEXT")] = ""
     queries: Annotated[Any, OptionSpec("A file of query vectors.")] = None
-    holdout: Annotated[
-        int, OptionSpec("Use this many of the vectors as queries instead of indexing them.", least=0)
-    ] = 0
+    holdout: Annotated[int, OptionSpec("Hold out this many vectors as queries.", least=0)] = 0
     metric: Annotated[
         Literal["cosine", "l2", "ip"], OptionSpec("Distance between vectors.", kind=Literal["cosine", "l2", "ip"])
     ] = "cosine"
@@ -429,18 +400,13 @@ class AnnOptions(ModelCallOptions, MakeStudyOptions):
     ] = "1"
     growth: Annotated[bool, OptionSpec("Predict recall with two and four times as many vectors.")] = False
     selectivity: Annotated[
-        str | float | Sequence[float],
-        OptionSpec("Search with filters that pass these shares of the vectors: 1,0.1,0.01."),
+        str | float | Sequence[float], OptionSpec("Search with filters that pass these shares: 1,0.1,0.01.")
     ] = ()
-    labels: Annotated[str | Sequence[str], OptionSpec("Which vectors pass the filter: random, clustered.")] = (
-        "random,clustered"
-    )
+    labels: Annotated[str | Sequence[str], OptionSpec("Which vectors pass: random, clustered.")] = "random,clustered"
     filter: Annotated[
         Mapping[str, str] | None, OptionSpec("Search only where columns have these values: lang=de; a comma means and.")
     ] = None
-    oversample: Annotated[str | int | Sequence[int], OptionSpec("Multiples of k that post-filtering retrieves.")] = (
-        "1,10"
-    )
+    oversample: Annotated[str | int | Sequence[int], OptionSpec("Multiples of k for post-filtering.")] = "1,10"
     name: Annotated[str, OptionSpec("Name of the study; defaults to ann-FILE.")] = ""
 
     @property

@@ -72,9 +72,7 @@ Columns = Annotated[
     Mapping[str, str] | None,
     OptionSpec("Map a field to a column: --map query=question; repeatable.", "--map", list[str] | None),
 ]
-Filter = Annotated[
-    Mapping[str, str] | None, OptionSpec("Only matching examples: type=multi_hop or tag=golden; a comma means and.")
-]
+Filter = Annotated[Mapping[str, str] | None, OptionSpec("Only these: type=multi_hop or tag=golden; comma means and.")]
 Index = Annotated[Any, OptionSpec("Documents in the index: a file of document ids, a corpus.jsonl, or a table.")]
 Controls = Annotated[
     int | str | None,

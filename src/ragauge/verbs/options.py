@@ -28,10 +28,7 @@ class CompareOptions:
 
     metrics: Metrics = ()
     judge: Annotated[
-        str | None,
-        OptionSpec(
-            "Which judge's verdicts to use, as given to `evaluate --judge`; defaults to the last judge of both runs."
-        ),
+        str | None, OptionSpec("Judge whose verdicts to use, as in `evaluate --judge`; by default the last of both.")
     ] = None
     store: Store = None
     filter: Filter = None
@@ -64,9 +61,7 @@ class OutcomeOptions:
     """Which outcomes count as good, and how many of them a level has to reach."""
 
     target: Annotated[float, OptionSpec("For --thresholds: target share of answers with a good outcome.")] = 0.8
-    outcome: Annotated[
-        str, OptionSpec("For --thresholds: the outcome to use, such as solved; defaults to the most frequent one.")
-    ] = ""
+    outcome: Annotated[str, OptionSpec("For --thresholds: the outcome; the most frequent one by default.")] = ""
     good: Annotated[str, OptionSpec("The outcome's good values, if not obvious: '>=4' or up,love.")] = ""
 
 
@@ -94,9 +89,7 @@ class ShowOptions:
     """What of a stored run is shown: all of it, one example, or one view."""
 
     run: StoredRun
-    example: Annotated[
-        str, OptionSpec("The query_id of an example, to see its claims and passages.", argument=True)
-    ] = ""
+    example: Annotated[str, OptionSpec("An example's query_id, to see its claims and passages.", argument=True)] = ""
     alignment: Annotated[bool, OptionSpec("Show which ranks the answers use and where evidence is lost.")] = False
     cost: Annotated[bool, OptionSpec("Show the cost of judging by model, judge question, metric and example.")] = False
     baseline: Baseline = None
@@ -125,9 +118,7 @@ class ExplainOptions:
     """Which numbers of a stored run, or of one example of it, are explained."""
 
     run: StoredRun
-    example: Annotated[
-        str, OptionSpec("The query_id of an example; explains the whole run by default.", argument=True)
-    ] = ""
+    example: Annotated[str, OptionSpec("An example's query_id; the whole run by default.", argument=True)] = ""
     metrics: Metrics = ()
     repeat: Annotated[int, OptionSpec("Index of the answer, if the example was asked several times.", least=0)] = 0
     judge: LastJudge = None
@@ -184,8 +175,7 @@ class DoctorOptions:
     """What is looked at beside the machine, the packages and the local judge; or the one file that is."""
 
     file: Annotated[
-        Path | None,
-        OptionSpec("Check only this ragauge.yaml and list its errors by line.", kind=Path | None, argument=True),
+        Path | None, OptionSpec("Check this ragauge.yaml only and list its errors.", kind=Path | None, argument=True)
     ] = None
     config: Annotated[str, OptionSpec("The configuration file to check.")] = "ragauge.yaml"
     judge: Annotated[str, OptionSpec("A model judge to try with one short call per model, which costs money.")] = ""
@@ -249,9 +239,7 @@ class UiOptions(ServeOptions):
     run: Annotated[
         Sequence[str], OptionSpec("Run to export: id, name or latest; repeatable.", kind=list[str] | None)
     ] = ()
-    limit: Annotated[
-        int, OptionSpec("Maximum number of runs to export (the newest) and of examples per run.", least=1)
-    ] = 50
+    limit: Annotated[int, OptionSpec("Maximum of exported runs (the newest) and of their examples.", least=1)] = 50
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -63,11 +63,7 @@ def try_local_judge() -> DoctorResult:
         return DoctorResult("local judge", False, f"{type(error).__name__}: {error}")
     duration = f"{time.perf_counter() - started:.1f} s including loading"
     works = labels == ["supported", "contradicted"]
-    outcome = (
-        "recognizes a copied sentence and a changed number"
-        if works
-        else f"expected supported and contradicted, got {labels}"
-    )
+    outcome = "detects a copied sentence and a changed number" if works else f"gives {labels} for the two"
     return DoctorResult("local judge", works, f"{outcome} ({judge.judge_id}, {duration})")
 
 

@@ -109,10 +109,7 @@ def _print_result(init_result: InitResult, system_name: str) -> None:
         other = "an example" if init_result.example else f"{init_result.target}, from the documents of this project,"
         show(f"system: none found; {other} is used instead")
         show("to use yours, a function that takes a question: ragauge init --system module:function")
-    show(
-        f"questions: {init_result.eval_set}"
-        + (", generated: replace them with real ones" if init_result.made_up else "")
-    )
+    show(f"questions: {init_result.eval_set}" + (" (generated, to be replaced)" if init_result.made_up else ""))
     for file in init_result.written:
         backup_note = f"; the old file is now {file.backup}" if file.backup else ""
         show(f"{'kept ' if file.kept else 'wrote'} {file.path}  {file.what}{backup_note}")

@@ -350,8 +350,5 @@ def _write_settings(writing: _ProjectWriter, config: str, workflow: str, command
         writing.write_file(WORKFLOW_PATH, workflow, "evaluates and gates every pull request", is_generated=is_unchanged)
         writing.add(IGNORE_PATH, ".ragauge/", (".ragauge", "/.ragauge/", "/.ragauge"), "leaves the store out of git")
         if existing_command and existing_command != command and not (is_unchanged or writing.force):
-            return (
-                f"{WORKFLOW_PATH} was kept and runs {existing_command}: change it to {command}, or run "
-                "ragauge init --force"
-            )
+            return f"{WORKFLOW_PATH} runs {existing_command}: change it to {command}, or run ragauge init --force"
     return ""

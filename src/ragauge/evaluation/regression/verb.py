@@ -68,11 +68,7 @@ class RegressionInputs:
     def __post_init__(self) -> None:
         max_sources = 1 if self.system is not None else 2
         if not 1 <= len(self.sources) <= max_sources:
-            takes = (
-                "one file with answers, or a set and answers"
-                if max_sources == 2
-                else "only the set when a system is given"
-            )
+            takes = "a file with answers, or set and answers" if max_sources == 2 else "only a set with a system"
             raise UsageError(f"ragauge takes {takes}; got {len(self.sources)} sources.")
 
     @property

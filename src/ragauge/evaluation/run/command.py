@@ -28,9 +28,7 @@ if TYPE_CHECKING:
 
 Oracle = Annotated[
     bool,
-    typer.Option(
-        "--oracle", rich_help_panel=PASSAGES_PANEL, help="Use the labeled passages, with their text from --corpus."
-    ),
+    typer.Option("--oracle", rich_help_panel=PASSAGES_PANEL, help="Use the labeled passages; --corpus has their text."),
     options.PlacedBefore("context_from"),
 ]
 ClosedBook = Annotated[

@@ -45,11 +45,7 @@ def _build_lead(alignment: Alignment) -> Iterator[Wording]:
 
 
 def _build_usage_sections(alignment: Alignment) -> Iterator[ReportSection]:
-    more = (
-        (f"first {MAX_RANKS} of {alignment.ranks[-1].rank} ranks; --json lists all",)
-        if len(alignment.ranks) > MAX_RANKS
-        else ()
-    )
+    more = (f"ranks up to {alignment.ranks[-1].rank}: --json lists them",) if len(alignment.ranks) > MAX_RANKS else ()
     yield ReportSection(Phrase("Use by rank", "title"), table=_build_rank_table(alignment), notes=more)
     estimates = {name: estimate for name, estimate in alignment.positions.items() if estimate.n}
     if estimates:

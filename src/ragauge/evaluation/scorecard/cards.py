@@ -342,9 +342,7 @@ def _list_warnings(store: Store, run: Run) -> list[str]:
         if people.unclear:
             kinds = " and ".join(name for name in UNSUPPORTED_KIND_METRICS if name in people.values)
             left_out = (
-                f"they are left out of {kinds}"
-                if kinds
-                else "neither is corrected. Import corrected labels with a later `at`"
+                f"left out of {kinds}" if kinds else "neither is corrected. Import fixed labels with a later `at`"
             )
             total = format_count(len(people.labelled), "labeled answer")
             warnings.append(f"{len(people.unclear):,} of {total} say {UNKNOWN_KIND_NOTE}: {left_out}.")
