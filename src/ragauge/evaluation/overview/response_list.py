@@ -245,10 +245,8 @@ class OverviewGatherer:
 
         index, indices = values.index, [response.place for response in selected]
         lengths = self._lengths.lengths(values)
-        numbers = {
-            lengths.name: {index: float(lengths.of[index]) for index in indices if np.isfinite(lengths.of[index])},
-            LATENCY: self._timings.of(TOTAL, indices),
-        }
+        own_lengths = {index: float(lengths.of[index]) for index in indices if np.isfinite(lengths.of[index])}
+        numbers = {lengths.name: own_lengths, LATENCY: self._timings.of(TOTAL, indices)}
         extras = ListedExtras(
             self._alignment.used(indices),
             self._alignment.relevant(indices),

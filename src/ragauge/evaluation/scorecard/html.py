@@ -122,7 +122,12 @@ def get_environment() -> Environment:
         tight=tighten_formula,
         closed_up=remove_empty_lines,
     )
-    made.globals.update(
+    made.globals.update(_list_globals())
+    return made
+
+
+def _list_globals() -> dict[str, Any]:
+    return dict(
         {name: getattr(words, name) for name in WORDS},
         **{name: getattr(verdict_words, name) for name in VERDICT_WORDS},
         number=format_value,
@@ -162,7 +167,6 @@ def get_environment() -> Environment:
         lengths=render_length_bars,
         linked=render_link,
     )
-    return made
 
 
 @cache

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from ragauge.rendering.charts.svg import ROW_HEIGHT_PX, build_data, build_name_axis, draw_chart, encode_link, get_color
 from ragauge.rendering.words import to_line
@@ -58,21 +59,7 @@ def draw_forest(forest_rows: Sequence[ForestRow], title: str, *, percent: bool =
 
     greatest = max(abs(end) for row in forest_rows for end in (*row.ends, row.low, row.high))
     end = next((limit for limit in SCALES if greatest <= limit), greatest)
-    rows = [
-        {
-            "name": to_line(row.name, 60),
-            "mean": row.mean,
-            "low": row.low,
-            "high": row.high,
-            "link": row.link,
-            "far_low": row.ends[0],
-            "far_high": row.ends[1],
-            "says": to_line(row.says, 300),
-            "hue": HUES.get(row.verdict, "soft"),
-            "place": index,
-        }
-        for index, row in enumerate(forest_rows)
-    ]
+    rows = _list_rows(forest_rows)
     scale = alt.Scale(domain=[-end, end], nice=False)
     axis = alt.Axis(
         title=title,
@@ -106,3 +93,21 @@ def draw_forest(forest_rows: Sequence[ForestRow], title: str, *, percent: bool =
         alt.layer(zero, *([behind] if any(row.far for row in forest_rows) else []), reach, mark),
         ROW_HEIGHT_PX * len(rows),
     )
+
+
+def _list_rows(forest_rows: Sequence[ForestRow]) -> list[dict[str, Any]]:
+    return [
+        {
+            "name": to_line(row.name, 60),
+            "mean": row.mean,
+            "low": row.low,
+            "high": row.high,
+            "link": row.link,
+            "far_low": row.ends[0],
+            "far_high": row.ends[1],
+            "says": to_line(row.says, 300),
+            "hue": HUES.get(row.verdict, "soft"),
+            "place": index,
+        }
+        for index, row in enumerate(forest_rows)
+    ]

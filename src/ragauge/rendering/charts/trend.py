@@ -71,9 +71,8 @@ def draw_trend(points: Sequence[TrendPoint]) -> str:
         description="says:N",
         **encode_link(rows),
     )
-    lines = base.mark_line(stroke=get_color("accent"), strokeWidth=1.5).encode(
-        x=x, y=alt.Y("mean:Q", scale=scale), detail="piece:N"
-    )
+    y = alt.Y("mean:Q", scale=scale)
+    lines = base.mark_line(stroke=get_color("accent"), strokeWidth=1.5).encode(x=x, y=y, detail="piece:N")
     kinds = ["same", "changed"]
     shapes, colors = (
         alt.Scale(domain=kinds, range=scale_range)
@@ -81,7 +80,7 @@ def draw_trend(points: Sequence[TrendPoint]) -> str:
     )
     marks = base.mark_point(filled=True, size=70, opacity=1, stroke=None).encode(
         x=x,
-        y=alt.Y("mean:Q", scale=scale),
+        y=y,
         description="says:N",
         **encode_link(rows),
         shape=alt.Shape("shape:N", scale=shapes, legend=None),
