@@ -200,7 +200,7 @@ def test_below_fifty_nothing_is_rectified(store: str, tmp_path: Path) -> None:
     label("new", store, tmp_path, 49, 30)
     card = rg.evaluate("new", metrics="faithfulness", store=store).card
     assert card.summaries[0].rectified is None
-    said = "People labelled 49 of 49 drawn answers; from 50 on, labels correct the means. Draw more first: "
+    said = "49 of 49 drawn answers have a human label; with at least 50, labels correct the means. Draw more first: "
     assert f"{said}ragauge label draw new -n 1 -o page.html" in card.warnings
 
 

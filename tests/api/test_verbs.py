@@ -92,7 +92,7 @@ def test_card_at_hand(store: str, tmp_path: Path) -> None:
         (ROWS, {"workers": 0}, "workers must be at least 1"),
         (ROWS, {"filter": {"kin": "one"}}, "nearest: kind"),
         (ROWS, {"judge": "locl"}, "nearest: local"),
-        (ROWS, {"name": "latest"}, "cannot be called latest"),
+        (ROWS, {"name": "latest"}, "cannot be named latest"),
     ],
 )
 def test_refused(store: str, source: Any, more: dict[str, Any], words: str) -> None:

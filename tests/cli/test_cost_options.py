@@ -126,7 +126,7 @@ def test_case_56_a_bound_on_cost_is_resumable(cli: Cli, small: Path, judge: str,
     assert stopped.code == 130
     assert stopped.json()["took"]["cost"] <= 5
     assert stopped.json()["pending"] > 0
-    assert "Go on with: ragauge evaluate" in stopped.err
+    assert "To resume: ragauge evaluate" in stopped.err
     whole = cli(*words, "--json").json()
     assert (whole["pending"], whole["calls"], len(server.requests)) == (0, 10, 10)
 
@@ -159,7 +159,7 @@ def test_a_bound_of_a_run_that_is_evaluated_at_once(
     run_id = cli("runs", "--json").json()[0]["run_id"]
     resume = f"ragauge evaluate {run_id} --metrics faithfulness --judge {judge} --max-cost 3.0"
     assert stopped.code == 130
-    assert stopped.err.splitlines()[-1] == f"Go on with: {resume}"
+    assert stopped.err.splitlines()[-1] == f"To resume: {resume}"
     assert cli("evaluate", run_id, "-m", "faithfulness", "--judge", judge, "-q", "--json").json()["pending"] == 0
     assert len(cli("runs", "--json").json()) == 1
 

@@ -56,7 +56,7 @@ def test_a_broken_judge_is_wrong(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> N
     monkeypatch.setattr(doctor, "CHANGED_SENTENCE", doctor.SENTENCE)
     done = cli("doctor")
     assert done.code == 1
-    assert "found ['supported', 'supported']" in done.out
+    assert "gives ['supported', 'supported']" in done.out
     assert "1 thing to mend" in done.out
 
 
@@ -111,7 +111,7 @@ def test_a_service_is_reached_or_not(cli: Cli, monkeypatch: pytest.MonkeyPatch) 
     gone = cli("doctor", "--system", url, "--json")
     told = by_name(gone)[f"system {service.url}"]
     assert (gone.code, told["state"]) == (1, "wrong")
-    assert told["said"].startswith(f"nobody can be reached at {service.url}: ")
+    assert told["said"].startswith(f"cannot connect to {service.url}: ")
     assert "swordfish" not in gone.out + gone.err
 
 
@@ -190,7 +190,7 @@ def test_a_broken_index_is_built_again_by_the_command_shown(cli: Cli, towers: Pa
         raw.execute("INSERT INTO sqlite_master VALUES ('index', 'runs_by_name', 'runs', ?, ?)", (page, made))
     found = looked(cli, towers)
     assert found["state"] == "wrong"
-    assert "what is kept is whole: row 1 missing from index runs_by_name" in found["said"]
+    assert "but the data is intact: row 1 missing from index runs_by_name" in found["said"]
     words = shlex.split(found["hint"].removeprefix("Rebuild them: "))
     subprocess.run([sys.executable, *words[1:]], check=True)
     assert looked(cli, towers)["state"] == "ok"

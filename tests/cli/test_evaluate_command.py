@@ -150,7 +150,7 @@ def test_filter_that_matches_nothing(cli: Cli, small: Path, condition: str, word
         (["--limit", "0"], "greater than or equal to 1"),
         (["--workers", "0"], "greater than or equal to 1"),
         (["--map", "query"], "expected field=column"),
-        (["--name", "latest"], "cannot be called latest"),
+        (["--name", "latest"], "cannot be named latest"),
         (["--nope"], "No such option"),
     ],
 )

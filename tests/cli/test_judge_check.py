@@ -128,7 +128,7 @@ def test_a_bound_on_cost_stops_and_goes_on(cli: Cli, file: Path, server: FaultyS
     words = ["judge", "check", str(file), "--judge", spec(server), "--modes", "fused", "--concurrency", "1", "-q"]
     stopped = cli(*words, "--max-cost", "8", "--json")
     assert stopped.code == 130
-    assert "Go on with: ragauge judge check" in stopped.err
+    assert "To resume: ragauge judge check" in stopped.err
     part = stopped.json()
     assert part["cost"] <= 8
     assert 0 < part["judges"][0]["n"] < 50

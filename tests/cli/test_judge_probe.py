@@ -189,7 +189,7 @@ def test_a_stopped_probe_goes_on(
     ]
     stopped = cli(*words, "--max-cost", "60")
     assert stopped.code == 130
-    assert "Go on with: ragauge judge probe" in stopped.err
+    assert "To resume: ragauge judge probe" in stopped.err
     part = stopped.json()
     before = len(server.requests)
     assert part["cost"] <= 60

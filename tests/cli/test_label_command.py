@@ -299,7 +299,7 @@ def test_people_are_told_of_in_words_of_people(cli: Cli, tmp_path: Path) -> None
     assert "1 unclear (people are split)" in out
     assert "a judge call or a score failed" not in out
     assert "5 examples are not labelled, so without a score by people" in shown
-    assert "the same command goes on" not in shown
+    assert "run the same command to resume" not in shown
     assert "labeled as not supported" in shown
     assert "claims in no passage" not in shown
 

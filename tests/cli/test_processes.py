@@ -134,8 +134,8 @@ def test_ctrl_c(cli: Cli, tmp_path: Path) -> None:
         time.sleep(0.1)
     assert left == []
 
-    assert err.splitlines()[-1].startswith("Go on with: "), err
-    resume = err.splitlines()[-1].removeprefix("Go on with: ")
+    assert err.splitlines()[-1].startswith("To resume: "), err
+    resume = err.splitlines()[-1].removeprefix("To resume: ")
     path = environment() | {"PATH": f"{RAGAUGE.parent}{os.pathsep}{os.environ['PATH']}"}
     done = subprocess.run(["bash", "-c", resume], cwd=tmp_path, env=path, capture_output=True, text=True, check=True)
     rest = json.loads(done.stdout)
@@ -180,7 +180,7 @@ def test_sigterm(tmp_path: Path, verb: str) -> None:
     process.terminate()
     _, err = process.communicate(timeout=200)
     assert (process.returncode, "Traceback" in err) == (143, False), err
-    assert err.splitlines()[-1] == f"Go on with: {shlex.join(['ragauge', *words])}"
+    assert err.splitlines()[-1] == f"To resume: {shlex.join(['ragauge', *words])}"
     until = time.monotonic() + 60
     while (left := group_left(process.pid)) and time.monotonic() < until:
         time.sleep(0.1)

@@ -93,7 +93,7 @@ def test_run_says_what_became_of_the_questions(cli: Cli, folder: Path) -> None:
     assert "8 of 8 questions: 7 answered, 1 failed (exception 1)" in done.out
     assert "latency: median" in done.out
     assert "  exception, such as q3: ValueError: three is too much (numbers_app.py line " in done.out
-    assert "\nGo on with: ragauge evaluate first\nAsk the failed ones again: ragauge run numbers" in done.out
+    assert "\nNext: ragauge evaluate first\nTo retry the failed questions: ragauge run numbers" in done.out
     assert "answered 8 of 8" in done.err
     again = cli("run", "numbers_app:answer", "set.jsonl", "--retry-failed", "-q")
     assert "8 of 8 questions: 7 answered, 1 failed (exception 1); 7 were there" in again.out
@@ -240,7 +240,7 @@ def test_ctrl_c_keeps_what_is_done_and_prints_the_command(folder: Path) -> None:
     _, said = process.communicate(timeout=200)
     assert process.returncode == 130
     assert "All responses so far are saved." in said
-    assert "Go on with: python -m ragauge run numbers_app:slow many.jsonl --store s.db" in said
+    assert "To resume: python -m ragauge run numbers_app:slow many.jsonl --store s.db" in said
     done = subprocess.run([*words, "--json"], cwd=folder, env=environment, capture_output=True, text=True, check=True)
     told = json.loads(done.stdout)
     assert told["responses"] == 200

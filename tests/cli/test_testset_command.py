@@ -128,7 +128,7 @@ def test_dry_run_and_bound(cli: Cli, questions: Path, tmp_path: Path, monkeypatc
         stopped = cli(*words, "--max-cost", "9", "--concurrency", "1")
         assert stopped.code == 130
         assert "ready.jsonl was not written" in stopped.err
-        assert "Go on with: ragauge testset prepare" in stopped.err
+        assert "To resume: ragauge testset prepare" in stopped.err
         assert not Path("ready.jsonl").exists()
         paid = len(server.requests)
         assert 0 < paid < 30

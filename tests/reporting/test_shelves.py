@@ -37,4 +37,4 @@ def test_a_labelled_passage_is_not_called_off_the_question(card: rg.Scorecard, t
     assert (other.gold, other.relevant) == (False, False)
     page = card.save(tmp_path / "report.html").read_text("utf-8")
     assert page.count("judged off-topic") == 1
-    assert page.count("labelled relevant") >= 1
+    assert page.count("labeled relevant") >= 1

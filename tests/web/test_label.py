@@ -250,7 +250,7 @@ def test_own_instructions_are_shown(opened: Opened, copied: str, tmp_path: Path)
     page = client.get(f"/label?draw={drawn(copied, guideline=tmp_path / 'how.txt')}&annotator=ann").text
     assert "Read &lt;b&gt;twice&lt;/b&gt;." in page
     assert (
-        "only the hash is known"
+        "Only the hash of these instructions is stored"
         in client.get(f"/label?draw={drawn(copied, guideline='0123456789ab')}&annotator=ann").text
     )
 
