@@ -62,7 +62,7 @@ def test_short_reports_say_what_is_decided_from(whole: Whole, form: Callable[[Sc
     assert "Mixed results against main: worse on recall@5 −0.10" in text
     assert "−0.10 [" in text
     assert "Hybrid search, metadata filters, query rewriting." in text
-    assert "high confidence, read against the baseline" in text
+    assert "high confidence, compared with the baseline" in text
     assert pareto_line(card) in text
     assert f"type = {list_worst_segments(card, ['recall@5'])[0].value} " in text
     assert "The first passage was not used in 24 of 60 answers, 40% [34%, 46%]" in text
@@ -82,8 +82,8 @@ def test_an_incomplete_run_is_said_to_be_one_first(whole: Whole) -> None:
             "Not complete: 24 of 60 responses. 24 examples passed (37 failed in main); 5 more are not evaluated yet."
         )
         assert first_thing(short) == (
-            "Finish the run: the ragauge run command of reference RAG on golden, given again, goes on where it "
-            "stopped. Until then it is no baseline."
+            "Finish the run: repeat the ragauge run command of reference RAG on golden to resume. Until then the run "
+            "is not a baseline."
         )
         for text in (printed(short, 200), markdown(short)):
             before = text.index("Not complete: 24 of 60 responses."), text.index("Start here: Finish the run")

@@ -320,7 +320,7 @@ def ignored(alignment: Alignment) -> str:
         return f"{words}: hardly any passage is relevant, so this shows nothing about the ranking or the generator."
     if share_ignored.interval is None or share_ignored.interval.high > MAX_IGNORED:
         return f"{words}: too few examples to tell whether this is more than 30%."
-    return f"{words}: below the 30% at which ranking and generator count as disagreeing."
+    return f"{words}: below 30%, the level at which ranking and generator disagree."
 
 
 def correlation(alignment: Alignment) -> str:

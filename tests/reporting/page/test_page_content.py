@@ -130,7 +130,7 @@ def test_page_of_an_incomplete_run_says_so_at_the_top(whole: Whole, tree: Tree) 
     page = tree(replace(card, run=replace(card.run, state="interrupted", planned=60, done=24)))
     (verdict,) = page.with_class("verdict")
     assert verdict.text.startswith("Not complete: 24 of 60 responses.")
-    assert "Start here: Finish the run: the ragauge run command of reference RAG on golden" in verdict.text
+    assert "Start here: Finish the run: repeat the ragauge run command of reference RAG on golden" in verdict.text
 
 
 def test_causes_lead_to_examples_without_a_list(whole: Whole, tree: Tree) -> None:
