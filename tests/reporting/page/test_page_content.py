@@ -51,7 +51,7 @@ def test_what_changed_shows_every_metric_once(whole: Whole, page: Any) -> None:
     assert set(rows) == {change.metric for change in baseline.metrics}
     assert "0.72 → 0.62" in rows["recall@5"]
     assert "−0.10 [−0.17, −0.04]" in rows["recall@5"]
-    assert "most where type=temporal (−0.20, elsewhere −0.05)" in rows["recall@5"]
+    assert "largest where type=temporal (−0.20, elsewhere −0.05)" in rows["recall@5"]
     assert "+8.4 ms [+4.19, +12.6]" in rows["latency"]
     assert "+1%" in rows["latency"]
     heads = [row.text for row in table.all("tr") if "layer" in row.classes]
