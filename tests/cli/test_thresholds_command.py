@@ -44,7 +44,7 @@ def test_the_level_that_serves(evaluated: Cli) -> None:
     assert (found["by_outcome"]["verdict"], found["by_outcome"]["level"]) == ("serves", 0.75)
     assert [level["serves"] for level in found["by_outcome"]["levels"]] == [False, False, False, True, True]
     shown = evaluated("report", "--thresholds", "token_f1").out
-    assert "Serves: token_f1 of at least 0.75." in shown
+    assert "Use token_f1 of at least 0.75: " in shown
     assert shown.count("◀") == shown.count("✓") == 1
     assert "the more often it turns out well: rank correlation" in shown
     stars = evaluated(
