@@ -46,7 +46,7 @@ def test_the_level_that_serves(evaluated: Cli) -> None:
     shown = evaluated("report", "--thresholds", "token_f1").out
     assert "Use token_f1 of at least 0.75: " in shown
     assert shown.count("◀") == shown.count("✓") == 1
-    assert "the more often it turns out well: rank correlation" in shown
+    assert "goes with more good outcomes: rank correlation" in shown
     stars = evaluated(
         "report", "solved", "--thresholds", "token_f1", "--outcome", "stars", "--good", ">=4", "--json"
     ).json()
