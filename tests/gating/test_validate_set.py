@@ -116,7 +116,7 @@ def test_a_drop_that_the_set_cannot_decide_is_noted() -> None:
 def test_a_quantile_that_the_set_cannot_bound_is_noted() -> None:
     """The p95 of twenty examples has no upper end, so that no run passes; the median has one."""
     (note,) = found({"metric": "latency", "max": 2000})
-    assert "cannot show that p95 of latency keeps a limit: that takes 59" in note
+    assert "cannot show that p95 of latency meets a limit: that needs 59" in note
     assert found({"metric": "latency", "max": 2000, "statistic": "p50"}) == ()
 
 

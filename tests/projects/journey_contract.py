@@ -90,7 +90,7 @@ class JourneyContract:
         words = ("-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "no:langsmith_plugin", "-k", "q00 or q01")
         done = walked.shell.run(sys.executable, *words, "test_rag.py", code=1)
         assert "2 failed" in done.stdout
-        assert "q00: recall@5 is 0, wanted at least 1" in done.stdout
+        assert "q00: recall@5 is 0, expected at least 1" in done.stdout
 
     def test_traffic_is_captured_and_evaluated(self, walked: Walked) -> None:
         """What the application answers is recorded where it runs, and evaluated as traffic."""

@@ -54,7 +54,7 @@ def test_what_a_failing_example_prints(project: pytest.Pytester) -> None:
     done.assert_outcomes(passed=5, failed=1)
     done.stdout.fnmatch_lines(
         [
-            "E * ExampleFailed: q3: recall@5 is 0, wanted at least 1; faithfulness is 0, wanted at least 0.8",
+            "E * ExampleFailed: q3: recall@5 is 0, expected at least 1; faithfulness is 0, expected at least 0.8",
             "*  question  What is number 3?",
             "*  answer    The tower is made of cheese.",
             "*  cause     * (*): *",
