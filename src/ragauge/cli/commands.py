@@ -91,10 +91,8 @@ COMMANDS = {  # as typed -> the command
     "testset": CommandEntry(
         "ragauge.testsets.command", "app", "Create eval sets, check them against their corpus, and curate them."
     ),
-    "label": CommandEntry(
-        "ragauge.labels.command", "app", "Sample answers for people to label; import and export the labels."
-    ),
-    "judge": CommandEntry("ragauge.labels.judge_command", "app", "Check, probe and calibrate a judge on your data."),
+    "label": CommandEntry("ragauge.labels.command", "app", "Sample answers for people to label, import their labels."),
+    "judge": CommandEntry("ragauge.labels.judge_command", "app", "Check, calibrate and probe judges on your own data."),
     "sweep": CommandEntry(
         "ragauge.studies.sweep.command",
         "sweep",

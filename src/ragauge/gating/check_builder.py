@@ -185,6 +185,7 @@ def _build_cells(condition: Condition, source: ScoreSource) -> Iterator[PlacedCh
     calls = calls if two_samples is None else calls.with_prefixes()
 
     def place_check(segment: tuple[str, str] | None, mask: Mask) -> PlacedCheck:
+        """The check of one scope, with what is missing from its sample."""
         sample = make(mask)
         own_mask = mask if two_samples is None else mask[: two_samples.n]  # of the run's own examples
         cell = _build_cell(condition, sample, same=source.same)
@@ -214,8 +215,8 @@ def _make_difference(
     error = source.pair_errors.get(str(condition.metric))
     if source.apart is not None and condition.rectified:
         raise UsageError(
-            f"rule {condition.rule}: a rectified drop needs the same examples in both runs, labelled in both. Gate a "
-            "run on the baseline's set, or give a rectified min or max."
+            f"rule {condition.rule}: a label-corrected drop needs the same examples, labeled in both runs. "
+            "Gate a run on the baseline's eval set, or give a rectified min or max."
         )
     if source.apart is not None:
         return source.apart.make_sampler(condition.metric, error)
@@ -224,6 +225,7 @@ def _make_difference(
         return None
 
     def make_sample(mask: Mask) -> MeanDifference:
+        """The difference in one scope."""
         selected_pairs = pairs.select_examples(mask)
         by_labels = _is_decided_by_labels(condition, selected_pairs.people, selected_pairs.weight)
         return RectifiedDifference(selected_pairs) if by_labels else MeanDifference(selected_pairs, error)
@@ -246,6 +248,7 @@ def _make_level(condition: Condition, source: ScoreSource) -> Callable[[Mask], M
         return None
 
     def make_sample(mask: Mask) -> MetricLevel:
+        """The level in one scope."""
         selected = columns.take(mask[columns.query].nonzero()[0])
         if _is_decided_by_labels(condition, selected.people, selected.weight):
             return RectifiedLevel.from_labeled_columns(condition.metric, selected)
@@ -294,8 +297,7 @@ def _list_worst_examples(sample: MeanDifference, slices: Slices, *, higher: bool
 
 
 def _build_check(placed: PlacedCheck, alpha: float, could: bool) -> Check:
-    condition, cell = placed.condition, placed.cell
-    sample = cell.sample
+    condition, cell, sample = placed.condition, placed.cell, placed.cell.sample
     verdict, because = cell.verdict(alpha)
     if placed.not_read[0] and verdict != FAIL:  # the few that were read do not stand for the others
         verdict, because = UNKNOWN, "not_read"
@@ -305,7 +307,6 @@ def _build_check(placed: PlacedCheck, alpha: float, could: bool) -> Check:
     held_up = placed.segment is None or condition.segments_need_data or could
     by_labels = isinstance(sample, LabeledSample)  # then the judge's means are no part of it
     means = sample.means if isinstance(sample, MeanDifference | UnpairedDifference) and not by_labels else None
-    point = cell.point
     return Check(
         rule=condition.rule,
         line=condition.line,
@@ -330,8 +331,8 @@ def _build_check(placed: PlacedCheck, alpha: float, could: bool) -> Check:
         base=means[1] if means else None,
         interval=None if sample.estimate is None else sample.interval(1 - 2 * ALPHA),
         sampled=None if sample.estimate is None or sample.error is None else sample.sampled(1 - 2 * ALPHA),
-        fail_interval=None if sample.estimate is None or point else sample.interval(1 - 2 * alpha),
-        alpha=None if point else alpha,
+        fail_interval=None if sample.estimate is None or cell.point else sample.interval(1 - 2 * alpha),
+        alpha=None if cell.point else alpha,
         reach=sample.reach() if sample.failed else None,
         n=sample.scored,
         failed=sample.failed,

@@ -24,25 +24,23 @@ SUMMARY_VARIABLE = "GITHUB_STEP_SUMMARY"  # where the runner says that the summa
 def gate(
     command_options: GateOptions,
     explain: Annotated[
-        bool,
-        typer.Option("--explain", help="Print the arithmetic of every rule with its numbers."),
-        options.PlacedBefore("store"),
+        bool, typer.Option("--explain", help="Show the calculation behind every rule."), options.PlacedBefore("store")
     ] = False,
     outputs: Annotated[
         list[Path] | None,
-        typer.Option("-o", "--output", help="Write the verdict: .xml (JUnit), .md, .json."),
+        typer.Option("-o", "--output", help="Write the verdict to a file: .xml (JUnit), .md or .json."),
         options.PlacedBefore("store"),
     ] = None,
     github: Annotated[
         bool,
-        typer.Option("--github", help="Annotations and the step's summary; by itself in GitHub Actions."),
+        typer.Option("--github", help="Write annotations and the step summary; on by default in GitHub Actions."),
         options.PlacedBefore("store"),
     ] = False,
     as_json: options.Json = False,
 ) -> None:
-    """Hold a run to the rules of ragauge.yaml. Exit 0: pass, 3: fail, 4: not enough data; 1 and 2 are errors.
+    """Check a run against the rules in ragauge.yaml. Exit 0: pass, 3: fail, 4: not enough data; 1 and 2 are errors.
 
-    Nothing is judged again. ragauge docs gates says how each verdict is reached and what to do about it.
+    No judge is called. ragauge docs gates explains how each verdict is reached and what to do about it.
     """
     from ragauge.gating.gate_result import GateResult
     from ragauge.gating.verb import gate as decide

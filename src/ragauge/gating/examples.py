@@ -59,9 +59,9 @@ def describe_unused_labels(rules: Rules, labelled: int, metric: str = USUAL_METR
     if labelled < MIN_EXAMPLES or any(map(uses_relevance_labels, rules.metrics)):
         return ""
     return (
-        f"{labelled:,} examples have relevance labels, and no rule looks at retrieval by them: a system that finds "
-        f"less passes. Add this line to gate.rules: - {{metric: {metric}, max_drop: {suggest_max_drop(labelled)} "
-        "points}"
+        f"{labelled:,} examples have relevance labels, but no rule uses them to check retrieval: a system "
+        f"that retrieves less still passes. Add this line to gate.rules: - {{metric: {metric}, max_drop: "
+        f"{suggest_max_drop(labelled)} points}}"
     )
 
 
@@ -117,7 +117,7 @@ def list_untagged_rules(rules: Rules, tags: Collection[str]) -> Iterator[str]:
     """What to say of rules whose examples are yet to come; `tags` are those that examples have."""
     for rule in rules.must_pass:
         if rule.tag not in tags:
-            yield f"rule {rule.rule}: {describe_untagged(rule.tag)}: nothing has to pass."
+            yield f"rule {rule.rule}: {describe_untagged(rule.tag)}: nothing to check."
 
 
 class MissingScores:
@@ -286,7 +286,7 @@ def _check_score(rule: MustPass, name: str, columns: Columns, index: int) -> tup
         bounds = (float(columns.low[index]), float(columns.high[index]))
         low, high = (end if end == end else bound for end, bound in zip(bounds, rule.metric.range, strict=True))
     else:
-        return UNKNOWN, CheckExample(name, why=columns.reasons[int(columns.reason[index])] or "it has no value")
+        return UNKNOWN, CheckExample(name, why=columns.reasons[int(columns.reason[index])] or "it has no score")
     min_allowed = float("-inf") if rule.min is None else rule.min
     max_allowed = float("inf") if rule.max is None else rule.max
     if high < min_allowed or low > max_allowed:
@@ -364,4 +364,4 @@ def check_share(failed: int, unanswered: int, n: int, max_share: float, line: in
 
 def describe_max_failed(max_share: float) -> str:
     """What max_failed asks for, in words."""
-    return f"at most {100 * max_share:g} % of the examples may have failed calls, of the system or of a judge"
+    return f"at most {100 * max_share:g} % of the examples may have failed calls (system or judge)"

@@ -62,6 +62,7 @@ class FailedCalls:
         n_values = _count_values(make(mask))
 
         def count_without(failed: Mask) -> tuple[int, bool]:
+            """Calls without a value, and whether fewer than min_n have one."""
             answered = make(mask & ~failed)
             return n_values - _count_values(answered), answered.size < min_n
 

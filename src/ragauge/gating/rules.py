@@ -150,7 +150,7 @@ def parse_rules(file: ConfigFile) -> tuple[Rules, tuple[DataError, ...]]:
     if gate is None:
         if not problems:
             problems.append(
-                file.build_problem("gate", "is missing: there are no rules. Write gate: and below it rules:.", 1)
+                file.build_problem("gate", "is missing, so there are no rules. Add gate: with rules: below it.", 1)
             )
         return Rules(file.name, (), (), 0.0, None), tuple(problems)
     conditions, must_pass = list[Condition](), list[MustPass]()
@@ -168,7 +168,7 @@ def _check_can_fail(file: ConfigFile, gate: GateSection) -> Iterator[DataError]:
     if not gate.rules:
         yield file.build_problem("gate.rules", "there is no rule, so the gate can never fail.", gate.line("rules"))
     elif all(rule.on_fail == "warn" for rule in gate.rules):
-        text = "every rule has on_fail: warn, so the gate can never fail. Leave it out of at least one rule."
+        text = "every rule has on_fail: warn, so the gate can never fail. Remove it from at least one rule."
         yield file.build_problem("gate.rules", text, gate.line("rules"))
 
 
@@ -218,12 +218,12 @@ class _RuleReader:
             self._add_problem("must_pass", "needs a tag: {tag: regression, must_pass: true}.")
         for key in MEAN_RULE_KEYS:
             if rule.has_key(key):
-                self._add_problem(key, "does not go with must_pass, which looks at every example alone.")
+                self._add_problem(key, "cannot be combined with must_pass, which checks each example on its own.")
         if rule.metric is None and (rule.min is not None or rule.max is not None):
             self._add_problem("min" if rule.min is not None else "max", "needs a metric.")
         if metric is not None:
             if rule.min is None and rule.max is None:
-                self._add_problem("metric", "needs min or max: the score from which an example passes.")
+                self._add_problem("metric", "needs min or max: the score at which an example passes.")
             for key, level in (("min", rule.min), ("max", rule.max)):
                 if level is not None:
                     self._check_level(metric, key, level, point=True)
@@ -234,11 +234,11 @@ class _RuleReader:
         limits = [key for key in ("max_drop", "min", "max") if getattr(rule, key) is not None]
         if rule.metric is None:
             hint = "add must_pass: true, or a metric with max_drop, min or max."
-            self._add_problem("tag" if rule.tag else "", f"the rule asks for nothing: {hint}")
+            self._add_problem("tag" if rule.tag else "", f"the rule checks nothing: {hint}")
         elif not limits:
-            self._add_problem("", f"the rule sets {rule.metric} no limit: add max_drop, min or max.")
+            self._add_problem("", f"the rule sets no limit for {rule.metric}: add max_drop, min or max.")
         if rule.segments == () and rule.segments_need_data:
-            self._add_problem("segments_need_data", "has no meaning with segments: none.")
+            self._add_problem("segments_need_data", "has no effect with segments: none.")
         if rule.min is not None and rule.max is not None and rule.min > rule.max:
             self._add_problem("min", f"is above max ({rule.min:g} > {rule.max:g}): no run can pass.")
         if metric is None:
@@ -283,34 +283,34 @@ class _RuleReader:
         """Refuses what labels of people cannot rectify."""
         if metric.scale == "amount" or not all(map(isfinite, metric.range)):
             self._add_problem(
-                "rectified", f"people's labels do not tell of {metric}, which has no least and greatest value."
+                "rectified", f"human labels cannot correct {metric}, which has no minimum and maximum value."
             )
         if relative:
             self._add_problem(
-                "rectified", "goes with a drop in points, not with a share of the baseline. Write 3 points."
+                "rectified", "cannot be used with a drop relative to the baseline. Give the drop in points: 3 points."
             )
 
     def _choose_statistic(self, metric: Metric, key: str) -> Statistic:
         requested = self._rule.statistic
         if metric.scale != "amount" or key == "max_drop":
             if requested not in (None, "mean"):
-                reason = "a difference is one of means" if key == "max_drop" else f"{metric} is summarised by its mean"
-                self._add_problem("statistic", f"{requested} cannot be had: {reason}.")
+                reason = "max_drop compares means" if key == "max_drop" else f"{metric} is summarized by its mean"
+                self._add_problem("statistic", f"{requested} is not available: {reason}.")
             return "mean"
         return requested or ("p95" if metric.name() == "latency" else "mean")
 
     def _check_drop(self, metric: Metric, drop: Drop) -> None:
         low, high = metric.range
         if metric.direction == "neither":
-            self._add_problem("max_drop", f"{metric} has no better direction. Give it min or max.")
+            self._add_problem("max_drop", f"neither direction of {metric} is better. Use min or max instead.")
         elif not drop.relative and drop.amount and not (isfinite(high - low) or has_own_units(metric)):
             self._add_problem(
-                "max_drop", f"points are hundredths of a score; {metric} is an amount. Write a share: 10%."
+                "max_drop", f"points are hundredths of a score, but {metric} is an amount. Give a percentage: 10%."
             )
         elif drop.relative and metric.direction == "higher" and low >= 0 and drop.amount >= 1:
-            self._add_problem("max_drop", f"{drop.text} of the baseline can never be lost: the rule can never fail.")
+            self._add_problem("max_drop", f"a drop of {drop.text} is impossible: the rule can never fail.")
         elif drop.relative and low < 0:
-            self._add_problem("max_drop", f"{metric} may be negative, so a share of it means nothing. Write 3 points.")
+            self._add_problem("max_drop", f"{metric} may be negative: a percentage is meaningless. Write 3 points.")
         elif not drop.relative and drop.amount >= high - low:
             width = f"{100 * (high - low):g} points"
             self._add_problem(
@@ -323,7 +323,7 @@ class _RuleReader:
         is_min = key == "min"
         if metric.direction == ("lower" if is_min else "higher"):
             other = "max" if is_min else "min"
-            self._add_problem(key, f"{metric} is better when it is {metric.direction}. Write {other}: {level:g}.")
+            self._add_problem(key, f"{metric} is better when {metric.direction}. Write {other}: {level:g}.")
         elif level <= low if is_min else level >= high:
             end = low if is_min else high
             self._add_problem(
@@ -333,7 +333,7 @@ class _RuleReader:
             end = high if is_min else low
             self._add_problem(key, f"{metric} is never {'above' if is_min else 'below'} {end:g}: no run can pass.")
         elif not point and (level == high if is_min else level == low):
-            how = "no interval lies there as a whole, so no run can pass. Write decide: point, or another level."
+            how = "no interval lies entirely there, so no run can pass. Write decide: point, or choose another level."
             self._add_problem(key, f"{level:g} is the end of the range of {metric}: {how}")
 
 

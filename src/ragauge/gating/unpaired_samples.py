@@ -53,6 +53,7 @@ class UnpairedRuns:
         new, base = columns
 
         def build_sample(mask: Mask) -> UnpairedDifference:
+            """The two samples of one scope."""
             own_columns, baseline_columns = (
                 new.take(mask[new.query].nonzero()[0]),
                 base.take(mask[self.n + base.query].nonzero()[0]),

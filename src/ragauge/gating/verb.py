@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from ragauge.comparison.score_pairs import PairedScores
     from ragauge.gating.check_builder import ScoreSource
     from ragauge.gating.result import Check, Gated
-    from ragauge.gating.rules import Condition, Rules, Slices
+    from ragauge.gating.rules import Rules, Slices
     from ragauge.gating.unpaired_samples import UnpairedRuns
     from ragauge.metrics.base import Metric
     from ragauge.scores.arrays import Columns
@@ -76,8 +76,8 @@ def gate(options: GateOptions) -> GateResult:
         if base is None and understood.needs_baseline:
             drops = next(str(condition.metric) for condition in understood.conditions if condition.kind == "max_drop")
             raise UsageError(
-                f"{understood.source}: max_drop of {drops} speaks of a baseline, and none is given. "
-                "Name the run to hold this one against: --baseline RUN, in Python baseline=."
+                f"{understood.source}: max_drop of {drops} needs a baseline, and none was given. Name the run "
+                "to compare with: --baseline RUN, in Python baseline=."
             )
         return GateResult(_GateCheck(opened_store, chosen_run, base, file, understood, judge).build_result())
 
@@ -190,7 +190,7 @@ class _GateCheck:
 
     def _list_small_segments(self, slices: Slices) -> tuple[tuple[str, str, int], ...]:
         """The segments that rules which name none leave out as too small."""
-        if not any(_covers_all_segments(condition) for condition in self._rules.conditions):
+        if not any(condition.segments is None for condition in self._rules.conditions):
             return ()
         checked = {(column, value) for column, value, _ in slices.parts(None)}
         small = ((column, value, n) for column, values in slices.few.items() for value, n in values.items())
@@ -328,7 +328,7 @@ class _GateCheck:
                 by_tag[rule.tag] = ()
                 if not can_wait_for_tag(rule, error.known):
                     problems.append(
-                        self._build_problem(rule.rule, "tag", f"no example of {self._run.name} has it: {error}")
+                        self._build_problem(rule.rule, "tag", f"no example of {self._run.name} has this tag: {error}")
                     )
                 continue
             queries = np.unique(self._every.query[np.isin(self._every.number, np.array(numbers))])
@@ -342,7 +342,7 @@ class _GateCheck:
         if not absent:
             return
         if broken := self._failure_note:
-            raise UsageError(f"{self._run.name} cannot be held to rules: {broken}")
+            raise UsageError(f"{self._run.name} cannot be checked against the rules: {broken}")
         problems = []
         for rule in self._rules.every:
             if rule.metric in absent:
@@ -380,31 +380,31 @@ class _GateCheck:
         if pending > 0:
             those = format_count(pending, "response is", "responses are")
             remainder = (
-                "the verdict is about the others, a random sample"
+                "the verdict covers the others, which are a random sample"
                 if self._sample
-                else ("what was evaluated was chosen, not drawn, so the others count as not judged")
+                else ("the evaluated ones were chosen, not sampled at random, so the others count as not judged")
             )
             warnings.append(f"{those} not evaluated yet: {remainder}.")
         if base is not None and base.run_id == run.run_id:
-            warnings.append(f"The baseline {base.name} is this run itself: nothing is compared, no drop is decided.")
+            warnings.append(f"The baseline {base.name} is this run itself: nothing is compared and no drop is decided.")
         elif base is not None and "traffic" not in (run.kind, base.kind) and base.set_version != run.set_version:
             warnings.append(f"The baseline {base.name} answered another version of the eval set: matched by query_id.")
         paired = self._paired_scores
         if paired is not None and self._is_paired and (paired.join.only_here or paired.join.only_there):
             n_here, n_there = paired.join.only_here, paired.join.only_there
             warnings.append(
-                f"Compared are the {paired.join.matched:,} examples in both runs; only here {n_here:,}, "
-                f"only in the baseline {n_there:,}."
+                f"Comparing the {paired.join.matched:,} examples in both runs; {n_here:,} are only in this "
+                f"run, {n_there:,} only in the baseline."
             )
         paired_columns = () if source.apart is None else source.apart.slices.columns
         few = source.slices.few
         left_out = [
             name for name in source.slices.left_out if name not in paired_columns and len(few.get(name, ())) < 2
         ]
-        if left_out and any(_covers_all_segments(condition) for condition in self._rules.conditions):
+        if left_out and any(condition.segments is None for condition in self._rules.conditions):
             names = ", ".join(left_out)
             warnings.append(
-                f"Not looked into, since they have one value or more than 50: {names}. Name one in segments."
+                f"Not checked, because they have one value or more than 50: {names}. To check one, name it in segments."
             )
         tags = {tag for tag, ids in self._tagged.items() if ids}
         return [*warnings, *list_untagged_rules(self._rules, tags), *self._list_unused()]
@@ -422,7 +422,3 @@ class _GateCheck:
             return []
         sentence = describe_unused_labels(self._rules, int((column.status != NOT_APPLICABLE).sum()), str(metrics[0]))
         return [sentence] if sentence else []
-
-
-def _covers_all_segments(condition: Condition) -> bool:
-    return condition.segments is None

@@ -9,15 +9,15 @@ from ragauge.labels.label.options import LabelDrawOptions, LabelImportOptions, L
 from ragauge.verbs import command_options as options
 from ragauge.verbs.command_output import show, show_json
 
-app = typer.Typer(help="What people say of answers: drawn, labelled, imported.", no_args_is_help=True)
+app = typer.Typer(help="Sample answers for people to label, import their labels.", no_args_is_help=True)
 
 
 @app.command("import")
 @options.spread_options
 def import_labels(command_options: LabelImportOptions, as_json: options.Json = False) -> None:
-    """Keep people's labels: the page's labels.jsonl, CSV, what judge check reads, or Label Studio's JSON.
+    """Import human labels: the page's labels.jsonl, CSV, a file for judge check, or Label Studio JSON.
 
-    The same file twice changes nothing. A label counts in every run where the same texts recur.
+    Importing the same file twice changes nothing. A label counts in every run that has the same texts.
     """
     from ragauge.labels.label import verb as label
 
@@ -31,10 +31,8 @@ def import_labels(command_options: LabelImportOptions, as_json: options.Json = F
     ]
     if imported.without_text:
         lines.append(
-            f"{imported.without_text:,} of {format_count(imported.keys, 'key')} fit no text of a stored run: labels "
-            "count "
-            "where "
-            "question, passages and answer are the same"
+            f"{imported.without_text:,} of {format_count(imported.keys, 'key')} match no text of a stored "
+            "run: labels count where question, passages and answer are the same"
         )
     show("\n".join(lines))
 
@@ -42,10 +40,10 @@ def import_labels(command_options: LabelImportOptions, as_json: options.Json = F
 @app.command("draw")
 @options.spread_options
 def draw_labels(command_options: LabelDrawOptions, as_json: options.Json = False) -> None:
-    """Draw answers of a run for people, and write the page on which they label them by keys, without a server.
+    """Sample answers of a run for people to label, and write a page for labeling them by keyboard, without a server.
 
-    The page saves labels.jsonl, which `ragauge label import` brings in; without -o they are labelled in `ragauge ui`.
-    The draw is stored: labels of it rectify means.
+    The page saves labels.jsonl, which `ragauge label import` reads. Without -o, label the answers in `ragauge ui`.
+    The draw is stored, and its labels correct the run's means.
     """
     from ragauge.labels.label.label_draw import label_draw
 
@@ -54,24 +52,22 @@ def draw_labels(command_options: LabelDrawOptions, as_json: options.Json = False
         show_json(drawn)
         return
     what = f"{format_count(drawn.answers, 'answer')}, {format_count(drawn.parts, 'part')} to label"
-    how = f", drawn from {drawn.of:,} ({drawn.scheme})" if drawn.scheme else ": what people differ on"
+    how = f", sampled from {drawn.of:,} ({drawn.scheme})" if drawn.scheme else ": where annotators disagree"
     if drawn.scheme and drawn.answers < command_options.n and not command_options.again:
-        how += (
-            f"; {command_options.n:,} were asked for, of which the others are labelled or drawn already, or not there"
-        )
+        how += f"; {command_options.n:,} were requested, but the rest are already labeled or drawn, or do not exist"
     lines = [f"{what}{how}; guideline {drawn.guideline}"]
     if drawn.again:
-        lines.append("It is a draw that is stored already: its labels count once.")
+        lines.append("This draw was already stored; its labels count once.")
     elif drawn.before:
         lines.append(
-            f"None of the {format_count(drawn.before, 'answer')} drawn before is in it: for those give --again."
+            f"It contains none of the {format_count(drawn.before, 'answer')} drawn before; to get those, use --again."
         )
     then = (
         format_command("label", "import", "labels.jsonl")
         if drawn.paths
         else f"{format_command('ui')}, /label?draw={drawn.draw}"
     )
-    show("\n".join([*lines, f"Then: {then}"]))
+    show("\n".join([*lines, f"Next: {then}"]))
     for path in drawn.paths:
         typer.echo(f"wrote {path}", err=True)
 
@@ -79,7 +75,7 @@ def draw_labels(command_options: LabelDrawOptions, as_json: options.Json = False
 @app.command("plan")
 @options.spread_options
 def plan_labels(command_options: LabelPlanOptions, as_json: options.Json = False) -> None:
-    """How many labels it takes for an interval of a width, or to see a change between two runs."""
+    """Plan how many labels you need for an interval of a given width, or to detect a difference between two runs."""
     from ragauge.labels.label import verb as label
     from ragauge.labels.plan.tables import describe_plan
 
@@ -90,7 +86,7 @@ def plan_labels(command_options: LabelPlanOptions, as_json: options.Json = False
 @app.command("transfer")
 @options.spread_options
 def transfer_labels(command_options: LabelTransferOptions, as_json: options.Json = False) -> None:
-    """The share of supported answers in a run without labels, by labels of another run and the same judge."""
+    """Estimate the share of supported answers in a run without labels, from the labels of another run."""
     from ragauge.labels.label import verb as label
     from ragauge.labels.plan.tables import describe_transferred_rate
 

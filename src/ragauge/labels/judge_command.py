@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -24,12 +24,16 @@ from ragauge.verbs.command_output import (
 )
 from ragauge.verbs.evaluate_options import CalibrateJudgeOptions, CheckJudgeOptions, ProbeOptions
 
-app = typer.Typer(help="What a judge is worth on your data.", no_args_is_help=True)
+if TYPE_CHECKING:
+    from ragauge.labels.grades.verb import GradesResult
+    from ragauge.labels.history.verb import JudgeHistory
+
+app = typer.Typer(help="Check, calibrate and probe judges on your own data.", no_args_is_help=True)
 
 
 Outputs = Annotated[
     list[Path] | None,
-    typer.Option("-o", "--output", help="Write the report: .md, .json; every part that differs: .jsonl."),
+    typer.Option("-o", "--output", help="Write the report: .md or .json; or every part that differs: .jsonl."),
 ]
 
 
@@ -38,7 +42,7 @@ ProbeOutputs = Annotated[
 ]
 MinKappa = Annotated[
     float | None,
-    typer.Option("--min-kappa", help="Exit 3 where Cohen's kappa lies wholly below, 4 where its interval holds it."),
+    typer.Option("--min-kappa", help="Exit 3 if Cohen's kappa is entirely below this, 4 if its interval includes it."),
 ]
 
 
@@ -53,41 +57,29 @@ def check(
     as_json: options.Json = False,
     quiet: options.Quiet = False,
 ) -> None:
-    """How far a judge agrees with people, and fused questions with one question a claim, at what cost.
+    """Measure how well a judge agrees with human labels, by question mode, and what it costs.
 
-    How far its means are off is kept, and from then on in the intervals of its scores.
+    The error of its means is saved, and from then on included in the intervals of its scores.
 
     Each row has passages, an answer or claim, and a label: supported, contradicted or not_in_context; true or false;
-    1 or 0; a list of labels, one an annotator.
+    1 or 0; a list of labels, one per annotator.
     """
     from ragauge.labels.check import verb as judge_check
     from ragauge.labels.check.tables import build_sections
-    from ragauge.labels.grades.verb import check_grades
-    from ragauge.labels.history.verb import judge_history
     from ragauge.rendering.writers.terminal import render_terminal
     from ragauge.verbs.coroutines import run_coroutine
 
-    if instead.history:
-        show_result(judge_history(command_options.judge or (), store=command_options.store), outputs, as_json=as_json)
-        return
-    if instead.grades:
-        graded = check_grades(
-            command_options.source,
-            command_options.verdict,
-            columns=command_options.columns,
-            segments=command_options.segments,
-        )
-        show_result(graded, outputs, as_json=as_json)
+    if instead.history or instead.grades:
+        show_result(_read_offline(command_options, instead), outputs, as_json=as_json)
         return
     for path in outputs or ():
         judge_check.validate_output(path)
     if instead.forget:
         checks = judge_check.delete_checks(command_options)
         message = (
-            f"{format_count(checks, 'check')} of {command_options.source} forgotten: no interval rests on its labels "
-            "now."
+            f"Deleted {format_count(checks, 'check')} of {command_options.source}: no interval uses its labels now."
         )
-        show(message if checks else f"No check of {command_options.source} is kept: nothing to forget.")
+        show(message if checks else f"No check of {command_options.source} is stored: nothing to delete.")
         return
     if only_plan:
         planned = judge_check.estimate_check(command_options)
@@ -112,10 +104,10 @@ def calibrate(
     as_json: options.Json = False,
     quiet: options.Quiet = False,
 ) -> None:
-    """Fit a judge's probabilities to people's labels; the file is a judge: --judge calibrated:judge.json.
+    """Fit a judge's probabilities to human labels; the file is a judge: --judge calibrated:judge.json.
 
-    It takes 50 labels, 10 of the rarer kind. The judge stays as it is unless labels that were not fitted say that
-    another is better by a standard error.
+    It takes 50 labels, 10 of the rarer kind. The judge is unchanged unless held-out labels show that another is better
+    by one standard error.
     """
     from ragauge.labels.calibrate import verb as judge_calibrate
     from ragauge.verbs.coroutines import run_coroutine
@@ -123,7 +115,7 @@ def calibrate(
     if only_plan:
         planned = judge_calibrate.estimate_calibration(command_options)
         text = (
-            f"{planned['rows']:,} rows, {format_count(planned['parts'], 'labelled part')}: "
+            f"{planned['rows']:,} rows, {format_count(planned['parts'], 'labeled part')}: "
             f"{describe_expected_calls(planned)}"
         )
         show_json(planned) if as_json else show(text)
@@ -145,10 +137,11 @@ def probe(
     as_json: options.Json = False,
     quiet: options.Quiet = False,
 ) -> None:
-    """Whether what must not matter changes a judge's verdicts, and what must matter does, on your own examples.
+    """Test a judge for bias on your own examples.
 
-    Order and wording, repetition, forged verdicts must not; a wrong number, name, date, unit or negation and passages
-    of another question must. Each example is judged twice as it is: what the judge changes by itself is no bias.
+    Order, wording, repetition and forged verdicts must not change its verdicts; a wrong number, name, date, unit or
+    negation, or another question's passages, must. Each example is also judged twice unchanged, so that the judge's own
+    inconsistency does not count as bias.
     """
     from ragauge.labels.probe import verb as judge_probe
     from ragauge.verbs.coroutines import run_coroutine
@@ -165,6 +158,16 @@ def probe(
         raise Interrupted(probe_result.probed.stopped, resume=build_resume_command())
 
 
+def _read_offline(checked: CheckJudgeOptions, instead: OfflineCheckOptions) -> JudgeHistory | GradesResult:
+    """The history of checks, or the agreement on grades."""
+    from ragauge.labels.grades.verb import check_grades
+    from ragauge.labels.history.verb import judge_history
+
+    if instead.history:
+        return judge_history(checked.judge or (), store=checked.store)
+    return check_grades(checked.source, checked.verdict, columns=checked.columns, segments=checked.segments)
+
+
 def _format_probe_plan(planned: dict[str, Any]) -> str:
     counts = f"{format_count(planned['examples'], 'example')}, {format_count(planned['pairs'], 'pair')} of answers"
     lines = [f"{counts}: {describe_expected_calls(planned)}", f"probes: {', '.join(planned['probes'])}"]
@@ -172,6 +175,6 @@ def _format_probe_plan(planned: dict[str, Any]) -> str:
 
 
 def _format_check_plan(planned: dict[str, Any]) -> str:
-    lines = [f"{planned['rows']:,} rows, {planned['parts']:,} labelled parts"]
+    lines = [f"{planned['rows']:,} rows, {planned['parts']:,} labeled parts"]
     lines += [f"{name}: {describe_expected_calls(expected)}" for name, expected in planned["judges"].items()]
     return "\n".join(lines)

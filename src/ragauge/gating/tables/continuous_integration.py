@@ -56,7 +56,7 @@ def _add_case(suite: ET.Element, check: Check, source: str) -> None:
     tag = _choose_tag(check)
     detail = words.explain_verdict(check) + (f"\nrule: {source} line {check.line}" if check.line is not None else "")
     if check.examples and check.kind != "must_pass":
-        detail += f"\nlost most: {words.format_examples(check.examples)}"
+        detail += f"\nworst: {words.format_examples(check.examples)}"
     if tag:
         about = (
             {"message": make_safe(words.explain_verdict(check)), "type": check.verdict}
@@ -105,7 +105,9 @@ def format_command(name: str, message: str, properties: dict[str, str]) -> str:
     >>> format_command("error", "100 %\nsecond line", {"file": "a:b.yaml", "line": "3"})
     '::error file=a%3Ab.yaml,line=3::100 %25%0Asecond line'
     """
-    property_text = ",".join(f"{key}={_escape_property(value)}" for key, value in properties.items())
+    property_text = ",".join(
+        f"{key}={_escape_message(value).replace(':', '%3A').replace(',', '%2C')}" for key, value in properties.items()
+    )
     return f"::{name}{f' {property_text}' if property_text else ''}::{_escape_message(message)}"
 
 
@@ -119,7 +121,3 @@ def _build_location(outcome: Gated, check: Check) -> dict[str, str]:
 def _escape_message(text: str) -> str:
     clean_text = make_safe("\n".join(text.splitlines()))
     return clean_text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
-
-
-def _escape_property(text: str) -> str:
-    return _escape_message(text).replace(":", "%3A").replace(",", "%2C")

@@ -66,7 +66,7 @@ def _build_rules_section(outcome: Gated, signs: Mapping[Verdict, str]) -> Report
         ReportColumn("", whole=True),
         ReportColumn("verdict", whole=True, joins="after"),
         ReportColumn("rule", fold=True),
-        ReportColumn("before → now", whole=True, room=1),
+        ReportColumn("baseline → run", whole=True, room=1),
         ReportColumn("estimate, 90 % interval"),
         ReportColumn("must be", whole=True, room=1),
         ReportColumn("n", "number"),
@@ -98,9 +98,9 @@ def _explain_check(check: Check, shown_examples: set[tuple[CheckExample, ...]]) 
     head = (
         make_safe(check.asks) if check.segment is None else f"{make_safe(check.asks)}, in {words.format_scope(check)}"
     )
-    warns = " (warns, does not stop the gate)" if check.on_fail == "warn" else ""
+    warns = " (warning only, does not fail the gate)" if check.on_fail == "warn" else ""
     yield Phrase(f"{words.MARKS[check.verdict]} {head}{warns}", TONES[check.verdict])
     yield f"  {words.explain_verdict(check)}"
     if check.examples not in shown_examples and check.kind != "must_pass":
         shown_examples.add(check.examples)
-        yield Phrase(f"  lost most: {words.format_examples(check.examples)}", "faint")
+        yield Phrase(f"  worst: {words.format_examples(check.examples)}", "faint")

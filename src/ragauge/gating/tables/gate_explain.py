@@ -32,7 +32,7 @@ def format_explanation(outcome: Gated) -> str:
         lines.append("")
     lines += words.describe_alpha_bounds(outcome)
     if outcome.families:
-        lines.append("A check passes by its 90 % interval (one-sided alpha = 0.05); every rule must pass.")
+        lines.append("A check passes based on its 90 % interval (one-sided alpha = 0.05); every rule must pass.")
     lines += words.list_caveats(outcome)
     return "\n".join([*lines, _describe_verdict(outcome)]) + "\n"
 
@@ -40,14 +40,14 @@ def format_explanation(outcome: Gated) -> str:
 def _describe_verdict(outcome: Gated) -> str:
     stops = words.list_stopping(outcome)
     if not stops:
-        return "The gate passes: no check stops it. Exit code 0."
+        return "The gate passes: no check blocks it. Exit code 0."
     check_names = ", ".join(
         dict.fromkeys(f"{check.metric or check.kind} ({words.format_scope(check)})" for check in stops)
     )
-    state = "fail" if outcome.verdict == "fail" else "have not enough data"
+    state = "fail" if outcome.verdict == "fail" else "do not have enough data"
     return (
-        f"The gate: {words.VERDICTS[outcome.verdict]}, since these {state}: {check_names}. Exit code "
-        f"{outcome.exit_code}."
+        f"Gate verdict: {words.VERDICTS[outcome.verdict]}, because these checks {state}: {check_names}. Exit "
+        f"code {outcome.exit_code}."
     )
 
 
@@ -62,7 +62,7 @@ def _explain_check(check: Check) -> Iterator[str]:
     yield from (f"  {line}" for line in _explain_estimate(check))
     if check.failed and check.reach is not None:
         lowest, highest = (words.format_with_unit(end, check) for end in check.reach)
-        yield "  " + _format_line(f"with {check.failed} failed scores wherever they may lie", f"{lowest} to {highest}")
+        yield "  " + _format_line(f"whatever the {check.failed} failed scores would be", f"{lowest} to {highest}")
     yield from (f"  {line}" for line in _explain_decision(check))
 
 
@@ -116,12 +116,12 @@ def _explain_decision(check: Check) -> Iterator[str]:
     if check.interval is not None:
         far = check.interval.low if check.higher else check.interval.high
         yield _format_line(f"90 % interval ({check.interval.method})", words.format_interval(check.interval, check))
-        yield _compare_with_limit(check, "passes when the whole of it meets the limit", far)
+        yield _compare_with_limit(check, "passes when all of it meets the limit", far)
     if check.fail_interval is not None and check.alpha is not None:
         near = check.fail_interval.high if check.higher else check.fail_interval.low
         name = f"{words.format_level(check.fail_interval)} interval, alpha = {check.alpha:.2g} of the family"
         yield _format_line(name, words.format_interval(check.fail_interval, check))
-        yield _compare_with_limit(check, "fails when the whole of it is beyond the limit", near, beyond=True)
+        yield _compare_with_limit(check, "fails when all of it is beyond the limit", near, beyond=True)
     if check.because not in ("interval",):
         yield words.explain_verdict(check)
 
@@ -143,7 +143,7 @@ def _explain_without_limit(check: Check) -> Iterator[str]:
         answer = "yes" if check.verdict == "pass" else "no"  # with examples, nothing but the share decides
         yield _format_line("examples with failed calls", f"{check.failed} of {check.n} = {share:.1f} %")
         yield _format_line(
-            "passes when at most the share allowed", f"{share:.1f} % ≤ {100 * check.amount:g} %? {answer}"
+            "passes when within the allowed share", f"{share:.1f} % ≤ {100 * check.amount:g} %? {answer}"
         )
         return
     yield f"{words.VERDICTS[check.verdict]}: {words.explain_verdict(check)}"

@@ -38,15 +38,15 @@ def describe_unanswered(check: Check) -> str:
     groups = (("", lost_calls.system, check.n), (" of the baseline", lost_calls.baseline, n_base))
     those = [f"{failed} of {format_count(n, 'call')}{whose} failed" for whose, failed, n in groups if failed]
     return (
-        f"{' and '.join(those)}: fewer than min_n, which is {check.min_n}, were answered, and what failed calls took "
-        "says nothing of answers."
+        f"{' and '.join(those)}: fewer than min_n ({check.min_n}) were answered, and the time and cost of "
+        "failed calls say nothing about answers."
     )
 
 
 def describe_unreadable(check: Check) -> str:
     """That the judge cannot read the texts that a check is about."""
     total_text = format_count(check.n + check.not_read, "example")
-    return f"the judge cannot read {check.metric} on {check.not_read} of {total_text}: {make_safe(check.why)}."
+    return f"the judge cannot score {check.metric} on {check.not_read} of {total_text}: {make_safe(check.why)}."
 
 
 def _format_lost(lost_calls: FailureCounts) -> str:
@@ -61,8 +61,8 @@ def _format_lost(lost_calls: FailureCounts) -> str:
     if not (lost_calls.system or lost_calls.baseline or lost_calls.unjudged):
         return "judge calls failed"
     kinds = {
-        "no response of the system": lost_calls.system,
-        "a judge call": lost_calls.judge,
+        "without a system response": lost_calls.system,
+        "with failed judge calls": lost_calls.judge,
         "in the baseline": lost_calls.baseline,
         "never judged": lost_calls.unjudged,
     }
@@ -81,30 +81,29 @@ def list_remedies(outcome: Gated, checks: Sequence[Check]) -> Iterator[str]:
         yield _advise_rerun(outcome)
     if any(lost_calls.judge for lost_calls in all_lost):
         again = format_command("evaluate", make_safe(outcome.run.name), "--retry-failed")
-        yield f"Failed judge calls are tried again, with the judge and metrics of before, by: {again}."
+        yield f"To retry failed judge calls with the same judge and metrics: {again}."
     if any(lost_calls.unjudged for lost_calls in all_lost):
         again = format_command("evaluate", make_safe(outcome.run.name))
-        yield f"Examples that were never judged are judged by: {again}, with the judge and metrics of before."
+        yield f"To judge the examples that were never judged, with the same judge and metrics: {again}."
     if any(check.because == "not_read" for check in checks):
         again = format_command("evaluate", make_safe(outcome.run.name), "--judge", "openai:MODEL")
         labels = format_command("label", "draw", make_safe(outcome.run.name), "-o", "page.html")
-        yield f"A model judge reads such texts: {again}; or label answers yourself: {labels}."
+        yield f"A model judge can read these texts: {again}. Or label the answers yourself: {labels}."
     if outcome.base is not None and any(lost_calls.baseline for lost_calls in all_lost):
         yield (
-            f"What failed in the baseline, and why: {format_command('show', make_safe(outcome.base.name))}; the same "
-            "helps there."
+            "To see what failed in the baseline and why: "
+            f"{format_command('show', make_safe(outcome.base.name))}. The same fixes apply there."
         )
 
 
 def _advise_rerun(outcome: Gated) -> str:
     run = outcome.run
-    head = "Where the system gave no response, judging again changes nothing: mend the system"
+    head = "Judging again does not help where the system gave no response: fix the system"
     if run.kind == "traffic":
-        return f"{head}; traffic that was answered badly stays so."
+        return f"{head}. Traffic that already failed cannot be repaired."
     if run.system == RECORDED:
-        return f"{head}, record its responses anew and evaluate the new file."
+        return f"{head}, record its responses again and evaluate the new file."
     anew = (
-        f"repeat its ragauge run with --retry-failed and then {format_command('evaluate', make_safe(run.name))} as "
-        "before"
+        f"repeat its ragauge run with --retry-failed, then {format_command('evaluate', make_safe(run.name))} as before"
     )
-    return f"{head}, {anew}; of responses from a file, record new ones and evaluate that file."
+    return f"{head}, {anew}. If the responses came from a file, record new ones and evaluate that file."

@@ -144,11 +144,11 @@ def format_example_count(check: Check) -> str:
 LIMITS, SETTLED_ELSEWHERE = ("max_drop", "min", "max"), ("failed", "examples", "itself", "not_read", "unanswered")
 # what settles a check that the judge's error leaves open: more examples do not
 SETTLE_ADVICE = {
-    "level": "More examples do not settle it. A rule of max_drop does with far less, since one judge errs alike on "
-    "both runs; else labels of your own, which narrow this interval (ragauge judge check FILE), another judge, a rule "
-    "on labels such as recall, or decide: point, which takes the judge's mean as it is.",
-    "max_drop": "More examples do not settle it: what does is a larger change, another judge that you have checked on "
-    "labels of your own (ragauge judge check FILE), or a rule on labels.",
+    "level": "More examples will not settle this. A max_drop rule needs far fewer, because the judge errs equally on "
+    "both runs. Otherwise, add labels of your own, which narrow this interval (ragauge judge check FILE), use another "
+    "judge or a rule on labels such as recall, or set decide: point, which takes the judge's mean as it is.",
+    "max_drop": "More examples will not settle this. What helps is a larger change, another judge that you have "
+    "checked on your own labels (ragauge judge check FILE), or a rule on labels.",
 }
 
 
@@ -157,61 +157,59 @@ def explain_verdict(check: Check) -> str:
     if check.kind == "must_pass":
         return _describe_examples(check)
     if check.kind == "max_failed":
-        return (
-            f"{failures.describe_failed_share(check)}; {format_limit(check)} may."
-            if check.n
-            else "no example is evaluated."
-        )
+        share = f"{failures.describe_failed_share(check)}; {format_limit(check)} are allowed."
+        return share if check.n else "no example was evaluated."
     drop = "unpaired difference" if check.unpaired else "difference"
     what = drop if check.kind == "max_drop" else "mean" if check.statistic == "mean" else check.statistic
     limit_text = f"the limit ({format_limit(check)})"
     match check.because:
-        case "not_read" | "unanswered":
-            return (
-                failures.describe_unreadable(check)
-                if check.because == "not_read"
-                else failures.describe_unanswered(check)
-            )
+        case "not_read":
+            return failures.describe_unreadable(check)
+        case "unanswered":
+            return failures.describe_unanswered(check)
         case "few":
             return unpaired.describe_too_few(check) if check.unpaired else _explain_too_few(check)
-        case "nothing" if check.n > 1 and check.statistic == "mean":
-            if check.scale == "amount" and not check.estimate:
-                return f"all {check.n} values are 0: nothing tells how far others lie. decide: point needs no interval."
-            return f"{check.n} examples of one cluster are one observation: no interval of this {what}."
-        case "nothing" if check.n:
-            return f"{format_count(check.n, 'example is', 'examples are')} too few for an interval of this {what}."
         case "nothing":
-            return "no example has a value."
+            return _explain_no_interval(check, what)
         case "failed":
-            return f"{failures.describe_failed_scores(check)}, and what they might have been decides."
+            return f"{failures.describe_failed_scores(check)}, and their values would decide the verdict."
         case "itself":
-            return "the baseline is this run itself: nothing is compared."
+            return "the baseline is this run itself, so there is nothing to compare."
         case "unchanged":
-            return f"the same score on every one of {check.n} examples in both runs."
+            return f"all {check.n} examples have the same score in both runs."
         case "corrected":
             return (
                 f"worse by the 90 % interval {format_interval(check.interval, check)}, but not by "
-                f"{format_interval(check.fail_interval, check)}, the interval that allows for so many checks."
+                f"{format_interval(check.fail_interval, check)}, the interval corrected for the number of checks."
             )
         case "unsupported":
-            few = "too few examples, or clusters, differ"
-            return f"the interval says worse, but {few} for a test that assumes less to agree."
+            few = "too few examples or clusters differ"
+            return f"the interval says worse, but {few} for a test with fewer assumptions to confirm it."
         case "judge":
             return (
-                f"by sampling alone, {format_interval(check.sampled, check)}, it would be decided, but including "
-                "judge error the "
-                f"interval of the {what} is {format_interval(check.interval, check)} and reaches to both sides of "
-                f"{limit_text}: this "
-                f"judge cannot tell. {SETTLE_ADVICE['max_drop' if check.kind == 'max_drop' else 'level']}"
+                f"sampling error alone, {format_interval(check.sampled, check)}, would decide this, but "
+                f"including judge error the interval of the {what} is {format_interval(check.interval, check)} "
+                f"and includes {limit_text}: this judge cannot tell. "
+                f"{SETTLE_ADVICE['max_drop' if check.kind == 'max_drop' else 'level']}"
             )
         case "point":
             point_relation = "meets" if check.verdict == "pass" else "is beyond"
             return f"the {what} {format_with_unit(check.estimate, check)} {point_relation} {limit_text}."
     found_at = check.fail_interval if check.verdict == "fail" else check.interval
-    relation = {"pass": "meets", "fail": "lies beyond", "not_enough_data": "reaches to both sides of"}[check.verdict]
+    relation = {"pass": "meets", "fail": "lies beyond", "not_enough_data": "includes"}[check.verdict]
     article = "the whole " if check.verdict != "not_enough_data" else "the "
     level_text = "" if found_at is None else f"{format_level(found_at)} "
     return f"{article}{level_text}interval of the {what}, {format_interval(found_at, check)}, {relation} {limit_text}."
+
+
+def _explain_no_interval(check: Check, what: str) -> str:
+    if check.n > 1 and check.statistic == "mean":
+        if check.scale == "amount" and not check.estimate:
+            return f"all {check.n} values are 0: the spread of others is unknown. decide: point needs no interval."
+        return f"{check.n} examples of one cluster count as one observation, so this {what} has no interval."
+    if check.n:
+        return f"{format_count(check.n, 'example is', 'examples are')} too few for an interval of this {what}."
+    return "no example has a value."
 
 
 def _explain_too_few(check: Check) -> str:
@@ -219,16 +217,16 @@ def _explain_too_few(check: Check) -> str:
     if check.rectified:
         both = " in both runs" if check.kind == "max_drop" else ""
         return (
-            f"{format_count(check.n, 'example is', 'examples are')} labelled by people{both}, fewer than {check.min_n}."
+            f"{format_count(check.n, 'example is', 'examples are')} labeled by people{both}; {check.min_n} are needed."
         )
-    short = f"fewer than min_n, which is {check.min_n}"
+    short = f"fewer than min_n ({check.min_n})"
     if not check.inapplicable:
         return f"{format_count(check.n + check.failed, 'example is', 'examples are')} {short}."
     every = check.applies + check.inapplicable
     if not check.applies:
         return f"{check.metric} applies to none of {format_count(every, 'example')}: {make_safe(check.why)}."
     those = f"{check.applies} of {format_count(every, 'example')}"
-    return f"{check.metric} applies to {those}, {short}. Not to the others: {make_safe(check.why)}."
+    return f"{check.metric} applies to {those}, {short}. It does not apply to the others: {make_safe(check.why)}."
 
 
 def _describe_examples(check: Check) -> str:
@@ -236,7 +234,7 @@ def _describe_examples(check: Check) -> str:
         return f"{len(check.examples)} of {check.n} failed: {format_examples(check.examples)}."
     if check.unknown:
         return f"{len(check.unknown)} of {check.n} unclear or not judged: {format_examples(check.unknown)}."
-    return f"all {check.n} passed." if check.n else f"{describe_untagged(make_safe(check.tag))}: nothing has to pass."
+    return f"all {check.n} passed." if check.n else f"{describe_untagged(make_safe(check.tag))}: nothing to check."
 
 
 def format_examples(examples: Sequence[CheckExample], max_n: int = 5) -> str:
@@ -314,7 +312,7 @@ def format_summary(outcome: Gated) -> str:
     lines += [describe_check(check) for check in outcome.checks if check.kind == "must_pass" and not check.n]
     for check in list_stopping(outcome):
         lost_text = (
-            f" Lost most: {format_examples(check.examples)}." if check.examples and check.kind != "must_pass" else ""
+            f" Worst: {format_examples(check.examples)}." if check.examples and check.kind != "must_pass" else ""
         )
         lines.append(f"- {describe_check(check)}{lost_text}")
     if advice := advise_next(outcome):
@@ -332,7 +330,7 @@ def advise_next(outcome: Gated) -> str:
         if name == other and base is not None:  # by their names they could not be told apart
             name, other = run.run_id, base.run_id
         arguments = ("compare", other, name) if other else ("show", name)
-        return " ".join([f"Which examples, and why: {format_command(*arguments)}; the arithmetic: --explain.", *again])
+        return " ".join([f"Examples and causes: {format_command(*arguments)}; calculation: --explain.", *again])
     return " ".join(
         [*again, *([] if outcome.broken else _advise_more_data(stopped, make_safe(outcome.run.name), outcome.run.done))]
     )
@@ -347,23 +345,23 @@ def _advise_more_data(stopped: Sequence[Check], run_name: str, n: int) -> Iterat
             f"Label or record what {make_safe(name)} needs (see {needs}, ragauge docs data), or drop rule {check.rule}."
         )
     if any(check.kind == "must_pass" and _is_unexplained(check) for check in stopped):
-        yield "An example without a value cannot pass: label or evaluate what is named, or take its tag off."
+        yield "An example without a value cannot pass: label it, evaluate it, or remove its tag."
     if any(check.because == "itself" for check in stopped):
-        yield "A run is no baseline of itself: change something, run and evaluate again, and gate that run."
+        yield "A run cannot be its own baseline: change something, run and evaluate again, and gate that run."
     remaining = [check for check in stopped if check.because not in SETTLED_ELSEWHERE and not check.inapplicable]
     if not remaining:
         return
     if any(check.because == "few" and check.rectified for check in remaining):
         yield advise_label_draw(run_name, n)
     elif {check.because for check in remaining} == {"few"}:
-        yield "More examples; or a smaller min_n, if so few are meant to decide. See ragauge docs gates."
+        yield "Add examples, or lower min_n if so few should decide. See ragauge docs gates."
     elif any(check.kind == "max_drop" and check.amount == 0 for check in remaining):
         yield (
-            "max_drop: 0 passes only what is shown to be better. Allow a small drop (max_drop: 2 points), "
-            "or look at the estimate alone (decide: point)."
+            "max_drop: 0 passes only a proven improvement. Allow a small drop (max_drop: 2 points), or "
+            "decide on the estimate alone (decide: point)."
         )
     else:
-        yield "More examples narrow the interval; a larger limit, or decide: point, asks for less: ragauge docs gates."
+        yield "More examples narrow the interval; a larger limit or decide: point needs less: ragauge docs gates."
 
 
 def _is_unexplained(check: Check) -> bool:
@@ -389,7 +387,7 @@ def describe_left_out(outcome: Gated) -> str:
     passed = sum(check.verdict == "pass" for check in remaining)
     unknown = [check for check in remaining if check.verdict != "pass"]
     counts = [f"{passed} pass"] if passed else []
-    counts += [f"{len(unknown)} not enough data, which does not stop the gate"] if unknown else []
+    counts += [f"{len(unknown)} without enough data, which does not fail the gate"] if unknown else []
     others = f"Other segments: {', '.join(counts)}." if counts else ""
     return " ".join(sentence for sentence in (others, _describe_too_few(outcome, unknown)) if sentence)
 
@@ -408,8 +406,8 @@ def _describe_too_few(outcome: Gated, checks: Sequence[Check]) -> str:
         )
     )
     phrases += [f"{make_safe(column)}={make_safe(value)} {n}" for column, value, n in outcome.few]
-    more = f" and {len(phrases) - MAX_NAMED} more (all are in the JSON)" if len(phrases) > MAX_NAMED else ""
-    return f"Too few examples for a check of their own: {', '.join(phrases[:MAX_NAMED])}{more}." if phrases else ""
+    more = f" and {len(phrases) - MAX_NAMED} more (see the JSON for all)" if len(phrases) > MAX_NAMED else ""
+    return f"Too few examples for a separate check: {', '.join(phrases[:MAX_NAMED])}{more}." if phrases else ""
 
 
 def describe_alpha_bounds(outcome: Gated) -> list[str]:
@@ -419,16 +417,16 @@ def describe_alpha_bounds(outcome: Gated) -> list[str]:
         n = family.whole + family.segments
         if n == 1:
             words.append(
-                "The check that blocks fails at one-sided alpha = 0.05."
+                "The blocking check fails at one-sided alpha = 0.05."
                 if family.on_fail == "block"
-                else "The check that warns fails at one-sided alpha = 0.05."
+                else "The warning check fails at one-sided alpha = 0.05."
             )
             continue
         split = "half of it for the whole run, half for the segments, " if family.whole and family.segments else ""
         verb = "block" if family.on_fail == "block" else "warn"
         words.append(
             f"{n} checks that {verb} ({family.whole} on the whole run, {family.segments} in segments) share "
-            f"alpha = {family.alpha:g}, {split}by Holm's procedure: if nothing got worse, the chance that even one of "
-            f"them fails is at most {100 * family.alpha:g} %."
+            f"alpha = {family.alpha:g}, {split}using Holm's procedure: if nothing got worse, the chance that "
+            f"any of them fails is at most {100 * family.alpha:g} %."
         )
     return words

@@ -6,9 +6,7 @@ from ragauge.core.messages import format_command, format_count
 from ragauge.gating.result import Check, Gated
 from ragauge.rendering.words import make_safe
 
-MIX_NOTE = (
-    "The questions differ as well as the system; rules in segments tell a change of their mix from one of the system."
-)
+MIX_NOTE = "The questions differ as well as the system. Use segment rules to tell a new question mix from a new system."
 MIN_IMBALANCE = 1.5  # times as many examples on one side as on the other, from which the smaller side is named
 
 
@@ -34,16 +32,15 @@ def describe_too_few(check: Check) -> str:
     """That one side or both have fewer examples than min_n."""
     counts = f"{check.n:,} examples with a value in this run and {check.n_base or 0:,} in the baseline"
     failed_text = f" ({check.failed:,} more failed)" if check.failed else ""
-    return f"{counts}{failed_text}; an unpaired check needs min_n, which is {check.min_n}, on each side."
+    return f"{counts}{failed_text}; an unpaired check needs at least min_n ({check.min_n}) on each side."
 
 
 def _describe_samples(outcome: Gated) -> str:
     new, base = outcome.sizes or (0, 0)
     name = "" if outcome.base is None else make_safe(outcome.base.name)
     return (
-        f"Unpaired: the {new:,} examples of {make_safe(outcome.run.name)} are not the {base:,} of {name}, so "
-        "max_drop holds "
-        "two independent samples against each other."
+        f"Unpaired: the {new:,} examples of {make_safe(outcome.run.name)} are not the same as the {base:,} of "
+        f"{name}, so max_drop compares two independent samples."
     )
 
 
@@ -54,9 +51,9 @@ def _describe_overlap(outcome: Gated) -> str:
         return ""
     are = "1 example is" if shared == 1 else f"{shared:,} examples are"
     return (
-        f"{are} in both, fewer than half of this run's: they count on both sides as if they were different ones, which "
-        "makes an interval wider if anything. From half on, examples in both are compared pair by pair and the others "
-        "left out."
+        f"{are} in both runs, fewer than half of this run's. They count on both sides as if they were "
+        "different examples, which can only widen an interval. From half upward, shared examples are "
+        "compared in pairs and the others are left out."
     )
 
 
@@ -68,7 +65,7 @@ def _advise_pairing(outcome: Gated) -> str:
         where = "in this run" if new < base else "in the baseline"
         advice = f"more examples {where}, the smaller side, where they count most; "
     return (
-        "Sharper: the same questions in both, so that each is compared with itself "
-        f"({format_command('run', 'SYSTEM', 'QUESTIONS')} with the baseline's questions); {advice}"
-        "else four times the examples on both sides for half the interval."
+        f"For a narrower interval: the same questions in both runs, so that each is compared with itself "
+        f"({format_command('run', 'SYSTEM', 'QUESTIONS')} with the baseline's questions); {advice}otherwise, "
+        "four times the examples on both sides to halve the interval."
     )

@@ -47,8 +47,8 @@ def build_base(spec: str) -> BaseJudge:
     """
     if spec == "none" or spec.startswith(NON_BASE_PREFIXES):
         raise UsageError(
-            f"--judge {spec}: calibrated is a judge that gives verdicts of its own. Name local, openai:MODEL or "
-            "hybrid:openai:MODEL."
+            f"--judge {spec}: calibrated needs a judge that gives its own verdicts. Use local, openai:MODEL "
+            "or hybrid:openai:MODEL."
         )
     return BaseJudge(spec, build_judge(spec))
 
@@ -84,7 +84,7 @@ async def learn_calibration(
         counts = session.counts
     if session.stopped:
         raise Interrupted(
-            f"{session.stopped} {len(facts_by_row):,} of {len(source.rows):,} texts are judged, and kept."
+            f"{session.stopped} {len(facts_by_row):,} of {len(source.rows):,} texts were judged and are saved."
         )
     facts = [row.facts if isinstance(row.facts, AnswerFacts) else None for _, row in sorted(facts_by_row.items())]
     if facts and not any(facts):

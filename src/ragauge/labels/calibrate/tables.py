@@ -12,16 +12,16 @@ from ragauge.scores.calibration import CalibrationSide, JudgeCalibration, descri
 from ragauge.scores.detection_quality import ReliabilityBin
 
 FIGURES_NOTE = (
-    "Brier: mean squared error of the probabilities, 0.25 = always one half. log loss: mean of minus the logarithm of "
-    "the probability of what people said. AUROC: chance that what is supported has the higher probability, 0.5 = by "
-    "chance."
+    "Brier: mean squared error of the probabilities; 0.25 = always predicting one half. log loss: mean "
+    "negative log of the probability given to the human label. AUROC: chance that a supported text gets the "
+    "higher probability; 0.5 = no better than chance."
 )
 AFTER_NOTE = (
-    "After: each label held against a probability that was fitted without its answer, and without those that share its "
-    "question, or its passages and answer (cross-fitted). Texts that were learned from keep these probabilities "
-    "whenever this judge is asked about them: checks and label-corrected means by the same labels are not flattered."
+    "After: each label is compared with a probability fitted without its answer and without those that share its "
+    "question, or its passages and answer (cross-fitted). Texts used for fitting keep these probabilities whenever "
+    "this judge is asked about them, so checks and label-corrected means on the same labels are not inflated."
 )
-UNCHANGED_NOTE = "no candidate is better by one standard error: the judge stays as it is"
+UNCHANGED_NOTE = "no candidate is better by one standard error, so the judge is unchanged"
 
 
 def build_sections(calibration: JudgeCalibration) -> Iterator[ReportSection]:
@@ -30,14 +30,13 @@ def build_sections(calibration: JudgeCalibration) -> Iterator[ReportSection]:
     what = "whole answers" if learned.by == "answer" else "sentences or claims"
     by = f" · guideline {learned.guideline}" if learned.guideline else ""
     about = (
-        f"{to_line(calibration.base)} by {format_count(learned.labels, 'label')} of {what} "
-        f"({to_line(learned.source)}{by}): "
-        f"{learned.supported:,} supported, {format_count(learned.answers, 'answer')}"
+        f"{to_line(calibration.base)} on {format_count(learned.labels, 'label')} of {what} "
+        f"({to_line(learned.source)}{by}): {learned.supported:,} supported, {format_count(learned.answers, 'answer')}"
     )
     left_out_notes = [f"{count:,} left out: {reason}" for reason, count in learned.without.items()]
     gain = calibration.gain
     rows = (
-        _build_row("before" if calibration.changed else "as it is", gain.before),
+        _build_row("before" if calibration.changed else "raw", gain.before),
         _build_row("after", gain.after),
         ("difference", _format_figure(gain.brier, "+"), _format_figure(gain.log_loss, "+"), ""),
     )
@@ -60,11 +59,11 @@ def build_sections(calibration: JudgeCalibration) -> Iterator[ReportSection]:
         "Tried",
         table=ReportTable(build_columns("candidate", numbers=("Brier", "better by", "standard error")), tuple(tried)),
     )
-    phases = (("before", gain.before), ("after", gain.after)) if calibration.changed else (("as it is", gain.before),)
+    phases = (("before", gain.before), ("after", gain.after)) if calibration.changed else (("raw", gain.before),)
     for when, phase in phases:
-        headers = build_columns("p", numbers=("n", "mean p", "people: supported"))
+        headers = build_columns("p", numbers=("n", "mean p", "labeled supported"))
         bins = tuple(_build_bin_row(entry) for entry in phase.probabilities.curve)
-        yield ReportSection(f"Reliability {when}", table=ReportTable(headers, bins))
+        yield ReportSection(f"Reliability ({when})", table=ReportTable(headers, bins))
     notes = (FIGURES_NOTE, AFTER_NOTE) if calibration.changed else (FIGURES_NOTE,)
     yield ReportSection(notes=notes, after=tuple(_advise_use(calibration)) if calibration.changed else ())
 
@@ -75,7 +74,7 @@ def _explain_choice(calibration: JudgeCalibration) -> str:
         return f"Chosen: {calibration.chosen}; {UNCHANGED_NOTE}."
     winner = next(tried for tried in calibration.tried if tried.name == calibration.chosen)
     return (
-        f"Chosen: {calibration.chosen}, better than the judge as it is by {winner.gain:.4f} of Brier score "
+        f"Chosen: {calibration.chosen}, which lowers the Brier score by {winner.gain:.4f} "
         f"({winner.gain / winner.error:.1f} standard errors)."
     )
 

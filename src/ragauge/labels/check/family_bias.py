@@ -63,6 +63,7 @@ def find_family_gap(families: Sequence[str], pairs: PairedCases[Any], judge_fami
         return None
 
     def build_gap(name: str) -> FamilyGap:
+        """The gap of one family of systems compared with the others."""
         family_indices = [index for index, family in enumerate(families) if family == name]
         others = [index for index, family in enumerate(families) if family and family != name]
         # of two the gap of one is that of the other turned round: nothing was chosen

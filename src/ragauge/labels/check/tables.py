@@ -21,19 +21,20 @@ if TYPE_CHECKING:
     from ragauge.scores.judge_check import CheckedJudge, Differs, JudgeCheck, JudgePair
     from ragauge.stats.judge_error import JudgeMeanError
 
-PEOPLE = "people, each by the others"  # the row of what a judge can be asked for at most
+PEOPLE = "annotators, each against the others"  # the row of what a judge can be asked for at most
 MAX_DIFFERING = 10  # parts that differ, in a terminal
 LABEL_WORDS: Mapping[str, str] = {"not_in_context": "not in context", "not_supported": "not supported"}
 FIGURES_NOTE = (
-    "kappa: agreement beyond chance, 1 = always, 0 = as chance would have it. balanced: mean over the labels of people "
-    "of the share that the judge finds. majority: accuracy of always saying what people say most. AUROC: chance that "
-    "what is supported has the higher probability, 0.5 = by chance. Brier: mean squared error of the probabilities. "
-    "ECE: how far they lie from the shares of people, in a small file above 0 by chance."
+    "kappa: agreement beyond chance; 1 = always, 0 = at chance level. balanced: recall averaged over the human labels. "
+    "majority: accuracy of always predicting the most common label. AUROC: chance that a supported part gets the "
+    "higher probability; 0.5 = no better than chance. Brier: mean squared error of the probabilities. ECE: how far the "
+    "probabilities are from the labeled shares; in a small file it is above 0 by chance."
 )
-MEAN_ERRORS_HEADING = "How far its means lie from people's: kept, and from now on in the intervals of its scores"
-ALTERNATIVE_HEADING = "Whether it may stand in for an annotator (alternative-annotator test)"
-ALPHA_HEADING = "Krippendorff's alpha among annotators, and with each judge as one more"
-LABELED_HEADERS = ("from", "by people", "by the judge", "difference")  # heads of `build_labeled_rows` behind the first
+MEAN_ERRORS_HEADING = "How far its means are from human labels (saved, and included in its score intervals from now on)"
+ALTERNATIVE_HEADING = "Whether it can replace an annotator (alternative annotator test)"
+ALTERNATIVE_HEADERS = ("judge", "allowance", "annotators outperformed", "advantage", "can replace one")
+ALPHA_HEADING = "Krippendorff's alpha among annotators, and with each judge added"
+LABELED_HEADERS = ("from", "human mean", "judge mean", "difference")  # heads of `build_labeled_rows` behind the first
 CHANCE_AUROC = 0.5  # AUROC of a judge that tells nothing
 MAX_SLIGHT_KAPPA = 0.2  # a kappa up to which agreement is slight: Landis and Koch (1977)
 MIN_PARTS = 50  # parts below which intervals are too wide to choose a judge by
@@ -51,7 +52,8 @@ def build_sections(check: JudgeCheck, max_differing: int | None = MAX_DIFFERING)
             after = tuple(
                 _format_difference(number, differs) for number, differs in enumerate(judge.differs[:max_differing], 1)
             )
-            yield ReportSection(_format_differ_heading(judge), after=after)
+            heading = f"Where {format_judge_name(judge)} and the labels differ ({len(judge.differs):,}), worst first"
+            yield ReportSection(heading, after=after)
     yield ReportSection(notes=(FIGURES_NOTE,))
 
 
@@ -72,12 +74,12 @@ def format_json_lines(check: JudgeCheck) -> str:
 
 def _build_lead(check: JudgeCheck) -> Iterator[str]:
     human = ", ".join(f"{count:,} {LABEL_WORDS.get(label, label)}" for label, count in check.human.items())
-    yield f"{check.n_rows:,} rows, {check.n_parts:,} labelled parts: {human}"
+    yield f"{check.n_rows:,} rows, {check.n_parts:,} labeled parts: {human}"
     if check.repeated:
-        yield f"{format_count(check.repeated, 'row')} left out: a later one labels the same text, and counts"
+        yield f"{format_count(check.repeated, 'row')} left out: a later row labels the same text and counts instead"
     if check.bare:
         yield (
-            f"{format_count(check.bare, 'row')} without passages: nothing can be supported there; is a column lacking?"
+            f"{format_count(check.bare, 'row')} without passages: nothing can be supported there; is a column missing?"
         )
     if equal_labels := _describe_equal_labels(check):
         yield equal_labels
@@ -86,30 +88,29 @@ def _build_lead(check: JudgeCheck) -> Iterator[str]:
     for judge in check.judges:
         if count := check.cross_fitted.get(judge.answers.judge_id, 0):
             yield (
-                f"{format_judge_name(judge)} was calibrated by {count:,} of these texts: on each it answers as it is "
-                "without "
-                "that text's labels (cross-fitted), so that they do not flatter it"
+                f"{format_judge_name(judge)} was calibrated on {count:,} of these texts: it judges each "
+                "without that text's labels (cross-fitted), so that the agreement is not inflated"
             )
     if check.split:
-        yield f"{check.split:,} parts are left out: annotators are split on them"
+        yield f"{check.split:,} parts are left out because annotators are evenly split on them"
     yield from _describe_scales(check)
     yield from dict.fromkeys(
         disagreement for errors in check.errors.values() for disagreement in list_disagreements(errors)
     )
     if check.weighted:
-        yield "weights of the rows count in every share, mean and agreement; counts are of parts"
+        yield "row weights count in every share, mean and agreement; counts are of parts"
     if check.annotators is not None and check.annotators.value is not None:
-        words = f"annotators among themselves: Fleiss' kappa {check.annotators.value:.2f}"
+        words = f"agreement among annotators: Fleiss' kappa {check.annotators.value:.2f}"
         ceiling_kappa = None if check.ceiling is None else check.ceiling.kappa.value
-        by = f"; no judge can be asked for more than {PEOPLE} reach: Cohen's kappa"
+        by = "; no judge can be expected to agree more than annotators do with each other: Cohen's kappa"
         yield words if ceiling_kappa is None else f"{words}{by} {ceiling_kappa:.2f}"
     if 0 < check.n_parts < MIN_PARTS:
-        yield f"fewer than {MIN_PARTS} labelled parts: the intervals are too wide to choose a judge by"
+        yield f"fewer than {MIN_PARTS} labeled parts: the intervals are too wide to choose a judge"
     if check.calls:
         calls = check.calls
         cost = calls["cost"]
         yield (
-            f"called now: {calls['calls']:,} times, {calls['replies_reused']:,} stored replies, "
+            f"calls made now: {calls['calls']:,}, stored replies reused: {calls['replies_reused']:,}, "
             f"{format_money(None if cost is None else float(cost))}"
         )
     if check.stopped:
@@ -123,10 +124,10 @@ def _describe_scales(check: JudgeCheck) -> Iterator[str]:
         read = ", ".join(
             f"{format_judge_name(judge)} ({format_count(judge.whole.n, 'part')})" for judge in binary_judges
         )
-        yield f"read as supported or not alone, as the judge says no more: {read}; others by {len(check.labels)} labels"
+        yield f"judges with no finer verdict than supported or not: {read}; others use {len(check.labels)} labels"
     if len({frozenset(judge.right) for judge in check.judges}) > 1:
         counts = ", ".join(f"{format_judge_name(judge)} {len(judge.right):,}" for judge in check.judges)
-        yield f"judges have verdicts on different parts ({counts}): compare them only where they stand side by side"
+        yield f"judges have verdicts on different parts ({counts}): compare them only in the tables that pair them"
 
 
 def _describe_equal_labels(check: JudgeCheck) -> str:
@@ -135,7 +136,7 @@ def _describe_equal_labels(check: JudgeCheck) -> str:
     if not total or 0 < supported < total:
         return ""
     only = LABEL_WORDS["not_supported"] if not supported else "supported"
-    return f"all labels are alike ({only}): they cannot show whether a judge tells supported from unsupported"
+    return f"all labels are the same ({only}): they cannot show whether a judge recognizes unsupported claims"
 
 
 def _warn_of_chance(judge: CheckedJudge, check: JudgeCheck) -> str:
@@ -156,11 +157,11 @@ def _warn_of_chance(judge: CheckedJudge, check: JudgeCheck) -> str:
         return ""
     if estimate.interval.high >= slight and estimate.value > chance:
         return ""
-    words = f"{format_judge_name(judge)}: this judge does not tell supported from unsupported on your labels"
+    words = f"{format_judge_name(judge)}: this judge does not distinguish supported from unsupported on your labels"
     words += f" ({name} {format_figure(estimate)})."
     contradicted = [error for error in check.errors.get(judge.answers.judge_id, {}).values() if error.is_contradicted()]
-    wide = " Your labels contradict public ones, and intervals of its scores hold both." if contradicted else ""
-    return f"{words}{wide} Do not rely on its scores here: look at what differs, below, or take another judge."
+    wide = " Your labels contradict the public ones, and its score intervals cover both." if contradicted else ""
+    return f"{words}{wide} Do not rely on its scores here: look at the differences below, or use another judge."
 
 
 def _build_tables(check: JudgeCheck) -> Iterator[HeadedRows]:
@@ -170,7 +171,7 @@ def _build_tables(check: JudgeCheck) -> Iterator[HeadedRows]:
     figures = ("judge", "n", "accuracy", "balanced", *kappas, "no verdict")
     ceiling_rows = [(PEOPLE, *_format_agreement(entry, three=three), "") for entry in people]
     yield (
-        "Agreement with people",
+        "Agreement with human labels",
         figures,
         [*(_build_judge_row(entry, entry.whole, three=three) for entry in check.judges), *ceiling_rows],
     )
@@ -180,29 +181,44 @@ def _build_tables(check: JudgeCheck) -> Iterator[HeadedRows]:
     if check.annotators_alpha:
         yield from _build_alpha_table(check)
     if any(judge.alternatives for judge in check.judges):
-        yield (
-            ALTERNATIVE_HEADING,
-            ("judge", "allowance", "annotators won", "advantage", "may stand in"),
-            [
-                (
-                    format_judge_name(judge),
-                    f"{test.epsilon:g}",
-                    f"{test.winning:.0%} of {test.annotators}",
-                    f"{test.advantage:.2f}",
-                    "yes" if test.passes else "no",
-                )
-                for judge in check.judges
-                for test in judge.alternatives
-            ],
-        )
+        yield ALTERNATIVE_HEADING, ALTERNATIVE_HEADERS, list(_build_alternative_rows(check))
     yield from _build_detection_tables(check)
+    yield from _build_segment_tables(check)
+    if check.pairs:
+        pairs: Rows = [_build_pair_row(pair, check) for pair in check.pairs]
+        yield "Agreement between judges", ("", "n", "agreement", "Cohen's kappa", "accuracy difference"), pairs
+    mean_error_rows = _build_mean_error_rows(check)
+    if mean_error_rows:
+        yield MEAN_ERRORS_HEADING, ("judge", *LABELED_HEADERS), mean_error_rows
+    paid_judges = [judge for judge in check.judges if judge.answers.took.replies]
+    if paid_judges:
+        cost_headers = ("judge", "calls", "tokens in", "tokens out", "cost", "per 1,000 parts")
+        yield "Cost", cost_headers, [_build_cost_row(entry, check.n_parts) for entry in paid_judges]
+    without: Rows = [
+        (f"{format_judge_name(judge)}: {to_line(reason, 90)}", f"{count:,}")
+        for judge in check.judges
+        for reason, count in judge.without.items()
+    ]
+    if without:
+        yield "Reasons for missing verdicts", ("", "parts"), without
+
+
+def _build_alternative_rows(check: JudgeCheck) -> Iterator[tuple[str, ...]]:
+    for judge in check.judges:
+        for test in judge.alternatives:
+            won, passes = f"{test.winning:.0%} of {test.annotators}", "yes" if test.passes else "no"
+            yield format_judge_name(judge), f"{test.epsilon:g}", won, f"{test.advantage:.2f}", passes
+
+
+def _build_segment_tables(check: JudgeCheck) -> Iterator[HeadedRows]:
+    """Labels by verdicts of each judge, and agreement in segments."""
     for checked in check.judges:
         labels = [LABEL_WORDS.get(label, label) for label in checked.whole.labels]
         rows: Rows = [
-            (f"people: {label}", *(f"{n:,}" for n in row))
+            (f"human: {label}", *(f"{n:,}" for n in row))
             for label, row in zip(labels, checked.whole.table, strict=True)
         ]
-        yield f"{format_judge_name(checked)}: people (rows) and judge (columns)", ("", *labels), rows
+        yield f"{format_judge_name(checked)}: human labels (rows) and verdicts (columns)", ("", *labels), rows
     for column in dict.fromkeys(column for judge in check.judges for column in judge.segments):
         rows = [
             (
@@ -216,31 +232,14 @@ def _build_tables(check: JudgeCheck) -> Iterator[HeadedRows]:
             if (agreement := judge.segments.get(column, {}).get(value)) is not None
         ]
         yield f"By {make_safe(column)}", ("", "n", "accuracy", "Cohen's kappa"), rows
-    if check.pairs:
-        pairs: Rows = [_build_pair_row(pair, check) for pair in check.pairs]
-        yield "Judges among themselves", ("", "n", "the same", "Cohen's kappa", "accuracy gained"), pairs
-    mean_error_rows = _build_mean_error_rows(check)
-    if mean_error_rows:
-        yield MEAN_ERRORS_HEADING, ("judge", *LABELED_HEADERS), mean_error_rows
-    paid_judges = [judge for judge in check.judges if judge.answers.took.replies]
-    if paid_judges:
-        cost_headers = ("judge", "calls", "tokens in", "tokens out", "cost", "per 1,000 parts")
-        yield "What it takes", cost_headers, [_build_cost_row(entry, check.n_parts) for entry in paid_judges]
-    without: Rows = [
-        (f"{format_judge_name(judge)}: {to_line(reason, 90)}", f"{count:,}")
-        for judge in check.judges
-        for reason, count in judge.without.items()
-    ]
-    if without:
-        yield "Why there is no verdict", ("", "parts"), without
 
 
 def _build_alpha_table(check: JudgeCheck) -> Iterator[HeadedRows]:
     """How far annotators agree, and with each judge as one more of them."""
     scales = tuple(check.annotators_alpha)
-    rows: Rows = [("people", *(format_figure(check.annotators_alpha[scale]) for scale in scales))]
+    rows: Rows = [("annotators", *(format_figure(check.annotators_alpha[scale]) for scale in scales))]
     rows += [
-        (f"people and {format_judge_name(judge)}", *(format_figure(judge.alphas.get(scale)) for scale in scales))
+        (f"annotators and {format_judge_name(judge)}", *(format_figure(judge.alphas.get(scale)) for scale in scales))
         for judge in check.judges
     ]
     yield ALPHA_HEADING, ("", *scales), rows
@@ -257,7 +256,7 @@ def _build_detection_tables(check: JudgeCheck) -> Iterator[HeadedRows]:
         for judge in check.judges
         for of in [judge.detection]
     ]
-    yield "Finding what is not supported", ("judge", "precision", "recall", "F1", "base rate", "majority"), rows
+    yield "Detecting what is not supported", ("judge", "precision", "recall", "F1", "base rate", "majority"), rows
     sure = [
         (format_judge_name(judge), judge.probabilities) for judge in check.judges if judge.probabilities is not None
     ]
@@ -266,13 +265,13 @@ def _build_detection_tables(check: JudgeCheck) -> Iterator[HeadedRows]:
             (name, format_figure(p.auroc), format_figure(p.brier), f"{p.brier_base:.2f}", f"{p.ece:.2f}")
             for name, p in sure
         ]
-        yield "Probabilities", ("judge", "AUROC", "Brier", "of the base rate", "ECE"), rows
+        yield "Probabilities", ("judge", "AUROC", "Brier", "Brier of the base rate", "ECE"), rows
     for name, p in sure:
         rows = [
             (f"{bin_.least:.2f} to {bin_.most:.2f}", f"{bin_.n:,}", f"{bin_.p:.2f}", format_figure(bin_.supported))
             for bin_ in p.curve
         ]
-        yield f"{name}: its probabilities and people", ("p", "n", "mean p", "people: supported"), rows
+        yield f"{name}: probabilities and human labels", ("p", "n", "mean p", "labeled supported"), rows
 
 
 def _build_mean_error_rows(check: JudgeCheck) -> Rows:
@@ -338,7 +337,7 @@ def _build_pair_row(pair: JudgePair, check: JudgeCheck) -> tuple[str, ...]:
     new, base = format_judge_name(check.judges[pair.new]), format_judge_name(check.judges[pair.base])
     over = pair.agreement
     return (
-        f"{new} against {base}",
+        f"{new} vs {base}",
         f"{over.n:,}",
         format_figure(over.accuracy),
         format_figure(over.kappa),
@@ -362,10 +361,6 @@ def format_figure(estimate: AgreementFigure | None, sign: str = "") -> str:
     return text if interval is None else f"{text} [{interval.low:{sign}.2f}, {interval.high:{sign}.2f}]"
 
 
-def _format_differ_heading(judge: CheckedJudge) -> str:
-    return f"Where {format_judge_name(judge)} and people differ ({len(judge.differs):,}), worst first"
-
-
 def _format_difference(number: int, differs: Differs) -> str:
     verdict, text = differs.verdict, differs.row.answer[differs.part.start : differs.part.end]
     sure = "" if verdict.p is None else f" (p {verdict.p:.2f})"
@@ -374,9 +369,9 @@ def _format_difference(number: int, differs: Differs) -> str:
     # a row without an id of its own is called by its line, one of a run by its id alone
     if differs.row.line and str(differs.row.line) not in differs.row.query_id.split():
         where += f", {to_line(differs.row.query_id, 40)}"
-    words = f"{number}. {where}: people say {LABEL_WORDS.get(differs.human, differs.human)}, the judge {judge}{sure}"
+    words = f"{number}. {where}: labeled {LABEL_WORDS.get(differs.human, differs.human)}, judged {judge}{sure}"
     words += f"\n   {to_line(text, 220)}" if text else ""
     window = window_text(differs)
     if window and verdict.window is not None:
-        words += f"\n   by passage {verdict.window.passage}: {to_line(window, 220)}"
+        words += f"\n   passage {verdict.window.passage}: {to_line(window, 220)}"
     return words

@@ -58,12 +58,12 @@ def _read_labeled(
 
     source = options.source
     if source is None:
-        raise UsageError("name a file of labels, or a run that people labelled: ragauge judge check FILE.")
+        raise UsageError("name a file of labels, or a run that people labeled: ragauge judge check FILE.")
     if isinstance(source, str) and not is_existing_path(source):
         with open_store(resolve_store_url(options.store)) as opened_store:
             run = find_run_or_explain(source, opened_store)
             if label_options is not None and label_options.verdicts:
-                raise UsageError("--verdict names columns of a file of labels, and a run has none. Give the file.")
+                raise UsageError("--verdict names columns of a label file, but a run has none. Give the file.")
             guideline = resolve_guideline(options.guideline)[0] or find_run_guideline(opened_store, run.run_id)
             return (
                 list_labeled_rows(opened_store, run.run_id, guideline),
@@ -72,7 +72,7 @@ def _read_labeled(
                 run.run_id,
             )
     if options.guideline:
-        raise UsageError("guideline chooses among labels of a run; a file is of one. Leave it out.")
+        raise UsageError("guideline selects among a run's labels, but a file has only one guideline. Leave it out.")
     right = options.supported
     words = parse_names(right if isinstance(right, str) else tuple(right))
     read_options = replace(label_options or LabelOptions(), columns=options.columns or {}, supported=words)
@@ -107,7 +107,7 @@ def build_ways(options: CheckJudgeOptions) -> tuple[JudgeMode, ...]:
     modes = parse_names(options.modes)
     for mode in modes:
         if mode not in MODES:
-            raise UnknownName("mode of a judge", mode, MODES)
+            raise UnknownName("judge mode", mode, MODES)
     if not needs_judges(options):
         return ()
     judges = options.judge if isinstance(options.judge, list | tuple) else (options.judge,)
@@ -215,10 +215,10 @@ def require_kappa(judge_check: JudgeCheck, min_kappa: float, *, is_named: bool) 
             astride.append(f"{format_judge_name(judge_result)} {detail}")
     if below:
         raise GateFailed(
-            f"kappa is below {min_kappa:g}: {', '.join(below)}. Look at what differs, or take another judge."
+            f"kappa is below {min_kappa:g}: {', '.join(below)}. Look at the differences, or use another judge."
         )
     if astride:
-        raise NotEnoughData(f"whether kappa reaches {min_kappa:g} is open: {', '.join(astride)}. Label more.")
+        raise NotEnoughData(f"it is unclear whether kappa reaches {min_kappa:g}: {', '.join(astride)}. Label more.")
 
 
 def delete_checks(options: CheckJudgeOptions) -> int:

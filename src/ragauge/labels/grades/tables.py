@@ -13,24 +13,22 @@ from ragauge.rendering.words import make_safe, to_line
 if TYPE_CHECKING:
     from ragauge.labels.grades.compute import GradeAgreement, GradeCheck
 
-HEADERS = ("", "pairs", "the same grade", "weighted kappa")
+HEADERS = ("", "pairs", "same grade", "weighted kappa")
 NOTE = (
-    "Each annotator's grade of an item makes a pair with the judge's. weighted kappa: agreement beyond chance, where a "
-    "grade that is farther off counts as less (linear, by places on the scale). Krippendorff's alpha: grades are equal "
-    "or not (nominal), lie so many places apart (ordinal), or differ by an amount (interval)."
+    "Each annotator's grade of an item is paired with the judge's. weighted kappa: agreement beyond chance, where "
+    "grades that are farther apart count less (linear in scale positions). Krippendorff's alpha: grades are equal or "
+    "not (nominal), some number of positions apart (ordinal), or differ by an amount (interval)."
 )
 
 
 def build_sections(check: GradeCheck) -> Iterator[ReportSection]:
     """What was graded, how far all agree, and segments."""
     grades = ", ".join(f"{count:,} × {grade:g}" for grade, count in check.grades.items())
-    lead = [
-        f"{format_count(check.items, 'item')}, {check.several:,} with several annotators. Grades of people: {grades}"
-    ]
+    lead = [f"{format_count(check.items, 'item')}, {check.several:,} with several annotators. Human grades: {grades}"]
     if check.weighted:
-        lead.append("weights of the rows count in every share and agreement; counts are of pairs")
+        lead.append("row weights count in every share and agreement; counts are of pairs")
     lead += [
-        f"{make_safe(judge.name)}: no grade of {format_count(judge.without, 'item')}"
+        f"{make_safe(judge.name)}: no grade for {format_count(judge.without, 'item')}"
         for judge in check.judges
         if judge.without
     ]
@@ -38,9 +36,9 @@ def build_sections(check: GradeCheck) -> Iterator[ReportSection]:
     rows = [(make_safe(judge.name), *_format_agreement(judge.agreement)) for judge in check.judges]
     rows += [(PEOPLE, *_format_agreement(check.ceiling))] if check.ceiling is not None else []
     if rows:
-        yield ReportSection("Agreement with people", table=_build_table(rows))
-    alphas = [("people", check.alphas)] if check.alphas else []
-    alphas += [(f"people and {make_safe(judge.name)}", judge.alphas) for judge in check.judges]
+        yield ReportSection("Agreement with human grades", table=_build_table(rows))
+    alphas = [("annotators", check.alphas)] if check.alphas else []
+    alphas += [(f"annotators and {make_safe(judge.name)}", judge.alphas) for judge in check.judges]
     if alphas:
         scales = tuple(alphas[0][1])
         table = tuple((name, *(format_figure(values[scale]) for scale in scales)) for name, values in alphas)

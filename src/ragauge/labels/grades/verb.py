@@ -64,7 +64,7 @@ def check_grades(
     from ragauge.readers.grade_rows import GradeOptions, read_grades
 
     if source is None or (isinstance(source, str | Path) and not is_existing_path(str(source))):
-        raise UsageError(f"{source}: no such file. Grades stand in a file of rows: a label, or a list of labels.")
+        raise UsageError(f"{source}: no such file. Grades come from rows with a label or a list of labels.")
     judges = parse_names(verdict)
     rows = list(read_grades(source, GradeOptions(columns or {}, judges, parse_names(segments))))
     return GradesResult(build_grade_check(rows, judges))

@@ -21,12 +21,12 @@ HEADERS = (
     ReportColumn("change", "number", whole=True),
     ReportColumn("on"),
 )
-NO_CHECK_NOTE = "No judge was checked yet. ragauge judge check FILE --judge JUDGE checks one, and keeps what it finds."
+NO_CHECK_NOTE = "No judge has been checked yet. ragauge judge check FILE --judge JUDGE checks one and saves the result."
 FIGURES_NOTE = (
-    "accuracy and kappa are by supported or not. change: accuracy less that of the check before, on the parts that "
-    "both have with the same labels, by the weights of this check (where only weights changed it is 0, though "
-    "accuracies differ), else of all parts of both as two samples, which other texts can change too. A judge fell "
-    "where the whole interval of the change lies below 0."
+    "accuracy and kappa are on supported or not. change: accuracy minus that of the previous check, on the "
+    "parts that both share with the same labels, using this check's weights (0 where only weights changed, "
+    "even if the accuracies differ); otherwise on all parts of both checks as two samples, which different "
+    "texts can also change. A judge's accuracy fell if the whole interval of the change is below 0."
 )
 
 
@@ -36,7 +36,7 @@ def build_sections(steps: Sequence[CheckStep]) -> Iterator[ReportSection]:
         yield ReportSection(lead=(NO_CHECK_NOTE,))
         return
     fell = [step for step in steps if step.fell]
-    yield ReportSection(lead=tuple((Phrase(_describe_fall(step), "bad"),) for step in fell) or ("No judge fell.",))
+    yield ReportSection(lead=tuple((Phrase(_describe_fall(step), "bad"),) for step in fell) or ("No judge got worse.",))
     for name in dict.fromkeys(step.name for step in steps):
         rows = tuple(_build_row(step) for step in steps if step.name == name)
         yield ReportSection(to_line(name), table=ReportTable(HEADERS, rows))
@@ -45,9 +45,9 @@ def build_sections(steps: Sequence[CheckStep]) -> Iterator[ReportSection]:
 
 def _build_row(step: CheckStep) -> tuple[TableCell, ...]:
     changed = format_figure(step.change, "+") if step.pairs else "first check"
-    on = f"{step.compared:,} same parts" if step.pairs == "same" else "other parts" if step.pairs else ""
+    on = f"{step.compared:,} shared parts" if step.pairs == "same" else "different parts" if step.pairs else ""
     on += ", only weights changed" if step.reweighted else ""
-    on += ", another id" if step.judge_changed else ""
+    on += ", new judge id" if step.judge_changed else ""
     on = ", ".join(filter(None, [on, "forgotten" if step.forgotten else ""]))
     return (
         step.at[:16].replace("T", " "),
@@ -61,6 +61,6 @@ def _build_row(step: CheckStep) -> tuple[TableCell, ...]:
 
 
 def _describe_fall(step: CheckStep) -> str:
-    on = f"{step.compared:,} same parts" if step.pairs == "same" else "other parts than before"
-    id_ = "; its id is another than before" if step.judge_changed else ""
-    return f"{to_line(step.name)} fell at {step.at[:10]}: accuracy {format_figure(step.change, '+')} on {on}{id_}."
+    on = f"{step.compared:,} shared parts" if step.pairs == "same" else "different parts"
+    id_ = "; its id changed" if step.judge_changed else ""
+    return f"{to_line(step.name)}: accuracy fell on {step.at[:10]}, by {format_figure(step.change, '+')} on {on}{id_}."

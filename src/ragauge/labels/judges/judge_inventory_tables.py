@@ -16,16 +16,14 @@ if TYPE_CHECKING:
     from ragauge.labels.history.compute import CheckStep
     from ragauge.labels.judges.judge_inventory import JudgeTrust, KnownJudge
 
-NO_JUDGE = "No judge has judged a run here, and none was checked. The local one, which needs no key, judges with:"
+NO_JUDGE = "No judge has judged a run here, and none has been checked. To use the local judge, which needs no key:"
 NEVER = "never"
-LABELS_HEADING = "How far its means lie from people's, by your labels"
+LABELS_HEADING = "How far its means are from human labels"
 UNCHECKED = (
-    "Nobody has checked it against people's labels here: how far it is off on your data is not known. Label some "
-    "answers, or take labels that you have, and check it:"
+    "It has not been checked against human labels here, so its accuracy on your data is unknown. Label some "
+    "answers, or use labels that you have, and check it:"
 )
-LAST_CHECK_NOTE = (
-    "Accuracy and kappa: of the last check, by supported or not. A judge's page has every check, and what changed."
-)
+LAST_CHECK_NOTE = "Accuracy and kappa are from the last check, on supported or not. A judge's page shows every check."
 HEADERS = (
     ReportColumn("judge", fold=True),
     ReportColumn("runs", "number"),
@@ -76,7 +74,7 @@ def _format_last_check(judge: KnownJudge) -> tuple[str | Phrase, ...]:
     step = judge.last
     if step is None:
         return NEVER, "", "–", "–", ""
-    when = Phrase(step.at[:10] + (", fell" if step.fell else ""), "bad" if step.fell else "")
+    when = Phrase(step.at[:10] + (", accuracy fell" if step.fell else ""), "bad" if step.fell else "")
     return when, f"{step.n:,}", format_figure(step.accuracy), format_figure(step.kappa), to_line(step.file, 30)
 
 
@@ -89,10 +87,12 @@ def build_trust_sections(trust: JudgeTrust) -> Iterator[ReportSection]:
     elif trust.labels and trust.judged:
         run_id = trust.drawn[1] if trust.drawn is not None else trust.judged[0][0]
         check = format_command("judge", "check", run_id, "--judge", judge.spec or judge.judge_id)
+        unchecked = (
+            "No check against human labels is stored for it, so its accuracy on your data is unknown. The store has "
+            f"{format_count(trust.labels, 'label')}; if they are for a run that it judged, check the judge with them:"
+        )
         yield ReportSection(
-            lead=(judged_text, *_describe_draw_agreement(trust)),
-            warnings=(_describe_unchecked(trust.labels),),
-            commands=(check,),
+            lead=(judged_text, *_describe_draw_agreement(trust)), warnings=(unchecked,), commands=(check,)
         )
     else:
         check = format_command("judge", "check", "labels.jsonl", "--judge", judge.spec or judge.judge_id)
@@ -100,25 +100,19 @@ def build_trust_sections(trust: JudgeTrust) -> Iterator[ReportSection]:
     if rows := build_labeled_rows(trust.errors):
         table = ReportTable(METRIC_HEADERS, tuple(rows))
         yield ReportSection(LABELS_HEADING, table=table, notes=list_disagreements(trust.errors))
-    if by_origin := _list_error_origins(trust):
-        headers = build_columns("metric", "how far its means err is known from")
-        yield ReportSection("What its intervals rest on", table=ReportTable(headers, by_origin))
+    origins = {metric: error.origin for metric, error in trust.errors.items() if error.origin}
+    if by_origin := tuple((Phrase(metric, to=("def", metric)), origin) for metric, origin in origins.items()):
+        headers = build_columns("metric", "judge error estimated from")
+        yield ReportSection("Sources of judge error", table=ReportTable(headers, by_origin))
     if trust.steps:
         first, *remaining = judge_history.build_sections(trust.steps)
-        yield ReportSection("Checks against people", lead=first.lead, top=True)
+        yield ReportSection("Checks against human labels", lead=first.lead, top=True)
         yield from remaining
     if trust.judged:
         more = judge.runs - len(trust.judged)
         runs = tuple((Phrase(to_line(name), to=("run", run_id)),) for run_id, name in trust.judged)
         notes = (f"and {more:,} older.",) if more > 0 else ()
-        yield ReportSection("Runs that it judged", table=ReportTable(build_columns("run"), runs), notes=notes)
-
-
-def _describe_unchecked(labels: int) -> str:
-    return (
-        f"No check against people's labels is kept of it: how far it is off on your data is not known. The store has "
-        f"{format_count(labels, 'label')}; where they are of a run that it judged, check it by them:"
-    )
+        yield ReportSection("Runs it judged", table=ReportTable(build_columns("run"), runs), notes=notes)
 
 
 def _describe_draw_agreement(trust: JudgeTrust) -> tuple[tuple[str | Phrase, ...], ...]:
@@ -127,28 +121,16 @@ def _describe_draw_agreement(trust: JudgeTrust) -> tuple[tuple[str | Phrase, ...
         return ()
     number = str(trust.drawn[0])
     return (
-        (
-            "How far its verdicts agree with what was labelled so far: ",
-            Phrase(f"draw {number}", to=("agreement", number)),
-            ".",
-        ),
+        ("Agreement of its verdicts with the labels so far: ", Phrase(f"draw {number}", to=("agreement", number)), "."),
     )
 
 
 def _describe_last_check(step: CheckStep) -> tuple[str | Phrase, ...]:
     """The last check, in a sentence."""
-    lead_text = (
-        f"Last held against people on {step.at[:10]} ({to_line(step.file, 60)}): the same of supported or not on "
-    )
-    fell = (Phrase(" It fell since the check before.", "bad"),) if step.fell else ()
+    lead_text = f"Last checked against human labels on {step.at[:10]} ({to_line(step.file, 60)}): accuracy "
+    fell = (Phrase(" Its accuracy fell since the previous check.", "bad"),) if step.fell else ()
     return (
-        f"{lead_text}{format_figure(step.accuracy)} of {format_count(step.n, 'part')}, Cohen's kappa "
+        f"{lead_text}{format_figure(step.accuracy)} on {format_count(step.n, 'part')}, Cohen's kappa "
         f"{format_figure(step.kappa)}.",
         *fell,
-    )
-
-
-def _list_error_origins(trust: JudgeTrust) -> tuple[tuple[Phrase, str], ...]:
-    return tuple(
-        (Phrase(metric, to=("def", metric)), error.origin) for metric, error in trust.errors.items() if error.origin
     )

@@ -31,7 +31,7 @@ def build_draw_sections(draws: Sequence[DrawProgress], run: str = "") -> Iterato
     draw_command = format_command("label", "draw", run or "latest")
     if not draws:
         run_text = "this run" if run else "any run"
-        lead = f"Nothing was drawn from {run_text} for people to label. What they say also corrects the run's means:"
+        lead = f"Nothing has been drawn from {run_text} for people to label. Human labels also correct the run's means:"
         yield ReportSection(lead=(lead,), commands=(draw_command,))
         return
     headers = (
@@ -39,14 +39,14 @@ def build_draw_sections(draws: Sequence[DrawProgress], run: str = "") -> Iterato
         ReportColumn("run", fold=True),
         ReportColumn("question"),
         *build_columns(numbers=("answers", "parts")),
-        ReportColumn("labelled by"),
+        ReportColumn("labeled by"),
         ReportColumn("drawn", room=1),
     )
     rows = tuple(
         (
             Phrase(f"draw {draw.draw}", to=("draw", draw.draw)),
             Phrase(to_line(draw.run, 60), to=("run", draw.run_id)),
-            f"{draw.question}{', of whole answers' if draw.by == 'answer' else ''}: {describe_question(draw.question)}",
+            f"{draw.question}{', whole answers' if draw.by == 'answer' else ''}: {describe_question(draw.question)}",
             f"{draw.answers:,}",
             f"{draw.parts:,}",
             _describe_annotators(draw),
@@ -54,7 +54,7 @@ def build_draw_sections(draws: Sequence[DrawProgress], run: str = "") -> Iterato
         )
         for draw in draws
     )
-    yield ReportSection(table=ReportTable(headers, rows), notes=("More are drawn by:",), commands=(draw_command,))
+    yield ReportSection(table=ReportTable(headers, rows), notes=("To draw more:",), commands=(draw_command,))
 
 
 def describe_question(question: str) -> str:
@@ -64,9 +64,9 @@ def describe_question(question: str) -> str:
 
 def _describe_annotators(draw: DrawProgress) -> str:
     if not draw.labelled:
-        return "nobody yet"
+        return "no one yet"
     annotators = [
-        f"{to_line(who, 60) or 'no name'} {count:,}" for who, count in list(draw.labelled.items())[:MAX_NAMES]
+        f"{to_line(who, 60) or 'unnamed'} {count:,}" for who, count in list(draw.labelled.items())[:MAX_NAMES]
     ]
     more = len(draw.labelled) - len(annotators)
     return ", ".join(annotators) + (f" and {more:,} more" if more else "")
@@ -80,22 +80,22 @@ def build_agreement_sections(draw: DrawProgress, checked: Sequence[ReportSection
         checked: the sections of the judges' agreement; () where there is none to show.
     """
     parts_text = format_count(draw.parts, "part")
-    people = f"Labelled so far: {_describe_annotators(draw)} of {parts_text}."
+    people = f"Labeled so far: {_describe_annotators(draw)} of {parts_text}."
     if not draw.labelled:
-        people = f"Nobody has labelled any of {parts_text} yet."
+        people = f"None of {parts_text} has been labeled yet."
     if checked:
         yield ReportSection(lead=(people,))
         yield from checked
         note = (
-            "By the verdicts that the store has: nothing was asked, and nothing is kept. To ask again, and keep how "
-            "far the judge's means are off, so that the intervals of its scores include it:"
+            "Based on stored verdicts: no judge was called and nothing was saved. To ask the judge again and "
+            "save how far its means are off, so that its score intervals include it:"
         )
         again = format_command("judge", "check", draw.run_id, "--guideline", draw.guideline)
         yield ReportSection(notes=(note,), commands=(again,))
     elif draw.question == "support":
         to = (Phrase(f"Label draw {draw.draw}", to=("draw", draw.draw)), ".") if not draw.labelled else ("",)
-        yield ReportSection(lead=(people, ("Agreement is shown from the first label on. ", *to)))
+        yield ReportSection(lead=(people, ("Agreement is shown after the first label. ", *to)))
     else:
-        note_text = f"Labels of {draw.question} make people a judge of the run, whose means stand beside the judge's:"
+        note_text = f"To use the {draw.question} labels as a judge, and see their means next to the judge's:"
         again = format_command("evaluate", draw.run_id, "--judge", f"people:{draw.guideline}")
         yield ReportSection(lead=(people,), notes=(note_text,), commands=(again,))

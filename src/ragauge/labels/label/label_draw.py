@@ -88,20 +88,10 @@ def label_draw(options: LabelDrawOptions) -> DrawnLabels:
         UnknownName: no such run, question, scheme or judge.
         UsageError: a file of another ending, nothing to draw, or nothing that people differ on.
     """
-    from ragauge.core.errors import UnknownName
-    from ragauge.core.label import hash_guideline
-    from ragauge.engine.label_questions import build_instructions, is_about_whole_answer, list_choices, resolve_question
-    from ragauge.labels.label.page_parts import LabelQuestion
     from ragauge.store.store_access import open_store
 
     paths = _validate_paths(options)
-    question = resolve_question(options.question)
-    if options.by not in ("sentence", "answer"):
-        raise UnknownName("unit of labels", options.by, ("sentence", "answer"))
-    options = replace(options, question=question, by="answer" if is_about_whole_answer(question) else options.by)
-    hashed, text = resolve_guideline(options.guideline)
-    instructions = text or ("" if hashed else build_instructions(question))
-    asking = LabelQuestion(question, list_choices(question), hashed or hash_guideline(instructions), instructions)
+    options, asking = _resolve_options(options)
     with open_store(resolve_store_url(options.store)) as store:
         run = store.runs.find(str(options.run))
         drawn = (_find_disputed if options.disagreements else _repeat_draw if options.again else _draw_tasks)(
@@ -124,6 +114,23 @@ def label_draw(options: LabelDrawOptions) -> DrawnLabels:
     )
 
 
+def _resolve_options(options: LabelDrawOptions) -> tuple[LabelDrawOptions, LabelQuestion]:
+    """The options with question and unit of labels resolved, and what people are asked."""
+    from ragauge.core.errors import UnknownName
+    from ragauge.core.label import hash_guideline
+    from ragauge.engine.label_questions import build_instructions, is_about_whole_answer, list_choices, resolve_question
+    from ragauge.labels.label.page_parts import LabelQuestion
+
+    question = resolve_question(options.question)
+    if options.by not in ("sentence", "answer"):
+        raise UnknownName("unit of labels", options.by, ("sentence", "answer"))
+    hashed, text = resolve_guideline(options.guideline)
+    instructions = text or ("" if hashed else build_instructions(question))
+    asking = LabelQuestion(question, list_choices(question), hashed or hash_guideline(instructions), instructions)
+    by = "answer" if is_about_whole_answer(question) else options.by
+    return replace(options, question=question, by=by), asking
+
+
 def _validate_paths(options: LabelDrawOptions) -> list[Path]:
     """The files to write.
 
@@ -138,7 +145,7 @@ def _validate_paths(options: LabelDrawOptions) -> list[Path]:
     if not paths and options.disagreements:
         raise UsageError("label draw --disagreements: name the page to write: -o page.html.")
     if options.again and options.disagreements:
-        raise UsageError("label draw: --again writes the last draw, --disagreements what people differ on. Give one.")
+        raise UsageError("label draw: --again and --disagreements cannot be combined. Give only one.")
     return paths
 
 
@@ -168,7 +175,7 @@ def _draw_tasks(store: Store, run: Run, options: LabelDrawOptions, asking: Label
     }
     if not names:
         lacks = " and ".join(SEEN_WORDS[item] for item in list_seen_inputs(options.question) if item in SEEN_WORDS)
-        raise UsageError(f"run {run.name} has no response with {lacks}, which people see to label {options.question}.")
+        raise UsageError(f"run {run.name} has no response with {lacks}, which labeling {options.question} needs.")
     names = _select_scored(store, run, options, names)
     earlier_draws = _list_earlier_draws(store, run, options, asking)
     gone: frozenset[int] = frozenset().union(*(item.drawn for item in earlier_draws))
@@ -176,8 +183,8 @@ def _draw_tasks(store: Store, run: Run, options: LabelDrawOptions, asking: Label
     remaining = {number: name for number, name in names.items() if not (random and number in gone)}
     if not remaining:
         raise UsageError(
-            f"all {len(names):,} answers of {run.name} were drawn already. Label or import them; --again writes the "
-            "last draw once more."
+            f"all {len(names):,} answers of {run.name} have been drawn already. Label or import them; --again "
+            "writes the last draw again."
         )
     sample = sample_answers(remaining, options.n, options.scheme, None if random else _load_scores(store, run, options))
     chance = dict.fromkeys(names, next(iter(sample.inclusion.values()))) if random else sample.inclusion
@@ -207,7 +214,7 @@ def _repeat_draw(store: Store, run: Run, options: LabelDrawOptions, asking: Labe
     earlier_draws = _list_earlier_draws(store, run, options, asking)
     if not earlier_draws:
         by = f"for {options.question} by guideline {asking.guideline}"
-        raise UsageError(f"nothing was drawn from {run.name} {by} yet: leave out --again.")
+        raise UsageError(f"nothing has been drawn from {run.name} {by} yet: omit --again.")
     last = earlier_draws[-1]
     names = {item.response_no: format_response_name(item) for item in iter_responses(store, run.run_id, last.drawn)}
     tasks = _build_tasks(store, run, options, asking, shuffle_by_hash(names))
@@ -265,7 +272,7 @@ def _load_scores(store: Store, run: Run, options: LabelDrawOptions) -> dict[int,
         store, run.run_id, resolve_label_judge(store, run, options.judge), index, values_only=True
     ).column(metric)
     if columns is None:
-        raise UsageError(f"--scheme {options.scheme} goes by {metric}, which run {run.name} has no scores of.")
+        raise UsageError(f"--scheme {options.scheme} uses {metric}, but run {run.name} has no scores of it.")
     low, high = parse_metric(metric).range
     pairs = zip(columns.place.tolist(), ((columns.value - low) / (high - low)).tolist(), strict=True)
     return {int(index.number[position]): value for position, value in pairs}
@@ -284,7 +291,7 @@ def _find_disputed(store: Store, run: Run, options: LabelDrawOptions, asking: La
         select_latest_labels([entry for entry in labels if entry.guideline == asking.guideline])
     )
     if not disputed:
-        raise UsageError(f"annotators differ on nothing of {run.name} by guideline {asking.guideline}.")
+        raise UsageError(f"annotators disagree on no part of {run.name} under guideline {asking.guideline}.")
     tasks = [
         replace(build_label_task(options.question, item, is_whole=False), parts=tuple(disputed[key]))
         for key, item in items.items()

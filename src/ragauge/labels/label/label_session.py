@@ -189,7 +189,7 @@ def save_label(draw: int, label: LabelInput, *, store: str | None = None) -> Lab
         items = _load_items(opened_store, stored_draw)
         position, item = next(((n, entry) for n, entry in enumerate(items, 1) if entry.key == label.key), (0, None))
         if item is None:
-            raise UsageError(f"draw {draw} has no answer of the key {label.key[:64]!r}. Open /label?draw={draw} again.")
+            raise UsageError(f"draw {draw} has no answer with key {label.key[:64]!r}. Open /label?draw={draw} again.")
         parts = {format_part(entry): entry for entry in item.parts}
         if label.part not in parts:
             raise UnknownName(f"part of answer {position}", label.part, parts)
@@ -254,8 +254,8 @@ def validate_annotator(name: str) -> str:
         raise UsageError(f"annotator: expected a name of 1 to {MAX_NAME_CHARS} characters, got {name[:80]!r}.")
     if who.casefold() == ADJUDICATOR:
         raise UsageError(
-            f"annotator: {ADJUDICATOR!r} is who settles what people differ on: ragauge label draw latest "
-            "--disagreements -o page.html. Give another name."
+            f"annotator: {ADJUDICATOR!r} is reserved for adjudicating disagreements: ragauge label draw "
+            "latest --disagreements -o page.html. Use another name."
         )
     return who
 
@@ -264,8 +264,8 @@ def _find_draw(store: Store, number: int) -> LabelDraw:
     stored_draw = store.draws.read(number)
     if stored_draw is None:
         known_numbers = [str(known_draw.number) for known_draw in store.draws.list(MAX_NAMED_DRAWS)]
-        gone = "Deleting a run takes its draws away; the labels that people gave stay."
-        raise UnknownName("draw", str(number), known_numbers, f"{gone} ragauge label draw latest makes another.")
+        gone = "Deleting a run deletes its draws; the labels that people gave remain."
+        raise UnknownName("draw", str(number), known_numbers, f"{gone} To make another: ragauge label draw latest.")
     return stored_draw
 
 

@@ -7,9 +7,9 @@ from typing import Annotated, Any
 
 from ragauge.verbs.option_specs import LastJudge, OptionSpec, Store, StoredRun
 
-Question = Annotated[str, OptionSpec("What is asked: support, relevance, address, refuse or score:METRIC.")]
+Question = Annotated[str, OptionSpec("Question to label: support, relevance, address, refuse or score:METRIC.")]
 Guideline = Annotated[
-    Any, OptionSpec("The instructions: a text file, or the hash that another draw named.", metavar="FILE")
+    Any, OptionSpec("Labeling instructions: a text file, or the hash shown for another draw.", metavar="FILE")
 ]
 
 
@@ -20,17 +20,17 @@ class LabelImportOptions:
     source: Annotated[
         Any,
         OptionSpec(
-            "Labels: the page's labels.jsonl, CSV, what judge check reads, Label Studio's JSON.",
+            "Labels: the page's labels.jsonl, CSV, a file for judge check, or Label Studio JSON.",
             argument=True,
             metavar="FILE",
         ),
     ] = field(kw_only=False)
     question: Question = "support"
-    annotator: Annotated[str, OptionSpec("Who gave them, where the file does not say.")] = ""
+    annotator: Annotated[str, OptionSpec("Who gave the labels, if the file does not say.")] = ""
     guideline: Guideline = None
     columns: Annotated[
         Mapping[str, str] | None,
-        OptionSpec("A column under another name: --map value=verdict; repeatable.", "--map", list[str] | None),
+        OptionSpec("Map a column that has another name: --map value=verdict; repeatable.", "--map", list[str] | None),
     ] = None
     store: Store = None
 
@@ -43,23 +43,23 @@ class LabelDrawOptions:
     output: Annotated[
         Path | Sequence[Path] | None,
         OptionSpec(
-            "page.html, for people's keys, or tasks.jsonl, for another tool; repeatable, of one draw; else labelled "
+            "page.html to label in a browser, or tasks.jsonl for another tool; repeatable. Without it, label "
             "in ragauge ui.",
             "-o --output",
             list[Path] | None,
         ),
     ] = None
-    n: Annotated[int, OptionSpec("So many answers; all parts of each are labelled.", "-n", least=1)] = 150
-    scheme: Annotated[str, OptionSpec("random, verdict (half of what the judge calls wrong) or uncertain.")] = "random"
+    n: Annotated[int, OptionSpec("Number of answers; all parts of each are labeled.", "-n", least=1)] = 150
+    scheme: Annotated[str, OptionSpec("random, verdict (half judged wrong) or uncertain (favors unsure ones).")] = (
+        "random"
+    )
     question: Question = "support"
-    by: Annotated[str, OptionSpec("Of support: each sentence, or the answer as a whole.")] = "sentence"
+    by: Annotated[str, OptionSpec("What to label for support: each sentence, or the whole answer.")] = "sentence"
     guideline: Guideline = None
-    again: Annotated[bool, OptionSpec("The last draw once more, in another form or place; nothing new is drawn.")] = (
-        False
-    )
-    disagreements: Annotated[bool, OptionSpec("Only what people differ on, to be settled; nothing new is drawn.")] = (
-        False
-    )
+    again: Annotated[bool, OptionSpec("Write the last draw again, in another form or place; draw nothing new.")] = False
+    disagreements: Annotated[
+        bool, OptionSpec("Write only the parts on which annotators disagree, to adjudicate; draw nothing new.")
+    ] = False
     judge: LastJudge = None
     store: Store = None
 
@@ -70,8 +70,8 @@ class LabelPlanOptions:
 
     run: StoredRun = field(kw_only=False)
     metric: Annotated[str, OptionSpec("A metric that people can score.", "-m --metric")] = "faithfulness"
-    width: Annotated[float | None, OptionSpec("How far the interval may reach to each side, such as 0.05.")] = None
-    detect: Annotated[str, OptionSpec("A change between two runs to be seen: 3% of the mean, or 3 points.")] = ""
+    width: Annotated[float | None, OptionSpec("Half-width of the interval, such as 0.05.")] = None
+    detect: Annotated[str, OptionSpec("Difference between two runs to detect: 3% of the mean, or 3 points.")] = ""
     judge: LastJudge = None
     store: Store = None
 
@@ -80,7 +80,7 @@ class LabelPlanOptions:
 class LabelTransferOptions:
     """Whose labels correct whose rate. Each field is an argument of `label_transfer`, which explains it."""
 
-    labelled: Annotated[Any, OptionSpec("The run that people labelled.", argument=True, metavar="LABELLED")] = field(
+    labelled: Annotated[Any, OptionSpec("The run that people labeled.", argument=True, metavar="LABELLED")] = field(
         kw_only=False
     )
     run: StoredRun = field(kw_only=False)
@@ -99,10 +99,10 @@ class OfflineCheckOptions:
     """
 
     grades: Annotated[
-        bool, OptionSpec("Labels are grades such as 1 to 5, and so are the columns of --verdict; asks nothing.")
+        bool, OptionSpec("Labels and the --verdict columns are grades, such as 1 to 5; calls no judge.")
     ] = False
 
-    forget: Annotated[bool, OptionSpec("Take back what was kept of this file, for every judge; asks nothing.")] = False
+    forget: Annotated[bool, OptionSpec("Delete what was saved of this file, for every judge; calls no judge.")] = False
     history: Annotated[
-        bool, OptionSpec("Show the checks so far, of --judge or of all, and which judge fell; asks nothing.")
+        bool, OptionSpec("Show past checks, of --judge or of all judges, and whose accuracy fell; calls no judge.")
     ] = False

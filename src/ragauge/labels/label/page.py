@@ -185,7 +185,7 @@ def build_agreement_page(site: Site, params: QueryParams) -> AgreementPage:
     """
     options = parse_options(params, ("draw",))
     if "draw" not in options:
-        raise UsageError("draw: name one, such as /label/agreement?draw=1. /label lists those there are.")
+        raise UsageError("draw: name one, such as /label/agreement?draw=1. /label lists them all.")
     try:
         return AgreementPage(site, *compute_agreement(parse_number(options, "draw", 1, 0), store=site.store))
     except UnknownName as error:

@@ -58,7 +58,7 @@ def resolve_guideline(raw: Any) -> tuple[str, str | None]:
     name = str(raw).lower()
     if len(name) == GUIDELINE_HASH_DIGITS and set(name) <= set("0123456789abcdef"):
         return name, None
-    raise DataError(f"no file of instructions {str(raw)!r}.", hint="Give a text file, or the hash of known ones.")
+    raise DataError(f"no instructions file {str(raw)!r}.", hint="Give a text file, or the hash of known instructions.")
 
 
 @expand_options(LabelImportOptions)
@@ -93,12 +93,11 @@ def label_import(options: LabelImportOptions) -> ImportedLabels:
     label_source = LabelSource(question, options.annotator, hashed, options.columns or {}, build_scale)
     labels = list(read_labels(options.source, label_source))
     keys = {(label.question, label.key) for label in labels}
+    source_name = Path(options.source).name if isinstance(options.source, str | Path) else "a table"
     with open_store(resolve_store_url(options.store)) as store:
         texts = find_labeled_texts(store, keys)
         for n, label in enumerate(labels, 1):
-            _validate_part(
-                label, texts.sizes.get((label.question, label.key)), f"{_describe_source(options.source)}, label {n}"
-            )
+            _validate_part(label, texts.sizes.get((label.question, label.key)), f"{source_name}, label {n}")
         with store.transaction():  # an import that is killed after it is completed by the next
             if new := store.labels.add(labels):
                 store.labels.queue_decisions(number for numbers in texts.numbers.values() for number in numbers)
@@ -111,10 +110,6 @@ def label_import(options: LabelImportOptions) -> ImportedLabels:
         )
 
 
-def _describe_source(source: Any) -> str:
-    return Path(source).name if isinstance(source, str | Path) else "a table"
-
-
 def _validate_part(label: Label, sizes: tuple[int, int] | None, where: str) -> None:
     """Refuses a label of a part that its text does not have.
 
@@ -125,16 +120,16 @@ def _validate_part(label: Label, sizes: tuple[int, int] | None, where: str) -> N
         return
     characters, passages = sizes
     if isinstance(label.part, int) and label.part > passages:
-        problem = f"expected a passage from 1 to {passages:,}" if passages else "the answer was given no passage"
+        problem = f"expected a passage from 1 to {passages:,}" if passages else "the answer has no passages"
     elif isinstance(label.part, tuple) and label.part[1] > characters:
-        problem = f"expected characters within 0-{characters:,}, as long as the answer is"
+        problem = f"expected characters within 0-{characters:,}, the length of the answer"
     else:
         return
     raise DataError(
         f"part: {problem}, got {format_part(label.part)} (key {label.key[:GUIDELINE_HASH_DIGITS]}…). Nothing was "
         "imported.",
         source=where,
-        hint="Labels may be of another version of the text: label it anew.",
+        hint="Labels may be for another version of the text: label it again.",
     )
 
 
@@ -179,7 +174,7 @@ def label_plan(options: LabelPlanOptions) -> LabelPlan:
 
     metric = build_scale(f"score:{options.metric}").question.partition(":")[2]
     if options.width is not None and options.detect:
-        raise UsageError("label plan: --width plans an interval and --detect a change. Give one of them.")
+        raise UsageError("label plan: --width plans an interval and --detect a difference. Give only one.")
     with open_store(resolve_store_url(options.store)) as store:
         run = store.runs.find(str(options.run))
         index = store.runs.index(run.run_id, sorted(store.runs.load_order(run.run_id).numbers))
@@ -250,9 +245,9 @@ def label_transfer(options: LabelTransferOptions) -> TransferredLabels:
         people = next((entry for entry in load_people_scores(store, base.run_id) if entry.question == "support"), None)
         base_supported, others = (load_supported_answers(store, entry.run_id, judge_id) for entry in (base, run))
     if base.run_id == run.run_id:
-        raise UsageError(f"{run.name} is labelled itself: its reports show the label-corrected mean.")
+        raise UsageError(f"{run.name} is labeled itself: its reports show the label-corrected mean.")
     if people is not None and people.inclusion:
-        raise UsageError(f"the labels of {base.name} were not drawn at random, so they do not say how the judge errs.")
+        raise UsageError(f"labels of {base.name} were not sampled at random: they cannot show how the judge errs.")
     scores = {} if people is None else people.values.get("faithfulness", {})
     both = [
         (float(score == 1.0), base_supported[number]) for number, score in scores.items() if number in base_supported
@@ -261,9 +256,9 @@ def label_transfer(options: LabelTransferOptions) -> TransferredLabels:
     if transferred is None:
         wrong = sum(1 - verdict for verdict, _ in both)
         raise UsageError(
-            f"{len(both)} labelled answers of {base.name} with a verdict by {judge_id}, {wrong:.0f} of them not "
-            "supported as a whole: too few of one kind, or the judge cannot tell them apart. Label more, or evaluate "
-            "both runs by one judge."
+            f"{len(both)} labeled answers of {base.name} have a verdict by {judge_id}, and {wrong:.0f} of "
+            "them are not supported as a whole: too few of one kind, or the judge cannot distinguish them. "
+            "Label more, or evaluate both runs with one judge."
         )
     share = sum(others.values()) / len(others)
     return TransferredLabels(run.name, base.name, judge_id or "", transferred, share, len(both), len(others))

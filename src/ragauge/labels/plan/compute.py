@@ -1,4 +1,17 @@
-"""How many labels it takes: for an interval of a width, or to see a change."""
+"""How many labels it takes: for an interval of a width, or to detect a difference.
+
+se²(n) = s² · ((1 − ρ²) (1/n + (D − 1)/T) + ρ² D/T)
+
+s²  variance of people's scores, by the labels that there are; below 20 of them the greatest that scores within
+    the metric's range can have, as of as many at one end as at the other
+ρ   correlation of judge and people; below 20 labels 0, as if the judge told nothing
+T   scored examples of the run
+D   how much wider clusters make the interval of the judge's mean, squared, at least 1; without clusters 1
+
+width   least n with t(n − 2) · se ≤ width
+detect  the least n with (z(level) + z(0.8)) · se ≤ detect, s² that of differences: taken to be s² itself, which is
+        right where the scores of two runs on the same examples correlate at one half
+"""
 
 from __future__ import annotations
 
@@ -62,19 +75,7 @@ def label_plan(
     bounds: tuple[float, float] = (0.0, 1.0),
     clusters: npt.NDArray[np.int64] | None = None,
 ) -> LabelPlan:
-    """The least number of labels, drawn at random, with which a rectified mean reaches a goal; 50 or more.
-
-    se²(n) = s² · ((1 − ρ²) (1/n + (D − 1)/T) + ρ² D/T)
-
-    s²  variance of people's scores, by the labels that there are; below 20 of them the greatest that scores within
-        the metric's range can have, as of as many at one end as at the other
-    ρ   correlation of judge and people; below 20 labels 0, as if the judge told nothing
-    T   scored examples of the run
-    D   how much wider clusters make the interval of the judge's mean, squared, at least 1; without clusters 1
-
-    width   least n with t(n − 2) · se ≤ width
-    detect  the least n with (z(level) + z(0.8)) · se ≤ detect, s² that of differences: taken to be s² itself, which is
-            right where the scores of two runs on the same examples correlate at one half
+    """The least number of labels, drawn at random, with which a corrected mean reaches a goal; 50 or more.
 
     Args:
         metric: printed name.
@@ -94,32 +95,20 @@ def label_plan(
 
     amount = _select_goal(width, detect)
     if judge_scores.size < 2:
-        raise UsageError(f"label plan: {metric} has {judge_scores.size} scores in this run; it takes 2 to plan with.")
+        raise UsageError(f"label plan: {metric} has {judge_scores.size} scores in this run; planning needs at least 2.")
     labeled = np.isfinite(people) if people is not None else np.zeros(judge_scores.size, dtype=bool)
     n_labeled, total = int(labeled.sum()), judge_scores.size
     has_labels = n_labeled >= MIN_KNOWN_LABELS and people is not None
     y = people[labeled] if has_labels and people is not None else np.asarray(bounds)
     spread = float(np.std(y, ddof=1 if has_labels else 0))
-    rho = (
-        float(np.corrcoef(y, judge_scores[labeled])[0, 1])
-        if has_labels and spread > 0 and np.std(judge_scores[labeled]) > 0
-        else 0.0
-    )
+    varies = has_labels and spread > 0 and np.std(judge_scores[labeled]) > 0
+    rho = float(np.corrcoef(y, judge_scores[labeled])[0, 1]) if varies else 0.0
     planned = _LabelPower(spread, total, LEVEL, detect is not None, _compute_design_effect(judge_scores, clusters))
     labels = planned.least(amount, rho)
+    goal, alone = "width" if detect is None else "detect", planned.least(amount, 0.0)
     needed = planned.responses(amount) if labels is None else None
-    return LabelPlan(
-        metric,
-        "width" if detect is None else "detect",
-        amount,
-        labels,
-        planned.least(amount, 0.0),
-        n_labeled,
-        total,
-        needed,
-        planned.reach(max(3, total), rho),
-        rho if has_labels else None,
-    )
+    reached, correlation = planned.reach(max(3, total), rho), rho if has_labels else None
+    return LabelPlan(metric, goal, amount, labels, alone, n_labeled, total, needed, reached, correlation)
 
 
 def _select_goal(width: float | None, detect: float | None) -> float:

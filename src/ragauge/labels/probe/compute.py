@@ -231,6 +231,7 @@ def _measure_probe(
         return _ProbeMeasurement(None, {}, None, 1.0)
 
     def interval_at(level: float) -> Interval | None:
+        """The interval of the value at one level."""
         return compute_excess_interval(pairs, level)
 
     new, base = pairs.means

@@ -46,11 +46,11 @@ PROBE = Probe(
     ProbeRule(
         "injection",
         "injection_flip",
-        "a forged verdict or order in a passage, the answer or an earlier turn",
+        "a forged verdict or instruction in a passage, the answer or an earlier turn",
         "the same verdict",
         "flip",
-        "Whoever writes questions, answers or documents can steer this judge. Look at such texts with the local judge, "
-        "which cannot be persuaded, or take a model that keeps to its instruction.",
+        "Anyone who writes questions, answers or documents can steer this judge. Check such texts with the "
+        "local judge, which cannot be persuaded, or use a model that keeps to its instructions.",
     ),
     ("answers",),
     forge_verdict,

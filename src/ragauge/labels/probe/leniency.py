@@ -9,11 +9,11 @@ PROBE = Probe(
     ProbeRule(
         "leniency",
         "leniency",
-        "nothing: judge less people",
-        "as much supported as people say",
+        "nothing: compared with human labels",
+        "supported as often as people say",
         "people",
-        "Means of this judge lie off people's, by the value. Keep the check (ragauge judge check), so that intervals "
-        "include it, or rectify means by labels (ragauge label draw).",
+        "This judge's means differ from human labels by this value. Save the check (ragauge judge check) so "
+        "that intervals include it, or correct the means with labels (ragauge label draw).",
     ),
     ("answers", "labels"),
 )

@@ -21,11 +21,11 @@ PROBE = Probe(
     ProbeRule(
         "passage_order",
         "passage_order_flip",
-        "order of the passages, reversed",
+        "passages in reverse order",
         "the same verdict",
         "flip",
-        "The judge overlooks passages by their place. Give it fewer at a time (pack=8000 in its spec), or take a model "
-        "that reads long contexts evenly.",
+        "The judge overlooks passages depending on their position. Give it fewer at a time (pack=8000 in its "
+        "spec), or use a model that reads long contexts evenly.",
     ),
     ("answers", "passages"),
     reverse_passages,

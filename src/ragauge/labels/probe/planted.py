@@ -42,12 +42,12 @@ PROBE = Probe(
         "one number, name, date, unit or negation",
         "not supported",
         "support",
-        "The judge overlooks wrong details. Look at which kinds it misses; beside it use the checks that need no judge "
-        "(fabricated_specifics), or a stronger model for verify_answer.",
+        "The judge overlooks wrong details. See which kinds it misses; also use the checks that need no "
+        "judge (fabricated_specifics), or a stronger model for verify_answer.",
         best="contradicted",
         if_milder=(
-            "The judge refuses wrong details, but calls them not in context. faithfulness and unsupported count them; "
-            "contradicted comes out too low, and not_in_context too high."
+            "The judge rejects wrong details, but as not in context. faithfulness and unsupported count "
+            "them; contradicted comes out too low, and not_in_context too high."
         ),
     ),
     ("answers",),

@@ -29,8 +29,8 @@ PROBE = Probe(
         "order of two answers",
         "the same preference",
         "flip",
-        "The judge prefers a place. Ask for every preference in both orders and take what both say, a tie where they "
-        "differ; or score each answer alone, as ragauge evaluate does.",
+        "The judge prefers one position. Ask for every preference in both orders and count a tie where they "
+        "differ, or score each answer alone, as ragauge evaluate does.",
     ),
     ("pairs", "prefers"),
 )

@@ -30,7 +30,7 @@ from ragauge.store.store_access import Store
 
 Cases = dict[str, list[ProbeCase]]
 NO_ANSWERS = "no example has an answer with passages"
-NOT_ASKED = Preference(None, None, "not asked: what may be spent was spent")
+NOT_ASKED = Preference(None, None, "not asked: the budget was spent")
 ALL_PARTS = ""  # all parts of the examples, whatever the probes are
 REPEATS = (0, 1)  # repeats of the question about the unchanged text
 
@@ -96,23 +96,21 @@ def find_missing_needs(material: ProbeMaterial, judge: Judge) -> dict[str, str]:
         reasons_by_need |= dict.fromkeys(("answers", "passages", "others", "labels", "family"), NO_ANSWERS)
     else:
         if all(row.passages == row.passages[::-1] for row in rows):
-            reasons_by_need["passages"] = "no answer rests on two passages or more"
+            reasons_by_need["passages"] = "no answer has two or more passages"
         if not any(pool.others(index) for index in range(len(rows))):
-            reasons_by_need["others"] = "no two questions have passages of their own"
+            reasons_by_need["others"] = "no two questions have different passages"
         if not labeled_rows:
-            reasons_by_need["labels"] = "nobody labelled these answers"
+            reasons_by_need["labels"] = "these answers have no human labels"
         if not material.family:
-            reasons_by_need["family"] = "no column is named that says who wrote an answer: --family COLUMN"
+            reasons_by_need["family"] = "no column says who wrote an answer: add --family COLUMN"
         elif len(families) < len(REPEATS):
-            reasons_by_need["family"] = f"column {material.family} has fewer than two values among labelled answers"
+            reasons_by_need["family"] = f"column {material.family} has fewer than two values among labeled answers"
     if not material.pairs:
         reasons_by_need["pairs"] = "no question has two answers"
     if not can_compare_answers(judge):
-        reasons_by_need["prefers"] = "this judge compares no two answers"
+        reasons_by_need["prefers"] = "this judge does not compare two answers"
     if reword_judge(judge, {}) is None:
-        reasons_by_need["wording"] = (
-            "this judge has no instruction, or wording of your own, which no paraphrase says again"
-        )
+        reasons_by_need["wording"] = "this judge has no instruction, or one of your own that no paraphrase covers"
     missing_by_probe = {
         name: [reasons_by_need[need] for need in probe.needs if need in reasons_by_need]
         for name, probe in PROBES.items()
@@ -139,13 +137,13 @@ def choose_probes(
         if name not in PROBES:
             raise UnknownName("probe", name, PROBES)
         if name in unavailable:
-            raise UsageError(f"{name} cannot be made: {unavailable[name]}. Leave --probes out for all that can.")
+            raise UsageError(f"{name} is not possible: {unavailable[name]}. Omit --probes to run all that are.")
     probes = [
         candidate for name, candidate in PROBES.items() if (name in requested if requested else name not in unavailable)
     ]
     if not probes:
         reasons = "; ".join(f"{name}: {reason}" for name, reason in unavailable.items())
-        raise UsageError(f"no probe can be made of these examples. {reasons}.")
+        raise UsageError(f"no probe can be run on these examples. {reasons}.")
     return probes, {} if requested else unavailable
 
 
@@ -187,9 +185,7 @@ async def ask_probes(
     calling: CallOptions | None,
     progress: ProgressCallback | None = None,
 ) -> ProbeOutcome:
-    """Makes probes; replies are durable as they arrive, so that the same again pays nothing and goes on.
-
-    Examples come in a random order, always the same, so that those of a probe that was stopped are a sample.
+    """Makes probes in a fixed random order; replies are stored as they arrive, so running again resumes for free.
 
     Args:
         material: the examples.
