@@ -117,7 +117,7 @@ def test_full_agreement_counts_clusters() -> None:
     even, groups = [0, 1] * 10, [n // 2 for n in range(20)]
     assert compute_kappa(even, even, 2, groups).interval == compute_kappa([0, 1] * 5, [0, 1] * 5, 2).interval
     alone = compute_kappa(even, even, 2, [0] * 20)
-    assert (alone.value, alone.interval, alone.reason) == (1.0, None, "all is of one question and its passages")
+    assert (alone.value, alone.interval, alone.reason) == (1.0, None, "all items share one question and its passages")
 
 
 @pytest.mark.parametrize(("n", "rare", "true"), [(20, 0.2, 0.8), (50, 0.1, 0.9), (100, 0.05, 0.9), (100, 0.05, 0.95)])

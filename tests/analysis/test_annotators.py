@@ -127,7 +127,7 @@ def test_good_judge_stands_in_and_a_bad_one_does_not() -> None:
     assert run_alternative_tests(people[:29], truth[:29]) == ()
     two, truth = labelled(120, 2, 0.7)
     assert run_alternative_tests(two, truth) == ()
-    with pytest.raises(UsageError, match="120 items of people and 119"):
+    with pytest.raises(UsageError, match="differ in length: 120 and 119"):
         alternative_annotator(people, truth[:119], 0.1)
 
 

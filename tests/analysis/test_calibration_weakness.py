@@ -16,7 +16,7 @@ from ragauge.stats.calibration import LabeledOdds, calibrate
 
 N, FOLDS = 120, 10
 SEEDS = range(8)
-UNSURE = "is not shown to tell supported claims from others"
+UNSURE = "does not clearly distinguish supported claims from others"
 
 
 def odds(seed: int, signal: float) -> LabeledOdds:

@@ -241,11 +241,11 @@ def test_ids_of_which_some_are_spelled_otherwise() -> None:
     run_gatherers(iter(visits), [documents, chunks])
     of_documents, of_chunks = list_warnings([], JUDGE, 100, [documents.found(), chunks.found()])
     assert of_documents.startswith(
-        "10 of 40 labelled document ids are among those retrieved under another spelling alone "
-        "(labelled 'page 12', retrieved 'Page-12'): 30 are found as they stand"
+        "10 of 40 labeled document ids are retrieved only under another spelling "
+        "(labeled 'page 12', retrieved 'Page-12'): 30 match exactly"
     )
     assert of_chunks.startswith("8 of 40 labelled chunk ids")
-    assert "(labelled 'page 10#1', retrieved 'page 10-1'): 32 are found" in of_chunks
+    assert "(labeled 'page 10#1', retrieved 'page 10-1'): 32 match" in of_chunks
     alike = [(example(relevant={f"page {n}": 1}), response([f"page {n}" if n % 4 else "other"])) for n in range(1, 41)]
     assert not list(list_warnings([], JUDGE, 100, [id_match(alike)]))
 

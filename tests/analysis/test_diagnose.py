@@ -93,7 +93,7 @@ def test_pattern_holds(name: str, means: dict[str, float]) -> None:
     assert [match.pattern.name for match in held] == [name]
     for part in means:
         assert NAMES.get(part, part).replace("__", ":") in said(held[0])
-    assert "starting point (" in said(held[0])
+    assert "default threshold (" in said(held[0])
 
 
 @pytest.mark.parametrize(("name", "means"), READINGS)
@@ -207,7 +207,7 @@ def test_pattern_joins_its_cause() -> None:
     held = found({"retrieval_miss": 30, "hallucinated": 5}, faithfulness=0.95, context_recall=0.50)
     assert names(held) == ["retrieval_miss", "hallucinated"]
     assert "retrieval is the bottleneck" in held[0].evidence
-    assert "starting point (BEE-30050)" in said(held[0])
+    assert "default threshold (BEE-30050)" in said(held[0])
     assert held[0].leave == "the prompt, until recall improves"
 
 
@@ -243,7 +243,7 @@ def test_pattern_alone() -> None:
     assert names(held) == ["noise", "ranking_disagreement", "source_conflict"]
     assert held[1].explains == 0
     assert held[1].evidence == ""
-    assert said(held[1]) == "ignored_top_ranked 0.45 [0.42, 0.48] is above 0.30, the starting point (BEE-30050)"
+    assert said(held[1]) == "ignored_top_ranked 0.45 [0.42, 0.48] is above 0.30, the default threshold (BEE-30050)"
     twice = found({}, context_precision=0.10, context_recall=0.50, faithfulness=0.95)
     assert names(twice).count("retrieval_miss") == 1
     assert len(names(twice)) == len(set(names(twice)))

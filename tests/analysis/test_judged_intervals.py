@@ -206,7 +206,7 @@ def test_the_error_is_known_of_the_local_judge_alone() -> None:
         assert find_judge_errors(judge_id) == {}
     assert build_judge_note(LocalJudge().judge_id, None).errors == known
     said_of_model = " ".join(build_judge_note("openai:gpt-5-mini#12345678", None).limits)
-    assert "How far it errs" in said_of_model
+    assert "This judge's error" in said_of_model
     assert "ragauge judge check FILE" in said_of_model
 
 

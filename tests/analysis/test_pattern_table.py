@@ -148,7 +148,7 @@ def test_row_fires_against_starting_points(row: Row) -> None:
     assert row.causes <= set(match.pattern.causes)
     assert row.says in " ".join([match.reading, match.pattern.fix, match.pattern.leave, match.pattern.again])
     assert match.against == "starting points"
-    assert said(match).count("starting point (") == len(row.when)
+    assert said(match).count("default threshold (") == len(row.when)
     for step in beside(row, {"on": "", "absent": ""}):
         assert not fires(find_matches(planted(step)), row), step
 
@@ -161,7 +161,7 @@ def test_row_fires_against_a_baseline(row: Row) -> None:
     assert row.causes <= set(match.pattern.causes)
     assert match.against == "baseline"
     assert match.reading == match.pattern.changed
-    assert "starting point" not in said(match)
+    assert "default threshold" not in said(match)
     for step in beside(row, {"absent": ""}):
         assert not fires(find_matches(planted(row.when), against=against(changed(step))), row), step
 

@@ -31,7 +31,7 @@ def test_detection_without_errors_or_cases() -> None:
     assert 0.6 < perfect.f1.interval.low < 0.9
     fine = measure_detection([True] * 5, [True] * 5)
     assert (fine.precision.value, fine.recall.value, fine.f1.value, fine.majority) == (None, None, None, 1.0)
-    assert fine.recall.reason == "people call nothing not supported"
+    assert fine.recall.reason == "annotators mark nothing as not supported"
     assert measure_detection([], []).majority is None
 
 
@@ -60,7 +60,7 @@ def test_brier_and_reliability_by_hand() -> None:
     assert assess_probabilities([], []) is None
     alike = assess_probabilities([True, True], [0.4, 0.6])
     assert alike is not None
-    assert (alike.auroc.value, alike.auroc.reason) == (None, "people give one label only")
+    assert (alike.auroc.value, alike.auroc.reason) == (None, "all labels are the same")
 
 
 @pytest.mark.parametrize("clusters", [False, True])

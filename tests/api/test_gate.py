@@ -90,10 +90,10 @@ def test_a_run_against_itself_is_no_pass(store: str, rule: dict[str, Any]) -> No
         assert {check.because for check in found.checks if check.kind == "max_drop"} == {"itself"}
         with pytest.raises(NotEnoughData):
             found.raise_if_failed()
-        assert any("this run itself: nothing is compared" in warning for warning in found.gated.warnings)
+        assert any("this run itself, so there is nothing to compare" in warning for warning in found.gated.warnings)
         said = (found.explain(), found.to_markdown(), " ".join(str(found).split()))
         for text in said:
-            assert "the baseline is this run itself: nothing is compared" in text
+            assert "the baseline is this run itself, so there is nothing to compare" in text
 
 
 def test_levels_of_a_run_against_itself_are_decided(store: str) -> None:
@@ -137,7 +137,7 @@ def test_coroutine(store: str) -> None:
     """`aio.gate` gives what `gate` gives, mistakes included."""
     asked: dict[str, Any] = {"baseline": "main", "rules": rules(RECALL), "store": store}
     assert asyncio.run(rg.aio.gate("hurt", **asked)).to_json() == rg.gate("hurt", **asked).to_json()
-    with pytest.raises(rg.UsageError, match="speaks of a baseline, and none is given"):
+    with pytest.raises(rg.UsageError, match="needs a baseline, and none was given"):
         asyncio.run(rg.aio.gate("hurt", rules=rules(RECALL), store=store))
 
 
@@ -245,7 +245,7 @@ def test_what_must_pass_is_yet_to_come(store: str, tmp_path: Path, more: dict[st
     rg.evaluate(table, metrics="recall@5", judge="none", store=url, name="first", workers=1)
     found = rg.gate("first", rules=rules(must), store=url)
     assert (found.verdict, found.exit_code) == ("pass", 0)
-    told = "no example is tagged regression yet: nothing has to pass."
+    told = "no example is tagged regression yet: nothing to check."
     assert f"rule 1: {told}" in found.to_markdown()
     assert told in found.explain()
     assert found.to_dict()["warnings"] == [f"rule 1: {told}", *found.to_dict()["warnings"][1:]]

@@ -108,6 +108,6 @@ def test_the_reason_and_the_remedy_are_said(store: str) -> None:
     """The page says how many calls failed, whose, and what to do about it."""
     gate = {"gate": {"min_n": 10, "rules": list(DROP)}}
     text = " ".join(str(rg.gate("none", rules=gate, baseline="all", store=store).to_dict()["summary"]).split())
-    assert "60 of 60 calls of the baseline failed: fewer than min_n, which is 10, were answered" in text
-    assert "What failed in the baseline, and why: ragauge show all" in text
+    assert "60 of 60 calls of the baseline failed: fewer than min_n (10) were answered" in text
+    assert "To see what failed in the baseline and why: ragauge show all" in text
     assert "More examples" not in text

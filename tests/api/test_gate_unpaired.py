@@ -63,7 +63,7 @@ def test_other_questions_are_held_unpaired(store: str) -> None:
     assert whole.interval.method.startswith("unpaired")
     for said in (found.to_markdown(), repr(found), found.explain(), str(found.to_dict()["summary"])):
         text = " ".join(said.split())
-        assert "Unpaired: the 300 examples of tuesday are not the 400 of monday" in text
+        assert "Unpaired: the 300 examples of tuesday are not the same as the 400 of monday" in text
         assert "Sharper: the same questions in both" in text
     data = json.loads(found.to_json())
     Draft202012Validator(json.loads(SCHEMA.read_text())).validate(data)
@@ -97,7 +97,9 @@ def test_most_in_both_is_paired(store: str) -> None:
     found = rg.gate("most", baseline="monday", rules=rules(DROP), store=store)
     whole = next(check for check in found.checks if check.kind == "max_drop")
     assert (whole.n, whole.n_base, whole.because) == (250, None, "unchanged")
-    assert "Compared are the 250 examples in both runs; only here 50, only in the baseline 150." in found.explain()
+    assert (
+        "Comparing the 250 examples in both runs; 50 are only in this run, 150 only in the baseline." in found.explain()
+    )
     assert "npaired" not in found.to_markdown() + found.explain()
     assert found.to_dict()["unpaired"] is None
 

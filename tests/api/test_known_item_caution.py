@@ -10,7 +10,7 @@ import pytest
 import ragauge as rg
 from ragauge.scores.known_items import warn_known_items
 
-SAID = "lexical against dense retrieval"
+SAID = "lexical and dense retrieval"
 TEXTS = {f"d{n}": f"Crane {n} was built by Tarn{n}." for n in range(8)}
 
 
@@ -48,7 +48,7 @@ def test_report_comparison_json_and_page_say_what_known_items_do_not_settle(
         for text in (shown.to_markdown(), str(shown.to_dict()), page):
             assert (SAID in text) is cautioned
     if cautioned:
-        assert f"{n_drawn} of 8 queries are words drawn from the documents" in cards[1].to_markdown()
+        assert f"{n_drawn} of 8 queries consist of words taken from the documents" in cards[1].to_markdown()
 
 
 def test_a_majority_is_more_than_half() -> None:

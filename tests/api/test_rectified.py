@@ -302,9 +302,9 @@ def test_validation_names_the_labels_that_a_rule_takes(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("rule", "said"),
     [
-        ({"metric": "latency", "max": 900}, "people's labels do not tell of latency"),
-        ({"metric": "faithfulness", "max_drop": "3%"}, "goes with a drop in points"),
-        ({"tag": "golden", "must_pass": True}, "does not go with must_pass"),
+        ({"metric": "latency", "max": 900}, "human labels cannot correct latency"),
+        ({"metric": "faithfulness", "max_drop": "3%"}, "cannot be used with a drop relative to the baseline"),
+        ({"tag": "golden", "must_pass": True}, "cannot be combined with must_pass"),
     ],
 )
 def test_what_cannot_be_rectified_is_refused(store: str, rule: dict[str, Any], said: str) -> None:

@@ -83,7 +83,7 @@ def test_gate_says_which_segments_are_too_small(store: str) -> None:
     """A gate names the segments without a check of their own, and those below min_n, with their examples."""
     asked = rules({"metric": "recall@5", "min": 0.5})
     found = rg.gate("main", rules=asked, store=store)
-    said = "Too few examples for a check of their own: "
+    said = "Too few examples for a separate check: "
     for text in (found.to_markdown().replace("\\_", "_"), repr(found)):
         line = " ".join(text.split()).partition(said)[2].partition(" ❔")[0]
         for one in ("type=howto 7 (min_n 10)", "type=odd 4", "type=rare 2", "colour=red 2", "colour=blue 1"):
@@ -104,5 +104,5 @@ def test_gate_on_a_named_small_segment_says_so(store: str) -> None:
     reasons = {check.segment: check.because for check in found.checks if check.segment}
     assert reasons["colour", "red"] == reasons["colour", "blue"] == "few"
     said = " ".join(repr(found).split())
-    assert "2 examples are fewer than min_n, which is 10" in said
-    assert "1 example is fewer than min_n, which is 10" in said
+    assert "2 examples are fewer than min_n (10)" in said
+    assert "1 example is fewer than min_n (10)" in said

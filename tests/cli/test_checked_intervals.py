@@ -81,7 +81,7 @@ def test_a_model_judge_from_unknown_to_known(cli: Cli, answers: Path, labels: Pa
     assert f"ragauge judge check FILE --judge {judge}" in told
     assert "including judge error" not in before.out
     checked = cli("judge", "check", labels, "--judge", judge, "--modes", "fused", "-q")
-    assert "by people" in checked.out
+    assert "human mean" in checked.out
     assert "120 labels, 120 examples" in checked.out
     asked = len(server.requests)
     card = cli(*words, "--json").json()
@@ -100,7 +100,7 @@ def test_a_model_judge_from_unknown_to_known(cli: Cli, answers: Path, labels: Pa
     assert "judged_ci" not in card["metrics"]["context_recall"]
     after = " ".join(cli(*words).out.split())
     assert f"of faithfulness and unsupported from {error['from']}" in after
-    assert "How far it errs is not known for context_recall" in after
+    assert "The judge error for context_recall is unknown" in after
     assert "ragauge judge check FILE --judge" not in after
     cli("report", "answers", "-o", "report.html")
     assert error["from"] in Path("report.html").read_text()
@@ -343,7 +343,7 @@ def test_labels_that_contradict_the_local_judge_take_its_pass_away(cli: Cli, ans
     file.write_text("".join(json.dumps({**row, "label": not row["label"]}) + "\n" for row in rows))
     checked = " ".join(cli("judge", "check", file, "-q").out.split())
     assert passed.code == 0
-    assert "this judge does not tell supported from unsupported on your labels" in checked
+    assert "this judge does not distinguish supported from unsupported on your labels" in checked
     assert cli("gate", "answers").code != 0
 
 
@@ -356,6 +356,6 @@ def test_a_row_that_is_repeated_counts_once_as_it_says_last(cli: Cli, tmp_path: 
     file.write_text("\n".join([*lines, lines[1], json.dumps(turned), json.dumps(bare)]) + "\n")
     checked = cli("judge", "check", file, "-q")
     assert checked.code == 0
-    assert "61 labelled parts" in checked.out
+    assert "61 labeled parts" in checked.out
     assert "2 rows left out" in checked.out
     assert "1 row without passages" in checked.out

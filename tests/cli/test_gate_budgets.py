@@ -36,7 +36,7 @@ def priced(cost: float, n: int = 60, cluster: str = "") -> list[Row]:
     [
         (0.002, 0, "Gate passed"),
         (0.004, 3, "lies beyond the limit (at most $0.003)"),
-        (0.0, 4, "all 60 values are 0: nothing tells how far others lie. decide: point needs no interval."),
+        (0.0, 4, "all 60 values are 0: the spread of others is unknown. decide: point needs no interval."),
     ],
 )
 def test_the_same_cost_everywhere(cli: Cli, tmp_path: Path, cost: float, code: int, said: str) -> None:
@@ -64,7 +64,7 @@ def test_one_cluster_is_one_observation(cli: Cli, tmp_path: Path) -> None:
     assert cli("evaluate", write(tmp_path / "a.jsonl", priced(0.1, cluster="talk")), *FREE).code == 0
     done = cli("gate", "a")
     assert done.code == 4
-    assert "60 examples of one cluster are one observation: no interval of this mean." in done.out
+    assert "60 examples of one cluster count as one observation, so this mean has no interval." in done.out
 
 
 def test_clusters_are_told_and_count(cli: Cli, tmp_path: Path) -> None:
@@ -112,8 +112,8 @@ def test_too_few_for_min_n(cli: Cli, tmp_path: Path) -> None:
     assert cli("evaluate", write(tmp_path / "a.jsonl", priced(0.1)), *FREE).code == 0
     done = cli("gate", "a")
     assert done.code == 4
-    assert "60 examples are fewer than min_n, which is 80." in done.out
-    assert "What to do: More examples; or a smaller min_n, if so few are meant to decide." in done.out
+    assert "60 examples are fewer than min_n (80)." in done.out
+    assert "What to do: Add examples, or lower min_n if so few should decide." in done.out
     assert "decide: point" not in done.out
 
 

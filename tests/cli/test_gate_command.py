@@ -53,15 +53,15 @@ def test_exit_codes(gated: Cli, tmp_path: Path) -> None:
     itself = gated("gate", "main", "--baseline", "main")
     assert itself.code == 4
     assert "The baseline main is this run itself: nothing is compared" in itself.out
-    assert "A run is no baseline of itself: change something, run and evaluate again" in " ".join(itself.out.split())
+    assert "A run cannot be its own baseline: change something, run and evaluate again" in " ".join(itself.out.split())
     failed = gated("gate", "hurt", "--baseline", "main")
     assert failed.code == 3
     assert "1.000 → 0.500" in failed.out
-    assert "lost most: q0 (1.000 → 0.000)" in failed.out
+    assert "worst: q0 (1.000 → 0.000)" in failed.out
     (tmp_path / "strict.yaml").write_text("gate:\n  rules:\n    - {metric: recall@5, min: 0.9, min_n: 60}\n")
     unknown = gated("gate", "hurt", "--config", "strict.yaml")
     assert unknown.code == 4
-    assert "40 examples are fewer than min_n, which is 60" in unknown.out
+    assert "40 examples are fewer than min_n (60)" in unknown.out
     zero = "gate:\n  rules:\n    - {metric: recal@5, min: 0}\n    - {metric: mrr, min: 0}\n"
     (tmp_path / "zero.yaml").write_text(zero)
     wrong = gated("gate", "hurt", "--config", "zero.yaml")

@@ -43,7 +43,15 @@ def test_alphas_are_printed(cli: Cli, tmp_path: Path) -> None:
     )
     assert (found["items"], found["several"]) == (12, 11)
     shown = cli("judge", "check", path, "--grades").out
-    for words in ("nominal", "ordinal", "interval", "0.74 [", "0.82 [", "0.85 [", "people, each by the others"):
+    for words in (
+        "nominal",
+        "ordinal",
+        "interval",
+        "0.74 [",
+        "0.82 [",
+        "0.85 [",
+        "annotators, each against the others",
+    ):
         assert words in shown
 
 

@@ -91,7 +91,7 @@ def test_python_gives_the_same_in_every_form(cli: Cli, run: Path, tmp_path: Path
     assert found.judge == "calibrated:two.json"
     assert f"by {2 * N} labels of sentences or claims" in found.to_html()
     assert found.to_dict()["chosen"] == found.data.chosen
-    assert "Reliability after" in found.to_markdown()
+    assert "Reliability (after)" in found.to_markdown()
 
 
 def test_checks_by_the_labels_that_trained_it_are_cross_fitted(cli: Cli, run: Path, tmp_path: Path) -> None:
@@ -100,7 +100,7 @@ def test_checks_by_the_labels_that_trained_it_are_cross_fitted(cli: Cli, run: Pa
     assert cli("judge", "calibrate", "towers", "-o", "judge.json", "-q").code == 0
     after = json.loads((tmp_path / "judge.json").read_text())["figures"]["brier_after"]
     typed = ("judge", "check", "towers", "--judge", "calibrated:judge.json", "-q")
-    assert f"was calibrated by {N} of these texts" in " ".join(cli(*typed).out.split())
+    assert f"was calibrated on {N} of these texts" in " ".join(cli(*typed).out.split())
     checked = cli(*typed, "--json")
     assert list(json.loads(checked.out)["cross_fitted"].values()) == [N]
     by_name = {judge["judge"]: judge for judge in json.loads(checked.out)["judges"]}
@@ -193,7 +193,7 @@ def test_noise_stays_noise_in_the_other_form(cli: Cli, tmp_path: Path) -> None:
         judges = ("--judge", "calibrated:judge.json", "--judge", "calibrated:blind.json")
         typed = ("judge", "check", checked, *judges, "-q")
         told = " ".join(cli(*typed).out.split())
-        assert "calibrated:judge.json was calibrated by 50 of these texts" in told
+        assert "calibrated:judge.json was calibrated on 50 of these texts" in told
         assert "calibrated:blind.json was calibrated" not in told
         mine, blind, _ = (one["probabilities"]["auroc"] for one in json.loads(cli(*typed, "--json").out)["judges"])
         assert mine["low"] < 0.5 < mine["high"]
@@ -223,10 +223,10 @@ def test_refusals_say_what_to_do(cli: Cli, tmp_path: Path) -> None:
     assert not (tmp_path / "judge.json").exists()
     for typed, told in (
         (("judge", "calibrate", "few.jsonl", "-o", "judge.yaml"), "expected .json, got .yaml"),
-        (("judge", "calibrate", "few.jsonl", "--judge", "calibrated:judge.json"), "calibrated is a judge that"),
+        (("judge", "calibrate", "few.jsonl", "--judge", "calibrated:judge.json"), "calibrated needs a judge that"),
         (("judge", "check", "few.jsonl", "--judge", "calibrated:few.jsonl"), "is not JSON"),
         (("judge", "check", "few.jsonl", "--judge", "calibrated:no.json"), "there is no such file"),
-        (("judge", "calibrate", "few.jsonl", "--guideline", "0123456789ab"), "guideline chooses among labels of a run"),
+        (("judge", "calibrate", "few.jsonl", "--guideline", "0123456789ab"), "guideline selects among a run"),
     ):
         found = cli(*typed, "-q")
         assert (found.code, told in " ".join(found.err.split())) == (2, True), found.err

@@ -132,9 +132,7 @@ def test_a_bound_on_cost_stops_and_goes_on(cli: Cli, file: Path, server: FaultyS
     part = stopped.json()
     assert part["cost"] <= 8
     assert 0 < part["judges"][0]["n"] < 50
-    assert part["judges"][0]["no_verdict_reasons"] == {
-        "not asked: what may be spent was spent": 50 - part["judges"][0]["n"]
-    }
+    assert part["judges"][0]["no_verdict_reasons"] == {"not asked: the budget was spent": 50 - part["judges"][0]["n"]}
     whole = cli(*words, "--json").json()
     assert whole["judges"][0]["n"] == 50
     assert len(server.requests) == 50
@@ -215,7 +213,7 @@ def test_slight_agreement_above_chance_is_not_called_none(cli: Cli, tmp_path: Pa
         file = tmp_path / f"{alike}.jsonl"
         file.write_text("".join(json.dumps(row) + "\n" for row in rows))
         out = cli("judge", "check", file, "--verdict", "judge", "-q").out
-        assert ("does not tell supported from unsupported" in " ".join(out.split())) == said, out
+        assert ("does not distinguish supported from unsupported" in " ".join(out.split())) == said, out
 
 
 def test_labels_that_are_all_alike_show_nothing(cli: Cli, tmp_path: Path) -> None:
@@ -227,8 +225,8 @@ def test_labels_that_are_all_alike_show_nothing(cli: Cli, tmp_path: Path) -> Non
     ]
     file.write_text("".join(json.dumps(row) + "\n" for row in rows))
     out = " ".join(cli("judge", "check", file, "--verdict", "judge", "-q").out.split())
-    assert "all labels are alike (supported): they cannot show whether a judge tells supported from unsupported" in out
-    assert "does not tell" not in out
+    assert "all labels are the same (supported): they cannot show whether a judge recognizes unsupported claims" in out
+    assert "does not distinguish" not in out
     assert "Do not rely" not in out
 
 
@@ -244,4 +242,4 @@ def test_the_ceiling_is_that_of_the_row_of_people(cli: Cli, tmp_path: Path) -> N
     found = cli("judge", "check", file, "--verdict", "judge", "-q", "--json").json()
     out = " ".join(cli("judge", "check", file, "--verdict", "judge", "-q").out.split())
     most = found["ceiling"]["kappa"]["value"]
-    assert f"no judge can be asked for more than people, each by the others reach: Cohen's kappa {most:.2f}" in out
+    assert f"no judge can be expected to agree more than annotators do with each other: Cohen's kappa {most:.2f}" in out

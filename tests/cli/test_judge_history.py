@@ -30,7 +30,7 @@ def check(cli: Cli, path: Path) -> None:
 def test_a_fall_is_named(cli: Cli, tmp_path: Path) -> None:
     """Right on 90, then 70 of the same parts: paired, the interval of -0.2 lies below 0; a small fall is not named."""
     path = tmp_path / "labels.jsonl"
-    assert "No judge was checked yet" in cli("judge", "check", "--history").out
+    assert "No judge has been checked yet" in cli("judge", "check", "--history").out
     for right in (90, 88, 70):
         check(cli, write(path, right))
     found = cli("judge", "check", "--history", "--json").json()["checks"]
@@ -46,7 +46,7 @@ def test_a_fall_is_named(cli: Cli, tmp_path: Path) -> None:
     assert found[2]["kappa"]["value"] == pytest.approx(0.4)
     shown = cli("judge", "check", "--history").out
     assert "judge fell at 20" in shown
-    assert "on 100 same parts" in shown.replace("\n", " ")
+    assert "on 100 shared parts" in shown.replace("\n", " ")
 
 
 def test_the_same_check_again_adds_nothing(cli: Cli, tmp_path: Path) -> None:
@@ -87,7 +87,7 @@ def test_local_judge_is_kept_and_found_by_name(cli: Cli, tmp_path: Path) -> None
     assert "nearest: local" in wrong.err
     done = cli("judge", "check", "--history", "-o", "history.md")
     assert done.code == 0
-    assert "No judge fell." in Path("history.md").read_text()
+    assert "No judge got worse." in Path("history.md").read_text()
 
 
 def test_weights_alone_are_named(cli: Cli, tmp_path: Path) -> None:
@@ -130,7 +130,7 @@ def test_nothing_to_check_is_told(cli: Cli) -> None:
     """Without --history a source is needed."""
     done = cli("judge", "check", "-q")
     assert done.code == 2
-    assert "name a file of labels, or a run that people labelled" in done.err
+    assert "name a file of labels, or a run that people labeled" in done.err
 
 
 def test_a_forgotten_check_is_marked(cli: Cli, tmp_path: Path) -> None:

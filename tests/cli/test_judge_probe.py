@@ -80,7 +80,7 @@ def test_what_cannot_be_probed_is_said(cli: Cli, pairs: Path, tmp_path: Path) ->
     """The local judge compares no answers; a row without a second answer is told with its line."""
     refused = cli("judge", "probe", pairs, "--judge", "local")
     assert refused.code == 2
-    assert "compares no two answers" in refused.err
+    assert "does not compare two answers" in refused.err
     lame = tmp_path / "lame.jsonl"
     lame.write_text(json.dumps(PAIRS[0]) + "\n" + json.dumps({"query": "Why?", "answer_a": "So."}) + "\n")
     told = cli("judge", "probe", lame, "--judge", "openai-chat:any@http://127.0.0.1:9/v1")
@@ -143,13 +143,13 @@ def test_the_local_judge_is_probed_without_a_call(cli: Cli, answered: Path, tmp_
         "leniency",
     ]
     assert set(found["left_out"]) == {"position", "wording"}
-    assert found["left_out"]["position"] in ("no question has two answers", "this judge compares no two answers")
+    assert found["left_out"]["position"] in ("no question has two answers", "this judge does not compare two answers")
     by_name = {one["probe"]: one for one in found["findings"]}
     assert by_name["retest"]["value"] == 0
     assert {kind["kind"] for kind in by_name["planted"]["kinds"]} == {"number", "name", "date", "unit", "negation"}
     for shown in (ran.out, page.read_text().replace("<wbr>", ""), text.read_text().replace("\\_", "_")):
         assert not [name for name in by_name if name not in shown]
-        assert "no question has two answers" in shown or "compares no two answers" in shown
+        assert "no question has two answers" in shown or "does not compare two answers" in shown
 
 
 def test_a_stored_run_is_probed_and_labels_are_asked_for_where_needed(cli: Cli, answered: Path) -> None:
@@ -161,11 +161,11 @@ def test_a_stored_run_is_probed_and_labels_are_asked_for_where_needed(cli: Cli, 
     of_run = cli("judge", "probe", "base", "-q", "--json").json()
     for found in (of_file, of_run):
         assert (found["examples"], found["parts"]) == (12, 24)
-        assert found["left_out"]["leniency"] == "nobody labelled these answers"
+        assert found["left_out"]["leniency"] == "these answers have no human labels"
     assert of_run["findings"] == of_file["findings"]
     refused = cli("judge", "probe", "base", "--probes", "leniency")
     assert refused.code == 2
-    assert "leniency cannot be made: nobody labelled these answers" in refused.err
+    assert "leniency is not possible: these answers have no human labels" in refused.err
 
 
 def test_a_stopped_probe_goes_on(
@@ -217,4 +217,4 @@ def test_wording_of_ones_own_is_not_paraphrased(cli: Cli, answered: Path, server
     assert "wording of your own" in own["left_out"]["wording"]
     refused = cli("judge", "probe", answered, "--judge", "people:any")
     assert refused.code == 2
-    assert "only who judges any text can be probed" in refused.err
+    assert "only a judge of any text can be probed" in refused.err

@@ -31,7 +31,7 @@ def test_import_says_what_came_in(cli: Cli, tmp_path: Path) -> None:
     assert "bad.jsonl line 1: value must be one of" in found.err
     assert "Nearest: supported" in found.err
     missing = cli("label", "import", "l.jsonl", "--guideline", "nowhere.txt")
-    assert (missing.code, "no file of instructions 'nowhere.txt'" in missing.err) == (2, True)
+    assert (missing.code, "no instructions file 'nowhere.txt'" in missing.err) == (2, True)
 
 
 def towers(n: int, wrong: int) -> list[Row]:
@@ -111,7 +111,7 @@ def test_one_draw_in_two_forms_is_one_draw(cli: Cli, tmp_path: Path) -> None:
     assert "were asked for" not in again.out
     assert (keys("b.jsonl"), stored()) == (keys("a.jsonl"), [15])
     more = cli("label", "draw", "towers", "-n", "5", "-o", "c.jsonl")
-    assert "None of the 15 answers drawn before is in it" in more.out
+    assert "It contains none of the 15 answers drawn before" in more.out
     assert (set(keys("c.jsonl")).isdisjoint(keys("a.jsonl")), stored()) == (True, [15, 5])
     scheme = ("label", "draw", "towers", "-n", "10", "--scheme", "verdict", "--json")
     first, second = (cli(*scheme, "-o", name).json() for name in ("d.jsonl", "e.html"))
@@ -162,7 +162,9 @@ def test_disagreements_are_settled(cli: Cli, tmp_path: Path) -> None:
     assert cli("label", "import", labelled(tmp_path / "settle.jsonl", "adjudicator")).code == 0
     settled = cli("evaluate", "towers", "--judge", "people", "-m", "contradicted", "-q", "--json").json()
     assert settled["metrics"]["contradicted"]["mean"] == pytest.approx(0.1)
-    assert "differ on nothing" in cli("label", "draw", "towers", "--disagreements", "-o", "settle.jsonl").err
+    assert (
+        "annotators disagree on no part" in cli("label", "draw", "towers", "--disagreements", "-o", "settle.jsonl").err
+    )
 
 
 def test_parts_beyond_the_text_are_refused(cli: Cli, tmp_path: Path) -> None:
@@ -177,7 +179,7 @@ def test_parts_beyond_the_text_are_refused(cli: Cli, tmp_path: Path) -> None:
     end = len(row["answer"])
     good = {"key": keys["support"], "question": "support", "value": "supported", "part": [0, end], "annotator": "ann"}
     passage = {"key": keys["relevance"], "question": "relevance", "value": "relevant", "part": 1}
-    long = f"expected characters within 0-{end}, as long as the answer is, got 0-{end + 1}"
+    long = f"expected characters within 0-{end}, the length of the answer, got 0-{end + 1}"
     beyond: list[tuple[Row, str]] = [
         (good | {"part": [0, end + 1]}, long),
         (passage | {"part": 2}, "expected a passage from 1 to 1, got 2"),
@@ -201,7 +203,7 @@ def test_draws_from_what_was_evaluated(cli: Cli, tmp_path: Path) -> None:
     path = write(tmp_path / "towers.jsonl", towers(40, 8))
     assert cli("evaluate", path, "-m", "faithfulness", "--limit", "15", "-q").code == 0
     found = cli("label", "draw", "towers", "-n", "20", "-o", "0.jsonl").out
-    assert "15 answers, 30 parts to label, drawn from 15 (random); 20 were asked for" in found
+    assert "15 answers, 30 parts to label, sampled from 15 (random); 20 were requested" in found
 
 
 def test_plan_says_how_many(cli: Cli, tmp_path: Path) -> None:
@@ -211,8 +213,8 @@ def test_plan_says_how_many(cli: Cli, tmp_path: Path) -> None:
     found = cli("label", "plan", "towers", "--width", "0.12", "--json").json()
     assert (found["metric"], found["responses"], found["there"]) == ("faithfulness", 90, 0)
     said = cli("label", "plan", "towers", "--width", "0.12").out
-    assert f"label {found['labels']:,} answers drawn at random" in said
-    assert "Below 20 labels nothing is known of the judge" in said
+    assert f"label {found['labels']:,} answers sampled at random" in said
+    assert "With fewer than 20 labels" in said
     assert "are too few" in cli("label", "plan", "towers", "--detect", "1 points").out
     for wrong in (("--detect", "much"), ("--width", "0.1", "--detect", "3%"), ("-m", "recall")):
         assert cli("label", "plan", "towers", *wrong).code == 2
@@ -261,8 +263,8 @@ def test_transfer_says_what_it_takes_for_granted(cli: Cli, tmp_path: Path) -> No
     assert cli("label", "draw", "old", "-o", "tasks.jsonl").code == 0
     assert cli("label", "import", labelled(tmp_path / "tasks.jsonl")).code == 0
     said = cli("label", "transfer", "old", "new").out
-    assert "Answers of new that hold as a whole: 0.80 [" in said
-    assert "takes for granted that it errs alike on both runs" in said
+    assert "Share of answers of new that are fully supported: 0.80 [" in said
+    assert "This assumes that the judge errs equally on both runs" in said
     found = cli("label", "transfer", "old", "new", "--json").json()
     assert (found["labels"], found["rate"]["specificity"]) == (60, 1.0)
     assert cli("label", "transfer", "new", "old").code == 2

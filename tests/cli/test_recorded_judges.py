@@ -54,7 +54,7 @@ def test_weights_of_the_file_count(cli: Cli, file: Path) -> None:
     # TP of not supported 15, precision over weights 20: 15/20; base rate (2·10 + 15) / 80
     assert found["judges"][0]["detection"]["precision"]["value"] == pytest.approx(15 / 20)
     assert found["judges"][0]["detection"]["base_rate"]["value"] == pytest.approx(35 / 80)
-    assert "weights of the rows count" in cli("judge", "check", file, "--verdict", "words", "-q").out
+    assert "row weights count" in cli("judge", "check", file, "--verdict", "words", "-q").out
 
 
 def test_recorded_beside_asked(cli: Cli, tmp_path: Path) -> None:

@@ -354,9 +354,9 @@ def test_known_items_carry_their_caution(tmp_path: Path) -> None:
         mixed = rg.EvalSet("mixed", (*marked[:n], *SET.examples[n:]))
         found = rg.embeddings(mixed, TEXTS, {"letters": Letters()}, store=f"sqlite:///{tmp_path / f'{n}.db'}")
         told = [one for one in found.figures.contents if isinstance(one, str)]
-        assert any("do not settle lexical against dense" in one for one in told) is cautioned
+        assert any("cannot decide between lexical and dense" in one for one in told) is cautioned
         lead = " ".join(map(str, next(iter(build_study_sections(found.figures))).lead))
-        assert ("do not settle lexical against dense" in lead.partition("Use ")[0]) is cautioned
+        assert ("cannot decide between lexical and dense" in lead.partition("Use ")[0]) is cautioned
 
 
 def test_documents_of_gold_spans_are_relevant(tmp_path: Path) -> None:

@@ -104,7 +104,7 @@ def test_differences_tell_whose_calls_failed(first: int) -> None:
     (check,) = checks(DROP, new, base, first)
     assert (check.failed, check.lost) == (4, FailureCounts(2, 1, 1))
     assert (
-        "4 scores failed (2 no response of the system, 1 a judge call, 1 in the baseline), and what"
+        "4 scores failed (2 without a system response, 1 with failed judge calls, 1 in the baseline), and their"
         in explain_verdict(replace(check, because="failed"))
     )
 
@@ -115,19 +115,19 @@ def test_a_system_that_failed_is_asked_again_not_judged_again() -> None:
     assert check.because == "failed"
     assert (
         explain_verdict(check)
-        == "2 scores failed (the system gave no response), and what they might have been decides."
+        == "2 scores failed (the system gave no response), and their values would decide the verdict."
     )
     told = advise_next(gated(check, base=True))
     assert RERUN in told
-    assert "judging again changes nothing" in told
+    assert "Judging again does not help" in told
     assert RETRIED not in told
 
 
 @pytest.mark.parametrize(
     ("run", "words"),
     [
-        (Run("1", "pr", system="recorded"), "record its responses anew and evaluate the new file"),
-        (Run("1", "pr", kind="traffic", system="recorded"), "traffic that was answered badly stays so"),
+        (Run("1", "pr", system="recorded"), "record its responses again and evaluate the new file"),
+        (Run("1", "pr", kind="traffic", system="recorded"), "Traffic that already failed cannot be repaired"),
     ],
 )
 def test_what_was_recorded_is_not_run_again(run: Run, words: str) -> None:
@@ -141,7 +141,7 @@ def test_what_was_recorded_is_not_run_again(run: Run, words: str) -> None:
 def test_failed_judge_calls_are_tried_again() -> None:
     """Where judge calls failed they are tried again, and the system need not be."""
     (check,) = checks(POINT, lost(40, {0: JUDGE, 2: JUDGE}), columns([0.6] * 40))
-    assert explain_verdict(check) == "2 scores failed (judge calls failed), and what they might have been decides."
+    assert explain_verdict(check) == "2 scores failed (judge calls failed), and their values would decide the verdict."
     told = advise_next(gated(check, base=True))
     assert RETRIED in told
     assert "system" not in told
@@ -157,17 +157,21 @@ def test_both_are_told_where_both_failed() -> None:
 def test_the_share_tells_whose_calls_failed() -> None:
     """max_failed counts calls of the system and of a judge; a gate that it fails says whose, and what helps them."""
     check = check_share(17, 17, 200, 0.02, 2)
-    assert check.asks == "at most 2 % of the examples may have failed calls, of the system or of a judge"
+    assert check.asks == "at most 2 % of the examples may have failed calls (system or judge)"
     assert (
-        explain_verdict(check) == "17 of 200 examples have failed calls (the system gave no response); at most 2 % may."
+        explain_verdict(check)
+        == "17 of 200 examples have failed calls (the system gave no response); at most 2 % are allowed."
     )
     told = advise_next(gated(check))
     assert all(words in told for words in ("ragauge show pr", RERUN))
     assert RETRIED not in told
     both = check_share(17, 10, 200, 0.02, 2)
-    assert "(10 no response of the system, 7 a judge call); at most" in explain_verdict(both)
+    assert "(10 without a system response, 7 with failed judge calls); at most" in explain_verdict(both)
     assert all(words in advise_next(gated(both)) for words in (RERUN, RETRIED))
-    assert explain_verdict(check_share(0, 0, 200, 0.02, 2)) == "0 of 200 examples have failed calls; at most 2 % may."
+    assert (
+        explain_verdict(check_share(0, 0, 200, 0.02, 2))
+        == "0 of 200 examples have failed calls; at most 2 % are allowed."
+    )
 
 
 def test_examples_that_must_pass_tell_whose_calls_failed() -> None:
@@ -204,16 +208,15 @@ def test_a_metric_that_applies_to_few_says_to_how_many(rule: Mapping[str, Any]) 
     new = said(columns([0.6] * 40), reasons, range(4, 40))
     (check,) = checks(rule, new, columns([0.7] * 40))
     assert explain_verdict(check) == (
-        "mrr applies to 4 of 40 examples, fewer than min_n, which is 10. "
-        "Not to the others: mostly: no relevance labels."
+        "mrr applies to 4 of 40 examples, fewer than min_n (10). It does not apply to the others: mostly: no relevance labels."
     )
 
 
 def test_few_examples_are_few_examples() -> None:
     """Where a metric applies to every example, more of them help, and nothing is said of labels."""
     (check,) = checks(BETWEEN, columns([0.6] * 4))
-    assert explain_verdict(check) == "4 examples are fewer than min_n, which is 10."
-    assert advise_next(gated(check)).startswith("More examples; or a smaller min_n")
+    assert explain_verdict(check) == "4 examples are fewer than min_n (10)."
+    assert advise_next(gated(check)).startswith("Add examples, or lower min_n")
 
 
 @pytest.mark.parametrize(
@@ -237,7 +240,7 @@ def test_the_comparison_of_a_point_is_answered_truthfully(
     told = format_explanation(gated(check)).splitlines()
     asked = next(n for n, line in enumerate(told) if "passes when the estimate is ≥ the limit" in line)
     assert told[asked].endswith(f"? {answer}")
-    assert ("scores failed (the system gave no response), and what they might have been" in told[asked + 1]) == (
+    assert ("scores failed (the system gave no response), and their values would decide" in told[asked + 1]) == (
         because == "failed"
     )
 
@@ -254,7 +257,7 @@ def test_the_arithmetic_has_units() -> None:
 def test_an_empty_run_is_not_compared_with_the_share() -> None:
     """Of a run without an evaluated example no share is worked out: it fails since there is none."""
     told = format_explanation(gated(check_share(0, 0, 0, 0.02, 2)))
-    assert "FAIL: no example is evaluated." in told
+    assert "FAIL: no example was evaluated." in told
     assert "≤ 2 %" not in told
 
 
@@ -266,9 +269,9 @@ def test_a_metric_that_the_judge_cannot_read_has_no_verdict() -> None:
     status[:25] = NOT_READ
     (check,) = checks(BETWEEN, replace(unread, status=status))
     assert (check.verdict, check.because, check.stops, check.not_read) == ("not_enough_data", "not_read", True, 25)
-    assert explain_verdict(check) == f"the judge cannot read mrr on 25 of 40 examples: {why}."
+    assert explain_verdict(check) == f"the judge cannot score mrr on 25 of 40 examples: {why}."
     told = advise_next(gated(check))
-    assert told.startswith("A model judge reads such texts: ragauge evaluate pr --judge openai:MODEL; or label")
+    assert told.startswith("A model judge can read these texts: ragauge evaluate pr --judge openai:MODEL. Or label")
     assert "More examples" not in told
     status[:] = NOT_READ
     assert checks(BETWEEN, replace(unread, status=status))[0].because == "not_read"

@@ -66,7 +66,7 @@ def test_only_the_examples_of_the_rule_count() -> None:
 def test_a_tag_whose_examples_are_yet_to_come_is_noted() -> None:
     """Nothing has to pass where no example is tagged so, whatever other tags there are; a mean of none is refused."""
     must = {"tag": "regression", "must_pass": True}
-    told = "rule 1: no example is tagged regression yet: nothing has to pass."
+    told = "rule 1: no example is tagged regression yet: nothing to check."
     plain = tuple(Example(f"q{n}", "How tall?", references=("330 m",)) for n in range(20))
     assert found(must) == found(must, examples=plain) == (told,)
     assert found({**must, "metric": "mrr", "min": 1}) == (told,)
@@ -138,7 +138,7 @@ def test_labels_that_no_rule_looks_at() -> None:
     """Labels came and the rules are those of before: a note names the line to add, which validates; with it, none."""
     faithful = {"metric": "faithfulness", "max_drop": "25 points", "min_n": 10}
     (note,) = (one for one in noted(faithful) if "have relevance labels" in one)
-    assert note.startswith("12 examples have relevance labels, and no rule looks at retrieval by them")
+    assert note.startswith("12 examples have relevance labels, but no rule uses them to check retrieval")
     line = note.partition(": - ")[2]
     assert line == "{metric: recall@5, max_drop: 25 points}"
     assert noted(faithful, yaml.safe_load(line)) == found(faithful, yaml.safe_load(line))

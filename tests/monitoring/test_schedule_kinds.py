@@ -78,7 +78,7 @@ def test_a_tag_that_no_example_has_yet(project: Path, tag: str, state: str) -> N
     with open_store(f"sqlite:///{project / 'store.db'}") as store:
         assert [run.run_id for run in store.runs.list()] == ([found.run_id] if state == "pass" else [])
     if state == "pass":
-        assert "no example is tagged regression yet: nothing has to pass." in found.message
+        assert "no example is tagged regression yet: nothing to check." in found.message
     else:
         assert "ragauge.yaml line 4: gate.rules[2].tag: no example of the set has it" in found.message
         assert "nearest: regressions" in found.message

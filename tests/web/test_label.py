@@ -141,8 +141,8 @@ def test_only_what_was_drawn_is_taken(opened: Opened, copied: str) -> None:
     drawn_here = {one["key"] for page in pages for one in forms(page)}
     alien = next((one["key"] for one in other if one["key"] not in drawn_here), "0" * 64)
     for change, said in (
-        ({"key": alien}, "has no answer of the key"),
-        ({"key": EVIL}, "has no answer of the key"),
+        ({"key": alien}, "has no answer with key"),
+        ({"key": EVIL}, "has no answer with key"),
         ({"part": "0-1"}, "part of answer"),
         ({"part": EVIL}, "part of answer"),
         ({"value": "suported"}, "supported"),
@@ -240,7 +240,7 @@ def test_other_questions_are_asked_too(opened: Opened, copied: str, question: st
     value = re.findall(r'name="value" value="([^"]+)"', page)[0]
     assert client.post("/label", data={**found[0], "value": value}, headers=ORIGIN).status_code == 303
     assert labels(copied)[0].question == question
-    assert "make people a judge" in client.get(f"/label/agreement?draw={number}").text
+    assert "labels as a judge" in client.get(f"/label/agreement?draw={number}").text
 
 
 def test_own_instructions_are_shown(opened: Opened, copied: str, tmp_path: Path) -> None:

@@ -4,6 +4,10 @@ Labels that share a cluster (claims of one answer) are not independent; every in
 items have weights, each counts so much in every share; tables and counts are of items.
 
 How far the scores of several repeats of one judge lie apart.
+
+Sources of kappa: Cohen (1960); weights: Cohen (1968), Cicchetti and Allison (1971); variance: Fleiss, Cohen and Everitt
+(1969), Psychological Bulletin 72, 323. Where all agree every d is 0, and the interval is that of
+`_bound_full_agreement`; where all differ in balance, that of the accuracy on kappa's scale. So the width is never 0.
 """
 
 from __future__ import annotations
@@ -149,21 +153,15 @@ def compute_kappa(
     """Cohen's kappa: agreement beyond what the two would have by chance.
 
     kappa = (po − pe) / (1 − pe),  po = Σ_jk v_jk p_jk,  pe = Σ_jk v_jk r_j c_k
-
     p  shares of the table, by weight;  r, c  its row and column sums
     v  1 for equal labels, else 0; in_order: 1 − |j − k| / (labels − 1), which is called weighted kappa
-
     kappa ± z·sqrt(Σ_g (Σ_{i in g} w_i d_i)²) / n,  w  the weights, their mean 1
     d_i = (v_ab − po) / (1 − pe) − (1 − po)((v c)_a + (v r)_b − 2 pe) / (1 − pe)²,  item i with labels a and b
 
-    n  items;  g  clusters, one an item where there are none: then it is Fleiss, Cohen and Everitt's large-sample
-    interval, clipped to [−1, 1]. Where all agree every d is 0, and the interval is that of `_bound_full_agreement`;
-    where
-    all differ in balance, that of the accuracy on kappa's scale. So the width is never 0.
+    n  items;  g  clusters, or single items: then it is Fleiss, Cohen and Everitt's large-sample interval, clipped to
+    [−1, 1]. Where d is 0 everywhere, `_bound_full_agreement` or the accuracy's interval: the width is never 0.
 
     Undefined when n = 0, or when both use one and the same label only (pe = 1); without interval of one cluster.
-    Source: Cohen (1960); weights: Cohen (1968), Cicchetti and Allison (1971); variance: Fleiss, Cohen and Everitt
-    (1969), Psychological Bulletin 72, 323.
 
     >>> result = compute_kappa([0] * 25 + [1] * 25, [0] * 20 + [1] * 5 + [0] * 10 + [1] * 15, 2)
     >>> round(result.value, 3), round(result.interval.low, 3), round(result.interval.high, 3)
@@ -180,19 +178,18 @@ def compute_kappa(
     v = 1 - distances / max(1, n_labels - 1) if in_order else (distances == 0).astype(np.float64)
     po, pe = float((w * v[a, b]).mean()), float(r @ v @ c)
     if pe >= 1 - 1e-12:
-        return AgreementFigure(None, reason="both use one label only")
+        return AgreementFigure(None, reason="both use only one label")
     value = (po - pe) / (1 - pe)
     d = (v[a, b] - po) / (1 - pe) - (1 - po) * ((v @ c)[a] + (v @ r)[b] - 2 * pe) / (1 - pe) ** 2
     cluster_totals = sum_by_cluster(w * d, clusters)
     if (units := n if clusters is None else cluster_totals.size) < 2:
-        return AgreementFigure(value, None, "all is of one question and its passages")
+        return AgreementFigure(value, None, "all items share one question and its passages")
     if (a == b).all():
         return AgreementFigure(value, _bound_full_agreement(r, min(float(units), compute_effective_n(w, n))))
     half = normal_quantile(LEVEL) * sqrt(float((cluster_totals**2).sum())) / n
     if half < MIN_HALF_WIDTH:
-        return AgreementFigure(
-            value, _convert_to_kappa(compute_equal_share(human, judge, clusters, weights).interval, pe)
-        )
+        accuracy = compute_equal_share(human, judge, clusters, weights)
+        return AgreementFigure(value, _convert_to_kappa(accuracy.interval, pe))
     return AgreementFigure(value, _clip_interval(value - half, value + half, "Fleiss-Cohen-Everitt"))
 
 
@@ -278,7 +275,7 @@ def compute_fleiss_kappa(counts: Sequence[Sequence[int]], weights: Weights = Non
     observed = float((w * (table * (table - 1)).sum(axis=1) / (n * (n - 1))).mean())
     expected = float(((w @ table / (w @ n)) ** 2).sum())
     if expected >= 1 - 1e-12:
-        return AgreementFigure(None, reason="all gave one label")
+        return AgreementFigure(None, reason="all labels are the same")
     return AgreementFigure((observed - expected) / (1 - expected))
 
 

@@ -66,7 +66,7 @@ def compute_unit_alphas(
         return {scale: AgreementFigure(None, reason="one item") for scale in scales}
     estimates = {scale: compute_krippendorff_alpha(units, scale, weights=weights) for scale in scales}
     return {
-        scale: AgreementFigure(None, reason="all gave one label")
+        scale: AgreementFigure(None, reason="all labels are the same")
         if alpha is None
         else AgreementFigure(alpha.value, alpha.interval)
         for scale, alpha in estimates.items()

@@ -108,16 +108,15 @@ def describe_weakness(figures: Mapping[str, float | None]) -> str:
     auroc, low = figures.get("auroc_after"), figures.get("auroc_after_low")
     if is_constant(figures):
         return (
-            "Calibrated, it gives every claim nearly the same probability: it no longer tells supported claims from "
-            "others, so it gives no verdict on support. Use its base, a model judge, or more labels."
+            "After calibration every claim gets nearly the same probability: it cannot distinguish supported claims, "
+            "so it gives no verdict on support. Use its base judge, a model judge, or more labels."
         )
     if auroc is None or (auroc > CHANCE_AUROC if low is None else low > CHANCE_AUROC):
         return ""
-    auroc_text = f"AUROC {auroc:.2f}" + ("" if low is None else f", perhaps no more than {low:.2f}")
+    auroc_text = f"AUROC {auroc:.2f}" + ("" if low is None else f", possibly as low as {low:.2f}")
     return (
-        f"On labels that it did not see it is not shown to tell supported claims from others ({auroc_text}; 0.50 is "
-        "chance): "
-        "its means follow the labels, its differences and single verdicts say little."
+        f"On labels it was not fitted on, it does not clearly distinguish supported claims from others ({auroc_text}; "
+        "0.50 is chance): its means follow the labels, but its differences and individual verdicts mean little."
     )
 
 
@@ -195,7 +194,7 @@ def _build_side(
 ) -> CalibrationSide:
     quality = assess_probabilities(human, p, groups)
     if quality is None:
-        raise ValueError("there is no labelled item")
+        raise ValueError("there is no labeled item")
     interval = compute_mean_interval(_build_sample(losses, groups, MAX_LOG_LOSS), LEVEL)
     return CalibrationSide(quality, AgreementFigure(sum(losses) / len(losses), interval))
 

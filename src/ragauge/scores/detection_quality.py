@@ -100,8 +100,8 @@ def measure_detection(
     return Detection(
         called,
         None if called.value is None else max(called.value, 1 - called.value),
-        _compute_part_share(b, a, basis, "the judge calls nothing not supported"),
-        _compute_part_share(a, b, basis, "people call nothing not supported"),
+        _compute_part_share(b, a, basis, "the judge marks nothing as not supported"),
+        _compute_part_share(a, b, basis, "annotators mark nothing as not supported"),
         _compute_f1(a, b, basis),
     )
 
@@ -188,7 +188,7 @@ def _compute_f1(human: npt.NDArray[np.bool_], judge: npt.NDArray[np.bool_], basi
     both, either = basis.weights * (human & judge), basis.weights * (human.astype(float) + judge)
     ratio = compute_ratio_of_means(2 * both, either, basis.groups, LEVEL)
     if ratio is None:
-        return AgreementFigure(None, reason="neither calls anything not supported")
+        return AgreementFigure(None, reason="neither marks anything as not supported")
     value, interval = ratio
     if interval is None or value in (0.0, 1.0):
         called = float((either > 0).sum())
@@ -198,6 +198,4 @@ def _compute_f1(human: npt.NDArray[np.bool_], judge: npt.NDArray[np.bool_], basi
 
 def _compute_auroc(positive: npt.NDArray[np.bool_], p: Floats, basis: _Basis) -> AgreementFigure:
     estimate = compute_auroc(positive, p, basis.groups, LEVEL, weights=None if basis.alike else basis.weights)
-    return (
-        AgreementFigure(None, reason="people give one label only") if estimate is None else AgreementFigure(*estimate)
-    )
+    return AgreementFigure(None, reason="all labels are the same") if estimate is None else AgreementFigure(*estimate)

@@ -332,11 +332,9 @@ def correct_mean(
         )
         interval = compute_mean_interval(labeled_sample, level)
         mean = float(y.mean())
-        return (
-            None
-            if interval is None
-            else LabelCorrectedMean(mean, interval, 0.0, mean, float(f.mean()), y.size, 0, y.size)
-        )
+        if interval is None:
+            return None
+        return LabelCorrectedMean(mean, interval, 0.0, mean, float(f.mean()), y.size, 0, y.size)
     chances = None if inclusion is None or np.ptp(inclusion[is_labeled]) == 0 else inclusion[is_labeled]
     label_sample = LabelSample(
         y, f, g, chances, clusters=None if clusters is None else (clusters[is_labeled], clusters[is_unlabeled])

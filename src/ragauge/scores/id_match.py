@@ -64,18 +64,18 @@ class IdMatch:
 
     def warnings(self) -> Iterator[str]:
         """What to say of ids that do not meet: with counts, and an example of both sides."""
-        silent = "recall is silently 0: map them to each other first."
+        silent = "recall is silently 0. Map the ids to each other first."
         if self.respelled:
             labelled, retrieved = self.example_respelled
-            such = f" (labelled {labelled!r}, retrieved {retrieved!r})" if labelled else ""
+            such = f" (labeled {labelled!r}, retrieved {retrieved!r})" if labelled else ""
             yield (
-                f"{self.respelled:,} of {self.labelled:,} labelled {self.kind} ids are among those retrieved under "
-                f"another spelling alone{such}: {self.matched:,} are found as they stand, and for the others {silent}"
+                f"{self.respelled:,} of {self.labelled:,} labeled {self.kind} ids are retrieved only under "
+                f"another spelling{such}: {self.matched:,} match exactly, and for the others {silent}"
             )
         elif 2 * self.matched < self.labelled and (self.matched or self.example_retrieved):  # else nothing came
             yield (
-                f"Only {self.matched} of {self.labelled} labelled {self.kind} ids are among those retrieved. If the "
-                f"ids are written differently (labelled {self.example_labelled!r}, retrieved "
+                f"Only {self.matched} of {self.labelled} labeled {self.kind} ids are among those retrieved. "
+                f"If the ids are written differently (labeled {self.example_labelled!r}, retrieved "
                 f"{self.example_retrieved!r}), {silent}"
             )
 

@@ -18,7 +18,7 @@ from ragauge.stats.judge_error import WITH_ERROR
 
 Level = Literal["low", "high", "unclear"]
 
-STARTING_LABEL = "starting point"  # what they are called, everywhere that one is shown
+STARTING_LABEL = "default threshold"  # what they are called, everywhere that one is shown
 
 
 class StartingPoint(NamedTuple):

@@ -236,11 +236,9 @@ def build_report(
         calls: what was called now.
     """
     every = {label for row in rows for part in row.parts for label in part.labels}
-    full_scale = THREE_LABELS if "not_supported" not in every and every - {"supported"} else TWO_LABELS
+    full_scale: tuple[str, ...] = THREE_LABELS if "not_supported" not in every and every - {"supported"} else TWO_LABELS
     part_indices = [(n, m) for n, row in enumerate(rows) for m in range(len(row.parts))]
-    labels_by_scale: dict[tuple[str, ...], _HumanLabels] = {
-        scale: _HumanLabels.of(rows, scale) for scale in (full_scale, TWO_LABELS)
-    }
+    labels_by_scale = {scale: _HumanLabels.of(rows, scale) for scale in (full_scale, TWO_LABELS)}
     overall = labels_by_scale[full_scale]
     counts = [[list(part.values()).count(label) for label in full_scale] for part in overall.people]
     has_several = any(sum(row) > 1 for row in counts)
@@ -253,12 +251,11 @@ def build_report(
         _check_judge(judge, rows, part_indices, labels_by_scale[scale], basis)
         for judge, scale in zip(judge_answers, scales, strict=True)
     )
-    label_counts = Counter(label for label in overall.human if label)
     return JudgeCheck(
         len(rows),
         len(part_indices),
         full_scale,
-        {label: label_counts.get(label, 0) for label in full_scale},
+        {label: overall.human.count(label) for label in full_scale},
         overall.human.count(""),
         compute_fleiss_kappa(counts, basis.weights) if has_several else None,
         checked,
@@ -292,11 +289,6 @@ class _HumanLabels:
         return cls(scale, people, [find_majority(list(part.values())) for part in people])
 
 
-def _add_judge_labels(people: Sequence[Mapping[str, str]], verdicts: Sequence[str]) -> list[dict[str, str]]:
-    """The labels of parts with a judge among those who gave them; "" = it gave none."""
-    return [{**part, "": verdict} if verdict else dict(part) for part, verdict in zip(people, verdicts, strict=True)]
-
-
 def _check_judge(
     judge_answers: JudgeAnswers,
     rows: Sequence[LabeledAnswer],
@@ -310,9 +302,8 @@ def _check_judge(
     labelled = [k for k, label in enumerate(human) if label]
     verdict = {k: judge_answers.verdicts[n][m] for k, (n, m) in enumerate(part_indices)}
     without = Counter(verdict[k].reason for k in labelled if not answers[k])
-    columns = dict.fromkeys(name for row in rows for name in row.segments)
     segments = {}
-    for name in columns:
+    for name in dict.fromkeys(name for row in rows for name in row.segments):
         values = sorted(
             {rows[part_indices[k][0]].segments[name] for k in both if name in rows[part_indices[k][0]].segments}
         )
@@ -324,14 +315,14 @@ def _check_judge(
         }
     differs = [
         Differs(rows[n], rows[n].parts[m], human[k], verdict[k])
-        for k in both
-        if human[k] != answers[k]
-        for n, m in [part_indices[k]]
+        for k, (n, m) in enumerate(part_indices)
+        if human[k] and answers[k] and human[k] != answers[k]
     ]
     binary_human, binary_answers = (
         [map_to_scale(label, TWO_LABELS) if label else "" for label in each] for each in (human, answers)
     )
     right, passed = ([each[k] == "supported" for k in both] for each in (human, answers))
+    joint = [{**part, "": own} if own else dict(part) for part, own in zip(labels.people, answers, strict=True)]
     sure = [(k, p) for k in both if (p := verdict[k].p) is not None]
     return CheckedJudge(
         judge_answers,
@@ -345,7 +336,7 @@ def _check_judge(
         ),
         tuple(sorted(differs, key=_severity_key)),
         run_alternative_tests(labels.people, answers, basis.weights),
-        compute_alphas(_add_judge_labels(labels.people, answers), scale, basis.weights),
+        compute_alphas(joint, scale, basis.weights),
         {part_indices[k]: binary_human[k] == binary_answers[k] for k in both},
     )
 

@@ -312,9 +312,9 @@ def describe_unchecked(spec: str = "") -> str:
     if spec.startswith(OWN_PREFIX):
         how = f'rg.check_judge(FILE, judge=model, judge_name="{spec.removeprefix(OWN_PREFIX)}")'
     return (
-        "How far it errs, and how often it agrees with people on your data, is not known before it is checked: "
-        f"intervals are of sampling alone. To know it, label 50 or more claims yourself, then {how} holds its verdicts "
-        f"against them, and intervals of {join_names(LABELED_METRICS)} include its error from then on."
+        "This judge's error and its agreement with people on your data are unknown until you check it: "
+        f"intervals cover sampling error only. Label 50 or more claims, then {how} compares its verdicts with "
+        f"your labels, and intervals of {join_names(LABELED_METRICS)} include its error from then on."
     )
 
 
@@ -331,9 +331,9 @@ def describe_origins(errors: Mapping[str, JudgeMeanError], metrics: Sequence[str
             by_origin.setdefault(errors[metric].origin, []).append(metric)
     if not by_origin:
         return ""
-    sources = "; ".join(f"of {join_names(names)} from {origin}" for origin, names in by_origin.items())
+    sources = "; ".join(f"for {join_names(names)} from {origin}" for origin, names in by_origin.items())
     disagreement_texts = list_disagreements({metric: errors[metric] for metric in metrics if metric in errors})
-    return " ".join((f"The judge's error: {sources}.", *disagreement_texts))
+    return " ".join((f"Judge error was estimated {sources}.", *disagreement_texts))
 
 
 def list_disagreements(errors: Mapping[str, JudgeMeanError]) -> tuple[str, ...]:
@@ -346,13 +346,13 @@ def describe_lacking(errors: Mapping[str, JudgeMeanError], metrics: Sequence[str
     without = [metric for metric in metrics if metric not in errors]
     if not errors or not without:
         return ""
-    words = f"How far it errs is not known for {', '.join(without)}: their intervals are of sampling alone."
+    words = f"The judge error for {', '.join(without)} is unknown: their intervals cover sampling error only."
     labeled = [metric for metric in without if metric in LABELED_METRICS]
     if not labeled:
         return words
     return (
-        f"{words} Labels that say contradicted or not_in_context tell of {join_names(labeled)}: ragauge judge check "
-        "FILE."
+        f"{words} Labels that say contradicted or not_in_context provide it for {join_names(labeled)}: "
+        "ragauge judge check FILE."
     )
 
 

@@ -21,9 +21,9 @@ def warn_known_items(n: int, total: int) -> tuple[str, ...]:
     if not total or n <= MAX_SHARE * total:
         return ()
     return (
-        f"{n:,} of {total:,} queries are words drawn from the documents that they are to find, which favors lexical "
-        "search such as BM25: they do not settle lexical against dense retrieval. Questions of people, or of a model, "
-        "would.",
+        f"{n:,} of {total:,} queries consist of words taken from the documents they should find, which favors "
+        "lexical search such as BM25. They cannot decide between lexical and dense retrieval; questions from "
+        "people or a model could.",
     )
 
 

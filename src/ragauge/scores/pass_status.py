@@ -25,7 +25,7 @@ NOT_JUDGED = "not judged by"  # whom, follows
 NOT_ASKED_REASONS: Mapping[str, str] = {
     "verify_answer": "its answer was not checked",
     "verify_reference": "its reference was not looked for in the passages",
-    "agree": "its answer was not held against its reference",
+    "agree": "its answer was not compared with its reference",
     "meet_criteria": "its required criteria were not checked",
 }
 

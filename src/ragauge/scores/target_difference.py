@@ -37,7 +37,7 @@ class TargetDifference:
         except ValueError:
             amount = 0.0
         if not 0 < amount < float("inf") or not unit_text.endswith(("%", "point", "points")):
-            raise UsageError(f'detect must be such as "3%" (of the mean) or "3 points" (0.03), got {text!r}.')
+            raise UsageError(f'detect must look like "3%" (of the mean) or "3 points" (0.03), got {text!r}.')
         return cls(amount, unit_text.endswith("%"))
 
     def of(self, mean: float) -> float:

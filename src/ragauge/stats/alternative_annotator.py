@@ -68,11 +68,10 @@ def alternative_annotator(
     Raises:
         UsageError: labels and verdicts are not as many.
 
-    Source: Calderon, Reichart and Dror (2025), The alternative annotator test, arXiv:2501.10970; Benjamini and
-    Yekutieli (2001).
+    Source: Calderon, Reichart and Dror (2025), arXiv:2501.10970; Benjamini and Yekutieli (2001).
     """
     if len(people) != len(judge):
-        raise UsageError(f"alternative_annotator: {len(people)} items of people and {len(judge)} of the judge.")
+        raise UsageError(f"alternative_annotator: people and judge differ in length: {len(people)} and {len(judge)}.")
     every = zip(people, judge, weights or (1.0,) * len(people), strict=True)
     items = [(labels, item, weight) for labels, item, weight in every if item is not None and len(labels) > 1]
     compared = {name: each for name, each in _compare_annotators(items).items() if len(each) >= MIN_ITEMS}

@@ -1,4 +1,9 @@
-"""How well scores tell two kinds of items apart: the area under the ROC curve, with its interval."""
+"""How well scores tell two kinds of items apart: the area under the ROC curve, with its interval.
+
+V         of a positive item the share, by weight, of the group's negative items that score below it, ties half; of
+          a negative one the share of the positive items above it
+m_g, n_g  weights of the positive and of the negative items of the group; without weights, their numbers
+"""
 
 from __future__ import annotations
 
@@ -38,10 +43,7 @@ def compute_auroc(
     A = Σ_g q_g · A_g,  A_g = Σᵢ wᵢ Vᵢ / m_g over the positive items of group g,  q_g = m_g·n_g / Σ m·n
     se² = Σ_c (Σ_{i in c} dᵢ)²,  d = q_g · wᵢ (Vᵢ − A_g) / m_g of a positive item, / n_g of a negative one
 
-    V         of a positive item the share, by weight, of the group's negative items that score below it, ties half; of
-              a negative one the share of the positive items above it
-    m_g, n_g  weights of the positive and of the negative items of the group; without weights, their numbers
-    c         clusters, one an item where there are none
+    c  clusters, one an item where there are none; V, m_g and n_g as above
 
     Groups keep apart scores of several models. Within them, d is that times sqrt(k / (k − 1)), k items of its kind.
 
@@ -66,16 +68,10 @@ def compute_auroc(
     members = [
         indices for g in np.unique(groups) if 0 < positive[indices := np.flatnonzero(groups == g)].sum() < indices.size
     ]
-    w = np.ones(scores.size) if weights is None else weights
-    pairs = [float(w[indices][positive[indices]].sum() * w[indices][~positive[indices]].sum()) for indices in members]
-    if not pairs:
+    if not members:
         return None
-    value, d = 0.0, np.zeros(scores.size)
-    for indices, count in zip(members, pairs, strict=True):
-        group_value, shifts = _compute_group_auroc(
-            positive[indices], scores[indices], w[indices], small=within is not None
-        )
-        value, d[indices] = value + count / sum(pairs) * group_value, count / sum(pairs) * shifts
+    w = np.ones(scores.size) if weights is None else weights
+    value, d = _combine_groups(positive, scores, w, members, small=within is not None)
     if min(value, 1 - value) < MIN_SHARE:
         marks = positive[np.concatenate(members)]
         fewer = float(min(marks.sum(), (~marks).sum()))
@@ -89,6 +85,20 @@ def _build_log_odds_interval(value: float, error: float, level: float) -> Interv
     middle, half = log(value / (1 - value)), normal_quantile(level) * error / (value * (1 - value))
     bounds = [1 / (1 + exp(-min(700.0, max(-700.0, end)))) for end in (middle - half, middle + half)]
     return Interval(bounds[0], bounds[1], METHOD, level)
+
+
+def _combine_groups(
+    positive: npt.NDArray[np.bool_], scores: Floats, w: Floats, members: list[npt.NDArray[np.intp]], *, small: bool
+) -> tuple[float, Floats]:
+    """A over the groups, and d of each item."""
+    import numpy as np
+
+    value, d = 0.0, np.zeros(scores.size)
+    pairs = [float(w[indices][positive[indices]].sum() * w[indices][~positive[indices]].sum()) for indices in members]
+    for indices, count in zip(members, pairs, strict=True):
+        group_value, shifts = _compute_group_auroc(positive[indices], scores[indices], w[indices], small=small)
+        value, d[indices] = value + count / sum(pairs) * group_value, count / sum(pairs) * shifts
+    return value, d
 
 
 def _compute_group_auroc(

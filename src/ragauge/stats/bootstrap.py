@@ -138,7 +138,7 @@ def resample_means(
     import numpy as np
 
     if resamples < 1:
-        raise UsageError(f"resamples must be at least 1, got {resamples}. 10,000 serve most purposes.")
+        raise UsageError(f"resamples must be at least 1, got {resamples}. 10,000 is enough for most purposes.")
     top, bottom = _sum_parts(values, weights, clusters)
     scored = bottom > 0
     with np.errstate(invalid="ignore", divide="ignore"):
@@ -181,7 +181,7 @@ def resample_differences(
 
     x, y = np.asarray(new, dtype=float), np.asarray(base, dtype=float)
     if x.shape != y.shape:
-        raise UsageError(f"new and base must be of one shape, got {x.shape} and {y.shape}. Join them first.")
+        raise UsageError(f"new and base must have the same shape, got {x.shape} and {y.shape}. Join them first.")
     return resample_means(x - y, weights=weights, clusters=clusters, resamples=resamples, seed=seed)
 
 
@@ -244,7 +244,7 @@ def _sum_parts(values: Values, weights: Values | None, clusters: Clusters | None
     labels = np.arange(len(x)) if clusters is None else np.asarray(clusters)
     for name, array in (("weights", w), ("clusters", labels)):
         if len(array) != len(x):
-            raise UsageError(f"{name} must be as many as the values, {len(x)}, got {len(array)}.")
+            raise UsageError(f"{name} must be as long as the values, {len(x)}, got {len(array)}.")
     if w.size and not w.min() >= 0:
         raise UsageError(f"weights must not be negative, got {w.min():g}. A weight counts real requests.")
     if weights is not None and not w.all():

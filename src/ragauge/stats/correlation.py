@@ -145,9 +145,9 @@ def _read_scores(x: Values, y: Values, within: Clusters | None) -> tuple[Floats,
     a, b = np.asarray(x, dtype=float), np.asarray(y, dtype=float)
     labels = np.zeros(a.size) if within is None else np.asarray(within)
     if not a.size == b.size == labels.size:
-        raise UsageError(f"x, y and groups must be as many, got {a.size}, {b.size}, {labels.size}.")
+        raise UsageError(f"x, y and groups differ in length: {a.size}, {b.size}, {labels.size}.")
     if not bool(np.isfinite(a).all() and np.isfinite(b).all()):
-        raise UsageError("correlate: scores must be finite. Leave out the pairs of which one side has no score.")
+        raise UsageError("correlate: scores must be finite. Leave out pairs in which one side has no score.")
     return a, b, np.unique(labels, return_inverse=True)[1]
 
 
@@ -180,7 +180,7 @@ def _read_arrays(values: Values, marks: Values, clusters: Clusters) -> tuple[npt
     x, y = np.asarray(values), np.asarray(marks)
     groups = _encode_labels(np.asarray(clusters))
     if not x.size == y.size == groups.size:
-        raise UsageError(f"values, marks and clusters must be as many, got {x.size}, {y.size}, {groups.size}.")
+        raise UsageError(f"values, marks and clusters differ in length: {x.size}, {y.size}, {groups.size}.")
     if y.size and not bool(np.isin(y, (0, 1)).all()):
         raise UsageError("marks must be 0 or 1.")
     return x, y.astype(np.int8), groups

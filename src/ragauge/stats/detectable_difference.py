@@ -126,7 +126,7 @@ def _measure_spread(
 
     x, y = np.asarray(new, dtype=float), np.asarray(base, dtype=float)
     if x.shape != y.shape:
-        raise UsageError(f"detectable: new and base must be as many, got {x.size} and {y.size}. Join them first.")
+        raise UsageError(f"detectable: new and base differ in length: {x.size} and {y.size}. Join them first.")
     groups = read_clusters(x.size, clusters)
     spread = estimate_mean(x - y, weights, groups)
     if spread is None or spread.error == 0:

@@ -153,9 +153,9 @@ def _check_sides(x: Array, y: Array) -> None:
     import numpy as np
 
     if x.shape != y.shape:
-        raise UsageError(f"paired_test: new and base must be as many, got {x.size} and {y.size}. Join them first.")
+        raise UsageError(f"paired_test: new and base differ in length: {x.size} and {y.size}. Join them first.")
     if not bool(np.isfinite(x).all() and np.isfinite(y).all()):
-        raise UsageError("paired_test: scores must be finite. Leave out the pairs of which one side has no score.")
+        raise UsageError("paired_test: scores must be finite. Leave out pairs in which one side has no score.")
 
 
 def _add_sign_flips(by_t: HypothesisTest, parts: Array, seed: int) -> HypothesisTest:
@@ -181,7 +181,7 @@ def _read_unequal_weights(n: int, weights: Values | None) -> Array | None:
         return None
     w = np.asarray(weights, dtype=float)
     if w.shape != (n,):
-        raise UsageError(f"weights must be as many as the values, {n}, got {w.size}.")
+        raise UsageError(f"weights must be as long as the values, {n}, got {w.size}.")
     return None if n and w[0] > 0 and bool((w == w[0]).all()) else w
 
 

@@ -64,7 +64,7 @@ def mean_shift(before: Vectors, now: Vectors, *, permutations: int = N_PERMUTATI
 
     first, second = _read_vectors(before, "before"), _read_vectors(now, "now")
     if first.shape[1] != second.shape[1]:
-        raise UsageError(f"embeddings must have one dimension, got {first.shape[1]} before and {second.shape[1]} now.")
+        raise UsageError(f"embeddings differ in dimension: {first.shape[1]} before, {second.shape[1]} now.")
     if permutations < 1:
         raise UsageError(f"permutations must be at least 1, got {permutations!r}.")
     pooled = np.concatenate([first, second])
@@ -130,7 +130,7 @@ def _read_counts(before: Values, now: Values) -> tuple[Array, Array]:
 
     p, q = np.asarray(before, dtype=float), np.asarray(now, dtype=float)
     if p.ndim != 1 or p.shape != q.shape or (p < 0).any() or (q < 0).any():
-        problem = f"counts must be of the same clusters and at least 0, got {p.shape} before and {q.shape} now."
+        problem = f"counts must be for the same clusters and at least 0, got {p.shape} before and {q.shape} now."
         raise UsageError(problem)
     return p, q
 

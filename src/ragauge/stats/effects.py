@@ -157,7 +157,7 @@ def win_tie_loss(
 
     x, y = np.asarray(new, dtype=float), np.asarray(base, dtype=float)
     if x.shape != y.shape:
-        raise UsageError(f"win_tie_loss: new and base must be as many, got {x.size} and {y.size}. Join them first.")
+        raise UsageError(f"win_tie_loss: new and base differ in length: {x.size} and {y.size}. Join them first.")
     w = np.ones(x.size) if weights is None else np.asarray(weights, dtype=float)
     if not bool((w > 0).any()):
         return None
@@ -255,7 +255,7 @@ def pool_effects(effects: Sequence[float], variances: Sequence[float]) -> Pooled
     (0.3, 0.245, 0.289)
     """
     if not effects or len(effects) != len(variances) or min(variances) <= 0:
-        raise UsageError("pooled: effects and variances must be as many, at least one, and variances above 0.")
+        raise UsageError("pooled: effects and variances must be equally long, at least one, and variances above 0.")
     low, high = 0.0, (max(effects) - min(effects)) ** 2 or 1.0
     if _compute_excess(effects, variances, 0.0) > 0:
         largest = high = high * len(effects)

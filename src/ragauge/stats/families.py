@@ -210,7 +210,6 @@ def compute_p_values_against(
         itself and where nothing can be compared.
     """
     import numpy as np
-    from scipy.special import ndtr, ndtri, stdtr
 
     lows = np.asarray(low, dtype=float)
     highs = lows if high is None else np.asarray(high, dtype=float)
@@ -227,17 +226,24 @@ def compute_p_values_against(
         standing, rival = column_standing, j
         if column_standing.means[j] <= 0:
             standing, rival = _Standing((lows, highs), j, groups, size + 1, span), column
-        if standing.units[rival] < 2:
-            continue
-        if standing.errors[rival] <= 1e-12:  # alike everywhere, or apart by the same everywhere
-            p_values[j] = 0.0 if standing.means[rival] > 1e-9 else 1.0
-            continue
-        usable = np.flatnonzero((standing.units > 1) & (standing.errors > 1e-12))
-        freedom = int(standing.units[usable].min()) - 1
-        z = float(-ndtri(stdtr(freedom, -standing.means[rival] / standing.errors[rival])))
-        null = (noise @ (standing.sums[:, usable] / standing.errors[usable])).max(axis=1)
-        p_values[j] = min(1.0, max(float((null >= z).mean()), float(ndtr(-z))))
+        p_values[j] = _compute_p_value(standing, rival, noise)
     return p_values
+
+
+def _compute_p_value(standing: _Standing, rival: int, noise: npt.NDArray[np.float64]) -> float | None:
+    """One-sided, that a setting is no better than a rival; None where nothing can be compared."""
+    import numpy as np
+    from scipy.special import ndtr, ndtri, stdtr
+
+    if standing.units[rival] < 2:
+        return None
+    if standing.errors[rival] <= 1e-12:  # alike everywhere, or apart by the same everywhere
+        return 0.0 if standing.means[rival] > 1e-9 else 1.0
+    usable = np.flatnonzero((standing.units > 1) & (standing.errors > 1e-12))
+    freedom = int(standing.units[usable].min()) - 1
+    z = float(-ndtri(stdtr(freedom, -standing.means[rival] / standing.errors[rival])))
+    null = (noise @ (standing.sums[:, usable] / standing.errors[usable])).max(axis=1)
+    return min(1.0, max(float((null >= z).mean()), float(ndtr(-z))))
 
 
 class _Standing:
@@ -316,7 +322,7 @@ def spend_alpha(shares: Sequence[float], alpha: float = 0.05) -> tuple[float, ..
     """
     total = [alpha * log(1 + (e - 1) * share) for share in shares]
     if any(b <= a for a, b in zip([0.0, *total], total, strict=False)) or total[-1] > alpha * (1 + 1e-12):
-        raise UsageError(f"the shares of looks must grow from above 0 to at most 1, got {list(shares)}.")
+        raise UsageError(f"checkpoint shares must increase from above 0 to at most 1, got {list(shares)}.")
     return tuple(b - a for a, b in zip([0.0, *total], total, strict=False))
 
 

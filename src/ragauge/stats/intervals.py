@@ -184,11 +184,9 @@ def mean_interval(
       the least shortfall of all that were tried (docs/statistics-tables.md);
     - an amount: `skew_corrected_t`, over clusters if any holds two values, clipped to the bounds;
     - constant values (or clusters) within finite bounds: `wilson_interval` with their rescaled sum as successes, scaled
-    back,
-      never a width of 0. A bounded score varies at most as a 0/1 score of the same mean does, so this errs on the wide
-      side; for all at a bound it is the like of the rule of three;
-    - constant values c without bounds: c ± u·|c|, u the upper end of `wilson_interval` for 0 of n; None where all are
-    0.
+      back, never a width of 0. A bounded score varies at most as a 0/1 score of the same mean does, so this errs on the
+      wide side; for all at a bound it is the like of the rule of three;
+    - constant values c without bounds: c ± u·|c|, u the upper end of `wilson_interval` for 0 of n; None if all are 0.
 
     Args:
         values: shape (n,).

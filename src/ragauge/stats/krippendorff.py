@@ -1,4 +1,8 @@
-"""Krippendorff's alpha: how far any number of people agree, on any scale, with gaps, beyond chance."""
+"""Krippendorff's alpha: how far any number of people agree, on any scale, with gaps, beyond chance.
+
+A resample without any difference in it counts as 1. Units are resampled as by Zapf et al. (2016), BMC Medical Research
+Methodology 16.
+"""
 
 from __future__ import annotations
 
@@ -52,9 +56,8 @@ def compute_krippendorff_alpha(
     n_c   Σ_k o_ck, how often c was given;  n = Σ_c n_c
     δ²    nominal: 1 where c ≠ k; ordinal: (n_c/2 + n between c and k + n_k/2)²; interval: (c − k)²
 
-    Units with one value are left out. With weights, their mean 1, a unit's pairs count so much in every sum. The
-    interval is of 2,000 resamples of units, percentiles, always the same; a resample without any difference in it
-    counts as 1.
+    Units with one value are left out. Weights, of mean 1, multiply a unit's pairs in every sum. The interval is from
+    percentiles of 2,000 resamples of units, always the same; a resample without any difference counts as 1.
 
     Args:
         units: the values that each unit was given, by whomever; for "nominal" any numbers that stand for labels.
@@ -68,8 +71,7 @@ def compute_krippendorff_alpha(
     Raises:
         UsageError: no such scale.
 
-    Source: Krippendorff (2011), Computing Krippendorff's alpha-reliability; units resampled as Zapf et al. (2016),
-    BMC Medical Research Methodology 16.
+    Source: Krippendorff (2011), Computing Krippendorff's alpha-reliability; resamples: Zapf et al. (2016), BMC MRM 16.
 
     >>> round(compute_krippendorff_alpha([[1, 1], [2, 2], [3, 3], [1, 2], [3, 3, 3]], "ordinal").value, 3)
     0.915
@@ -83,15 +85,8 @@ def compute_krippendorff_alpha(
     names = np.unique(np.array([value for unit in several for value in unit], dtype=np.float64))
     if names.size < 2:
         return None
-    pairs = (
-        np.array(
-            [
-                _count_coincidences(np.searchsorted(names, np.asarray(unit, dtype=np.float64)), names.size)
-                for unit in several
-            ]
-        )
-        * w[:, None, None]
-    )
+    counts = [_count_coincidences(np.searchsorted(names, np.array(unit, float)), names.size) for unit in several]
+    pairs = np.array(counts) * w[:, None, None]
     overall = _compute_alpha(pairs.sum(axis=0), names, scale)
     low, high = np.quantile(_resample_alphas(pairs, names, scale), [(1 - level) / 2, (1 + level) / 2])
     interval = Interval(float(low), float(high), "percentiles over units", level)

@@ -57,8 +57,7 @@ def paired_interval(
         bounds: least and greatest possible value of either side.
 
     Returns:
-        The interval; None for fewer than two pairs with a weight above 0, or fewer than two clusters. Pairs, or
-        clusters, are taken for independent. One side is too short where fewer than 8 pairs differ.
+        None for fewer than two pairs with a weight above 0, or fewer than two clusters; both count as independent.
 
     >>> round(paired_interval([1, 2, 3], [0, 2, 1], kind="amount").low, 3)
     -1.484
@@ -68,19 +67,16 @@ def paired_interval(
     x, y = _read_pairs(new, base)
     width = 1.0 if kind == "rate" else bounds[1] - bounds[0]
     groups = read_clusters(x.size, clusters)
-    interval = skew_corrected_t(
-        x - y, weights, groups, level, shorten=not is_coarse(compute_parts(x - y, weights, groups)[0])
-    )
-    if interval is None:
+    shorten = not is_coarse(compute_parts(x - y, weights, groups)[0])
+    if (interval := skew_corrected_t(x - y, weights, groups, level, shorten=shorten)) is None:
         return None
     w = np.ones(x.size) if weights is None else np.asarray(weights, dtype=float)
     has_weight, n = w > 0, float(w.sum()) ** 2 / float((w * w).sum())
     d, w = (x - y)[has_weight], w[has_weight]
     if float(np.ptp(d)) <= 1e-12 * max(1.0, abs(float(d[0]))):
         reach = width if isfinite(width) else float(np.abs([x[has_weight], y[has_weight]]).max())
-        return _build_constant_interval(
-            float(d[0]), n if groups is None else min(n, np.unique(groups[has_weight]).size), reach, level
-        )
+        units = n if groups is None else min(n, np.unique(groups[has_weight]).size)
+        return _build_constant_interval(float(d[0]), units, reach, level)
     if kind != "amount" and groups is None and is_binary(x[has_weight], y[has_weight]):
         gained, lost = (float(w[d == sign].sum() / w.sum()) * n for sign in (1, -1))
         return agresti_min(gained, lost, n, level)
@@ -192,7 +188,7 @@ def _read_pairs(new: Values, base: Values) -> tuple[Array, Array]:
 
     x, y = np.asarray(new, dtype=float), np.asarray(base, dtype=float)
     if x.shape != y.shape:
-        raise UsageError(f"paired_interval: new and base must be as many, got {x.size} and {y.size}. Join them first.")
+        raise UsageError(f"paired_interval: new and base differ in length: {x.size} and {y.size}. Join them first.")
     return x, y
 
 

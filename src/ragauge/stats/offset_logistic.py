@@ -55,7 +55,7 @@ def fit_from_offset(features: Floats, offset: Floats, labels: Floats, ridge: flo
     if np.any(ridges <= 0):
         raise ValueError(f"ridge must be above 0, got {ridges.min():g}")
     if not 0 < labels.sum() < labels.size:
-        raise ValueError("labels must not be all alike")
+        raise ValueError("labels must not all be the same")
     middle, spread = features.mean(axis=0), features.std(axis=0)
     tells = spread > MIN_SPREAD
     table = np.c_[np.ones(labels.size), (features[:, tells] - middle[tells]) / spread[tells]]

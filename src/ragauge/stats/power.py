@@ -111,7 +111,7 @@ def pairs_for_mean(
     128
     """
     if effect == 0 or not isfinite(effect):
-        raise UsageError(f"effect must be a number other than 0, got {effect:g}. No sample finds no difference.")
+        raise UsageError(f"effect must be a nonzero number, got {effect:g}. No sample can detect a zero difference.")
 
     def compute_power(n: int) -> float:
         return power_of_mean(effect, deviation, n, alpha=alpha, sides=sides, design_effect=design_effect)
@@ -219,7 +219,7 @@ def pairs_for_rate(
     263
     """
     if gained == lost:
-        raise UsageError(f"gained and lost must differ, got {gained:g} twice. No sample finds no difference.")
+        raise UsageError(f"gained and lost must differ, got {gained:g} twice. No sample can detect a zero difference.")
 
     def compute_power(n: int) -> float:
         return power_of_rate(gained, lost, n, alpha=alpha, sides=sides, design_effect=design_effect)
@@ -278,7 +278,7 @@ def _find_least_pairs(compute_power: Callable[[int], float], power: float) -> in
     while compute_power(top) < power:
         top *= 2
         if top > MAX_PAIRS:
-            raise UsageError(f"the effect must be larger: {MAX_PAIRS:,} pairs do not find it with power {power:g}.")
+            raise UsageError(f"the effect must be larger: {MAX_PAIRS:,} pairs cannot detect it with power {power:g}.")
     low = top // 2
     while top - low > 1:
         middle = (low + top) // 2

@@ -5,6 +5,10 @@ that says the opposite of people gets a weight below 0, and informs too. Means o
 scaled to the standard error: near 0 and 1 Student's interval would be too short on the side of the room.
 
 Where the labels come from another run, only `stats.transferred` is allowed, which says what it takes for granted.
+
+Within finite bounds the interval is Wilson's, with t(n − 2) and k = n/d trials, d = n·se²/s_y² held within
+[0.02, 1.25], and 1 where all labels are alike; for labels other than 0 and 1, k grows by ȳ(1 − ȳ)/s_y². Without
+bounds it is θ ± t(n − 2) se.
 """
 
 from __future__ import annotations
@@ -132,9 +136,7 @@ def rectified_mean(
     s²     Σ ((yᵢ − ȳ) − λ (fᵢ − f̄))² / (n − 2)
     λ      Σ (yᵢ − ȳ)(fᵢ − f̄) / ((1 + n/N) Σ (fᵢ − f̄)²), which makes se smallest, in [−1, 1]; unless given
 
-    Within finite bounds the interval is Wilson's, with t(n − 2) and k = n/d trials, d = n·se²/s_y² held within
-    [0.02, 1.25], and 1 where all labels are alike; for labels other than 0 and 1, k grows by ȳ(1 − ȳ)/s_y². Without
-    bounds it is θ ± t(n − 2) se. `LabelSample` says what unequal chances, strata and clusters change.
+    See above for the interval and `LabelSample` for unequal chances, strata and clusters.
     Assumes that within a stratum labelled examples were drawn at random, or with the chances that are given.
 
     Args:
@@ -151,8 +153,8 @@ def rectified_mean(
         UsageError: labels and judged scores are not as many, or a chance is not in (0, 1].
 
     Source: Angelopoulos et al. (2023), Prediction-powered inference; Angelopoulos, Duchi and Zrnic (2023), PPI++, for
-    λ; degrees of freedom as of the regression estimator, Cochran, Sampling Techniques (1977), 7.3; Särndal, Swensson
-    and Wretman (1992), Model Assisted Survey Sampling, 7; Korn and Graubard (1998) for Wilson's interval of a survey.
+    λ; degrees of freedom: Cochran, Sampling Techniques (1977), 7.3; Särndal, Swensson and Wretman (1992), Model
+    Assisted Survey Sampling, 7; Wilson's interval of a survey: Korn and Graubard (1998).
 
     >>> result = rectified_mean(LabelSample([1, 0, 1, 1], [1, 0, 1, 0], [1, 1, 0, 1, 1, 0]))
     >>> round(result.mean, 3), round(result.weight, 3)
@@ -162,9 +164,8 @@ def rectified_mean(
     fitted = _fit_mean(arrays, sample, weight, bounds)
     if fitted is None:
         return None
-    n = arrays.y.size
-    designs = (sample.inclusion, sample.strata, sample.clusters)
-    d = _compute_variance_ratio(fitted, n, is_plain=all(stratum is None for stratum in designs))
+    n, designs = arrays.y.size, (sample.inclusion, sample.strata, sample.clusters)
+    d = _compute_variance_ratio(fitted, n, is_plain=all(part is None for part in designs))
     trials = n / d if isfinite(bounds[0]) and isfinite(bounds[1]) else None
     interval = _build_interval(fitted, trials, bounds, alternative, level)
     return _build_result(fitted, arrays, interval, bounds, n / d if fitted.error > 0 else None)
@@ -210,10 +211,10 @@ def _read_arrays(sample: LabelSample) -> _Arrays:
 
     y, f, g = (np.asarray(numbers, dtype=float) for numbers in (sample.labels, sample.judged, sample.others))
     if y.shape != f.shape:
-        raise UsageError(f"rectified_mean: labels and judged scores must be as many, got {y.size} and {f.size}.")
+        raise UsageError(f"rectified_mean: labels and judge scores differ in length: {y.size} and {f.size}.")
     pi = None if sample.inclusion is None else np.asarray(sample.inclusion, dtype=float)
     if pi is not None and (pi.shape != y.shape or not ((pi > 0) & (pi <= 1)).all()):
-        raise UsageError("rectified_mean: inclusion must be a chance in (0, 1] for each label.")
+        raise UsageError("rectified_mean: inclusion must be a probability in (0, 1] for each label.")
     label_clusters = other_clusters = None
     if sample.clusters is not None:
         label_clusters, other_clusters = (

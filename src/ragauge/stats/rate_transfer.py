@@ -74,7 +74,7 @@ def transferred_rate(
 
     y, f, g = (np.asarray(numbers, dtype=float) for numbers in (labels, verdicts, others))
     if y.shape != f.shape or any(not np.isin(numbers, (0.0, 1.0)).all() for numbers in (y, f, g)):
-        raise UsageError("transferred_rate: labels and verdicts must be as many, and each 0 or 1.")
+        raise UsageError("transferred_rate: labels and verdicts must have the same length, and each must be 0 or 1.")
     ones, zeros = int(y.sum()), int((1 - y).sum())
     if min(ones, zeros) < 2 or not g.size:
         return None

@@ -27,9 +27,8 @@ def estimate_on_new(
 ) -> float | None:
     """Mean score, on new examples, of the setting that a rule of choice takes.
 
-    The highest of many means is too high by luck: choosing among 24 equal settings on 200 examples shows about
-    3 points too much. So the rule chooses on a resample of the examples, and what it chose is valued on the examples
-    that the resample left out; the mean of these over the resamples is returned.
+    The highest of many means is too high by luck, by about 3 points among 24 equal settings on 200 examples. So the
+    rule chooses on a resample and its choice is valued on the examples left out; the mean over resamples is returned.
 
     Args:
         values: shape (n, m), a row an example, a column a setting, larger is better; NaN where there is no score.

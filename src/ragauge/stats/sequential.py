@@ -188,9 +188,9 @@ class DropEvidence:
 
     def __post_init__(self) -> None:
         if not 0 < self.m < 1:
-            raise UsageError(f"the mean that scores are held to must be above 0 and below 1, got {self.m!r}.")
+            raise UsageError(f"the mean that scores are compared with must be above 0 and below 1, got {self.m!r}.")
         if self.days < self.begun or self.days < 1:
-            raise UsageError(f"a period must have at least 1 day and all that have begun, got {self.days!r}.")
+            raise UsageError(f"a period must have at least 1 day and no fewer than have begun, got {self.days!r}.")
 
     @property
     def bets(self) -> Array:
@@ -212,7 +212,7 @@ class DropEvidence:
             UsageError: the period is over.
         """
         if self.is_over:
-            raise UsageError(f"the period of {self.days} days is over. Begin a new one.")
+            raise UsageError(f"the period of {self.days} days is over. Start a new one.")
         share = self.whole / 2 / self.days
         return replace(self, begun=self.begun + 1, wealth=tuple(amount + share for amount in self.wealth))
 
@@ -229,7 +229,7 @@ class DropEvidence:
         import numpy as np
 
         if not self.begun:
-            raise UsageError("no day of the period has begun. Call next_day first.")
+            raise UsageError("no day of the period has started. Call next_day first.")
         factors = 1 + np.outer(self._compute_edges(scores, weights), self.bets)
         taken, course = len(factors), np.empty(len(factors))
         unspent = self.whole / 2 * compute_later_share(np.arange(self.n, self.n + taken + 1))
@@ -262,7 +262,7 @@ class DropEvidence:
         if x.size and (x.min() < 0 or x.max() > 1):
             raise UsageError(f"scores must be in [0, 1], got {x.min():g} to {x.max():g}.")
         if w.shape != x.shape or (w.size and (w.min() <= 0 or w.max() > 1)):
-            raise UsageError("weights must be one a score, above 0 and at most 1: p_min / p.")
+            raise UsageError("weights must be one per score, above 0 and at most 1: p_min / p.")
         return np.asarray(w * (self.m - x))
 
     @property

@@ -93,7 +93,7 @@ def compute_parts(differences: Values, weights: Values | None, clusters: Cluster
 
     d, w = read_weighted(differences, weights)
     if d.size and not bool(np.isfinite(d).all()):
-        raise UsageError("sign_flip: differences must be finite. Leave out the pairs of which one side has no score.")
+        raise UsageError("sign_flip: differences must be finite. Leave out pairs in which one side has no score.")
     total = float(d.size) if w is None else float(w.sum())
     groups = None if clusters is None else number_groups(differences, weights, clusters)
     return sum_parts(d, w, groups)[0], d.size, total

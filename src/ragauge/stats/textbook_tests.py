@@ -253,7 +253,7 @@ def wilcoxon(
 
     d = np.asarray(differences, dtype=float)
     if d.size and not bool(np.isfinite(d).all()):
-        raise UsageError("wilcoxon: differences must be finite. Leave out the pairs of which one side has no score.")
+        raise UsageError("wilcoxon: differences must be finite. Leave out pairs in which one side has no score.")
     if d.size < 2:
         return None
     method, mean = "Wilcoxon signed rank", float(d.mean())

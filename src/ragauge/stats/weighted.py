@@ -137,7 +137,7 @@ def read_weighted(values: Values, weights: Values | None) -> tuple[Array, Array 
         return x, None
     w = np.asarray(weights, dtype=float)
     if w.shape != x.shape:
-        raise UsageError(f"weights must be as many as the values, {x.size}, got {w.size}.")
+        raise UsageError(f"weights must be as long as the values, {x.size}, got {w.size}.")
     if w.size and not w.min() >= 0:
         raise UsageError(f"weights must not be negative, got {w.min():g}. A weight counts real requests.")
     has_weight = w > 0
@@ -150,7 +150,7 @@ def number_groups(values: Values, weights: Values | None, clusters: Clusters) ->
 
     labels = np.asarray(clusters)
     if len(labels) != len(values):
-        raise UsageError(f"clusters must be as many as the values, {len(values)}, got {len(labels)}.")
+        raise UsageError(f"clusters must be as long as the values, {len(values)}, got {len(labels)}.")
     if weights is not None:
         labels = labels[np.asarray(weights, dtype=float) > 0]
     _, first, codes = np.unique(labels, return_index=True, return_inverse=True)
@@ -182,7 +182,7 @@ def read_clusters(n: int, clusters: Clusters | None) -> npt.NDArray[Any] | None:
     if clusters is None:
         return None
     if len(clusters) != n:
-        raise UsageError(f"clusters must be as many as the values, {n}, got {len(clusters)}.")
+        raise UsageError(f"clusters must be as long as the values, {n}, got {len(clusters)}.")
     groups = np.asarray(clusters)
     return None if np.unique(groups).size == n else groups
 

@@ -13,7 +13,7 @@ PROBE = Probe(
         "the same verdict",
         "again",
         "The judge contradicts itself on the same text. Set its temperature to 0, ask it several times "
-        "(--judge-repeats 3), or take a steadier model: small differences between runs are noise.",
+        "(--judge-repeats 3), or use a more consistent model: small differences between runs are noise.",
         WAVERING_TOLERANCE,
     ),
     ("answers",),

@@ -9,11 +9,11 @@ PROBE = Probe(
     ProbeRule(
         "self_preference",
         "self_preference",
-        "nothing: judge less people, family by family",
-        "alike in every family",
+        "nothing: compared with human labels, family by family",
+        "the same in every family",
         "families",
-        "The judge is milder towards one family of systems than people are. Do not compare that family with others by "
-        "this judge; take one of another maker, or rectify by labels of each family.",
+        "The judge is more lenient than people toward one family of systems. Do not compare that family with "
+        "others using this judge; use one from another vendor, or correct each family with its own labels.",
     ),
     ("answers", "labels", "family"),
 )

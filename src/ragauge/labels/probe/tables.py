@@ -21,11 +21,11 @@ KINDS = ("number", "name", "date", "unit", "negation")  # changes of a part itse
 TONES: Mapping[str, Tone] = {"ok": "good", "alarm": "bad", "not enough data": "unsure"}
 BY_PEOPLE = ("people", "families")
 FIGURES_NOTE = (
-    "value: share of verdicts on which what must hold does not, less the share on which the judge's own second verdict "
-    "differs likewise; judge less people for leniency and self_preference, over verdicts that the judge gave twice. "
-    "prompt_consistency: 1 less that share. alarm: the interval lies beyond the tolerance, by Holm over all probes; "
-    "ok: it lies within; otherwise there is not enough data. seen: the share before the judge's wavering is taken off; "
-    "by itself: that of its second verdict."
+    "value: the share of verdicts that break the rule, minus the share on which the judge's own second "
+    "verdict differs in the same way; for leniency and self_preference, judge minus human labels, over "
+    "verdicts that the judge gave twice. prompt_consistency: 1 minus that share. alarm: the interval is "
+    "beyond the tolerance, Holm-corrected over all probes; ok: it is within; otherwise there is not enough "
+    "data. seen: the share before the judge's own inconsistency is subtracted; on repeat: that inconsistency."
 )
 LABEL_WORDS: Mapping[str, str] = {"not_in_context": "not in context", "not_supported": "not supported"}
 
@@ -33,13 +33,13 @@ LABEL_WORDS: Mapping[str, str] = {"not_in_context": "not in context", "not_suppo
 def build_sections(probes: JudgeProbes) -> Iterator[ReportSection]:
     """The table of all probes, alarms with their examples, kinds, what was not probed, how to read it."""
     table, warnings = _build_table(probes.findings), tuple(_list_warnings(probes))
-    yield ReportSection("Probes of a judge", "", tuple(_build_lead(probes)), table, warnings=warnings)
+    yield ReportSection("Judge probes", "", tuple(_build_lead(probes)), table, warnings=warnings)
     if items := tuple(_build_alarm_item(finding) for finding in probes.findings if finding.verdict == "alarm"):
-        yield ReportSection("What alarms", items=items)
+        yield ReportSection("Alarms", items=items)
     if milder := tuple(
         _build_milder_item(finding) for finding in probes.findings if (finding.milder or 0.0) > finding.tolerance
     ):
-        yield ReportSection("Refused, but not as it should be", items=milder)
+        yield ReportSection("Rejected, but with the wrong verdict", items=milder)
     for finding in probes.findings:
         if finding.kinds:
             yield _build_kinds_section(finding)
@@ -62,14 +62,14 @@ def _build_lead(probes: JudgeProbes) -> Iterator[str]:
     if probes.calls:
         cost = probes.calls["cost"]
         yield (
-            f"called now: {probes.calls['calls']:,} times, {probes.calls['replies_reused']:,} stored replies, "
-            f"{format_money(None if cost is None else float(cost))}"
+            f"calls made now: {probes.calls['calls']:,}, stored replies reused: "
+            f"{probes.calls['replies_reused']:,}, {format_money(None if cost is None else float(cost))}"
         )
 
 
 def _list_warnings(probes: JudgeProbes) -> Iterator[str]:
     if probes.stopped:
-        yield f"Stopped: {probes.stopped} The same command goes on."
+        yield f"Stopped: {probes.stopped} Run the same command to resume."
     if probes.failed:
         share = format_value(probes.failed / probes.parts)
         yield f"judge_failure_rate {share}: no verdict on {probes.failed:,} of {format_count(probes.parts, 'part')}"
@@ -87,7 +87,7 @@ def _build_table(findings: tuple[ProbeFinding, ...]) -> ReportTable:
         ReportColumn("verdict", whole=True),
         ReportColumn("n", "number"),
         ReportColumn("seen", "number", room=2),
-        ReportColumn("by itself", "number", room=2),
+        ReportColumn("on repeat", "number", room=2),
         ReportColumn("changed", room=3),
         ReportColumn("must be", room=3),
     )
@@ -118,11 +118,11 @@ def _build_row(finding: ProbeFinding) -> tuple[str | Phrase, ...]:
 
 
 def _build_alarm_item(finding: ProbeFinding) -> ReportItem:
-    favoured = f" · milder towards {to_line(finding.among)}" if finding.among else ""
+    favoured = f" · more lenient toward {to_line(finding.among)}" if finding.among else ""
     worst = "\n".join(map(_format_case, finding.worst))
     return ReportItem(
         Phrase(finding.rule.name, "strong"),
-        (("must be", finding.rule.must), ("do", finding.rule.advice), ("such as", worst)),
+        (("must be", finding.rule.must), ("do", finding.rule.advice), ("for example", worst)),
         about=f"{finding.rule.figure} {format_value(finding.value or 0.0)} {between(finding.interval)}{favoured}",
     )
 
@@ -147,8 +147,8 @@ def _format_case(case: ProbeCase) -> str:
         if case.changed != case.base
         else _format_verdict(case.base)
     )
-    again = f", asked again {_format_verdict(case.again)}" if case.again != case.base else ""
-    people = f", people: {_format_verdict(case.human)}" if case.human and case.changed == case.base else ""
+    again = f", on repeat {_format_verdict(case.again)}" if case.again != case.base else ""
+    people = f", human label: {_format_verdict(case.human)}" if case.human and case.changed == case.base else ""
     return (
         f"{to_line(case.example)}{kind}: “{to_line(text, MAX_TEXT_CHARS)}”{changed_text}: {verdict_text}{again}{people}"
     )
@@ -167,7 +167,7 @@ def _format_verdict(verdict: str) -> str:
 
 def _build_kinds_section(finding: ProbeFinding) -> ReportSection:
     families = finding.rule.compares == "families"
-    names = ("family", "judge less people") if families else ("kind", "not as it must be")
+    names = ("family", "judge minus human") if families else ("kind", "rule broken")
     headers = build_columns(names[0], numbers=("n", names[1]))
     rows = []
     for kind in finding.kinds:
@@ -179,12 +179,12 @@ def _build_kinds_section(finding: ProbeFinding) -> ReportSection:
 def _describe_position(probe: PositionProbe) -> Iterator[str]:
     yield f"{format_count(probe.n, 'pair')}, each in both orders; {probe.decided:,} with both verdicts"
     if probe.flipped:
-        yield f"first place {estimate(probe.first_place)} of the changed: won by being shown first"
-    yield f"ties {estimate(probe.ties)}: alike, or inconsistent, which counts as a tie"
+        yield f"the answer shown first won {estimate(probe.first_place)} of the pairs that changed"
+    yield f"ties {estimate(probe.ties)}: equal, or inconsistent, which counts as a tie"
     if probe.agreement.mean is not None:
         yield f"agreement {estimate(probe.agreement)} with the human preference"
     if probe.flipped:
         more = f" and {len(probe.flipped) - MAX_NAMED:,} more" if len(probe.flipped) > MAX_NAMED else ""
-        yield f"changed by the order: {', '.join(map(to_line, probe.flipped[:MAX_NAMED]))}{more}"
+        yield f"changed with the order: {', '.join(map(to_line, probe.flipped[:MAX_NAMED]))}{more}"
     for name, reason in list(probe.undecided.items())[:MAX_NAMED]:
         yield f"no verdict on {to_line(name)}: {to_line(reason, MAX_TEXT_CHARS)}"

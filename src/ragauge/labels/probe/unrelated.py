@@ -25,8 +25,8 @@ PROBE = Probe(
         "another question's passages",
         "not supported",
         "support",
-        "The judge calls supported what the passages do not hold: it judges by what it knows, or by common words. Say "
-        "in its instruction that only the passages count (prompts=FILE), or take another model.",
+        "The judge marks as supported what the passages do not contain: it relies on its own knowledge, or on shared "
+        "words. Say in its instruction that only the passages count (prompts=FILE), or use another model.",
     ),
     ("answers", "others"),
     swap_passages,

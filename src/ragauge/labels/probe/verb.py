@@ -112,7 +112,7 @@ def _build_probed_judge(options: ProbeOptions) -> Judge:
         raise UsageError(f"tolerance must lie between 0 and 1, got {options.tolerance:g}. 0.05 is 5 of 100 verdicts.")
     spec = resolve_judge_spec(options.judge, options.judge_name, options.prompts)
     if spec == "none" or spec.partition(":")[0] == "people":
-        raise UsageError(f"--judge {spec}: only who judges any text can be probed. Write local or openai:MODEL.")
+        raise UsageError(f"--judge {spec}: only a judge of any text can be probed. Use local or openai:MODEL.")
     return build_judge(spec)
 
 

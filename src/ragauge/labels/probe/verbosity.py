@@ -32,8 +32,8 @@ PROBE = Probe(
         "true sentences repeated below the answer",
         "no more supported than before",
         "rise",
-        "Longer answers are judged milder. Ask about one claim at a time (mode=per_claim in the judge's spec), and "
-        "compare systems by answers of like length.",
+        "Longer answers are judged more leniently. Ask about one claim at a time (mode=per_claim in the "
+        "judge's spec), and compare systems on answers of similar length.",
     ),
     ("answers",),
     repeat_sentences,

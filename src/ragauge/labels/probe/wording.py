@@ -21,8 +21,8 @@ PROBE = Probe(
         "wording of the instruction, four paraphrases",
         "the same verdict",
         "flip",
-        "Verdicts hang on how the question is put. Check the judge against labels (ragauge judge check), write the "
-        "instruction that agrees best with people (prompts=FILE), and keep it.",
+        "Verdicts depend on how the question is worded. Check the judge against labels (ragauge judge "
+        "check), use the instruction that agrees best with them (prompts=FILE), and keep it.",
         complement=True,
     ),
     ("answers", "wording"),
