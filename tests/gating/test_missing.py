@@ -208,7 +208,8 @@ def test_a_metric_that_applies_to_few_says_to_how_many(rule: Mapping[str, Any]) 
     new = said(columns([0.6] * 40), reasons, range(4, 40))
     (check,) = checks(rule, new, columns([0.7] * 40))
     assert explain_verdict(check) == (
-        "mrr applies to 4 of 40 examples, fewer than min_n (10). It does not apply to the others: mostly: no relevance labels."
+        "mrr applies to 4 of 40 examples, fewer than min_n (10). It does not apply to the others: mostly: no relevance "
+        "labels."
     )
 
 

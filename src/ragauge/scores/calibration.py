@@ -101,7 +101,7 @@ def describe_weakness(figures: Mapping[str, float | None]) -> str:
     """That a calibrated judge does not tell claims apart, in words; "" where it does, or its file does not say.
 
     >>> describe_weakness({"auroc_after": 0.55, "auroc_after_low": 0.44, "spread_after": 0.1})[:51]
-    'On labels that it did not see it is not shown to te'
+    'On labels it was not fitted on, it does not clearly'
     >>> describe_weakness({"auroc_after": 0.8, "auroc_after_low": 0.7, "spread_after": 0.2})
     ''
     """

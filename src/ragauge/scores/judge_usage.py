@@ -323,7 +323,7 @@ def describe_origins(errors: Mapping[str, JudgeMeanError], metrics: Sequence[str
 
     >>> known = JudgeMeanError((), (0.0,), (0.0,), 0.0, 0.0, 0, "120 of your labels, checked 2026-11-20")
     >>> describe_origins({"faithfulness": known, "unsupported": known}, ["faithfulness", "recall@5", "unsupported"])
-    "The judge's error: of faithfulness and unsupported from 120 of your labels, checked 2026-11-20."
+    'Judge error was estimated for faithfulness and unsupported from 120 of your labels, checked 2026-11-20.'
     """
     by_origin: dict[str, list[str]] = {}
     for metric in metrics:

@@ -52,9 +52,10 @@ def describe_unreadable(check: Check) -> str:
 def _format_lost(lost_calls: FailureCounts) -> str:
     """Whose calls failed, each with its count where there are several.
 
-    >>> (_format_lost(FailureCounts(system=17)), _format_lost(FailureCounts(system=2, judge=3)),
-    ...     _format_lost(FailureCounts(judge=1, baseline=4)))
-    ('the system gave no response', '2 no response of the system, 3 a judge call', '1 a judge call, 4 in the baseline')
+    >>> _format_lost(FailureCounts(system=17)), _format_lost(FailureCounts(system=2, judge=3))
+    ('the system gave no response', '2 without a system response, 3 with failed judge calls')
+    >>> _format_lost(FailureCounts(judge=1, baseline=4))
+    '1 with failed judge calls, 4 in the baseline'
     """
     if not (lost_calls.judge or lost_calls.baseline or lost_calls.unjudged):
         return "the system gave no response"
