@@ -45,7 +45,7 @@ def test_a_fall_is_named(cli: Cli, tmp_path: Path) -> None:
     # of 18 changed pairs all are worse; 0.7 · 2 - 1 = 0.4 = kappa of balanced halves
     assert found[2]["kappa"]["value"] == pytest.approx(0.4)
     shown = cli("judge", "check", "--history").out
-    assert "judge fell at 20" in shown
+    assert "judge: accuracy fell on 20" in shown
     assert "on 100 shared parts" in shown.replace("\n", " ")
 
 

@@ -214,7 +214,7 @@ def test_wording_of_ones_own_is_not_paraphrased(cli: Cli, answered: Path, server
     assert "wording" in ours["probes"]
     assert set(ours["left_out"]) == {"position", "self_preference"}
     own = cli("judge", "probe", answered, "--judge", f"{spec},prompts={template}", "--dry-run", "--json").json()
-    assert "wording of your own" in own["left_out"]["wording"]
+    assert "one of your own" in own["left_out"]["wording"]
     refused = cli("judge", "probe", answered, "--judge", "people:any")
     assert refused.code == 2
     assert "only a judge of any text can be probed" in refused.err

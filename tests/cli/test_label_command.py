@@ -23,7 +23,7 @@ def test_import_says_what_came_in(cli: Cli, tmp_path: Path) -> None:
     typed = ("label", "import", "l.jsonl", "--guideline", "how.txt")
     said = cli(*typed).out.splitlines()
     assert said[:2] == ["2 labels read, 2 new", f"people:{hash_guideline('Read it.')} has 2 labels"]
-    assert said[2].startswith("1 of 1 key fit no text of a stored run")
+    assert said[2].startswith("1 of 1 key match no text of a stored run")
     assert json.loads(cli(*typed, "--json").out)["new"] == 0
     (tmp_path / "bad.jsonl").write_text(json.dumps({"key": KEY, "value": "suported"}) + "\n")
     found = cli("label", "import", "bad.jsonl")
@@ -101,7 +101,7 @@ def test_one_draw_in_two_forms_is_one_draw(cli: Cli, tmp_path: Path) -> None:
         return [json.loads(line)["key"] for line in (tmp_path / name).read_text().splitlines()]
 
     none = cli("label", "draw", "towers", "--again", "-o", "a.jsonl")
-    assert (none.code, "leave out --again" in none.err) == (2, True)
+    assert (none.code, "omit --again" in none.err) == (2, True)
     both = cli("label", "draw", "towers", "-n", "15", "-o", "page.html", "-o", "a.jsonl")
     assert "wrote page.html" in both.err
     page = (tmp_path / "page.html").read_text()
@@ -117,7 +117,7 @@ def test_one_draw_in_two_forms_is_one_draw(cli: Cli, tmp_path: Path) -> None:
     first, second = (cli(*scheme, "-o", name).json() for name in ("d.jsonl", "e.html"))
     assert (first["again"], second["again"], stored()) == (False, True, [15, 5, 10])
     clash = cli("label", "draw", "towers", "--again", "--disagreements", "-o", "a.jsonl")
-    assert (clash.code, "Give one" in clash.err) == (2, True)
+    assert (clash.code, "Give only one" in clash.err) == (2, True)
 
 
 def test_drawing_again_draws_others(cli: Cli, tmp_path: Path) -> None:
@@ -132,7 +132,7 @@ def test_drawing_again_draws_others(cli: Cli, tmp_path: Path) -> None:
     fits = cli("label", "import", labelled(tmp_path / "1.jsonl"), "--json").json()
     assert (fits["keys"], fits["without_text"]) == (20, 0)
     empty = cli("label", "draw", "towers", "-n", "1", "-o", "2.jsonl")
-    assert (empty.code, "were drawn already" in empty.err) == (2, True)
+    assert (empty.code, "have been drawn already" in empty.err) == (2, True)
     assert cli("label", "draw", "towers", "-n", "10", "--scheme", "verdict", "-o", "3.jsonl").code == 0
     for wrong in (("--scheme", "randm"), ("--question", "suport"), ("--by", "word")):
         found = cli("label", "draw", "towers", *wrong, "-o", "4.jsonl")
