@@ -173,7 +173,7 @@ def test_least_kappa_decides() -> None:
     require_kappa(checked(1.0), 0.5, is_named=True)
     with pytest.raises(GateFailed, match=r"kappa is below 0.5: openai:m \["):
         require_kappa(checked(0.0), 0.5, is_named=True)
-    with pytest.raises(NotEnoughData, match=r"whether kappa reaches 0.7 is open"):
+    with pytest.raises(NotEnoughData, match=r"it is unclear whether kappa reaches 0.7"):
         require_kappa(checked(0.7, 30), 0.7, is_named=True)
     with pytest.raises(UsageError, match="between 0 and 1"):
         require_kappa(checked(1.0), 1.0, is_named=True)

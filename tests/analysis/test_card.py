@@ -213,7 +213,7 @@ def test_warning_of_ids_that_do_not_match() -> None:
     """Labelled ids of which under half were ever retrieved are shown beside retrieved ones, where there are such."""
     odd = IdMatch(10, 4, "doc-7", "7")
     (line,) = list_warnings([], JUDGE, 100, [odd])
-    assert "Only 4 of 10 labelled document ids" in line
+    assert "Only 4 of 10 labeled document ids" in line
     assert "'doc-7'" in line
     assert "'7'" in line
     assert not list(list_warnings([], JUDGE, 100, [IdMatch(10, 5)]))
@@ -244,7 +244,7 @@ def test_ids_of_which_some_are_spelled_otherwise() -> None:
         "10 of 40 labeled document ids are retrieved only under another spelling "
         "(labeled 'page 12', retrieved 'Page-12'): 30 match exactly"
     )
-    assert of_chunks.startswith("8 of 40 labelled chunk ids")
+    assert of_chunks.startswith("8 of 40 labeled chunk ids")
     assert "(labeled 'page 10#1', retrieved 'page 10-1'): 32 match" in of_chunks
     alike = [(example(relevant={f"page {n}": 1}), response([f"page {n}" if n % 4 else "other"])) for n in range(1, 41)]
     assert not list(list_warnings([], JUDGE, 100, [id_match(alike)]))
