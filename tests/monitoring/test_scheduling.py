@@ -137,7 +137,7 @@ def test_a_schedule_that_fails_is_one_alert(store: Store) -> None:
     assert opened == [True, True, True, False, True, False, True, False]
     said = [one.alert.said for one in reversed(store.monitors.list_alerts())]
     assert said == [
-        "schedule nightly of 2026-01-06 02:00 UTC did not pass its gate (run r1): recall@5 0.5, at least 0.8",
+        "schedule nightly, due 2026-01-06 02:00 UTC, did not pass its gate (run r1): recall@5 0.5, at least 0.8",
         "schedule nightly, due 2026-01-10 02:00 UTC, could not run (run r1)",
         "schedule nightly, due 2026-01-12 02:00 UTC, was missed: it started 6 hours late (run r1)",
     ]
@@ -199,7 +199,7 @@ def test_a_killed_run_goes_on_elsewhere(store: Store) -> None:
         other.at(now + DAY + time * (LEASE_S + 1))
     newest = store.jobs.newest("nightly")
     assert newest is not None
-    assert (newest.state, newest.said[:8]) == ("error", "given up")
+    assert (newest.state, newest.said[:8]) == ("error", "gave up:")
     assert len(other.did) == 4
 
 
