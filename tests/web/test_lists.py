@@ -261,7 +261,7 @@ def test_refusals_say_what_there_is(opened: Opened, stored: Stored) -> None:
     client = opened()
     trial = rg.runs(study=SWEEP, store=stored.url)[0].run_id
     answer = client.get(f"/runs/{trial}/examples?tag=golden")
-    assert (answer.status_code, "o example here has any" in answer.text) == (400, True)
+    assert (answer.status_code, "o example has tags" in answer.text) == (400, True)
     for address in ("/label?run=GONE", "/runs/GONE", "/compare?base=GONE&new=bad"):
         answer = client.get(address)
         assert answer.status_code == 404
