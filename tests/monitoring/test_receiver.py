@@ -169,7 +169,7 @@ def test_one_bad_span_takes_no_other_with_it(sender: Sender, store: Store) -> No
         "errorMessage": f"traceId must be 32 hexadecimal digits and not all zeros, got text {as_base64!r}",
     }
     partial = client.post("/v1/traces", json=traces(bad[1])).json()["partialSuccess"]
-    assert partial["errorMessage"] == "attributes must be a list of key and value, got an object with a"
+    assert partial["errorMessage"] == "attributes must be a list of key-value pairs, got an object with a"
 
 
 def test_unreadable_bodies_say_the_likely_cause(sender: Sender, store: Store) -> None:

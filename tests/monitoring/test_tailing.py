@@ -166,7 +166,7 @@ def test_the_server_is_killed_as_the_file_grows(served: Callable[..., Server], s
     path = tmp_path / "spans.jsonl"
     ids = [secrets.token_hex(16) for _ in range(60)]
     server = served("--tail", str(path))
-    assert any("(it is not there yet)" in line for line in server.told)
+    assert any("(it does not exist yet)" in line for line in server.told)
     for one in ids[:30]:
         appended(path, spans_line(one))
     waits(lambda: store.inbox.counts().traces > 0)
