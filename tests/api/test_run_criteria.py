@@ -188,7 +188,7 @@ def test_all_mistakes_are_told_at_once(tmp_path: Path, monkeypatch: pytest.Monke
     told = str(raised.value)
     for part in (
         "line 2: criteria[1].text: is missing",
-        "line 2: criteria[1].txt: no such key; nearest: text",
+        "line 2: criteria[1].txt: unknown key; nearest: text",
         "line 3: criteria[2].name: faithfulness is a built-in metric",
         "nearest: answer",
         "needs levels",

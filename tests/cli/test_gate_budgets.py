@@ -123,7 +123,7 @@ def test_what_a_gate_lacks_is_said_with_what_to_do(cli: Cli, tmp_path: Path) -> 
     missing = cli("gate", "a")
     assert (missing.code, missing.err) == (
         2,
-        "error: ragauge.yaml: there is no such file. ragauge init writes a first one.\n",
+        "error: ragauge.yaml: there is no such file. Create one with ragauge init.\n",
     )
     (tmp_path / "ragauge.yaml").write_text(RULES)
     unknown = cli("gate", "a", "--judge", "openai:gpt-x")

@@ -203,5 +203,5 @@ def test_number_that_is_not_finite_is_refused(score: float) -> None:
 @pytest.mark.parametrize("wrong", ["", "[1", "[]", '{"passage_id": "p"}', '{"passage_id":"p","doc_id":"d","x":1}'])
 def test_other_text_is_refused(wrong: str) -> None:
     """Text that is not JSON, lacks a field or has an unknown one is refused, not half read."""
-    with pytest.raises(DataError, match="not the JSON of Passage"):
+    with pytest.raises(DataError, match="not a valid Passage in JSON"):
         decode_json(Passage, wrong)

@@ -38,9 +38,9 @@ REDACTING, PAGE = taken("docs/monitoring.md", "yaml", 0, 1)
 HEAD = "monitor:\n  monitors:\n    - "  # a monitor written after it stands in line 3
 SCHEDULE = "monitor:\n  schedules: [{name: n, run: a:b, set: s, "
 BAD: dict[str, tuple[str, int, list[str]]] = {
-    "unknown-key": ("monitor:\n  metric: [faithfulness]\n", 2, ["monitor.metric: no such key", "nearest: metrics"]),
+    "unknown-key": ("monitor:\n  metric: [faithfulness]\n", 2, ["monitor.metric: unknown key", "nearest: metrics"]),
     "key-of-a-monitor": (HEAD + "{metric: faithfulness, max_dorp: 3%}\n", 3, ["nearest: max_drop"]),
-    "renamed-key": (HEAD + "{signal: load, max: 3, wait: 5m}\n", 3, ["no such key", "for"]),
+    "renamed-key": (HEAD + "{signal: load, max: 3, wait: 5m}\n", 3, ["unknown key", "for"]),
     "promise": ("monitor:\n  false_alarms: 5%\n", 2, ["5% per 30d", "'5%'"]),
     "no-chance": ("monitor:\n  false_alarms: 0% per 0d\n", 2, ["above 0 % and below 100 %", "1d to 999d"]),
     "no-unit": (HEAD + "{metric: faithfulness, max_drop: 0.03}\n", 3, ["Write 3% or 3 points."]),
@@ -192,7 +192,7 @@ def test_a_switch_is_a_word_where_it_is_a_key(key: str, tmp_path: Path) -> None:
     assert monitor is not None
     assert monitor.schedules[0].on[0] == "corpus"
     path.write_text(path.read_text().replace("name: n", "true: n"))
-    with pytest.raises(DataError, match="a key must be a word, got True"):
+    with pytest.raises(DataError, match="a key must be text, got True"):
         read_config(path)
 
 

@@ -106,8 +106,8 @@ def test_broken_file(file: File, content: bytes, message: str) -> None:
         ),
         ({"query": " \n"}, "query must be text that is not blank, got text ' \\n'."),
         ({"query": 42}, "query must be text, got number 42."),
-        ({"query": "q", "query_id": True}, "query_id must be an id (text or a whole number), got true."),
-        ({"query": "q", "query_id": " "}, "query_id must be an id (text or a whole number), got text ' '."),
+        ({"query": "q", "query_id": True}, "query_id must be an id (text or whole number), got true."),
+        ({"query": "q", "query_id": " "}, "query_id must be an id (text or whole number), got text ' '."),
         ({"query": "q", "answer": ["x"]}, "answer must be text, got a list of 1."),
         ({"query": "q", "answer": {"text": "x"}}, "answer must be text, got an object with text."),
         (

@@ -303,6 +303,6 @@ def test_a_chat_without_a_question() -> None:
     greeting = {"messages": [said("system", "Be kind."), said("assistant", "How can I help?")]}
     warnings: list[str] = []
     assert len(read(greeting, {"messages": FERRY}, greeting, warn=warnings.append)) == 2
-    assert warnings == ["list: 2 chats without a question left out."]
+    assert warnings == ["list: 2 chats skipped: no question in them."]
     with pytest.raises(DataError, match="there is no example in it"):
         read(greeting)

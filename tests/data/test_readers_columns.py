@@ -78,7 +78,7 @@ def test_names_that_fit_no_text_are_no_passages() -> None:
     assert [text for _, text in _passages(record)] == TEXTS
     assert any("without ids" in line for line in told)
     _, told = _read([{"question": "Where?", "passages": ["x y"], "context": TEXTS, "answer": "x"}])
-    assert any("context (meant: passages=context?)" in line for line in told)
+    assert any("context (did you mean passages=context?)" in line for line in told)
 
 
 # ---- a set and its responses ----

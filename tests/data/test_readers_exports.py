@@ -217,7 +217,7 @@ def test_a_list_without_quotes_is_told(file: File) -> None:
     rows = [[f"q{n}?", cell] for n, cell in enumerate(cells)]
     found = read(file("a.csv", table(["query", "contexts"], *rows)), told)
     assert [texts(record) for record in found] == [[cell] for cell in cells]
-    assert told == ["a.csv: 1 text in contexts in brackets read as one passage each: save lists as JSON, with quotes."]
+    assert told == ["a.csv: 1 text in contexts in brackets read as one passage each. Save lists as JSON, with quotes."]
 
 
 SPANS = ["context.span_id", "context.trace_id"]

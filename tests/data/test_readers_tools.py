@@ -220,7 +220,7 @@ def test_history_without_tools(file: File) -> None:
     warnings: list[str] = []
     (record,) = read_source(file("a.jsonl", row), warn=warnings.append)
     assert record.example.history == (Turn("user", "a"),)
-    assert warnings == ["a.jsonl: 1 turns of tools left out of the history."]
+    assert warnings == ["a.jsonl: 1 tool turns omitted from the history."]
 
 
 def test_aliases_lead_to_fields() -> None:

@@ -156,7 +156,7 @@ def test_a_folder_that_is_not_there(tmp_path: Path) -> None:
     with pytest.raises(DataError) as error:
         write_records(path, [Example("1", "q")])
     assert str(error.value) == (
-        f"{path}: cannot be written: No such file or directory. Is there such a folder, and may you write to it?"
+        f"{path}: cannot be written: No such file or directory. Check that the folder exists and is writable."
     )
 
 

@@ -39,11 +39,11 @@ BAD: dict[str, tuple[str, int | None, list[str]]] = {
     "python-object": ("gate: !!python/object/apply:os.system ['true']\n", 1, ["plain values", "python/object"]),
     "empty": ("", None, ["is empty"]),
     "a-list": ("- gate\n", 1, ["expected keys and values", "a list of 1"]),
-    "unknown-section": ("gates:\n  rules: []\n", 1, ["gates: no such key", "nearest: gate"]),
+    "unknown-section": ("gates:\n  rules: []\n", 1, ["gates: unknown key", "nearest: gate"]),
     "key-of-a-rule": (
         "gate:\n  decide: point\n  rules:\n    - {metric: mrr, min: 0.5}\n",
         2,
-        ["gate.decide: no such key", "It belongs within rules."],
+        ["gate.decide: unknown key", "It belongs under rules."],
     ),
     "gate-is-text": ("gate: strict\n", 1, ["gate: expected keys and values", "'strict'"]),
     "unknown-key": ("gate:\n  max_fail: 2%\n  rules: []\n", 2, ["gate.max_fail", "nearest: max_failed"]),

@@ -62,7 +62,7 @@ def encode_json(value: Any) -> str:
     try:
         return to_canonical_json(to_json_value(value))
     except (ValueError, TypeError) as error:
-        hint = "Write finite numbers and plain values, or leave the field out."
+        hint = "Use finite numbers and plain values, or omit the field."
         raise DataError(f"{type(value).__name__} cannot be written as JSON: {error}.", hint=hint) from None
 
 
@@ -79,7 +79,7 @@ def decode_json(cls: type[T], text: str) -> T:
     try:
         json_value = json.loads(text)
     except ValueError as error:
-        raise DataError(f"not the JSON of {cls.__name__}: {error}.") from error
+        raise DataError(f"not a valid {cls.__name__} in JSON: {error}.") from error
     return from_json_value(cls, json_value)
 
 
@@ -89,7 +89,7 @@ def from_json_value(cls: type[T], json_value: Any) -> T:
         hint: Any = cls
         value: T = build_reader(hint)(json_value)
     except (ValueError, TypeError, KeyError, AttributeError) as error:
-        raise DataError(f"not the JSON of {cls.__name__}: {type(error).__name__}: {error}.") from error
+        raise DataError(f"not a valid {cls.__name__} in JSON: {type(error).__name__}: {error}.") from error
     return value
 
 
@@ -152,7 +152,7 @@ def _build_union_reader(type_args: tuple[Any, ...]) -> Reader:
     if all(read is _return_unchanged for read in inner):
         return _return_unchanged
     if len(inner) > 1:
-        raise TypeError(f"a union of {type_args} cannot be told apart in JSON")
+        raise TypeError(f"a union of {type_args} cannot be distinguished in JSON")
     (read,) = inner
     return lambda value: None if value is None else read(value)
 

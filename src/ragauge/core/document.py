@@ -45,7 +45,7 @@ class Document:
             if not isinstance(value, str):
                 raise DataError(f"Document: {name} must be a string, got {type(value).__name__}.")
         if not self.doc_id.strip():
-            raise DataError("Document: doc_id must not be blank.", hint="Labels name documents by it.")
+            raise DataError("Document: doc_id must not be blank.", hint="Labels refer to documents by this id.")
 
 
 @dataclass(frozen=True, slots=True)

@@ -29,7 +29,7 @@ def replace_file(path: Path) -> Iterator[Path]:
         if error.filename not in (None, str(part_path), str(path)):  # of a file that is read while this one is written
             raise
         problem = f"cannot be written: {error.strerror or error}."
-        raise DataError(problem, source=str(path), hint="Is there such a folder, and may you write to it?") from None
+        raise DataError(problem, source=str(path), hint="Check that the folder exists and is writable.") from None
     finally:
         part_path.unlink(missing_ok=True)
 

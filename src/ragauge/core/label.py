@@ -50,7 +50,7 @@ SCORE_VISIBLE_FIELDS: tuple[str, ...] = ("answer", "passages", "query", "referen
 WHOLE_ANSWER_QUESTIONS = ("address", "refuse")  # questions about the answer as a whole, as every score is
 SUPPORT_METRICS = ("faithfulness", "unsupported")  # metrics that labels supported or not tell of
 UNSUPPORTED_KIND_METRICS = ("contradicted", "not_in_context")  # those that need to know which of both is meant
-UNKNOWN_KIND_NOTE = f"{NOT_SUPPORTED}, which does not tell {' from '.join(UNSUPPORTED_KIND_METRICS)}"
+UNKNOWN_KIND_NOTE = f"{NOT_SUPPORTED}, which does not distinguish {' from '.join(UNSUPPORTED_KIND_METRICS)}"
 # metric -> the question whose labels tell of it; a score of any metric tells of that one
 QUESTION_BY_METRIC: Mapping[str, str] = {
     **dict.fromkeys((*SUPPORT_METRICS, *UNSUPPORTED_KIND_METRICS), "support"),
@@ -192,7 +192,9 @@ def parse_part(text: str) -> Part:
             return start
         if int(last) > start:
             return start, int(last)
-    raise UsageError(f"a part must be characters such as 12-40, a passage's number or empty, got {text!r}.")
+    raise UsageError(
+        f"a part must be a character range such as 12-40, the number of a passage, or empty, got {text!r}."
+    )
 
 
 def parse_timestamp(timestamp: str) -> datetime:

@@ -151,5 +151,5 @@ def load_entry_point(group: Group, name: str) -> Any:
         package = get_package_name(entry)
         raise UsageError(
             f"{name} ({entry.value}) of the package {package} cannot be loaded: {type(error).__name__}: {error}. "
-            f"Install {package} again, or take it out."
+            f"Reinstall or uninstall {package}."
         ) from error

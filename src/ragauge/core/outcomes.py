@@ -50,7 +50,7 @@ def choose_outcome(outcomes: Iterable[Mapping[str, OutcomeValue]], name: str = "
     """
     counts = Counter(key for outcome in outcomes for key in outcome)
     if name and name not in counts:
-        raise UnknownName("outcome in this run", name, counts, "" if counts else "No response carries an outcome.")
+        raise UnknownName("outcome in this run", name, counts, "" if counts else "No response has an outcome.")
     if not counts:
         return "", ()
     selected = name or min(counts, key=lambda key: (-counts[key], key))
@@ -85,12 +85,12 @@ def mark_values(values: Sequence[OutcomeValue | None], name: str, good: str = ""
     numbers = {float(value) for value in recorded if isinstance(value, int | float) and not isinstance(value, bool)}
     if numbers and not (numbers <= {0.0, 1.0} or numbers <= {-1.0, 1.0}):
         shown_values = ", ".join(f"{value:g}" for value in sorted(numbers)[:MAX_SHOWN])
-        raise UsageError(f"outcome {name} holds numbers ({shown_values}): say which are good, as in --good '>=4'.")
+        raise UsageError(f"outcome {name} has numbers ({shown_values}). Say which are good, as in --good '>=4'.")
     words = {normalize_outcome(value) for value in recorded if isinstance(value, str)} - GOOD_OUTCOMES - BAD_OUTCOMES
     if words:
         shown_values = ", ".join(sorted(words)[:MAX_SHOWN])
         raise UsageError(
-            f"outcome {name} holds words of unknown meaning ({shown_values}): name the good ones: --good WORD,…"
+            f"outcome {name} has words of unknown meaning ({shown_values}). Name the good ones: --good WORD,…"
         )
     usually_good = [value for value in recorded if _is_usually_good(value)]
     good_words = sorted(
@@ -122,6 +122,8 @@ def _build_good_test(good: str, name: str, recorded_words: AbstractSet[str]) -> 
         try:
             return compare(float(value), bound)
         except ValueError:
-            raise UsageError(f"outcome {name} holds {value!r}, which is no number to hold to {good}.") from None
+            raise UsageError(
+                f"outcome {name} has {value!r}, which is not a number and cannot be compared with {good}."
+            ) from None
 
     return reaches_limit

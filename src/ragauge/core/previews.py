@@ -63,9 +63,9 @@ class Previews:
         shortest = min(near if is_one_length else self.lengths)
         lengths_text = f"{longest:,}" if shortest == longest else f"{shortest:,} to {longest:,}"
         return (
-            f"{cut:,} of {self.count:,} passages{source} look cut off, as previews in logs are: they end in an "
-            "ellipsis, "
-            f"at {lengths_text} characters. Support cannot be judged on them: what the answer took from the rest "
-            "counts as "
-            "unsupported. Record whole texts."
+            f"{cut:,} of {self.count:,} passages{source} look truncated, like previews in logs: they "
+            "end in an ellipsis "
+            f"after {lengths_text} characters. Support cannot be judged from them: claims taken from "
+            "the missing text count "
+            "as unsupported. Record full texts."
         )

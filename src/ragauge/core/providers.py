@@ -140,7 +140,7 @@ def format_judge_spec(value: Any) -> Any:
     options = {str(key): option for key, option in value.items() if key not in ("model", "headers")}
     headers = value.get("headers") or {}
     if not isinstance(value.get("model"), str) or not isinstance(headers, Mapping):
-        raise ValueError("expected model: provider:model, and settings beside it, such as key_env and headers.")
+        raise ValueError("expected model: provider:model, with optional settings such as key_env and headers.")
     settings = [*options.items(), *((f"header.{name}", text) for name, text in headers.items())]
     if bad := [key for key, option in settings if isinstance(option, Mapping | list) or "," in str(option)]:
         raise ValueError(f"{bad[0]}: expected a text or a number without a comma.")

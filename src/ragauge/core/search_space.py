@@ -47,7 +47,7 @@ class SearchSpace:
         )
         object.__setattr__(self, "base", to_json_value(self.base))
         if not self.parameters:
-            raise UsageError("sweep: no parameter to vary. Write parameters: {k: [5, 10]}.")
+            raise UsageError("sweep: there is no parameter to vary. Write parameters: {k: [5, 10]}.")
         for name, values in self.parameters.items():
             _check_values(name, values)
         start = {name: self.base.get(name, values[0]) for name, values in self.parameters.items()}
@@ -56,14 +56,16 @@ class SearchSpace:
                 raise UnknownName("parameter of base", name, self.parameters)
             if not _is_among(value, self.parameters[name]):
                 message = f"sweep: base has {name}: {value!r}, not among its values {list(self.parameters[name])}"
-                raise UsageError(f"{message}. Add it there, or choose another base.")
+                raise UsageError(f"{message}. Add the value, or choose another base.")
         for excluded in self.leave_out:
             for name in excluded:
                 if name not in self.parameters:
                     raise UnknownName("parameter of except", name, self.parameters)
         object.__setattr__(self, "base", start)
         if self._is_left_out(start):
-            raise UsageError("sweep: except leaves the base out. The base is what others are held against: keep it.")
+            raise UsageError(
+                "sweep: except excludes the base, which the other configurations are compared with. Keep the base."
+            )
 
     @property
     def size(self) -> int:
@@ -143,10 +145,10 @@ def _check_values(name: str, values: Any) -> None:
         try:
             key = to_canonical_json(value)
         except (TypeError, ValueError):
-            hint = "Name it: write a text, and let build make what it stands for."
+            hint = "Use a name instead, and let build create the object it stands for."
             raise UsageError(f"sweep: {name} has a value that JSON cannot hold: {value!r}. {hint}") from None
         if key in values_by_key:
-            raise UsageError(f"sweep: {name} has {value!r} twice: two configurations would be equal.")
+            raise UsageError(f"sweep: {name} has {value!r} twice, so two configurations would be identical.")
         values_by_key[key] = value
 
 

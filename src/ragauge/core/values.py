@@ -64,22 +64,22 @@ class Notes:
     def warnings(self) -> Iterator[str]:
         """What the user should know of chats, lists without quotes, and references that decline."""
         if self.unasked:
-            yield f"{format_count(self.unasked, 'chat')} without a question left out."
+            yield f"{format_count(self.unasked, 'chat')} skipped: no question in them."
         if self.tools:
             yield (
-                f"{format_count(sum(self.tools.values()), 'message')} of tools not read as passages "
-                f"(role {', '.join(self.tools)}): they hold no known text, or other passages stand beside them. "
-                "Name the column that counts: --map passages=COLUMN."
+                f"{format_count(sum(self.tools.values()), 'message')} from tools not read as "
+                f"passages (role {', '.join(self.tools)}): they contain no recognized text, or there are other "
+                "passages. Name the column to read: --map passages=COLUMN."
             )
         for column, n in self.unquoted.items():
             texts_read = f"{format_count(n, 'text')} in {column} in brackets read as one passage each"
-            yield f"{texts_read}: save lists as JSON, with quotes."
+            yield f"{texts_read}. Save lists as JSON, with quotes."
         if self.turns:
-            yield f"{self.turns} turns of tools left out of the history."
+            yield f"{self.turns} tool turns omitted from the history."
         if self.declining:
             yield (
-                f"{format_count(self.declining, 'question')} taken as unanswerable: the reference answer declines, "
-                f"or stands for none, such as {self.declined!r}. Give a field answerable to say otherwise."
+                f"{format_count(self.declining, 'question')} treated as unanswerable because the reference answer "
+                f"declines or is a placeholder, such as {self.declined!r}. Add a field answerable to override this."
             )
 
     def count_id_rule(self, rule: str, n: int = 1) -> None:
@@ -147,7 +147,7 @@ def parse_identifier(value: Any, name: str, notes: Notes) -> str:
         return str(value)
     if isinstance(value, float) and value.is_integer():  # a column of whole numbers with gaps becomes one of floats
         return str(int(value))
-    raise BadValue(name, "an id (text or a whole number)", value)
+    raise BadValue(name, "an id (text or whole number)", value)
 
 
 def parse_answer(value: Any, name: str, notes: Notes) -> str:

@@ -62,7 +62,7 @@ def register_pattern(name: str, regex: str) -> None:
             malformed.
     """
     if not FORMS["name"].fullmatch(name):
-        raise UsageError(f"pattern {name!r}: a name has letters, digits and ._+/- only. Choose another name.")
+        raise UsageError(f"pattern {name!r}: a name may contain only letters, digits and ._+/-. Choose another name.")
     if name in PATTERNS and _registered.get(name) != regex:
         raise UsageError(f"pattern {name!r} exists already. Choose another name.")
     try:
@@ -80,7 +80,7 @@ def get_pattern(name: str) -> Predicate:
         UnknownName: there is no such pattern.
     """
     if name not in PATTERNS:
-        raise UnknownName("pattern", name, PATTERNS, "Name your own under `patterns` in ragauge.yaml.")
+        raise UnknownName("pattern", name, PATTERNS, "Define your own under `patterns` in ragauge.yaml.")
     return PATTERNS[name]
 
 

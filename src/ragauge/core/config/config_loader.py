@@ -71,7 +71,7 @@ def read_config(source: str | Path | Mapping[str, Any] = DEFAULT_FILE, name: str
         raise DataError("is a folder.", source=str(path), hint=f"Give the path of a file: {path / DEFAULT_FILE}.")
     tree = read_tree(path)
     if tree is None:
-        raise DataError("is empty.", source=str(path), hint="ragauge docs gates shows what it may say.")
+        raise DataError("is empty.", source=str(path), hint="See ragauge docs gates for the format.")
     return _validate_tree(tree, str(path))
 
 
@@ -130,7 +130,7 @@ def _describe_error(error: ErrorDetails, loc: KeyPath, model: type[Section]) -> 
         case "model_type" | "model_attributes_type" | "dict_type":
             return f"expected keys and values, got {describe_value(raw)}."
         case "tuple_type" | "list_type":
-            return f"expected a list, got {describe_value(raw)}. Begin each item with '- '."
+            return f"expected a list, got {describe_value(raw)}. Start each item with '- '."
         case _:
             return f"{error['msg']}, got {describe_value(raw)}."
 
@@ -141,7 +141,7 @@ def _list_keys(model: type[Section]) -> list[str]:
 
 
 def _describe_unknown_key(key: str, valid_keys: Sequence[str]) -> str:
-    return f"no such key{_suggest_nearest(key, valid_keys)}. Known: {', '.join(valid_keys)}."
+    return f"unknown key{_suggest_nearest(key, valid_keys)}. Known: {', '.join(valid_keys)}."
 
 
 def _suggest_nearest(name: str, valid_names: Sequence[str]) -> str:
@@ -171,7 +171,7 @@ def _suggest_parent_section(model: type[Section], key: str) -> str:
     parents = [
         name for name in model.model_fields for section in _list_sections(model, name) if key in _list_keys(section)
     ]
-    return f" It belongs within {parents[0]}." if parents else ""
+    return f" It belongs under {parents[0]}." if parents else ""
 
 
 def _expand_types(annotation: Any) -> list[Any]:

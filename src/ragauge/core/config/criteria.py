@@ -28,34 +28,36 @@ class RepeatedName(str):
 class CriterionSection(Section):
     """A statement that each answer of a run is held against."""
 
-    name: Name = Field(description="Of the metric that it is.")
-    text: Name = Field(description="The statement, or what the levels describe.")
+    name: Name = Field(description="Name of the metric that this criterion becomes.")
+    text: Name = Field(description="The statement to check, or what the levels rate.")
     sees: tuple[VisibleField, ...] = Field(
         default=DEFAULT_VISIBLE_FIELDS,
-        description="What the judge is shown of an example.",
+        description="The parts of an example that the judge sees.",
         json_schema_extra={"minItems": 1},
     )
-    levels: tuple[Level, ...] = Field(default=(), description="From the worst to the best, in words.")
+    levels: tuple[Level, ...] = Field(default=(), description="Description of each level, from worst to best.")
     scale: Literal["yes_no", "levels"] | None = Field(
-        default=None, validate_default=True, description="levels where levels are given."
+        default=None, validate_default=True, description="levels if levels are given."
     )
-    pass_from: Count | None = Field(default=None, description="Least level, from 2, that passes; the best by default.")
-    required: StrictBool = Field(default=False, description="An answer that does not meet it is not right.")
+    pass_from: Count | None = Field(
+        default=None, description="Lowest level that passes, 2 or higher; by default the highest level."
+    )
+    required: StrictBool = Field(default=False, description="An answer that fails this criterion counts as wrong.")
 
     @field_validator("name", mode="before")
     @classmethod
     def _check_name(cls, value: Any) -> Any:
         if isinstance(value, RepeatedName):
-            raise ValueError(f"{value} names a criterion before it. Give one of the two another name.")
+            raise ValueError(f"the name {value} is already used by an earlier criterion. Rename one of them.")
         if isinstance(value, str) and value and not NAME.fullmatch(value):
-            raise ValueError(f"{value!r} cannot name a metric. Write lower-case letters, digits and _.")
+            raise ValueError(f"{value!r} is not a valid metric name. Use lower-case letters, digits and _.")
         return value
 
     @field_validator("text", mode="before")
     @classmethod
     def _check_text(cls, value: Any) -> Any:
         if not isinstance(value, str) or not value.strip():
-            raise ValueError(f"expected a statement in words, got {describe_value(value) if value else 'nothing'}.")
+            raise ValueError(f"expected a statement, got {describe_value(value) if value else 'nothing'}.")
         return value
 
     @field_validator("sees")
@@ -70,9 +72,9 @@ class CriterionSection(Section):
     def _check_levels(cls, value: tuple[str, ...]) -> tuple[str, ...]:
         n = len(value)
         if n and not MIN_LEVELS <= n <= MAX_LEVELS:
-            raise ValueError(f"levels are {MIN_LEVELS} to {MAX_LEVELS} descriptions, got {n}.")
+            raise ValueError(f"expected {MIN_LEVELS} to {MAX_LEVELS} level descriptions, got {n}.")
         if len(set(value)) < n:
-            raise ValueError("two levels have the same words.")
+            raise ValueError("two levels have the same description.")
         return value
 
     @field_validator("scale")
@@ -80,9 +82,9 @@ class CriterionSection(Section):
     def _check_scale(cls, value: str | None, info: ValidationInfo) -> str | None:
         levels = info.data.get("levels")  # None = they are wrong
         if value == "yes_no" and levels:
-            raise ValueError("there are levels, and scale: yes_no has none. Remove one of the two.")
+            raise ValueError("scale: yes_no cannot have levels. Remove one of the two.")
         if value == "levels" and levels == ():
-            raise ValueError('scale: levels needs levels, from the worst to the best: levels: ["rude", "polite"].')
+            raise ValueError('scale: levels needs a list of levels, from worst to best: levels: ["rude", "polite"].')
         return value
 
     @field_validator("pass_from")
@@ -90,9 +92,9 @@ class CriterionSection(Section):
     def _check_pass_from(cls, value: int | None, info: ValidationInfo) -> int | None:
         levels = info.data.get("levels")
         if value is not None and levels == ():
-            raise ValueError("it is the number of a level, and there are no levels.")
+            raise ValueError("this is the number of a level, but no levels are defined.")
         if value is not None and levels and not 1 < value <= len(levels):
-            raise ValueError(f"the least level that passes is 2 to {len(levels)}, got {value}.")
+            raise ValueError(f"the lowest passing level must be from 2 to {len(levels)}, got {value}.")
         return value
 
     def to_criterion(self) -> Criterion:

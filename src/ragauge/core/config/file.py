@@ -20,23 +20,24 @@ class Config(Section):
 
     controls: Annotated[int, Field(ge=0)] | Literal["none"] | None = Field(
         default=None,
-        description="Pairs of known truth that show what a judge can read, as for "
-        "ragauge evaluate --controls: so many, or none. ragauge docs local-judge.",
+        description="Number of control pairs, whose truth is known, that check what the "
+        "judge can read, or none; same as ragauge evaluate --controls. See ragauge docs local-judge.",
     )
     criteria: Annotated[tuple[CriterionSection, ...], BeforeValidator(parse_criteria)] = Field(
         default=(),
-        description="What each answer must meet; a list, or name: text. See ragauge docs criteria.",
+        description="Criteria that every answer must meet: a list, or name: text. See ragauge docs criteria.",
         json_schema_extra=add_mapping_form,
     )
-    gate: GateSection | None = Field(default=None, description="Rules that a run must meet: ragauge docs gates.")
+    gate: GateSection | None = Field(default=None, description="Rules that a run must meet. See ragauge docs gates.")
     monitor: MonitorSection | None = Field(
-        default=None, description="What is watched in production: ragauge docs monitoring."
+        default=None, description="What to monitor in production. See ragauge docs monitoring."
     )
     system: dict[str, Any] | None = Field(
-        default=None, description="Settings of the system that ragauge run --system-config runs: ragauge docs systems."
+        default=None,
+        description="Settings for the system that ragauge run --system-config runs. See ragauge docs systems.",
     )
-    sweep: SweepSection | None = Field(default=None, description="Configurations to try: ragauge docs sweeps.")
-    ui: UiSection | None = Field(default=None, description="What the dashboard does: ragauge docs dashboard.")
+    sweep: SweepSection | None = Field(default=None, description="Configurations to try. See ragauge docs sweeps.")
+    ui: UiSection | None = Field(default=None, description="Dashboard settings. See ragauge docs dashboard.")
 
     @field_validator("controls", mode="before")
     @classmethod

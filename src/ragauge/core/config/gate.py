@@ -50,7 +50,7 @@ def parse_drop(value: Any) -> Drop | None:
     if match:
         return Drop(float(match[1]) / 100, match[2] == "%", " ".join(value.split()))
     if isinstance(value, str) and re.match(DROP, value.replace("-", "", 1)):
-        raise ValueError(f"{how}, at least 0, got {value!r}. A drop is written without a sign.")
+        raise ValueError(f"{how}, at least 0, got {value!r}. Write a drop without a sign.")
     raise ValueError(f"{how}, got {describe_value(value)}.")
 
 
@@ -159,32 +159,38 @@ class RuleSection(Section):
 
     model_config = ConfigDict(json_schema_extra=KEY_COMBINATIONS)
 
-    metric: Name | None = Field(default=None, description="Printed name of a metric, such as recall@5.")
+    metric: Name | None = Field(default=None, description="Name of a metric as printed, such as recall@5.")
     tag: Name | None = Field(default=None, description="Only examples with this tag.")
     max_drop: DropField = Field(
-        default=None, description="How much worse than the baseline the mean may be: 3% of it, or 3 points (0.03)."
+        default=None,
+        description="How far the mean may fall below the baseline: 3% of the baseline, or 3 points (0.03).",
     )
-    min: LevelField = Field(default=None, description="The least mean allowed, where higher is better.")
-    max: LevelField = Field(default=None, description="The greatest mean or p95 allowed, where lower is better.")
+    min: LevelField = Field(default=None, description="Lowest mean allowed, for metrics where higher is better.")
+    max: LevelField = Field(default=None, description="Highest mean or p95 allowed, for metrics where lower is better.")
     must_pass: StrictBool = Field(default=False, description="Every example with the tag must pass.")
     statistic: Literal["mean", "p50", "p95", "p99"] | None = Field(
-        default=None, description="Of latency, tokens and cost: what max speaks of. p95 of latency, else the mean."
+        default=None,
+        description="Statistic that max applies to, for latency, tokens and cost. Default: p95 for latency, "
+        "otherwise the mean.",
     )
     decide: Literal["interval", "point"] = Field(
-        default="interval", description="By the whole interval, or by the estimate alone."
+        default="interval", description="Decide by the whole interval or by the estimate alone."
     )
-    on_fail: Literal["block", "warn"] = Field(default="block", description="Whether a failure stops the gate.")
+    on_fail: Literal["block", "warn"] = Field(default="block", description="Whether a failure fails the gate.")
     segments: ColumnsField = Field(
-        default=None, description="Columns in whose values the rule must hold too: all (declared), none, or a list."
+        default=None, description="Columns whose segments must also meet the rule: all (declared), none, or a list."
     )
     segments_need_data: StrictBool | None = Field(
-        default=None, description="Whether a segment without enough data holds the gate up; the gate's own by default."
+        default=None,
+        description="Whether a segment without enough data blocks the gate; by default the gate's own setting.",
     )
-    min_n: Count | None = Field(default=None, description="Fewest examples to decide on; the gate's own by default.")
+    min_n: Count | None = Field(
+        default=None, description="Minimum number of examples for a decision; by default the gate's own setting."
+    )
     rectified: StrictBool | None = Field(
         default=None,
-        description="Decide by the label-corrected mean: true = always, and below 50 labels it is not enough data; "
-        "false = never; by default where there are 50 labels.",
+        description="Decide by the label-corrected mean. true: always (fewer than 50 labels is not enough data). "
+        "false: never. Default: when there are at least 50 labels.",
     )
 
 
@@ -201,10 +207,10 @@ class GateSection(Section):
     )
 
     max_failed: ShareField = Field(
-        default=0.02, description="Greatest share of examples with failed calls, of the system or of a judge."
+        default=0.02, description="Highest share of examples with failed system or judge calls."
     )
-    min_n: Count = Field(default=10, description="Fewest examples to decide on: fewer is not enough data.")
+    min_n: Count = Field(default=10, description="Minimum number of examples for a decision; fewer is not enough data.")
     segments_need_data: StrictBool = Field(
-        default=False, description="Whether a segment without enough data holds the gate up."
+        default=False, description="Whether a segment without enough data blocks the gate."
     )
-    rules: tuple[RuleSection, ...] = Field(default=(), description="The rules, all of which must hold.")
+    rules: tuple[RuleSection, ...] = Field(default=(), description="The rules. All of them must hold.")

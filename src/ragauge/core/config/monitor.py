@@ -89,41 +89,55 @@ class SampleSection(Section):
     """Which requests a judge is asked about."""
 
     rate: Rate = Field(
-        default=0.05, description="Share of the requests that is judged; this one too where there is no sample."
+        default=0.05, description="Share of requests to judge. Also the default when no sample is configured."
     )
     at_least: dict[Name, Count] = Field(
         default_factory=dict,
-        description="Segment -> how many a day of each of its values, whatever the rate: by the "
-        "day before, 1.5 times as many are drawn, so that fewer are rare; of a new value each, until they are there.",
+        description="Segment -> minimum number judged a day for each of its values, whatever the rate. Based on the "
+        "previous day's traffic, 1.5 times as many are sampled, so that a shortfall is rare; for a new value, every "
+        "request is judged until the minimum is reached.",
     )
-    always: tuple[AlwaysSampled, ...] = Field(default=(), description="What is judged every time.")
-    max_cost: Amount = Field(default=None, description="Dollars a day; the rate is lowered to keep it.")
+    always: tuple[AlwaysSampled, ...] = Field(default=(), description="Requests that are always judged.")
+    max_cost: Amount = Field(default=None, description="Maximum dollars a day. The rate is lowered to stay below it.")
 
 
 class WatchSection(Section):
     """One monitor: a metric or a signal, and what it must keep."""
 
-    metric: Name | None = Field(default=None, description="Printed name of a metric, such as faithfulness.")
-    signal: Name | None = Field(default=None, description="A gauge that comes in with the traces.")
+    metric: Name | None = Field(default=None, description="Name of a metric as printed, such as faithfulness.")
+    signal: Name | None = Field(default=None, description="A gauge that arrives with the traces.")
     max_drop: DropField = Field(
-        default=None, description="How much worse than the baseline the mean may be: 3% of it, or 3 points (0.03)."
+        default=None,
+        description="How far the mean may fall below the baseline: 3% of the baseline, or 3 points (0.03).",
     )
-    baseline: Days = Field(default=timedelta(days=28), description="The days before a period that it is held against.")
-    min: LevelField = Field(default=None, description="The least mean allowed, where higher is better.")
-    max: LevelField = Field(default=None, description="The greatest mean allowed, where lower is better.")
+    baseline: Days = Field(
+        default=timedelta(days=28), description="Length of the baseline period that each period is compared with."
+    )
+    min: LevelField = Field(default=None, description="Lowest mean allowed, for metrics where higher is better.")
+    max: LevelField = Field(default=None, description="Highest mean allowed, for metrics where lower is better.")
     share_above: Amount = Field(
-        default=None, description="Watch the share of requests above this, such as 4000 ms of latency, not the mean."
+        default=None,
+        description="Monitor the share of requests above this value, such as 4000 ms of latency, instead of the mean.",
     )
     skew_max: Amount = Field(
-        default=None, description="Of a signal: its greatest value over the mean of its sources, such as shards."
+        default=None,
+        description="For a signal: highest allowed ratio of its largest source, such as a shard, to the mean of its "
+        "sources.",
     )
     wait: Duration | None = Field(
-        default=None, alias="for", description="How long a signal, or decide: point, must be off before it alerts."
+        default=None,
+        alias="for",
+        description="How long a signal, or a monitor with decide: point, must be out of its limit before it alerts.",
     )
-    segments: tuple[Name, ...] = Field(default=(), description="Segments in whose values it is watched too.")
-    project: Name = Field(default="", description="Of a metric: whose traffic; else of the section's project.")
+    segments: tuple[Name, ...] = Field(default=(), description="Segments to monitor as well, each value separately.")
+    project: Name = Field(
+        default="",
+        description="For a metric: the project whose traffic is monitored; by default the section's project.",
+    )
     decide: Literal["test", "point"] = Field(
-        default="test", description="By the test that keeps false_alarms, or by the mean of the last 50 alone."
+        default="test",
+        description="Decide by the sequential test, which keeps to false_alarms, or by the mean of the last 50 "
+        "scores alone.",
     )
 
     @model_validator(mode="after")
@@ -143,38 +157,41 @@ class WatchSection(Section):
         allowed = LEVELS if self.signal is None else ("min", "max", "skew_max")
         what = self.metric or self.signal
         if not limits:
-            yield f"sets {what} no limit. Write {', '.join(allowed[:-1])} or {allowed[-1]}."
+            yield f"sets no limit for {what}. Write {', '.join(allowed[:-1])} or {allowed[-1]}."
         elif len(limits) > 1 or limits[0] not in allowed:
             expected = "one limit" if len(limits) > 1 else f"{', '.join(allowed[:-1])} or {allowed[-1]}"
             yield f"expected {expected} for {what}, got {' and '.join(limits)}."
         if self.skew_max is not None and self.skew_max < 1:
-            yield f"skew_max is the greatest over the mean, which is at least 1, got {self.skew_max:g}."
+            yield "skew_max is the ratio of the largest value to the mean and must be at least 1, got "
+            f"{self.skew_max:g}."
 
     def _find_key_conflicts(self) -> Iterator[str]:
         """Keys that say nothing here."""
         if self.signal is not None:
             for key in ("segments", "share_above", "decide", "baseline", "project"):
                 if self.has_key(key):
-                    yield f"{key} speaks of a metric; {self.signal} is a signal."
+                    yield f"{key} applies to metrics, but {self.signal} is a signal."
         elif self.wait is not None and self.decide == "test":
-            yield "for goes with decide: point and with signals. The test needs no waiting: leave it out."
+            yield "for applies only to decide: point and to signals. The test needs no waiting time: remove it."
         if self.has_key("baseline") and self.max_drop is None and self.signal is None:
-            yield "baseline goes with max_drop."
+            yield "baseline needs max_drop."
         if isinstance(self.max_drop, Drop) and not 0 < self.max_drop.amount < 1:
-            yield f"max_drop must be above 0 and below 100 %, got {self.max_drop.text}. Usual is 3%."
+            yield f"max_drop must be above 0 and below 100 %, got {self.max_drop.text}. A usual value is 3%."
 
 
 class NotifySection(Section):
     """Who is told of an alert. A value that begins with $ is the name of an environment variable that holds it."""
 
-    webhook: Name | None = Field(default=None, description="URL that a JSON is posted to.")
-    format: Literal["generic", "slack"] = Field(default="generic", description="The form of that JSON.")
-    email: Name | None = Field(default=None, description="Address that a mail is sent to.")
-    server: Name = Field(default="localhost:25", description="SMTP server of the mails, host:port.")
-    sender: Name = Field(default="ragauge@localhost", description="Address that mails come from.")
-    otlp: Name | None = Field(default=None, description="OTLP/HTTP endpoint that alerts and results are sent to.")
-    headers: dict[Name, Name] = Field(default_factory=dict, description="Of requests, such as authorization: $TOKEN.")
-    text: StrictBool = Field(default=False, description="Whether users' questions and answers may be in it.")
+    webhook: Name | None = Field(default=None, description="URL that receives the alert as a JSON POST.")
+    format: Literal["generic", "slack"] = Field(default="generic", description="Format of that JSON.")
+    email: Name | None = Field(default=None, description="Address that receives an email.")
+    server: Name = Field(default="localhost:25", description="SMTP server for email, host:port.")
+    sender: Name = Field(default="ragauge@localhost", description="Sender address of the email.")
+    otlp: Name | None = Field(default=None, description="OTLP/HTTP endpoint that receives alerts and results.")
+    headers: dict[Name, Name] = Field(
+        default_factory=dict, description="Request headers, such as authorization: $TOKEN."
+    )
+    text: StrictBool = Field(default=False, description="Whether it may contain users' questions and answers.")
 
     @model_validator(mode="after")
     def _check_channel(self) -> NotifySection:
@@ -193,40 +210,49 @@ class NotifySection(Section):
 class AnnSection(Section):
     """An index built again over the vectors as they are now, and held to a recall: ragauge component ann check."""
 
-    study: Name = Field(description="A stored study of indexes.")
-    queries: Name = Field(description="File of the vectors to ask.")
-    vectors: Name | None = Field(default=None, description="The vectors as they are now; by default the study's file.")
-    trial: Name | None = Field(default=None, description="Whose index; by default the recommended one.")
-    min: Annotated[float, Field(ge=0, le=1)] | None = Field(default=None, description="The least mean recall.")
+    study: Name = Field(description="A stored index study.")
+    queries: Name = Field(description="File with the query vectors.")
+    vectors: Name | None = Field(
+        default=None, description="File with the current vectors; by default the study's file."
+    )
+    trial: Name | None = Field(
+        default=None, description="Trial whose index is checked; by default the recommended one."
+    )
+    min: Annotated[float, Field(ge=0, le=1)] | None = Field(default=None, description="Lowest mean recall allowed.")
     max_drop: Name | None = Field(
-        default=None, description="How far recall may fall below that of the schedule's baseline: 1 points, or 1%."
+        default=None, description="How far recall may fall below the schedule's baseline: 1 points, or 1%."
     )
 
 
 class ScheduleSection(Section):
     """What is done at certain times: a run that is held to the gate's rules, a heartbeat, or a check of an index."""
 
-    name: Name = Field(description="What it is called.")
-    cron: Cron | None = Field(default=None, description="When: minute, hour, day of month, month, day of week.")
-    on: tuple[Trigger, ...] = Field(default=(), description="Also when one of these changes.")
-    project: Name = Field(default="", description="Whose models and reports count; else models of any that is watched.")
-    zone: Zone = Field(default="UTC", description="Time zone, such as Europe/Berlin.")
-    run: Name | None = Field(default=None, description="The system, as ragauge run takes it.")
-    set: Name | None = Field(default=None, description="The eval set: a file, or a stored set's name.")
-    settings: Name | None = Field(default=None, description="File with the system's settings, as --system-config.")
-    corpus: Name | None = Field(default=None, description="File or folder of the documents; of on: [corpus].")
-    metrics: tuple[Name, ...] = Field(
-        default=(), description="Metrics and presets; by default those that the gate's rules name."
+    name: Name = Field(description="Name of the schedule.")
+    cron: Cron | None = Field(default=None, description="When to run: minute, hour, day of month, month, day of week.")
+    on: tuple[Trigger, ...] = Field(default=(), description="Also run when one of these changes.")
+    project: Name = Field(
+        default="",
+        description="Project whose models and user reports count; by default the models of every monitored project.",
     )
-    rules: Name | None = Field(default=None, description="File with the section gate; this one by default.")
-    baseline: Name | None = Field(default=None, description="The run that a gate compares with.")
+    zone: Zone = Field(default="UTC", description="Time zone, such as Europe/Berlin.")
+    run: Name | None = Field(default=None, description="The system, as for ragauge run.")
+    set: Name | None = Field(default=None, description="The eval set: a file, or a stored set's name.")
+    settings: Name | None = Field(default=None, description="File with the system's settings, as for --system-config.")
+    corpus: Name | None = Field(default=None, description="File or folder with the documents, for on: [corpus].")
+    metrics: tuple[Name, ...] = Field(
+        default=(), description="Metrics and presets; by default those named in the gate's rules."
+    )
+    rules: Name | None = Field(default=None, description="File with the section gate; by default this file.")
+    baseline: Name | None = Field(default=None, description="The run that the gate compares with.")
     reported: Days | None = Field(
-        default=None, description="Ask too what users of so many days gave a thumbs-down, and ui.regression_set."
+        default=None,
+        description="Also ask the questions that users gave a thumbs-down in the last so many days, and those of "
+        "ui.regression_set.",
     )
     heartbeat: Annotated[int, Field(strict=True, ge=1, le=1000)] | None = Field(
-        default=None, description="Ask so many questions, judge nothing, and fail where one has no answer."
+        default=None, description="Ask this many questions without judging them, and fail if one gets no answer."
     )
-    ann: AnnSection | None = Field(default=None, description="In place of run and set: an index to check.")
+    ann: AnnSection | None = Field(default=None, description="An index to check, instead of run and set.")
 
     @model_validator(mode="after")
     def _check_schedule(self) -> ScheduleSection:
@@ -239,31 +265,35 @@ class ScheduleSection(Section):
             yield "has neither cron nor on: it would never run."
         for key in self.on:
             if key != "model" and getattr(self, key) is None:
-                yield f"watches a file by on: [{key}]. Name it: {key}: PATH."
+                yield f"has on: [{key}] but no file to check. Name it with {key}: PATH."
         if self.project and "model" not in self.on and self.reported is None:
-            yield "names a project, at whose traffic on: [model] and reported alone look. Leave project out."
+            yield "names a project, which only on: [model] and reported use. Remove project."
 
     def _find_task_problems(self) -> Iterator[str]:
         if self.ann is None:
             if lacking := [key for key in ("run", "set") if getattr(self, key) is None]:
                 yield f"has no {' and no '.join(lacking)}. Name both, or an index under ann."
         elif too := [key for key in ("run", "set", "rules", "metrics", "reported", "heartbeat") if getattr(self, key)]:
-            yield f"has {' and '.join(too)} beside ann, which exclude each other. Write two schedules."
+            yield f"has both ann and {' and '.join(too)}, which cannot be combined. Write two schedules."
         elif (self.ann.min is None) == (self.ann.max_drop is None) or bool(self.ann.max_drop) != bool(self.baseline):
-            yield "has an ann without a limit. Write min in it, or max_drop and a baseline beside it."
+            yield "has an ann section without a limit. Add min to it, or max_drop with a baseline in the schedule."
         if self.heartbeat and (too := [key for key in ("rules", "metrics", "reported") if getattr(self, key)]):
-            yield f"is a heartbeat, which judges nothing; leave out {' and '.join(too)}."
+            yield f"is a heartbeat, which judges nothing. Remove {' and '.join(too)}."
 
 
 class KeepSection(Section):
-    """How long traffic is kept."""
+    """How long to keep traffic."""
 
-    raw: Duration = Field(default=timedelta(days=7), description="Spans as they came in, and values of gauges.")
+    raw: Duration = Field(
+        default=timedelta(days=7), description="How long to keep spans as received, and gauge values."
+    )
     traces: Duration = Field(
-        default=timedelta(days=90), description="What became of each trace, as monitor trace says."
+        default=timedelta(days=90),
+        description="How long to keep the status of each trace, which monitor trace reports.",
     )
     runs: Duration | None = Field(
-        default=None, description="Runs of traffic, with scores, evidence and replies; by default they stay."
+        default=None,
+        description="How long to keep runs of traffic with scores, evidence and replies; by default forever.",
     )
 
 
@@ -271,14 +301,14 @@ class RedactSection(Section):
     """What of traces is taken out before anything is kept."""
 
     attributes: tuple[Name, ...] = Field(
-        default=(), description="Names of attributes whose values are taken out; * stands for anything: user.*"
+        default=(), description="Names of attributes whose values are removed; * matches anything: user.*"
     )
     patterns: tuple[Name, ...] = Field(
-        default=(), description="Regular expressions; what they match in any text becomes a hash."
+        default=(), description="Regular expressions; text that they match is replaced by a hash."
     )
     key: Name | None = Field(
         default=None,
-        description="Key of the hashes; $NAME is an environment variable. Without it a new one at each start.",
+        description="Key of the hashes; $NAME is an environment variable. Without a key, each start makes a new one.",
     )
 
     @model_validator(mode="after")
@@ -287,62 +317,71 @@ class RedactSection(Section):
             try:
                 re.compile(pattern)
             except re.error as error:
-                raise ValueError(f"{pattern!r} is no regular expression: {error}.") from None
+                raise ValueError(f"{pattern!r} is not a valid regular expression: {error}.") from None
         return self
 
 
 class WaitSection(Section):
     """How long a trace waits for more of its spans, after the last that came."""
 
-    ended: Duration = Field(default=timedelta(seconds=5), description="Where its outermost span has ended.")
-    quiet: Duration = Field(default=timedelta(seconds=30), description="Where it has not.")
+    ended: Duration = Field(
+        default=timedelta(seconds=5), description="How long to wait once its outermost span has ended."
+    )
+    quiet: Duration = Field(default=timedelta(seconds=30), description="How long to wait if it has not.")
 
 
 class MonitorSection(Section):
     """What is watched in production, and who is told."""
 
     project: Name = Field(
-        default="", description="Whose traffic is watched; else of the project that came first, and drift of all."
+        default="",
+        description="Project whose traffic is monitored; by default the first one received, with drift for all "
+        "projects.",
     )
     judge: JudgeText = Field(
-        default="local",
-        description="Who answers questions about the sample: its text, or {model, key_env, headers, …}.",
+        default="local", description="Judge of the sample: its spec, or {model, key_env, headers, …}."
     )
-    metrics: tuple[Name, ...] = Field(default=("production",), description="Metrics and presets of all requests.")
+    metrics: tuple[Name, ...] = Field(
+        default=("production",), description="Metrics and presets to compute for all requests."
+    )
     segments: dict[Name, Name] = Field(
         default_factory=dict, description="Name of a segment -> the trace's field, such as metadata.tenant."
     )
-    passages: Passages = Field(default="union", description="Of which searches of a trace: union, last or span:NAME.")
-    without_retrieval: bool = Field(
-        default=False, description="Read requests too in which nothing was searched, as answers without passages."
+    passages: Passages = Field(
+        default="union", description="Which searches of a trace count: union, last or span:NAME."
     )
-    redact: RedactSection = Field(default_factory=RedactSection, description="What is taken out of traces.")
-    wait: WaitSection = Field(default_factory=WaitSection, description="When a trace is read.")
-    sample: SampleSection = Field(default_factory=SampleSection, description="Which requests are judged.")
+    without_retrieval: bool = Field(
+        default=False, description="Also read requests without a search, as answers without passages."
+    )
+    redact: RedactSection = Field(default_factory=RedactSection, description="What to remove from traces.")
+    wait: WaitSection = Field(default_factory=WaitSection, description="When to read a trace.")
+    sample: SampleSection = Field(default_factory=SampleSection, description="Which requests to judge.")
     false_alarms: FalseAlarmBudgetField = Field(
         default=FalseAlarmBudget(),
-        description="The chance of even one false alarm, over monitors, drift and the canary.",
+        description="Chance of at least one false alarm, over all monitors, drift and the canary.",
     )
-    monitors: tuple[WatchSection, ...] = Field(default=(), description="What must be kept.")
-    signals: tuple[Name, ...] = Field(default=(), description="Gauges that are kept of what comes in.")
+    monitors: tuple[WatchSection, ...] = Field(default=(), description="The monitors and their limits.")
+    signals: tuple[Name, ...] = Field(default=(), description="Incoming gauges to store.")
     drift: tuple[Literal["queries", "documents"], ...] = Field(
         default=(),
-        description="Whose embeddings are compared, daily: 500 texts of the day at most, with 1,500 of 28 days.",
+        description="Texts whose embeddings are compared daily: up to 500 of the day with 1,500 of the last 28 days.",
     )
     canary: Canary = Field(
-        default=50, description="Responses that a model judges anew every day, to see whether it changed; 0 = none."
+        default=50,
+        description="Number of responses that the model judges again every day, to detect changes in the model; 0 "
+        "for none.",
     )
     cool_down: Duration = Field(
         default=timedelta(days=1),
-        description="How long the last 50 scores, or a gauge, must be back in the limit before an alert ends.",
+        description="How long the last 50 scores, or a gauge, must be within the limit before an alert is resolved.",
     )
     no_data: Duration = Field(
-        default=timedelta(hours=6), description="How long nothing may come of what came before, until it is told."
+        default=timedelta(hours=6), description="How long data that used to arrive may be missing before an alert."
     )
-    notify: tuple[NotifySection, ...] = Field(default=(), description="Who is told.")
-    url: Name = Field(default="", description="Where readers reach the dashboard; what is sent links to its alerts.")
-    schedules: tuple[ScheduleSection, ...] = Field(default=(), description="What is done at certain times.")
-    keep: KeepSection = Field(default_factory=KeepSection, description="How long traffic is kept.")
+    notify: tuple[NotifySection, ...] = Field(default=(), description="Who is notified.")
+    url: Name = Field(default="", description="URL of the dashboard; notifications link to its alerts.")
+    schedules: tuple[ScheduleSection, ...] = Field(default=(), description="Scheduled runs.")
+    keep: KeepSection = Field(default_factory=KeepSection, description="How long to keep traffic.")
 
     @property
     def model_segment(self) -> str:
@@ -359,7 +398,9 @@ class MonitorSection(Section):
     def _check_model_segment(self) -> MonitorSection:
         for schedule in self.schedules:
             if "model" in schedule.on and not self.model_segment:
-                raise ValueError(f"{schedule.name}: on: [model] needs to see the models: segments: {{model: model}}.")
+                raise ValueError(
+                    f"{schedule.name}: on: [model] needs the models as a segment: segments: {{model: model}}."
+                )
         return self
 
     @property

@@ -11,7 +11,7 @@ from ragauge.core.errors import DataError, UsageError
 from ragauge.core.values import describe_value
 
 Check = Callable[[str, str], None]
-SHAPE = "expected names of prompts, each with its text"
+SHAPE = "expected prompt names, each with its text"
 
 
 def read_prompts(source: Path | Mapping[str, Any], check: Check) -> dict[str, str]:
@@ -28,7 +28,7 @@ def read_prompts(source: Path | Mapping[str, Any], check: Check) -> dict[str, st
     """
     name, folder = ("prompts", Path()) if isinstance(source, Mapping) else (str(source), source.parent)
     if isinstance(source, Path) and not source.exists():
-        raise DataError("there is no such file.", source=name, hint="ragauge docs model-judges shows what it may say.")
+        raise DataError("there is no such file.", source=name, hint="See ragauge docs model-judges for the format.")
     tree = source if isinstance(source, Mapping) else read_tree(source)
     if not isinstance(tree, Mapping) or not tree:
         raise DataError(f"{SHAPE}, got {describe_value(tree) if tree else 'nothing'}.", source=name)
@@ -47,10 +47,14 @@ def _read_template(value: Any, folder: Path) -> str:
     if isinstance(value, str) and ("\n" in value.strip() or "{" in value):
         return value
     if not isinstance(value, str | Path) or not str(value).strip():
-        raise UsageError(f"expected a text with slots, or the path of a file with it, got {describe_value(value)}.")
+        raise UsageError(
+            f"expected a text with slots, or the path of a file that contains one, got {describe_value(value)}."
+        )
     path = folder / str(value).strip()
     try:
         return path.read_text(encoding="utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
-        reason = getattr(error, "strerror", None) or "it is not UTF-8 text"
-        raise UsageError(f"a line without a slot is the path of a file, and {path} cannot be read: {reason}.") from None
+        reason = getattr(error, "strerror", None) or "the file is not UTF-8 text"
+        raise UsageError(
+            f"a single line without a slot is read as the path of a file, but {path} cannot be read: {reason}."
+        ) from None

@@ -56,7 +56,7 @@ def _describe_cron_problem(cron: str) -> str:
     try:
         croniter(cron, datetime.now(UTC)).get_prev(datetime)
     except CroniterBadDateError:
-        return "never comes: no year has such a day"
+        return "never occurs: no year has such a day"
     except ValueError as error:
         return f"is no time: {str(error).partition('] ')[2] or error}"
     return ""

@@ -14,7 +14,7 @@ class UiSection(Section):
 
     regression_set: str = Field(
         min_length=1,
-        description=f"The set that pages add examples to, a file that ends in {ENDING}: ragauge docs dashboard.",
+        description=f"File that the dashboard adds examples to; its name ends in {ENDING}. See ragauge docs dashboard.",
     )
 
     @field_validator("regression_set")

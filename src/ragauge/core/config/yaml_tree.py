@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 MAX_NODES = 20_000  # a file of rules has a few hundred; a bomb of aliases has billions
 MAX_DEPTH = 40
-TOO_DEEP = "is too large or too deep for a configuration file."
+TOO_DEEP = "is too large or too deeply nested for a configuration file."
 BOOL, SWITCHES = "tag:yaml.org,2002:bool", ("on", "off", "yes", "no")  # words, where they are keys
 COLLECTIONS = ("tag:yaml.org,2002:seq", "tag:yaml.org,2002:map")
 
@@ -27,7 +27,7 @@ def read_tree(path: Path) -> Any:
     try:
         text = path.read_text(encoding="utf-8-sig")
     except FileNotFoundError:
-        raise DataError("there is no such file.", source=str(path), hint="ragauge init writes a first one.") from None
+        raise DataError("there is no such file.", source=str(path), hint="Create one with ragauge init.") from None
     except UnicodeDecodeError as error:
         raise DataError(f"is not UTF-8 text: {error.reason} at byte {error.start}.", source=str(path)) from None
     except OSError as error:
@@ -75,7 +75,9 @@ class _TreeBuilder:
         if self._seen > MAX_NODES or depth > MAX_DEPTH:
             raise DataError(TOO_DEEP, source=self._source, line=line)
         if not isinstance(node, yaml.ScalarNode) and node.tag not in COLLECTIONS:
-            raise DataError(f"is not YAML of plain values: {node.tag}.", source=self._source, line=line)
+            raise DataError(
+                f"contains something other than plain YAML values: {node.tag}.", source=self._source, line=line
+            )
         if isinstance(node, yaml.SequenceNode):
             items = [self.value(item, depth + 1) for item in node.value]
             for index, item in enumerate(items, 1):
@@ -95,7 +97,7 @@ class _TreeBuilder:
             name = key.value if key.tag == BOOL and key.value.lower() in SWITCHES else self.value(key, depth + 1)
             if not isinstance(name, str):
                 key_line = key.start_mark.line + 1
-                raise DataError(f"a key must be a word, got {name!r}.", source=self._source, line=key_line)
+                raise DataError(f"a key must be text, got {name!r}.", source=self._source, line=key_line)
             items[name], lines[name] = self.value(value, depth + 1), key.start_mark.line + 1
         return YamlMapping(items, lines, line)
 
@@ -105,9 +107,9 @@ class _TreeBuilder:
             line, name = key.start_mark.line + 1, str(key.value)
             if name in first_lines and name != "<<":
                 raise DataError(
-                    f"the key {name!r} stands twice, first in line {first_lines[name]}.",
+                    f"the key {name!r} appears twice, first in line {first_lines[name]}.",
                     source=self._source,
                     line=line,
-                    hint="Only the last would count: remove one.",
+                    hint="Only the last one would count. Remove one of them.",
                 )
             first_lines[name] = line
