@@ -179,10 +179,10 @@ def test_what_is_good(values: list[Any], good: str, expected: list[bool | None])
 @pytest.mark.parametrize(
     ("values", "good", "said"),
     [
-        ([5, 3], "", "say which are good"),
+        ([5, 3], "", "Say which are good"),
         (["love"], "", r"unknown meaning \(love\)"),
-        (["x"], ">3", "no number"),
-        ([1, 0, -1], "", "say which are good"),
+        (["x"], ">3", "not a number"),
+        ([1, 0, -1], "", "Say which are good"),
     ],
 )
 def test_what_must_be_told(values: list[Any], good: str, said: str) -> None:

@@ -191,9 +191,9 @@ def test_all_mistakes_are_told_at_once(tmp_path: Path, monkeypatch: pytest.Monke
         "line 2: criteria[1].txt: unknown key; nearest: text",
         "line 3: criteria[2].name: faithfulness is a built-in metric",
         "nearest: answer",
-        "needs levels",
+        "needs a list of levels",
         "2 to 2, got 3",
-        "f names a criterion before it",
+        "the name f is already used by an earlier criterion",
     ):
         assert part in told
     with pytest.raises(rg.ConfigError, match="nearest: text"):

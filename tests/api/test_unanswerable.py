@@ -26,7 +26,7 @@ def test_declining_references_make_questions_unanswerable(tmp_path: Path) -> Non
     rows = [record(n, text, reference_answer=text) for n, text in enumerate(DECLINED)]
     rows.append(record(7, "I don't know.", references=["Not enough information", "N/A"]))
     rows.append(record(8, "Pier 8 was built by Mara Lindqvist.", reference_answer="The documents do not say."))
-    with pytest.warns(UserWarning, match="6 questions taken as unanswerable"):
+    with pytest.warns(UserWarning, match="6 questions treated as unanswerable"):
         card = rg.evaluate(rows, metrics=METRICS, judge="local", store=f"sqlite:///{tmp_path}/refusals.db")
     found = {(row["query_id"], row["metric"]): row for row in card.to_polars().to_dicts()}
     for n in (0, 1, 2, 3, 7):
@@ -50,7 +50,7 @@ def test_declining_references_make_questions_unanswerable(tmp_path: Path) -> Non
         ({}, None),
     ],
 )
-@pytest.mark.filterwarnings("ignore:.*taken as unanswerable")
+@pytest.mark.filterwarnings("ignore:.*treated as unanswerable")
 def test_a_label_and_an_answer_come_before_the_wording(
     tmp_path: Path, more: dict[str, Any], answerable: bool | None
 ) -> None:

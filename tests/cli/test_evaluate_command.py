@@ -340,7 +340,7 @@ def test_passages_of_a_log_are_warned_of_in_the_report(cli: Cli, tmp_path: Path)
         for i in range(8)
     ]
     write(tmp_path / "cut.jsonl", rows)
-    words = "8 of 8 passages look cut off"
+    words = "8 of 8 passages look truncated"
     assert words in cli("evaluate", "cut.jsonl", *FREE).err
     again = cli("evaluate", "cut", *FREE, "--json")
     assert [words in text for text in again.json()["warnings"]].count(True) == 1

@@ -84,7 +84,7 @@ def test_refused(evaluated: Cli) -> None:
         (("faithfulness", "solved"), "ragauge evaluate solved -m faithfulness"),
         (("token_f1", "solved", "--outcome", "solvd"), "nearest: solved"),
         (("token_f1", "without", "--outcome", "solved"), "No response has an outcome."),
-        (("token_f1", "solved", "--outcome", "stars"), "say which are good, as in --good '>=4'"),
+        (("token_f1", "solved", "--outcome", "stars"), "Say which are good, as in --good '>=4'"),
         (("token_f1", "solved", "--target", "80"), "target must lie between 0 and 1"),
     ):
         metric, run, *more = words

@@ -45,7 +45,7 @@ BAD: dict[str, tuple[str, int, list[str]]] = {
     "no-chance": ("monitor:\n  false_alarms: 0% per 0d\n", 2, ["above 0 % and below 100 %", "1d to 999d"]),
     "no-unit": (HEAD + "{metric: faithfulness, max_drop: 0.03}\n", 3, ["Write 3% or 3 points."]),
     "no-hour": (SCHEDULE + 'cron: "0 25 * * *"}]\n', 2, ["'0 25 * * *' is no time", "out of range"]),
-    "no-day": (SCHEDULE + 'cron: "0 2 30 2 *"}]\n', 2, ["never comes"]),
+    "no-day": (SCHEDULE + 'cron: "0 2 30 2 *"}]\n', 2, ["never occurs"]),
     "many": (
         "monitor:\n  judge: locl\n  redact: {key: $NONE}\n"
         "  notify: [{webhook: $NONE}, {otlp: $HOOK, headers: {a: $NONE}}]\n  schedules:\n"
@@ -68,7 +68,7 @@ BAD: dict[str, tuple[str, int, list[str]]] = {
     "many-of-a-monitor": (
         HEAD + "{metric: mrr, max_drop: 100%, min: 0.5, for: 5m}\n",
         3,
-        ["expected one limit", "for goes with", "below 100 %, got 100%"],
+        ["expected one limit", "for applies only to", "below 100 %, got 100%"],
     ),
     "twice": (
         "monitor:\n  monitors: [{metric: mrr, min: 0.5}, {metric: mrr, min: 0.5, segments: []}]\n",
@@ -85,10 +85,10 @@ BAD: dict[str, tuple[str, int, list[str]]] = {
     "cron": ("monitor:\n  schedules: [{name: n, cron: daily, run: a:b, set: s}]\n", 2, ["five fields", "'daily'"]),
     "segment": (HEAD + "{metric: mrr, max_drop: 3%, segments: [team]}\n", 3, ["monitors[1].segments", "'team'"]),
     "nobody": ("monitor:\n  notify: [{format: slack}]\n", 2, ["one of webhook, email or otlp"]),
-    "no-limit": (HEAD + "{metric: faithfulness}\n", 3, ["sets faithfulness no limit"]),
+    "no-limit": (HEAD + "{metric: faithfulness}\n", 3, ["sets no limit for faithfulness"]),
     "two-limits": (HEAD + "{metric: faithfulness, min: 0.8, max_drop: 3%}\n", 3, ["one limit", "max_drop"]),
     "both": (HEAD + "{metric: faithfulness, signal: ctr, min: 0.8}\n", 3, ["both a metric and a signal"]),
-    "waits": (HEAD + "{metric: faithfulness, min: 0.8, for: 5m}\n", 3, ["for goes with decide: point"]),
+    "waits": (HEAD + "{metric: faithfulness, min: 0.8, for: 5m}\n", 3, ["for applies only to decide: point"]),
     "not-better": (HEAD + "{metric: faithfulness, max: 0.8}\n", 3, ["higher is better", "write min, not max"]),
     "unbounded": (HEAD + "{metric: latency, max: 0.8}\n", 3, ["values in [0, 1]", "share_above: 4000"]),
     "no-metric": (HEAD + "{metric: faithfulnes, min: 0.8}\n", 3, ["monitors[1]", "nearest: faithfulness"]),

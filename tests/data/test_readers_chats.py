@@ -164,7 +164,7 @@ def test_tools_that_are_not_read_are_named(returned: dict[str, Any], beside: dic
     chat = [said("user", "Wer leitet die Mühle?"), CALL, returned, said("assistant", "Ada Brandt.")]
     (record,) = read({"messages": chat, **beside}, warn=warned.append)
     assert told(record)[2:4] == ("Ada Brandt.", beside.get("contexts"))
-    assert [f"1 message of tools not read as passages (role {role})" in one for one in warned] == [True]
+    assert [f"1 message from tools not read as passages (role {role})" in one for one in warned] == [True]
     assert warned[0].endswith("--map passages=COLUMN.")
 
 

@@ -18,7 +18,7 @@ def test_a_placeholder_is_no_reference(reference: str) -> None:
     found = read_set([*rows, {"query": "Who?", "reference_answer": "Ada"}], warn=said.append)
     assert [example.answerable for example in found.examples] == [False, False, None]
     assert len(said) == 1
-    assert "2 questions taken as unanswerable" in said[0]
+    assert "2 questions treated as unanswerable" in said[0]
     assert repr(reference) in said[0]
 
 

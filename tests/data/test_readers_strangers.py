@@ -36,10 +36,10 @@ WHOLE = [f"{n:04} {TEXT}"[:100] for n in range(20)]
 @pytest.mark.parametrize(
     ("rows", "words"),
     [
-        (logged(previews(20)), "look cut off, as previews in logs are: they end in an ellipsis, at 203 "),
-        (logged(previews(20, "…", (197, 200))), "at 198 to 201 characters. Support cannot be judged on them"),
-        (logged(previews(14), WHOLE[:6]), "14 of 20 passages look cut off"),  # what is shorter needs no cut
-        (logged(previews(20, " [truncated]", (80, 300, 500))), "20 of 20 passages look cut off"),
+        (logged(previews(20)), "look truncated, like previews in logs: they end in an ellipsis after 203 "),
+        (logged(previews(20, "…", (197, 200))), "after 198 to 201 characters. Support cannot be judged from them"),
+        (logged(previews(14), WHOLE[:6]), "14 of 20 passages look truncated"),  # what is shorter needs no cut
+        (logged(previews(20, " [truncated]", (80, 300, 500))), "20 of 20 passages look truncated"),
         (logged(previews(20) * 50), "1,000 of 1,000 passages"),
     ],
     ids=["one length", "nearly one length", "short ones are whole", "any length", "many"],
@@ -49,7 +49,7 @@ def test_previews_of_a_log_are_told(rows: list[dict[str, Any]], words: str) -> N
     told: list[str] = []
     list(read_source([{"query_id": str(n), **row} for n, row in enumerate(rows)], warn=told.append))
     assert [words in one for one in told] == [True]
-    assert told[0].endswith("Record whole texts.")
+    assert told[0].endswith("Record full texts.")
 
 
 @pytest.mark.parametrize(

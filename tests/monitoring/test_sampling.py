@@ -271,7 +271,7 @@ def test_policy_of_a_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
     assert found.redaction.text("123456789") != "123456789"
     assert (found.keep_raw, found.patience) == (2 * 86_400, ReadDelay(1.0, 30.0))
     path.write_text("monitor: {redact: {patterns: ['(']}}\n")
-    with pytest.raises(ConfigError, match="is no regular expression"):
+    with pytest.raises(ConfigError, match="is not a valid regular expression"):
         read_policy(None)
     path.write_text("monitor: {passages: first}\n")
     with pytest.raises(ConfigError, match="expected union, last or span:NAME, such as span:search, got text 'first'"):

@@ -273,12 +273,15 @@ def test_a_model_is_new_to_its_own_project(store: Store, watched: str, whose: st
     ("entry", "said"),
     [
         ({"run": None}, "nightly has no run"),
-        ({"project": "shop"}, "names a project, at whose traffic on: [model] and reported alone look"),
+        ({"project": "shop"}, "names a project, which only on: [model] and reported use"),
         ({"on": ["model"]}, "segments: {model: model}"),
-        ({"heartbeat": 3, "reported": "7d"}, "judges nothing; leave out reported"),
-        ({"ann": {"study": "n", "queries": "q", "min": 0.9}}, "run and set beside ann, which exclude each other"),
-        ({"run": None, "set": None, "ann": {"study": "n", "queries": "q"}}, "an ann without a limit"),
-        ({"run": None, "set": None, "ann": {"study": "n", "queries": "q", "max_drop": "1%"}}, "baseline beside it"),
+        ({"heartbeat": 3, "reported": "7d"}, "judges nothing. Remove reported"),
+        ({"ann": {"study": "n", "queries": "q", "min": 0.9}}, "both ann and run and set, which cannot be combined"),
+        ({"run": None, "set": None, "ann": {"study": "n", "queries": "q"}}, "an ann section without a limit"),
+        (
+            {"run": None, "set": None, "ann": {"study": "n", "queries": "q", "max_drop": "1%"}},
+            "baseline in the schedule",
+        ),
     ],
 )
 def test_what_makes_no_sense_is_refused(entry: dict[str, object], said: str) -> None:

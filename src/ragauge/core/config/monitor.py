@@ -162,8 +162,7 @@ class WatchSection(Section):
             expected = "one limit" if len(limits) > 1 else f"{', '.join(allowed[:-1])} or {allowed[-1]}"
             yield f"expected {expected} for {what}, got {' and '.join(limits)}."
         if self.skew_max is not None and self.skew_max < 1:
-            yield "skew_max is the ratio of the largest value to the mean and must be at least 1, got "
-            f"{self.skew_max:g}."
+            yield f"skew_max is the ratio of the largest value to the mean: at least 1, got {self.skew_max:g}."
 
     def _find_key_conflicts(self) -> Iterator[str]:
         """Keys that say nothing here."""
