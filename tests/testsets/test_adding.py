@@ -131,7 +131,7 @@ def test_a_set_that_another_process_changes_is_waited_for(store: str, tmp_path: 
     assert [row["query_id"] for row in _rows(path)] == ["mine", "q1"]
     with (
         lock_file(tmp_path / "lock"),
-        pytest.raises(StoreError, match="Is another ragauge at work"),
+        pytest.raises(StoreError, match="Check whether another ragauge is writing the same file"),
         lock_file(tmp_path / "lock", 0.05),
     ):
         pass
