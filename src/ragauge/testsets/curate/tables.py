@@ -120,7 +120,7 @@ def _build_versions_section(stored_set: StoredSet) -> ReportSection:
             else Phrase(set_version.version, to=to)
         )
         changed = (
-            Phrase("changes", to=("eval sets differ", name, previous.version, set_version.version)) if previous else ""
+            Phrase("changes", to=("sets differ", name, previous.version, set_version.version)) if previous else ""
         )
         rows.append(
             (
