@@ -106,7 +106,7 @@ def test_logs_of_the_past_are_passed_by_and_counted() -> None:
     assert state.passed == 60  # what waits for its judgement holds up nothing
     assert state.series[ALL].days[state.day].n == 104
     (note,) = _list_passed_notes(list_statuses(watching(LEVEL), state, simulated=False))
-    assert note.startswith("faithfulness: 60 scores were of logs of the past and passed by")
+    assert note.startswith("faithfulness: skipped 60 scores from past logs")
 
 
 @pytest.mark.parametrize("came", [True, False])

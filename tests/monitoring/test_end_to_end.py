@@ -71,7 +71,7 @@ def test_traffic_that_turns_bad(served: Callable[..., Server], store: Store, tmp
     assert kept.alert.ended_at is None
     ((_, body),) = seen
     assert body["alert"] == kept.alert.alert_id
-    assert body["title"].startswith("empty_result_rate is ")
+    assert body["title"].startswith("empty_result_rate has been ")
     assert {one[:4] for one in body["traces"]} == {"bad-"}
     assert "How long?" not in json.dumps(body)
     assert kept.alert.alert_id in told(store, "alerts")
