@@ -116,7 +116,7 @@ def test_label_studio(tmp_path: Path) -> None:
         ({"value": "suported"}, r"line 2: value must be .* got text 'suported'. Nearest: supported"),
         ({"question": "suport"}, r"line 2: question must be one of .* Nearest: support"),
         ({"key": "abc"}, r"line 2: key must be the 64 hex digits"),
-        ({"part": [9, 2]}, r"line 2: a part must be characters such as 12-40"),
+        ({"part": [9, 2]}, r"line 2: a part must be a range such as 12-40"),
         ({"question": "score:faithfulness", "value": "much"}, r"line 2: value must be a number"),
     ],
 )

@@ -327,7 +327,7 @@ def test_a_segment_of_the_object_segments_may_be_named(file: File) -> None:
 def test_unread_columns_are_named_once_with_the_nearest(file: File) -> None:
     """Columns that nothing reads are one warning, which names the field that was probably meant."""
     rows = [{"query": f"q{n}", "awnser": "x", "topic": "t", "answer": "y"} for n in range(3)]
-    with pytest.warns(UserWarning, match=r"columns not read: awnser, topic \(meant: answer=awnser\?\)") as caught:
+    with pytest.warns(UserWarning, match=r"columns not read: awnser, topic \(did you mean answer=awnser\?\)") as caught:
         list(read_source(file("a.jsonl", *rows)))
     assert len(caught) == 1
 

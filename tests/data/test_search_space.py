@@ -53,7 +53,7 @@ def test_random_design_is_a_seeded_part_of_the_grid() -> None:
         ({"k": [1, 2]}, {"k": 3}, (), r"base has k: 3, not among its values \[1, 2\]"),
         ({"k": [1, 2]}, {"q": 3}, (), "no parameter of base 'q'"),
         ({"k": [1, 2]}, {}, [{"q": 1}], "no parameter of except 'q'"),
-        ({"k": [1, 2]}, {}, [{"k": 1}], "except leaves the base out"),
+        ({"k": [1, 2]}, {}, [{"k": 1}], "except excludes the base"),
     ],
 )
 def test_what_is_refused(parameters: Any, base: Any, left_out: Any, told: str) -> None:

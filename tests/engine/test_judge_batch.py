@@ -286,4 +286,4 @@ def test_evidence_that_cannot_be_read_fails(store: Store) -> None:
 
     again = judge_batch(items, work(TinyJudge(), [parse_metric("faithfulness")]), Stored())  # type: ignore[arg-type]  # what a batch reads
     assert [one.measured[0].status for one in again.judged] == ["failed", "scored"]
-    assert "not the JSON of AnswerFacts" in again.judged[0].measured[0].reason
+    assert "not a valid AnswerFacts in JSON" in again.judged[0].measured[0].reason

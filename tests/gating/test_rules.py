@@ -36,7 +36,7 @@ BAD: dict[str, tuple[str, int | None, list[str]]] = {
     "not-yaml": ("gate:\n  rules: [\n", 3, ["is not YAML"]),
     "tab": ("gate:\n\trules: []\n", 2, ["is not YAML", "tab"]),
     "two-documents": ("gate: {}\n---\ngate: {}\n", 2, ["is not YAML"]),
-    "python-object": ("gate: !!python/object/apply:os.system ['true']\n", 1, ["plain YAML values", "python/object"]),
+    "python-object": ("gate: !!python/object/apply:os.system ['true']\n", 1, ["is not plain YAML", "python/object"]),
     "empty": ("", None, ["is empty"]),
     "a-list": ("- gate\n", 1, ["expected keys and values", "a list of 1"]),
     "unknown-section": ("gates:\n  rules: []\n", 1, ["gates: unknown key", "nearest: gate"]),

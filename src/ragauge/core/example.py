@@ -72,9 +72,7 @@ class Relevant:
 
     def __post_init__(self) -> None:
         if isinstance(self.doc_ids, str):
-            raise DataError(
-                f"Relevant: doc_ids must be a tuple of ids, got {self.doc_ids!r}. Write ({self.doc_ids!r},)."
-            )
+            raise DataError(f"Relevant: doc_ids must be a tuple, got {self.doc_ids!r}. Write ({self.doc_ids!r},).")
 
 
 @dataclass(frozen=True, slots=True)

@@ -192,9 +192,7 @@ def parse_part(text: str) -> Part:
             return start
         if int(last) > start:
             return start, int(last)
-    raise UsageError(
-        f"a part must be a character range such as 12-40, the number of a passage, or empty, got {text!r}."
-    )
+    raise UsageError(f"a part must be a range such as 12-40, a passage number, or empty, got {text!r}.")
 
 
 def parse_timestamp(timestamp: str) -> datetime:

@@ -122,8 +122,6 @@ def _build_good_test(good: str, name: str, recorded_words: AbstractSet[str]) -> 
         try:
             return compare(float(value), bound)
         except ValueError:
-            raise UsageError(
-                f"outcome {name} has {value!r}, which is not a number and cannot be compared with {good}."
-            ) from None
+            raise UsageError(f"outcome {name} has {value!r}, not a number to compare with {good}.") from None
 
     return reaches_limit

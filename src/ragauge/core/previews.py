@@ -22,7 +22,7 @@ class Previews:
     >>> seen = Previews()
     >>> seen.count_texts(f"{n} is a number that …" for n in range(6))
     >>> seen.describe_cut().partition(":")[0]
-    '6 of 6 passages look cut off, as previews in logs are'
+    '6 of 6 passages look truncated, like previews in logs'
     """
 
     count: int = 0
@@ -63,9 +63,7 @@ class Previews:
         shortest = min(near if is_one_length else self.lengths)
         lengths_text = f"{longest:,}" if shortest == longest else f"{shortest:,} to {longest:,}"
         return (
-            f"{cut:,} of {self.count:,} passages{source} look truncated, like previews in logs: they "
-            "end in an ellipsis "
-            f"after {lengths_text} characters. Support cannot be judged from them: claims taken from "
-            "the missing text count "
-            "as unsupported. Record full texts."
+            f"{cut:,} of {self.count:,} passages{source} look truncated, like previews in logs: they end in an "
+            f"ellipsis after {lengths_text} characters. Support cannot be judged from them: claims from the rest "
+            "count as unsupported. Record full texts."
         )

@@ -63,9 +63,7 @@ class SearchSpace:
                     raise UnknownName("parameter of except", name, self.parameters)
         object.__setattr__(self, "base", start)
         if self._is_left_out(start):
-            raise UsageError(
-                "sweep: except excludes the base, which the other configurations are compared with. Keep the base."
-            )
+            raise UsageError("sweep: except excludes the base, which all others are compared with. Keep it.")
 
     @property
     def size(self) -> int:

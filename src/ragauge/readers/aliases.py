@@ -405,7 +405,7 @@ def describe_unread_columns(unread: Iterable[str], read: Mapping[str, str]) -> s
     ]
     nearest = {column: find_nearest_field(column) for column in columns if column not in wrote}
     close = [f"{near}={column}" for column, near in nearest.items() if near and (near != "query" or near not in read)]
-    meant = f" (meant: {', '.join(close)}?)" if close else ""
+    meant = f" (did you mean {', '.join(close)}?)" if close else ""
     message = f"columns not read: {', '.join(columns)}{meant}. "
     message += "Use --map FIELD=COLUMN to read one, --segments COLUMN to report by it, --scores COLUMN for its numbers."
     taken = read.get("answer", "")

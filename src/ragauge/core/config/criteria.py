@@ -39,9 +39,7 @@ class CriterionSection(Section):
     scale: Literal["yes_no", "levels"] | None = Field(
         default=None, validate_default=True, description="levels if levels are given."
     )
-    pass_from: Count | None = Field(
-        default=None, description="Lowest level that passes, 2 or higher; by default the highest level."
-    )
+    pass_from: Count | None = Field(default=None, description="Lowest level that passes; by default the highest.")
     required: StrictBool = Field(default=False, description="An answer that fails this criterion counts as wrong.")
 
     @field_validator("name", mode="before")

@@ -162,16 +162,13 @@ class RuleSection(Section):
     metric: Name | None = Field(default=None, description="Name of a metric as printed, such as recall@5.")
     tag: Name | None = Field(default=None, description="Only examples with this tag.")
     max_drop: DropField = Field(
-        default=None,
-        description="How far the mean may fall below the baseline: 3% of the baseline, or 3 points (0.03).",
+        default=None, description="How far the mean may fall below the baseline: 3% of it, or 3 points (0.03)."
     )
     min: LevelField = Field(default=None, description="Lowest mean allowed, for metrics where higher is better.")
     max: LevelField = Field(default=None, description="Highest mean or p95 allowed, for metrics where lower is better.")
     must_pass: StrictBool = Field(default=False, description="Every example with the tag must pass.")
     statistic: Literal["mean", "p50", "p95", "p99"] | None = Field(
-        default=None,
-        description="Statistic that max applies to, for latency, tokens and cost. Default: p95 for latency, "
-        "otherwise the mean.",
+        default=None, description="Statistic for max: by default p95 for latency, the mean for tokens and cost."
     )
     decide: Literal["interval", "point"] = Field(
         default="interval", description="Decide by the whole interval or by the estimate alone."
@@ -181,12 +178,9 @@ class RuleSection(Section):
         default=None, description="Columns whose segments must also meet the rule: all (declared), none, or a list."
     )
     segments_need_data: StrictBool | None = Field(
-        default=None,
-        description="Whether a segment without enough data blocks the gate; by default the gate's own setting.",
+        default=None, description="Whether a segment without enough data blocks the gate; default: as the gate."
     )
-    min_n: Count | None = Field(
-        default=None, description="Minimum number of examples for a decision; by default the gate's own setting."
-    )
+    min_n: Count | None = Field(default=None, description="Minimum number of examples; default: as the gate.")
     rectified: StrictBool | None = Field(
         default=None,
         description="Decide by the label-corrected mean. true: always (fewer than 50 labels is not enough data). "

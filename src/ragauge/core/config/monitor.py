@@ -93,12 +93,11 @@ class SampleSection(Section):
     )
     at_least: dict[Name, Count] = Field(
         default_factory=dict,
-        description="Segment -> minimum number judged a day for each of its values, whatever the rate. Based on the "
-        "previous day's traffic, 1.5 times as many are sampled, so that a shortfall is rare; for a new value, every "
-        "request is judged until the minimum is reached.",
+        description="Segment -> minimum judged per day for each value, at any rate. 1.5 times the rate that the "
+        "previous day needed, so that a shortfall is rare; a new value is judged in full until it has them.",
     )
     always: tuple[AlwaysSampled, ...] = Field(default=(), description="Requests that are always judged.")
-    max_cost: Amount = Field(default=None, description="Maximum dollars a day. The rate is lowered to stay below it.")
+    max_cost: Amount = Field(default=None, description="Maximum dollars a day; the rate is lowered to stay below it.")
 
 
 class WatchSection(Section):
@@ -107,37 +106,28 @@ class WatchSection(Section):
     metric: Name | None = Field(default=None, description="Name of a metric as printed, such as faithfulness.")
     signal: Name | None = Field(default=None, description="A gauge that arrives with the traces.")
     max_drop: DropField = Field(
-        default=None,
-        description="How far the mean may fall below the baseline: 3% of the baseline, or 3 points (0.03).",
+        default=None, description="How far the mean may fall below the baseline: 3% of it, or 3 points (0.03)."
     )
     baseline: Days = Field(
-        default=timedelta(days=28), description="Length of the baseline period that each period is compared with."
+        default=timedelta(days=28), description="The days before each period that it is compared with."
     )
     min: LevelField = Field(default=None, description="Lowest mean allowed, for metrics where higher is better.")
     max: LevelField = Field(default=None, description="Highest mean allowed, for metrics where lower is better.")
     share_above: Amount = Field(
-        default=None,
-        description="Monitor the share of requests above this value, such as 4000 ms of latency, instead of the mean.",
+        default=None, description="Monitor the share of requests above this, such as 4000 ms of latency, not the mean."
     )
     skew_max: Amount = Field(
-        default=None,
-        description="For a signal: highest allowed ratio of its largest source, such as a shard, to the mean of its "
-        "sources.",
+        default=None, description="For a signal: maximum ratio of its largest source, such as a shard, to the mean."
     )
     wait: Duration | None = Field(
         default=None,
         alias="for",
-        description="How long a signal, or a monitor with decide: point, must be out of its limit before it alerts.",
+        description="How long a signal, or decide: point, must break its limit before it alerts.",
     )
     segments: tuple[Name, ...] = Field(default=(), description="Segments to monitor as well, each value separately.")
-    project: Name = Field(
-        default="",
-        description="For a metric: the project whose traffic is monitored; by default the section's project.",
-    )
+    project: Name = Field(default="", description="Project whose traffic counts, for a metric.")
     decide: Literal["test", "point"] = Field(
-        default="test",
-        description="Decide by the sequential test, which keeps to false_alarms, or by the mean of the last 50 "
-        "scores alone.",
+        default="test", description="Decide by the test within false_alarms, or by the mean of the last 50."
     )
 
     @model_validator(mode="after")
@@ -187,9 +177,7 @@ class NotifySection(Section):
     server: Name = Field(default="localhost:25", description="SMTP server for email, host:port.")
     sender: Name = Field(default="ragauge@localhost", description="Sender address of the email.")
     otlp: Name | None = Field(default=None, description="OTLP/HTTP endpoint that receives alerts and results.")
-    headers: dict[Name, Name] = Field(
-        default_factory=dict, description="Request headers, such as authorization: $TOKEN."
-    )
+    headers: dict[Name, Name] = Field(default_factory=dict, description="Headers, such as authorization: $TOKEN.")
     text: StrictBool = Field(default=False, description="Whether it may contain users' questions and answers.")
 
     @model_validator(mode="after")
@@ -211,12 +199,8 @@ class AnnSection(Section):
 
     study: Name = Field(description="A stored index study.")
     queries: Name = Field(description="File with the query vectors.")
-    vectors: Name | None = Field(
-        default=None, description="File with the current vectors; by default the study's file."
-    )
-    trial: Name | None = Field(
-        default=None, description="Trial whose index is checked; by default the recommended one."
-    )
+    vectors: Name | None = Field(default=None, description="Current vectors; by default the study's file.")
+    trial: Name | None = Field(default=None, description="Trial to check; by default the recommended one.")
     min: Annotated[float, Field(ge=0, le=1)] | None = Field(default=None, description="Lowest mean recall allowed.")
     max_drop: Name | None = Field(
         default=None, description="How far recall may fall below the schedule's baseline: 1 points, or 1%."
@@ -229,10 +213,7 @@ class ScheduleSection(Section):
     name: Name = Field(description="Name of the schedule.")
     cron: Cron | None = Field(default=None, description="When to run: minute, hour, day of month, month, day of week.")
     on: tuple[Trigger, ...] = Field(default=(), description="Also run when one of these changes.")
-    project: Name = Field(
-        default="",
-        description="Project whose models and user reports count; by default the models of every monitored project.",
-    )
+    project: Name = Field(default="", description="Project whose models and reports count; default: all.")
     zone: Zone = Field(default="UTC", description="Time zone, such as Europe/Berlin.")
     run: Name | None = Field(default=None, description="The system, as for ragauge run.")
     set: Name | None = Field(default=None, description="The eval set: a file, or a stored set's name.")
@@ -244,9 +225,7 @@ class ScheduleSection(Section):
     rules: Name | None = Field(default=None, description="File with the section gate; by default this file.")
     baseline: Name | None = Field(default=None, description="The run that the gate compares with.")
     reported: Days | None = Field(
-        default=None,
-        description="Also ask the questions that users gave a thumbs-down in the last so many days, and those of "
-        "ui.regression_set.",
+        default=None, description="Also ask what users gave a thumbs-down in so many days, and ui.regression_set."
     )
     heartbeat: Annotated[int, Field(strict=True, ge=1, le=1000)] | None = Field(
         default=None, description="Ask this many questions without judging them, and fail if one gets no answer."
@@ -283,16 +262,12 @@ class ScheduleSection(Section):
 class KeepSection(Section):
     """How long to keep traffic."""
 
-    raw: Duration = Field(
-        default=timedelta(days=7), description="How long to keep spans as received, and gauge values."
-    )
+    raw: Duration = Field(default=timedelta(days=7), description="How long to keep spans and gauge values.")
     traces: Duration = Field(
-        default=timedelta(days=90),
-        description="How long to keep the status of each trace, which monitor trace reports.",
+        default=timedelta(days=90), description="How long to keep each trace's status (monitor trace)."
     )
     runs: Duration | None = Field(
-        default=None,
-        description="How long to keep runs of traffic with scores, evidence and replies; by default forever.",
+        default=None, description="How long to keep runs of traffic with all their data; default: forever."
     )
 
 
@@ -323,32 +298,22 @@ class RedactSection(Section):
 class WaitSection(Section):
     """How long a trace waits for more of its spans, after the last that came."""
 
-    ended: Duration = Field(
-        default=timedelta(seconds=5), description="How long to wait once its outermost span has ended."
-    )
-    quiet: Duration = Field(default=timedelta(seconds=30), description="How long to wait if it has not.")
+    ended: Duration = Field(default=timedelta(seconds=5), description="Wait after its outermost span has ended.")
+    quiet: Duration = Field(default=timedelta(seconds=30), description="Wait if it has not ended.")
 
 
 class MonitorSection(Section):
     """What is watched in production, and who is told."""
 
-    project: Name = Field(
-        default="",
-        description="Project whose traffic is monitored; by default the first one received, with drift for all "
-        "projects.",
-    )
+    project: Name = Field(default="", description="Project whose traffic is monitored; default: the first received.")
     judge: JudgeText = Field(
         default="local", description="Judge of the sample: its spec, or {model, key_env, headers, …}."
     )
-    metrics: tuple[Name, ...] = Field(
-        default=("production",), description="Metrics and presets to compute for all requests."
-    )
+    metrics: tuple[Name, ...] = Field(default=("production",), description="Metrics and presets for all requests.")
     segments: dict[Name, Name] = Field(
         default_factory=dict, description="Name of a segment -> the trace's field, such as metadata.tenant."
     )
-    passages: Passages = Field(
-        default="union", description="Which searches of a trace count: union, last or span:NAME."
-    )
+    passages: Passages = Field(default="union", description="Searches of a trace that count: union, last or span:NAME.")
     without_retrieval: bool = Field(
         default=False, description="Also read requests without a search, as answers without passages."
     )
@@ -366,9 +331,7 @@ class MonitorSection(Section):
         description="Texts whose embeddings are compared daily: up to 500 of the day with 1,500 of the last 28 days.",
     )
     canary: Canary = Field(
-        default=50,
-        description="Number of responses that the model judges again every day, to detect changes in the model; 0 "
-        "for none.",
+        default=50, description="Responses that the model judges again daily, to detect model changes; 0 for none."
     )
     cool_down: Duration = Field(
         default=timedelta(days=1),

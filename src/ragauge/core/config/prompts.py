@@ -47,14 +47,10 @@ def _read_template(value: Any, folder: Path) -> str:
     if isinstance(value, str) and ("\n" in value.strip() or "{" in value):
         return value
     if not isinstance(value, str | Path) or not str(value).strip():
-        raise UsageError(
-            f"expected a text with slots, or the path of a file that contains one, got {describe_value(value)}."
-        )
+        raise UsageError(f"expected a text with slots, or a file that contains one, got {describe_value(value)}.")
     path = folder / str(value).strip()
     try:
         return path.read_text(encoding="utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
         reason = getattr(error, "strerror", None) or "the file is not UTF-8 text"
-        raise UsageError(
-            f"a single line without a slot is read as the path of a file, but {path} cannot be read: {reason}."
-        ) from None
+        raise UsageError(f"a line without a slot is a file name, but {path} cannot be read: {reason}.") from None

@@ -19,12 +19,8 @@ class SweepSection(Section):
     parameters: dict[str, list[Any]] = Field(
         default_factory=dict, description="Name -> values; optional with a preset."
     )
-    index: list[str] = Field(
-        default_factory=list, description="Parameters passed to index; all others are passed to build."
-    )
-    base: dict[str, Any] = Field(
-        default_factory=dict, description="One value for each parameter: the configuration in use today."
-    )
+    index: list[str] = Field(default_factory=list, description="Parameters of index; all others go to build.")
+    base: dict[str, Any] = Field(default_factory=dict, description="The configuration in use today.")
     leave_out: list[dict[str, Any]] = Field(
         default_factory=list, alias="except", description="Combinations of values to skip."
     )
@@ -35,20 +31,12 @@ class SweepSection(Section):
     )
     trials: int = Field(default=24, ge=2, description="Number of configurations, if they are sampled at random.")
     race: bool = Field(default=True, description="Drop clear losers early.")
-    margin: float = Field(
-        default=0.0, ge=0, description="Also drop configurations that clearly cannot beat the leader by this much."
-    )
+    margin: float = Field(default=0.0, ge=0, description="Also drop what cannot beat the leader by this.")
     budget: int | None = Field(default=None, ge=1, description="Context budget in tokens, instead of k passages.")
-    confirm: str | float | None = Field(
-        default=None, description="An eval set, or the share of examples held back, to confirm the result on."
-    )
+    confirm: str | float | None = Field(default=None, description="An eval set, or a share held back, to confirm on.")
     judge: JudgeText = Field(
         default="local", description="Judge for what labels don't cover: its spec, or {model, key_env, headers, …}."
     )
     noise: float = Field(default=0.03, ge=0, description="Differences within ± this value are not a bottleneck.")
     cost: str = Field(default="", description="What to count as the cost of a trial: cost, latency or context_tokens.")
-    keep_open: int | None = Field(
-        default=None,
-        ge=1,
-        description="Maximum number of indexes open at a time; others are rebuilt at each checkpoint.",
-    )
+    keep_open: int | None = Field(default=None, ge=1, description="Maximum number of open indexes; others are rebuilt.")

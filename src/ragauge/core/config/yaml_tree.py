@@ -75,9 +75,7 @@ class _TreeBuilder:
         if self._seen > MAX_NODES or depth > MAX_DEPTH:
             raise DataError(TOO_DEEP, source=self._source, line=line)
         if not isinstance(node, yaml.ScalarNode) and node.tag not in COLLECTIONS:
-            raise DataError(
-                f"contains something other than plain YAML values: {node.tag}.", source=self._source, line=line
-            )
+            raise DataError(f"is not plain YAML: {node.tag}.", source=self._source, line=line)
         if isinstance(node, yaml.SequenceNode):
             items = [self.value(item, depth + 1) for item in node.value]
             for index, item in enumerate(items, 1):
