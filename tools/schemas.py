@@ -13,7 +13,7 @@ import pkgutil
 import re
 import types
 from collections.abc import Iterator, Mapping, Sequence
-from inspect import getdoc
+from inspect import getdoc, getsource
 from pathlib import Path
 from textwrap import fill
 from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
@@ -171,7 +171,7 @@ class OutputSchema:
         }
 
     def _typed(self, kind: Any, key: FormKey) -> dict[str, Any]:
-        """One entry of a form: its type, what a type cannot say, and what its docstring says."""
+        """One entry of a form: its type, what a type cannot say, and what is said beside it."""
         owner, about, maybe = kind, "", False
         for part in key.path:
             if part == "self":
@@ -196,8 +196,7 @@ class OutputSchema:
         member = getattr(owner, name, None)
         if isinstance(member, property):
             return self._hints(member.fget)["return"], (getdoc(member) or "").split("\n")[0]
-        said = re.search(rf"^ +{name}: (.+(?:\n {{9,}}.+)*)", owner.__doc__ or "", re.M)
-        return self._hints(owner)[name], opened(" ".join(said[1].split())) if said else ""
+        return self._hints(owner)[name], opened(text) if (text := field_comment(owner, name)) else ""
 
     def _function(self, name: str) -> tuple[Any, str]:
         function = getattr(json_values, name)
@@ -205,6 +204,15 @@ class OutputSchema:
 
     def _hints(self, of: Any) -> dict[str, Any]:
         return get_type_hints(of, localns=dict(self.classes))
+
+
+def field_comment(owner: Any, name: str) -> str:
+    """What `#:` says beside a field, or above it; of a base where the class has no such field."""
+    for cls in owner.__mro__[:-1]:
+        found = re.search(rf"((?:^ +#: .*\n)*)^ +{name}: .*?(?:#: (.*))?$", getsource(cls), re.M)
+        if found:
+            return found[2] or " ".join(found[1].replace("#:", "").split())
+    return ""
 
 
 def opened(text: str) -> str:

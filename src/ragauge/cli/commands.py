@@ -6,17 +6,11 @@ from typing import NamedTuple
 
 
 class CommandEntry(NamedTuple):
-    """A command, or a group of them.
+    """A command, or a group of them."""
 
-    Attributes:
-        module: where it is; "" for a group of commands of this table.
-        name: of its function; "app" for a group that stands in one module.
-        help: the first paragraph of its help; "" = its module is imported where it is listed.
-    """
-
-    module: str
-    name: str
-    help: str = ""
+    module: str  #: where it is; "" for a group of commands of this table.
+    name: str  #: of its function; "app" for a group that stands in one module.
+    help: str = ""  #: the first paragraph of its help; "" = its module is imported where it is listed.
 
 
 COMMANDS = {  # as typed -> the command

@@ -149,25 +149,16 @@ MIN_SHARED = 0.5  # share of traffic that two runs must have in common to be pai
 
 @dataclass(frozen=True, slots=True)
 class MeasurementSpec:
-    """How a run was measured: what must be the same for two runs to be compared.
+    """How a run was measured: what must be the same for two runs to be compared."""
 
-    Attributes:
-        name: of the run.
-        judge_id: who judged; None = nobody.
-        metrics: printed name -> version of the metric, of every metric scored by this judge or by nobody.
-        questions: question -> its versions, of what this judge was asked.
-        spec: the text that the judge is built from; "" where it is not known.
-        planned: nothing is stored of the run yet, so it cannot be judged again.
-        called: what a command calls the run; "" = its name.
-    """
-
-    name: str
-    judge_id: str | None
+    name: str  #: of the run.
+    judge_id: str | None  #: who judged; None = nobody.
+    #: printed name -> version of the metric, of every metric scored by this judge or by nobody.
     metrics: Mapping[str, int]
-    questions: Mapping[str, tuple[int, ...]]
-    spec: str = ""
-    planned: bool = False
-    called: str = ""
+    questions: Mapping[str, tuple[int, ...]]  #: question -> its versions, of what this judge was asked.
+    spec: str = ""  #: the text that the judge is built from; "" where it is not known.
+    planned: bool = False  #: nothing is stored of the run yet, so it cannot be judged again.
+    called: str = ""  #: what a command calls the run; "" = its name.
 
 
 def list_comparable_metrics(new: MeasurementSpec, base: MeasurementSpec, metrics: Sequence[Metric]) -> list[Metric]:

@@ -23,19 +23,12 @@ MAX_COMPARED_RUNS = 5  # runs held against one
 
 @dataclass(frozen=True)
 class ComparePage:
-    """A comparison.
+    """A comparison."""
 
-    Attributes:
-        site: what is served.
-        base: the run that the others are held against.
-        runs: the others.
-        params: which metrics, whose verdicts, of which segments.
-    """
-
-    site: Site
-    base: OpenRun
-    runs: tuple[OpenRun, ...]
-    params: dict[str, str]
+    site: Site  #: what is served.
+    base: OpenRun  #: the run that the others are held against.
+    runs: tuple[OpenRun, ...]  #: the others.
+    params: dict[str, str]  #: which metrics, whose verdicts, of which segments.
 
     @cached_property
     def found(self) -> ComparisonResult:

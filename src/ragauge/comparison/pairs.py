@@ -57,21 +57,13 @@ class Join:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class FailedPairs:
-    """Examples in both runs whose score failed in one or both, the other side scored or failed. Shape (failed,).
+    """Examples in both runs whose score failed in one or both, the other side scored or failed. Shape (failed,)."""
 
-    Attributes:
-        query: number of the example in the new run.
-        weight: None where all are alike.
-        new: (least, greatest) value of the new score; equal where it is scored.
-        base: likewise of the baseline's.
-        cluster: number of what each depends on; None where every example stands alone.
-    """
-
-    query: Codes
-    weight: Floats | None
-    new: tuple[Floats, Floats]
-    base: tuple[Floats, Floats]
-    cluster: Codes | None = None
+    query: Codes  #: number of the example in the new run.
+    weight: Floats | None  #: None where all are alike.
+    new: tuple[Floats, Floats]  #: (least, greatest) value of the new score; equal where it is scored.
+    base: tuple[Floats, Floats]  #: likewise of the baseline's.
+    cluster: Codes | None = None  #: number of what each depends on; None where every example stands alone.
 
     @property
     def least(self) -> Floats:
@@ -89,31 +81,20 @@ class Pairs:
     """One metric's scores over the examples scored in both runs, an example of several repeats at their mean.
 
     Every array has shape (pairs,), in example order of the new run.
-
-    Attributes:
-        metric: whose scores.
-        query: number of the example in the new run.
-        new: its score there.
-        base: its score in the baseline.
-        weight: how many real requests it stands for; None where all are alike.
-        cluster: number of what it depends on; None where every example stands alone.
-        failed: examples that would be pairs had nothing failed.
-        undefined: numbers of examples that are no pairs since a score is undefined, and none failed.
-        people: new − base by people's labels, as of `Columns`; NaN unless both were labelled. None = no labels.
-        inclusion: the chance that both were drawn for them, where it differs.
-        labels: of the new run and of the baseline, people's scores and the chance of being drawn, as of `Columns`.
     """
 
-    metric: Metric
-    query: Codes
-    new: Floats
-    base: Floats
-    weight: Floats | None
-    cluster: Codes | None
-    failed: FailedPairs
-    undefined: Codes
+    metric: Metric  #: whose scores.
+    query: Codes  #: number of the example in the new run.
+    new: Floats  #: its score there.
+    base: Floats  #: its score in the baseline.
+    weight: Floats | None  #: how many real requests it stands for; None where all are alike.
+    cluster: Codes | None  #: number of what it depends on; None where every example stands alone.
+    failed: FailedPairs  #: examples that would be pairs had nothing failed.
+    undefined: Codes  #: numbers of examples that are no pairs since a score is undefined, and none failed.
+    #: new − base by people's labels, as of `Columns`; NaN unless both were labelled. None = no labels.
     people: Floats | None = None
-    inclusion: Floats | None = None
+    inclusion: Floats | None = None  #: the chance that both were drawn for them, where it differs.
+    #: of the new run and of the baseline, people's scores and the chance of being drawn, as of `Columns`.
     labels: tuple[SideLabels, SideLabels] = ((None, None), (None, None))
 
     def __len__(self) -> int:

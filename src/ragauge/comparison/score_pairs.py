@@ -44,19 +44,12 @@ def build_measurement_spec(
 
 
 class PairedRuns(NamedTuple):
-    """Two runs that are held against each other.
+    """Two runs that are held against each other."""
 
-    Attributes:
-        store: where both are.
-        new: the run that is looked at.
-        base: the run that it is held against.
-        judge_id: who judged the new run; None = nobody.
-    """
-
-    store: Store
-    new: Run
-    base: Run
-    judge_id: str | None
+    store: Store  #: where both are.
+    new: Run  #: the run that is looked at.
+    base: Run  #: the run that it is held against.
+    judge_id: str | None  #: who judged the new run; None = nobody.
 
 
 class PairedScores:

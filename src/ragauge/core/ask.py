@@ -12,53 +12,37 @@ from ragauge.core.providers import PROVIDERS
 
 @dataclass(frozen=True, slots=True)
 class Ask:
-    """One request to a chat model or an embedder.
+    """One request to a chat model or an embedder."""
 
-    Attributes:
-        kind: chat or embed.
-        question: which question it belongs to.
-        version: of that question.
-        messages: (role, text) pairs; for embed, one ("text", text) per text.
-        schema: JSON Schema of the reply, for chat.
-        params: such as temperature.
-        judge_repeat: which asking of the judge.
-        attempt: 1, or 2 for a re-ask.
-        shared: characters of the last message that other asks about the same passages begin with too, as their other
-            messages are the same; 0 = none. What is asked does not depend on it.
-        family: schema that holds a reply under the key "reply", whichever of these asks it belongs to; None = there is
-            none. Providers that read the schema before the messages are given it instead: else nothing is shared.
-    """
-
-    kind: Literal["chat", "embed"]
-    question: str
-    version: int
-    messages: tuple[tuple[str, str], ...]
-    schema: Mapping[str, Any] | None = None
-    params: Mapping[str, Any] = field(default_factory=dict)
-    judge_repeat: int = 0
-    attempt: int = 1
+    kind: Literal["chat", "embed"]  #: chat or embed.
+    question: str  #: which question it belongs to.
+    version: int  #: of that question.
+    messages: tuple[tuple[str, str], ...]  #: (role, text) pairs; for embed, one ("text", text) per text.
+    schema: Mapping[str, Any] | None = None  #: JSON Schema of the reply, for chat.
+    params: Mapping[str, Any] = field(default_factory=dict)  #: such as temperature.
+    judge_repeat: int = 0  #: which asking of the judge.
+    attempt: int = 1  #: 1, or 2 for a re-ask.
+    #: characters of the last message that other asks about the same passages begin with too, as their other messages
+    #: are the same; 0 = none. What is asked does not depend on it.
     shared: int = 0
+    #: schema that holds a reply under the key "reply", whichever of these asks it belongs to; None = there is none.
+    #: Providers that read the schema before the messages are given it instead: else nothing is shared.
     family: Mapping[str, Any] | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class ModelName:
-    """Which model at which place: part of every reply key.
+    """Which model at which place: part of every reply key."""
 
-    Attributes:
-        provider: one of PROVIDERS.
-        model: as the provider names it.
-        endpoint: base URL without credentials and fragment, and without a query but the version of Azure's API; "" =
-            the provider's own.
-        key_env: variable of the environment that holds the key for this endpoint; "" = the provider's usual one, which
-            goes to the provider's own hosts alone. It is no part of what a model is.
-        headers: (name, value) pairs sent with every call; a value $NAME is read from the environment when it is sent.
-    """
-
-    provider: str
-    model: str
+    provider: str  #: one of PROVIDERS.
+    model: str  #: as the provider names it.
+    #: base URL without credentials and fragment, and without a query but the version of Azure's API; "" = the
+    #: provider's own.
     endpoint: str = ""
+    #: variable of the environment that holds the key for this endpoint; "" = the provider's usual one, which goes to
+    #: the provider's own hosts alone. It is no part of what a model is.
     key_env: str = field(default="", compare=False)
+    #: (name, value) pairs sent with every call; a value $NAME is read from the environment when it is sent.
     headers: tuple[tuple[str, str], ...] = field(default=(), compare=False)
 
     @property
@@ -86,33 +70,20 @@ class Usage:
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """What came back for one Ask; a failed call is a Reply too.
+    """What came back for one Ask; a failed call is a Reply too."""
 
-    Attributes:
-        status: ok or failed.
-        text: of a chat reply: the structured text alone, where a schema was asked for.
-        vectors: of an embed reply, one row of floats a text; an array of shape (texts, dimensions).
-        reason: why it failed.
-        key: of the reply in the store; "" where nothing is stored.
-        finish: why the model stopped: stop, length, content_filter or the provider's word; "" when unknown.
-        served: the model that the provider says it used.
-        sent: what was really sent where it differs from what was asked: parameters left out, how the schema was given.
-        usage: tokens; None when unknown.
-        cost: in US dollars; None when the price is unknown, never 0 for that.
-        latency_ms: of the call that was answered.
-    """
-
-    status: Literal["ok", "failed"]
-    text: str = ""
-    vectors: Any = None
-    reason: str = ""
-    key: str = ""
-    finish: str = ""
-    served: str = ""
+    status: Literal["ok", "failed"]  #: ok or failed.
+    text: str = ""  #: of a chat reply: the structured text alone, where a schema was asked for.
+    vectors: Any = None  #: of an embed reply, one row of floats a text; an array of shape (texts, dimensions).
+    reason: str = ""  #: why it failed.
+    key: str = ""  #: of the reply in the store; "" where nothing is stored.
+    finish: str = ""  #: why the model stopped: stop, length, content_filter or the provider's word; "" when unknown.
+    served: str = ""  #: the model that the provider says it used.
+    #: what was really sent where it differs from what was asked: parameters left out, how the schema was given.
     sent: Mapping[str, Any] = field(default_factory=dict)
-    usage: Usage | None = None
-    cost: float | None = None
-    latency_ms: float | None = None
+    usage: Usage | None = None  #: tokens; None when unknown.
+    cost: float | None = None  #: in US dollars; None when the price is unknown, never 0 for that.
+    latency_ms: float | None = None  #: of the call that was answered.
 
 
 def build_reply_key(name: ModelName, ask: Ask) -> str:

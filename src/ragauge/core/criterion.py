@@ -11,46 +11,27 @@ DEFAULT_VISIBLE_FIELDS: tuple[VisibleField, ...] = ("query", "answer", "history"
 
 @dataclass(frozen=True, slots=True)
 class Criterion:
-    """A statement that each answer is held against.
+    """A statement that each answer is held against."""
 
-    Attributes:
-        name: of the metric that it is.
-        text: the statement, or what the levels describe.
-        sees: what the judge is shown of an example.
-        levels: descriptions, from the worst to the best; () = met or not.
-        pass_from: number of the least level, from 1, that meets it; 0 of one without levels.
-        required: an answer that does not meet it is not right.
-    """
-
-    name: str
-    text: str
-    sees: tuple[VisibleField, ...] = DEFAULT_VISIBLE_FIELDS
-    levels: tuple[str, ...] = ()
-    pass_from: int = 0
-    required: bool = False
+    name: str  #: of the metric that it is.
+    text: str  #: the statement, or what the levels describe.
+    sees: tuple[VisibleField, ...] = DEFAULT_VISIBLE_FIELDS  #: what the judge is shown of an example.
+    levels: tuple[str, ...] = ()  #: descriptions, from the worst to the best; () = met or not.
+    pass_from: int = 0  #: number of the least level, from 1, that meets it; 0 of one without levels.
+    required: bool = False  #: an answer that does not meet it is not right.
 
 
 @dataclass(frozen=True, slots=True)
 class CriterionVerdict:
-    """What a judge says of one criterion.
+    """What a judge says of one criterion."""
 
-    Attributes:
-        name: of the criterion.
-        text: its statement.
-        met: None = no verdict.
-        reason: the judge's sentence, or why there is no verdict.
-        level: the one chosen; None = there are none, or no verdict.
-        n_levels: how many there are; 0 = met or not.
-        required: as of the criterion.
-    """
-
-    name: str
-    text: str
-    met: bool | None
-    reason: str = ""
-    level: int | None = None
-    n_levels: int = 0
-    required: bool = False
+    name: str  #: of the criterion.
+    text: str  #: its statement.
+    met: bool | None  #: None = no verdict.
+    reason: str = ""  #: the judge's sentence, or why there is no verdict.
+    level: int | None = None  #: the one chosen; None = there are none, or no verdict.
+    n_levels: int = 0  #: how many there are; 0 = met or not.
+    required: bool = False  #: as of the criterion.
 
     @classmethod
     def of(cls, criterion: Criterion, reply: bool | int | None, reason: str) -> CriterionVerdict:

@@ -21,27 +21,16 @@ SetForm = Literal["beir", "ragas", "deepeval"]  # of other tools, in which a set
 
 @dataclass(frozen=True, slots=True)
 class Origin:
-    """How an example came to be.
+    """How an example came to be."""
 
-    Attributes:
-        method: model, known_item, vary:KIND of a question put otherwise, run or a name of the user's.
-        model: who wrote it, such as openai:gpt-5-mini; "" = nobody.
-        type: of the question, such as multi_hop.
-        persona: who it was written as; "" = nobody in particular.
-        seed: of the drawing.
-        passages: doc_ids that it was written from.
-        run: id of the run that it was taken from; "" = none.
-        weight: how many answers of that run it stands for, where it was drawn; None = it was not.
-    """
-
-    method: str
-    model: str = ""
-    type: str = ""
-    persona: str = ""
-    seed: int | None = None
-    passages: tuple[str, ...] = ()
-    run: str = ""
-    weight: float | None = None
+    method: str  #: model, known_item, vary:KIND of a question put otherwise, run or a name of the user's.
+    model: str = ""  #: who wrote it, such as openai:gpt-5-mini; "" = nobody.
+    type: str = ""  #: of the question, such as multi_hop.
+    persona: str = ""  #: who it was written as; "" = nobody in particular.
+    seed: int | None = None  #: of the drawing.
+    passages: tuple[str, ...] = ()  #: doc_ids that it was written from.
+    run: str = ""  #: id of the run that it was taken from; "" = none.
+    weight: float | None = None  #: how many answers of that run it stands for, where it was drawn; None = it was not.
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,25 +45,15 @@ class Anchor:
 
 @dataclass(frozen=True, slots=True)
 class Curation:
-    """The `meta` of a line.
+    """The `meta` of a line."""
 
-    Attributes:
-        state: draft (nobody looked), reviewed, golden (fit to gate releases) or rejected.
-        by: who set the state.
-        at: when, as an ISO time.
-        note: why.
-        origin: how the example came to be; None = not known.
-        anchors: its evidence, quoted.
-        other: keys that are not ours, kept as they are.
-    """
-
-    state: State = "draft"
-    by: str = ""
-    at: str = ""
-    note: str = ""
-    origin: Origin | None = None
-    anchors: tuple[Anchor, ...] = ()
-    other: Mapping[str, Any] = field(default_factory=dict)
+    state: State = "draft"  #: draft (nobody looked), reviewed, golden (fit to gate releases) or rejected.
+    by: str = ""  #: who set the state.
+    at: str = ""  #: when, as an ISO time.
+    note: str = ""  #: why.
+    origin: Origin | None = None  #: how the example came to be; None = not known.
+    anchors: tuple[Anchor, ...] = ()  #: its evidence, quoted.
+    other: Mapping[str, Any] = field(default_factory=dict)  #: keys that are not ours, kept as they are.
 
 
 KEYS = frozenset({"state", "by", "at", "note", "origin", "anchors"})

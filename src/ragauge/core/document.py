@@ -20,24 +20,16 @@ from ragauge.text.tokens import count_tokens
 class Document:
     """One page of a corpus.
 
-    Attributes:
-        doc_id: identity, which is what labels name.
-        title: what the page is called; it is handed on with every passage.
-        text: the body; every span counts characters of it.
-        updated_at: ISO date of this version.
-        superseded_by: doc_id of the version that replaced it.
-        kind: such as manual or policy.
-
     Raises:
         DataError: a blank doc_id, or an id, title or text that is not a string.
     """
 
-    doc_id: str
-    title: str
-    text: str
-    updated_at: str | None = None
-    superseded_by: str | None = None
-    kind: str | None = None
+    doc_id: str  #: identity, which is what labels name.
+    title: str  #: what the page is called; it is handed on with every passage.
+    text: str  #: the body; every span counts characters of it.
+    updated_at: str | None = None  #: ISO date of this version.
+    superseded_by: str | None = None  #: doc_id of the version that replaced it.
+    kind: str | None = None  #: such as manual or policy.
 
     def __post_init__(self) -> None:
         for name in ("doc_id", "title", "text"):
@@ -50,23 +42,15 @@ class Document:
 
 @dataclass(frozen=True, slots=True)
 class Chunk:
-    """One piece of a document.
+    """One piece of a document."""
 
-    Attributes:
-        passage_id: the document's id, ``#`` and the chunk's number from 1.
-        doc_id: the document.
-        body: the document's text from start to end, unchanged.
-        start: first character in the document's text.
-        end: one past the last.
-        context: the title and the headings that the chunk stands under, each a Markdown heading, without those that
-            the body opens with.
-    """
-
-    passage_id: str
-    doc_id: str
-    body: str
-    start: int
-    end: int
+    passage_id: str  #: the document's id, ``#`` and the chunk's number from 1.
+    doc_id: str  #: the document.
+    body: str  #: the document's text from start to end, unchanged.
+    start: int  #: first character in the document's text.
+    end: int  #: one past the last.
+    #: the title and the headings that the chunk stands under, each a Markdown heading, without those that the body
+    #: opens with.
     context: str
 
     @property
@@ -163,16 +147,11 @@ class IndexListing:
 
     Only those are ever looked up, so a listing of millions of documents leaves a handful of ids. `doc_id in listing`
     says whether the index holds a labelled document.
-
-    Attributes:
-        documents: how many documents the listing names.
-        absent: labelled documents that it does not hold.
-        renamed: labelled documents that it holds under another id, found by their texts.
     """
 
-    documents: int
-    absent: frozenset[str] = frozenset()
-    renamed: frozenset[str] = frozenset()
+    documents: int  #: how many documents the listing names.
+    absent: frozenset[str] = frozenset()  #: labelled documents that it does not hold.
+    renamed: frozenset[str] = frozenset()  #: labelled documents that it holds under another id, found by their texts.
 
     def __contains__(self, doc_id: object) -> bool:
         return doc_id not in self.absent

@@ -59,16 +59,12 @@ def select_visible_turns(history: Sequence[Turn]) -> tuple[Turn, ...]:
 class Relevant:
     """One judged item: a document, or a group of which any one member will do.
 
-    Attributes:
-        doc_ids: the members, at least one.
-        grade: relevance; 0 or less is judged not relevant.
-
     Raises:
         DataError: a text in place of the members: its letters would be ids.
     """
 
-    doc_ids: tuple[str, ...]
-    grade: float = 1.0
+    doc_ids: tuple[str, ...]  #: the members, at least one.
+    grade: float = 1.0  #: relevance; 0 or less is judged not relevant.
 
     def __post_init__(self) -> None:
         if isinstance(self.doc_ids, str):
@@ -90,37 +86,23 @@ class Example:
 
     None means that nothing is known; an empty tuple means known to be empty. Both leave a metric
     that needs the label not_applicable.
-
-    Attributes:
-        query_id: identity within the set.
-        query: the question.
-        history: earlier turns of the conversation.
-        references: accepted answers, the main one first.
-        reference_claims: the facts of the reference, one short statement each; None = not prepared.
-        aspects: what a complete answer has to address; None = not prepared.
-        criteria: pass or fail statements about a good answer.
-        relevant: judged documents (grade 0 = judged not relevant).
-        gold_spans: where the evidence stands.
-        answerable: whether the corpus holds the answer, as the set says; see `is_answerable`.
-        segments: column -> value, for reports per segment.
-        tags: such as golden or regression.
-        cluster: examples that share one are not independent (document, tenant, conversation).
-        relevant_chunks: judged chunks, by the passage_id of each; the members of a group are passage_ids too.
     """
 
-    query_id: str
-    query: str
-    history: tuple[Turn, ...] = ()
-    references: tuple[str, ...] = ()
+    query_id: str  #: identity within the set.
+    query: str  #: the question.
+    history: tuple[Turn, ...] = ()  #: earlier turns of the conversation.
+    references: tuple[str, ...] = ()  #: accepted answers, the main one first.
+    #: the facts of the reference, one short statement each; None = not prepared.
     reference_claims: tuple[str, ...] | None = None
-    aspects: tuple[str, ...] | None = None
-    criteria: tuple[str, ...] | None = None
-    relevant: tuple[Relevant, ...] | None = None
-    gold_spans: tuple[Span, ...] | None = None
-    answerable: bool | None = None
-    segments: Mapping[str, str] = field(default_factory=dict)
-    tags: frozenset[str] = frozenset()
-    cluster: str | None = None
+    aspects: tuple[str, ...] | None = None  #: what a complete answer has to address; None = not prepared.
+    criteria: tuple[str, ...] | None = None  #: pass or fail statements about a good answer.
+    relevant: tuple[Relevant, ...] | None = None  #: judged documents (grade 0 = judged not relevant).
+    gold_spans: tuple[Span, ...] | None = None  #: where the evidence stands.
+    answerable: bool | None = None  #: whether the corpus holds the answer, as the set says; see `is_answerable`.
+    segments: Mapping[str, str] = field(default_factory=dict)  #: column -> value, for reports per segment.
+    tags: frozenset[str] = frozenset()  #: such as golden or regression.
+    cluster: str | None = None  #: examples that share one are not independent (document, tenant, conversation).
+    #: judged chunks, by the passage_id of each; the members of a group are passage_ids too.
     relevant_chunks: tuple[Relevant, ...] | None = None
 
     @property
@@ -157,17 +139,11 @@ class Example:
 
 @dataclass(frozen=True)
 class EvalSet:
-    """A named, versioned list of examples.
+    """A named, versioned list of examples."""
 
-    Attributes:
-        name: what people call it.
-        examples: in file order, query_id unique.
-        corpus: fingerprint of the corpus that the labels were made on, where known.
-    """
-
-    name: str
-    examples: tuple[Example, ...]
-    corpus: str | None = None
+    name: str  #: what people call it.
+    examples: tuple[Example, ...]  #: in file order, query_id unique.
+    corpus: str | None = None  #: fingerprint of the corpus that the labels were made on, where known.
 
     @cached_property
     def version(self) -> str:

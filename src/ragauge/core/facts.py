@@ -20,53 +20,31 @@ Agreement = Literal["agrees", "contradicts", "absent"]
 
 @dataclass(frozen=True, slots=True)
 class Window:
-    """The piece of a passage that decided a verdict.
+    """The piece of a passage that decided a verdict."""
 
-    Attributes:
-        passage: its number, from 1.
-        start: first character of the piece in the passage's text.
-        end: one past its last character.
-        missing: specifics of the claim that the passages do not hold.
-    """
-
-    passage: int
-    start: int
-    end: int
-    missing: tuple[str, ...] = ()
+    passage: int  #: its number, from 1.
+    start: int  #: first character of the piece in the passage's text.
+    end: int  #: one past its last character.
+    missing: tuple[str, ...] = ()  #: specifics of the claim that the passages do not hold.
 
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """One statement of the answer.
+    """One statement of the answer."""
 
-    Attributes:
-        n: number, from 1, over the whole answer.
-        text: the statement; None when the sentence's claims could not be had (then their number is unknown).
-        start: first character of its sentence in the answer, or of its own part of the sentence.
-        end: one past the last.
-        status: "ok"; "failed" = no verdict on it.
-        supporting: numbers of the passages that together support it.
-        joint: the passages support it only together.
-        contradicting: numbers of the passages that contradict it.
-        strength: stated or following directly, or only implied; None when unsupported.
-        p: the judge's probability that it is supported.
-        window: the piece of a passage that decided.
-        reason: why it failed, or the judge's words.
-        within: characters [first, last + 1) of the whole sentence where the claim is one part of it; else None.
-    """
-
-    n: int
-    text: str | None
-    start: int = 0
-    end: int = 0
-    status: Literal["ok", "failed"] = "ok"
-    supporting: tuple[int, ...] = ()
-    joint: bool = False
-    contradicting: tuple[int, ...] = ()
-    strength: Strength | None = None
-    p: float | None = None
-    window: Window | None = None
-    reason: str = ""
+    n: int  #: number, from 1, over the whole answer.
+    text: str | None  #: the statement; None when the sentence's claims could not be had (then their number is unknown).
+    start: int = 0  #: first character of its sentence in the answer, or of its own part of the sentence.
+    end: int = 0  #: one past the last.
+    status: Literal["ok", "failed"] = "ok"  #: "ok"; "failed" = no verdict on it.
+    supporting: tuple[int, ...] = ()  #: numbers of the passages that together support it.
+    joint: bool = False  #: the passages support it only together.
+    contradicting: tuple[int, ...] = ()  #: numbers of the passages that contradict it.
+    strength: Strength | None = None  #: stated or following directly, or only implied; None when unsupported.
+    p: float | None = None  #: the judge's probability that it is supported.
+    window: Window | None = None  #: the piece of a passage that decided.
+    reason: str = ""  #: why it failed, or the judge's words.
+    #: characters [first, last + 1) of the whole sentence where the claim is one part of it; else None.
     within: tuple[int, int] | None = None
 
     @property
@@ -93,33 +71,21 @@ CLAIMS_ONLY = ("address", "refuse")  # what was not asked where only claims were
 
 @dataclass(frozen=True, slots=True)
 class AnswerFacts:
-    """Facts of `verify_answer`.
+    """Facts of `verify_answer`."""
 
-    Attributes:
-        claims: every claim of the answer in order; () = it claims nothing.
-        address: whether the answer addresses the question; None = failed.
-        address_p: the judge's probabilities that it does so fully, partly, and not; they sum to 1. None = it has none.
-        refuse: whether the answer declines to answer; None = failed, or not known in its language: see `unread`.
-        support_asked: False when the passages were not recorded: claims then carry no support.
-        parts: calls that the passages went out in; support that is spread over several of them is not seen.
-        both: of a hybrid judge, verdicts that both its halves gave, since the local one was not sure.
-        same: of these, those in which both lean the same way.
-        unread: language code of an answer in whose language the judge cannot tell a refusal; "" = it can.
-        unasked: of "address" and "refuse" what nobody was asked.
-        unnamed: verdicts of a model that named no sentence which shows them, and were asked for again.
-    """
-
-    claims: tuple[Claim, ...]
-    address: Address | None
+    claims: tuple[Claim, ...]  #: every claim of the answer in order; () = it claims nothing.
+    address: Address | None  #: whether the answer addresses the question; None = failed.
+    #: whether the answer declines to answer; None = failed, or not known in its language: see `unread`.
     refuse: bool | None
-    support_asked: bool = True
-    parts: int = 1
-    both: int = 0
-    same: int = 0
+    support_asked: bool = True  #: False when the passages were not recorded: claims then carry no support.
+    parts: int = 1  #: calls that the passages went out in; support that is spread over several of them is not seen.
+    both: int = 0  #: of a hybrid judge, verdicts that both its halves gave, since the local one was not sure.
+    same: int = 0  #: of these, those in which both lean the same way.
+    #: the judge's probabilities that it does so fully, partly, and not; they sum to 1. None = it has none.
     address_p: tuple[float, float, float] | None = None
-    unread: str = ""
-    unasked: tuple[str, ...] = ()
-    unnamed: int = 0
+    unread: str = ""  #: language code of an answer in whose language the judge cannot tell a refusal; "" = it can.
+    unasked: tuple[str, ...] = ()  #: of "address" and "refuse" what nobody was asked.
+    unnamed: int = 0  #: verdicts of a model that named no sentence which shows them, and were asked for again.
 
     @property
     def claims_only(self) -> bool:
@@ -144,21 +110,16 @@ class ReferenceClaim:
 
 @dataclass(frozen=True, slots=True)
 class ReferenceFacts:
-    """Facts of `verify_reference`.
+    """Facts of `verify_reference`."""
 
-    Attributes:
-        claims: every reference claim in order.
-        parts: calls that the passages went out in; support that is spread over several of them is not seen.
-        both, same, unnamed: as of AnswerFacts.
-        reason: why verdicts are missing; "" where none are.
-    """
-
-    claims: tuple[ReferenceClaim, ...]
+    claims: tuple[ReferenceClaim, ...]  #: every reference claim in order.
+    #: calls that the passages went out in; support that is spread over several of them is not seen. both, same,
+    #: unnamed: as of AnswerFacts.
     parts: int = 1
     both: int = 0
     same: int = 0
     unnamed: int = 0
-    reason: str = ""
+    reason: str = ""  #: why verdicts are missing; "" where none are.
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,18 +154,13 @@ class RelevanceFacts:
 
 @dataclass(frozen=True, slots=True)
 class AgreementFacts:
-    """Facts of `agree`: answer claims against reference claims, both in the order of their numbers.
+    """Facts of `agree`: answer claims against reference claims, both in the order of their numbers."""
 
-    Attributes:
-        answer: per answer claim, whether it agrees with the reference; None = failed.
-        reference: per reference claim, whether the answer states it; None = failed.
-        answer_p: per answer claim, the judge's probability that it agrees; () = it has none, None = failed.
-        reference_p: per reference claim, its probability that the answer states it; likewise.
-    """
-
-    answer: tuple[Agreement | None, ...]
-    reference: tuple[bool | None, ...]
+    answer: tuple[Agreement | None, ...]  #: per answer claim, whether it agrees with the reference; None = failed.
+    reference: tuple[bool | None, ...]  #: per reference claim, whether the answer states it; None = failed.
+    #: per answer claim, the judge's probability that it agrees; () = it has none, None = failed.
     answer_p: tuple[float | None, ...] = ()
+    #: per reference claim, its probability that the answer states it; likewise.
     reference_p: tuple[float | None, ...] = ()
 
 
@@ -231,15 +187,10 @@ class GuessedFacts:
 
 @dataclass(frozen=True, slots=True)
 class SimilarityFacts:
-    """Facts of `similarity`: cosine of the answer with the reference.
+    """Facts of `similarity`: cosine of the answer with the reference."""
 
-    Attributes:
-        cosine: None = failed, or one of both has no vector.
-        blank: a text without content has no vector.
-    """
-
-    cosine: float | None
-    blank: bool = False
+    cosine: float | None  #: None = failed, or one of both has no vector.
+    blank: bool = False  #: a text without content has no vector.
 
 
 JudgeFacts = (
@@ -256,30 +207,19 @@ JudgeFacts = (
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """One question's answer about one response.
+    """One question's answer about one response."""
 
-    Attributes:
-        key: hash of {judge, question, version, what it saw, judge_repeat}: no run, no query id.
-        question: such as verify_answer.
-        question_version: raised when the question's meaning changes.
-        judge_id: who answered.
-        status: "ok"; "failed" when nothing could be had; "partial" when a call brought no reply, so that verdicts are
-            missing that the next start may get.
-        facts: None when failed.
-        judge_repeat: 0 for the first time of asking.
-        reply_keys: the stored replies that it was read from.
-        reason: why it failed; else why a call for it brought nothing to read, where one did.
-    """
-
-    key: str
-    question: str
-    question_version: int
-    judge_id: str
+    key: str  #: hash of {judge, question, version, what it saw, judge_repeat}: no run, no query id.
+    question: str  #: such as verify_answer.
+    question_version: int  #: raised when the question's meaning changes.
+    judge_id: str  #: who answered.
+    #: "ok"; "failed" when nothing could be had; "partial" when a call brought no reply, so that verdicts are missing
+    #: that the next start may get.
     status: Literal["ok", "failed", "partial"]
-    facts: JudgeFacts | None
-    judge_repeat: int = 0
-    reply_keys: tuple[str, ...] = ()
-    reason: str = ""
+    facts: JudgeFacts | None  #: None when failed.
+    judge_repeat: int = 0  #: 0 for the first time of asking.
+    reply_keys: tuple[str, ...] = ()  #: the stored replies that it was read from.
+    reason: str = ""  #: why it failed; else why a call for it brought nothing to read, where one did.
 
 
 def _to_probability(verdict: bool | None) -> float | None:

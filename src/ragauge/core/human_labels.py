@@ -20,122 +20,75 @@ SEVERITY: Mapping[str, int] = {"contradicted": 0, "not_in_context": 1, "supporte
 
 @dataclass(frozen=True, slots=True)
 class RecordedVerdict:
-    """What a judge said elsewhere of a labelled part.
+    """What a judge said elsewhere of a labelled part."""
 
-    Attributes:
-        label: its verdict; None = it has none.
-        p: its probability that the part is supported, in [0, 1]; None where the file says a word.
-    """
-
-    label: HumanLabel | None
-    p: float | None = None
+    label: HumanLabel | None  #: its verdict; None = it has none.
+    p: float | None = None  #: its probability that the part is supported, in [0, 1]; None where the file says a word.
 
 
 @dataclass(frozen=True, slots=True)
 class LabeledPart:
-    """A stretch of an answer that people labelled as one: `answer[start:end]`.
+    """A stretch of an answer that people labelled as one: `answer[start:end]`."""
 
-    Attributes:
-        start: first character.
-        end: one past the last.
-        labels: one an annotator; not_supported = not said whether contradicted or only not in the context.
-        annotators: who gave each; a number is a place in the list. () = the same people, in the same order, everywhere.
-        recorded: verdicts of judges that were asked elsewhere, in the order of their columns.
-    """
-
-    start: int
-    end: int
+    start: int  #: first character.
+    end: int  #: one past the last.
+    #: one an annotator; not_supported = not said whether contradicted or only not in the context.
     labels: tuple[HumanLabel, ...]
+    #: who gave each; a number is a place in the list. () = the same people, in the same order, everywhere.
     annotators: tuple[str, ...] = ()
+    #: verdicts of judges that were asked elsewhere, in the order of their columns.
     recorded: tuple[RecordedVerdict, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class LabeledAnswer:
-    """One row of a labelled file.
+    """One row of a labelled file."""
 
-    Attributes:
-        query_id: of the row; its number where none is given.
-        query: the question; "" where there is none.
-        passages: what the answer is held against.
-        answer: what is judged: an answer, a claim, or several claims, one a line.
-        parts: what was labelled.
-        segments: column -> value.
-        line: where it stands.
-        weight: how much it counts, at least 0.
-        at: when it was said, as it was written; "" = not said.
-        history: earlier turns of the conversation.
-    """
-
-    query_id: str
-    query: str
-    passages: tuple[str, ...]
-    answer: str
-    parts: tuple[LabeledPart, ...]
-    segments: Mapping[str, str] = field(default_factory=dict)
-    line: int = 0
-    weight: float = 1.0
-    at: str = ""
-    history: tuple[Turn, ...] = ()
+    query_id: str  #: of the row; its number where none is given.
+    query: str  #: the question; "" where there is none.
+    passages: tuple[str, ...]  #: what the answer is held against.
+    answer: str  #: what is judged: an answer, a claim, or several claims, one a line.
+    parts: tuple[LabeledPart, ...]  #: what was labelled.
+    segments: Mapping[str, str] = field(default_factory=dict)  #: column -> value.
+    line: int = 0  #: where it stands.
+    weight: float = 1.0  #: how much it counts, at least 0.
+    at: str = ""  #: when it was said, as it was written; "" = not said.
+    history: tuple[Turn, ...] = ()  #: earlier turns of the conversation.
 
 
 @dataclass(frozen=True, slots=True)
 class GradedItem:
-    """What people and judges say of an item in numbers on a scale.
+    """What people and judges say of an item in numbers on a scale."""
 
-    Attributes:
-        query_id: of the row; its number where none is given.
-        grades: one an annotator.
-        verdicts: of judges, in the order of their columns; None = none.
-        segments: column -> value.
-        weight: how much it counts, above 0.
-    """
-
-    query_id: str
-    grades: tuple[float, ...]
-    verdicts: tuple[float | None, ...] = ()
-    segments: Mapping[str, str] = field(default_factory=dict)
-    weight: float = 1.0
+    query_id: str  #: of the row; its number where none is given.
+    grades: tuple[float, ...]  #: one an annotator.
+    verdicts: tuple[float | None, ...] = ()  #: of judges, in the order of their columns; None = none.
+    segments: Mapping[str, str] = field(default_factory=dict)  #: column -> value.
+    weight: float = 1.0  #: how much it counts, above 0.
 
 
 @dataclass(frozen=True, slots=True)
 class CheckedPart:
-    """A labelled part on which a judge was held against people.
+    """A labelled part on which a judge was held against people."""
 
-    Attributes:
-        part: a hash of the text, of all that the question sees, and of what people say of it.
-        group: a hash of what parts share that are not independent.
-        right: both say the same of supported or not.
-        weight: how much it counts.
-    """
-
-    part: str
-    group: str
-    right: bool
-    weight: float = 1.0
+    part: str  #: a hash of the text, of all that the question sees, and of what people say of it.
+    group: str  #: a hash of what parts share that are not independent.
+    right: bool  #: both say the same of supported or not.
+    weight: float = 1.0  #: how much it counts.
 
 
 @dataclass(frozen=True, slots=True)
 class CheckRecord:
-    """One check of a judge against people, as it ended.
+    """One check of a judge against people, as it ended."""
 
-    Attributes:
-        name: what the judge is called: its spec and how it was asked.
-        judge_id: of the judge.
-        file: 32 bytes: a hash of its name and of what people said in it.
-        file_name: what the file is called.
-        kappa: Cohen's, by supported or not, with the ends of its interval; None = not defined.
-        parts: every part with a label and a verdict.
-        at: when, ISO 8601; filled in by the store.
-    """
-
-    name: str
-    judge_id: str
-    file: bytes
-    file_name: str
+    name: str  #: what the judge is called: its spec and how it was asked.
+    judge_id: str  #: of the judge.
+    file: bytes  #: 32 bytes: a hash of its name and of what people said in it.
+    file_name: str  #: what the file is called.
+    #: Cohen's, by supported or not, with the ends of its interval; None = not defined.
     kappa: tuple[float, float, float] | None
-    parts: tuple[CheckedPart, ...]
-    at: str = ""
+    parts: tuple[CheckedPart, ...]  #: every part with a label and a verdict.
+    at: str = ""  #: when, ISO 8601; filled in by the store.
 
 
 BetterAnswer = Literal[0, 1, 2]  # the first, the second, 0 = alike
@@ -143,19 +96,12 @@ BetterAnswer = Literal[0, 1, 2]  # the first, the second, 0 = alike
 
 @dataclass(frozen=True, slots=True)
 class AnswerPair:
-    """One question with two answers.
+    """One question with two answers."""
 
-    Attributes:
-        query_id: of the row; its number where none is given.
-        query: the question.
-        answers: the first and the second, in the order of the file.
-        better: what people said; None = not known.
-    """
-
-    query_id: str
-    query: str
-    answers: tuple[str, str]
-    better: BetterAnswer | None = None
+    query_id: str  #: of the row; its number where none is given.
+    query: str  #: the question.
+    answers: tuple[str, str]  #: the first and the second, in the order of the file.
+    better: BetterAnswer | None = None  #: what people said; None = not known.
 
 
 def pair_answers(rows: Sequence[LabeledAnswer]) -> list[AnswerPair]:
@@ -174,17 +120,11 @@ def pair_answers(rows: Sequence[LabeledAnswer]) -> list[AnswerPair]:
 
 @dataclass(frozen=True, slots=True)
 class Preference:
-    """What a judge said of a pair. Both numbers mean the answers in the order of the file, however they were shown.
+    """What a judge said of a pair. Both numbers mean the answers in the order of the file, however they were shown."""
 
-    Attributes:
-        shown: where the first answer was shown first; None = no verdict.
-        swapped: where the second answer was shown first; None = no verdict.
-        reason: why a verdict is missing; "" where none is.
-    """
-
-    shown: BetterAnswer | None
-    swapped: BetterAnswer | None
-    reason: str = ""
+    shown: BetterAnswer | None  #: where the first answer was shown first; None = no verdict.
+    swapped: BetterAnswer | None  #: where the second answer was shown first; None = no verdict.
+    reason: str = ""  #: why a verdict is missing; "" where none is.
 
     @property
     def decided(self) -> bool:

@@ -79,44 +79,27 @@ GUIDELINES: Mapping[str, str] = {
 
 @dataclass(frozen=True, slots=True)
 class Label:
-    """One person's label.
+    """One person's label."""
 
-    Attributes:
-        key: SHA-256, in hex, of the question and of all that it sees: the same text has it in every run.
-        part: of what was seen; see `Part`.
-        question: support, relevance, address, refuse, or score:METRIC.
-        value: what was said, one of VALUES; of score:METRIC a number in text, within the metric's range.
-        annotator: who said so; "" = not known.
-        at: when, ISO 8601; "" = not known, before all that is. Of what one person says of one thing the latest counts.
-        guideline: hash of the instructions; labels of two are never pooled. "" = not known.
-    """
-
-    key: str
-    part: Part
-    question: str
-    value: str
-    annotator: str = ""
+    key: str  #: SHA-256, in hex, of the question and of all that it sees: the same text has it in every run.
+    part: Part  #: of what was seen; see `Part`.
+    question: str  #: support, relevance, address, refuse, or score:METRIC.
+    value: str  #: what was said, one of VALUES; of score:METRIC a number in text, within the metric's range.
+    annotator: str = ""  #: who said so; "" = not known.
+    #: when, ISO 8601; "" = not known, before all that is. Of what one person says of one thing the latest counts.
     at: str = ""
-    guideline: str = ""
+    guideline: str = ""  #: hash of the instructions; labels of two are never pooled. "" = not known.
 
 
 @dataclass(frozen=True, slots=True)
 class ScoreScale:
-    """What people can say of a metric, and what of an answer they see for it: what the metric reads.
+    """What people can say of a metric, and what of an answer they see for it: what the metric reads."""
 
-    Attributes:
-        question: score: and the printed name of the metric.
-        low: its least value.
-        high: its greatest.
-        rate: whether there is nothing between both.
-        seen: of SCORED.
-    """
-
-    question: str
-    low: float
-    high: float
-    rate: bool
-    seen: tuple[str, ...]
+    question: str  #: score: and the printed name of the metric.
+    low: float  #: its least value.
+    high: float  #: its greatest.
+    rate: bool  #: whether there is nothing between both.
+    seen: tuple[str, ...]  #: of SCORED.
 
 
 def build_label_key(
@@ -227,53 +210,29 @@ def select_latest_labels(labels: Sequence[Label]) -> list[Label]:
 
 @dataclass(frozen=True, slots=True)
 class LabelTask:
-    """One answer to be labelled: what is seen, and nothing of system or judge.
+    """One answer to be labelled: what is seen, and nothing of system or judge."""
 
-    Attributes:
-        key: of what the question sees.
-        query: the question that was asked.
-        passages: their texts, in order.
-        answer: the answer.
-        parts: what is labelled, in order.
-        references: accepted answers, where the question sees them.
-        history: the earlier turns, each with who spoke.
-    """
-
-    key: str
-    query: str
-    passages: tuple[str, ...]
-    answer: str
-    parts: tuple[Part, ...]
-    references: tuple[str, ...] = ()
-    history: tuple[str, ...] = ()
+    key: str  #: of what the question sees.
+    query: str  #: the question that was asked.
+    passages: tuple[str, ...]  #: their texts, in order.
+    answer: str  #: the answer.
+    parts: tuple[Part, ...]  #: what is labelled, in order.
+    references: tuple[str, ...] = ()  #: accepted answers, where the question sees them.
+    history: tuple[str, ...] = ()  #: the earlier turns, each with who spoke.
 
 
 @dataclass(frozen=True, slots=True)
 class DrawProgress:
-    """A draw, and how far people are with it.
+    """A draw, and how far people are with it."""
 
-    Attributes:
-        draw: its number.
-        run_id: of the run that it was drawn from.
-        run: name of that run.
-        question: that people answer.
-        guideline: hash of their instructions.
-        scheme: how it was drawn.
-        by: sentence or answer.
-        at: when, ISO 8601.
-        answers: texts to label, equal ones once.
-        parts: of them that are labelled.
-        labelled: annotator -> parts that they labelled, most first.
-    """
-
-    draw: int
-    run_id: str
-    run: str
-    question: str
-    guideline: str
-    scheme: str
-    by: str
-    at: str
-    answers: int
-    parts: int
-    labelled: Mapping[str, int]
+    draw: int  #: its number.
+    run_id: str  #: of the run that it was drawn from.
+    run: str  #: name of that run.
+    question: str  #: that people answer.
+    guideline: str  #: hash of their instructions.
+    scheme: str  #: how it was drawn.
+    by: str  #: sentence or answer.
+    at: str  #: when, ISO 8601.
+    answers: int  #: texts to label, equal ones once.
+    parts: int  #: of them that are labelled.
+    labelled: Mapping[str, int]  #: annotator -> parts that they labelled, most first.

@@ -10,16 +10,12 @@ from ragauge.core.facts import AnswerFacts, JudgeFacts
 
 @dataclass(frozen=True, slots=True)
 class LabelFacts:
-    """What people labeled of one response.
+    """What people labeled of one response."""
 
-    Attributes:
-        facts: question of a judge (verify_answer, rate_passages) -> what the labels say of it; a question that nobody
-            labeled is absent.
-        right: whether they call the answer right; None = nobody said, or they are split.
-    """
-
+    #: question of a judge (verify_answer, rate_passages) -> what the labels say of it; a question that nobody labeled
+    #: is absent.
     facts: Mapping[str, JudgeFacts] = field(default_factory=dict)
-    right: bool | None = None
+    right: bool | None = None  #: whether they call the answer right; None = nobody said, or they are split.
 
     @property
     def is_support_labeled(self) -> bool:

@@ -7,22 +7,15 @@ from typing import Any, NamedTuple
 
 
 class ProviderEndpoint(NamedTuple):
-    """Where a provider's models are, and what a call to them needs.
+    """Where a provider's models are, and what a call to them needs."""
 
-    Attributes:
-        official: its own base URL; without "//" it has none that holds for everybody.
-        variable: of the environment, that names another; "" = none does.
-        keys: variables that hold its key, the first that is set counts; a key goes to the provider's own hosts alone.
-        extra: of this package, that installs its client; "" = nothing more is needed.
-        hosts: ends of further host names that are its own.
-        keyless: it may be called without a key: a server of one's own, or credentials that its client finds by itself.
-    """
-
-    official: str
-    variable: str = ""
+    official: str  #: its own base URL; without "//" it has none that holds for everybody.
+    variable: str = ""  #: of the environment, that names another; "" = none does.
+    #: variables that hold its key, the first that is set counts; a key goes to the provider's own hosts alone.
     keys: tuple[str, ...] = ()
-    extra: str = ""
-    hosts: tuple[str, ...] = ()
+    extra: str = ""  #: of this package, that installs its client; "" = nothing more is needed.
+    hosts: tuple[str, ...] = ()  #: ends of further host names that are its own.
+    #: it may be called without a key: a server of one's own, or credentials that its client finds by itself.
     keyless: bool = False
 
 

@@ -23,36 +23,25 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class FoundNeighbors:
-    """What an index found for one query beside what is nearest, both with exact distances.
+    """What an index found for one query beside what is nearest, both with exact distances."""
 
-    Attributes:
-        ids: found, in the order of the index; one may come twice.
-        distances: of each id found, exact; NaN for an id that must not be found.
-        nearest: exact distances of the true neighbours, ascending; none where no vector may be found.
-        why: why there are no true neighbours, such as a query of zeros.
-    """
-
-    ids: tuple[int, ...]
-    distances: tuple[float, ...]
-    nearest: tuple[float, ...]
-    why: str = ""
+    ids: tuple[int, ...]  #: found, in the order of the index; one may come twice.
+    distances: tuple[float, ...]  #: of each id found, exact; NaN for an id that must not be found.
+    nearest: tuple[float, ...]  #: exact distances of the true neighbours, ascending; none where no vector may be found.
+    why: str = ""  #: why there are no true neighbours, such as a query of zeros.
 
 
 @dataclass(frozen=True, slots=True)
 class Ranking:
-    """The ranks of judged items for one query: all that a retrieval metric needs.
+    """The ranks of judged items for one query: all that a retrieval metric needs."""
 
-    Attributes:
-        n_returned: length of the returned list, duplicates included.
-        items: (grade, rank) of every judged item, ranks from 1, None = not returned. A document's rank is that of
-            its first copy; a group's that of its best member.
-        judged_ranks: ranks, ascending, at which a judged document (any grade) stands for the first time.
-        again: (grade, rank) of further chunks of a document that an item was found by: its other passages.
-    """
-
-    n_returned: int
+    n_returned: int  #: length of the returned list, duplicates included.
+    #: (grade, rank) of every judged item, ranks from 1, None = not returned. A document's rank is that of its first
+    #: copy; a group's that of its best member.
     items: tuple[tuple[float, int | None], ...]
+    #: ranks, ascending, at which a judged document (any grade) stands for the first time.
     judged_ranks: tuple[int, ...]
+    #: (grade, rank) of further chunks of a document that an item was found by: its other passages.
     again: tuple[tuple[float, int], ...] = ()
 
 
@@ -81,16 +70,11 @@ def find_query_starts(query: pl.Series) -> Any:
 
 @dataclass(frozen=True, slots=True)
 class GoldOverlap:
-    """Spans of one example, all counted in the same unit: tokens of the whole documents, or characters.
+    """Spans of one example, all counted in the same unit: tokens of the whole documents, or characters."""
 
-    Attributes:
-        gold: where the evidence stands, merged: in order, none touching another.
-        retrieved: the chunks returned, in the order of their ranks.
-        touching: every chunk of the index that shares a unit with a gold span; None = the index is not known.
-    """
-
-    gold: tuple[Span, ...]
-    retrieved: tuple[Span, ...]
+    gold: tuple[Span, ...]  #: where the evidence stands, merged: in order, none touching another.
+    retrieved: tuple[Span, ...]  #: the chunks returned, in the order of their ranks.
+    #: every chunk of the index that shares a unit with a gold span; None = the index is not known.
     touching: tuple[Span, ...] | None = None
 
 

@@ -34,17 +34,11 @@ MAX_CHARS = 2_000  # of each text that tell the language
 
 @dataclass(frozen=True, slots=True)
 class ControlScale:
-    """A judge's scores of control pairs of one fact, language and layout.
+    """A judge's scores of control pairs of one fact, language and layout."""
 
-    Attributes:
-        yes: scores of known-yes pairs, ascending, in [0, 1].
-        no: scores of known-no pairs, likewise.
-        shipped: how many of all are pairs of the texts shipped with the package.
-    """
-
-    yes: tuple[float, ...]
-    no: tuple[float, ...]
-    shipped: int = 0
+    yes: tuple[float, ...]  #: scores of known-yes pairs, ascending, in [0, 1].
+    no: tuple[float, ...]  #: scores of known-no pairs, likewise.
+    shipped: int = 0  #: how many of all are pairs of the texts shipped with the package.
 
     @property
     def auroc(self) -> float:
@@ -77,20 +71,15 @@ class ControlScale:
 
 @dataclass(frozen=True, slots=True)
 class Readability:
-    """What a judge can read of one response.
+    """What a judge can read of one response."""
 
-    Attributes:
-        language: of its texts, ISO 639-1; "und" where nothing tells, "mixed" where they are in two.
-        layout: of its passages.
-        scales: fact -> scores of control pairs of that language and layout; a fact without any is absent.
-        labeled: facts that people labeled: whatever the judge can read, these are known.
-        is_task: whether its request is one of the run's about whatever document is at hand, and names no topic.
-    """
-
-    language: str
-    layout: Layout
+    language: str  #: of its texts, ISO 639-1; "und" where nothing tells, "mixed" where they are in two.
+    layout: Layout  #: of its passages.
+    #: fact -> scores of control pairs of that language and layout; a fact without any is absent.
     scales: Mapping[ControlledFact, ControlScale] = field(default_factory=dict)
+    #: facts that people labeled: whatever the judge can read, these are known.
     labeled: frozenset[ControlledFact] = frozenset()
+    #: whether its request is one of the run's about whatever document is at hand, and names no topic.
     is_task: bool = False
 
     def can_read(self, fact: ControlledFact) -> bool:
@@ -100,17 +89,11 @@ class Readability:
 
 
 class TextKind(NamedTuple):
-    """What the texts of a response are written in.
+    """What the texts of a response are written in."""
 
-    Attributes:
-        own: language of query and answer; that of the passages where nothing tells.
-        language: of all its texts, ISO 639-1; "und" where nothing tells, "mixed" where they are in two.
-        layout: of its passages.
-    """
-
-    own: str
-    language: str
-    layout: Layout
+    own: str  #: language of query and answer; that of the passages where nothing tells.
+    language: str  #: of all its texts, ISO 639-1; "und" where nothing tells, "mixed" where they are in two.
+    layout: Layout  #: of its passages.
 
     def key(self, fact: ControlledFact) -> ScaleKey:
         """Where the scale of a fact stands."""
@@ -139,19 +122,14 @@ def build_request_key(example: Example) -> str | None:
 
 @dataclass(frozen=True, slots=True)
 class Controls:
-    """A judge's scores of control pairs for a run, and what else the run shows of its texts.
+    """A judge's scores of control pairs for a run, and what else the run shows of its texts."""
 
-    Attributes:
-        scales: by fact, language and layout.
-        fingerprint: of what was drawn from the run and how it scored: what was decided with other controls is decided
-            again.
-        known_no: printed name of a metric -> its mean over the known-no pairs.
-        tasks: keys of the requests that the run makes of several documents, so that they name no topic.
-    """
-
-    scales: Mapping[ScaleKey, ControlScale]
+    scales: Mapping[ScaleKey, ControlScale]  #: by fact, language and layout.
+    #: of what was drawn from the run and how it scored: what was decided with other controls is decided again.
     fingerprint: str = ""
+    #: printed name of a metric -> its mean over the known-no pairs.
     known_no: Mapping[str, float] = field(default_factory=dict)
+    #: keys of the requests that the run makes of several documents, so that they name no topic.
     tasks: frozenset[str] = frozenset()
 
     def build_readability(self, example: Example, response: Response) -> Readability:

@@ -82,80 +82,53 @@ def normalize_outcome(value: object) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Passage:
-    """One retrieved piece of text.
+    """One retrieved piece of text."""
 
-    Attributes:
-        passage_id: identity; two chunks of one document differ in it.
-        doc_id: the document that it comes from, which is what labels name.
-        text: None when not recorded.
-        score: the retriever's, higher is better.
-        span: where in the document it stands.
-        hop: which retrieval step brought it, from 0.
-        updated_at: ISO date of the document's version.
-        superseded_by: doc_id of the version that replaced it.
-    """
-
-    passage_id: str
-    doc_id: str
-    text: str | None = None
-    score: float | None = None
-    span: Span | None = None
-    hop: int = 0
-    updated_at: str | None = None
-    superseded_by: str | None = None
+    passage_id: str  #: identity; two chunks of one document differ in it.
+    doc_id: str  #: the document that it comes from, which is what labels name.
+    text: str | None = None  #: None when not recorded.
+    score: float | None = None  #: the retriever's, higher is better.
+    span: Span | None = None  #: where in the document it stands.
+    hop: int = 0  #: which retrieval step brought it, from 0.
+    updated_at: str | None = None  #: ISO date of the document's version.
+    superseded_by: str | None = None  #: doc_id of the version that replaced it.
 
 
 @dataclass(frozen=True, slots=True)
 class Citation:
-    """Characters [start, end) of the answer are credited to a passage or document.
+    """Characters [start, end) of the answer are credited to a passage or document."""
 
-    Attributes:
-        start: first character of the credited part.
-        end: one past its last character.
-        target: the passage_id or doc_id named; it may name nothing that was retrieved.
-    """
-
-    start: int
-    end: int
-    target: str
+    start: int  #: first character of the credited part.
+    end: int  #: one past its last character.
+    target: str  #: the passage_id or doc_id named; it may name nothing that was retrieved.
 
 
 @dataclass(frozen=True, slots=True)
 class Response:
-    """What the system did with one question.
+    """What the system did with one question."""
 
-    Attributes:
-        query_id: the example that it answers.
-        repeat: 0 for the first answer to the question, 1 for the second ...
-        passages: what the generator saw, in order. () = the system found nothing; None = not recorded.
-        candidates: the longer ranking before rerank, filter or truncation; None = not recorded.
-        answer: None when not recorded (a retrieval-only run).
-        citations: read from the answer by offset; None = the system does not cite at all.
-        latency_ms: stage -> milliseconds; the key "total" is the whole.
-        tokens: kind -> count, such as input and output.
-        cost: in the currency of the price table, US dollars by default.
-        outcome: what became of it in production: solved, thumbs, click.
-        weight: how many real requests a sampled one stands for.
-        missing: field -> why it is not recorded, such as redacted or truncated.
-        origin: what its trace says of how it was made: model, prompt, embedder, index, k, version; span is the id of
-            its outermost one.
-        error: the system's failure; everything else may then be missing.
-    """
-
-    query_id: str
-    repeat: int = 0
+    query_id: str  #: the example that it answers.
+    repeat: int = 0  #: 0 for the first answer to the question, 1 for the second ...
+    #: what the generator saw, in order. () = the system found nothing; None = not recorded.
     passages: tuple[Passage, ...] | None = None
+    #: the longer ranking before rerank, filter or truncation; None = not recorded.
     candidates: tuple[Passage, ...] | None = None
-    answer: str | None = None
+    answer: str | None = None  #: None when not recorded (a retrieval-only run).
+    #: read from the answer by offset; None = the system does not cite at all.
     citations: tuple[Citation, ...] | None = None
+    #: stage -> milliseconds; the key "total" is the whole.
     latency_ms: Mapping[str, float] = field(default_factory=dict)
-    tokens: Mapping[str, int] = field(default_factory=dict)
-    cost: float | None = None
+    tokens: Mapping[str, int] = field(default_factory=dict)  #: kind -> count, such as input and output.
+    cost: float | None = None  #: in the currency of the price table, US dollars by default.
+    #: what became of it in production: solved, thumbs, click.
     outcome: Mapping[str, float | bool | str] = field(default_factory=dict)
-    weight: float = 1.0
+    weight: float = 1.0  #: how many real requests a sampled one stands for.
+    #: field -> why it is not recorded, such as redacted or truncated.
     missing: Mapping[str, str] = field(default_factory=dict)
+    #: what its trace says of how it was made: model, prompt, embedder, index, k, version; span is the id of its
+    #: outermost one.
     origin: Mapping[str, str] = field(default_factory=dict)
-    error: str | None = None
+    error: str | None = None  #: the system's failure; everything else may then be missing.
 
     @property
     def content_hash(self) -> str:
@@ -179,39 +152,22 @@ Variant = Literal["own", "oracle", "closed_book", "replayed"]
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """What one system returned, as a whole.
+    """What one system returned, as a whole."""
 
-    Attributes:
-        run_id: short unique id.
-        name: what people call it.
-        kind: over an eval set, or sampled traffic.
-        set_name: the eval set's name.
-        set_version: its content hash.
-        system: what produced it.
-        config: its settings.
-        variant: own retrieval, gold passages, no passages, or another run's.
-        git: commit and whether the tree was dirty.
-        state: of collecting the responses.
-        planned: how many responses there will be.
-        done: how many there are.
-        heartbeat: when it last moved, ISO time.
-        created_at: ISO time.
-    """
-
-    run_id: str
-    name: str
-    kind: Literal["set", "traffic"] = "set"
-    set_name: str = ""
-    set_version: str = ""
-    system: str = ""
-    config: Mapping[str, Any] = field(default_factory=dict)
-    variant: Variant = "own"
-    git: str = ""
-    state: State = "finished"
-    planned: int = 0
-    done: int = 0
-    heartbeat: str = ""
-    created_at: str = ""
+    run_id: str  #: short unique id.
+    name: str  #: what people call it.
+    kind: Literal["set", "traffic"] = "set"  #: over an eval set, or sampled traffic.
+    set_name: str = ""  #: the eval set's name.
+    set_version: str = ""  #: its content hash.
+    system: str = ""  #: what produced it.
+    config: Mapping[str, Any] = field(default_factory=dict)  #: its settings.
+    variant: Variant = "own"  #: own retrieval, gold passages, no passages, or another run's.
+    git: str = ""  #: commit and whether the tree was dirty.
+    state: State = "finished"  #: of collecting the responses.
+    planned: int = 0  #: how many responses there will be.
+    done: int = 0  #: how many there are.
+    heartbeat: str = ""  #: when it last moved, ISO time.
+    created_at: str = ""  #: ISO time.
 
     @property
     def confirms(self) -> str:
@@ -221,16 +177,9 @@ class Run:
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """An example with the response that was read beside it.
+    """An example with the response that was read beside it."""
 
-    Attributes:
-        example: the question and its labels.
-        response: what the system returned; None where the source says nothing about it.
-        source: the file or table.
-        line: the line, row or entry of the source, from 1.
-    """
-
-    example: Example
-    response: Response | None
-    source: str
-    line: int
+    example: Example  #: the question and its labels.
+    response: Response | None  #: what the system returned; None where the source says nothing about it.
+    source: str  #: the file or table.
+    line: int  #: the line, row or entry of the source, from 1.

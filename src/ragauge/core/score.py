@@ -19,39 +19,22 @@ STATUSES: tuple[Status, ...] = ("scored", "undefined", "not_applicable", "failed
 
 @dataclass(frozen=True, slots=True)
 class Score:
-    """A metric's result for one response of a run.
+    """A metric's result for one response of a run."""
 
-    Attributes:
-        run_id: the run.
-        query_id: the example.
-        repeat: which of the system's answers.
-        metric: printed name, its identity everywhere.
-        metric_version: raised when the metric's meaning changes.
-        judge_id: None where no judge was asked.
-        judge_repeat: which asking of the judge.
-        status: scored, undefined, not_applicable, failed or not_read: the judge cannot read texts of this kind.
-        value: None unless scored.
-        numerator: of a ratio, for micro averages.
-        denominator: of a ratio.
-        low: least value that the missing verdicts allow; equals value when scored.
-        high: greatest such value.
-        reason: why there is no value.
-    """
-
-    run_id: str
-    query_id: str
-    repeat: int
-    metric: str
-    metric_version: int
-    judge_id: str | None
-    judge_repeat: int
-    status: Status
-    value: float | None = None
-    numerator: float | None = None
-    denominator: float | None = None
-    low: float | None = None
-    high: float | None = None
-    reason: str = ""
+    run_id: str  #: the run.
+    query_id: str  #: the example.
+    repeat: int  #: which of the system's answers.
+    metric: str  #: printed name, its identity everywhere.
+    metric_version: int  #: raised when the metric's meaning changes.
+    judge_id: str | None  #: None where no judge was asked.
+    judge_repeat: int  #: which asking of the judge.
+    status: Status  #: scored, undefined, not_applicable, failed or not_read: the judge cannot read texts of this kind.
+    value: float | None = None  #: None unless scored.
+    numerator: float | None = None  #: of a ratio, for micro averages.
+    denominator: float | None = None  #: of a ratio.
+    low: float | None = None  #: least value that the missing verdicts allow; equals value when scored.
+    high: float | None = None  #: greatest such value.
+    reason: str = ""  #: why there is no value.
 
 
 COLUMNS = (

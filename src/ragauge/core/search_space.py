@@ -26,20 +26,16 @@ Parameters = Mapping[str, Any]
 class SearchSpace:
     """Parameters with the values that each may take.
 
-    Attributes:
-        parameters: name -> values, in the order written; JSON types, or numpy's numbers.
-        base: one value of each: what is used today. Empty = the first value of each.
-        leave_out: parts of configurations that are not tried.
-
     Raises:
         UsageError: no parameter, a parameter without values or with one of them twice, a value that JSON cannot hold,
             or a base that is outside.
         UnknownName: base or leave_out name a parameter that there is not.
     """
 
-    parameters: Mapping[str, Sequence[Any]]
+    parameters: Mapping[str, Sequence[Any]]  #: name -> values, in the order written; JSON types, or numpy's numbers.
+    #: one value of each: what is used today. Empty = the first value of each.
     base: Parameters = field(default_factory=dict)
-    leave_out: Sequence[Parameters] = ()
+    leave_out: Sequence[Parameters] = ()  #: parts of configurations that are not tried.
 
     def __post_init__(self) -> None:
         object.__setattr__(

@@ -11,44 +11,27 @@ TrialState = Literal["running", "complete", "pruned", "failed"]
 
 @dataclass(frozen=True, slots=True)
 class Measurement:
-    """A number about a whole trial, beside the scores of its run.
+    """A number about a whole trial, beside the scores of its run."""
 
-    Attributes:
-        name: such as index_tokens or build_seconds.
-        value: None where it could not be had.
-        unit: such as tokens, bytes or s; "" for a share or a count.
-        low: lower end of its 95 % interval; None where there is none.
-        high: upper end.
-        n: how many observations it rests on.
-    """
-
-    name: str
-    value: float | None
-    unit: str = ""
-    low: float | None = None
-    high: float | None = None
-    n: int = 1
+    name: str  #: such as index_tokens or build_seconds.
+    value: float | None  #: None where it could not be had.
+    unit: str = ""  #: such as tokens, bytes or s; "" for a share or a count.
+    low: float | None = None  #: lower end of its 95 % interval; None where there is none.
+    high: float | None = None  #: upper end.
+    n: int = 1  #: how many observations it rests on.
 
 
 @dataclass(frozen=True, slots=True)
 class Trial:
-    """One setting of what a study varies: an ordinary run, and measurements beside it.
+    """One setting of what a study varies: an ordinary run, and measurements beside it."""
 
-    Attributes:
-        name: unique in its study, and the name of its run.
-        parameters: what is varied -> its value here.
-        state: running (or stopped on the way: it is done again), complete, pruned, or failed for good.
-        reason: why it failed or was pruned.
-        run_id: of its run; "" where there is none.
-        measurements: in the order in which they were made.
-    """
-
-    name: str
-    parameters: Mapping[str, Any] = field(default_factory=dict)
+    name: str  #: unique in its study, and the name of its run.
+    parameters: Mapping[str, Any] = field(default_factory=dict)  #: what is varied -> its value here.
+    #: running (or stopped on the way: it is done again), complete, pruned, or failed for good.
     state: TrialState = "running"
-    reason: str = ""
-    run_id: str = ""
-    measurements: tuple[Measurement, ...] = ()
+    reason: str = ""  #: why it failed or was pruned.
+    run_id: str = ""  #: of its run; "" where there is none.
+    measurements: tuple[Measurement, ...] = ()  #: in the order in which they were made.
 
     def find_measurement_value(self, name: str) -> float | None:
         """The value of a measurement; None where there is none of this name."""
@@ -57,25 +40,16 @@ class Trial:
 
 @dataclass(frozen=True, slots=True)
 class Study:
-    """Trials that differ in some settings and share all others.
+    """Trials that differ in some settings and share all others."""
 
-    Attributes:
-        name: its identity in a store.
-        kind: what is varied, such as chunking.
-        set_name: of the eval set.
-        set_version: of the eval set.
-        fixed: the settings that every trial shares: a study of other ones is another study.
-        trials: in the order in which they were asked for.
-        created_at: ISO time; filled in by the store.
-    """
-
-    name: str
-    kind: str
-    set_name: str = ""
-    set_version: str = ""
+    name: str  #: its identity in a store.
+    kind: str  #: what is varied, such as chunking.
+    set_name: str = ""  #: of the eval set.
+    set_version: str = ""  #: of the eval set.
+    #: the settings that every trial shares: a study of other ones is another study.
     fixed: Mapping[str, Any] = field(default_factory=dict)
-    trials: tuple[Trial, ...] = ()
-    created_at: str = ""
+    trials: tuple[Trial, ...] = ()  #: in the order in which they were asked for.
+    created_at: str = ""  #: ISO time; filled in by the store.
 
     @property
     def parameter_values(self) -> dict[str, list[Any]]:

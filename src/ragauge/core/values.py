@@ -30,36 +30,25 @@ class BadValue(ValueError):  # noqa: N818 - what was found
 
 @dataclass(slots=True)
 class Notes:
-    """What a reader noticed on the way, for the warnings at the end.
+    """What a reader noticed on the way, for the warnings at the end."""
 
-    Attributes:
-        cells: texts may hold JSON or a Python list, as the cells of CSV and Parquet files do.
-        replaced: texts in which characters that no store keeps were replaced.
-        passage_keys: keys of passages that nothing reads.
-        turns: earlier turns left out because they are a tool's.
-        unasked: chats in which nobody asks.
-        tools: role -> messages with what a tool returned of which no passage is read.
-        id_rules: where the doc_ids of passages came from -> how many: a key such as doc_id or metadata.source; "text",
-            a hash of the text; "place", the place in the list of a passage without text.
-        unclear: column -> texts joined by a mark that they hold themselves.
-        unquoted: column -> texts in brackets that may be lists whose texts lost their quotes.
-        declining: examples taken as unanswerable because their references decline.
-        declined: the first such reference, or its beginning.
-        previews: whether the texts of passages look cut off.
-    """
-
-    cells: bool = False
-    replaced: int = 0
-    passage_keys: dict[str, int] = field(default_factory=dict)
-    turns: int = 0
-    unasked: int = 0
+    cells: bool = False  #: texts may hold JSON or a Python list, as the cells of CSV and Parquet files do.
+    replaced: int = 0  #: texts in which characters that no store keeps were replaced.
+    passage_keys: dict[str, int] = field(default_factory=dict)  #: keys of passages that nothing reads.
+    turns: int = 0  #: earlier turns left out because they are a tool's.
+    unasked: int = 0  #: chats in which nobody asks.
+    #: role -> messages with what a tool returned of which no passage is read.
     tools: dict[str, int] = field(default_factory=dict)
+    #: where the doc_ids of passages came from -> how many: a key such as doc_id or metadata.source; "text", a hash of
+    #: the text; "place", the place in the list of a passage without text.
     id_rules: dict[str, int] = field(default_factory=dict)
+    #: column -> texts joined by a mark that they hold themselves.
     unclear: dict[str, int] = field(default_factory=dict)
+    #: column -> texts in brackets that may be lists whose texts lost their quotes.
     unquoted: dict[str, int] = field(default_factory=dict)
-    declining: int = 0
-    declined: str = ""
-    previews: Previews = field(default_factory=Previews)
+    declining: int = 0  #: examples taken as unanswerable because their references decline.
+    declined: str = ""  #: the first such reference, or its beginning.
+    previews: Previews = field(default_factory=Previews)  #: whether the texts of passages look cut off.
 
     def warnings(self) -> Iterator[str]:
         """What the user should know of chats, lists without quotes, and references that decline."""

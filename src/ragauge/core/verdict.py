@@ -15,40 +15,27 @@ RULE_VERSION = 4  # raised when the rule changes: counts of two versions are nev
 
 @dataclass(frozen=True, slots=True)
 class ExampleVerdict:
-    """What is known of whether an example failed.
+    """What is known of whether an example failed."""
 
-    Attributes:
-        verdict: failed, where the system failed, a label shows a failure, or one of the two below failed; passed, where
-            all that was asked passed; else unclear; not_judged, where nothing was asked that could show a failure.
-        right: whether the answer is right, by references, labels or required criteria.
-        grounded: whether the passages support the answer.
-        reason: why it is unclear, not judged, or failed, in words; "" where it passed.
-        settled_by: what would settle an unclear verdict: the cheapest first; () where it is settled.
-    """
-
+    #: failed, where the system failed, a label shows a failure, or one of the two below failed; passed, where all that
+    #: was asked passed; else unclear; not_judged, where nothing was asked that could show a failure.
     verdict: Verdict
-    right: Verdict = "not_judged"
-    grounded: Verdict = "not_judged"
-    reason: str = ""
+    right: Verdict = "not_judged"  #: whether the answer is right, by references, labels or required criteria.
+    grounded: Verdict = "not_judged"  #: whether the passages support the answer.
+    reason: str = ""  #: why it is unclear, not judged, or failed, in words; "" where it passed.
+    #: what would settle an unclear verdict: the cheapest first; () where it is settled.
     settled_by: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class VerdictCounts:
-    """How many examples have which verdict.
+    """How many examples have which verdict."""
 
-    Attributes:
-        failed: examples that failed.
-        unclear: that were judged, of which it is unclear whether they failed.
-        passed: that passed.
-        not_judged: of which nothing was judged that could show a failure.
-        rule_version: of the rule by which they were decided, the oldest; 0 = some have no stored verdict.
-    """
-
-    failed: int = 0
-    unclear: int = 0
-    passed: int = 0
-    not_judged: int = 0
+    failed: int = 0  #: examples that failed.
+    unclear: int = 0  #: that were judged, of which it is unclear whether they failed.
+    passed: int = 0  #: that passed.
+    not_judged: int = 0  #: of which nothing was judged that could show a failure.
+    #: of the rule by which they were decided, the oldest; 0 = some have no stored verdict.
     rule_version: int = RULE_VERSION
 
     @classmethod

@@ -41,21 +41,13 @@ CACHE_CONTROL = "public, max-age=31536000, immutable"  # the address of a static
 
 @dataclass(frozen=True)
 class Address:
-    """One page.
+    """One page."""
 
-    Attributes:
-        path: with the names of its parts in braces.
-        page: makes what it shows from the site, the parts of the path and what is asked for.
-        about: of it, in the schema.
-        schema: of its JSON form; "" where there is none.
-        table: makes columns and all rows of its other forms; None where it has none.
-    """
-
-    path: str
-    page: Callable[..., Any]
-    about: str
-    schema: str = ""
-    table: Callable[..., Any] | None = None
+    path: str  #: with the names of its parts in braces.
+    page: Callable[..., Any]  #: makes what it shows from the site, the parts of the path and what is asked for.
+    about: str  #: of it, in the schema.
+    schema: str = ""  #: of its JSON form; "" where there is none.
+    table: Callable[..., Any] | None = None  #: makes columns and all rows of its other forms; None where it has none.
 
 
 class TextConvertor(StringConvertor):

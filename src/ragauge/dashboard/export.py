@@ -38,15 +38,12 @@ class Export:
         app: which answers for the pages.
         chosen: ids of the runs whose pages are written -> version of the set that each is over.
         limit: examples of each run at most.
-
-    Attributes:
-        files: address -> its file, of all pages that are written.
     """
 
     app: ASGIApp
     chosen: Mapping[str, str]
     limit: int
-    files: dict[str, str] = field(default_factory=dict)
+    files: dict[str, str] = field(default_factory=dict)  #: address -> its file, of all pages that are written.
     _todo: deque[str] = field(default_factory=deque)
     _examples: Counter[str] = field(default_factory=Counter)
 

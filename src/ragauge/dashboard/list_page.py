@@ -14,22 +14,14 @@ from ragauge.rendering.writers.html import render_sections
 
 @dataclass(frozen=True)
 class ListPage:
-    """Everything of a kind.
+    """Everything of a kind."""
 
-    Attributes:
-        site: what is served.
-        here: path of the section of the site that it belongs to.
-        title: its heading.
-        value: what is listed, the newest first.
-        sections: makes the list of it.
-        above: address and name of the page that leads to it; () = the head of every page does.
-    """
-
-    site: Site
-    here: str
-    title: str
-    value: Any
-    sections: Callable[[Any], Iterable[ReportSection]]
+    site: Site  #: what is served.
+    here: str  #: path of the section of the site that it belongs to.
+    title: str  #: its heading.
+    value: Any  #: what is listed, the newest first.
+    sections: Callable[[Any], Iterable[ReportSection]]  #: makes the list of it.
+    #: address and name of the page that leads to it; () = the head of every page does.
     above: tuple[tuple[str, str], ...] = ()
 
     def html(self) -> str:

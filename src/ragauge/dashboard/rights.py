@@ -23,19 +23,12 @@ Right = Literal["", "read", "write"]
 
 @dataclass(frozen=True, slots=True)
 class AccessTokens:
-    """What whoever asks must know; "" = nobody has this right.
+    """What whoever asks must know; "" = nobody has this right."""
 
-    Attributes:
-        every: gives all rights.
-        read: shows pages.
-        write: shows pages, and takes labels and changes.
-        ingest: takes traces, and shows nothing.
-    """
-
-    every: str = field(default="", repr=False)
-    read: str = field(default="", repr=False)
-    write: str = field(default="", repr=False)
-    ingest: str = field(default="", repr=False)
+    every: str = field(default="", repr=False)  #: gives all rights.
+    read: str = field(default="", repr=False)  #: shows pages.
+    write: str = field(default="", repr=False)  #: shows pages, and takes labels and changes.
+    ingest: str = field(default="", repr=False)  #: takes traces, and shows nothing.
 
     def __bool__(self) -> bool:
         """Whether any is needed."""

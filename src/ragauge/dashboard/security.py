@@ -71,27 +71,17 @@ def _parse_address(host: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address |
 
 @dataclass(frozen=True)
 class Access:
-    """Who may ask.
+    """Who may ask."""
 
-    Attributes:
-        host: that the server listens at.
-        token: that gives every right; "" = anyone on this machine may read, or `rights` names others.
-        allowed: further names of the server.
-        base_path: what every path begins with; "" = nothing.
-        read_only: no POST is taken.
-        csrf: what a form of this server brings back.
-        rights: tokens that give some rights each.
-        trusted_proxies: addresses of proxies whose X-Forwarded-Proto counts.
-    """
-
-    host: str = LOOPBACK[0]
+    host: str = LOOPBACK[0]  #: that the server listens at.
+    #: that gives every right; "" = anyone on this machine may read, or `rights` names others.
     token: str = field(default="", repr=False)
-    allowed: Sequence[str] = ()
-    base_path: str = ""
-    read_only: bool = False
-    csrf: str = field(default_factory=secrets.token_urlsafe, repr=False)
-    rights: AccessTokens = field(default_factory=AccessTokens, repr=False)
-    trusted_proxies: Sequence[str] = ()
+    allowed: Sequence[str] = ()  #: further names of the server.
+    base_path: str = ""  #: what every path begins with; "" = nothing.
+    read_only: bool = False  #: no POST is taken.
+    csrf: str = field(default_factory=secrets.token_urlsafe, repr=False)  #: what a form of this server brings back.
+    rights: AccessTokens = field(default_factory=AccessTokens, repr=False)  #: tokens that give some rights each.
+    trusted_proxies: Sequence[str] = ()  #: addresses of proxies whose X-Forwarded-Proto counts.
 
     @property
     def tokens(self) -> AccessTokens:

@@ -94,26 +94,17 @@ def hash_static_files() -> str:
 
 @dataclass(frozen=True)
 class Site:
-    """One store as it is served.
+    """One store as it is served."""
 
-    Attributes:
-        store: URL of the store.
-        access: who may ask.
-        exported: the pages become files, where no form is sent.
-        regression_set: path of the set that examples are added to from a page; "" = none is named.
-        config: the file with the section monitor; None = ragauge.yaml, where there is one.
-        watching: this server takes traces in, so that monitors are shown before the first has come.
-        paces: how fast runs in flight moved while somebody watched.
-        filling: held while verdicts are made that a list went without.
-    """
-
-    store: str
-    access: Access
-    exported: bool = False
-    regression_set: str = ""
-    config: Path | None = None
-    watching: bool = False
+    store: str  #: URL of the store.
+    access: Access  #: who may ask.
+    exported: bool = False  #: the pages become files, where no form is sent.
+    regression_set: str = ""  #: path of the set that examples are added to from a page; "" = none is named.
+    config: Path | None = None  #: the file with the section monitor; None = ragauge.yaml, where there is one.
+    watching: bool = False  #: this server takes traces in, so that monitors are shown before the first has come.
+    #: how fast runs in flight moved while somebody watched.
     paces: RunPaces = field(default_factory=RunPaces, compare=False, repr=False)
+    #: held while verdicts are made that a list went without.
     filling: threading.Lock = field(default_factory=threading.Lock, compare=False, repr=False)
 
     @property

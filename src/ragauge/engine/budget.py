@@ -26,15 +26,10 @@ class BudgetReached(RagaugeError):  # noqa: N818 - an end, not a mistake
 
 
 class Reservation(NamedTuple):
-    """What is set aside for one call.
+    """What is set aside for one call."""
 
-    Attributes:
-        cost: US dollars.
-        output: output tokens that it may give for that; None = no bound.
-    """
-
-    cost: float = 0.0
-    output: int | None = None
+    cost: float = 0.0  #: US dollars.
+    output: int | None = None  #: output tokens that it may give for that; None = no bound.
 
     def limit_output(self, ask: Ask) -> Ask:
         """The ask as it is sent: the model is told to stop at these tokens. Its key stays that of what was asked."""
@@ -54,26 +49,16 @@ class Budget:
 
     Before a call, what it may cost at most is set aside: a token for every byte of its input, and as many output tokens
     as it is then told to keep to. When that does not fit any more the run stops; it is resumable.
-
-    Attributes:
-        most: US dollars; None = no bound.
-        price: of a call; None where it is unknown.
-        spent: so far in this run.
-        held: set aside for calls under way.
-        holders: calls that something is set aside for.
-        unsure: set aside for good: calls that broke off, or said no tokens, and may be billed all the same.
-        unpriced: calls whose price is unknown.
-        tokens: paid for.
     """
 
-    most: float | None
-    price: Price
-    spent: float = 0.0
-    held: float = 0.0
-    holders: int = 0
-    unsure: float = 0.0
-    unpriced: int = 0
-    tokens: Usage = field(default_factory=Usage)
+    most: float | None  #: US dollars; None = no bound.
+    price: Price  #: of a call; None where it is unknown.
+    spent: float = 0.0  #: so far in this run.
+    held: float = 0.0  #: set aside for calls under way.
+    holders: int = 0  #: calls that something is set aside for.
+    unsure: float = 0.0  #: set aside for good: calls that broke off, or said no tokens, and may be billed all the same.
+    unpriced: int = 0  #: calls whose price is unknown.
+    tokens: Usage = field(default_factory=Usage)  #: paid for.
     _largest: dict[str, int] = field(default_factory=dict)
 
     def check_price(self, name: ModelName) -> None:

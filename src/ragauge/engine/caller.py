@@ -26,36 +26,22 @@ RETRY_WAITS_S = (0.5, 1, 2, 4, 8, 16, 30)  # seconds before the next try, times 
 
 @dataclass(frozen=True, slots=True)
 class RetryPolicy:
-    """How long a call may take.
+    """How long a call may take."""
 
-    Attributes:
-        call: seconds for one attempt, slow drips included.
-        total: seconds for all attempts at one ask, waits for a free place left out.
-        attempts: at most, 429s left out: those cost nothing and say when to come back.
-        refusals: 429s to one ask, at most.
-    """
-
-    call: float = 120.0
-    total: float = 600.0
-    attempts: int = 6
-    refusals: int = 20
+    call: float = 120.0  #: seconds for one attempt, slow drips included.
+    total: float = 600.0  #: seconds for all attempts at one ask, waits for a free place left out.
+    attempts: int = 6  #: at most, 429s left out: those cost nothing and say when to come back.
+    refusals: int = 20  #: 429s to one ask, at most.
 
 
 @dataclass
 class RetryState:
-    """How often one thing was tried, and how long: what is left of patience with it.
+    """How often one thing was tried, and how long: what is left of patience with it."""
 
-    Attributes:
-        patience: how much there was.
-        failed: attempts that brought nothing, 429s left out.
-        refused: 429s.
-        seconds: spent on attempts and on the waits between them.
-    """
-
-    patience: RetryPolicy
-    failed: int = 0
-    refused: int = 0
-    seconds: float = 0.0
+    patience: RetryPolicy  #: how much there was.
+    failed: int = 0  #: attempts that brought nothing, 429s left out.
+    refused: int = 0  #: 429s.
+    seconds: float = 0.0  #: spent on attempts and on the waits between them.
 
     @property
     def can_retry(self) -> bool:
@@ -85,52 +71,30 @@ class Purpose:
 
 @dataclass(eq=False)
 class PendingAsk:
-    """One ask on its way to a model, with what came of it so far.
+    """One ask on its way to a model, with what came of it so far."""
 
-    Attributes:
-        key: of the reply that is wanted.
-        name: who is asked.
-        ask: what.
-        purpose: what for.
-        tries: how often already.
-        prefix: what others begin with too; None = nothing.
-        leads: whether the others wait for its first attempt.
-        began: when it was first tried, by the event loop's clock; a 429 does not count.
-    """
-
-    key: str
-    name: ModelName
-    ask: Ask
-    purpose: Purpose
-    tries: RetryState
-    prefix: Prefix | None = None
-    leads: bool = False
-    began: float = 0.0
+    key: str  #: of the reply that is wanted.
+    name: ModelName  #: who is asked.
+    ask: Ask  #: what.
+    purpose: Purpose  #: what for.
+    tries: RetryState  #: how often already.
+    prefix: Prefix | None = None  #: what others begin with too; None = nothing.
+    leads: bool = False  #: whether the others wait for its first attempt.
+    began: float = 0.0  #: when it was first tried, by the event loop's clock; a 429 does not count.
 
 
 @dataclass(frozen=True, slots=True)
 class CallCounts:
-    """Calls to models so far.
+    """Calls to models so far."""
 
-    Attributes:
-        calls: attempts made.
-        reused: asks that a stored reply answered.
-        in_flight: calls under way.
-        allowed: calls that may be in flight at once now.
-        tokens: paid for.
-        cost: US dollars of the calls whose price is known.
-        unpriced: calls whose price is unknown.
-        errors: what went wrong -> how often; most were tried again.
-    """
-
-    calls: int
-    reused: int
-    in_flight: int
-    allowed: int
-    tokens: Usage
-    cost: float
-    unpriced: int
-    errors: Mapping[str, int]
+    calls: int  #: attempts made.
+    reused: int  #: asks that a stored reply answered.
+    in_flight: int  #: calls under way.
+    allowed: int  #: calls that may be in flight at once now.
+    tokens: Usage  #: paid for.
+    cost: float  #: US dollars of the calls whose price is known.
+    unpriced: int  #: calls whose price is unknown.
+    errors: Mapping[str, int]  #: what went wrong -> how often; most were tried again.
 
     def to_json(self) -> dict[str, float | int | None]:
         """What was called and paid for, as JSON types; a price that is not known is None, never 0."""

@@ -29,15 +29,10 @@ REPORT_INTERVAL_S, HEARTBEAT_INTERVAL_S = (
 
 @dataclass(frozen=True, slots=True)
 class Pace:
-    """How hard a system is asked.
+    """How hard a system is asked."""
 
-    Attributes:
-        concurrency: questions under way, at most.
-        patience: how long one may take, and what is tried again.
-    """
-
-    concurrency: int = 4
-    patience: RetryPolicy = DEFAULT_RETRY_POLICY
+    concurrency: int = 4  #: questions under way, at most.
+    patience: RetryPolicy = DEFAULT_RETRY_POLICY  #: how long one may take, and what is tried again.
 
     @classmethod
     def of(cls, concurrency: int, timeout: float) -> Pace:
@@ -49,36 +44,22 @@ class Pace:
 
 @dataclass(frozen=True, slots=True)
 class RunToFill:
-    """Where responses go.
+    """Where responses go."""
 
-    Attributes:
-        store: where the run is.
-        run_id: the run; it must be begun.
-        total: responses that the run will have, for the progress; None = those asked for now.
-        again: failures that are there give way.
-    """
-
-    store: Store
-    run_id: str
-    total: int | None = None
-    again: bool = False
+    store: Store  #: where the run is.
+    run_id: str  #: the run; it must be begun.
+    total: int | None = None  #: responses that the run will have, for the progress; None = those asked for now.
+    again: bool = False  #: failures that are there give way.
 
 
 @dataclass(frozen=True, slots=True)
 class CollectionResult:
-    """What collecting did.
+    """What collecting did."""
 
-    Attributes:
-        n_asked: questions that have a response now, failures counted.
-        failed: of these, failures.
-        again: what went wrong and was tried again: kind -> how often.
-        seconds: how long it took.
-    """
-
-    n_asked: int
-    failed: int
-    again: dict[str, int]
-    seconds: float
+    n_asked: int  #: questions that have a response now, failures counted.
+    failed: int  #: of these, failures.
+    again: dict[str, int]  #: what went wrong and was tried again: kind -> how often.
+    seconds: float  #: how long it took.
 
 
 def order_queries(query_ids: Sequence[str], version: str) -> list[str]:

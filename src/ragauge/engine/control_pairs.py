@@ -38,23 +38,14 @@ CELL_MARKS = re.compile(r"[|\t]+")
 
 @dataclass(frozen=True, slots=True)
 class ControlPair:
-    """A pair whose truth is known.
+    """A pair whose truth is known."""
 
-    Attributes:
-        kind: what is judged of it.
-        is_yes: whether the truth is yes.
-        example: with the query and the reference.
-        response: with the answer, and the passages where there are any.
-        place: whose scale its scores belong to.
-        is_shipped: whether it is of the shipped texts.
-    """
-
-    kind: PairKind
-    is_yes: bool
-    example: Example
-    response: Response
-    place: TextKind
-    is_shipped: bool = False
+    kind: PairKind  #: what is judged of it.
+    is_yes: bool  #: whether the truth is yes.
+    example: Example  #: with the query and the reference.
+    response: Response  #: with the answer, and the passages where there are any.
+    place: TextKind  #: whose scale its scores belong to.
+    is_shipped: bool = False  #: whether it is of the shipped texts.
 
 
 @dataclass(frozen=True, slots=True)

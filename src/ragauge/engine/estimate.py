@@ -45,21 +45,15 @@ ITEM_MARK, SENTENCE_MARK = re.compile(r"^\[[A-Z]\d+\] ", re.M), re.compile(r"^\[
 
 @dataclass
 class CostEstimate:
-    """Calls, characters, tokens and price of what is left to do.
+    """Calls, characters, tokens and price of what is left to do."""
 
-    Attributes:
-        calls: first calls, re-asks left out; a hybrid judge's are counted as if its local half were wrong nowhere.
-        characters: of the prompts.
-        tokens: input and output, estimated, and how many of the input a provider's cache may serve.
-        cost: US dollars; None when a price is unknown.
-        by_question: question -> calls.
-    """
-
+    #: first calls, re-asks left out; a hybrid judge's are counted as if its local half were wrong nowhere.
     calls: int = 0
-    characters: int = 0
+    characters: int = 0  #: of the prompts.
+    #: input and output, estimated, and how many of the input a provider's cache may serve.
     tokens: Usage = field(default_factory=Usage)
-    cost: float | None = 0.0
-    by_question: dict[str, int] = field(default_factory=dict)
+    cost: float | None = 0.0  #: US dollars; None when a price is unknown.
+    by_question: dict[str, int] = field(default_factory=dict)  #: question -> calls.
     _begun: set[int] = field(default_factory=set)  # hashes of beginnings that a call was counted with
     _learned: dict[tuple[ModelName, str], float] = field(default_factory=dict)
 

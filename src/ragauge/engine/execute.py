@@ -41,58 +41,33 @@ MIN_RESPONSES_ASKING, MIN_RESPONSES_COUNTING = (
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """How far an evaluation is.
+    """How far an evaluation is."""
 
-    Attributes:
-        done: responses evaluated, earlier ones of the plan included.
-        total: responses of the plan.
-        rate: responses a second since the start, what is done of batches under way included.
-        seconds_left: at this rate; None before anything is done.
-        asked: questions asked so far.
-        reused: questions answered by what was stored.
-        calling: calls to models, where there are any.
-        seconds: since the start.
-        note: what else there is to say.
-    """
-
-    done: int
-    total: int
-    rate: float
-    seconds_left: float | None
-    asked: int
-    reused: int
-    calling: CallCounts | None = None
-    seconds: float = 0.0
-    note: str = ""
+    done: int  #: responses evaluated, earlier ones of the plan included.
+    total: int  #: responses of the plan.
+    rate: float  #: responses a second since the start, what is done of batches under way included.
+    seconds_left: float | None  #: at this rate; None before anything is done.
+    asked: int  #: questions asked so far.
+    reused: int  #: questions answered by what was stored.
+    calling: CallCounts | None = None  #: calls to models, where there are any.
+    seconds: float = 0.0  #: since the start.
+    note: str = ""  #: what else there is to say.
 
 
 @dataclass(frozen=True, slots=True)
 class EvaluationOutcome:
-    """What an evaluation did.
+    """What an evaluation did."""
 
-    Attributes:
-        done: responses evaluated now.
-        pending: responses of the plan that are left.
-        n_asked: questions asked.
-        reused: questions answered by what was stored, or asked once for several responses.
-        failed: questions that failed.
-        seconds: how long it took.
-        workers: processes that worked; 1 = this one.
-        notes: what went wrong and was mended, such as a worker that died.
-        calling: calls to models, where there were any.
-        stopped: why it ended early; "" when it did not.
-    """
-
-    done: int
-    pending: int
-    n_asked: int
-    reused: int
-    failed: int
-    seconds: float
-    workers: int
-    notes: tuple[str, ...] = ()
-    calling: CallCounts | None = None
-    stopped: str = ""
+    done: int  #: responses evaluated now.
+    pending: int  #: responses of the plan that are left.
+    n_asked: int  #: questions asked.
+    reused: int  #: questions answered by what was stored, or asked once for several responses.
+    failed: int  #: questions that failed.
+    seconds: float  #: how long it took.
+    workers: int  #: processes that worked; 1 = this one.
+    notes: tuple[str, ...] = ()  #: what went wrong and was mended, such as a worker that died.
+    calling: CallCounts | None = None  #: calls to models, where there were any.
+    stopped: str = ""  #: why it ended early; "" when it did not.
 
 
 async def execute_plan(

@@ -44,73 +44,44 @@ NOT_JUDGED = ExampleVerdict("not_judged", reason="it could not be judged")
 
 @dataclass(frozen=True, slots=True)
 class Work:
-    """What is done to every response of a run.
+    """What is done to every response of a run."""
 
-    Attributes:
-        metrics: what is computed.
-        questions: what is asked, in order.
-        judge: who is asked; None where nothing is.
-        answer: answers the judge's asks.
-        judge_repeat: which asking of the judge.
-        listing: what is in the system's index; None = not known.
-        controls: what shows whether the judge can read a response; None = nothing was asked, and all counts as read.
-        labels: the labels of some responses, by which verdicts and causes are decided; None = there are none.
-        own_calls: calls metrics of the user's own.
-        criteria: of the run.
-    """
-
-    metrics: tuple[Metric, ...]
-    questions: tuple[str, ...] = ()
-    judge: Judge | None = None
-    answer: Callable[[Sequence[Ask]], list[Reply]] = field(default_factory=EmbedAnswers)
-    judge_repeat: int = 0
-    listing: IndexListing | None = None
+    metrics: tuple[Metric, ...]  #: what is computed.
+    questions: tuple[str, ...] = ()  #: what is asked, in order.
+    judge: Judge | None = None  #: who is asked; None where nothing is.
+    answer: Callable[[Sequence[Ask]], list[Reply]] = field(default_factory=EmbedAnswers)  #: answers the judge's asks.
+    judge_repeat: int = 0  #: which asking of the judge.
+    listing: IndexListing | None = None  #: what is in the system's index; None = not known.
+    #: what shows whether the judge can read a response; None = nothing was asked, and all counts as read.
     controls: Controls | None = None
+    #: the labels of some responses, by which verdicts and causes are decided; None = there are none.
     labels: Callable[[Sequence[StoredResponse]], Mapping[int, LabelFacts]] | None = None
-    own_calls: OwnCalls = field(default_factory=OwnCalls)
-    criteria: tuple[Criterion, ...] = ()
+    own_calls: OwnCalls = field(default_factory=OwnCalls)  #: calls metrics of the user's own.
+    criteria: tuple[Criterion, ...] = ()  #: of the run.
 
 
 @dataclass(frozen=True, slots=True)
 class JudgedResponse:
-    """Everything found about one response, ready to be stored.
+    """Everything found about one response, ready to be stored."""
 
-    Attributes:
-        response_no: its number in the store.
-        evidence: what was found, or found stored.
-        measured: one result a metric.
-        cause: why it failed; None when nothing shows that it did.
-        unjudged: the same by the record and the labels alone, as one who asks nobody finds it.
-        mark: of the response as it was loaded, as in `StoredResponse`.
-        verdict: whether it failed.
-        unjudged_verdict: the same by the record and the labels alone.
-    """
-
-    response_no: int
-    evidence: tuple[PackedEvidence, ...]
-    measured: tuple[MetricResult, ...]
-    cause: Cause | None
-    unjudged: Cause | None = None
-    mark: int | None = None
-    verdict: ExampleVerdict = NOT_JUDGED
-    unjudged_verdict: ExampleVerdict = NOT_JUDGED
+    response_no: int  #: its number in the store.
+    evidence: tuple[PackedEvidence, ...]  #: what was found, or found stored.
+    measured: tuple[MetricResult, ...]  #: one result a metric.
+    cause: Cause | None  #: why it failed; None when nothing shows that it did.
+    unjudged: Cause | None = None  #: the same by the record and the labels alone, as one who asks nobody finds it.
+    mark: int | None = None  #: of the response as it was loaded, as in `StoredResponse`.
+    verdict: ExampleVerdict = NOT_JUDGED  #: whether it failed.
+    unjudged_verdict: ExampleVerdict = NOT_JUDGED  #: the same by the record and the labels alone.
 
 
 @dataclass(frozen=True, slots=True)
 class BatchResult:
-    """What became of a batch.
+    """What became of a batch."""
 
-    Attributes:
-        judged: one a response.
-        n_asked: how many questions were asked.
-        reused: how many were answered by what was stored, or asked once for several of the batch.
-        failed: how many failed.
-    """
-
-    judged: tuple[JudgedResponse, ...]
-    n_asked: int = 0
-    reused: int = 0
-    failed: int = 0
+    judged: tuple[JudgedResponse, ...]  #: one a response.
+    n_asked: int = 0  #: how many questions were asked.
+    reused: int = 0  #: how many were answered by what was stored, or asked once for several of the batch.
+    failed: int = 0  #: how many failed.
 
 
 @dataclass(slots=True)
@@ -133,34 +104,21 @@ class ResponseWork:
 
 @dataclass(frozen=True, slots=True)
 class QuestionJob:
-    """One question about one response (or several that are alike), to be driven to its end.
+    """One question about one response (or several that are alike), to be driven to its end."""
 
-    Attributes:
-        question: its name.
-        asking: the judge's generator.
-        response_no: the response that it is asked for first.
-    """
-
-    question: str
-    asking: AskGenerator
-    response_no: int
+    question: str  #: its name.
+    asking: AskGenerator  #: the judge's generator.
+    response_no: int  #: the response that it is asked for first.
 
 
 @dataclass(frozen=True, slots=True)
 class JobOutcome:
-    """What came of a job.
+    """What came of a job."""
 
-    Attributes:
-        facts: what was found; None where it raised.
-        reason: in the exception's own words; else why a call brought nothing to read, where one did.
-        reply_keys: the stored replies that it rests on.
-        partial: a call brought no reply, so that verdicts are missing which the next start may get.
-    """
-
-    facts: JudgeFacts | None
-    reason: str = ""
-    reply_keys: tuple[str, ...] = ()
-    partial: bool = False
+    facts: JudgeFacts | None  #: what was found; None where it raised.
+    reason: str = ""  #: in the exception's own words; else why a call brought nothing to read, where one did.
+    reply_keys: tuple[str, ...] = ()  #: the stored replies that it rests on.
+    partial: bool = False  #: a call brought no reply, so that verdicts are missing which the next start may get.
 
 
 # what yields jobs, or calls, and receives a list with what came of each

@@ -116,21 +116,13 @@ def _find_answered_texts(store: Store, runs: Collection[str], labeled_hashes: Co
 
 @dataclass(frozen=True, slots=True)
 class _KnownLabels:
-    """What people said of texts that a judge has scored, and which of it counts.
+    """What people said of texts that a judge has scored, and which of it counts."""
 
-    Attributes:
-        metric: printed name.
-        scores: of this metric, each text once.
-        files: digest -> the file of labels.
-        own: texts of scores that are answers of the runs asked about.
-        of: whose answers these are, in words; "" = no run is asked about.
-    """
-
-    metric: str
-    scores: Sequence[TextScore]
-    files: Mapping[bytes, LabelFile]
-    own: frozenset[bytes]
-    of: str
+    metric: str  #: printed name.
+    scores: Sequence[TextScore]  #: of this metric, each text once.
+    files: Mapping[bytes, LabelFile]  #: digest -> the file of labels.
+    own: frozenset[bytes]  #: texts of scores that are answers of the runs asked about.
+    of: str  #: whose answers these are, in words; "" = no run is asked about.
 
     def error(self, public: JudgeMeanError | None) -> JudgeMeanError | None:
         """The judge's error by the labels that count; None for no text.

@@ -153,18 +153,13 @@ def _resolve_base_spec(judge: Any, name: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class JudgeProgress:
-    """What a store knows of a judge and of its work on a run.
+    """What a store knows of a judge and of its work on a run."""
 
-    Attributes:
-        spec: the text that it is built from; "" where it is not known.
-        versions: question -> the versions in which it was asked.
-        use: what was counted; None where nothing was.
-        errors: printed name of a metric -> how far the judge errs; None = what is known without the store.
-    """
-
-    spec: str = ""
+    spec: str = ""  #: the text that it is built from; "" where it is not known.
+    #: question -> the versions in which it was asked.
     versions: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
-    use: JudgeUse | None = None
+    use: JudgeUse | None = None  #: what was counted; None where nothing was.
+    #: printed name of a metric -> how far the judge errs; None = what is known without the store.
     errors: Mapping[str, instrument.JudgeMeanError] | None = None
 
 

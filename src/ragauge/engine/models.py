@@ -46,21 +46,13 @@ RESPONSES_PER_CALL = (
 
 @dataclass
 class CallOptions:
-    """How models are called.
+    """How models are called."""
 
-    Attributes:
-        build: makes a model from its name, once.
-        concurrency: calls in flight to one endpoint to begin with; see `llm.limiter`.
-        budget: what may be spent.
-        patience: how long a call may take.
-        most: calls in flight that it may rise to; None = `compute_ceiling` of the start.
-    """
-
-    build: Callable[[ModelName], ChatModel]
-    budget: Budget
-    concurrency: int = 16
-    patience: RetryPolicy = field(default_factory=RetryPolicy)
-    most: int | None = None
+    build: Callable[[ModelName], ChatModel]  #: makes a model from its name, once.
+    budget: Budget  #: what may be spent.
+    concurrency: int = 16  #: calls in flight to one endpoint to begin with; see `llm.limiter`.
+    patience: RetryPolicy = field(default_factory=RetryPolicy)  #: how long a call may take.
+    most: int | None = None  #: calls in flight that it may rise to; None = `compute_ceiling` of the start.
     _models: dict[Access, ChatModel] = field(default_factory=dict)
     _embedders: dict[Access, ChatModel] = field(default_factory=dict)
     _limiters: dict[tuple[str, str, str], Limiter] = field(default_factory=dict)

@@ -79,15 +79,11 @@ def format_response_name(item: StoredResponse) -> str:
 
 @dataclass(frozen=True, slots=True)
 class LabeledTexts:
-    """What runs have of the texts that some labels are of.
+    """What runs have of the texts that some labels are of."""
 
-    Attributes:
-        sizes: (question, key) of a label -> characters of the answer and number of passages.
-        numbers: run id -> numbers of its responses with such texts.
-    """
-
+    #: (question, key) of a label -> characters of the answer and number of passages.
     sizes: Mapping[tuple[str, str], tuple[int, int]]
-    numbers: Mapping[str, Collection[int]]
+    numbers: Mapping[str, Collection[int]]  #: run id -> numbers of its responses with such texts.
 
 
 def find_labeled_texts(store: Store, label_keys: Set[tuple[str, str]]) -> LabeledTexts:
@@ -235,24 +231,17 @@ def _build_row(item: StoredResponse, labels: Sequence[Label]) -> LabeledAnswer:
 
 @dataclass(frozen=True, slots=True)
 class PeopleScores:
-    """What people make of the responses that were drawn from a run and labelled.
+    """What people make of the responses that were drawn from a run and labelled."""
 
-    Attributes:
-        question: that people answered.
-        values: printed name of a metric -> number of a response -> its score by people; only what is scored.
-        inclusion: number of a response -> the chance that it had of being drawn; empty where all had the same.
-        drawn: how many responses were drawn.
-        labelled: numbers of those of them that have labels.
-        guideline: hash of their instructions.
-        unclear: numbers of those whose labels say not_supported, and not whether contradicted or not in the passages.
-    """
-
-    question: str = "support"
+    question: str = "support"  #: that people answered.
+    #: printed name of a metric -> number of a response -> its score by people; only what is scored.
     values: Mapping[str, Mapping[int, float]] = field(default_factory=dict)
+    #: number of a response -> the chance that it had of being drawn; empty where all had the same.
     inclusion: Mapping[int, float] = field(default_factory=dict)
-    drawn: int = 0
-    labelled: frozenset[int] = frozenset()
-    guideline: str = ""
+    drawn: int = 0  #: how many responses were drawn.
+    labelled: frozenset[int] = frozenset()  #: numbers of those of them that have labels.
+    guideline: str = ""  #: hash of their instructions.
+    #: numbers of those whose labels say not_supported, and not whether contradicted or not in the passages.
     unclear: frozenset[int] = frozenset()
 
 

@@ -22,62 +22,39 @@ from ragauge.store.store_access import Store
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """Which responses of a run are looked at.
+    """Which responses of a run are looked at."""
 
-    Attributes:
-        limit: only so many, the first of the order; those done already count.
-        keep: segment column, or "tag" -> value; only responses whose examples match all.
-        only: numbers of the responses that count; None = all.
-        retry_failed: do again what failed before.
-        controls: pairs of known truth that the judge is asked about, at most; 0 = shipped ones alone; None = as many
-            as it is asked about by default.
-        criteria: of the run, besides those among the metrics.
-    """
-
-    limit: int | None = None
+    limit: int | None = None  #: only so many, the first of the order; those done already count.
+    #: segment column, or "tag" -> value; only responses whose examples match all.
     keep: Mapping[str, str] = field(default_factory=dict)
-    only: Collection[int] | None = None
-    retry_failed: bool = False
+    only: Collection[int] | None = None  #: numbers of the responses that count; None = all.
+    retry_failed: bool = False  #: do again what failed before.
+    #: pairs of known truth that the judge is asked about, at most; 0 = shipped ones alone; None = as many as it is
+    #: asked about by default.
     controls: int | None = None
-    criteria: tuple[Criterion, ...] = ()
+    criteria: tuple[Criterion, ...] = ()  #: of the run, besides those among the metrics.
 
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """The work of one evaluation. Making it changes nothing.
+    """The work of one evaluation. Making it changes nothing."""
 
-    Attributes:
-        run_id: whose responses.
-        metrics: what is computed.
-        questions: what is asked about each response, in the order of asking.
-        judge_id: who is asked; None where nothing is.
-        judge_repeat: which asking of the judge.
-        total: responses asked for.
-        done: of these, those that have every score already.
-        numbers: of these, those to do, by number in the store, in the order of doing.
-        keys: hash of the question of each of them; equal ones stand together.
-        judge: who answers.
-        listing: what is in the system's index; None = not known.
-        own: printed names of the metrics whose scores the judge gives itself.
-        selection: which responses were asked for.
-        n_controls: pairs of known truth that the judge is asked about first; 0 = shipped ones alone, None = none.
-        controls: what was stored of them when the plan was made.
-    """
-
-    run_id: str
-    metrics: tuple[Metric, ...]
-    questions: tuple[str, ...]
-    judge_id: str | None
-    judge_repeat: int
-    total: int
-    done: int
-    numbers: Sequence[int] = field(repr=False)
-    keys: Sequence[int] = field(repr=False)
-    judge: Judge | None = field(default=None, repr=False, compare=False)
-    listing: IndexListing | None = field(default=None, repr=False)
-    own: frozenset[str] = frozenset()
-    selection: Selection = field(default_factory=Selection, repr=False)
+    run_id: str  #: whose responses.
+    metrics: tuple[Metric, ...]  #: what is computed.
+    questions: tuple[str, ...]  #: what is asked about each response, in the order of asking.
+    judge_id: str | None  #: who is asked; None where nothing is.
+    judge_repeat: int  #: which asking of the judge.
+    total: int  #: responses asked for.
+    done: int  #: of these, those that have every score already.
+    numbers: Sequence[int] = field(repr=False)  #: of these, those to do, by number in the store, in the order of doing.
+    keys: Sequence[int] = field(repr=False)  #: hash of the question of each of them; equal ones stand together.
+    judge: Judge | None = field(default=None, repr=False, compare=False)  #: who answers.
+    listing: IndexListing | None = field(default=None, repr=False)  #: what is in the system's index; None = not known.
+    own: frozenset[str] = frozenset()  #: printed names of the metrics whose scores the judge gives itself.
+    selection: Selection = field(default_factory=Selection, repr=False)  #: which responses were asked for.
+    #: pairs of known truth that the judge is asked about first; 0 = shipped ones alone, None = none.
     n_controls: int | None = None
+    #: what was stored of them when the plan was made.
     controls: Controls | None = field(default=None, repr=False, compare=False)
 
     @property

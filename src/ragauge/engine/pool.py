@@ -48,19 +48,12 @@ class TimedResult:
 
 
 class Pool(Protocol):
-    """Judges batches of responses, several at a time, and tells how far it is.
+    """Judges batches of responses, several at a time, and tells how far it is."""
 
-    Attributes:
-        workers: batches judged at a time.
-        notes: what went wrong and was mended.
-        size: responses that the next batch should have.
-        slow: a batch may take minutes, so that whoever waits is told in the middle of one.
-    """
-
-    workers: int
-    notes: list[str]
-    size: int
-    slow: bool
+    workers: int  #: batches judged at a time.
+    notes: list[str]  #: what went wrong and was mended.
+    size: int  #: responses that the next batch should have.
+    slow: bool  #: a batch may take minutes, so that whoever waits is told in the middle of one.
 
     @property
     def under_way(self) -> float:

@@ -93,25 +93,15 @@ class Session:
 
 @dataclass
 class _GeneratorQueue(Generic[T]):
-    """Generators on their way to their ends.
+    """Generators on their way to their ends."""
 
-    Attributes:
-        todo: makes each generator when its turn comes.
-        answer: answers what one of them asks.
-        concurrency: calls that may be in flight to begin with.
-        progress: called as they are done, and every second.
-        counts: calls to models so far; None where there are none.
-        results: place -> what its generator returned.
-        stopped: why it ended early; "" when it did not.
-    """
-
-    todo: Todo[T]
-    answer: Callable[[Sequence[Ask]], Awaitable[list[Reply]]]
-    concurrency: int
-    progress: ProgressCallback | None
-    counts: Callable[[], CallCounts | None]
-    results: dict[int, T] = field(default_factory=dict)
-    stopped: str = ""
+    todo: Todo[T]  #: makes each generator when its turn comes.
+    answer: Callable[[Sequence[Ask]], Awaitable[list[Reply]]]  #: answers what one of them asks.
+    concurrency: int  #: calls that may be in flight to begin with.
+    progress: ProgressCallback | None  #: called as they are done, and every second.
+    counts: Callable[[], CallCounts | None]  #: calls to models so far; None where there are none.
+    results: dict[int, T] = field(default_factory=dict)  #: place -> what its generator returned.
+    stopped: str = ""  #: why it ended early; "" when it did not.
     started: float = field(default_factory=time.perf_counter)
 
     async def run(self) -> None:

@@ -22,17 +22,11 @@ LEAVE_TIMEOUT_S = 1.0  # seconds that calls which were given up have for leaving
 
 @dataclass(frozen=True, slots=True)
 class SystemRequest:
-    """One question to be asked once.
+    """One question to be asked once."""
 
-    Attributes:
-        example: whose question.
-        repeat: of the system.
-        passages: what its generator is to answer from; None = its own retrieval.
-    """
-
-    example: Example
-    repeat: int = 0
-    passages: tuple[Passage, ...] | None = None
+    example: Example  #: whose question.
+    repeat: int = 0  #: of the system.
+    passages: tuple[Passage, ...] | None = None  #: what its generator is to answer from; None = its own retrieval.
 
 
 class SystemCaller:

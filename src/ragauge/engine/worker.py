@@ -32,29 +32,18 @@ from ragauge.store.store_access import Store, open_store
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """What a worker is built from: names only.
+    """What a worker is built from: names only."""
 
-    Attributes:
-        store: URL of the store.
-        metrics: printed names.
-        questions: what is asked, in order.
-        judge: spec of the judge; None where nothing is asked.
-        judge_id: its id, which the judge built from the spec must have.
-        judge_repeat: which asking of the judge.
-        run_id: whose responses, whose listing of the index, and whose controls.
-        own: of metrics of the user's own: module:name of the code, printed name, version.
-        criteria: of the run, as JSON types once they were sent.
-    """
-
-    store: str
-    metrics: tuple[str, ...]
-    questions: tuple[str, ...]
-    judge: str | None
-    judge_id: str | None
-    judge_repeat: int
-    run_id: str
+    store: str  #: URL of the store.
+    metrics: tuple[str, ...]  #: printed names.
+    questions: tuple[str, ...]  #: what is asked, in order.
+    judge: str | None  #: spec of the judge; None where nothing is asked.
+    judge_id: str | None  #: its id, which the judge built from the spec must have.
+    judge_repeat: int  #: which asking of the judge.
+    run_id: str  #: whose responses, whose listing of the index, and whose controls.
+    #: of metrics of the user's own: module:name of the code, printed name, version.
     own: tuple[tuple[str, str, int], ...] = ()
-    criteria: Sequence[Any] = ()
+    criteria: Sequence[Any] = ()  #: of the run, as JSON types once they were sent.
 
     def to_json(self) -> str:
         """The task as one line."""

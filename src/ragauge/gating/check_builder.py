@@ -96,28 +96,20 @@ MAX_EXAMPLES = 5
 
 @dataclass(frozen=True, slots=True)
 class ScoreSource:
-    """Where the scores of a metric come from.
+    """Where the scores of a metric come from."""
 
-    Attributes:
-        columns: scores of the run, one entry an example; None where it has none.
-        pairs: scores of both runs; None without a baseline.
-        slices: of the run, in the numbering of `columns`.
-        paired_slices: of the run, in the numbering of `pairs`.
-        apart: the run and its baseline as two samples, where they are on different examples: pairs are not asked for.
-        same: the baseline is the run itself: no drop can be decided.
-        errors: printed name of a metric -> how far the judge errs on the run, where known.
-        pair_errors: the same on the run and its baseline, for differences.
-        failed_calls: examples whose call failed, which took time and money all the same.
-    """
-
-    columns: Callable[[Metric], Columns | None]
-    pairs: Callable[[Metric], Pairs | None]
-    slices: Slices
-    paired_slices: Slices | None = None
+    columns: Callable[[Metric], Columns | None]  #: scores of the run, one entry an example; None where it has none.
+    pairs: Callable[[Metric], Pairs | None]  #: scores of both runs; None without a baseline.
+    slices: Slices  #: of the run, in the numbering of `columns`.
+    paired_slices: Slices | None = None  #: of the run, in the numbering of `pairs`.
+    #: the run and its baseline as two samples, where they are on different examples: pairs are not asked for.
     apart: UnpairedRuns | None = None
-    same: bool = False
+    same: bool = False  #: the baseline is the run itself: no drop can be decided.
+    #: printed name of a metric -> how far the judge errs on the run, where known.
     errors: Mapping[str, JudgeMeanError] = field(default_factory=dict)
+    #: the same on the run and its baseline, for differences.
     pair_errors: Mapping[str, JudgeMeanError] = field(default_factory=dict)
+    #: examples whose call failed, which took time and money all the same.
     failed_calls: FailedCalls = field(default_factory=FailedCalls)
 
 

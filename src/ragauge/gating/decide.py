@@ -25,26 +25,16 @@ class CheckCell:
     The check fails when the whole interval lies beyond the limit, passes when the whole interval meets it, and knows
     neither otherwise. With `point` the estimate alone decides. Each must hold with the failed scores left out, all at
     their least and all at their greatest, and for the extreme estimates that any mixture of these allows.
-
-    Attributes:
-        sample: the estimate and its intervals.
-        limit: what the estimate is held against.
-        above: the estimate must not lie below the limit; otherwise not above it.
-        min_n: fewest examples to decide on.
-        point: the estimate alone decides.
-        strict: the limit that is hardest to meet of those that failed scores of the baseline allow.
-        lax: the one that is easiest to meet.
-        same: both runs are one and the same, so that nothing is compared and nothing decided.
     """
 
-    sample: Sample
-    limit: float
-    above: bool
-    min_n: int
-    point: bool = False
-    strict: float | None = None
-    lax: float | None = None
-    same: bool = False
+    sample: Sample  #: the estimate and its intervals.
+    limit: float  #: what the estimate is held against.
+    above: bool  #: the estimate must not lie below the limit; otherwise not above it.
+    min_n: int  #: fewest examples to decide on.
+    point: bool = False  #: the estimate alone decides.
+    strict: float | None = None  #: the limit that is hardest to meet of those that failed scores of the baseline allow.
+    lax: float | None = None  #: the one that is easiest to meet.
+    same: bool = False  #: both runs are one and the same, so that nothing is compared and nothing decided.
 
     @property
     def has_enough(self) -> bool:

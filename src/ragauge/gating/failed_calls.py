@@ -21,14 +21,10 @@ AnySample = MeanDifference | UnpairedDifference | MetricLevel
 
 @dataclass(frozen=True, slots=True)
 class FailedCalls:
-    """Examples whose call failed, in a run and in its baseline.
+    """Examples whose call failed, in a run and in its baseline."""
 
-    Attributes:
-        new: ids of the run's.
-        base: ids of the baseline's, as the run names these examples where the two are paired.
-    """
-
-    new: frozenset[str] = frozenset()
+    new: frozenset[str] = frozenset()  #: ids of the run's.
+    #: ids of the baseline's, as the run names these examples where the two are paired.
     base: frozenset[str] = frozenset()
 
     def with_prefixes(self) -> FailedCalls:

@@ -73,15 +73,10 @@ class LabeledSample:
 
 @dataclass(frozen=True, eq=False)
 class RectifiedLevel(LabeledSample, MetricLevel):
-    """The mean of a metric as people would give it.
+    """The mean of a metric as people would give it."""
 
-    Attributes:
-        people: people's scores of the scored examples; see `estimating.rectified`.
-        inclusion: the chance that each had of being drawn; None where all had the same.
-    """
-
-    people: Floats | None = None
-    inclusion: Floats | None = None
+    people: Floats | None = None  #: people's scores of the scored examples; see `estimating.rectified`.
+    inclusion: Floats | None = None  #: the chance that each had of being drawn; None where all had the same.
 
     @classmethod
     def from_labeled_columns(cls, metric: Metric, columns: Columns) -> RectifiedLevel:

@@ -44,105 +44,60 @@ class CheckExample:
 
 @dataclass(frozen=True, slots=True)
 class FailureCounts:
-    """Whose failures left examples without a score, each example counted once.
+    """Whose failures left examples without a score, each example counted once."""
 
-    Attributes:
-        system: examples that the system gave no response to.
-        judge: examples of which a judge call failed.
-        baseline: examples that failed in the baseline alone.
-        unjudged: examples that the judge never judged.
-    """
-
-    system: int = 0
-    judge: int = 0
-    baseline: int = 0
-    unjudged: int = 0
+    system: int = 0  #: examples that the system gave no response to.
+    judge: int = 0  #: examples of which a judge call failed.
+    baseline: int = 0  #: examples that failed in the baseline alone.
+    unjudged: int = 0  #: examples that the judge never judged.
 
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """One rule on the whole run, or in one segment.
+    """One rule on the whole run, or in one segment."""
 
-    Attributes:
-        rule: place in the file, from 1; 0 = the gate's own max_failed.
-        line: of the rule in the file.
-        kind: max_drop, min, max, must_pass or max_failed.
-        metric: printed name; "" where no metric decides.
-        asks: what the rule asks for, in words.
-        verdict: pass, fail or not_enough_data.
-        because: what decided.
-        on_fail: block or warn.
-        stops: whether this check alone keeps the gate from passing.
-        segment: (column, value); None = the whole run.
-        tag: "" = all examples.
-        decide: interval or point.
-        higher: whether higher is better.
-        scale: rate, mean or amount.
-        statistic: mean, p50, p95 or p99.
-        limit: what the estimate is held against, in its own unit; of a relative max_drop the share of the baseline's
-            mean.
-        amount: the limit as the rule gives it.
-        relative: whether `amount` is a share of the baseline's mean.
-        estimate: the difference, the mean, the quantile, or the share; None where nothing has a value.
-        new: mean of this run.
-        base: mean of the baseline over the same examples.
-        interval: of the estimate at 90 %: it passes by this one.
-        sampled: that by sampling alone, where `interval` holds the judge's error too; else None.
-        fail_interval: of the estimate, at the level at which this check fails, with the correction.
-        alpha: one-sided level at which this check fails.
-        reach: least and greatest estimate that failed scores allow.
-        n: scored examples, or pairs; of two samples those of this run.
-        n_base: of two samples (an unpaired max_drop), the baseline's scored examples; else None.
-        failed: examples whose score failed.
-        lost: whose failures these were; None = nothing failed.
-        applies: examples that the metric applies to; of two samples those of the smaller.
-        inapplicable: where there are fewer than `min_n`, examples of the run that the metric does not apply to.
-        why: why it does not apply to them.
-        not_read: examples whose texts the judge cannot read, where these are more than the scored ones; `why` says why.
-        min_n: fewest to decide on.
-        examples: those that lost most, or that must pass and do not.
-        unknown: examples that must pass and are unclear or not judged.
-        rectified: whether the mean that people's labels rectify decides; n is then labelled examples.
-    """
-
-    rule: int
-    line: int | None
-    kind: str
-    metric: str
-    asks: str
-    verdict: Verdict
-    because: Because
-    on_fail: Literal["block", "warn"]
-    stops: bool = False
-    segment: tuple[str, str] | None = None
-    tag: str = ""
-    decide: Literal["interval", "point"] = "interval"
-    higher: bool = True
-    scale: str = "mean"
-    statistic: str = "mean"
+    rule: int  #: place in the file, from 1; 0 = the gate's own max_failed.
+    line: int | None  #: of the rule in the file.
+    kind: str  #: max_drop, min, max, must_pass or max_failed.
+    metric: str  #: printed name; "" where no metric decides.
+    asks: str  #: what the rule asks for, in words.
+    verdict: Verdict  #: pass, fail or not_enough_data.
+    because: Because  #: what decided.
+    on_fail: Literal["block", "warn"]  #: block or warn.
+    stops: bool = False  #: whether this check alone keeps the gate from passing.
+    segment: tuple[str, str] | None = None  #: (column, value); None = the whole run.
+    tag: str = ""  #: "" = all examples.
+    decide: Literal["interval", "point"] = "interval"  #: interval or point.
+    higher: bool = True  #: whether higher is better.
+    scale: str = "mean"  #: rate, mean or amount.
+    statistic: str = "mean"  #: mean, p50, p95 or p99.
+    #: what the estimate is held against, in its own unit; of a relative max_drop the share of the baseline's mean.
     limit: float | None = None
-    amount: float = 0.0
-    relative: bool = False
+    amount: float = 0.0  #: the limit as the rule gives it.
+    relative: bool = False  #: whether `amount` is a share of the baseline's mean.
+    #: the difference, the mean, the quantile, or the share; None where nothing has a value.
     estimate: float | None = None
-    new: float | None = None
-    base: float | None = None
-    interval: Interval | None = None
-    sampled: Interval | None = None
+    new: float | None = None  #: mean of this run.
+    base: float | None = None  #: mean of the baseline over the same examples.
+    interval: Interval | None = None  #: of the estimate at 90 %: it passes by this one.
+    sampled: Interval | None = None  #: that by sampling alone, where `interval` holds the judge's error too; else None.
+    #: of the estimate, at the level at which this check fails, with the correction.
     fail_interval: Interval | None = None
-    alpha: float | None = None
-    reach: tuple[float, float] | None = None
-    n: int = 0
-    n_base: int | None = None
-    failed: int = 0
-    lost: FailureCounts | None = None
-    applies: int = 0
-    inapplicable: int = 0
-    why: str = ""
+    alpha: float | None = None  #: one-sided level at which this check fails.
+    reach: tuple[float, float] | None = None  #: least and greatest estimate that failed scores allow.
+    n: int = 0  #: scored examples, or pairs; of two samples those of this run.
+    n_base: int | None = None  #: of two samples (an unpaired max_drop), the baseline's scored examples; else None.
+    failed: int = 0  #: examples whose score failed.
+    lost: FailureCounts | None = None  #: whose failures these were; None = nothing failed.
+    applies: int = 0  #: examples that the metric applies to; of two samples those of the smaller.
+    inapplicable: int = 0  #: where there are fewer than `min_n`, examples of the run that the metric does not apply to.
+    why: str = ""  #: why it does not apply to them.
+    #: examples whose texts the judge cannot read, where these are more than the scored ones; `why` says why.
     not_read: int = 0
-    min_n: int = 0
-    examples: tuple[CheckExample, ...] = ()
-    unknown: tuple[CheckExample, ...] = ()
-    rectified: bool = False
+    min_n: int = 0  #: fewest to decide on.
+    examples: tuple[CheckExample, ...] = ()  #: those that lost most, or that must pass and do not.
+    unknown: tuple[CheckExample, ...] = ()  #: examples that must pass and are unclear or not judged.
+    rectified: bool = False  #: whether the mean that people's labels rectify decides; n is then labelled examples.
 
     @property
     def unpaired(self) -> bool:
@@ -152,55 +107,34 @@ class Check:
 
 @dataclass(frozen=True, slots=True)
 class Family:
-    """Checks whose false alarms are bounded together.
+    """Checks whose false alarms are bounded together."""
 
-    Attributes:
-        on_fail: block or warn: each is a family.
-        whole: checks on the whole run.
-        segments: checks in segments.
-        alpha: greatest chance that even one of them fails if nothing got worse.
-    """
-
-    on_fail: Literal["block", "warn"]
-    whole: int
-    segments: int
-    alpha: float
+    on_fail: Literal["block", "warn"]  #: block or warn: each is a family.
+    whole: int  #: checks on the whole run.
+    segments: int  #: checks in segments.
+    alpha: float  #: greatest chance that even one of them fails if nothing got worse.
 
 
 @dataclass(frozen=True, slots=True)
 class Gated:
-    """What a gate found.
+    """What a gate found."""
 
-    Attributes:
-        run: that was looked at.
-        base: the baseline; None where no rule needs one.
-        judge_id: who judged; "" = nobody.
-        source: file of the rules.
-        verdict: of the gate.
-        checks: in the order of the rules, the whole run before its segments.
-        families: how false alarms are bounded.
-        matched: examples in both runs; None without a baseline.
-        sizes: examples of this run and of the baseline, where max_drop holds them against each other as two samples;
-            None where examples are paired.
-        few: (column, value, examples) of segments too small for a check of their own: together they are "(other)".
-        clusters: how many clusters the run's examples come in; None where none is declared.
-        warnings: what the reader must know.
-        broken: that every call of the run failed, with the error and where to look; "" where one was answered.
-    """
-
-    run: Run
-    base: Run | None
-    judge_id: str
-    source: str
-    verdict: Verdict
-    checks: tuple[Check, ...]
-    families: tuple[Family, ...] = ()
-    matched: int | None = None
+    run: Run  #: that was looked at.
+    base: Run | None  #: the baseline; None where no rule needs one.
+    judge_id: str  #: who judged; "" = nobody.
+    source: str  #: file of the rules.
+    verdict: Verdict  #: of the gate.
+    checks: tuple[Check, ...]  #: in the order of the rules, the whole run before its segments.
+    families: tuple[Family, ...] = ()  #: how false alarms are bounded.
+    matched: int | None = None  #: examples in both runs; None without a baseline.
+    #: examples of this run and of the baseline, where max_drop holds them against each other as two samples; None where
+    #: examples are paired.
     sizes: tuple[int, int] | None = None
+    #: (column, value, examples) of segments too small for a check of their own: together they are "(other)".
     few: tuple[tuple[str, str, int], ...] = ()
-    clusters: int | None = None
-    warnings: tuple[str, ...] = ()
-    broken: str = ""
+    clusters: int | None = None  #: how many clusters the run's examples come in; None where none is declared.
+    warnings: tuple[str, ...] = ()  #: what the reader must know.
+    broken: str = ""  #: that every call of the run failed, with the error and where to look; "" where one was answered.
 
     @property
     def exit_code(self) -> int:

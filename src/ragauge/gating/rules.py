@@ -36,83 +36,47 @@ OnFail = Literal["block", "warn"]
 
 @dataclass(frozen=True, slots=True)
 class Condition:
-    """One thing that a mean has to meet.
+    """One thing that a mean has to meet."""
 
-    Attributes:
-        rule: place of the rule in the file, from 1.
-        line: of the rule; None outside a file.
-        metric: whose mean.
-        kind: max_drop, min or max.
-        amount: the limit; of max_drop a share of the baseline's mean where `relative`, else in the metric's unit.
-        relative: see `amount`.
-        text: the limit in words: a drop as written, a level with its unit.
-        statistic: of what the limit is: mean, or a quantile.
-        decide: by the whole interval or by the estimate alone.
-        on_fail: block or warn.
-        segments: columns to look into; None = all that are declared.
-        segments_need_data: whether a segment without enough data holds the gate up.
-        tag: only examples with it; "" = all.
-        min_n: fewest examples to decide on.
-        rectified: whether the label-corrected mean decides; None = where there are labels enough.
-    """
-
-    rule: int
-    line: int | None
-    metric: Metric
-    kind: Kind
-    amount: float
-    relative: bool
-    text: str
-    statistic: Statistic
-    decide: Literal["interval", "point"]
-    on_fail: OnFail
-    segments: tuple[str, ...] | None
-    segments_need_data: bool
-    tag: str
-    min_n: int
-    rectified: bool | None = None
+    rule: int  #: place of the rule in the file, from 1.
+    line: int | None  #: of the rule; None outside a file.
+    metric: Metric  #: whose mean.
+    kind: Kind  #: max_drop, min or max.
+    amount: float  #: the limit; of max_drop a share of the baseline's mean where `relative`, else in the metric's unit.
+    relative: bool  #: see `amount`.
+    text: str  #: the limit in words: a drop as written, a level with its unit.
+    statistic: Statistic  #: of what the limit is: mean, or a quantile.
+    decide: Literal["interval", "point"]  #: by the whole interval or by the estimate alone.
+    on_fail: OnFail  #: block or warn.
+    segments: tuple[str, ...] | None  #: columns to look into; None = all that are declared.
+    segments_need_data: bool  #: whether a segment without enough data holds the gate up.
+    tag: str  #: only examples with it; "" = all.
+    min_n: int  #: fewest examples to decide on.
+    rectified: bool | None = None  #: whether the label-corrected mean decides; None = where there are labels enough.
 
 
 @dataclass(frozen=True, slots=True)
 class MustPass:
-    """Every example with a tag must pass: it did not fail, or its score of a metric reaches a level.
+    """Every example with a tag must pass: it did not fail, or its score of a metric reaches a level."""
 
-    Attributes:
-        rule: place of the rule in the file, from 1.
-        line: of the rule; None outside a file.
-        tag: of the examples.
-        on_fail: block or warn.
-        metric: whose score decides; None = whether the example failed.
-        min: least score.
-        max: greatest score.
-    """
-
-    rule: int
-    line: int | None
-    tag: str
-    on_fail: OnFail
-    metric: Metric | None = None
-    min: float | None = None
-    max: float | None = None
+    rule: int  #: place of the rule in the file, from 1.
+    line: int | None  #: of the rule; None outside a file.
+    tag: str  #: of the examples.
+    on_fail: OnFail  #: block or warn.
+    metric: Metric | None = None  #: whose score decides; None = whether the example failed.
+    min: float | None = None  #: least score.
+    max: float | None = None  #: greatest score.
 
 
 @dataclass(frozen=True, slots=True)
 class Rules:
-    """What a gate asks of a run.
+    """What a gate asks of a run."""
 
-    Attributes:
-        source: the file.
-        conditions: on means, in the order of the file.
-        must_pass: on single examples.
-        max_failed: greatest share of examples with failed calls, of the system or of a judge.
-        max_failed_line: where that stands; None where it is the default.
-    """
-
-    source: str
-    conditions: tuple[Condition, ...]
-    must_pass: tuple[MustPass, ...]
-    max_failed: float
-    max_failed_line: int | None
+    source: str  #: the file.
+    conditions: tuple[Condition, ...]  #: on means, in the order of the file.
+    must_pass: tuple[MustPass, ...]  #: on single examples.
+    max_failed: float  #: greatest share of examples with failed calls, of the system or of a judge.
+    max_failed_line: int | None  #: where that stands; None where it is the default.
 
     @property
     def every(self) -> tuple[Condition | MustPass, ...]:

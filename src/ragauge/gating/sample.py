@@ -95,15 +95,10 @@ class Sample(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class MeanDifference:
-    """The mean difference new − base of one metric over pairs.
+    """The mean difference new − base of one metric over pairs."""
 
-    Attributes:
-        pairs: of both runs.
-        error: how far the judge errs; None = nobody judged, or not known.
-    """
-
-    pairs: Pairs
-    error: JudgeMeanError | None = None
+    pairs: Pairs  #: of both runs.
+    error: JudgeMeanError | None = None  #: how far the judge errs; None = nobody judged, or not known.
     _intervals: dict[tuple[float, FailedPlacement], Interval | None] = field(default_factory=dict)
 
     @property
@@ -231,33 +226,19 @@ class MeanDifference:
 
 @dataclass(frozen=True, eq=False)
 class MetricLevel:
-    """The mean or a quantile of one metric over some examples of a run.
+    """The mean or a quantile of one metric over some examples of a run."""
 
-    Attributes:
-        metric: whose scores.
-        values: of the scored examples.
-        weight: of them; None = all alike.
-        cluster: of them; None = every example stands alone.
-        low: least values of the failed ones.
-        high: greatest values of the failed ones.
-        failed_weight: of the failed ones.
-        failed_cluster: of the failed ones.
-        undefined: how many are undefined.
-        statistic: mean, p50, p95 or p99.
-        error: how far the judge errs; None = nobody judged, or not known.
-    """
-
-    metric: Metric
-    values: Floats
-    weight: Floats | None
-    cluster: Codes | None
-    low: Floats
-    high: Floats
-    failed_weight: Floats | None
-    failed_cluster: Codes | None
-    undefined: int
-    statistic: str = "mean"
-    error: JudgeMeanError | None = None
+    metric: Metric  #: whose scores.
+    values: Floats  #: of the scored examples.
+    weight: Floats | None  #: of them; None = all alike.
+    cluster: Codes | None  #: of them; None = every example stands alone.
+    low: Floats  #: least values of the failed ones.
+    high: Floats  #: greatest values of the failed ones.
+    failed_weight: Floats | None  #: of the failed ones.
+    failed_cluster: Codes | None  #: of the failed ones.
+    undefined: int  #: how many are undefined.
+    statistic: str = "mean"  #: mean, p50, p95 or p99.
+    error: JudgeMeanError | None = None  #: how far the judge errs; None = nobody judged, or not known.
 
     @classmethod
     def of(

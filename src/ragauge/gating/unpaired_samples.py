@@ -33,17 +33,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class UnpairedRuns:
-    """Two runs on different examples, for the rules that hold one against the other.
+    """Two runs on different examples, for the rules that hold one against the other."""
 
-    Attributes:
-        columns: metric -> scores of the run and of its baseline, one entry an example; None where one has none.
-        slices: of the examples of both, the run's first (`slices.together`).
-        n: examples of the run.
-    """
-
+    #: metric -> scores of the run and of its baseline, one entry an example; None where one has none.
     columns: Callable[[Metric], tuple[Columns, Columns] | None]
-    slices: Slices
-    n: int
+    slices: Slices  #: of the examples of both, the run's first (`slices.together`).
+    n: int  #: examples of the run.
 
     def make_sampler(self, metric: Metric, error: JudgeMeanError | None) -> Callable[[Mask], UnpairedDifference] | None:
         """Examples of both, as a mask in the numbering of `slices` -> the difference over them."""
@@ -70,16 +65,11 @@ class UnpairedDifference:
     """The difference of the means of two independent samples, new − base.
 
     Nothing matches one example to another, so the spread between examples counts in full, on both sides.
-
-    Attributes:
-        new: this run's mean.
-        base: the baseline's.
-        error: how far the judge errs; None = nobody judged, or not known.
     """
 
-    new: MetricLevel
-    base: MetricLevel
-    error: JudgeMeanError | None = None
+    new: MetricLevel  #: this run's mean.
+    base: MetricLevel  #: the baseline's.
+    error: JudgeMeanError | None = None  #: how far the judge errs; None = nobody judged, or not known.
     _intervals: dict[tuple[float, FailedPlacement], Interval | None] = field(default_factory=dict)
 
     @property

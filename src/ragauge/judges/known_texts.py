@@ -19,19 +19,12 @@ FOLDER = resources.files("ragauge.judges") / "known_texts"
 
 @dataclass(frozen=True, slots=True)
 class KnownText:
-    """One document in one layout.
+    """One document in one layout."""
 
-    Attributes:
-        doc_id: of the document, the same in every layout.
-        near_doc_id: of the other document of its topic.
-        text: title and body.
-        parts: of the text, as they stand in it: sentences of prose, rows of a table; at least three.
-    """
-
-    doc_id: str
-    near_doc_id: str
-    text: str
-    parts: tuple[str, ...]
+    doc_id: str  #: of the document, the same in every layout.
+    near_doc_id: str  #: of the other document of its topic.
+    text: str  #: title and body.
+    parts: tuple[str, ...]  #: of the text, as they stand in it: sentences of prose, rows of a table; at least three.
 
 
 @cache

@@ -25,16 +25,12 @@ SCALES_FILE = Path(__file__).parent / "cosine_scales.json"
 
 
 class CosineScale(NamedTuple):
-    """How the embedder's cosine is read in one language.
+    """How the embedder's cosine is read in one language."""
 
-    Attributes:
-        center: mean vector of the language's sentences, which is taken away from both texts first; None where the
-            vectors of unrelated sentences point apart anyhow, as in English.
-        factor: what the cosine is multiplied with, so that those of unrelated texts are spread as in English.
-    """
-
+    #: mean vector of the language's sentences, which is taken away from both texts first; None where the vectors of
+    #: unrelated sentences point apart anyhow, as in English.
     center: npt.NDArray[np.float64] | None
-    factor: float
+    factor: float  #: what the cosine is multiplied with, so that those of unrelated texts are spread as in English.
 
 
 @cache

@@ -17,14 +17,10 @@ KIND = "criterion"  # where a declaration keeps it
 
 
 class CriterionMetric(OwnMetric):
-    """Base of the classes that are made of criteria.
-
-    Attributes:
-        of_store: as a store keeps it; what is configured goes before it.
-    """
+    """Base of the classes that are made of criteria."""
 
     __slots__ = ()
-    of_store: ClassVar[bool] = False
+    of_store: ClassVar[bool] = False  #: as a store keeps it; what is configured goes before it.
 
     def value(self, verdicts: Sequence[CriterionVerdict], **_: Any) -> MetricResult:
         """What the judge said of this one."""

@@ -20,27 +20,16 @@ BEGINS = re.compile(r"Source:|Undefined\b|Not applicable\b|Never undefined\b|0 (
 
 @dataclass(frozen=True, slots=True)
 class DocstringParts:
-    """What a metric's docstring says.
+    """What a metric's docstring says."""
 
-    Attributes:
-        sentence: what is measured.
-        formula: one line or more; a line may be for one value of a parameter.
-        symbols: (symbol, meaning) of the formula.
-        parameters: statements that begin with parameter=value.
-        notes: other statements.
-        cases: when it is undefined, not applicable or 0.
-        source: where the definition is from.
-        example: the executed example.
-    """
-
-    sentence: str
-    formula: str
-    symbols: tuple[tuple[str, str], ...]
-    parameters: tuple[str, ...]
-    notes: tuple[str, ...]
-    cases: str
-    source: str
-    example: str
+    sentence: str  #: what is measured.
+    formula: str  #: one line or more; a line may be for one value of a parameter.
+    symbols: tuple[tuple[str, str], ...]  #: (symbol, meaning) of the formula.
+    parameters: tuple[str, ...]  #: statements that begin with parameter=value.
+    notes: tuple[str, ...]  #: other statements.
+    cases: str  #: when it is undefined, not applicable or 0.
+    source: str  #: where the definition is from.
+    example: str  #: the executed example.
 
 
 def parse_docstring(cls: type[Metric]) -> DocstringParts:

@@ -27,22 +27,17 @@ SYSTEM_FAILED = "the system failed"  # how the reason begins of what a failed ca
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """Everything known about one example when it is scored.
+    """Everything known about one example when it is scored."""
 
-    Attributes:
-        example: the question and its labels.
-        response: what the system returned; for an example absent from a finished run, an empty one.
-        evidence: question -> what the judge found; a question that does not apply is absent.
-        ranking: ranks of the judged documents; None when there are no labels or no passages were recorded.
-        readability: what the judge can read of it; None = no controls were asked, and everything counts as read.
-        labels: what people labeled of it, which decides verdicts and causes; scores of a judge do not rest on it.
-    """
-
-    example: Example
-    response: Response
+    example: Example  #: the question and its labels.
+    response: Response  #: what the system returned; for an example absent from a finished run, an empty one.
+    #: question -> what the judge found; a question that does not apply is absent.
     evidence: Mapping[str, Evidence] = field(default_factory=dict)
+    #: ranks of the judged documents; None when there are no labels or no passages were recorded.
     ranking: Ranking | None = None
+    #: what the judge can read of it; None = no controls were asked, and everything counts as read.
     readability: Readability | None = None
+    #: what people labeled of it, which decides verdicts and causes; scores of a judge do not rest on it.
     labels: LabelFacts = NO_LABELS
 
 

@@ -25,43 +25,27 @@ EXPECTED_RESULTS = "a number, True or False, rg.Value(value, reason=…), or Non
 
 @dataclass(frozen=True, slots=True)
 class Value:
-    """What a metric's function returns where it says more than a number.
+    """What a metric's function returns where it says more than a number."""
 
-    Attributes:
-        value: a number, True or False; None where the metric does not apply.
-        reason: one sentence, shown with the score.
-    """
-
-    value: Any
-    reason: str = ""
+    value: Any  #: a number, True or False; None where the metric does not apply.
+    reason: str = ""  #: one sentence, shown with the score.
 
 
 @dataclass(frozen=True, slots=True)
 class Declaration:
-    """What is known about a metric of the user's own without its code: a store keeps it with the scores.
+    """What is known about a metric of the user's own without its code: a store keeps it with the scores."""
 
-    Attributes:
-        name: printed name.
-        version: of the metric.
-        measures: which layer it speaks about.
-        direction: which is better.
-        scale: rate, mean or amount.
-        range: least and greatest value.
-        needs: argument -> fact.
-        sentence: what it measures.
-        load: how to name it where it is to be computed, such as my_metrics:polite; "" = by its object in Python only.
-        more: what else its kind of metric keeps, as JSON types: then a store's declaration is all of it, without code.
-    """
-
-    name: str
-    version: int
-    measures: Measures = "generation"
-    direction: Direction = "higher"
-    scale: Scale = "mean"
-    range: tuple[float, float] = (-inf, inf)
-    needs: Needs = field(default_factory=dict)
-    sentence: str = ""
+    name: str  #: printed name.
+    version: int  #: of the metric.
+    measures: Measures = "generation"  #: which layer it speaks about.
+    direction: Direction = "higher"  #: which is better.
+    scale: Scale = "mean"  #: rate, mean or amount.
+    range: tuple[float, float] = (-inf, inf)  #: least and greatest value.
+    needs: Needs = field(default_factory=dict)  #: argument -> fact.
+    sentence: str = ""  #: what it measures.
+    #: how to name it where it is to be computed, such as my_metrics:polite; "" = by its object in Python only.
     load: str = ""
+    #: what else its kind of metric keeps, as JSON types: then a store's declaration is all of it, without code.
     more: Mapping[str, Any] = field(default_factory=dict)
 
     def to_json(self) -> dict[str, Any]:
@@ -85,14 +69,10 @@ class Declaration:
 
 
 class OwnMetric(Metric):
-    """Base of the classes that are made of a declaration. They have no parameters.
-
-    Attributes:
-        declared: what is known about it.
-    """
+    """Base of the classes that are made of a declaration. They have no parameters."""
 
     __slots__ = ()
-    declared: ClassVar[Declaration]
+    declared: ClassVar[Declaration]  #: what is known about it.
 
     @classmethod
     def name(cls) -> str:
@@ -101,18 +81,12 @@ class OwnMetric(Metric):
 
 
 class FunctionMetric(OwnMetric):
-    """Base of the classes that are made of functions.
-
-    Attributes:
-        function: gives the value.
-        awaited: the function is a coroutine's.
-        timeout: seconds that a call may take.
-    """
+    """Base of the classes that are made of functions."""
 
     __slots__ = ()
-    function: ClassVar[Callable[..., Any]]
-    awaited: ClassVar[bool]
-    timeout: ClassVar[float]
+    function: ClassVar[Callable[..., Any]]  #: gives the value.
+    awaited: ClassVar[bool]  #: the function is a coroutine's.
+    timeout: ClassVar[float]  #: seconds that a call may take.
 
     def value(self, **arguments: Any) -> base.Value:
         """What the function gives for these arguments, called here and now; `engine.own_calls` bounds its time."""

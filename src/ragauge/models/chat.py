@@ -81,22 +81,16 @@ async def note_request(request: Any) -> None:
 
 
 class Dialect(NamedTuple):
-    """How a provider's API is asked.
+    """How a provider's API is asked."""
 
-    Attributes:
-        native: how a schema stands in a request's body; None = the library's own way, which walks through the schema
-            several times a call.
-        always: settings of every call, beside what is asked.
-        refused: parameters that are known to be refused.
-        instead: parameter -> its older name in a request's body, tried where the library's name is refused.
-        effort: how the library's adapter calls the effort of reasoning.
-    """
-
+    #: how a schema stands in a request's body; None = the library's own way, which walks through the schema several
+    #: times a call.
     native: Callable[[Mapping[str, Any]], dict[str, Any]] | None = None
-    always: Mapping[str, Any] = MappingProxyType({})
-    refused: Collection[str] = ()
+    always: Mapping[str, Any] = MappingProxyType({})  #: settings of every call, beside what is asked.
+    refused: Collection[str] = ()  #: parameters that are known to be refused.
+    #: parameter -> its older name in a request's body, tried where the library's name is refused.
     instead: Mapping[str, str] = MappingProxyType({})
-    effort: str = "thinking"
+    effort: str = "thinking"  #: how the library's adapter calls the effort of reasoning.
 
 
 class LibraryModel:

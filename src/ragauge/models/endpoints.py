@@ -180,17 +180,11 @@ PORTS = {"http": 80, "https": 443}
 
 
 class EndpointUser(Protocol):
-    """One of those who call a place, with its own bound.
+    """One of those who call a place, with its own bound."""
 
-    Attributes:
-        allowed: calls that it may have under way.
-        running: calls that it has under way.
-        waiting: its calls that wait, each with the number of its turn.
-    """
-
-    allowed: int
-    running: int
-    waiting: deque[tuple[int, asyncio.Future[None]]]
+    allowed: int  #: calls that it may have under way.
+    running: int  #: calls that it has under way.
+    waiting: deque[tuple[int, asyncio.Future[None]]]  #: its calls that wait, each with the number of its turn.
 
     def halve_calls(self) -> None:
         """The place said "too many" to somebody."""

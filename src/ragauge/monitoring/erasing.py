@@ -27,25 +27,18 @@ from ragauge.store.text_codec import pack_bytes
 
 @dataclass(frozen=True, slots=True)
 class Erasure:
-    """What was deleted, or would be.
+    """What was deleted, or would be."""
 
-    Attributes:
-        traces: how many.
-        deleted: what -> how many of it.
-        left: where anything of it is still found -> bytes or rows; {} = nowhere. Of a dry run nothing is looked for.
-        files: files beside the store that hold any of it -> bytes; lines of .jsonl files were taken out.
-        dry: nothing was deleted.
-        unread: files beside the store that cannot be looked into -> why.
-        missing: that the store keeps nothing of them, where files beside it still hold the name; "" else.
-    """
-
-    traces: int
-    deleted: Mapping[str, int]
+    traces: int  #: how many.
+    deleted: Mapping[str, int]  #: what -> how many of it.
+    #: where anything of it is still found -> bytes or rows; {} = nowhere. Of a dry run nothing is looked for.
     left: Mapping[str, int] = field(default_factory=dict)
+    #: files beside the store that hold any of it -> bytes; lines of .jsonl files were taken out.
     files: Mapping[str, int] = field(default_factory=dict)
-    dry: bool = False
+    dry: bool = False  #: nothing was deleted.
+    #: files beside the store that cannot be looked into -> why.
     unread: Mapping[str, str] = field(default_factory=dict)
-    missing: str = ""
+    missing: str = ""  #: that the store keeps nothing of them, where files beside it still hold the name; "" else.
 
 
 def erase_traces(

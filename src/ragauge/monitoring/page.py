@@ -34,19 +34,12 @@ PAGE_SIZE = 50  # traces of a page
 
 @dataclass(frozen=True)
 class MonitorPage:
-    """Where monitors stand.
+    """Where monitors stand."""
 
-    Attributes:
-        site: what is served.
-        monitored: each series.
-        traffic: what came in.
-        alerts: all of them.
-    """
-
-    site: Site
-    monitored: Any
-    traffic: Any
-    alerts: Any
+    site: Site  #: what is served.
+    monitored: Any  #: each series.
+    traffic: Any  #: what came in.
+    alerts: Any  #: all of them.
 
     @property
     def value(self) -> dict[str, Any]:
@@ -106,15 +99,10 @@ def build_alerts_table(site: Site, params: QueryParams) -> Table:
 
 @dataclass(frozen=True)
 class AlertPage:
-    """One alert.
+    """One alert."""
 
-    Attributes:
-        site: what is served.
-        value: all that it has to say.
-    """
-
-    site: Site
-    value: AlertReport
+    site: Site  #: what is served.
+    value: AlertReport  #: all that it has to say.
 
     def html(self) -> str:
         """The page."""
@@ -152,17 +140,11 @@ def resolve_alert(site: Site, alert: str, resolution: str) -> str:
 
 @dataclass(frozen=True)
 class TracesPage:
-    """A page of the ledger.
+    """A page of the ledger."""
 
-    Attributes:
-        site: what is served.
-        params: outcome, beginning of the id, page.
-        value: the rows.
-    """
-
-    site: Site
-    params: dict[str, str]
-    value: Any
+    site: Site  #: what is served.
+    params: dict[str, str]  #: outcome, beginning of the id, page.
+    value: Any  #: the rows.
 
     def html(self) -> str:
         """The page."""
@@ -204,17 +186,11 @@ def build_traces_table(site: Site, params: QueryParams) -> Table:
 
 @dataclass(frozen=True)
 class TracePage:
-    """One trace.
+    """One trace."""
 
-    Attributes:
-        site: what is served.
-        story: what became of it.
-        spans: as they came; None where what reads them is not installed.
-    """
-
-    site: Site
-    story: Any
-    spans: Any
+    site: Site  #: what is served.
+    story: Any  #: what became of it.
+    spans: Any  #: as they came; None where what reads them is not installed.
 
     @property
     def value(self) -> dict[str, Any]:
@@ -257,15 +233,10 @@ def _find_story(site: Site, trace_id: str) -> Any:
 
 @dataclass(frozen=True)
 class DriftPage:
-    """Drift of the stored traffic.
+    """Drift of the stored traffic."""
 
-    Attributes:
-        site: what is served.
-        params: the last day that is looked at, and the project.
-    """
-
-    site: Site
-    params: dict[str, str]
+    site: Site  #: what is served.
+    params: dict[str, str]  #: the last day that is looked at, and the project.
 
     @property
     def value(self) -> Any:

@@ -19,44 +19,29 @@ from ragauge.store.inbox import DAY_S, ReadDelay
 
 @dataclass(frozen=True)
 class Policy:
-    """What is done with traces.
+    """What is done with traces."""
 
-    Attributes:
-        rate: share of the traces that the judge is asked about, in (0, 1].
-        at_least: segment -> how many a day of each of its values are judged, whatever the rate.
-        always: what is judged every time: error, empty_retrieval, thumbs_down.
-        max_cost: US dollars a day that the judge may spend; the rate is lowered to keep it. None = no bound.
-        salt: of the draw; who has the same draws the same.
-        segments: name -> field of the trace that responses are grouped by, such as metadata.tenant.
-        passages: which steps of a trace found its passages: union, last or span:NAME.
-        without_retrieval: requests in which nothing was searched are read too.
-        judge: who is asked.
-        metrics: what is computed.
-        redaction: what is taken out before anything is kept.
-        patience: how long a trace waits for more.
-        signals: names of the gauges that are kept.
-        dated: traces count for the day on which they began by their own clocks, not for that of their arrival.
-        keep_raw: seconds that raw batches are kept.
-        keep_traces: seconds that what is known of a trace is kept.
-        keep_runs: seconds that runs of traffic are kept from the end of their day; None = they stay.
-    """
-
-    rate: float = 1.0
+    rate: float = 1.0  #: share of the traces that the judge is asked about, in (0, 1].
+    #: segment -> how many a day of each of its values are judged, whatever the rate.
     at_least: Mapping[str, int] = field(default_factory=dict)
-    always: frozenset[str] = frozenset()
+    always: frozenset[str] = frozenset()  #: what is judged every time: error, empty_retrieval, thumbs_down.
+    #: US dollars a day that the judge may spend; the rate is lowered to keep it. None = no bound.
     max_cost: float | None = None
-    salt: str = "ragauge"
+    salt: str = "ragauge"  #: of the draw; who has the same draws the same.
+    #: name -> field of the trace that responses are grouped by, such as metadata.tenant.
     segments: Mapping[str, str] = field(default_factory=dict)
-    passages: str = UNION
-    without_retrieval: bool = False
-    judge: str = "local"
-    metrics: tuple[str, ...] = ("production",)
-    redaction: Redaction = field(default_factory=Redaction)
-    patience: ReadDelay = field(default_factory=ReadDelay)
-    signals: frozenset[str] = frozenset()
+    passages: str = UNION  #: which steps of a trace found its passages: union, last or span:NAME.
+    without_retrieval: bool = False  #: requests in which nothing was searched are read too.
+    judge: str = "local"  #: who is asked.
+    metrics: tuple[str, ...] = ("production",)  #: what is computed.
+    redaction: Redaction = field(default_factory=Redaction)  #: what is taken out before anything is kept.
+    patience: ReadDelay = field(default_factory=ReadDelay)  #: how long a trace waits for more.
+    signals: frozenset[str] = frozenset()  #: names of the gauges that are kept.
+    #: traces count for the day on which they began by their own clocks, not for that of their arrival.
     dated: bool = False
-    keep_raw: float = 7 * DAY_S
-    keep_traces: float = 90 * DAY_S
+    keep_raw: float = 7 * DAY_S  #: seconds that raw batches are kept.
+    keep_traces: float = 90 * DAY_S  #: seconds that what is known of a trace is kept.
+    #: seconds that runs of traffic are kept from the end of their day; None = they stay.
     keep_runs: float | None = None
 
     def draw(self, trace_id: str) -> float:

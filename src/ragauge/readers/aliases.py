@@ -243,19 +243,12 @@ def to_snake_case(column: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class RowPlan:
-    """How the columns of one row are read.
+    """How the columns of one row are read."""
 
-    Attributes:
-        columns: our field -> their column.
-        unread: columns that nothing reads.
-        reference: of a set beside its responses, the column of answers that is read as the reference answer.
-        left: of such a set, columns that would be read of a response.
-    """
-
-    columns: Mapping[str, str]
-    unread: tuple[str, ...]
-    reference: str = ""
-    left: tuple[str, ...] = ()
+    columns: Mapping[str, str]  #: our field -> their column.
+    unread: tuple[str, ...]  #: columns that nothing reads.
+    reference: str = ""  #: of a set beside its responses, the column of answers that is read as the reference answer.
+    left: tuple[str, ...] = ()  #: of such a set, columns that would be read of a response.
 
 
 def plan_columns(column_names: Iterable[str], mapped: Mapping[str, str]) -> RowPlan:

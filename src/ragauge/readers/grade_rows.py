@@ -23,17 +23,11 @@ FIELDS: Mapping[str, tuple[str, ...]] = {
 
 @dataclass(frozen=True, slots=True)
 class GradeOptions:
-    """How a file of grades is read.
+    """How a file of grades is read."""
 
-    Attributes:
-        columns: our field -> the file's column.
-        verdicts: columns with the grades of judges.
-        segments: columns to report by.
-    """
-
-    columns: Mapping[str, str] = field(default_factory=dict)
-    verdicts: Sequence[str] = ()
-    segments: Sequence[str] = ()
+    columns: Mapping[str, str] = field(default_factory=dict)  #: our field -> the file's column.
+    verdicts: Sequence[str] = ()  #: columns with the grades of judges.
+    segments: Sequence[str] = ()  #: columns to report by.
 
 
 def read_grades(source: Any, options: GradeOptions = GradeOptions()) -> Iterator[GradedItem]:

@@ -14,21 +14,13 @@ MANY_LABELS = 5  # from so many labelled and answered examples on, no match at a
 
 @dataclass(slots=True)
 class LabelMatchCounter:
-    """Counts of labels that are among the passages.
+    """Counts of labels that are among the passages."""
 
-    Attributes:
-        judged: examples with labels and passages.
-        met: of them, with a label among the passages.
-        chunks: examples whose labels name passage_ids, and no document.
-        by_text: examples whose labels are texts.
-        met_by_text: of them, with one among the passages.
-    """
-
-    judged: int = 0
-    met: int = 0
-    chunks: int = 0
-    by_text: int = 0
-    met_by_text: int = 0
+    judged: int = 0  #: examples with labels and passages.
+    met: int = 0  #: of them, with a label among the passages.
+    chunks: int = 0  #: examples whose labels name passage_ids, and no document.
+    by_text: int = 0  #: examples whose labels are texts.
+    met_by_text: int = 0  #: of them, with one among the passages.
 
     def count_example(self, example: Example, response: Response | None) -> None:
         """Counts whether a label of the example is among the passages."""

@@ -99,21 +99,14 @@ SUPPORTED_FROM_P = 0.5  # the least probability that is read as supported
 
 @dataclass(frozen=True, slots=True)
 class LabelOptions:
-    """How a labelled file is read.
+    """How a labelled file is read."""
 
-    Attributes:
-        columns: our field -> the file's column.
-        segments: columns to report by.
-        supported: values of the label that mean supported, all others not; () = the usual words.
-        verdicts: columns with what judges said elsewhere, as labels or as probabilities of supported.
-        texts: rows must hold what is judged; False where no judge is asked.
-    """
-
-    columns: Mapping[str, str] = field(default_factory=dict)
-    segments: Sequence[str] = ()
-    supported: Collection[str] = ()
+    columns: Mapping[str, str] = field(default_factory=dict)  #: our field -> the file's column.
+    segments: Sequence[str] = ()  #: columns to report by.
+    supported: Collection[str] = ()  #: values of the label that mean supported, all others not; () = the usual words.
+    #: columns with what judges said elsewhere, as labels or as probabilities of supported.
     verdicts: Sequence[str] = ()
-    texts: bool = True
+    texts: bool = True  #: rows must hold what is judged; False where no judge is asked.
 
 
 def read_labeled_answers(source: Any, options: LabelOptions = LabelOptions()) -> Iterator[LabeledAnswer]:

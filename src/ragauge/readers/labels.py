@@ -67,20 +67,13 @@ TEXT_ROW_FIELDS: Mapping[str, tuple[str, ...]] = {  # what labels of a whole ans
 
 @dataclass(frozen=True, slots=True)
 class LabelSource:
-    """What is said of labels where a file does not say it itself.
+    """What is said of labels where a file does not say it itself."""
 
-    Attributes:
-        question: that they answer.
-        annotator: who gave them; of several labels of one thing, such as NAME 1, NAME 2.
-        guideline: hash of the instructions.
-        columns: our field -> the file's column.
-        scale: score:METRIC -> what people can say of the metric and what they see; None = any number of any text.
-    """
-
-    question: str = "support"
-    annotator: str = ""
-    guideline: str = ""
-    columns: Mapping[str, str] = field(default_factory=dict)
+    question: str = "support"  #: that they answer.
+    annotator: str = ""  #: who gave them; of several labels of one thing, such as NAME 1, NAME 2.
+    guideline: str = ""  #: hash of the instructions.
+    columns: Mapping[str, str] = field(default_factory=dict)  #: our field -> the file's column.
+    #: score:METRIC -> what people can say of the metric and what they see; None = any number of any text.
     scale: Callable[[str], ScoreScale] | None = None
 
 

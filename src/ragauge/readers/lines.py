@@ -232,24 +232,16 @@ Row = Mapping[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Rows:
-    """The rows of one source, read as they are asked for.
+    """The rows of one source, read as they are asked for."""
 
-    Attributes:
-        source: the file or table, as the user named it.
-        rows: (number, row), numbers as the user would count them.
-        unit: what is counted: line, row or entry.
-        cells: texts may hold JSON, as the cells of CSV and Parquet files do.
-        blank: why a value is null, where the format itself knows; otherwise "".
-        offered: columns that are there to report by; that nothing reads them is worth no word.
-        remarks: what the format noticed, complete when the rows have been read; each becomes a warning.
-    """
-
-    source: str
-    rows: Iterator[tuple[int, Row]]
-    unit: str = "line"
-    cells: bool = False
-    blank: str = ""
+    source: str  #: the file or table, as the user named it.
+    rows: Iterator[tuple[int, Row]]  #: (number, row), numbers as the user would count them.
+    unit: str = "line"  #: what is counted: line, row or entry.
+    cells: bool = False  #: texts may hold JSON, as the cells of CSV and Parquet files do.
+    blank: str = ""  #: why a value is null, where the format itself knows; otherwise "".
+    #: columns that are there to report by; that nothing reads them is worth no word.
     offered: frozenset[str] = frozenset()
+    #: what the format noticed, complete when the rows have been read; each becomes a warning.
     remarks: Sequence[str] = ()
 
     @property

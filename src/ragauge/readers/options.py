@@ -19,28 +19,19 @@ def warn_user(message: str) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """What the user said about a source.
+    """What the user said about a source."""
 
-    Attributes:
-        columns: our field -> the source's column, or a list of columns whose values are read one after another; a dot
-            reaches into an object (outputs.answer).
-        segments: columns that examples are grouped by.
-        system: which system's answers, where a file holds two.
-        warn: receives each warning once, when the source has been read.
-        rejected: whether examples are read that curation rejected.
-        context_marker: how questions are built that are whole prompts; "" = they are questions.
-        scores: name of an outcome -> the column that holds its numbers, which `columns` may put in place of another.
-        without_retrieval: of traces, answers before which nothing was searched are read too.
-    """
-
+    #: our field -> the source's column, or a list of columns whose values are read one after another; a dot reaches
+    #: into an object (outputs.answer).
     columns: Mapping[str, str] = field(default_factory=dict)
-    segments: Sequence[str] = ()
-    system: str | None = None
-    warn: Warn = warn_user
-    rejected: bool = False
-    context_marker: str = ""
+    segments: Sequence[str] = ()  #: columns that examples are grouped by.
+    system: str | None = None  #: which system's answers, where a file holds two.
+    warn: Warn = warn_user  #: receives each warning once, when the source has been read.
+    rejected: bool = False  #: whether examples are read that curation rejected.
+    context_marker: str = ""  #: how questions are built that are whole prompts; "" = they are questions.
+    #: name of an outcome -> the column that holds its numbers, which `columns` may put in place of another.
     scores: Mapping[str, str] = field(default_factory=dict)
-    without_retrieval: bool = False
+    without_retrieval: bool = False  #: of traces, answers before which nothing was searched are read too.
 
     def __post_init__(self) -> None:
         """Lists of columns become names that hold several."""

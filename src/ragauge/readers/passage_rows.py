@@ -24,18 +24,14 @@ class PassageRows:
     Args:
         rows: of a source.
         mapped: our field -> column.
-
-    Attributes:
-        joined: questions whose passages stood in several rows.
-        text: of two rows of one query_id and query that are not joined, the column with the longest texts that differ.
-        number: the column of whole numbers that do.
     """
 
     rows: Iterator[tuple[int, Row]]
     mapped: Mapping[str, str]
-    joined: int = 0
+    joined: int = 0  #: questions whose passages stood in several rows.
+    #: of two rows of one query_id and query that are not joined, the column with the longest texts that differ.
     text: str = ""
-    number: str = ""
+    number: str = ""  #: the column of whole numbers that do.
 
     def __iter__(self) -> Iterator[tuple[int, Row]]:
         first, group, last_values = 0, list[Row](), dict[str, Any]()

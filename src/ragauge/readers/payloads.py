@@ -72,25 +72,15 @@ def parse_input(payload: Any) -> dict[str, Any]:
 
 
 class ChatTurn(NamedTuple):
-    """One question of a chat.
+    """One question of a chat."""
 
-    Attributes:
-        n: from 1.
-        query: the question.
-        history: the messages before it, {role, text}, without those of tools and without text.
-        answer: the last text that the assistant wrote before the next question; None = there is none.
-        passages: what a message of the turn holds as its context, else what tools returned; None = nothing of it.
-        tools: roles of the messages of the turn that hold what a tool returned.
-        unread: roles of those of which no passage is read.
-    """
-
-    n: int
-    query: str
-    history: list[Row]
-    answer: str | None
-    passages: Any
-    tools: tuple[str, ...] = ()
-    unread: tuple[str, ...] = ()
+    n: int  #: from 1.
+    query: str  #: the question.
+    history: list[Row]  #: the messages before it, {role, text}, without those of tools and without text.
+    answer: str | None  #: the last text that the assistant wrote before the next question; None = there is none.
+    passages: Any  #: what a message of the turn holds as its context, else what tools returned; None = nothing of it.
+    tools: tuple[str, ...] = ()  #: roles of the messages of the turn that hold what a tool returned.
+    unread: tuple[str, ...] = ()  #: roles of those of which no passage is read.
 
     @property
     def fields(self) -> dict[str, Any]:

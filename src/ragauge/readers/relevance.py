@@ -118,15 +118,11 @@ class LabelSplitter:
 
     A text stays whole where a passage has it as its id. It is parted where one of its parts is the id of a passage,
     or where all parts look like ids: without blanks, and between commas not like words (Paris, Texas).
-
-    Attributes:
-        parted: column -> texts taken as several ids.
-        kept: column -> texts taken as one id although they hold a mark.
-        first: column -> the first text of either kind, as it was written.
     """
 
-    parted: dict[str, int] = field(default_factory=dict)
-    kept: dict[str, int] = field(default_factory=dict)
+    parted: dict[str, int] = field(default_factory=dict)  #: column -> texts taken as several ids.
+    kept: dict[str, int] = field(default_factory=dict)  #: column -> texts taken as one id although they hold a mark.
+    #: column -> the first text of either kind, as it was written.
     first: dict[tuple[str, bool], str] = field(default_factory=dict)
 
     def example(

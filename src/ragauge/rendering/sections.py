@@ -22,40 +22,25 @@ class LinkResolver(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Phrase:
-    """Words of one tone: what they mean to the reader, which a format shows as a colour, a weight or not at all.
+    """Words of one tone: what they mean to the reader, which a format shows as a colour, a weight or not at all."""
 
-    Attributes:
-        text: the words.
-        tone: what they mean.
-        to: kind and names of the thing that they lead to where a format has links; () for none.
-    """
-
-    text: str
-    tone: Tone = ""
-    to: tuple[object, ...] = ()
+    text: str  #: the words.
+    tone: Tone = ""  #: what they mean.
+    to: tuple[object, ...] = ()  #: kind and names of the thing that they lead to where a format has links; () for none.
 
 
 @dataclass(frozen=True, slots=True)
 class Bar:
-    """A middle with its interval and the point it is held against, as shares of the line's width.
+    """A middle with its interval and the point it is held against, as shares of the line's width."""
 
-    Attributes:
-        low: where the interval begins.
-        middle: the estimate.
-        high: where it ends.
-        point: what it is held against; None for nothing.
-        hue: better, worse or "".
-        wide: the interval including judge error, drawn lighter behind; None where there is none.
-        to: what it leads to, as of a `Phrase`.
-    """
-
-    low: float
-    middle: float
-    high: float
-    point: float | None = None
-    hue: str = ""
+    low: float  #: where the interval begins.
+    middle: float  #: the estimate.
+    high: float  #: where it ends.
+    point: float | None = None  #: what it is held against; None for nothing.
+    hue: str = ""  #: better, worse or "".
+    #: the interval including judge error, drawn lighter behind; None where there is none.
     wide: tuple[float, float] | None = None
-    to: tuple[object, ...] = ()
+    to: tuple[object, ...] = ()  #: what it leads to, as of a `Phrase`.
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,36 +57,24 @@ TableCell = Wording | Bar | LengthBars
 
 @dataclass(frozen=True, slots=True)
 class ReportColumn:
-    """A column of a table.
+    """A column of a table."""
 
-    Attributes:
-        head: its name.
-        kind: numbers stand to the right; a bar is left out where a format cannot draw.
-        whole: a cell is never broken over lines.
-        fold: a long word is broken anywhere, so that all of it is seen.
-        room: 0 for a column that is always shown; else it is left out where a terminal is too narrow for the table,
-            the one with the largest number first.
-        instead: paragraphs below the table where it is left out.
-        joins: its cells stand in those of the column before it in Markdown and on a
-            page: "after" it, or "named" with the head before them; "below" it, in a terminal too.
-        carried: on a narrow page, which leaves it out, its cells stand under the name of their row.
-        ends: what stands at both ends of the line of a bar.
-        tone: of all its cells.
-        foot: what stands below them.
-        to: kind and names of the thing that its name leads to where a format has links; () for none.
-    """
-
-    head: str
-    kind: ColumnKind = "text"
-    whole: bool = False
-    fold: bool = False
+    head: str  #: its name.
+    kind: ColumnKind = "text"  #: numbers stand to the right; a bar is left out where a format cannot draw.
+    whole: bool = False  #: a cell is never broken over lines.
+    fold: bool = False  #: a long word is broken anywhere, so that all of it is seen.
+    #: 0 for a column that is always shown; else it is left out where a terminal is too narrow for the table, the one
+    #: with the largest number first.
     room: int = 0
-    instead: tuple[Wording, ...] = ()
+    instead: tuple[Wording, ...] = ()  #: paragraphs below the table where it is left out.
+    #: its cells stand in those of the column before it in Markdown and on a page: "after" it, or "named" with the head
+    #: before them; "below" it, in a terminal too.
     joins: Literal["", "after", "named", "below"] = ""
-    carried: bool = False
-    ends: tuple[str, str] = ("", "")
-    tone: Tone = ""
-    foot: str = ""
+    carried: bool = False  #: on a narrow page, which leaves it out, its cells stand under the name of their row.
+    ends: tuple[str, str] = ("", "")  #: what stands at both ends of the line of a bar.
+    tone: Tone = ""  #: of all its cells.
+    foot: str = ""  #: what stands below them.
+    #: kind and names of the thing that its name leads to where a format has links; () for none.
     to: tuple[object, ...] = ()
 
 
@@ -110,68 +83,40 @@ class ReportTable:
     """Rows of as many cells as there are columns; a row of one cell heads those below it.
 
     In a terminal the first phrase of such a row stands alone.
-
-    Attributes:
-        columns: what each cell of a row is.
-        rows: the cells.
-        tight: one blank between columns, not two.
-        bare: the columns need no names where they can be left out.
     """
 
-    columns: tuple[ReportColumn, ...]
-    rows: tuple[tuple[TableCell, ...], ...]
-    tight: bool = False
-    bare: bool = False
+    columns: tuple[ReportColumn, ...]  #: what each cell of a row is.
+    rows: tuple[tuple[TableCell, ...], ...]  #: the cells.
+    tight: bool = False  #: one blank between columns, not two.
+    bare: bool = False  #: the columns need no names where they can be left out.
 
 
 @dataclass(frozen=True, slots=True)
 class ReportItem:
-    """One of a list, such as a finding.
+    """One of a list, such as a finding."""
 
-    Attributes:
-        heading: what it is.
-        rows: labels, each with its words; those without words are left out.
-        sign: before the heading: its number.
-        about: what stands beside the heading.
-    """
-
-    heading: Wording
-    rows: tuple[tuple[str, Wording], ...] = ()
-    sign: str = ""
-    about: str = ""
+    heading: Wording  #: what it is.
+    rows: tuple[tuple[str, Wording], ...] = ()  #: labels, each with its words; those without words are left out.
+    sign: str = ""  #: before the heading: its number.
+    about: str = ""  #: what stands beside the heading.
 
 
 @dataclass(frozen=True, slots=True)
 class ReportSection:
-    """A part of an output; what is empty is left out. Its parts are shown in this order.
+    """A part of an output; what is empty is left out. Its parts are shown in this order."""
 
-    Attributes:
-        heading: its name.
-        about: what stands beside the heading.
-        lead: sentences before the table; blanks before one indent all its lines.
-        table: the figures.
-        after: paragraphs; a line break in one stays.
-        notes: how to read it.
-        commands: what to run next, never broken over lines.
-        items: a list; it stands after the table.
-        warnings: what the reader must know before believing a number; they stand before the table.
-        top: it heads the sections after it, up to the next such.
-        skip: formats that leave it out.
-        charts: drawn on a page, after the table; their numbers stand in it.
-    """
-
-    heading: Wording = ""
-    about: str = ""
-    lead: tuple[Wording, ...] = ()
-    table: ReportTable | None = None
-    after: tuple[Wording, ...] = ()
-    notes: tuple[str, ...] = ()
-    commands: tuple[str, ...] = ()
-    items: tuple[ReportItem, ...] = ()
-    warnings: tuple[str, ...] = ()
-    top: bool = False
-    skip: tuple[OutputFormat, ...] = ()
-    charts: tuple[ReportChart, ...] = ()
+    heading: Wording = ""  #: its name.
+    about: str = ""  #: what stands beside the heading.
+    lead: tuple[Wording, ...] = ()  #: sentences before the table; blanks before one indent all its lines.
+    table: ReportTable | None = None  #: the figures.
+    after: tuple[Wording, ...] = ()  #: paragraphs; a line break in one stays.
+    notes: tuple[str, ...] = ()  #: how to read it.
+    commands: tuple[str, ...] = ()  #: what to run next, never broken over lines.
+    items: tuple[ReportItem, ...] = ()  #: a list; it stands after the table.
+    warnings: tuple[str, ...] = ()  #: what the reader must know before believing a number; they stand before the table.
+    top: bool = False  #: it heads the sections after it, up to the next such.
+    skip: tuple[OutputFormat, ...] = ()  #: formats that leave it out.
+    charts: tuple[ReportChart, ...] = ()  #: drawn on a page, after the table; their numbers stand in it.
 
 
 def build_columns(*headers: str, numbers: tuple[str, ...] = ()) -> tuple[ReportColumn, ...]:

@@ -68,26 +68,17 @@ class AgreementFigure:
 
 @dataclass(frozen=True, slots=True)
 class Agreement:
-    """How two lists of labels agree.
+    """How two lists of labels agree."""
 
-    Attributes:
-        labels: those in use, in a fixed order.
-        table: counts; a row a human label, a column a judge's.
-        n: pairs.
-        accuracy: share of equal pairs.
-        balanced_accuracy: mean over human labels of the share that the judge finds.
-        kappa: Cohen's, unweighted.
-        found: human label -> share of them that the judge calls the same.
-        weighted: kappa with linear weights, for three labels in an order; None for others.
-    """
-
-    labels: tuple[str, ...]
-    table: tuple[tuple[int, ...], ...]
-    n: int
-    accuracy: AgreementFigure
-    balanced_accuracy: AgreementFigure
-    kappa: AgreementFigure
+    labels: tuple[str, ...]  #: those in use, in a fixed order.
+    table: tuple[tuple[int, ...], ...]  #: counts; a row a human label, a column a judge's.
+    n: int  #: pairs.
+    accuracy: AgreementFigure  #: share of equal pairs.
+    balanced_accuracy: AgreementFigure  #: mean over human labels of the share that the judge finds.
+    kappa: AgreementFigure  #: Cohen's, unweighted.
+    #: human label -> share of them that the judge calls the same.
     found: Mapping[str, AgreementFigure] = field(default_factory=dict)
+    #: kappa with linear weights, for three labels in an order; None for others.
     weighted: AgreementFigure | None = None
 
 

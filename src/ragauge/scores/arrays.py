@@ -31,23 +31,15 @@ class ResponseIndex:
     """Which responses are looked at, in example order: kept once, beside the scores of one metric after another.
 
     Every array has shape (responses,).
-
-    Attributes:
-        number: identity of each response, ascending.
-        query: number of its example, from 0.
-        repeat: which of the system's answers.
-        weight: how many real requests it stands for; None where all are alike.
-        cluster: number of what its example depends on; None where every example stands alone.
-        query_ids: the examples, by number.
-        chance: how likely each was drawn for the judge, NaN = it was not; None where the judge is asked about all.
     """
 
-    number: Codes
-    query: Codes
-    repeat: Codes
-    weight: Floats | None
-    cluster: Codes | None
-    query_ids: tuple[str, ...]
+    number: Codes  #: identity of each response, ascending.
+    query: Codes  #: number of its example, from 0.
+    repeat: Codes  #: which of the system's answers.
+    weight: Floats | None  #: how many real requests it stands for; None where all are alike.
+    cluster: Codes | None  #: number of what its example depends on; None where every example stands alone.
+    query_ids: tuple[str, ...]  #: the examples, by number.
+    #: how likely each was drawn for the judge, NaN = it was not; None where the judge is asked about all.
     chance: Floats | None = None
 
     def __len__(self) -> int:
@@ -96,41 +88,25 @@ class ResponseIndex:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Columns:
-    """One metric's scores. Every array has shape (n,), an entry for each response; NaN = none.
+    """One metric's scores. Every array has shape (n,), an entry for each response; NaN = none."""
 
-    Attributes:
-        place: place of the response in its index, from 0; of an example's several, the first.
-        query: number of the example, from 0.
-        status: index in STATUSES.
-        value: NaN unless scored.
-        numerator: NaN where there is none.
-        denominator: likewise.
-        low: least value that a failed score could have had.
-        high: greatest such value.
-        reason: number of the reason.
-        weight: how many real requests the response stands for; None where all are alike.
-        cluster: number of what the example depends on; None where every example stands alone.
-        reasons: the reasons, by number; shared by all parts of one metric.
-        people: the score by people's labels; NaN = nobody was asked, infinite = labels give none. None = no labels.
-        inclusion: the chance that the response had of being drawn for people; None where all had the same.
-        sampled: a judge gave all of these scores, so those that were not drawn for it have none.
-    """
-
-    place: Codes
-    query: Codes
-    status: Integers
-    value: Floats
-    numerator: Floats
-    denominator: Floats
-    low: Floats
-    high: Floats
-    reason: Integers
-    weight: Floats | None
-    cluster: Codes | None
-    reasons: Sequence[str]
+    place: Codes  #: place of the response in its index, from 0; of an example's several, the first.
+    query: Codes  #: number of the example, from 0.
+    status: Integers  #: index in STATUSES.
+    value: Floats  #: NaN unless scored.
+    numerator: Floats  #: NaN where there is none.
+    denominator: Floats  #: likewise.
+    low: Floats  #: least value that a failed score could have had.
+    high: Floats  #: greatest such value.
+    reason: Integers  #: number of the reason.
+    weight: Floats | None  #: how many real requests the response stands for; None where all are alike.
+    cluster: Codes | None  #: number of what the example depends on; None where every example stands alone.
+    reasons: Sequence[str]  #: the reasons, by number; shared by all parts of one metric.
+    #: the score by people's labels; NaN = nobody was asked, infinite = labels give none. None = no labels.
     people: Floats | None = None
+    #: the chance that the response had of being drawn for people; None where all had the same.
     inclusion: Floats | None = None
-    sampled: bool = False
+    sampled: bool = False  #: a judge gave all of these scores, so those that were not drawn for it have none.
 
     def take(self, rows: Codes | slice) -> Columns:
         """Only these entries."""
@@ -179,15 +155,10 @@ class ScoreColumns(Protocol):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ScoreArrays:
-    """All scores of a run, in memory.
+    """All scores of a run, in memory."""
 
-    Attributes:
-        index: the responses.
-        columns: printed name -> scores, one entry a response.
-    """
-
-    index: ResponseIndex
-    columns: Mapping[str, Columns]
+    index: ResponseIndex  #: the responses.
+    columns: Mapping[str, Columns]  #: printed name -> scores, one entry a response.
 
     @property
     def query_ids(self) -> tuple[str, ...]:

@@ -24,57 +24,34 @@ CHANCE_AUROC = 0.5  # AUROC of an order that tells nothing
 
 @dataclass(frozen=True, slots=True)
 class CalibrationSide:
-    """A judge's probabilities before calibration, or after.
+    """A judge's probabilities before calibration, or after."""
 
-    Attributes:
-        probabilities: AUROC, Brier score, reliability.
-        log_loss: mean of −log of the probability of what people said; lower is better.
-    """
-
-    probabilities: Probabilities
-    log_loss: AgreementFigure
+    probabilities: Probabilities  #: AUROC, Brier score, reliability.
+    log_loss: AgreementFigure  #: mean of −log of the probability of what people said; lower is better.
 
 
 @dataclass(frozen=True, slots=True)
 class LearnedFromLabels:
-    """What a judge was calibrated by.
+    """What a judge was calibrated by."""
 
-    Attributes:
-        source: the file, or the run.
-        guideline: hash of the instructions; "" = not known.
-        by: "sentence", or "answer" where labels are of whole answers.
-        labels: parts that were learned from.
-        supported: those that people call supported.
-        answers: texts that they are parts of.
-        without: why other parts were left out -> how many.
-    """
-
-    source: str
-    guideline: str
-    by: str
-    labels: int
-    supported: int
-    answers: int
-    without: Mapping[str, int] = field(default_factory=dict)
+    source: str  #: the file, or the run.
+    guideline: str  #: hash of the instructions; "" = not known.
+    by: str  #: "sentence", or "answer" where labels are of whole answers.
+    labels: int  #: parts that were learned from.
+    supported: int  #: those that people call supported.
+    answers: int  #: texts that they are parts of.
+    without: Mapping[str, int] = field(default_factory=dict)  #: why other parts were left out -> how many.
 
 
 @dataclass(frozen=True, slots=True)
 class CalibrationGain:
-    """Before and after.
+    """Before and after."""
 
-    Attributes:
-        before: the base.
-        after: the calibrated judge; the base where it stays as it is.
-        brier: Brier score after less before, paired; below 0 is better.
-        log_loss: log loss after less before, paired.
-        spread: standard deviation of the cross-fitted probabilities around the mean of their fold.
-    """
-
-    before: CalibrationSide
-    after: CalibrationSide
-    brier: AgreementFigure
-    log_loss: AgreementFigure
-    spread: float
+    before: CalibrationSide  #: the base.
+    after: CalibrationSide  #: the calibrated judge; the base where it stays as it is.
+    brier: AgreementFigure  #: Brier score after less before, paired; below 0 is better.
+    log_loss: AgreementFigure  #: log loss after less before, paired.
+    spread: float  #: standard deviation of the cross-fitted probabilities around the mean of their fold.
 
     def to_dict(self) -> dict[str, float | None]:
         """The figures by name, as a file keeps them."""
@@ -122,31 +99,19 @@ def describe_weakness(figures: Mapping[str, float | None]) -> str:
 
 @dataclass(frozen=True, slots=True)
 class JudgeCalibration:
-    """The report of `ragauge judge calibrate`. Every figure of "after" is of probabilities that no own label fitted.
+    """The report of `ragauge judge calibrate`. Every figure of "after" is of probabilities that no own label fitted."""
 
-    Attributes:
-        base: spec of the judge that was calibrated.
-        base_id: its id.
-        judge_id: of the calibrated judge.
-        path: of its file.
-        learned: from what.
-        chosen: name of the candidate.
-        tried: all candidates.
-        gain: before and after.
-        calls: what was called now; empty where no model is asked.
-        run: the stored run whose labels these are; "" = they are of a file.
-    """
-
-    base: str
-    base_id: str
-    judge_id: str
-    path: str
-    learned: LearnedFromLabels
-    chosen: str
-    tried: tuple[CandidateResult, ...]
-    gain: CalibrationGain
+    base: str  #: spec of the judge that was calibrated.
+    base_id: str  #: its id.
+    judge_id: str  #: of the calibrated judge.
+    path: str  #: of its file.
+    learned: LearnedFromLabels  #: from what.
+    chosen: str  #: name of the candidate.
+    tried: tuple[CandidateResult, ...]  #: all candidates.
+    gain: CalibrationGain  #: before and after.
+    #: what was called now; empty where no model is asked.
     calls: Mapping[str, float | int | None] = field(default_factory=dict)
-    run: str = ""
+    run: str = ""  #: the stored run whose labels these are; "" = they are of a file.
 
     @property
     def changed(self) -> bool:

@@ -26,15 +26,10 @@ WIDER_TYPECODE = {"B": "H", "H": "I", "I": "Q"}  # 1, 2, 4 and 8 bytes
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CategoryColumn(Generic[T]):
-    """The different values of a column, and for each entry the number of its own.
+    """The different values of a column, and for each entry the number of its own."""
 
-    Attributes:
-        values: by number; some may belong to no entry.
-        codes: shape (n,), from 0.
-    """
-
-    values: tuple[T, ...]
-    codes: Numbers
+    values: tuple[T, ...]  #: by number; some may belong to no entry.
+    codes: Numbers  #: shape (n,), from 0.
 
     @classmethod
     def of(cls, column: pl.Series) -> CategoryColumn[Any]:

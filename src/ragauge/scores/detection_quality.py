@@ -27,21 +27,13 @@ N_BINS = 5  # of a reliability curve, alike in width: 0 to 0.2 and so on
 
 @dataclass(frozen=True, slots=True)
 class Detection:
-    """How well a judge finds the items that people call not supported.
+    """How well a judge finds the items that people call not supported."""
 
-    Attributes:
-        base_rate: share of the items that people call not supported.
-        majority: accuracy of always saying what people say most, which takes no judge.
-        precision: share of what the judge calls not supported that people call so.
-        recall: share of what people call not supported that the judge calls so.
-        f1: 2·TP / (2·TP + FP + FN).
-    """
-
-    base_rate: AgreementFigure
-    majority: float | None
-    precision: AgreementFigure
-    recall: AgreementFigure
-    f1: AgreementFigure
+    base_rate: AgreementFigure  #: share of the items that people call not supported.
+    majority: float | None  #: accuracy of always saying what people say most, which takes no judge.
+    precision: AgreementFigure  #: share of what the judge calls not supported that people call so.
+    recall: AgreementFigure  #: share of what people call not supported that the judge calls so.
+    f1: AgreementFigure  #: 2·TP / (2·TP + FP + FN).
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,23 +49,17 @@ class ReliabilityBin:
 
 @dataclass(frozen=True, slots=True)
 class Probabilities:
-    """A judge's probabilities that items are supported, held against people.
+    """A judge's probabilities that items are supported, held against people."""
 
-    Attributes:
-        n: items with a probability.
-        auroc: chance that an item that people call supported has a higher probability than one that they do not.
-        brier: mean squared distance from 1 (supported) or 0; lower is better.
-        brier_base: that of always saying the share that people call supported.
-        ece: mean distance of a bin's mean probability from its share of supported, weighted by size; in small files
-            it is above 0 by chance alone.
-        curve: probabilities of 0 to 0.2, 0.2 to 0.4 and so on, ascending; empty ones are left out.
-    """
-
-    n: int
+    n: int  #: items with a probability.
+    #: chance that an item that people call supported has a higher probability than one that they do not.
     auroc: AgreementFigure
-    brier: AgreementFigure
-    brier_base: float
+    brier: AgreementFigure  #: mean squared distance from 1 (supported) or 0; lower is better.
+    brier_base: float  #: that of always saying the share that people call supported.
+    #: mean distance of a bin's mean probability from its share of supported, weighted by size; in small files it is
+    #: above 0 by chance alone.
     ece: float
+    #: probabilities of 0 to 0.2, 0.2 to 0.4 and so on, ascending; empty ones are left out.
     curve: tuple[ReliabilityBin, ...]
 
 

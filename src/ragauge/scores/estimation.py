@@ -32,20 +32,13 @@ Kind = Literal["rate", "mean", "amount"]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ScoreSample:
-    """Finite values of one metric, one an example or a pair.
+    """Finite values of one metric, one an example or a pair."""
 
-    Attributes:
-        values: shape (n,).
-        kind: rate, mean or amount; an amount is never taken for a rate.
-        bounds: least and greatest possible value.
-        weights: shape (n,), not negative; None = all alike.
-        clusters: shape (n,), labels of what values depend on; None = all independent.
-    """
-
-    values: Floats | Sequence[float]
-    kind: Kind = "mean"
-    bounds: tuple[float, float] = (-inf, inf)
-    weights: npt.NDArray[Any] | None = None
+    values: Floats | Sequence[float]  #: shape (n,).
+    kind: Kind = "mean"  #: rate, mean or amount; an amount is never taken for a rate.
+    bounds: tuple[float, float] = (-inf, inf)  #: least and greatest possible value.
+    weights: npt.NDArray[Any] | None = None  #: shape (n,), not negative; None = all alike.
+    #: shape (n,), labels of what values depend on; None = all independent.
     clusters: npt.NDArray[Any] | Sequence[Any] | None = None
 
     @classmethod

@@ -29,28 +29,17 @@ class FailedResponses:
     """The failed responses of a run, in example order. Every column has an entry a failed response.
 
     What decided each cause is a text of its own, so it is left where it is kept: `decided_by` says it of a few.
-
-    Attributes:
-        index: the responses that were looked at.
-        place: shape (n,), place in the index.
-        cause: "" = none can be named.
-        component: where it is to be mended.
-        basis: what the cause rests on.
-        lacking: the facts that were not known.
-        p: shape (n,), probability that the facts that decided are so.
-        shown_by: what shows the failure: record, people, labels, label and judge, or judge.
-        decided_by: some places -> place -> what decided the cause, in words.
     """
 
-    index: ResponseIndex
-    place: Positions
-    cause: CategoryColumn[str]
-    component: CategoryColumn[str]
-    basis: CategoryColumn[str]
-    lacking: CategoryColumn[tuple[str, ...]]
-    p: npt.NDArray[np.float64]
-    shown_by: CategoryColumn[str]
-    decided_by: DecisionLookup
+    index: ResponseIndex  #: the responses that were looked at.
+    place: Positions  #: shape (n,), place in the index.
+    cause: CategoryColumn[str]  #: "" = none can be named.
+    component: CategoryColumn[str]  #: where it is to be mended.
+    basis: CategoryColumn[str]  #: what the cause rests on.
+    lacking: CategoryColumn[tuple[str, ...]]  #: the facts that were not known.
+    p: npt.NDArray[np.float64]  #: shape (n,), probability that the facts that decided are so.
+    shown_by: CategoryColumn[str]  #: what shows the failure: record, people, labels, label and judge, or judge.
+    decided_by: DecisionLookup  #: some places -> place -> what decided the cause, in words.
 
     @classmethod
     def from_causes(

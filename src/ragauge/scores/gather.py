@@ -18,21 +18,13 @@ from ragauge.text.specifics import ClaimKind, classify_claim
 
 @dataclass(frozen=True, slots=True)
 class Visit:
-    """One response on its way past the gatherers.
+    """One response on its way past the gatherers."""
 
-    Attributes:
-        place: its place in the index of the responses looked at, from 0; visits come in this order.
-        query: number of its example; of an example's several responses the first has the next number.
-        example: the question and its labels.
-        response: what the system returned.
-        evidence: question -> what the judge found; empty where nobody was asked.
-    """
-
-    place: int
-    query: int
-    example: Example
-    response: Response
-    evidence: Mapping[str, Evidence]
+    place: int  #: its place in the index of the responses looked at, from 0; visits come in this order.
+    query: int  #: number of its example; of an example's several responses the first has the next number.
+    example: Example  #: the question and its labels.
+    response: Response  #: what the system returned.
+    evidence: Mapping[str, Evidence]  #: question -> what the judge found; empty where nobody was asked.
 
 
 class Gatherer(Protocol):
@@ -51,14 +43,11 @@ def run_gatherers(visits: Iterable[Visit], gatherers: Sequence[Gatherer]) -> Non
 
 @dataclass(frozen=True, slots=True)
 class ClaimProfile:
-    """What kinds of claims a judge with probabilities had before it.
+    """What kinds of claims a judge with probabilities had before it."""
 
-    Attributes:
-        uncertain: share of the answers' claims whose probability lies in its middle band; None when none has one.
-        reference: kind -> share of the reference claims; empty when there are none.
-    """
-
+    #: share of the answers' claims whose probability lies in its middle band; None when none has one.
     uncertain: float | None = None
+    #: kind -> share of the reference claims; empty when there are none.
     reference: Mapping[ClaimKind, float] = field(default_factory=dict)
 
 

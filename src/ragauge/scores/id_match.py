@@ -24,26 +24,17 @@ TEXT_PREFIX = "text:"  # how the id of a passage begins that is known by its tex
 
 @dataclass(frozen=True, slots=True)
 class IdMatch:
-    """How far labelled ids, of documents or of chunks, are found among retrieved ones.
+    """How far labelled ids, of documents or of chunks, are found among retrieved ones."""
 
-    Attributes:
-        labelled: different labelled ones.
-        matched: those that some response retrieved.
-        example_labelled: a labelled id that none did, the first of the alphabet where there are few.
-        example_retrieved: a retrieved id that is not labelled, likewise.
-        respelled: labelled ids that none retrieved, but for case and the marks between letters and digits.
-        example_respelled: such an id and the retrieved one, where both are known; else two empty texts.
-        kind: document or chunk.
-        differ: the ids of the two sides are not even made alike: letters, digits and marks stand otherwise in all.
-    """
-
-    labelled: int
-    matched: int
-    example_labelled: str = ""
-    example_retrieved: str = ""
-    respelled: int = 0
+    labelled: int  #: different labelled ones.
+    matched: int  #: those that some response retrieved.
+    example_labelled: str = ""  #: a labelled id that none did, the first of the alphabet where there are few.
+    example_retrieved: str = ""  #: a retrieved id that is not labelled, likewise.
+    respelled: int = 0  #: labelled ids that none retrieved, but for case and the marks between letters and digits.
+    #: such an id and the retrieved one, where both are known; else two empty texts.
     example_respelled: tuple[str, str] = ("", "")
-    kind: Kind = "document"
+    kind: Kind = "document"  #: document or chunk.
+    #: the ids of the two sides are not even made alike: letters, digits and marks stand otherwise in all.
     differ: bool = False
 
     @property

@@ -22,15 +22,10 @@ STARTING_LABEL = "default threshold"  # what they are called, everywhere that on
 
 
 class StartingPoint(NamedTuple):
-    """A value to begin with.
+    """A value to begin with."""
 
-    Attributes:
-        value: low is wholly below it, high wholly above.
-        source: BEE-30050, or ours where the literature gives none.
-    """
-
-    value: float
-    source: Literal["BEE-30050", "ours"]
+    value: float  #: low is wholly below it, high wholly above.
+    source: Literal["BEE-30050", "ours"]  #: BEE-30050, or ours where the literature gives none.
 
 
 STARTING_POINTS: Mapping[str, StartingPoint] = {
@@ -144,39 +139,26 @@ TargetLevel = Literal["low", "high"]
 
 
 class OracleRun(NamedTuple):
-    """A run of the same system on the labelled passages instead of its own retrieval.
+    """A run of the same system on the labelled passages instead of its own retrieval."""
 
-    Attributes:
-        name: of the run.
-        summaries: over the examples that both runs answered.
-        gaps: this run held against it, one a metric: what perfect retrieval would buy, with its sign turned.
-        given: it was given as the baseline, so that no other change can be read against that.
-    """
-
-    name: str
-    summaries: tuple[Summary, ...]
+    name: str  #: of the run.
+    summaries: tuple[Summary, ...]  #: over the examples that both runs answered.
+    #: this run held against it, one a metric: what perfect retrieval would buy, with its sign turned.
     gaps: tuple[MetricChange, ...]
-    given: bool = False
+    given: bool = False  #: it was given as the baseline, so that no other change can be read against that.
 
 
 @dataclass(frozen=True, slots=True)
 class Against:
-    """What a run is held against. Without anything, starting points serve.
+    """What a run is held against. Without anything, starting points serve."""
 
-    Attributes:
-        baseline: the earlier run.
-        oracle: a run on labelled passages.
-        traffic: this run is a stretch of production traffic.
-        more: how more passages are handed on than in the baseline, in words: "k went from 5 to 10"; "" when not, or
-            not known.
-        fewer: passages handed on a question in the baseline and in this run, where evidence was lost since and they
-            are clearly fewer; else None.
-    """
-
-    baseline: RunComparison | None = None
-    oracle: OracleRun | None = None
-    traffic: bool = False
+    baseline: RunComparison | None = None  #: the earlier run.
+    oracle: OracleRun | None = None  #: a run on labelled passages.
+    traffic: bool = False  #: this run is a stretch of production traffic.
+    #: how more passages are handed on than in the baseline, in words: "k went from 5 to 10"; "" when not, or not known.
     more: str = ""
+    #: passages handed on a question in the baseline and in this run, where evidence was lost since and they are clearly
+    #: fewer; else None.
     fewer: tuple[float, float] | None = None
 
     @property

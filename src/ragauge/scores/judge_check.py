@@ -38,57 +38,34 @@ MIN_SEGMENT_PARTS = 2  # parts of a segment value that are reported on their own
 
 @dataclass(frozen=True, slots=True)
 class PartVerdict:
-    """What a judge says of one labelled part.
+    """What a judge says of one labelled part."""
 
-    Attributes:
-        label: None = no verdict.
-        reason: why there is none.
-        p: the judge's probability that it is supported, where it has one.
-        claim: the claim that decided.
-        window: the piece of a passage that decided.
-    """
-
-    label: HumanLabel | None
-    reason: str = ""
-    p: float | None = None
-    claim: str = ""
-    window: Window | None = None
+    label: HumanLabel | None  #: None = no verdict.
+    reason: str = ""  #: why there is none.
+    p: float | None = None  #: the judge's probability that it is supported, where it has one.
+    claim: str = ""  #: the claim that decided.
+    window: Window | None = None  #: the piece of a passage that decided.
 
 
 @dataclass(frozen=True, slots=True)
 class VerdictCost:
-    """What the verdicts of one judge took.
+    """What the verdicts of one judge took."""
 
-    Attributes:
-        replies: of models that they rest on, paid for now or before.
-        input_tokens: of those replies.
-        output_tokens: of those replies.
-        cost: of those replies in US dollars; None when a price is unknown.
-    """
-
-    replies: int = 0
-    input_tokens: int = 0
-    output_tokens: int = 0
-    cost: float | None = 0.0
+    replies: int = 0  #: of models that they rest on, paid for now or before.
+    input_tokens: int = 0  #: of those replies.
+    output_tokens: int = 0  #: of those replies.
+    cost: float | None = 0.0  #: of those replies in US dollars; None when a price is unknown.
 
 
 @dataclass(frozen=True, slots=True)
 class JudgeAnswers:
-    """Everything that one judge said, in one way of asking.
+    """Everything that one judge said, in one way of asking."""
 
-    Attributes:
-        name: its spec, such as openai:gpt-5-mini.
-        mode: fused or per_claim; "" for a judge that knows no such ways.
-        judge_id: of the judge.
-        verdicts: one tuple a row, one verdict a part.
-        took: what it took.
-    """
-
-    name: str
-    mode: str
-    judge_id: str
-    verdicts: tuple[tuple[PartVerdict, ...], ...]
-    took: VerdictCost = VerdictCost()
+    name: str  #: its spec, such as openai:gpt-5-mini.
+    mode: str  #: fused or per_claim; "" for a judge that knows no such ways.
+    judge_id: str  #: of the judge.
+    verdicts: tuple[tuple[PartVerdict, ...], ...]  #: one tuple a row, one verdict a part.
+    took: VerdictCost = VerdictCost()  #: what it took.
 
     @property
     def is_recorded(self) -> bool:
@@ -108,94 +85,62 @@ class Differs:
 
 @dataclass(frozen=True, slots=True)
 class CheckedJudge:
-    """One judge against people.
+    """One judge against people."""
 
-    Attributes:
-        answers: what it said.
-        whole: agreement over all parts with a verdict, on the scale of the file; on two labels where the judge knows no
-            more.
-        supported: the same for supported or not; equal to `whole` where that has two labels.
-        segments: column -> value -> agreement, values in their order.
-        without: why there is no verdict -> how many parts.
-        detection: how well it finds what people call not supported.
-        probabilities: what its probabilities are worth; None where it has none.
-        differs: the parts where both differ, worst first.
-        alternatives: the alternative-annotator test at each allowance; () with too few annotators or parts.
-        alphas: Krippendorff's alpha with the judge as one more annotator, by scale of differences.
-        right: row and part -> whether both say the same of supported or not; of parts with a label and a verdict.
-    """
-
-    answers: JudgeAnswers
+    answers: JudgeAnswers  #: what it said.
+    #: agreement over all parts with a verdict, on the scale of the file; on two labels where the judge knows no more.
     whole: Agreement
-    supported: Agreement
-    segments: Mapping[str, Mapping[str, Agreement]]
-    without: Mapping[str, int]
-    detection: Detection
-    probabilities: Probabilities | None = None
-    differs: tuple[Differs, ...] = ()
+    supported: Agreement  #: the same for supported or not; equal to `whole` where that has two labels.
+    segments: Mapping[str, Mapping[str, Agreement]]  #: column -> value -> agreement, values in their order.
+    without: Mapping[str, int]  #: why there is no verdict -> how many parts.
+    detection: Detection  #: how well it finds what people call not supported.
+    probabilities: Probabilities | None = None  #: what its probabilities are worth; None where it has none.
+    differs: tuple[Differs, ...] = ()  #: the parts where both differ, worst first.
+    #: the alternative-annotator test at each allowance; () with too few annotators or parts.
     alternatives: tuple[AlternativeAnnotator, ...] = ()
+    #: Krippendorff's alpha with the judge as one more annotator, by scale of differences.
     alphas: Mapping[Scale, AgreementFigure] = field(default_factory=dict)
+    #: row and part -> whether both say the same of supported or not; of parts with a label and a verdict.
     right: Mapping[tuple[int, int], bool] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
 class JudgePair:
-    """Two judges, or two ways of asking one, against each other on the parts that both have a verdict on.
+    """Two judges, or two ways of asking one, against each other on the parts that both have a verdict on."""
 
-    Attributes:
-        new: place in the list of judges.
-        base: place in the list of judges.
-        agreement: rows are the base's labels, columns the new one's.
-        gain: accuracy against people, new less base, paired.
-    """
-
-    new: int
-    base: int
-    agreement: Agreement
-    gain: AgreementFigure
+    new: int  #: place in the list of judges.
+    base: int  #: place in the list of judges.
+    agreement: Agreement  #: rows are the base's labels, columns the new one's.
+    gain: AgreementFigure  #: accuracy against people, new less base, paired.
 
 
 @dataclass(frozen=True, slots=True)
 class JudgeCheck:
-    """The report of `ragauge judge check`.
+    """The report of `ragauge judge check`."""
 
-    Attributes:
-        n_rows: rows read.
-        n_parts: labelled parts.
-        labels: the scale of people's labels: two or three.
-        human: label -> parts that people gave it.
-        split: parts on which as many annotators say one thing as another; left out.
-        annotators: Fleiss' kappa of the annotators among themselves; None where there is one an item.
-        annotators_alpha: Krippendorff's alpha of the same, by scale of differences; empty where there is one an item.
-        judges: in the order asked for.
-        pairs: of judges.
-        stopped: why it ended early; "" when it did not.
-        calls: what was called now; empty where no model is asked.
-        errors: judge id -> printed name of a metric -> how far its mean errs, by all that was checked so far.
-        repeated: further rows of the file, left out since a later one labels the same text.
-        bare: rows without passages, on which nothing can be supported.
-        ceiling: each annotator against what most of the others say; None where there is one an item.
-        cross_fitted: judge id -> texts that it was calibrated by, on each of which it was asked as it is without them.
-        weighted: rows have weights that differ, and count by them in every figure that is no count.
-    """
-
-    n_rows: int
-    n_parts: int
-    labels: tuple[str, ...]
-    human: Mapping[str, int]
-    split: int
+    n_rows: int  #: rows read.
+    n_parts: int  #: labelled parts.
+    labels: tuple[str, ...]  #: the scale of people's labels: two or three.
+    human: Mapping[str, int]  #: label -> parts that people gave it.
+    split: int  #: parts on which as many annotators say one thing as another; left out.
+    #: Fleiss' kappa of the annotators among themselves; None where there is one an item.
     annotators: AgreementFigure | None
-    judges: tuple[CheckedJudge, ...]
-    pairs: tuple[JudgePair, ...]
-    stopped: str = ""
+    judges: tuple[CheckedJudge, ...]  #: in the order asked for.
+    pairs: tuple[JudgePair, ...]  #: of judges.
+    stopped: str = ""  #: why it ended early; "" when it did not.
+    #: what was called now; empty where no model is asked.
     calls: Mapping[str, float | int | None] = field(default_factory=dict)
+    #: judge id -> printed name of a metric -> how far its mean errs, by all that was checked so far.
     errors: Mapping[str, Mapping[str, JudgeMeanError]] = field(default_factory=dict)
-    repeated: int = 0
-    bare: int = 0
+    repeated: int = 0  #: further rows of the file, left out since a later one labels the same text.
+    bare: int = 0  #: rows without passages, on which nothing can be supported.
+    #: Krippendorff's alpha of the same, by scale of differences; empty where there is one an item.
     annotators_alpha: Mapping[Scale, AgreementFigure] = field(default_factory=dict)
+    #: each annotator against what most of the others say; None where there is one an item.
     ceiling: Agreement | None = None
+    #: judge id -> texts that it was calibrated by, on each of which it was asked as it is without them.
     cross_fitted: Mapping[str, int] = field(default_factory=dict)
-    weighted: bool = False
+    weighted: bool = False  #: rows have weights that differ, and count by them in every figure that is no count.
 
 
 def list_part_verdicts(row: LabeledAnswer, facts: AnswerFacts | None, reason: str = "") -> tuple[PartVerdict, ...]:
@@ -271,17 +216,11 @@ def build_report(
 
 @dataclass(frozen=True, slots=True)
 class _HumanLabels:
-    """What people say of every labelled part, on one scale.
+    """What people say of every labelled part, on one scale."""
 
-    Attributes:
-        scale: two or three labels.
-        people: annotator -> label, a part each.
-        human: what most say, a part each; "" = they are split.
-    """
-
-    scale: tuple[str, ...]
-    people: Sequence[Mapping[str, str]]
-    human: Sequence[str]
+    scale: tuple[str, ...]  #: two or three labels.
+    people: Sequence[Mapping[str, str]]  #: annotator -> label, a part each.
+    human: Sequence[str]  #: what most say, a part each; "" = they are split.
 
     @classmethod
     def of(cls, rows: Sequence[LabeledAnswer], scale: tuple[str, ...]) -> _HumanLabels:

@@ -34,13 +34,9 @@ from ragauge.stats.judge_error import JudgeMeanError
 
 @dataclass(slots=True)
 class JudgeUseGatherer:
-    """Counts questions, verdicts and replies of the responses that pass by.
+    """Counts questions, verdicts and replies of the responses that pass by."""
 
-    Attributes:
-        hybrid: whether the verdicts are a hybrid judge's.
-    """
-
-    hybrid: bool = False
+    hybrid: bool = False  #: whether the verdicts are a hybrid judge's.
     questions: int = 0
     lacking: int = 0
     replies: int = 0
@@ -195,36 +191,23 @@ def _list_probabilities(facts: JudgeFacts) -> list[float | None]:
 
 @dataclass(frozen=True, slots=True)
 class MetricCost:
-    """What a metric's questions have cost.
+    """What a metric's questions have cost."""
 
-    Attributes:
-        metric: printed name.
-        questions: what it needs to have asked.
-        paid: the calls of these questions, whoever else needs them.
-        alone: the calls of those questions that no other metric of the run needs: what leaving it out would save.
-        shared_with: other metrics that need one of its questions.
-    """
-
-    metric: str
-    questions: tuple[str, ...]
-    paid: CallTotals
+    metric: str  #: printed name.
+    questions: tuple[str, ...]  #: what it needs to have asked.
+    paid: CallTotals  #: the calls of these questions, whoever else needs them.
+    #: the calls of those questions that no other metric of the run needs: what leaving it out would save.
     alone: CallTotals
-    shared_with: tuple[str, ...]
+    shared_with: tuple[str, ...]  #: other metrics that need one of its questions.
 
 
 @dataclass(frozen=True, slots=True)
 class JudgeCost:
-    """What one judge has cost.
+    """What one judge has cost."""
 
-    Attributes:
-        judge_id: who; "" for calls that no judge made.
-        question_costs: by question and model.
-        metrics: by metric, in the order of the report; metrics that ask nothing are left out.
-    """
-
-    judge_id: str
-    question_costs: tuple[AskedOf, ...]
-    metrics: tuple[MetricCost, ...]
+    judge_id: str  #: who; "" for calls that no judge made.
+    question_costs: tuple[AskedOf, ...]  #: by question and model.
+    metrics: tuple[MetricCost, ...]  #: by metric, in the order of the report; metrics that ask nothing are left out.
 
     @property
     def paid(self) -> CallTotals:
@@ -243,17 +226,12 @@ class ExampleCost:
 
 @dataclass(frozen=True, slots=True)
 class RunCost:
-    """What judging a run has cost.
+    """What judging a run has cost."""
 
-    Attributes:
-        run: whose responses.
-        judges: one a judge that has judged it.
-        examples: responses that calls were made for, the most expensive first; replies that others reuse stay with
-            the response that paid.
-    """
-
-    run: Run
-    judges: tuple[JudgeCost, ...]
+    run: Run  #: whose responses.
+    judges: tuple[JudgeCost, ...]  #: one a judge that has judged it.
+    #: responses that calls were made for, the most expensive first; replies that others reuse stay with the response
+    #: that paid.
     examples: tuple[ExampleCost, ...]
 
     @property

@@ -31,15 +31,10 @@ NOT_ASKED_REASONS: Mapping[str, str] = {
 
 
 class ShownQuestions(NamedTuple):
-    """What a metric's scores show of what was asked; metrics that are alike in it may be read as one.
+    """What a metric's scores show of what was asked; metrics that are alike in it may be read as one."""
 
-    Attributes:
-        has_judge: a judge was asked.
-        questions: those by which a failure can be seen.
-    """
-
-    has_judge: bool
-    questions: frozenset[str]
+    has_judge: bool  #: a judge was asked.
+    questions: frozenset[str]  #: those by which a failure can be seen.
 
     @classmethod
     def of(cls, metric: Metric) -> ShownQuestions:

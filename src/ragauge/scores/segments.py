@@ -47,15 +47,10 @@ HEADLINE_METRICS = (
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Segments:
-    """The segments of examples, a byte or two a column and example.
+    """The segments of examples, a byte or two a column and example."""
 
-    Attributes:
-        query_ids: the examples, by number.
-        columns: name -> the value of every example, None where it has none.
-    """
-
-    query_ids: Sequence[str]
-    columns: Mapping[str, CategoryColumn[str | None]]
+    query_ids: Sequence[str]  #: the examples, by number.
+    columns: Mapping[str, CategoryColumn[str | None]]  #: name -> the value of every example, None where it has none.
 
     @classmethod
     def of(cls, frame: pl.DataFrame) -> Segments:

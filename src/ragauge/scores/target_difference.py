@@ -10,15 +10,10 @@ from ragauge.core.errors import UsageError
 
 @dataclass(frozen=True, slots=True)
 class TargetDifference:
-    """The change of a metric that two runs are to show.
+    """The change of a metric that two runs are to show."""
 
-    Attributes:
-        amount: above 0.
-        relative: whether it is a share of the metric's mean; else it is in the metric's unit.
-    """
-
-    amount: float
-    relative: bool
+    amount: float  #: above 0.
+    relative: bool  #: whether it is a share of the metric's mean; else it is in the metric's unit.
 
     @classmethod
     def from_text(cls, text: str) -> Self:

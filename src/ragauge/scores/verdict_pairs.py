@@ -66,20 +66,14 @@ COMPARISONS: dict[str, Callable[[JudgedTwice], tuple[bool, bool] | None]] = {
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PairedCases(Generic[Case]):
-    """The cases that count, each with both sides of its comparison.
+    """The cases that count, each with both sides of its comparison."""
 
-    Attributes:
-        cases: in the order given.
-        new: 1 where what must hold does not; of labels, where the judge says supported.
-        base: 1 where the judge's second asking about the unchanged text differs likewise; of labels, where people say
-            supported.
-        without: cases that lack a verdict.
-    """
-
-    cases: tuple[Case, ...]
-    new: tuple[float, ...]
+    cases: tuple[Case, ...]  #: in the order given.
+    new: tuple[float, ...]  #: 1 where what must hold does not; of labels, where the judge says supported.
+    #: 1 where the judge's second asking about the unchanged text differs likewise; of labels, where people say
+    #: supported.
     base: tuple[float, ...]
-    without: int
+    without: int  #: cases that lack a verdict.
 
     @classmethod
     def of(cls, compares: str, cases: Sequence[Case]) -> PairedCases[Case]:

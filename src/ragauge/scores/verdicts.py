@@ -21,26 +21,17 @@ PASSED, UNCLEAR, FAILED, NOT_JUDGED = range(len(VERDICTS))
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ResponseVerdicts:
-    """Verdicts of responses. Every array has an entry a response of the index, a number in `VERDICTS`.
+    """Verdicts of responses. Every array has an entry a response of the index, a number in `VERDICTS`."""
 
-    Attributes:
-        index: the responses.
-        verdict: of the response as a whole.
-        right: whether its answer is right.
-        grounded: whether its passages support it.
-        reason: number of the reason.
-        reasons: in words, by number; "" where there is none.
-        settled_by: what would settle it, by number of the reason; shorter than `reasons` where nothing is known.
-        rule_version: of the rule, the oldest of these; 0 = some were judged before verdicts were stored.
-    """
-
-    index: ResponseIndex
-    verdict: Codes
-    right: Codes
-    grounded: Codes
-    reason: npt.NDArray[np.int64]
-    reasons: tuple[str, ...]
+    index: ResponseIndex  #: the responses.
+    verdict: Codes  #: of the response as a whole.
+    right: Codes  #: whether its answer is right.
+    grounded: Codes  #: whether its passages support it.
+    reason: npt.NDArray[np.int64]  #: number of the reason.
+    reasons: tuple[str, ...]  #: in words, by number; "" where there is none.
+    #: what would settle it, by number of the reason; shorter than `reasons` where nothing is known.
     settled_by: tuple[tuple[str, ...], ...] = ()
+    #: of the rule, the oldest of these; 0 = some were judged before verdicts were stored.
     rule_version: int = RULE_VERSION
 
     def at(self, position: int) -> ExampleVerdict:

@@ -15,22 +15,15 @@ MIN_WINNING_RATE = 0.5  # of the annotators it must win against
 
 @dataclass(frozen=True, slots=True)
 class AlternativeAnnotator:
-    """What the test says of a judge.
+    """What the test says of a judge."""
 
-    Attributes:
-        winning: ω, share of the annotators whom the judge may replace, in [0, 1].
-        advantage: mean over annotators of the share of items on which the judge agrees with the others at least as
-            well as that annotator does, in [0, 1].
-        epsilon: how much worse the judge may be, for being cheaper.
-        annotators: that were held against it, each with 30 items or more.
-        items: judged by it and by two annotators or more.
-    """
-
-    winning: float
+    winning: float  #: ω, share of the annotators whom the judge may replace, in [0, 1].
+    #: mean over annotators of the share of items on which the judge agrees with the others at least as well as that
+    #: annotator does, in [0, 1].
     advantage: float
-    epsilon: float
-    annotators: int
-    items: int
+    epsilon: float  #: how much worse the judge may be, for being cheaper.
+    annotators: int  #: that were held against it, each with 30 items or more.
+    items: int  #: judged by it and by two annotators or more.
 
     @property
     def passes(self) -> bool:

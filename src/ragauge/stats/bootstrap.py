@@ -32,20 +32,15 @@ TIE_TOLERANCE = 1e-10  # of the spread: resampled means that are nearer to the e
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ResampledMeans:
-    """Means of m metrics, and the same means over resamples of the examples.
+    """Means of m metrics, and the same means over resamples of the examples."""
 
-    Attributes:
-        estimates: shape (m,), the means; NaN where nothing is scored.
-        draws: shape (resamples, m); a row is one resample, so differences of columns are differences of metrics on the
-            same examples. NaN where a resample holds no example that the metric scored.
-        units: shape (m,), examples (or clusters) that the metric scored.
-        accelerations: shape (m,), how much the standard error changes with the mean, from the jackknife; NaN where
-            the values are all alike.
-    """
-
-    estimates: Array
+    estimates: Array  #: shape (m,), the means; NaN where nothing is scored.
+    #: shape (resamples, m); a row is one resample, so differences of columns are differences of metrics on the same
+    #: examples. NaN where a resample holds no example that the metric scored.
     draws: Array
-    units: npt.NDArray[np.intp]
+    units: npt.NDArray[np.intp]  #: shape (m,), examples (or clusters) that the metric scored.
+    #: shape (m,), how much the standard error changes with the mean, from the jackknife; NaN where the values are all
+    #: alike.
     accelerations: Array
 
     def intervals(self, method: Method = "percentile", level: float = 0.95) -> tuple[Interval | None, ...]:

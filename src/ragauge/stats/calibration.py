@@ -40,17 +40,11 @@ CANDIDATES = (
 
 @dataclass(frozen=True, slots=True)
 class Recalibration:
-    """New log odds: shift + slope x old log odds + sum of weight x feature. As it stands it changes nothing.
+    """New log odds: shift + slope x old log odds + sum of weight x feature. As it stands it changes nothing."""
 
-    Attributes:
-        shift: added to all.
-        slope: at least 0, so that of items with like features the likelier stays the likelier.
-        weights: one a feature; () = features do not count.
-    """
-
-    shift: float = 0.0
-    slope: float = 1.0
-    weights: tuple[float, ...] = ()
+    shift: float = 0.0  #: added to all.
+    slope: float = 1.0  #: at least 0, so that of items with like features the likelier stays the likelier.
+    weights: tuple[float, ...] = ()  #: one a feature; () = features do not count.
 
     def compute_shift(self, z: float, features: Sequence[float]) -> float:
         """How far the log odds z move; exactly 0 where nothing was learned.
@@ -64,23 +58,14 @@ class Recalibration:
 
 @dataclass(frozen=True)
 class LabeledOdds:
-    """What a judge said of labelled items.
+    """What a judge said of labelled items."""
 
-    Attributes:
-        p: shape (n,), its probabilities.
-        z: shape (n,), their log odds, kept off infinity.
-        features: shape (n, k).
-        labels: shape (n,), 1 or 0.
-        folds: shape (n,), number of the fold of each item; all items of one group are in one fold.
-        groups: shape (n,), number of what each item depends on: its answer, and those that tell of it.
-    """
-
-    p: Floats
-    z: Floats
-    features: Floats
-    labels: Floats
-    folds: Numbers
-    groups: Numbers
+    p: Floats  #: shape (n,), its probabilities.
+    z: Floats  #: shape (n,), their log odds, kept off infinity.
+    features: Floats  #: shape (n, k).
+    labels: Floats  #: shape (n,), 1 or 0.
+    folds: Numbers  #: shape (n,), number of the fold of each item; all items of one group are in one fold.
+    groups: Numbers  #: shape (n,), number of what each item depends on: its answer, and those that tell of it.
 
     def fit_candidate(
         self, candidate: CalibrationCandidate, selected: npt.NDArray[np.bool_] | None = None
@@ -124,19 +109,12 @@ def _fit_regression(z: Floats, features: Floats, labels: Floats, ridge: float) -
 
 @dataclass(frozen=True, slots=True)
 class CandidateResult:
-    """A candidate in cross-validation.
+    """A candidate in cross-validation."""
 
-    Attributes:
-        name: as of CANDIDATES.
-        brier: mean squared error of its probabilities, cross-fitted.
-        gain: the judge's less its own; above 0 is better.
-        error: standard error of the gain, over groups.
-    """
-
-    name: str
-    brier: float
-    gain: float
-    error: float
+    name: str  #: as of CANDIDATES.
+    brier: float  #: mean squared error of its probabilities, cross-fitted.
+    gain: float  #: the judge's less its own; above 0 is better.
+    error: float  #: standard error of the gain, over groups.
 
     @property
     def is_better(self) -> bool:
@@ -146,20 +124,13 @@ class CandidateResult:
 
 @dataclass(frozen=True)
 class CalibrationChoice:
-    """What cross-validation chose.
+    """What cross-validation chose."""
 
-    Attributes:
-        chosen: name of the candidate.
-        tried: all of them.
-        model: the chosen one, fitted to all items.
-        folds: the chosen one, fitted without each fold.
-        p: shape (n,), of each item by the model that was fitted without its fold.
-    """
-
-    chosen: str
-    tried: tuple[CandidateResult, ...]
-    model: Recalibration
-    folds: tuple[Recalibration, ...] = ()
+    chosen: str  #: name of the candidate.
+    tried: tuple[CandidateResult, ...]  #: all of them.
+    model: Recalibration  #: the chosen one, fitted to all items.
+    folds: tuple[Recalibration, ...] = ()  #: the chosen one, fitted without each fold.
+    #: shape (n,), of each item by the model that was fitted without its fold.
     p: Floats = field(repr=False, kw_only=True)
 
 

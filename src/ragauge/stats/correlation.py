@@ -24,19 +24,12 @@ MAX_CELLS = 50_000  # of the tables of one block of clusters: 400 kB of integers
 
 @dataclass(frozen=True, slots=True)
 class Correlation:
-    """A correlation.
+    """A correlation."""
 
-    Attributes:
-        value: in [-1, 1].
-        interval: None for |value| = 1 and where there are too few pairs.
-        n: pairs.
-        groups: groups that it is taken within; 1 = pooled.
-    """
-
-    value: float
-    interval: Interval | None
-    n: int
-    groups: int
+    value: float  #: in [-1, 1].
+    interval: Interval | None  #: None for |value| = 1 and where there are too few pairs.
+    n: int  #: pairs.
+    groups: int  #: groups that it is taken within; 1 = pooled.
 
 
 def correlate(

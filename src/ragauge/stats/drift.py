@@ -28,15 +28,10 @@ MAX_PAIRS = 20_000  # distances that a histogram is made of, at most
 
 @dataclass(frozen=True, slots=True)
 class MeanShift:
-    """The distance of two mean embeddings.
+    """The distance of two mean embeddings."""
 
-    Attributes:
-        distance: squared, MMD² with a linear kernel; at least 0. Of samples without change it is above 0 too.
-        p: the share of relabelled samples that are as far apart, itself counted; in (0, 1].
-    """
-
-    distance: float
-    p: float
+    distance: float  #: squared, MMD² with a linear kernel; at least 0. Of samples without change it is above 0 too.
+    p: float  #: the share of relabelled samples that are as far apart, itself counted; in (0, 1].
 
 
 def mean_shift(before: Vectors, now: Vectors, *, permutations: int = N_PERMUTATIONS, seed: int = 0) -> MeanShift:

@@ -30,36 +30,23 @@ MAX_STEPS = 200  # of a search that takes five or so
 
 @dataclass(frozen=True, slots=True)
 class Effect:
-    """An effect size.
+    """An effect size."""
 
-    Attributes:
-        value: the estimate.
-        interval: its confidence interval.
-        n: pairs.
-    """
-
-    value: float
-    interval: Interval
-    n: int
+    value: float  #: the estimate.
+    interval: Interval  #: its confidence interval.
+    n: int  #: pairs.
 
 
 @dataclass(frozen=True, slots=True)
 class WinTieLoss:
-    """On how many pairs new is above base, level with it, and below it.
+    """On how many pairs new is above base, level with it, and below it."""
 
-    Attributes:
-        wins: pairs with new above base.
-        ties: pairs that are level.
-        losses: pairs with new below base.
-        superiority: probability of superiority, (wins + ties/2) / pairs, weighted where there are weights; 0.5 = level.
-        interval: of the superiority; None for fewer than two pairs or clusters.
-    """
-
-    wins: int
-    ties: int
-    losses: int
+    wins: int  #: pairs with new above base.
+    ties: int  #: pairs that are level.
+    losses: int  #: pairs with new below base.
+    #: probability of superiority, (wins + ties/2) / pairs, weighted where there are weights; 0.5 = level.
     superiority: float
-    interval: Interval | None
+    interval: Interval | None  #: of the superiority; None for fewer than two pairs or clusters.
 
 
 def standardized_difference(differences: Values, level: float = 0.95) -> Effect | None:
@@ -219,19 +206,12 @@ MAX_HALVINGS = 200  # 2^-200 of it is far below CLOSE
 
 
 class PooledEffect(NamedTuple):
-    """Effects of several sources together.
+    """Effects of several sources together."""
 
-    Attributes:
-        mean: over sources, each weighted by 1 / (its variance + tau²).
-        error: standard error of that mean.
-        tau: standard deviation of the true effects between sources.
-        sources: how many.
-    """
-
-    mean: float
-    error: float
-    tau: float
-    sources: int
+    mean: float  #: over sources, each weighted by 1 / (its variance + tau²).
+    error: float  #: standard error of that mean.
+    tau: float  #: standard deviation of the true effects between sources.
+    sources: int  #: how many.
 
     @property
     def spread(self) -> float:

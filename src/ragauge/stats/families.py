@@ -73,19 +73,12 @@ def benjamini_hochberg(p_values: Sequence[float]) -> list[float]:
 
 @dataclass(frozen=True, slots=True)
 class Rivalry:
-    """How a setting stands against the one that speaks most against it.
+    """How a setting stands against the one that speaks most against it."""
 
-    Attributes:
-        rival: column of that one; None where nothing can be compared.
-        difference: mean of the rival less mean of this one, over the examples that both have.
-        t: the difference in standard errors.
-        critical: the setting is out where t lies above this.
-    """
-
-    rival: int | None
-    difference: float = 0.0
-    t: float = -inf
-    critical: float = inf
+    rival: int | None  #: column of that one; None where nothing can be compared.
+    difference: float = 0.0  #: mean of the rival less mean of this one, over the examples that both have.
+    t: float = -inf  #: the difference in standard errors.
+    critical: float = inf  #: the setting is out where t lies above this.
 
     @property
     def is_beaten(self) -> bool:

@@ -31,34 +31,25 @@ BAND_CORRELATION = 0.5  # correlation of the bands of one source; 0 holds 90.9 %
 
 @dataclass(frozen=True, slots=True)
 class JudgeMeanError:
-    """How far a judge's mean lies from people's: by band of an example's score on a new source, and by labels.
+    """How far a judge's mean lies from people's: by band of an example's score on a new source, and by labels."""
 
-    Attributes:
-        edges: between the bands, ascending, within (0, 1); a score on an edge belongs to the band above it.
-        shifts: by band, people's mean less the judge's, over sources; one more than edges.
-        spreads: by band, standard deviation of that for a new source.
-        paired: standard deviation, between sources, of the difference that it sees between two systems between which
-            people see none, were every example changed.
-        lost: standard deviation, between sources, of what it sees too little or too much of a true difference.
-        sources: on how many the bands rest, at least 3: a prediction from them has k − 2 degrees of freedom. 0 = none:
-            only labels are known, and edges is ().
-        origin: whose labels, in words: "9 public sets of labels".
-        labels: what labels of the user's own say; None where there are none.
-        checked: when the last of these were, ISO 8601; "" where there are none.
-        disagreement: where files of labels lie farther apart than chance: how far, in words; else None.
-        scales: both ends of the judge's scale on every public source; () = not known, and the bands alone tell.
-    """
-
+    #: between the bands, ascending, within (0, 1); a score on an edge belongs to the band above it.
     edges: tuple[float, ...]
-    shifts: tuple[float, ...]
-    spreads: tuple[float, ...]
+    shifts: tuple[float, ...]  #: by band, people's mean less the judge's, over sources; one more than edges.
+    spreads: tuple[float, ...]  #: by band, standard deviation of that for a new source.
+    #: standard deviation, between sources, of the difference that it sees between two systems between which people see
+    #: none, were every example changed.
     paired: float
-    lost: float
+    lost: float  #: standard deviation, between sources, of what it sees too little or too much of a true difference.
+    #: on how many the bands rest, at least 3: a prediction from them has k − 2 degrees of freedom. 0 = none: only
+    #: labels are known, and edges is ().
     sources: int
-    origin: str = ""
-    labels: LabelGap | None = None
-    checked: str = ""
+    origin: str = ""  #: whose labels, in words: "9 public sets of labels".
+    labels: LabelGap | None = None  #: what labels of the user's own say; None where there are none.
+    checked: str = ""  #: when the last of these were, ISO 8601; "" where there are none.
+    #: where files of labels lie farther apart than chance: how far, in words; else None.
     disagreement: str | None = None
+    #: both ends of the judge's scale on every public source; () = not known, and the bands alone tell.
     scales: tuple[SourceScale, ...] = field(default=(), repr=False)
 
     @property

@@ -15,25 +15,15 @@ LEVEL = 0.95
 
 
 class SourceScale(NamedTuple):
-    """Both ends of the judge's scale on one source, for one metric.
+    """Both ends of the judge's scale on one source, for one metric."""
 
-    Attributes:
-        layout: of the passages there.
-        language: ISO 639-1.
-        right: the judge's mean over texts of which the metric is 1, in [0, 1].
-        wrong: over texts of which it is 0.
-        right_variance: of `right`, above 0.
-        wrong_variance: of `wrong`, above 0.
-        weight: not negative; sources of one family share that of one.
-    """
-
-    layout: str
-    language: str
-    right: float
-    wrong: float
-    right_variance: float
-    wrong_variance: float
-    weight: float = 1.0
+    layout: str  #: of the passages there.
+    language: str  #: ISO 639-1.
+    right: float  #: the judge's mean over texts of which the metric is 1, in [0, 1].
+    wrong: float  #: over texts of which it is 0.
+    right_variance: float  #: of `right`, above 0.
+    wrong_variance: float  #: of `wrong`, above 0.
+    weight: float = 1.0  #: not negative; sources of one family share that of one.
 
     def mirror(self) -> SourceScale:
         """That of 1 less the metric."""

@@ -26,19 +26,12 @@ N_RESAMPLES, SEED = 2_000, 0
 
 @dataclass(frozen=True, slots=True)
 class KrippendorffAlpha:
-    """Krippendorff's alpha.
+    """Krippendorff's alpha."""
 
-    Attributes:
-        value: 1 = all agree, 0 = as chance would have it, below 0 = less than that.
-        interval: by resampling units.
-        units: with two values or more.
-        values: in those.
-    """
-
-    value: float
-    interval: Interval
-    units: int
-    values: int
+    value: float  #: 1 = all agree, 0 = as chance would have it, below 0 = less than that.
+    interval: Interval  #: by resampling units.
+    units: int  #: with two values or more.
+    values: int  #: in those.
 
 
 def compute_krippendorff_alpha(

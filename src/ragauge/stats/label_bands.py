@@ -19,19 +19,12 @@ CHI_SQUARE_LEVEL = 0.95  # up to this quantile of χ² what labels say and what 
 
 
 class Bands(NamedTuple):
-    """What is expected of a new source, by band of the judge's score.
+    """What is expected of a new source, by band of the judge's score."""
 
-    Attributes:
-        edges: between bands, ascending; a score on an edge belongs to the band above it.
-        shifts: shape (k,), people's mean less the judge's.
-        covariance: shape (k, k), of a new source's shifts.
-        df: degrees of freedom of it.
-    """
-
-    edges: tuple[float, ...]
-    shifts: Floats
-    covariance: Floats
-    df: float
+    edges: tuple[float, ...]  #: between bands, ascending; a score on an edge belongs to the band above it.
+    shifts: Floats  #: shape (k,), people's mean less the judge's.
+    covariance: Floats  #: shape (k, k), of a new source's shifts.
+    df: float  #: degrees of freedom of it.
 
 
 class _LabelSample(NamedTuple):

@@ -51,36 +51,22 @@ class ScoredText(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class LabelGap:
-    """People's mean less the judge's, from labels.
+    """People's mean less the judge's, from labels."""
 
-    Attributes:
-        gap: over the labelled examples, in [−1, 1].
-        variance: of it, by which examples were labelled.
-        between: variance of a file's true gap around it; 0 for one file, of which nobody knows.
-        judge: the judge's mean over them.
-        people: people's.
-        least: by how much the gap changes, at the least, with the judge's mean: −0.2 = it falls by 0.02 for 0.1 more.
-        most: at the most.
-        seen: the judge's mean over what people call right less that over what they call wrong.
-        seen_error: its standard error.
-        examples: labelled ones.
-        labels: on them.
-        files: they came in.
-        points: the judge's score of each example and its gap.
-    """
-
-    gap: float
-    variance: float
-    between: float
-    judge: float
-    people: float
+    gap: float  #: over the labelled examples, in [−1, 1].
+    variance: float  #: of it, by which examples were labelled.
+    between: float  #: variance of a file's true gap around it; 0 for one file, of which nobody knows.
+    judge: float  #: the judge's mean over them.
+    people: float  #: people's.
+    #: by how much the gap changes, at the least, with the judge's mean: −0.2 = it falls by 0.02 for 0.1 more.
     least: float
-    most: float
-    seen: float
-    seen_error: float
-    examples: int
-    labels: int
-    files: int = 1
+    most: float  #: at the most.
+    seen: float  #: the judge's mean over what people call right less that over what they call wrong.
+    seen_error: float  #: its standard error.
+    examples: int  #: labelled ones.
+    labels: int  #: on them.
+    files: int = 1  #: they came in.
+    #: the judge's score of each example and its gap.
     points: tuple[tuple[float, float], ...] = field(default=(), repr=False)
 
     @property

@@ -14,25 +14,15 @@ ROUNDING = 1e-12  # of the sum of squares: what is below is 0
 
 @dataclass(frozen=True, slots=True)
 class Moments:
-    """Sums over values xᵢ of weights wᵢ above 0.
+    """Sums over values xᵢ of weights wᵢ above 0."""
 
-    Attributes:
-        n: values.
-        w: Σ w.
-        w2: Σ w².
-        w3: Σ w³.
-        wx: Σ wx.
-        w2x: Σ w²x.
-        w2x2: Σ w²x².
-    """
-
-    n: int = 0
-    w: float = 0.0
-    w2: float = 0.0
-    w3: float = 0.0
-    wx: float = 0.0
-    w2x: float = 0.0
-    w2x2: float = 0.0
+    n: int = 0  #: values.
+    w: float = 0.0  #: Σ w.
+    w2: float = 0.0  #: Σ w².
+    w3: float = 0.0  #: Σ w³.
+    wx: float = 0.0  #: Σ wx.
+    w2x: float = 0.0  #: Σ w²x.
+    w2x2: float = 0.0  #: Σ w²x².
 
     @staticmethod
     def of(values: Values, weights: Values | None = None) -> Moments:

@@ -18,15 +18,10 @@ MIN_SPREAD = 1e-12  # spread of a feature up to which it is the same everywhere,
 
 @dataclass(frozen=True, slots=True)
 class OffsetLogistic:
-    """z = offset + shift + sum of coefficient x feature; the probability is 1 / (1 + exp(-z)).
+    """z = offset + shift + sum of coefficient x feature; the probability is 1 / (1 + exp(-z))."""
 
-    Attributes:
-        shift: added to the log odds of every item.
-        coefficients: one a feature, on the scale that the feature came in.
-    """
-
-    shift: float
-    coefficients: tuple[float, ...]
+    shift: float  #: added to the log odds of every item.
+    coefficients: tuple[float, ...]  #: one a feature, on the scale that the feature came in.
 
 
 def fit_from_offset(features: Floats, offset: Floats, labels: Floats, ridge: float | Floats) -> OffsetLogistic:

@@ -52,48 +52,33 @@ class LabelSample:
     - **Strata**: Σ W_h θ_h with a λ each; W_h is the share of all examples. One label at each end is added to the
       variance of a stratum, as labels that are all alike prove little.
     - **Clusters**: sums over clusters take the place of values in se², and n − 2 is clusters − 2.
-
-    Attributes:
-        labels: shape (n,), what people said, any unit.
-        judged: shape (n,), the judge's scores of the same examples, in the same order.
-        others: shape (N,), its scores of the examples without labels.
-        inclusion: shape (n,), the chance that each labelled example had of being drawn, in (0, 1]; None = all alike.
-        strata: shapes (n,) and (N,), labels of the groups within which examples were drawn at random; None = one group.
-        clusters: shapes (n,) and (N,), labels of what examples depend on, such as their document; None = independent.
     """
 
-    labels: Values
-    judged: Values
-    others: Values
+    labels: Values  #: shape (n,), what people said, any unit.
+    judged: Values  #: shape (n,), the judge's scores of the same examples, in the same order.
+    others: Values  #: shape (N,), its scores of the examples without labels.
+    #: shape (n,), the chance that each labelled example had of being drawn, in (0, 1]; None = all alike.
     inclusion: Values | None = None
+    #: shapes (n,) and (N,), labels of the groups within which examples were drawn at random; None = one group.
     strata: tuple[Names, Names] | None = None
+    #: shapes (n,) and (N,), labels of what examples depend on, such as their document; None = independent.
     clusters: tuple[Names, Names] | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class LabelCorrectedMean:
-    """A mean that rests on people where they looked, and on the judge elsewhere.
+    """A mean that rests on people where they looked, and on the judge elsewhere."""
 
-    Attributes:
-        mean: the rectified mean, clipped to the bounds.
-        interval: of it, clipped to the bounds; one-sided where asked, the other end is the bound or infinite.
-        weight: how far the judge was followed, λ: 0 = the labels alone, 1 = a judge that is off by a constant at most,
-            below 0 = one that says the opposite. Of strata the mean of theirs, by their sizes.
-        classical: the mean of the labels alone.
-        judged: the mean of the judge's scores alone, over everything.
-        n: labelled.
-        others: judged only.
-        effective: labels alone that would tell as much; None where that cannot be said.
-    """
-
-    mean: float
-    interval: Interval
+    mean: float  #: the rectified mean, clipped to the bounds.
+    interval: Interval  #: of it, clipped to the bounds; one-sided where asked, the other end is the bound or infinite.
+    #: how far the judge was followed, λ: 0 = the labels alone, 1 = a judge that is off by a constant at most, below 0 =
+    #: one that says the opposite. Of strata the mean of theirs, by their sizes.
     weight: float
-    classical: float
-    judged: float
-    n: int
-    others: int
-    effective: float | None
+    classical: float  #: the mean of the labels alone.
+    judged: float  #: the mean of the judge's scores alone, over everything.
+    n: int  #: labelled.
+    others: int  #: judged only.
+    effective: float | None  #: labels alone that would tell as much; None where that cannot be said.
 
 
 class _FittedMean(NamedTuple):

@@ -19,19 +19,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class TransferredRate:
-    """A rate by a judge whose errors were measured on labels of another run.
+    """A rate by a judge whose errors were measured on labels of another run."""
 
-    Attributes:
-        rate: corrected, in [0, 1].
-        interval: of it.
-        sensitivity: share of what people call right that the judge calls right.
-        specificity: share of what people call wrong that it calls wrong.
-    """
-
-    rate: float
-    interval: Interval
-    sensitivity: float
-    specificity: float
+    rate: float  #: corrected, in [0, 1].
+    interval: Interval  #: of it.
+    sensitivity: float  #: share of what people call right that the judge calls right.
+    specificity: float  #: share of what people call wrong that it calls wrong.
 
 
 def transferred_rate(

@@ -33,21 +33,13 @@ MAX_EVIDENCE = 1e290  # the greatest M that is told: a week of nothing but failu
 
 @dataclass(frozen=True, slots=True)
 class DropReference:
-    """What scores are held to.
+    """What scores are held to."""
 
-    Attributes:
-        m: the mean that they must not fall below; None = the baseline is not known well enough.
-        baseline: its mean, Hájek's for weighted values; None where there are fewer than two values.
-        error: the standard error of the baseline.
-        needed: how many values like these it takes; 0 where fewer than two say nothing of it.
-        certain: whether m lets the scores lose no more than is allowed, without doubt about the baseline.
-    """
-
-    m: float | None
-    baseline: float | None
-    error: float | None
-    needed: int
-    certain: bool = True
+    m: float | None  #: the mean that they must not fall below; None = the baseline is not known well enough.
+    baseline: float | None  #: its mean, Hájek's for weighted values; None where there are fewer than two values.
+    error: float | None  #: the standard error of the baseline.
+    needed: int  #: how many values like these it takes; 0 where fewer than two say nothing of it.
+    certain: bool = True  #: whether m lets the scores lose no more than is allowed, without doubt about the baseline.
 
 
 def drop_reference(
@@ -158,16 +150,6 @@ class DropEvidence:
     known before the scores that they bet on. After J days a new period begins with a new object. Values are frozen:
     each day and each score gives a new one, and scores that come in several calls give exactly what one call does.
 
-    Attributes:
-        m: in (0, 1).
-        days: J, at least 1.
-        whole: what is bet in the period, in (0, 1]: less than 1 where an earlier object has bet the rest.
-        begun: days that have begun.
-        wealth: by λ: Σ w_s Π.
-        best: by λ: the greatest Π of any s, as Page's sum takes it; at least 1.
-        since: by λ: how many scores were taken before that s.
-        n: scores that were taken.
-
     Source: Waudby-Smith and Ramdas (2024), Estimating means of bounded random variables by betting; Shin, Ramdas and
     Rinaldo (2024), E-detectors: their sum over restarts (e-SR), with shares that bound false alarms in a period, where
     equal ones bound how often they come; the likeliest restart by Page (1954).
@@ -177,14 +159,14 @@ class DropEvidence:
     (1.0, True)
     """
 
-    m: float
-    days: int
-    whole: float = 1.0
-    begun: int = 0
-    wealth: tuple[float, ...] = (0.0,) * N_BETS
-    best: tuple[float, ...] = (1.0,) * N_BETS
-    since: tuple[int, ...] = (0,) * N_BETS
-    n: int = 0
+    m: float  #: in (0, 1).
+    days: int  #: J, at least 1.
+    whole: float = 1.0  #: what is bet in the period, in (0, 1]: less than 1 where an earlier object has bet the rest.
+    begun: int = 0  #: days that have begun.
+    wealth: tuple[float, ...] = (0.0,) * N_BETS  #: by λ: Σ w_s Π.
+    best: tuple[float, ...] = (1.0,) * N_BETS  #: by λ: the greatest Π of any s, as Page's sum takes it; at least 1.
+    since: tuple[int, ...] = (0,) * N_BETS  #: by λ: how many scores were taken before that s.
+    n: int = 0  #: scores that were taken.
 
     def __post_init__(self) -> None:
         if not 0 < self.m < 1:

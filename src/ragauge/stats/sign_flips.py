@@ -163,18 +163,13 @@ MAX_TRIES = 100  # places that are tried for an end
 
 
 class Shape(NamedTuple):
-    """t and the moments of its values, for as many patterns as there are.
+    """t and the moments of its values, for as many patterns as there are."""
 
-    Attributes:
-        t: |mean| over its standard error.
-        skewness: κ = Σ p³ / (Σ p²)^1.5, p what a value differs from the mean, times the sign of the mean: above 0
-            where the long tail lies beyond the mean.
-        kurtosis: Σ p⁴ / (Σ p²)², about 3/n for normal values.
-    """
-
-    t: Array
+    t: Array  #: |mean| over its standard error.
+    #: κ = Σ p³ / (Σ p²)^1.5, p what a value differs from the mean, times the sign of the mean: above 0 where the long
+    #: tail lies beyond the mean.
     skewness: Array
-    kurtosis: Array
+    kurtosis: Array  #: Σ p⁴ / (Σ p²)², about 3/n for normal values.
 
 
 class SignFlips:

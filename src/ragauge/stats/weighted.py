@@ -24,32 +24,23 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """A mean and its standard error.
+    """A mean and its standard error."""
 
-    Attributes:
-        mean: m = Σ wᵢxᵢ / Σ wᵢ.
-        error: its standard error; 0 for values that are all alike.
-        df: degrees of freedom, at least 1.
-        units: what is independent: values with a weight above 0, or their clusters.
-        values: with a weight above 0.
-        skewness: of the mean, κ = Σ p³ / (Σ p²)^1.5 over the parts p = wᵢ(xᵢ−m), with clusters their sums; within ±1.
-            For equal weights the skewness of the values over sqrt(n); 0 where all are alike.
-        excess: kurtosis of the mean, over the same parts, beyond that of normal values:
-            Σ p⁴ / (Σ p²)² − 3(N − 1) / (N + 1) · Σ Wp² / (Σ W · Σ p²), W the weights of the parts. For equal weights
-            the excess kurtosis of the values over n; 0 where all are alike.
-        parts: N = (Σ W²)² / Σ W⁴, how many equal parts would tell as much of the spread and its shape.
-        carriers: (Σ p²)² / Σ p⁴, how many equal parts would carry the spread: about N / 3 for normal values, little
-            above 1 where one lies far off; N where all are alike.
-    """
-
-    mean: float
-    error: float
-    df: float
-    units: int
-    values: int
+    mean: float  #: m = Σ wᵢxᵢ / Σ wᵢ.
+    error: float  #: its standard error; 0 for values that are all alike.
+    df: float  #: degrees of freedom, at least 1.
+    units: int  #: what is independent: values with a weight above 0, or their clusters.
+    values: int  #: with a weight above 0.
+    #: of the mean, κ = Σ p³ / (Σ p²)^1.5 over the parts p = wᵢ(xᵢ−m), with clusters their sums; within ±1. For equal
+    #: weights the skewness of the values over sqrt(n); 0 where all are alike.
     skewness: float
+    #: kurtosis of the mean, over the same parts, beyond that of normal values: Σ p⁴ / (Σ p²)² − 3(N − 1) / (N + 1) · Σ
+    #: Wp² / (Σ W · Σ p²), W the weights of the parts. For equal weights the excess kurtosis of the values over n; 0
+    #: where all are alike.
     excess: float
-    parts: float
+    parts: float  #: N = (Σ W²)² / Σ W⁴, how many equal parts would tell as much of the spread and its shape.
+    #: (Σ p²)² / Σ p⁴, how many equal parts would carry the spread: about N / 3 for normal values, little above 1 where
+    #: one lies far off; N where all are alike.
     carriers: float
 
 
@@ -197,39 +188,25 @@ Alternative = Literal["two-sided", "greater", "less"]
 
 @dataclass(frozen=True, slots=True)
 class Interval:
-    """A confidence interval and how it was made.
+    """A confidence interval and how it was made."""
 
-    Attributes:
-        low: lower end.
-        high: upper end.
-        method: such as "t", "wilson" or "order statistics".
-        level: such as 0.95.
-    """
-
-    low: float
-    high: float
-    method: str
-    level: float = 0.95
+    low: float  #: lower end.
+    high: float  #: upper end.
+    method: str  #: such as "t", "wilson" or "order statistics".
+    level: float = 0.95  #: such as 0.95.
 
 
 @dataclass(frozen=True, slots=True)
 class HypothesisTest:
-    """What a hypothesis test found.
-
-    Attributes:
-        p_value: in (0, 1], never 0: the chance of a difference at least so large where there is none.
-        method: such as "mid-p McNemar" or "sign flips of clusters".
-        estimate: the difference of the means, new − base, whatever the test looks at.
-        n: pairs (or values of both samples) that counted.
-        alternative: "greater" asks whether new is greater than base, "less" whether it is less.
-        statistic: what was held against the null distribution; None where counts are looked at directly.
-    """
+    """What a hypothesis test found."""
 
     __test__: ClassVar[bool] = False  # not a test class, though pytest would take it for one by its name
 
-    p_value: float
-    method: str
-    estimate: float
-    n: int
+    p_value: float  #: in (0, 1], never 0: the chance of a difference at least so large where there is none.
+    method: str  #: such as "mid-p McNemar" or "sign flips of clusters".
+    estimate: float  #: the difference of the means, new − base, whatever the test looks at.
+    n: int  #: pairs (or values of both samples) that counted.
+    #: "greater" asks whether new is greater than base, "less" whether it is less.
     alternative: Alternative = "two-sided"
+    #: what was held against the null distribution; None where counts are looked at directly.
     statistic: float | None = None

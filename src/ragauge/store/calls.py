@@ -19,51 +19,31 @@ from ragauge.store.writes import count_write
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """One attempt at a model, paid or not.
+    """One attempt at a model, paid or not."""
 
-    Attributes:
-        key: of the reply that was wanted.
-        question: such as verify_answer; "" for what belongs to none.
-        model: as asked.
-        outcome: ok, failed, or the trouble: rate_limited, server, timeout, connection, too_long, cut, refused …
-        response_no: for which response it was made; None for none (preparing a set). A reply that others reuse
-            stays with the response that paid.
-        run_id: for which run; "" for none.
-        usage: tokens; None when unknown.
-        cost: in US dollars; None when unknown.
-        latency_ms: of this attempt.
-        at: when it ended, ISO 8601.
-        judge_id: who asked; "" where no judge did.
-    """
-
-    key: str
-    question: str
-    model: ModelName
-    outcome: str
+    key: str  #: of the reply that was wanted.
+    question: str  #: such as verify_answer; "" for what belongs to none.
+    model: ModelName  #: as asked.
+    outcome: str  #: ok, failed, or the trouble: rate_limited, server, timeout, connection, too_long, cut, refused …
+    #: for which response it was made; None for none (preparing a set). A reply that others reuse stays with the
+    #: response that paid.
     response_no: int | None = None
-    run_id: str = ""
-    usage: Usage | None = None
-    cost: float | None = None
-    latency_ms: float | None = None
-    at: str = ""
-    judge_id: str = ""
+    run_id: str = ""  #: for which run; "" for none.
+    usage: Usage | None = None  #: tokens; None when unknown.
+    cost: float | None = None  #: in US dollars; None when unknown.
+    latency_ms: float | None = None  #: of this attempt.
+    at: str = ""  #: when it ended, ISO 8601.
+    judge_id: str = ""  #: who asked; "" where no judge did.
 
 
 @dataclass(frozen=True, slots=True)
 class ModelSpending:
-    """Calls of one model for one question, by one judge.
+    """Calls of one model for one question, by one judge."""
 
-    Attributes:
-        model: as asked.
-        question: such as verify_answer.
-        judge_id: who asked; "" where no judge did.
-        paid: what they came to.
-    """
-
-    model: ModelName
-    question: str
-    judge_id: str
-    paid: CallTotals
+    model: ModelName  #: as asked.
+    question: str  #: such as verify_answer.
+    judge_id: str  #: who asked; "" where no judge did.
+    paid: CallTotals  #: what they came to.
 
 
 CALL_COLUMNS = (

@@ -23,31 +23,19 @@ REFERENCE_VARIANTS = ("oracle", "closed_book")  # variants whose runs over the s
 
 
 class CardKey(NamedTuple):
-    """Which scorecard.
+    """Which scorecard."""
 
-    Attributes:
-        run_id: of the run.
-        judge_id: who judged; None = nobody.
-        base_id: id of the run that it is compared with; "" for none.
-    """
-
-    run_id: str
-    judge_id: str | None
-    base_id: str = ""
+    run_id: str  #: of the run.
+    judge_id: str | None  #: who judged; None = nobody.
+    base_id: str = ""  #: id of the run that it is compared with; "" for none.
 
 
 class CardState(NamedTuple):
-    """What a scorecard is computed from, as counts of writes: where they are the same, so is the scorecard.
+    """What a scorecard is computed from, as counts of writes: where they are the same, so is the scorecard."""
 
-    Attributes:
-        writes: of the run.
-        base_writes: of the baseline's run; 0 without one.
-        stamp: everything else, as text: other runs, judges of these two, labels, baselines, this program's version.
-    """
-
-    writes: int
-    base_writes: int
-    stamp: str
+    writes: int  #: of the run.
+    base_writes: int  #: of the baseline's run; 0 without one.
+    stamp: str  #: everything else, as text: other runs, judges of these two, labels, baselines, this program's version.
 
 
 class CachedCard(NamedTuple):

@@ -35,21 +35,13 @@ MIN_SEARCHED_CHARS = 12  # characters of a text that is looked for afterwards: s
 
 @dataclass(frozen=True, slots=True)
 class StoredTraces:
-    """What is kept of some traces.
+    """What is kept of some traces."""
 
-    Attributes:
-        trace_ids: of them.
-        items: their responses with their examples, in whichever runs.
-        run_nos: numbers of these runs.
-        example_nos: of their examples, those of eval sets too.
-        batches: raw batches that hold anything of them.
-    """
-
-    trace_ids: frozenset[str]
-    items: tuple[StoredResponse, ...]
-    run_nos: tuple[int, ...]
-    example_nos: tuple[int, ...]
-    batches: tuple[int, ...]
+    trace_ids: frozenset[str]  #: of them.
+    items: tuple[StoredResponse, ...]  #: their responses with their examples, in whichever runs.
+    run_nos: tuple[int, ...]  #: numbers of these runs.
+    example_nos: tuple[int, ...]  #: of their examples, those of eval sets too.
+    batches: tuple[int, ...]  #: raw batches that hold anything of them.
 
     @property
     def texts(self) -> set[str]:

@@ -13,19 +13,12 @@ from ragauge.store.schema import runs
 
 
 class EvaluationState(NamedTuple):
-    """How far the last evaluation of a run is.
+    """How far the last evaluation of a run is."""
 
-    Attributes:
-        base_id: id of the run that it, or one before it, was compared with; "" for none.
-        done: responses evaluated, in every asking of the judge.
-        planned: responses that will be.
-        heartbeat: when it last moved, ISO 8601; "" where it ended.
-    """
-
-    base_id: str
-    done: int
-    planned: int
-    heartbeat: str
+    base_id: str  #: id of the run that it, or one before it, was compared with; "" for none.
+    done: int  #: responses evaluated, in every asking of the judge.
+    planned: int  #: responses that will be.
+    heartbeat: str  #: when it last moved, ISO 8601; "" where it ended.
 
 
 class RunEvaluations:

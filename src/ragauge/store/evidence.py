@@ -37,29 +37,17 @@ LINK_COLUMNS = ("response_no", "judge_no", "judge_repeat", "question", "evidence
 
 @dataclass(frozen=True, slots=True)
 class PackedEvidence:
-    """Evidence as it is stored: the facts are packed JSON, so that most of it is never unpacked on its way.
+    """Evidence as it is stored: the facts are packed JSON, so that most of it is never unpacked on its way."""
 
-    Attributes:
-        key: as in `Evidence`.
-        question: as in `Evidence`.
-        question_version: as in `Evidence`.
-        judge_id: as in `Evidence`.
-        judge_repeat: as in `Evidence`.
-        failed: nothing could be had.
-        body: packed JSON of the facts, or of the reason where it failed.
-        replies: packed JSON of the reply keys; None for none.
-        partial: verdicts are missing that the next start may get.
-    """
-
-    key: str
-    question: str
-    question_version: int
-    judge_id: str
-    judge_repeat: int
-    failed: bool
-    body: bytes
-    replies: bytes | None = None
-    partial: bool = False
+    key: str  #: as in `Evidence`.
+    question: str  #: as in `Evidence`.
+    question_version: int  #: as in `Evidence`.
+    judge_id: str  #: as in `Evidence`.
+    judge_repeat: int  #: as in `Evidence`.
+    failed: bool  #: nothing could be had.
+    body: bytes  #: packed JSON of the facts, or of the reason where it failed.
+    replies: bytes | None = None  #: packed JSON of the reply keys; None for none.
+    partial: bool = False  #: verdicts are missing that the next start may get.
 
     @staticmethod
     def of(evidence: Evidence) -> PackedEvidence:

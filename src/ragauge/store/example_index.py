@@ -30,31 +30,18 @@ COLUMN_TYPES = {"number": "<i8", "verdict": "<i1", "cause": "<i2", "why": "<i2",
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ExampleIndex:
-    """What is known of every response of a run by one judge. Every array has an entry a response.
+    """What is known of every response of a run by one judge. Every array has an entry a response."""
 
-    Attributes:
-        metrics: printed names of what was scored, in the order of the scores.
-        causes: names of causes, by number; "" where none can be named.
-        whys: why a response is unclear or not judged, by number; "" of the others.
-        segments: column -> its values in the order of the alphabet.
-        tags: of the examples, likewise.
-        number: of the response, ascending.
-        verdict: number in `VERDICTS`.
-        cause: number of the cause; -1 = it did not fail.
-        why: number of the reason.
-        quality: mean of the scores on their ranges, 1 = best; NaN without scores.
-    """
-
-    metrics: tuple[str, ...]
-    causes: tuple[str, ...]
-    whys: tuple[str, ...]
-    segments: Mapping[str, tuple[str, ...]]
-    tags: tuple[str, ...]
-    number: npt.NDArray[np.int64]
-    verdict: npt.NDArray[np.int8]
-    cause: npt.NDArray[np.int16]
-    why: npt.NDArray[np.int16]
-    quality: npt.NDArray[np.float64]
+    metrics: tuple[str, ...]  #: printed names of what was scored, in the order of the scores.
+    causes: tuple[str, ...]  #: names of causes, by number; "" where none can be named.
+    whys: tuple[str, ...]  #: why a response is unclear or not judged, by number; "" of the others.
+    segments: Mapping[str, tuple[str, ...]]  #: column -> its values in the order of the alphabet.
+    tags: tuple[str, ...]  #: of the examples, likewise.
+    number: npt.NDArray[np.int64]  #: of the response, ascending.
+    verdict: npt.NDArray[np.int8]  #: number in `VERDICTS`.
+    cause: npt.NDArray[np.int16]  #: number of the cause; -1 = it did not fail.
+    why: npt.NDArray[np.int16]  #: number of the reason.
+    quality: npt.NDArray[np.float64]  #: mean of the scores on their ranges, 1 = best; NaN without scores.
 
     @property
     def nbytes(self) -> int:

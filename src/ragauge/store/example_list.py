@@ -37,21 +37,14 @@ r = responses.c
 
 @dataclass(frozen=True, kw_only=True)
 class ExampleOrder:
-    """Which responses of a run are listed, and in which order.
+    """Which responses of a run are listed, and in which order."""
 
-    Attributes:
-        groups: segment column or "tag" -> value.
-        bounds: (metric, lt, lte, gt or gte, number); a response without a score is outside.
-        statuses: metric -> status of its score.
-        sort: a metric by whose score they stand, those without one last; "" = as in the run.
-        highest: the highest score first.
-    """
-
-    groups: Mapping[str, str] = field(default_factory=dict)
+    groups: Mapping[str, str] = field(default_factory=dict)  #: segment column or "tag" -> value.
+    #: (metric, lt, lte, gt or gte, number); a response without a score is outside.
     bounds: Sequence[tuple[str, str, float]] = ()
-    statuses: Mapping[str, str] = field(default_factory=dict)
-    sort: str = ""
-    highest: bool = False
+    statuses: Mapping[str, str] = field(default_factory=dict)  #: metric -> status of its score.
+    sort: str = ""  #: a metric by whose score they stand, those without one last; "" = as in the run.
+    highest: bool = False  #: the highest score first.
 
     @property
     def is_restricted(self) -> bool:
@@ -66,19 +59,12 @@ class ExampleOrder:
 
 
 class ListedTexts(NamedTuple):
-    """What a response and its example say in a list.
+    """What a response and its example say in a list."""
 
-    Attributes:
-        query: the question.
-        answer: of the system; None where it gave none.
-        segments: column -> value.
-        tags: of the example, in the order of the alphabet.
-    """
-
-    query: str
-    answer: str | None
-    segments: Mapping[str, str]
-    tags: tuple[str, ...]
+    query: str  #: the question.
+    answer: str | None  #: of the system; None where it gave none.
+    segments: Mapping[str, str]  #: column -> value.
+    tags: tuple[str, ...]  #: of the example, in the order of the alphabet.
 
 
 NO_TEXTS = ListedTexts("", None, {}, ())  # of a response that is gone meanwhile

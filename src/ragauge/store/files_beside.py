@@ -37,17 +37,11 @@ READ_ERRORS = (
 
 @dataclass(slots=True)
 class FileSearchResult:
-    """What was found beside the store.
+    """What was found beside the store."""
 
-    Attributes:
-        files: path -> bytes that are copies of a text.
-        unread: path -> why nobody can say what is in it.
-        lines: how many lines of .jsonl files were taken out.
-    """
-
-    files: dict[str, int] = field(default_factory=dict)
-    unread: dict[str, str] = field(default_factory=dict)
-    lines: int = 0
+    files: dict[str, int] = field(default_factory=dict)  #: path -> bytes that are copies of a text.
+    unread: dict[str, str] = field(default_factory=dict)  #: path -> why nobody can say what is in it.
+    lines: int = 0  #: how many lines of .jsonl files were taken out.
 
 
 def remove_lines(url: str, texts: Iterable[str]) -> FileSearchResult:

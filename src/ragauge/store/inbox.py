@@ -23,74 +23,45 @@ TRACE_SPACING_S = 1e-6  # seconds between two traces of a batch, so that they ke
 
 @dataclass(frozen=True, slots=True)
 class TracePart:
-    """What a batch holds of one trace.
+    """What a batch holds of one trace."""
 
-    Attributes:
-        trace_id: of the trace.
-        spans: how many.
-        rooted: whether the outermost span, which has ended, is among them.
-        verdicts: whether somebody judges the trace in it: that is read however late it comes.
-        began: when the trace began by its own clock, seconds since 1970; None = it counts from its arrival.
-    """
-
-    trace_id: str
-    spans: int = 1
-    rooted: bool = False
-    verdicts: bool = False
+    trace_id: str  #: of the trace.
+    spans: int = 1  #: how many.
+    rooted: bool = False  #: whether the outermost span, which has ended, is among them.
+    verdicts: bool = False  #: whether somebody judges the trace in it: that is read however late it comes.
+    #: when the trace began by its own clock, seconds since 1970; None = it counts from its arrival.
     began: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Batch:
-    """What one request brought.
+    """What one request brought."""
 
-    Attributes:
-        at: of arrival, seconds since 1970.
-        signal: what it holds.
-        body: the bytes, redacted.
-        parts: of traces, each trace once.
-        project: that the sender's header names; "" = none.
-    """
-
-    at: float
-    signal: SignalName
-    body: bytes
-    parts: tuple[TracePart, ...]
-    project: str = ""
+    at: float  #: of arrival, seconds since 1970.
+    signal: SignalName  #: what it holds.
+    body: bytes  #: the bytes, redacted.
+    parts: tuple[TracePart, ...]  #: of traces, each trace once.
+    project: str = ""  #: that the sender's header names; "" = none.
 
 
 @dataclass(frozen=True, slots=True)
 class ReadDelay:
-    """When a trace is read, in seconds after its last part came.
+    """When a trace is read, in seconds after its last part came."""
 
-    Attributes:
-        rooted: where its outermost span has ended.
-        quiet: where it has not.
-    """
-
-    rooted: float = 5.0
-    quiet: float = 30.0
+    rooted: float = 5.0  #: where its outermost span has ended.
+    quiet: float = 30.0  #: where it has not.
 
 
 @dataclass(frozen=True, slots=True)
 class DueTrace:
-    """A trace that waits to be read.
+    """A trace that waits to be read."""
 
-    Attributes:
-        trace_id: of the trace.
-        due: since when; what comes meanwhile moves it.
-        first: when its first part came.
-        batches: numbers of its batches, in order of arrival.
-        last: when its last part came.
-        dated: the moment that it is dated to; None = when its first part came.
-    """
-
-    trace_id: str
-    due: float
-    first: float
-    batches: tuple[int, ...]
-    last: float = 0.0
-    dated: float | None = None
+    trace_id: str  #: of the trace.
+    due: float  #: since when; what comes meanwhile moves it.
+    first: float  #: when its first part came.
+    batches: tuple[int, ...]  #: numbers of its batches, in order of arrival.
+    last: float = 0.0  #: when its last part came.
+    dated: float | None = None  #: the moment that it is dated to; None = when its first part came.
 
     @property
     def at(self) -> float:
@@ -104,15 +75,10 @@ class DueTrace:
 
 
 class ArrivalTime(NamedTuple):
-    """When a trace came.
+    """When a trace came."""
 
-    Attributes:
-        at: the moment whose day it counts for, seconds since 1970.
-        first: when its first part came.
-    """
-
-    at: float
-    first: float
+    at: float  #: the moment whose day it counts for, seconds since 1970.
+    first: float  #: when its first part came.
 
     @property
     def is_past(self) -> bool:
@@ -122,38 +88,23 @@ class ArrivalTime(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class InboxCounts:
-    """What is in an inbox.
+    """What is in an inbox."""
 
-    Attributes:
-        batches: raw ones.
-        bytes: that they take.
-        oldest: when the oldest of them arrived; None without any.
-        traces: known ones.
-        waiting: traces that are to be read, now or when nothing more came for a while.
-        since: when the longest waiting one is due; None where none waits.
-        late: spans that came a day after their trace began, and are ignored.
-    """
-
-    batches: int
-    bytes: int
-    oldest: float | None
-    traces: int
-    waiting: int
-    since: float | None
-    late: int
+    batches: int  #: raw ones.
+    bytes: int  #: that they take.
+    oldest: float | None  #: when the oldest of them arrived; None without any.
+    traces: int  #: known ones.
+    waiting: int  #: traces that are to be read, now or when nothing more came for a while.
+    since: float | None  #: when the longest waiting one is due; None where none waits.
+    late: int  #: spans that came a day after their trace began, and are ignored.
 
 
 @dataclass(frozen=True, slots=True)
 class TailPosition:
-    """How far a file that grows was read.
+    """How far a file that grows was read."""
 
-    Attributes:
-        offset: bytes of it that were read.
-        head: digest of its first bytes, by which it is known again under another name; "" = nothing was read.
-    """
-
-    offset: int = 0
-    head: str = ""
+    offset: int = 0  #: bytes of it that were read.
+    head: str = ""  #: digest of its first bytes, by which it is known again under another name; "" = nothing was read.
 
 
 class Inbox:

@@ -18,17 +18,11 @@ from ragauge.store.text_codec import unescape_text, unpack_text
 
 @dataclass(frozen=True, slots=True)
 class DamagedPart:
-    """A body that cannot be read.
+    """A body that cannot be read."""
 
-    Attributes:
-        kind: response, question and labels, passage, judge's verdict, or cause; or the column and table of a text.
-        run: the name and id of a run that uses it; "" where none does.
-        query_id: of the example, where it is one's.
-    """
-
-    kind: str
-    run: str
-    query_id: str = ""
+    kind: str  #: response, question and labels, passage, judge's verdict, or cause; or the column and table of a text.
+    run: str  #: the name and id of a run that uses it; "" where none does.
+    query_id: str = ""  #: of the example, where it is one's.
 
     def __str__(self) -> str:
         of = f" of example {self.query_id}" if self.query_id else ""

@@ -18,46 +18,27 @@ SCORE_FIELDS = ("metric", "item", "example", "people", "judge", "labels")
 
 @dataclass(frozen=True, slots=True)
 class LabelFile:
-    """A judge that was compared with a file of labels.
+    """A judge that was compared with a file of labels."""
 
-    Attributes:
-        judge_id: whose verdicts.
-        question: that it was asked, such as verify_answer.
-        version: of the question.
-        digest: 32 bytes: a hash of its name and of what people said in it.
-        name: of the file.
-        at: when it was last checked, ISO 8601; filled in by the store.
-    """
-
-    judge_id: str
-    question: str
-    version: int
-    digest: bytes
-    name: str = ""
-    at: str = ""
+    judge_id: str  #: whose verdicts.
+    question: str  #: that it was asked, such as verify_answer.
+    version: int  #: of the question.
+    digest: bytes  #: 32 bytes: a hash of its name and of what people said in it.
+    name: str = ""  #: of the file.
+    at: str = ""  #: when it was last checked, ISO 8601; filled in by the store.
 
 
 @dataclass(frozen=True, slots=True)
 class TextScore:
-    """What people and a judge make of one labeled text.
+    """What people and a judge make of one labeled text."""
 
-    Attributes:
-        metric: printed name of what both are a score of.
-        item: 32 bytes: a hash of the text and of all that the question sees; the same text counts once.
-        example: 32 bytes: a hash of what texts share that are not independent.
-        people: their score, in [0, 1].
-        judge: its score, in [0, 1].
-        labels: on how many labeled parts it rests.
-        file: the digest of the file that said so last; filled in by the store.
-    """
-
-    metric: str
-    item: bytes
-    example: bytes
-    people: float
-    judge: float
-    labels: int
-    file: bytes = b""
+    metric: str  #: printed name of what both are a score of.
+    item: bytes  #: 32 bytes: a hash of the text and of all that the question sees; the same text counts once.
+    example: bytes  #: 32 bytes: a hash of what texts share that are not independent.
+    people: float  #: their score, in [0, 1].
+    judge: float  #: its score, in [0, 1].
+    labels: int  #: on how many labeled parts it rests.
+    file: bytes = b""  #: the digest of the file that said so last; filled in by the store.
 
 
 class Judges:

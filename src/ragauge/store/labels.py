@@ -139,31 +139,19 @@ def _build_label(row: Any) -> Label:
 
 @dataclass(frozen=True, slots=True)
 class LabelDraw:
-    """What was drawn from a run to be labeled.
+    """What was drawn from a run to be labeled."""
 
-    Attributes:
-        run_id: the run.
-        question: to be answered.
-        guideline: hash of the instructions.
-        scheme: random, verdict or uncertain.
-        by: sentence or answer.
-        inclusion: number of each response that could have been drawn -> the chance that it had, in (0, 1].
-        drawn: numbers of those that were.
-        at: when, ISO 8601; filled in by the store.
-        instructions: their text, where they are not ours.
-        number: of the draw; filled in by the store.
-    """
-
-    run_id: str
-    question: str
-    guideline: str
-    scheme: str
-    by: str
+    run_id: str  #: the run.
+    question: str  #: to be answered.
+    guideline: str  #: hash of the instructions.
+    scheme: str  #: random, verdict or uncertain.
+    by: str  #: sentence or answer.
+    #: number of each response that could have been drawn -> the chance that it had, in (0, 1].
     inclusion: Mapping[int, float]
-    drawn: frozenset[int]
-    at: str = ""
-    instructions: str = ""
-    number: int = 0
+    drawn: frozenset[int]  #: numbers of those that were.
+    at: str = ""  #: when, ISO 8601; filled in by the store.
+    instructions: str = ""  #: their text, where they are not ours.
+    number: int = 0  #: of the draw; filled in by the store.
 
 
 class Draws:

@@ -21,31 +21,18 @@ JUDGED_OUTCOMES: tuple[Outcome, ...] = ("scored", "failed")
 
 @dataclass(frozen=True, slots=True)
 class LedgerLine:
-    """The status of one trace.
+    """The status of one trace."""
 
-    Attributes:
-        trace_id: of the trace.
-        project: whose traffic it is.
-        day: UTC date of its arrival.
-        outcome: "to score" is on its way; the others are last words, until more of the trace comes.
-        reason: why; "" where the outcome says it.
-        run_id: of the run that holds its response; "" = none does.
-        weight: how many requests its response stands for, by the SDK's own sampler.
-        at: when it was decided, seconds since 1970.
-        chance: that it was drawn for the judge; a judge's score of it stands for weight / chance requests.
-        people: what became of what people said of it, or said in it of others; "" = they said nothing.
-    """
-
-    trace_id: str
-    project: str
-    day: str
-    outcome: Outcome
-    reason: str = ""
-    run_id: str = ""
-    weight: float = 1.0
-    at: float = 0.0
-    chance: float = 1.0
-    people: str = ""
+    trace_id: str  #: of the trace.
+    project: str  #: whose traffic it is.
+    day: str  #: UTC date of its arrival.
+    outcome: Outcome  #: "to score" is on its way; the others are last words, until more of the trace comes.
+    reason: str = ""  #: why; "" where the outcome says it.
+    run_id: str = ""  #: of the run that holds its response; "" = none does.
+    weight: float = 1.0  #: how many requests its response stands for, by the SDK's own sampler.
+    at: float = 0.0  #: when it was decided, seconds since 1970.
+    chance: float = 1.0  #: that it was drawn for the judge; a judge's score of it stands for weight / chance requests.
+    people: str = ""  #: what became of what people said of it, or said in it of others; "" = they said nothing.
 
 
 class LedgerCount(NamedTuple):

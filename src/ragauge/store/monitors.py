@@ -26,55 +26,34 @@ MAX_LOG_WEALTH = 600.0  # of wealth that an earlier version kept
 
 @dataclass(frozen=True, slots=True)
 class StoredAlert:
-    """An alert as it is kept.
+    """An alert as it is kept."""
 
-    Attributes:
-        alert: what fired, with its end where it has one.
-        resolution: what people decided about it; "" = nothing yet.
-        corrected: days from the one since which it is worse to the one on which it fired whose mean labels correct.
-    """
-
-    alert: Alert
-    resolution: Resolution = ""
+    alert: Alert  #: what fired, with its end where it has one.
+    resolution: Resolution = ""  #: what people decided about it; "" = nothing yet.
+    #: days from the one since which it is worse to the one on which it fired whose mean labels correct.
     corrected: tuple[CorrectedDay, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class AlertList:
-    """Every alert.
+    """Every alert."""
 
-    Attributes:
-        alerts: the newest first, each with what people say of it.
-        resolved: alerts that people said something of.
-        precision: the share of them that were no false alarms; None where nobody said anything.
-    """
-
-    alerts: tuple[StoredAlert, ...]
-    resolved: int
-    precision: float | None
+    alerts: tuple[StoredAlert, ...]  #: the newest first, each with what people say of it.
+    resolved: int  #: alerts that people said something of.
+    precision: float | None  #: the share of them that were no false alarms; None where nobody said anything.
 
 
 @dataclass(frozen=True, slots=True)
 class Delivery:
-    """A notification that has to be sent.
+    """A notification that has to be sent."""
 
-    Attributes:
-        delivery_id: the same at every attempt.
-        alert_id: what it is about.
-        target: digest of who is told.
-        body: what is told, as JSON types.
-        due: of the next attempt, seconds since 1970; None = it is over.
-        attempts: so far.
-        error: of the last one; "" = it arrived.
-    """
-
-    delivery_id: str
-    alert_id: str
-    target: str
-    body: Mapping[str, Any]
-    due: float | None = 0.0
-    attempts: int = 0
-    error: str = ""
+    delivery_id: str  #: the same at every attempt.
+    alert_id: str  #: what it is about.
+    target: str  #: digest of who is told.
+    body: Mapping[str, Any]  #: what is told, as JSON types.
+    due: float | None = 0.0  #: of the next attempt, seconds since 1970; None = it is over.
+    attempts: int = 0  #: so far.
+    error: str = ""  #: of the last one; "" = it arrived.
 
 
 class Monitors:

@@ -22,26 +22,16 @@ RankedValue = tuple[tuple[int, bool], float | None]  # (version, whether a judge
 
 @dataclass(frozen=True, slots=True)
 class QuestionInRun:
-    """A question in one run.
+    """A question in one run."""
 
-    Attributes:
-        run_id: of the run.
-        name: what people call it.
-        created_at: when the run began, ISO 8601.
-        repeat: which of the system's answers, from 0.
-        judge: who judged the run last; "" for nobody.
-        failed: whether that judge's verdicts, labels or the record show that the answer failed.
-        cause: why; "" where it did not fail, or the cause is unclear.
-        values: printed name of a metric -> value, by that judge or by nobody; None where there is none.
-    """
-
-    run_id: str
-    name: str
-    created_at: str
-    repeat: int
-    judge: str
-    failed: bool
-    cause: str
+    run_id: str  #: of the run.
+    name: str  #: what people call it.
+    created_at: str  #: when the run began, ISO 8601.
+    repeat: int  #: which of the system's answers, from 0.
+    judge: str  #: who judged the run last; "" for nobody.
+    failed: bool  #: whether that judge's verdicts, labels or the record show that the answer failed.
+    cause: str  #: why; "" where it did not fail, or the cause is unclear.
+    #: printed name of a metric -> value, by that judge or by nobody; None where there is none.
     values: Mapping[str, float | None]
 
 

@@ -35,18 +35,12 @@ RESTORE_HINT = (
 
 @dataclass(frozen=True, slots=True)
 class StoredResponse:
-    """One response of a run as it is evaluated.
+    """One response of a run as it is evaluated."""
 
-    Attributes:
-        response_no: its number in this store.
-        example: the question and its labels.
-        response: what the system returned; an empty retrieval where the run holds none.
-        mark: of what is stored of it: where the mark is another, so is the response; None = not known.
-    """
-
-    response_no: int
-    example: Example
-    response: Response
+    response_no: int  #: its number in this store.
+    example: Example  #: the question and its labels.
+    response: Response  #: what the system returned; an empty retrieval where the run holds none.
+    #: of what is stored of it: where the mark is another, so is the response; None = not known.
     mark: int | None = None
 
 

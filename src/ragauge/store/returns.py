@@ -15,23 +15,14 @@ MAX_FAILED_BATCHES = 1000  # batches that did not arrive whole, of which is know
 
 @dataclass(frozen=True, slots=True)
 class ReturnBatch:
-    """Results on their way to one receiver.
+    """Results on their way to one receiver."""
 
-    Attributes:
-        batch_id: the same at every attempt.
-        target: digest of who gets it.
-        body: as it is sent.
-        due: of the next attempt, seconds since 1970; None = it is over.
-        attempts: so far.
-        error: of the last one.
-    """
-
-    batch_id: str
-    target: str
-    body: bytes
-    due: float | None = 0.0
-    attempts: int = 0
-    error: str = ""
+    batch_id: str  #: the same at every attempt.
+    target: str  #: digest of who gets it.
+    body: bytes  #: as it is sent.
+    due: float | None = 0.0  #: of the next attempt, seconds since 1970; None = it is over.
+    attempts: int = 0  #: so far.
+    error: str = ""  #: of the last one.
 
 
 @dataclass(frozen=True, slots=True)

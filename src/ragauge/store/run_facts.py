@@ -118,55 +118,35 @@ PREVIOUS_RUN_QUERY = select(
 
 @dataclass(frozen=True, slots=True)
 class MeanValue:
-    """The mean of a metric over a run, as lists show it.
+    """The mean of a metric over a run, as lists show it."""
 
-    Attributes:
-        metric: printed name.
-        measures: retrieval, generation or end_to_end.
-        direction: higher, lower or neither is better.
-        kind: rate, mean or amount.
-        n: examples.
-        scored: of them, with a value.
-        mean: None when none is scored.
-        low: where the interval begins, including judge error where that is known; None without an interval.
-        high: where it ends.
-    """
-
-    metric: str
-    measures: str
-    direction: str
-    kind: str
-    n: int
-    scored: int
-    mean: float | None
+    metric: str  #: printed name.
+    measures: str  #: retrieval, generation or end_to_end.
+    direction: str  #: higher, lower or neither is better.
+    kind: str  #: rate, mean or amount.
+    n: int  #: examples.
+    scored: int  #: of them, with a value.
+    mean: float | None  #: None when none is scored.
+    #: where the interval begins, including judge error where that is known; None without an interval.
     low: float | None
-    high: float | None
+    high: float | None  #: where it ends.
 
 
 @dataclass(frozen=True, slots=True)
 class RunFacts:
-    """What a list shows of a run beside its own row.
+    """What a list shows of a run beside its own row."""
 
-    Attributes:
-        judges: who judged it, the last first.
-        means: of the judge that scored it last, in the order of its scorecard.
-        tags: in the order of the alphabet.
-        note: what somebody wrote about it; "" for nothing.
-        study: that it is a trial of; "" for none.
-        cost: US dollars of the calls to models that were made for it; None where the price of one is unknown.
-        evaluation: how far its last one is; None where none was seen.
-        before: id of the run before it over the same set, of the same variant, that measures its layers; "" for none.
-        counts: of the verdicts on its examples, of the judge whose means these are; None where none were counted.
-    """
-
-    judges: tuple[str, ...]
-    means: tuple[MeanValue, ...]
-    tags: tuple[str, ...]
-    note: str
-    study: str
+    judges: tuple[str, ...]  #: who judged it, the last first.
+    means: tuple[MeanValue, ...]  #: of the judge that scored it last, in the order of its scorecard.
+    tags: tuple[str, ...]  #: in the order of the alphabet.
+    note: str  #: what somebody wrote about it; "" for nothing.
+    study: str  #: that it is a trial of; "" for none.
+    #: US dollars of the calls to models that were made for it; None where the price of one is unknown.
     cost: float | None
-    evaluation: EvaluationState | None
+    evaluation: EvaluationState | None  #: how far its last one is; None where none was seen.
+    #: id of the run before it over the same set, of the same variant, that measures its layers; "" for none.
     before: str
+    #: of the verdicts on its examples, of the judge whose means these are; None where none were counted.
     counts: VerdictCounts | None = None
 
 

@@ -38,23 +38,15 @@ Condition = ColumnElement[bool]
 
 @dataclass(frozen=True, slots=True)
 class RunOrder:
-    """Which runs are listed, and in which order.
+    """Which runs are listed, and in which order."""
 
-    Attributes:
-        limit: of one page, at least 1; None = all.
-        study: whose trials; None = runs that are no trial.
-        after: the run_id that the page before ended with; "" = from the start.
-        sort: newest, oldest, name, or a metric whose mean lists show.
-        highest: the highest mean first; runs without a mean come last either way, the newest first.
-        filter: set, version (of the set), system, name, kind, variant, state or tag -> its value;
-            metric.NAME.lt or .gt -> a number.
-    """
-
-    limit: int | None = None
-    study: str | None = None
-    after: str = ""
-    sort: str = "newest"
-    highest: bool = False
+    limit: int | None = None  #: of one page, at least 1; None = all.
+    study: str | None = None  #: whose trials; None = runs that are no trial.
+    after: str = ""  #: the run_id that the page before ended with; "" = from the start.
+    sort: str = "newest"  #: newest, oldest, name, or a metric whose mean lists show.
+    highest: bool = False  #: the highest mean first; runs without a mean come last either way, the newest first.
+    #: set, version (of the set), system, name, kind, variant, state or tag -> its value; metric.NAME.lt or .gt -> a
+    #: number.
     filter: Mapping[str, str] = field(default_factory=dict)
 
 

@@ -30,44 +30,26 @@ COUNT_COLUMNS = tuple(column.name for column in fields(VerdictCounts))
 
 @dataclass(frozen=True, slots=True)
 class Pointer:
-    """One line in the history of a baseline: from then on the name meant this run.
+    """One line in the history of a baseline: from then on the name meant this run."""
 
-    Attributes:
-        name: of the baseline.
-        run_id: of the run; "" = from then on the name meant none.
-        run_name: what people call the run; it stays when the run goes.
-        at: when, ISO 8601; filled in by the store.
-        who: set it.
-        git: the commit that the run was made at.
-        branch: the branch that it stands for; "" where none was known.
-        tag: such as v1.2; "" for none.
-        note: in the words of whoever set it.
-    """
-
-    name: str
-    run_id: str
-    run_name: str = ""
-    at: str = ""
-    who: str = ""
-    git: str = ""
-    branch: str = ""
-    tag: str = ""
-    note: str = ""
+    name: str  #: of the baseline.
+    run_id: str  #: of the run; "" = from then on the name meant none.
+    run_name: str = ""  #: what people call the run; it stays when the run goes.
+    at: str = ""  #: when, ISO 8601; filled in by the store.
+    who: str = ""  #: set it.
+    git: str = ""  #: the commit that the run was made at.
+    branch: str = ""  #: the branch that it stands for; "" where none was known.
+    tag: str = ""  #: such as v1.2; "" for none.
+    note: str = ""  #: in the words of whoever set it.
 
 
 @dataclass(frozen=True, slots=True)
 class Note:
-    """What somebody wrote about a run.
+    """What somebody wrote about a run."""
 
-    Attributes:
-        text: in their words.
-        at: when, ISO 8601; filled in by the store.
-        who: wrote it.
-    """
-
-    text: str
-    at: str = ""
-    who: str = ""
+    text: str  #: in their words.
+    at: str = ""  #: when, ISO 8601; filled in by the store.
+    who: str = ""  #: wrote it.
 
 
 SUMMARY_FIELDS = (

@@ -44,19 +44,12 @@ ColumnKey = tuple[int, int, int]  # metric_no, judge_no, judge_repeat
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """Whose score stands in one place of a row: the metric, and the judge where it asks one.
+    """Whose score stands in one place of a row: the metric, and the judge where it asks one."""
 
-    Attributes:
-        metric: printed name.
-        version: of the metric.
-        judge_id: None where nothing is asked.
-        judge_repeat: which asking of the judge; 0 where nothing is asked.
-    """
-
-    metric: str
-    version: int
-    judge_id: str | None = None
-    judge_repeat: int = 0
+    metric: str  #: printed name.
+    version: int  #: of the metric.
+    judge_id: str | None = None  #: None where nothing is asked.
+    judge_repeat: int = 0  #: which asking of the judge; 0 where nothing is asked.
 
 
 class Scores:

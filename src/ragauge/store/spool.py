@@ -33,32 +33,19 @@ NO_TEXT = bytes(32)
 
 @dataclass(frozen=True, slots=True)
 class PackedResponse:
-    """One response with its example, ready for the tables.
+    """One response with its example, ready for the tables."""
 
-    Attributes:
-        example_sha: hash of the example.
-        query_key: hash of the question.
-        groups: packed segments and cluster; None when there are none.
-        example: packed example; None when it stands earlier in the spool.
-        query_id: identity within the run.
-        repeat: which answer.
-        weight: how many real requests it stands for.
-        absent: the run holds no response.
-        body: packed response without the passages' texts.
-        shas: hash of each passage's text, of passages then candidates; b"" = no text.
-        texts: (hash, UTF-8) of those texts that do not stand earlier in the spool; packed where the store lacks them.
-    """
-
-    example_sha: bytes
-    query_key: int
-    groups: bytes | None
-    example: bytes | None
-    query_id: str
-    repeat: int
-    weight: float
-    absent: bool
-    body: bytes
-    shas: tuple[bytes, ...]
+    example_sha: bytes  #: hash of the example.
+    query_key: int  #: hash of the question.
+    groups: bytes | None  #: packed segments and cluster; None when there are none.
+    example: bytes | None  #: packed example; None when it stands earlier in the spool.
+    query_id: str  #: identity within the run.
+    repeat: int  #: which answer.
+    weight: float  #: how many real requests it stands for.
+    absent: bool  #: the run holds no response.
+    body: bytes  #: packed response without the passages' texts.
+    shas: tuple[bytes, ...]  #: hash of each passage's text, of passages then candidates; b"" = no text.
+    #: (hash, UTF-8) of those texts that do not stand earlier in the spool; packed where the store lacks them.
     texts: tuple[tuple[bytes, bytes], ...]
 
 

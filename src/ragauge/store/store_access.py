@@ -60,90 +60,48 @@ class Store:
     """The store of sets, runs, evidence and scores; one attribute per area.
 
     Used as a context manager, it closes itself.
-
-    Attributes:
-        url: where it is, absolute: another process opens the same store with it.
-        texts: passage texts, each once.
-        sets: eval sets.
-        runs: runs and their responses.
-        imports: which files were imported as which run.
-        collecting: runs in progress, whose responses arrive one by one.
-        evidence: facts that judges found.
-        scores: scores.
-        causes: why examples failed.
-        verdicts: whether examples failed.
-        controls: how well the judges of runs read control pairs.
-        cards: the last computed scorecards.
-        charts: rendered charts.
-        summaries: the last summary of each run.
-        replies: replies of models.
-        calls: every call to a model.
-        judges: judges and the specs that they are built from.
-        checks: labels and judge scores of the same texts.
-        check_log: results of judge checks, oldest first.
-        listings: documents in the index of each run's system, where known.
-        baselines: names that stand for runs.
-        run_log: notes and tags of runs.
-        run_list: runs as lists show them.
-        evaluations: progress of the last evaluation of each run.
-        question_runs: one question in all runs.
-        example_list: the examples of runs as lists show them.
-        example_indexes: what those lists are sorted and filtered by.
-        studies: studies and their trials.
-        vectors: of texts, by embedder and prefix.
-        labels: human labels.
-        draws: samples of runs to be labeled.
-        inbox: raw traffic, as it arrived.
-        ledger: the status of each trace.
-        monitors: series and alerts.
-        integrity: checks that everything can be read.
-        jobs: scheduled jobs.
-        periods: days marked as good or bad.
-        returns: results to be exported.
-        own_metrics: declarations of the user's own metrics.
-        erasing: deletes all that is stored of a trace.
     """
 
-    url: str
-    texts: Texts
-    sets: Sets
-    runs: Runs
-    imports: Imports
-    collecting: RunCollector
-    evidence: Evidences
-    scores: Scores
-    causes: Causes
-    verdicts: Verdicts
-    controls: StoredControls
-    cards: Cards
-    charts: Charts
-    summaries: Summaries
-    replies: Replies
-    calls: Calls
-    judges: Judges
-    checks: Checks
-    check_log: CheckLog
-    listings: Listings
-    baselines: Baselines
-    run_log: RunLog
-    run_list: RunList
-    evaluations: RunEvaluations
-    question_runs: QuestionRuns
-    example_list: ExampleList
-    example_indexes: ExampleIndexes
-    studies: Studies
-    vectors: Vectors
-    labels: Labels
-    draws: Draws
-    inbox: Inbox
-    ledger: Ledger
-    monitors: Monitors
-    integrity: Integrity
-    jobs: Jobs
-    periods: Periods
-    returns: Returns
-    own_metrics: OwnMetrics
-    erasing: TraceEraser
+    url: str  #: where it is, absolute: another process opens the same store with it.
+    texts: Texts  #: passage texts, each once.
+    sets: Sets  #: eval sets.
+    runs: Runs  #: runs and their responses.
+    imports: Imports  #: which files were imported as which run.
+    collecting: RunCollector  #: runs in progress, whose responses arrive one by one.
+    evidence: Evidences  #: facts that judges found.
+    scores: Scores  #: scores.
+    causes: Causes  #: why examples failed.
+    verdicts: Verdicts  #: whether examples failed.
+    controls: StoredControls  #: how well the judges of runs read control pairs.
+    cards: Cards  #: the last computed scorecards.
+    charts: Charts  #: rendered charts.
+    summaries: Summaries  #: the last summary of each run.
+    replies: Replies  #: replies of models.
+    calls: Calls  #: every call to a model.
+    judges: Judges  #: judges and the specs that they are built from.
+    checks: Checks  #: labels and judge scores of the same texts.
+    check_log: CheckLog  #: results of judge checks, oldest first.
+    listings: Listings  #: documents in the index of each run's system, where known.
+    baselines: Baselines  #: names that stand for runs.
+    run_log: RunLog  #: notes and tags of runs.
+    run_list: RunList  #: runs as lists show them.
+    evaluations: RunEvaluations  #: progress of the last evaluation of each run.
+    question_runs: QuestionRuns  #: one question in all runs.
+    example_list: ExampleList  #: the examples of runs as lists show them.
+    example_indexes: ExampleIndexes  #: what those lists are sorted and filtered by.
+    studies: Studies  #: studies and their trials.
+    vectors: Vectors  #: of texts, by embedder and prefix.
+    labels: Labels  #: human labels.
+    draws: Draws  #: samples of runs to be labeled.
+    inbox: Inbox  #: raw traffic, as it arrived.
+    ledger: Ledger  #: the status of each trace.
+    monitors: Monitors  #: series and alerts.
+    integrity: Integrity  #: checks that everything can be read.
+    jobs: Jobs  #: scheduled jobs.
+    periods: Periods  #: days marked as good or bad.
+    returns: Returns  #: results to be exported.
+    own_metrics: OwnMetrics  #: declarations of the user's own metrics.
+    erasing: TraceEraser  #: deletes all that is stored of a trace.
     _database: Database
 
     def transaction(self) -> AbstractContextManager[None]:

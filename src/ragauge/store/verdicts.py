@@ -31,24 +31,15 @@ KEY_COLUMNS = ("run_no", "response_no", "judge_no", "judge_repeat")
 
 @dataclass(frozen=True, slots=True, eq=False)
 class VerdictColumns:
-    """Verdicts on the responses of a run. Every array has an entry a response, by ascending number.
+    """Verdicts on the responses of a run. Every array has an entry a response, by ascending number."""
 
-    Attributes:
-        number: of the response.
-        verdict: of the response as a whole, a place in `VERDICTS`.
-        right: whether its answer is right, likewise.
-        grounded: whether its passages support it, likewise.
-        rule: version of the rule by which it was decided.
-        reason: place of the reason in `reasons`.
-        reasons: (in words, what would settle it); ("", ()) of a verdict without one.
-    """
-
-    number: npt.NDArray[np.int64]
-    verdict: npt.NDArray[np.int8]
-    right: npt.NDArray[np.int8]
-    grounded: npt.NDArray[np.int8]
-    rule: npt.NDArray[np.int8]
-    reason: npt.NDArray[np.int64]
+    number: npt.NDArray[np.int64]  #: of the response.
+    verdict: npt.NDArray[np.int8]  #: of the response as a whole, a place in `VERDICTS`.
+    right: npt.NDArray[np.int8]  #: whether its answer is right, likewise.
+    grounded: npt.NDArray[np.int8]  #: whether its passages support it, likewise.
+    rule: npt.NDArray[np.int8]  #: version of the rule by which it was decided.
+    reason: npt.NDArray[np.int64]  #: place of the reason in `reasons`.
+    #: (in words, what would settle it); ("", ()) of a verdict without one.
     reasons: tuple[tuple[str, tuple[str, ...]], ...]
 
 

@@ -25,66 +25,41 @@ Parameters = Mapping[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class ParameterEffect:
-    """One value of a parameter against the base's value.
+    """One value of a parameter against the base's value."""
 
-    Attributes:
-        parameter: its name.
-        value: the value.
-        base: the base's value.
-        pairs: of trials that differ in this alone.
-        dropped: of these pairs, those of which a trial was not asked everything.
-        examples: that have a score in both trials of a pair.
-        difference: mean score at the value less that at the base's, over pairs and examples; None where there is none.
-        interval: of the difference.
-        p_value: corrected by Holm over all effects.
-        costs: cost -> mean change over the pairs.
-        verdict: matters; inside the noise (the whole interval is: not the bottleneck); or not enough data.
-    """
-
-    parameter: str
-    value: Any
-    base: Any
-    pairs: int
-    dropped: int = 0
-    examples: int = 0
+    parameter: str  #: its name.
+    value: Any  #: the value.
+    base: Any  #: the base's value.
+    pairs: int  #: of trials that differ in this alone.
+    dropped: int = 0  #: of these pairs, those of which a trial was not asked everything.
+    examples: int = 0  #: that have a score in both trials of a pair.
+    #: mean score at the value less that at the base's, over pairs and examples; None where there is none.
     difference: float | None = None
-    interval: Interval | None = None
-    p_value: float | None = None
-    costs: Mapping[str, float] | None = None
+    interval: Interval | None = None  #: of the difference.
+    p_value: float | None = None  #: corrected by Holm over all effects.
+    costs: Mapping[str, float] | None = None  #: cost -> mean change over the pairs.
+    #: matters; inside the noise (the whole interval is: not the bottleneck); or not enough data.
     verdict: Verdict = "not enough data"
 
 
 @dataclass(frozen=True, slots=True)
 class Interaction:
-    """Two values that do together what they do not do alone.
+    """Two values that do together what they do not do alone."""
 
-    Attributes:
-        first: parameter and value.
-        second: parameter and value.
-        difference: the effect of the first beside the second's value, less its effect beside the base's.
-        interval: of the difference.
-        p_value: corrected by Benjamini and Hochberg over all pairs of values.
-    """
-
-    first: tuple[str, Any]
-    second: tuple[str, Any]
-    difference: float
-    interval: Interval | None
-    p_value: float
+    first: tuple[str, Any]  #: parameter and value.
+    second: tuple[str, Any]  #: parameter and value.
+    difference: float  #: the effect of the first beside the second's value, less its effect beside the base's.
+    interval: Interval | None  #: of the difference.
+    p_value: float  #: corrected by Benjamini and Hochberg over all pairs of values.
 
 
 class EffectSettings(NamedTuple):
-    """How effects are judged.
+    """How effects are judged."""
 
-    Attributes:
-        noise: differences within ± this are no bottleneck.
-        dropped: numbers of the trials that a race stopped asking.
-        n_looks: looks at which it could; p-values of what was dropped are multiplied by it, since they are those of a
-            look that was chosen by the scores.
-    """
-
-    noise: float = 0.03
-    dropped: frozenset[int] = frozenset()
+    noise: float = 0.03  #: differences within ± this are no bottleneck.
+    dropped: frozenset[int] = frozenset()  #: numbers of the trials that a race stopped asking.
+    #: looks at which it could; p-values of what was dropped are multiplied by it, since they are those of a look that
+    #: was chosen by the scores.
     n_looks: int = 1
 
 

@@ -34,23 +34,14 @@ def _format_parameter(value: object) -> str:
 
 @dataclass(frozen=True, slots=True)
 class StudyTable:
-    """A table that a kind adds under the trials.
+    """A table that a kind adds under the trials."""
 
-    Attributes:
-        heading: of its section.
-        columns: their heads.
-        rows: cells as they are printed, as many as there are columns.
-        numbers: heads of the columns that stand to the right.
-        lead: sentences before it.
-        notes: how to read it.
-    """
-
-    heading: str
-    columns: tuple[str, ...]
-    rows: tuple[tuple[str, ...], ...]
-    numbers: tuple[str, ...] = ()
-    lead: tuple[str, ...] = ()
-    notes: tuple[str, ...] = ()
+    heading: str  #: of its section.
+    columns: tuple[str, ...]  #: their heads.
+    rows: tuple[tuple[str, ...], ...]  #: cells as they are printed, as many as there are columns.
+    numbers: tuple[str, ...] = ()  #: heads of the columns that stand to the right.
+    lead: tuple[str, ...] = ()  #: sentences before it.
+    notes: tuple[str, ...] = ()  #: how to read it.
 
 
 GAIN_PATTERNS = (
@@ -86,40 +77,34 @@ def _is_always_rival(_: Trial) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class StudyKind:
-    """A kind of study, declared once; named in `analysis.studies.kinds` so that stored studies find it.
+    """A kind of study, declared once; named in `analysis.studies.kinds` so that stored studies find it."""
 
-    Attributes:
-        name: such as chunking; kept with every study.
-        decides: what trials are held to: printed names of metrics, or of measurements with intervals for trials without
-            scores, the first that every complete trial has; * stands for anything.
-        costs: measurements that say what a trial costs, smaller being better; the first decides unless another is
-            asked for. A trial without one is left out of its front, never counted as 0.
-        shown: further measurements that are columns of the table of trials.
-        beside: patterns of further metrics whose means are shown in a table of their own; * stands for anything, and
-            those after a ! are left out.
-        ranked: whether tables have the best trial first, and charts call trials by what varies; else as they were made.
-        tells: sentences, tables and charts that the kind adds, in order.
-        stratum: what a trial was made under, such as a filter: only trials of one stratum are rivals. "" decides.
-        rival: whether a trial is one at all; what is not stands in tables alone.
-        rules: what the kind decides by a rule of its own, in place of the general one.
-        tests: the means of what decides with the kind's own tests of differences to the base.
-        tested: what their p-values are.
-    """
-
-    name: str
+    name: str  #: such as chunking; kept with every study.
+    #: what trials are held to: printed names of metrics, or of measurements with intervals for trials without scores,
+    #: the first that every complete trial has; * stands for anything.
     decides: tuple[str, ...]
+    #: measurements that say what a trial costs, smaller being better; the first decides unless another is asked for. A
+    #: trial without one is left out of its front, never counted as 0.
     costs: tuple[str, ...]
-    shown: tuple[str, ...] = ()
+    shown: tuple[str, ...] = ()  #: further measurements that are columns of the table of trials.
+    #: sentences, tables and charts that the kind adds, in order.
     tells: Callable[[StudySummary], Iterable[StudyContent]] = field(default=_build_no_sections, compare=False)
+    #: patterns of further metrics whose means are shown in a table of their own; * stands for anything, and those after
+    #: a ! are left out.
     beside: tuple[str, ...] = ()
+    #: whether tables have the best trial first, and charts call trials by what varies; else as they were made.
     ranked: bool = False
+    #: what a trial was made under, such as a filter: only trials of one stratum are rivals. "" decides.
     stratum: Callable[[Trial], str] = field(default=_get_no_stratum, compare=False)
+    #: whether a trial is one at all; what is not stands in tables alone.
     rival: Callable[[Trial], bool] = field(default=_is_always_rival, compare=False)
+    #: what the kind decides by a rule of its own, in place of the general one.
     rules: Callable[[StudySummary, StudyReading], StudyReading] = field(default=_keep_reading, compare=False)
+    #: the means of what decides with the kind's own tests of differences to the base.
     tests: Callable[[StudySummary, tuple[TrialMean, ...]], tuple[TrialMean, ...]] = field(
         default=_keep_means, compare=False
     )
-    tested: str = "p is corrected by Holm over the trials."
+    tested: str = "p is corrected by Holm over the trials."  #: what their p-values are.
 
 
 class StudySummary:

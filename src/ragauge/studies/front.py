@@ -29,19 +29,12 @@ MAX_MISSING_SHARE = (
 
 @dataclass(frozen=True, slots=True)
 class Knee:
-    """Where a front of quality against cost bends most.
+    """Where a front of quality against cost bends most."""
 
-    Attributes:
-        trial: its number; None where there is no clear knee.
-        distance: of the point above the straight line between the ends, both axes scaled to [0, 1].
-        agreement: share of resamples of the examples whose knee is the same trial.
-        reason: why there is no clear knee; "" where there is one.
-    """
-
-    trial: int | None
-    distance: float
-    agreement: float
-    reason: str = ""
+    trial: int | None  #: its number; None where there is no clear knee.
+    distance: float  #: of the point above the straight line between the ends, both axes scaled to [0, 1].
+    agreement: float  #: share of resamples of the examples whose knee is the same trial.
+    reason: str = ""  #: why there is no clear knee; "" where there is one.
 
 
 def find_pareto_front(quality: Sequence[float], cost: Sequence[float]) -> tuple[int, ...]:

@@ -35,15 +35,10 @@ from ragauge.studies.figures import StudyKind
 
 
 class OpenTrial(Protocol):
-    """A trial that is made ready: chunks are cut, vectors computed, an index built.
+    """A trial that is made ready: chunks are cut, vectors computed, an index built."""
 
-    Attributes:
-        config: the settings for the record of its run.
-        metrics: what it scores; every answer has one result for each, in this order.
-    """
-
-    config: Mapping[str, Any]
-    metrics: Sequence[Metric]
+    config: Mapping[str, Any]  #: the settings for the record of its run.
+    metrics: Sequence[Metric]  #: what it scores; every answer has one result for each, in this order.
 
     def answers(self, examples: Sequence[Example]) -> Iterable[tuple[Response, Sequence[MetricResult]]]:
         """A response to every example, with its scores; nothing where the trial has measurements alone.
@@ -61,15 +56,11 @@ class OpenTrial(Protocol):
 
 
 class TrialMaker(ABC):
-    """Makes the trials of one kind of study.
+    """Makes the trials of one kind of study."""
 
-    Attributes:
-        kind: what decides, costs and is told; two studies of one name must be of one kind.
-        fixed: the settings that all trials share, as JSON types. They identify the study: with other ones a study of
-            the same name is not continued.
-    """
-
-    kind: StudyKind
+    kind: StudyKind  #: what decides, costs and is told; two studies of one name must be of one kind.
+    #: the settings that all trials share, as JSON types. They identify the study: with other ones a study of the same
+    #: name is not continued.
     fixed: Mapping[str, Any]
 
     @abstractmethod

@@ -31,29 +31,18 @@ ALL = ""
 
 @dataclass(frozen=True, slots=True)
 class TrialMean:
-    """One metric of one trial, over all examples or those of a segment.
+    """One metric of one trial, over all examples or those of a segment."""
 
-    Attributes:
-        trial: its name.
-        metric: printed name.
-        segment: "" for all examples, else column=value.
-        mean: None where nothing is scored.
-        interval: of the mean.
-        counts: status -> examples.
-        difference: to the base trial, paired; None for the base itself and without one.
-        difference_interval: of the difference.
-        p_value: of the difference. Over all examples corrected by Holm over the trials alone; in segments by
-            Benjamini and Hochberg over trials and segments, so that looking closely costs the main answer nothing.
-    """
-
-    trial: str
-    metric: str
-    segment: str
-    mean: float | None
-    interval: Interval | None
-    counts: Mapping[str, int]
-    difference: float | None = None
-    difference_interval: Interval | None = None
+    trial: str  #: its name.
+    metric: str  #: printed name.
+    segment: str  #: "" for all examples, else column=value.
+    mean: float | None  #: None where nothing is scored.
+    interval: Interval | None  #: of the mean.
+    counts: Mapping[str, int]  #: status -> examples.
+    difference: float | None = None  #: to the base trial, paired; None for the base itself and without one.
+    difference_interval: Interval | None = None  #: of the difference.
+    #: of the difference. Over all examples corrected by Holm over the trials alone; in segments by Benjamini and
+    #: Hochberg over trials and segments, so that looking closely costs the main answer nothing.
     p_value: float | None = None
 
 

@@ -30,23 +30,19 @@ DECIDE = OptionSpec("What decides whether a trial is worth its price: the interv
 
 @dataclass(frozen=True, kw_only=True)
 class ReadStudyOptions:
-    """How the trials of any study are read.
+    """How the trials of any study are read."""
 
-    Attributes:
-        base: the trial that others are held against.
-        target: METRIC=x, or x of what decides: take the cheapest whose whole interval meets it.
-        cost: the measurement that says what a trial costs; by default the kind's own.
-        log: look for the knee on the logarithm of the cost.
-        store: URL of the store.
-    """
-
+    #: the trial that others are held against.
     base: Annotated[str, OptionSpec("The trial to compare the others with.")] = ""
+    #: METRIC=x, or x of what decides: take the cheapest whose whole interval meets it.
     target: Annotated[
         str | float | None, OptionSpec("Recommend the cheapest trial that reaches this value.", metavar="METRIC=x")
     ] = None
+    #: the measurement that says what a trial costs; by default the kind's own.
     cost: Annotated[str, OptionSpec("The measurement to use as cost.")] = ""
+    #: look for the knee on the logarithm of the cost.
     log: Annotated[bool, OptionSpec("Find the knee on a logarithmic cost axis.")] = False
-    store: Store = None
+    store: Store = None  #: URL of the store.
 
     @property
     def open_arguments(self) -> dict[str, Any]:
@@ -57,15 +53,11 @@ class ReadStudyOptions:
 
 @dataclass(frozen=True, kw_only=True)
 class MakeStudyOptions(ReadStudyOptions):
-    """How the trials of any study are made.
+    """How the trials of any study are made."""
 
-    Attributes:
-        fresh: forget a study of this name first.
-        say: told what is done, a line a trial.
-    """
-
+    #: forget a study of this name first.
     fresh: Annotated[bool, OptionSpec("Delete an existing study of this name first.")] = False
-    say: Callable[[str], None] | None = None
+    say: Callable[[str], None] | None = None  #: told what is done, a line a trial.
 
     def refuse_unscored(self, valid_names: Sequence[str], hint: str = "") -> None:
         """What decides has to be scored: UnknownName before the first trial, not after the last."""

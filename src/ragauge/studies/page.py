@@ -24,15 +24,10 @@ VERDICT_TIMEOUT_S = 3.0  # seconds for what came of studies
 
 @dataclass(frozen=True)
 class StudiesPage:
-    """Every study.
+    """Every study."""
 
-    Attributes:
-        site: what is served.
-        rows: the newest first.
-    """
-
-    site: Site
-    rows: list[dict[str, Any]]
+    site: Site  #: what is served.
+    rows: list[dict[str, Any]]  #: the newest first.
 
     @property
     def value(self) -> list[dict[str, Any]]:
@@ -48,15 +43,10 @@ class StudiesPage:
 
 @dataclass(frozen=True)
 class StudyPage:
-    """A study.
+    """A study."""
 
-    Attributes:
-        site: what is served.
-        study: its trials, and what they say together.
-    """
-
-    site: Site
-    study: StudyResult
+    site: Site  #: what is served.
+    study: StudyResult  #: its trials, and what they say together.
 
     @property
     def value(self) -> Mapping[str, Any]:

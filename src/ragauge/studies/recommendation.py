@@ -54,32 +54,22 @@ class TrialCosts(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class RaceOutcome:
-    """What a sweep came to.
+    """What a sweep came to."""
 
-    Attributes:
-        left: trials that a race by the metric left: the set that may be best, at its one error rate; None = there
-            was no race by this metric.
-        of: how many trials could be asked: nothing is recommended where more than half of them may be the best.
-        base: the configuration of today, which is kept unless another is surely better, or cheaper; "" = none.
-    """
-
+    #: trials that a race by the metric left: the set that may be best, at its one error rate; None = there was no race
+    #: by this metric.
     left: Collection[str] | None
-    of: int
-    base: str = ""
+    of: int  #: how many trials could be asked: nothing is recommended where more than half of them may be the best.
+    base: str = ""  #: the configuration of today, which is kept unless another is surely better, or cheaper; "" = none.
 
 
 @dataclass(frozen=True, slots=True)
 class Recommendation:
-    """Which trial to take.
+    """Which trial to take."""
 
-    Attributes:
-        trial: its name; None = not enough data, or none will do.
-        reason: one sentence.
-        examples: about how many would decide what is left open; None where nothing is, or no number would.
-    """
-
-    trial: str | None
-    reason: str
+    trial: str | None  #: its name; None = not enough data, or none will do.
+    reason: str  #: one sentence.
+    #: about how many would decide what is left open; None where nothing is, or no number would.
     examples: int | None = None
 
 

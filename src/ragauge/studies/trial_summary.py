@@ -36,25 +36,16 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class StudyReading:
-    """What is decided by one metric against one cost.
+    """What is decided by one metric against one cost."""
 
-    Attributes:
-        metric: what trials are held to.
-        cost: the measurement that says what they cost; "" where none does, and the front is that of the metric alone.
-        best_set: trials that may be the best, the confidence being 95 %.
-        front: trials that no other beats in metric and cost, the cheapest first.
-        knee: of the front, trials by their number in `trials`.
-        trials: names, in order.
-        recommendation: which to take.
-    """
-
-    metric: str
+    metric: str  #: what trials are held to.
+    #: the measurement that says what they cost; "" where none does, and the front is that of the metric alone.
     cost: str
-    best_set: tuple[str, ...]
-    front: tuple[str, ...]
-    knee: Knee
-    trials: tuple[str, ...]
-    recommendation: Recommendation
+    best_set: tuple[str, ...]  #: trials that may be the best, the confidence being 95 %.
+    front: tuple[str, ...]  #: trials that no other beats in metric and cost, the cheapest first.
+    knee: Knee  #: of the front, trials by their number in `trials`.
+    trials: tuple[str, ...]  #: names, in order.
+    recommendation: Recommendation  #: which to take.
 
 
 def read_trials(

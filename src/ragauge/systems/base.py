@@ -40,19 +40,12 @@ VARIANT_INPUTS: Mapping[Variant, str] = {
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """All that a system sees of an example: never a label.
+    """All that a system sees of an example: never a label."""
 
-    Attributes:
-        query_id: identity within the set.
-        query: the question.
-        history: earlier turns of the conversation.
-        repeat: 0 for the first time that it is asked, 1 for the second ...
-    """
-
-    query_id: str
-    query: str
-    history: tuple[Turn, ...] = ()
-    repeat: int = 0
+    query_id: str  #: identity within the set.
+    query: str  #: the question.
+    history: tuple[Turn, ...] = ()  #: earlier turns of the conversation.
+    repeat: int = 0  #: 0 for the first time that it is asked, 1 for the second ...
 
 
 class System(ABC):
@@ -68,9 +61,9 @@ class System(ABC):
         address: URL that is called for an answer, of a service or of a model; "" where it is not known. Whoever else
             calls that endpoint shares its limits.
         measured: False where responses bring their latency, as recorded ones do; else the caller measures the total.
-        implement: what to write so that the variants work that it cannot do; said in the error.
     """
 
+    #: what to write so that the variants work that it cannot do; said in the error.
     implement: ClassVar[str] = "a system whose generator takes passages"
 
     def __init__(

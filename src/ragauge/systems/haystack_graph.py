@@ -17,23 +17,14 @@ Socket = tuple[str, str]  # a component, and one of its inputs or outputs
 
 @dataclass(frozen=True, slots=True)
 class PipelineParts:
-    """The places in a pipeline that matter.
+    """The places in a pipeline that matter."""
 
-    Attributes:
-        inputs: component -> input -> "{query}" or a value.
-        documents: gives the documents that the generator sees; None = no component does.
-        candidates: gives the ranking behind them, before rankers and filters.
-        answer: gives the answer; None in a pipeline that only retrieves.
-        generators: components with `replies`, whose token counts are read.
-        numbered: whether an AnswerBuilder reads [1] as a reference.
-    """
-
-    inputs: Mapping[str, Mapping[str, Any]]
-    documents: Socket | None
-    candidates: Socket | None
-    answer: Socket | None
-    generators: tuple[str, ...]
-    numbered: bool
+    inputs: Mapping[str, Mapping[str, Any]]  #: component -> input -> "{query}" or a value.
+    documents: Socket | None  #: gives the documents that the generator sees; None = no component does.
+    candidates: Socket | None  #: gives the ranking behind them, before rankers and filters.
+    answer: Socket | None  #: gives the answer; None in a pipeline that only retrieves.
+    generators: tuple[str, ...]  #: components with `replies`, whose token counts are read.
+    numbered: bool  #: whether an AnswerBuilder reads [1] as a reference.
 
     @property
     def wanted(self) -> set[str]:

@@ -75,19 +75,12 @@ MAX_SHOWN_CHARS = 300  # characters of an error page that are kept
 
 @dataclass(frozen=True, slots=True)
 class RequestKind:
-    """One kind of request.
+    """One kind of request."""
 
-    Attributes:
-        method: POST, GET, PUT or PATCH.
-        url: with placeholders.
-        body: JSON with placeholders; None = no body.
-        params: of the query string, with placeholders.
-    """
-
-    method: str
-    url: str
-    body: Any = None
-    params: Mapping[str, Any] = field(default_factory=dict)
+    method: str  #: POST, GET, PUT or PATCH.
+    url: str  #: with placeholders.
+    body: Any = None  #: JSON with placeholders; None = no body.
+    params: Mapping[str, Any] = field(default_factory=dict)  #: of the query string, with placeholders.
 
     @staticmethod
     def from_settings(settings: Mapping[str, Any], url: str, valid_names: tuple[str, ...], where: str) -> RequestKind:
@@ -107,15 +100,10 @@ class RequestKind:
 
 @dataclass(frozen=True, slots=True)
 class ReplyMapping:
-    """Where the parts of a response stand in a reply; without any path the reply's own names are read.
+    """Where the parts of a response stand in a reply; without any path the reply's own names are read."""
 
-    Attributes:
-        fields: our field -> path.
-        passage: part of a passage -> path within one of the passages.
-    """
-
-    fields: Mapping[str, JsonPath]
-    passage: Mapping[str, JsonPath]
+    fields: Mapping[str, JsonPath]  #: our field -> path.
+    passage: Mapping[str, JsonPath]  #: part of a passage -> path within one of the passages.
 
     @staticmethod
     def from_settings(settings: Mapping[str, Any]) -> ReplyMapping:

@@ -37,15 +37,10 @@ class NoValue(LookupError):  # noqa: N818 - what was found
 
 @dataclass(frozen=True, slots=True)
 class JsonPath:
-    """A path that was read.
+    """A path that was read."""
 
-    Attributes:
-        text: as written.
-        steps: keys, places, and None for every item.
-    """
-
-    text: str
-    steps: tuple[Step, ...]
+    text: str  #: as written.
+    steps: tuple[Step, ...]  #: keys, places, and None for every item.
 
     @staticmethod
     def parse(text: Any, where: str) -> JsonPath:

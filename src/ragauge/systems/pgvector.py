@@ -128,18 +128,15 @@ COLUMNS = {"passage_id": "id", "doc_id": "", "text": "text", "embedding": "embed
 class VectorTable:
     """A table of passages with their vectors.
 
-    Attributes:
-        name: with its schema where that is not on the search path: schema.table.
-        columns: passage_id (default "id"), doc_id (none: the passage is the document), text ("text"; "" = there is
-            none), embedding ("embedding") -> what the table calls it.
-        where: column -> value that a row must have; None = there is none in it.
-
     Raises:
         UnknownName: another column.
     """
 
-    name: str
+    name: str  #: with its schema where that is not on the search path: schema.table.
+    #: passage_id (default "id"), doc_id (none: the passage is the document), text ("text"; "" = there is none),
+    #: embedding ("embedding") -> what the table calls it.
     columns: Mapping[str, str] = field(default_factory=dict)
+    #: column -> value that a row must have; None = there is none in it.
     where: Mapping[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:

@@ -31,21 +31,13 @@ Difficulty = Literal["easy", "medium", "hard"]
 
 @dataclass(frozen=True)
 class CorpusCounts:
-    """What a corpus holds.
+    """What a corpus holds."""
 
-    Attributes:
-        documents: all of them.
-        empty: doc_ids without a text.
-        copies: doc_id -> the doc_id whose text it repeats, white space and width of characters aside.
-        huge: doc_ids of more than 2,000,000 characters.
-        undecoded: text files that are not UTF-8, beside the documents.
-    """
-
-    documents: int
-    empty: tuple[str, ...]
-    copies: Mapping[str, str]
-    huge: tuple[str, ...]
-    undecoded: tuple[str, ...] = ()
+    documents: int  #: all of them.
+    empty: tuple[str, ...]  #: doc_ids without a text.
+    copies: Mapping[str, str]  #: doc_id -> the doc_id whose text it repeats, white space and width of characters aside.
+    huge: tuple[str, ...]  #: doc_ids of more than 2,000,000 characters.
+    undecoded: tuple[str, ...] = ()  #: text files that are not UTF-8, beside the documents.
 
     @property
     def n_usable(self) -> int:

@@ -25,33 +25,22 @@ MIN_RENAMED_SHARE = 0.5  # share of them by which another is taken for it
 
 @dataclass(frozen=True)
 class LockedDocument:
-    """A gold document as it was.
+    """A gold document as it was."""
 
-    Attributes:
-        sha256: of its text, white space and width of characters aside.
-        runs: the 64 smallest of its hashed runs of four words.
-        alike: other documents that held half of them or more already; None = the lock does not tell.
-    """
-
-    sha256: str
-    runs: tuple[str, ...]
+    sha256: str  #: of its text, white space and width of characters aside.
+    runs: tuple[str, ...]  #: the 64 smallest of its hashed runs of four words.
+    #: other documents that held half of them or more already; None = the lock does not tell.
     alike: tuple[str, ...] | None = None
 
 
 @dataclass(frozen=True)
 class SetLock:
-    """A set as it was frozen.
+    """A set as it was frozen."""
 
-    Attributes:
-        version: of the set.
-        corpus: fingerprint of all its documents.
-        documents: doc_id -> each gold document.
-        spans: query_id -> its gold spans, as hashed words.
-    """
-
-    version: str
-    corpus: str
-    documents: Mapping[str, LockedDocument]
+    version: str  #: of the set.
+    corpus: str  #: fingerprint of all its documents.
+    documents: Mapping[str, LockedDocument]  #: doc_id -> each gold document.
+    #: query_id -> its gold spans, as hashed words.
     spans: Mapping[str, tuple[EvidenceSpan, ...]] = field(default_factory=dict)
 
     def write(self, path: Path) -> None:

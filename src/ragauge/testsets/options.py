@@ -19,73 +19,53 @@ Corpus = Annotated[Any, OptionSpec("Documents: a folder, or a file or table with
 
 @dataclass(frozen=True, kw_only=True)
 class CheckSetOptions(ModelCallOptions):
-    """What is held against what.
+    """What is held against what."""
 
-    Attributes:
-        set: the set.
-        corpus: its documents, as they are now.
-        judge: who says whether a passage states a reference; none = nobody.
-        judge_name: of a judge that is an object.
-        fix: moved evidence is given its place of now; examples whose evidence changed or is gone become drafts.
-        output: where the mended set is written.
-        columns: our field -> the set's column.
-        store: where a model's replies are kept.
-        progress: called as examples are judged.
-    """
-
+    #: the set.
     set: Annotated[Any, OptionSpec("The eval set; must be JSON lines with --fix.", argument=True, metavar="SET")] = (
         field(kw_only=False)
     )
-    corpus: Corpus
+    corpus: Corpus  #: its documents, as they are now.
+    #: who says whether a passage states a reference; none = nobody.
     judge: Annotated[
         Any, OptionSpec("Judge that looks for missing labels: local, openai:MODEL, or none.", kind=str)
     ] = "local"
-    judge_name: str = ""
+    judge_name: str = ""  #: of a judge that is an object.
+    #: moved evidence is given its place of now; examples whose evidence changed or is gone become drafts.
     fix: Annotated[bool, OptionSpec("Update labels whose evidence moved; other stale examples become drafts.")] = False
+    #: where the mended set is written.
     output: Annotated[Path | None, OptionSpec("The fixed set to write; needs --fix.", "-o --output", kind=Path)] = None
-    columns: Columns = None
-    store: Store = None
-    progress: Callable[["Progress"], None] | None = None
+    columns: Columns = None  #: our field -> the set's column.
+    store: Store = None  #: where a model's replies are kept.
+    progress: Callable[["Progress"], None] | None = None  #: called as examples are judged.
 
 
 @dataclass(frozen=True, kw_only=True)
 class FreezeSetOptions:
-    """What is frozen.
+    """What is frozen."""
 
-    Attributes:
-        set: the set.
-        corpus: its documents.
-        columns: our field -> the set's column.
-    """
-
-    set: Annotated[Any, OptionSpec("The eval set.", argument=True, metavar="SET")] = field(kw_only=False)
-    corpus: Corpus
-    columns: Columns = None
+    set: Annotated[Any, OptionSpec("The eval set.", argument=True, metavar="SET")] = field(kw_only=False)  #: the set.
+    corpus: Corpus  #: its documents.
+    columns: Columns = None  #: our field -> the set's column.
 
 
 @dataclass(frozen=True, kw_only=True)
 class MarkSetOptions:
-    """What is marked, and as what.
+    """What is marked, and as what."""
 
-    Attributes:
-        set: the set, JSON lines.
-        to: draft, reviewed, golden or rejected.
-        by: who looked.
-        ids: query_ids.
-        all: every example.
-        note: why.
-    """
-
+    #: the set, JSON lines.
     set: Annotated[Any, OptionSpec("The eval set (JSON lines); it is rewritten.", argument=True, metavar="SET")] = (
         field(kw_only=False)
     )
+    #: draft, reviewed, golden or rejected.
     to: Annotated[
         State, OptionSpec("draft, reviewed, golden or rejected. Rejected examples are not evaluated.", kind=State)
     ]
-    by: Annotated[str, OptionSpec("Name of the annotator.")] = ""
+    by: Annotated[str, OptionSpec("Name of the annotator.")] = ""  #: who looked.
+    #: query_ids.
     ids: Annotated[str | Sequence[str], OptionSpec("Examples to mark: query_ids, comma-separated.", kind=str)] = ""
-    all: Annotated[bool, OptionSpec("Mark every example of the set.")] = False
-    note: Annotated[str, OptionSpec("Why.")] = ""
+    all: Annotated[bool, OptionSpec("Mark every example of the set.")] = False  #: every example.
+    note: Annotated[str, OptionSpec("Why.")] = ""  #: why.
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -115,132 +95,104 @@ class AddExamplesOptions:
 
 @dataclass(frozen=True, kw_only=True)
 class GenerateSetOptions(ModelCallOptions):
-    """What a set is made from.
+    """What a set is made from."""
 
-    Attributes:
-        corpus: the documents.
-        output: the file to write.
-        n: how many questions.
-        model: who writes them; "" = nobody: known-item queries.
-        model_name: of a model that is an object.
-        judge: who checks them; "" = the same model.
-        judge_name: of a judge that is an object.
-        types: type of question -> share.
-        plan: personas, styles, lengths and languages with their shares.
-        documents: how many questions are about recent and about niche documents.
-        existing: a set whose questions are not written again.
-        rejected: a file for what was not kept.
-        seed: of the drawing.
-        ids: of text files: stem, their paths without their endings; path, with them, where the system names files so.
-        store: where replies are kept.
-        progress: called with what is done of each round.
-    """
-
+    #: the documents.
     corpus: Annotated[
         Any, OptionSpec("Documents: a folder, or a file or table with ids and texts.", argument=True, metavar="CORPUS")
     ] = field(kw_only=False)
+    #: the file to write.
     output: Annotated[Path, OptionSpec("The eval set to write (.jsonl).", "-o --output", kind=Path)]
-    n: Annotated[int, OptionSpec("Number of questions.", "-n", least=1)] = 100
+    n: Annotated[int, OptionSpec("Number of questions.", "-n", least=1)] = 100  #: how many questions.
+    #: who writes them; "" = nobody: known-item queries.
     model: Annotated[
         Any, OptionSpec("Model that writes questions, such as openai:MODEL; default: known-item queries.", kind=str)
     ] = ""
-    model_name: str = ""
+    model_name: str = ""  #: of a model that is an object.
+    #: who checks them; "" = the same model.
     judge: Annotated[Any, OptionSpec("Model that checks the questions; default: the same model.", kind=str)] = ""
-    judge_name: str = ""
+    judge_name: str = ""  #: of a judge that is an object.
+    #: type of question -> share.
     types: Annotated[
         str | Mapping[str, float], OptionSpec("Shares of the question types: single=40,multi_hop=15,…", kind=str)
     ] = ""
+    #: personas, styles, lengths and languages with their shares.
     plan: Annotated[
         Any, OptionSpec("YAML file with personas, styles, lengths and languages of the questions.", kind=Path)
     ] = None
+    #: how many questions are about recent and about niche documents.
     documents: Annotated[
         str | Mapping[str, int], OptionSpec("Number of questions per document pool: recent=10,niche=20.", kind=str)
     ] = ""
+    #: a set whose questions are not written again.
     existing: Annotated[Any, OptionSpec("A set whose questions must not be repeated.", metavar="SET")] = None
+    #: a file for what was not kept.
     rejected: Annotated[Path | None, OptionSpec("Write rejected questions and reasons here: .jsonl.", kind=Path)] = None
-    seed: Annotated[int, OptionSpec("Random seed.")] = 7
+    seed: Annotated[int, OptionSpec("Random seed.")] = 7  #: of the drawing.
+    #: of text files: stem, their paths without their endings; path, with them, where the system names files so.
     ids: Annotated[
         Literal["stem", "path"],
         OptionSpec("Ids of text files: path without or with extension.", kind=Literal["stem", "path"]),
     ] = "stem"
-    store: Store = None
-    progress: Callable[["Progress"], None] | None = None
+    store: Store = None  #: where replies are kept.
+    progress: Callable[["Progress"], None] | None = None  #: called with what is done of each round.
 
 
 @dataclass(frozen=True, kw_only=True)
 class ExportSetOptions:
-    """What is written, and how.
+    """What is written, and how."""
 
-    Attributes:
-        set: the set.
-        to: beir, ragas or deepeval.
-        output: a folder for beir, else a file.
-        corpus: the documents.
-    """
-
-    set: Annotated[Any, OptionSpec("The eval set.", argument=True, metavar="SET")] = field(kw_only=False)
-    to: Annotated[SetForm, OptionSpec("beir, ragas or deepeval.", kind=SetForm)]
+    set: Annotated[Any, OptionSpec("The eval set.", argument=True, metavar="SET")] = field(kw_only=False)  #: the set.
+    to: Annotated[SetForm, OptionSpec("beir, ragas or deepeval.", kind=SetForm)]  #: beir, ragas or deepeval.
+    #: a folder for beir, else a file.
     output: Annotated[
         Path, OptionSpec("A folder for beir, .jsonl for ragas, .json for deepeval.", "-o --output", kind=Path)
     ]
+    #: the documents.
     corpus: Annotated[Any, OptionSpec("Documents to include in the export.", metavar="CORPUS")] = None
 
 
 @dataclass(frozen=True, kw_only=True)
 class VarySetOptions:
-    """What is put otherwise, and how.
+    """What is put otherwise, and how."""
 
-    Attributes:
-        set: the set.
-        kinds: of variation.
-        output: the set to write.
-        corpus: its documents.
-        n: variants of each kind at most.
-        seed: of the drawing.
-        columns: our field -> the set's column.
-    """
-
-    set: Annotated[Any, OptionSpec("The eval set.", argument=True, metavar="SET")] = field(kw_only=False)
+    set: Annotated[Any, OptionSpec("The eval set.", argument=True, metavar="SET")] = field(kw_only=False)  #: the set.
+    #: of variation.
     kinds: Annotated[
         str | Sequence[str],
         OptionSpec("Kinds: typos, keywords, case, entity (needs --corpus); default: all.", kind=str),
     ] = ""
+    #: the set to write.
     output: Annotated[
         Path | None,
         OptionSpec("File for originals and variants (.jsonl); default: SET.varied.jsonl.", "-o --output", kind=Path),
     ] = None
+    #: its documents.
     corpus: Annotated[
         Any, OptionSpec("The documents; entity makes questions that none of them answers.", metavar="CORPUS")
     ] = None
+    #: variants of each kind at most.
     n: Annotated[int | None, OptionSpec("Maximum variants of each kind; default: all.", "-n", least=1)] = None
-    seed: Annotated[int, OptionSpec("Random seed.")] = 7
-    columns: Columns = None
+    seed: Annotated[int, OptionSpec("Random seed.")] = 7  #: of the drawing.
+    columns: Columns = None  #: our field -> the set's column.
 
 
 @dataclass(frozen=True, kw_only=True)
 class SetStatsOptions:
-    """What is described, and by what.
+    """What is described, and by what."""
 
-    Attributes:
-        set: the set.
-        corpus: its documents.
-        like: questions of people.
-        run: a run on the set that was evaluated.
-        baseline: another run, to pair it with.
-        detect: the change that is to be seen.
-        metrics: names and presets.
-        judge: whose verdicts.
-        seed: of the classifier's folds.
-        store: where runs are kept.
-    """
-
-    set: Annotated[Any, OptionSpec("The eval set.", argument=True, metavar="SET")] = field(kw_only=False)
+    set: Annotated[Any, OptionSpec("The eval set.", argument=True, metavar="SET")] = field(kw_only=False)  #: the set.
+    #: its documents.
     corpus: Annotated[Any, OptionSpec("Its documents, to report topics and overlap.", metavar="CORPUS")] = None
+    #: questions of people.
     like: Annotated[Any, OptionSpec("Real users' questions to compare the set with.", metavar="REAL")] = None
+    #: a run on the set that was evaluated.
     run: Annotated[Any, OptionSpec("An evaluated run, to find detectable differences.", metavar="RUN")] = None
+    #: another run, to pair it with.
     baseline: Annotated[Any, OptionSpec("A run to pair with --run, as compare does.", metavar="RUN")] = None
+    #: the change that is to be seen.
     detect: Annotated[str, OptionSpec("The difference to detect: 3% of the mean, or 3 points.")] = ""
-    metrics: Metrics = ()
-    judge: LastJudge = None
-    seed: Annotated[int, OptionSpec("Seed of the classifier's folds.")] = 7
-    store: Store = None
+    metrics: Metrics = ()  #: names and presets.
+    judge: LastJudge = None  #: whose verdicts.
+    seed: Annotated[int, OptionSpec("Seed of the classifier's folds.")] = 7  #: of the classifier's folds.
+    store: Store = None  #: where runs are kept.

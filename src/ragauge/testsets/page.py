@@ -30,17 +30,11 @@ MAX_DIFFERENCES = 200  # examples of a difference
 
 @dataclass(frozen=True)
 class SetPage:
-    """A version of a set.
+    """A version of a set."""
 
-    Attributes:
-        site: what is served.
-        data: what the store knows of it.
-        turn: page of its examples, from 1.
-    """
-
-    site: Site
-    data: Any
-    turn: int
+    site: Site  #: what is served.
+    data: Any  #: what the store knows of it.
+    turn: int  #: page of its examples, from 1.
 
     @property
     def value(self) -> dict[str, Any]:
@@ -67,15 +61,10 @@ class SetPage:
 
 @dataclass(frozen=True)
 class DiffPage:
-    """What changed between two versions of a set.
+    """What changed between two versions of a set."""
 
-    Attributes:
-        site: what is served.
-        diff: added, removed and changed examples.
-    """
-
-    site: Site
-    diff: SetDiff
+    site: Site  #: what is served.
+    diff: SetDiff  #: added, removed and changed examples.
 
     @property
     def value(self) -> Any:

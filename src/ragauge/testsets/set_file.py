@@ -25,19 +25,12 @@ ENDINGS = (".jsonl", ".ndjson")
 
 @dataclass(frozen=True)
 class SetLine:
-    """One example of a set's file.
+    """One example of a set's file."""
 
-    Attributes:
-        example: what it asks and knows.
-        text: the line as it stands in the file, without its end; "" = not written yet.
-        number: of the line, from 1; 0 = not in a file yet.
-        source: the file.
-    """
-
-    example: Example
-    text: str = ""
-    number: int = 0
-    source: str = ""
+    example: Example  #: what it asks and knows.
+    text: str = ""  #: the line as it stands in the file, without its end; "" = not written yet.
+    number: int = 0  #: of the line, from 1; 0 = not in a file yet.
+    source: str = ""  #: the file.
     _curation: Curation | None = None
     _row: Row | None = None  # of the text, where it was read
 
@@ -96,16 +89,11 @@ def build_line(example: Example, curation: Curation) -> SetLine:
 
 @dataclass(frozen=True)
 class SetFile:
-    """The lines of a set's file, in their order.
+    """The lines of a set's file, in their order."""
 
-    Attributes:
-        name: of the set.
-        lines: its examples.
-        before: the bytes of the file that was read, of which all stay that no example changes.
-    """
-
-    name: str
-    lines: tuple[SetLine, ...]
+    name: str  #: of the set.
+    lines: tuple[SetLine, ...]  #: its examples.
+    #: the bytes of the file that was read, of which all stay that no example changes.
     before: bytes = field(default=b"", repr=False)
 
     @cached_property

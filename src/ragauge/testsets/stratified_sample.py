@@ -23,15 +23,11 @@ class StratumSample(NamedTuple):
 
 @dataclass(frozen=True)
 class StratifiedSample:
-    """What was drawn.
+    """What was drawn."""
 
-    Attributes:
-        weights: name of each example drawn -> how much of its stratum's weight it stands for, above 0.
-        strata: name -> what it has and gave, also where it gave nothing.
-    """
-
+    #: name of each example drawn -> how much of its stratum's weight it stands for, above 0.
     weights: Mapping[str, float]
-    strata: Mapping[str, StratumSample]
+    strata: Mapping[str, StratumSample]  #: name -> what it has and gave, also where it gave nothing.
 
 
 def sample_strata(strata: Mapping[str, Mapping[str, float]], n: int, seed: int = 7) -> StratifiedSample:

@@ -14,16 +14,10 @@ CALLS_PANEL = "Model calls"
 
 @dataclass(frozen=True, kw_only=True)
 class ModelCallOptions:
-    """How models are called.
+    """How models are called."""
 
-    Attributes:
-        concurrency: calls in flight to one endpoint to begin with. It falls by half when the provider says that it is
-            too many, and rises by one at a time where it never does and answers take no longer; 1 stays 1.
-        max_concurrency: how far it may rise; None = four times the start, at most 256.
-        max_cost: US dollars that may be spent now, never exceeded; what is left is pending. None = no bound.
-        timeout: seconds for one call.
-    """
-
+    #: calls in flight to one endpoint to begin with. It falls by half when the provider says that it is too many, and
+    #: rises by one at a time where it never does and answers take no longer; 1 stays 1.
     concurrency: Annotated[
         int,
         OptionSpec(
@@ -32,10 +26,13 @@ class ModelCallOptions:
             panel=CALLS_PANEL,
         ),
     ] = 16
+    #: how far it may rise; None = four times the start, at most 256.
     max_concurrency: Annotated[
         int | None, OptionSpec("Maximum concurrency; 4 times the start by default.", least=1, panel=CALLS_PANEL)
     ] = None
+    #: US dollars that may be spent now, never exceeded; what is left is pending. None = no bound.
     max_cost: Annotated[float | None, OptionSpec("Maximum cost in US dollars; a hard limit.", panel=CALLS_PANEL)] = None
+    #: seconds for one call.
     timeout: Annotated[float, OptionSpec("Timeout of a model call in seconds.", least=0.1, panel=CALLS_PANEL)] = 120.0
 
     def of(self, *judges: "Judge | None") -> "CallOptions | None":

@@ -307,49 +307,37 @@ class ProbeOptions(ModelCallOptions):
 
 @dataclass(frozen=True, kw_only=True)
 class PrepareOptions(ModelCallOptions):
-    """What to prepare, and how.
+    """What to prepare, and how."""
 
-    Attributes:
-        source: the eval set: a path or a table.
-        output: the file to write.
-        judge: "local" takes sentences as claims; a model's or hybrid judge's spec asks the model.
-        judge_name: of a judge that is an object.
-        progress: called with what is done.
-    """
-
+    #: the eval set: a path or a table.
     source: Annotated[Any, OptionSpec("The eval set: a file or folder of questions.", argument=True, metavar="SET")] = (
         field(kw_only=False)
     )
-    output: Annotated[Path, OptionSpec("Output file, .jsonl or .jsonl.gz.", "-o --output")]
+    output: Annotated[Path, OptionSpec("Output file, .jsonl or .jsonl.gz.", "-o --output")]  #: the file to write.
+    #: "local" takes sentences as claims; a model's or hybrid judge's spec asks the model.
     judge: Annotated[
         Any, OptionSpec("Judge that extracts claims: openai:MODEL, or local: each sentence is a claim.", kind=str)
     ] = "local"
-    judge_name: str = ""
+    judge_name: str = ""  #: of a judge that is an object.
     store: shared.Store = None
-    progress: Callable[["Progress"], None] | None = None
+    progress: Callable[["Progress"], None] | None = None  #: called with what is done.
 
 
 @dataclass(frozen=True, kw_only=True)
 class InitOptions:
-    """What a project is begun with.
+    """What a project is begun with."""
 
-    Attributes:
-        folder: the project.
-        system: what to ask, as `ragauge run` takes it; "" = the likeliest that is found.
-        eval_set: the questions, relative to the folder; "" = a file that is found, else a first set is made.
-        columns: our field -> the column of the questions' file; what is written names them too.
-        segments: columns of that file to report by; likewise.
-        force: write over files that are there; those that say something else stay beside them as NAME.bak.
-        store: where the first evaluation is kept.
-    """
-
+    #: the project.
     folder: Annotated[Path, OptionSpec("The project folder.", argument=True)] = field(default=Path(), kw_only=False)
+    #: what to ask, as `ragauge run` takes it; "" = the likeliest that is found.
     system: Annotated[str, OptionSpec("The system, as for ragauge run; found by default.")] = ""
+    #: the questions, relative to the folder; "" = a file that is found, else a first set is made.
     eval_set: Annotated[str, OptionSpec("A file of questions; found or created by default.", "--set")] = ""
-    columns: shared.Columns = None
-    segments: shared.Segments = ()
+    columns: shared.Columns = None  #: our field -> the column of the questions' file; what is written names them too.
+    segments: shared.Segments = ()  #: columns of that file to report by; likewise.
+    #: write over files that are there; those that say something else stay beside them as NAME.bak.
     force: Annotated[bool, OptionSpec("Overwrite existing files; the old ones are kept as NAME.bak.")] = False
-    store: shared.Store = None
+    store: shared.Store = None  #: where the first evaluation is kept.
 
 
 @dataclass(frozen=True, kw_only=True)

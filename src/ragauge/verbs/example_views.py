@@ -61,25 +61,15 @@ def load_example_view(
 
 @dataclass(frozen=True, slots=True)
 class JudgeReply:
-    """What a model said for one example.
+    """What a model said for one example."""
 
-    Attributes:
-        question: that it was asked.
-        served: the model that the provider says it used.
-        status: ok or failed.
-        text: as it came; "" where nothing did.
-        reason: why it failed.
-        cost: in US dollars; None when the price is unknown.
-        latency_ms: of the call.
-    """
-
-    question: str
-    served: str
-    status: str
-    text: str
-    reason: str
-    cost: float | None
-    latency_ms: float | None
+    question: str  #: that it was asked.
+    served: str  #: the model that the provider says it used.
+    status: str  #: ok or failed.
+    text: str  #: as it came; "" where nothing did.
+    reason: str  #: why it failed.
+    cost: float | None  #: in US dollars; None when the price is unknown.
+    latency_ms: float | None  #: of the call.
 
 
 def load_replies(store: Store, view: ExampleView) -> tuple[JudgeReply, ...]:
@@ -126,20 +116,13 @@ def build_score_rows(views: Iterable[ExampleView]) -> Iterator[View]:
 
 @dataclass(frozen=True, slots=True)
 class ScoreTables:
-    """Which scores a scorecard shows. The tables are read from the store when they are asked for, as they are then.
+    """Which scores a scorecard shows. The tables are read from the store when they are asked for, as they are then."""
 
-    Attributes:
-        url: of the store.
-        run_id: the run.
-        judge_id: who judged; None = nobody.
-        metrics: printed names.
-        numbers: the responses, by number in the store; None = all that have a score of one of the metrics.
-    """
-
-    url: str
-    run_id: str
-    judge_id: str | None
-    metrics: tuple[str, ...]
+    url: str  #: of the store.
+    run_id: str  #: the run.
+    judge_id: str | None  #: who judged; None = nobody.
+    metrics: tuple[str, ...]  #: printed names.
+    #: the responses, by number in the store; None = all that have a score of one of the metrics.
     numbers: array[int] | None = field(default=None, repr=False)
 
     def _load_index(self, store: Store) -> ResponseIndex:

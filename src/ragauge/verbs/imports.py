@@ -17,21 +17,13 @@ FileState = tuple[int, int, int]
 
 @dataclass
 class SourceFiles:
-    """The files of a source, as they are before they are read.
+    """The files of a source, as they are before they are read."""
 
-    Attributes:
-        paths: of them.
-        digest: hash of their bytes and of everything that decides what is read from them.
-        states: number, size and time of change of each.
-        warn: receives what reading them tells.
-        messages: that.
-    """
-
-    paths: Sequence[Path]
-    digest: bytes
-    states: Sequence[FileState]
-    warn: Callable[[str], None]
-    messages: list[str] = field(default_factory=list, init=False)
+    paths: Sequence[Path]  #: of them.
+    digest: bytes  #: hash of their bytes and of everything that decides what is read from them.
+    states: Sequence[FileState]  #: number, size and time of change of each.
+    warn: Callable[[str], None]  #: receives what reading them tells.
+    messages: list[str] = field(default_factory=list, init=False)  #: that.
 
     @classmethod
     def of(cls, items: Sequence[Any], how: Sequence[object], warn: Callable[[str], None]) -> SourceFiles | None:

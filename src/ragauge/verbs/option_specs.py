@@ -28,29 +28,18 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class OptionSpec:
-    """One option, or argument, of a command.
+    """One option, or argument, of a command."""
 
-    Attributes:
-        help: what `--help` says, in a line.
-        names: as it is typed, separated by blanks; `--field-name` by default.
-        kind: of what is typed; the field's own where that is text, a number, a path or yes and no, else text.
-        argument: it is typed by its place, without a name.
-        metavar: how `--help` calls the value.
-        least: the smallest number.
-        most: the greatest.
-        panel: of the help, where it stands apart from the others.
-        variable: of the environment, that it is taken from where it is not typed.
-    """
-
-    help: str
-    names: str = ""
+    help: str  #: what `--help` says, in a line.
+    names: str = ""  #: as it is typed, separated by blanks; `--field-name` by default.
+    #: of what is typed; the field's own where that is text, a number, a path or yes and no, else text.
     kind: Any = None
-    argument: bool = False
-    metavar: str | None = None
-    least: float | None = None
-    most: float | None = None
-    panel: str | None = None
-    variable: str | None = None
+    argument: bool = False  #: it is typed by its place, without a name.
+    metavar: str | None = None  #: how `--help` calls the value.
+    least: float | None = None  #: the smallest number.
+    most: float | None = None  #: the greatest.
+    panel: str | None = None  #: of the help, where it stands apart from the others.
+    variable: str | None = None  #: of the environment, that it is taken from where it is not typed.
 
 
 STORE = OptionSpec("Where to store results; defaults to sqlite:///.ragauge/ragauge.db.", variable="RAGAUGE_STORE")

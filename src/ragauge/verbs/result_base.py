@@ -88,13 +88,9 @@ class ShownResult(ABC):
 
 
 class ValueResult(ShownResult):
-    """A result that is one frozen value; a subclass says of which type.
+    """A result that is one frozen value; a subclass says of which type."""
 
-    Attributes:
-        data: every number as plain frozen values.
-    """
-
-    data: Any
+    data: Any  #: every number as plain frozen values.
 
     def __init__(self, data: Any) -> None:
         self.data = data

@@ -37,48 +37,29 @@ class HasRun(Protocol):
 
 @dataclass(frozen=True)
 class AnsweredExamples:
-    """Examples with responses that are already values, such as those of a system that runs in this process.
+    """Examples with responses that are already values, such as those of a system that runs in this process."""
 
-    Attributes:
-        name: of the eval set.
-        pairs: example and response.
-    """
-
-    name: str
-    pairs: tuple[Pair, ...]
+    name: str  #: of the eval set.
+    pairs: tuple[Pair, ...]  #: example and response.
 
 
 @dataclass(frozen=True)
 class InputSource:
-    """Where the questions and responses are.
+    """Where the questions and responses are."""
 
-    Attributes:
-        items: one (a run's id or name, a path, a table, Answered), or two: the eval set and the responses.
-        columns: our field -> the source's column.
-        segments: columns of the source to report by.
-        name: of the run; "" = from the file.
-        system: whose answers, where a file holds those of several.
-        config: what is known about the system.
-        warn: receives warnings about the data.
-        variant: which passages the answers rest on: own, oracle, closed_book or replayed.
-        traffic: the responses are a stretch of production traffic.
-        context_marker: how questions are built that are whole prompts; "" = they are questions.
-        scores: metric -> the column that holds its values.
-        without_retrieval: of traces, answers before which nothing was searched are read too.
-    """
-
+    #: one (a run's id or name, a path, a table, Answered), or two: the eval set and the responses.
     items: tuple[Any, ...]
-    columns: Mapping[str, str] = field(default_factory=dict)
-    segments: tuple[str, ...] = ()
-    name: str = ""
-    system: str = ""
-    config: Mapping[str, Any] = field(default_factory=dict)
-    warn: Callable[[str], None] | None = None
-    variant: str = "own"
-    traffic: bool = False
-    context_marker: str = ""
-    scores: Mapping[str, str] = field(default_factory=dict)
-    without_retrieval: bool = False
+    columns: Mapping[str, str] = field(default_factory=dict)  #: our field -> the source's column.
+    segments: tuple[str, ...] = ()  #: columns of the source to report by.
+    name: str = ""  #: of the run; "" = from the file.
+    system: str = ""  #: whose answers, where a file holds those of several.
+    config: Mapping[str, Any] = field(default_factory=dict)  #: what is known about the system.
+    warn: Callable[[str], None] | None = None  #: receives warnings about the data.
+    variant: str = "own"  #: which passages the answers rest on: own, oracle, closed_book or replayed.
+    traffic: bool = False  #: the responses are a stretch of production traffic.
+    context_marker: str = ""  #: how questions are built that are whole prompts; "" = they are questions.
+    scores: Mapping[str, str] = field(default_factory=dict)  #: metric -> the column that holds its values.
+    without_retrieval: bool = False  #: of traces, answers before which nothing was searched are read too.
 
 
 def resolve_source(source: InputSource, store: Store) -> tuple[Run, bool]:

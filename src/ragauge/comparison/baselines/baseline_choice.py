@@ -18,15 +18,10 @@ PREVIOUS_TRAFFIC_REASON = "the previous traffic of the same project"
 
 
 class BaselineChoice(NamedTuple):
-    """A run to hold another one against.
+    """A run to hold another one against."""
 
-    Attributes:
-        run_id: of it.
-        why: it is this one, in words that stand behind its name.
-    """
-
-    run_id: str
-    why: str
+    run_id: str  #: of it.
+    why: str  #: it is this one, in words that stand behind its name.
 
 
 class BaselineFinder:

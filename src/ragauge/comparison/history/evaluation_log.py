@@ -21,33 +21,19 @@ USUAL_METRICS = ("recall@5", "mrr", "faithfulness", "answer_relevance", "answer_
 
 @dataclass(frozen=True, slots=True)
 class LogEntry:
-    """What is stored of one evaluated run.
+    """What is stored of one evaluated run."""
 
-    Attributes:
-        run: whose responses.
-        listed: the set that it is listed under; see `assign_sets`.
-        measuring: how it was measured: judge, versions of metrics and questions.
-        summaries: printed name -> summary, of every metric computed.
-        responses: how many the run has.
-        evaluated_at: when this judge, or nobody, scored it last, ISO 8601.
-        judging: US dollars that judging it has cost; None where a price is unknown.
-        note: what somebody wrote about it.
-        baselines: names of the baselines that mean this run.
-        set_by_source: what its system said of itself.
-        counts: of the verdicts on its examples.
-    """
-
-    run: Run
-    listed: str
-    measuring: MeasurementSpec
-    summaries: Mapping[str, Summary]
-    responses: int
-    evaluated_at: str = ""
-    judging: float | None = None
-    note: str = ""
-    baselines: tuple[str, ...] = ()
-    set_by_source: Mapping[str, str] = field(default_factory=dict)
-    counts: VerdictCounts = NOT_COUNTED
+    run: Run  #: whose responses.
+    listed: str  #: the set that it is listed under; see `assign_sets`.
+    measuring: MeasurementSpec  #: how it was measured: judge, versions of metrics and questions.
+    summaries: Mapping[str, Summary]  #: printed name -> summary, of every metric computed.
+    responses: int  #: how many the run has.
+    evaluated_at: str = ""  #: when this judge, or nobody, scored it last, ISO 8601.
+    judging: float | None = None  #: US dollars that judging it has cost; None where a price is unknown.
+    note: str = ""  #: what somebody wrote about it.
+    baselines: tuple[str, ...] = ()  #: names of the baselines that mean this run.
+    set_by_source: Mapping[str, str] = field(default_factory=dict)  #: what its system said of itself.
+    counts: VerdictCounts = NOT_COUNTED  #: of the verdicts on its examples.
 
 
 @dataclass(slots=True)

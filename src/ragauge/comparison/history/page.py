@@ -20,17 +20,11 @@ MAX_RUNS = 60
 
 @dataclass(frozen=True)
 class HistoryPage:
-    """The runs of one set, or of all.
+    """The runs of one set, or of all."""
 
-    Attributes:
-        site: what is served.
-        log: the log.
-        params: which set, which metric, whose verdicts.
-    """
-
-    site: Site
-    log: EvaluationLog
-    params: dict[str, str]
+    site: Site  #: what is served.
+    log: EvaluationLog  #: the log.
+    params: dict[str, str]  #: which set, which metric, whose verdicts.
 
     @property
     def value(self) -> Any:

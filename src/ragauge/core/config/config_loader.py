@@ -22,17 +22,11 @@ KeyPath = tuple[str | int, ...]  # of a key in the tree
 
 @dataclass(frozen=True, slots=True)
 class ConfigFile:
-    """What a configuration file says.
+    """What a configuration file says."""
 
-    Attributes:
-        name: of the file, as given.
-        config: what could be read of it; the parts with mistakes are left out.
-        problems: the mistakes so far; whoever knows more about a section adds to them.
-    """
-
-    name: str
-    config: Config
-    problems: tuple[DataError, ...] = ()
+    name: str  #: of the file, as given.
+    config: Config  #: what could be read of it; the parts with mistakes are left out.
+    problems: tuple[DataError, ...] = ()  #: the mistakes so far; whoever knows more about a section adds to them.
 
     def build_problem(self, key: str, text: str, line: int | None) -> DataError:
         """A mistake at a key, to be added to the others."""

@@ -23,17 +23,11 @@ MEAN_RULE_KEYS = ("decide", "segments", "segments_need_data", "min_n", "statisti
 
 @dataclass(frozen=True, slots=True)
 class Drop:
-    """How much worse a mean may become.
+    """How much worse a mean may become."""
 
-    Attributes:
-        amount: a share of the baseline's mean where `relative`, else in the metric's unit (3 points = 0.03).
-        relative: which of the two.
-        text: as written.
-    """
-
-    amount: float
-    relative: bool
-    text: str
+    amount: float  #: a share of the baseline's mean where `relative`, else in the metric's unit (3 points = 0.03).
+    relative: bool  #: which of the two.
+    text: str  #: as written.
 
 
 def parse_drop(value: Any) -> Drop | None:

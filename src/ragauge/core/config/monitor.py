@@ -25,15 +25,10 @@ LEVELS = ("min", "max", "max_drop")
 
 @dataclass(frozen=True, slots=True)
 class FalseAlarmBudget:
-    """The chance of even one false alarm, over all monitors and segments, within a period.
+    """The chance of even one false alarm, over all monitors and segments, within a period."""
 
-    Attributes:
-        chance: in (0, 1).
-        days: of the period, at least 1.
-    """
-
-    chance: float = 0.05
-    days: int = 30
+    chance: float = 0.05  #: in (0, 1).
+    days: int = 30  #: of the period, at least 1.
 
     def __str__(self) -> str:
         return f"{100 * self.chance:g}% per {self.days}d"

@@ -56,20 +56,14 @@ RESOLUTION_OPTIONS = "your own labels (ragauge label draw), a model judge (--jud
 
 
 class ComponentOdds(NamedTuple):
-    """How likely each component is at fault, as far as the facts tell.
+    """How likely each component is at fault, as far as the facts tell."""
 
-    Attributes:
-        retrieval: probability that evidence is missing from the passages, R.
-        blamed: the same as far as a row of retrieval applies; less than R where the judge may have overlooked it.
-        generation: (1 - R) G: that it is there, and the answer is at fault all the same, G being the probability of the
-            likeliest fault of the answer.
-        named: the likeliest cause of each component that applies, in the order of the table.
-    """
-
-    retrieval: float
-    blamed: float
+    retrieval: float  #: probability that evidence is missing from the passages, R.
+    blamed: float  #: the same as far as a row of retrieval applies; less than R where the judge may have overlooked it.
+    #: (1 - R) G: that it is there, and the answer is at fault all the same, G being the probability of the likeliest
+    #: fault of the answer.
     generation: float
-    named: tuple[str, ...]
+    named: tuple[str, ...]  #: the likeliest cause of each component that applies, in the order of the table.
 
 
 def weigh_components(context: CauseContext, rows: Sequence[CauseRow]) -> ComponentOdds:

@@ -17,24 +17,16 @@ Component = Literal["retrieval", "generation", "system", "data", "unclear"]
 
 
 class CauseMatch(NamedTuple):
-    """The row applies.
+    """The row applies."""
 
-    Attributes:
-        text: the facts that decided, in words with numbers.
-        basis: the run's own record, the eval set's labels, a judge's verdicts, or a guess: verdicts of a judge that
-            allow another reading too.
-        mends: what would be right without this cause; see `attribute` on second opinions.
-        lacking: what would have told more.
-        p: probability that these facts are so; 1 for a record, a label, or a judge without probabilities.
-        elsewhere: these facts lay the fault where the row's `other` says, not in the row's own component.
-    """
-
-    text: str
+    text: str  #: the facts that decided, in words with numbers.
+    #: the run's own record, the eval set's labels, a judge's verdicts, or a guess: verdicts of a judge that allow
+    #: another reading too.
     basis: Basis
-    mends: Counterfactual = NOTHING
-    lacking: str = ""
-    p: float = 1.0
-    elsewhere: bool = False
+    mends: Counterfactual = NOTHING  #: what would be right without this cause; see `attribute` on second opinions.
+    lacking: str = ""  #: what would have told more.
+    p: float = 1.0  #: probability that these facts are so; 1 for a record, a label, or a judge without probabilities.
+    elsewhere: bool = False  #: these facts lay the fault where the row's `other` says, not in the row's own component.
 
 
 class MissingFact(NamedTuple):
@@ -47,35 +39,21 @@ Verdict = CauseMatch | MissingFact | None
 
 
 class Remedy(NamedTuple):
-    """Where a cause is to be mended, and how.
+    """Where a cause is to be mended, and how."""
 
-    Attributes:
-        component: where.
-        fix: what to try.
-        when: which facts lay it there, in words; "" for the row's own component.
-    """
-
-    component: Component
-    fix: str
-    when: str = ""
+    component: Component  #: where.
+    fix: str  #: what to try.
+    when: str = ""  #: which facts lay it there, in words; "" for the row's own component.
 
 
 class CauseRow(NamedTuple):
-    """One row of the cause table.
+    """One row of the cause table."""
 
-    Attributes:
-        name: of the cause, the same everywhere.
-        component: where to fix it.
-        fix: what to try.
-        decide: whether it applies.
-        other: where else it is to be mended, by the facts of an example; None = never elsewhere.
-    """
-
-    name: str
-    component: Component
-    fix: str
-    decide: Callable[[CauseContext], Verdict]
-    other: Remedy | None = None
+    name: str  #: of the cause, the same everywhere.
+    component: Component  #: where to fix it.
+    fix: str  #: what to try.
+    decide: Callable[[CauseContext], Verdict]  #: whether it applies.
+    other: Remedy | None = None  #: where else it is to be mended, by the facts of an example; None = never elsewhere.
 
     def find_remedy(self, match: CauseMatch) -> Remedy:
         """Where these facts lay the fault, and what to try."""

@@ -16,15 +16,10 @@ DOUBTFUL_P = 0.35  # a claim with something against it fails, up to here, an ans
 
 
 class ScoreBand(NamedTuple):
-    """Where a mean over claims fails and passes; between them it is unclear.
+    """Where a mean over claims fails and passes; between them it is unclear."""
 
-    Attributes:
-        fail_below: a lower mean fails, and a claim below it keeps an answer from passing.
-        pass_from: such a mean or a higher one passes; a lower one fails where something speaks against a claim.
-    """
-
-    fail_below: float
-    pass_from: float
+    fail_below: float  #: a lower mean fails, and a claim below it keeps an answer from passing.
+    pass_from: float  #: such a mean or a higher one passes; a lower one fails where something speaks against a claim.
 
     def decide_verdict(self, scores: Sequence[float], disputed: bool = False) -> Verdict:
         """The verdict on the scores of one or more claims.

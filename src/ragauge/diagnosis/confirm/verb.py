@@ -29,25 +29,15 @@ RECORDED = "recorded"  # the system of a run that came from a file
 
 @dataclass(frozen=True)
 class Confirmation:
-    """Causes as they were inferred, and what experiments said of them.
+    """Causes as they were inferred, and what experiments said of them."""
 
-    Attributes:
-        run: whose causes.
-        answers: the run that keeps the new answers; None where no experiment could be made.
-        system: that was asked.
-        judge_id: who judged both answers.
-        causes: inferred and confirmed side by side, the most frequent first.
-        outcomes: one an experiment, in the order of the draw.
-        asked: questions asked now; the others were there.
-    """
-
-    run: Run
-    answers: Run | None
-    system: str
-    judge_id: str
-    causes: tuple[CauseTally, ...]
-    outcomes: tuple[ExperimentOutcome, ...]
-    asked: int
+    run: Run  #: whose causes.
+    answers: Run | None  #: the run that keeps the new answers; None where no experiment could be made.
+    system: str  #: that was asked.
+    judge_id: str  #: who judged both answers.
+    causes: tuple[CauseTally, ...]  #: inferred and confirmed side by side, the most frequent first.
+    outcomes: tuple[ExperimentOutcome, ...]  #: one an experiment, in the order of the draw.
+    asked: int  #: questions asked now; the others were there.
 
     def to_dict(self) -> dict[str, Any]:
         """Everything as JSON types."""

@@ -48,25 +48,15 @@ class Bound:
 
 @dataclass(frozen=True, slots=True)
 class ExampleFilters:
-    """What all examples of a list have in common.
+    """What all examples of a list have in common."""
 
-    Attributes:
-        groups: segment column or "tag" -> value.
-        cause: of the failure; None = any, and none.
-        status: failed, unclear, passed or not_judged; None = any.
-        words: that question or answer hold, all of them, in any case.
-        bounds: of scores; a response without a score is outside.
-        statuses: metric -> status of its score.
-        prefixed: segment columns that were named after "segment.".
-    """
-
-    groups: Mapping[str, str] = field(default_factory=dict)
-    cause: str | None = None
-    status: Verdict | None = None
-    words: tuple[str, ...] = ()
-    bounds: tuple[Bound, ...] = ()
-    statuses: Mapping[str, str] = field(default_factory=dict)
-    prefixed: frozenset[str] = frozenset()
+    groups: Mapping[str, str] = field(default_factory=dict)  #: segment column or "tag" -> value.
+    cause: str | None = None  #: of the failure; None = any, and none.
+    status: Verdict | None = None  #: failed, unclear, passed or not_judged; None = any.
+    words: tuple[str, ...] = ()  #: that question or answer hold, all of them, in any case.
+    bounds: tuple[Bound, ...] = ()  #: of scores; a response without a score is outside.
+    statuses: Mapping[str, str] = field(default_factory=dict)  #: metric -> status of its score.
+    prefixed: frozenset[str] = frozenset()  #: segment columns that were named after "segment.".
 
     @classmethod
     def of(cls, raw: Mapping[str, str], metrics: tuple[str, ...]) -> Self:

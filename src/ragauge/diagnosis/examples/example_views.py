@@ -44,62 +44,35 @@ class ExamplePageOptions:
 
 @dataclass(frozen=True, slots=True)
 class ExampleRow:
-    """One response of a run in a list.
+    """One response of a run in a list."""
 
-    Attributes:
-        query_id: of the example.
-        repeat: which of the system's answers, from 0.
-        query: the question.
-        status: failed, unclear, passed or not_judged.
-        cause: why it failed; "" where it did not, or where the cause is unclear.
-        reason: why it is unclear or not judged; "" where it failed or passed.
-        quality: mean of all its scores on their ranges, 1 = best; None without scores.
-        values: printed name of a metric -> value; None where it was not scored.
-        answer: of the system; None where it gave none.
-        segments: column -> value, of the example.
-        tags: of the example, in the order of the alphabet.
-    """
-
-    query_id: str
-    repeat: int
-    query: str
-    status: Verdict
-    cause: str
-    reason: str
-    quality: float | None
-    values: Mapping[str, float | None]
-    answer: str | None = None
-    segments: Mapping[str, str] = field(default_factory=dict)
-    tags: tuple[str, ...] = ()
+    query_id: str  #: of the example.
+    repeat: int  #: which of the system's answers, from 0.
+    query: str  #: the question.
+    status: Verdict  #: failed, unclear, passed or not_judged.
+    cause: str  #: why it failed; "" where it did not, or where the cause is unclear.
+    reason: str  #: why it is unclear or not judged; "" where it failed or passed.
+    quality: float | None  #: mean of all its scores on their ranges, 1 = best; None without scores.
+    values: Mapping[str, float | None]  #: printed name of a metric -> value; None where it was not scored.
+    answer: str | None = None  #: of the system; None where it gave none.
+    segments: Mapping[str, str] = field(default_factory=dict)  #: column -> value, of the example.
+    tags: tuple[str, ...] = ()  #: of the example, in the order of the alphabet.
 
 
 @dataclass(frozen=True, slots=True)
 class ListedExamples:
-    """A page of a run's examples, with what there is to choose from.
+    """A page of a run's examples, with what there is to choose from."""
 
-    Attributes:
-        run_id: of the run.
-        judge_id: whose verdicts; None = nobody's.
-        rows: a row a response.
-        matching: responses that the filters let through, on all pages.
-        of: responses of the run.
-        metrics: printed names of what is shown.
-        scored: printed names of what can be shown and sorted by.
-        causes: of failures in the run -> how many, the most frequent first.
-        segments: column -> its values in the order of the alphabet.
-        tags: of its examples.
-    """
-
-    run_id: str
-    judge_id: str | None
-    rows: tuple[ExampleRow, ...]
-    matching: int
-    of: int
-    metrics: tuple[str, ...]
-    scored: tuple[str, ...]
-    causes: Mapping[str, int]
-    segments: Mapping[str, tuple[str, ...]]
-    tags: tuple[str, ...]
+    run_id: str  #: of the run.
+    judge_id: str | None  #: whose verdicts; None = nobody's.
+    rows: tuple[ExampleRow, ...]  #: a row a response.
+    matching: int  #: responses that the filters let through, on all pages.
+    of: int  #: responses of the run.
+    metrics: tuple[str, ...]  #: printed names of what is shown.
+    scored: tuple[str, ...]  #: printed names of what can be shown and sorted by.
+    causes: Mapping[str, int]  #: of failures in the run -> how many, the most frequent first.
+    segments: Mapping[str, tuple[str, ...]]  #: column -> its values in the order of the alphabet.
+    tags: tuple[str, ...]  #: of its examples.
 
 
 @dataclass(frozen=True, slots=True)

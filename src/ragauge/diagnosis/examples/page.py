@@ -56,21 +56,13 @@ FILTER_LABELS = {"status": "outcome", "q": "words"}  # keys of the address, as t
 
 @dataclass(frozen=True)
 class ExamplesPage:
-    """A list of examples.
+    """A list of examples."""
 
-    Attributes:
-        site: what is served.
-        run: of the store.
-        params: order, filters, page.
-        value: the rows, and what there is to choose from.
-        added: what a form did to the regression set, in a sentence; "" where none was sent.
-    """
-
-    site: Site
-    run: OpenRun
-    params: dict[str, str]
-    value: ListedExamples
-    added: str = ""
+    site: Site  #: what is served.
+    run: OpenRun  #: of the store.
+    params: dict[str, str]  #: order, filters, page.
+    value: ListedExamples  #: the rows, and what there is to choose from.
+    added: str = ""  #: what a form did to the regression set, in a sentence; "" where none was sent.
 
     def html(self) -> str:
         """The page."""
@@ -194,31 +186,18 @@ def build_table(site: Site, params: QueryParams, run: str) -> tuple[list[str], I
 
 @dataclass(frozen=True)
 class ExampleOnPage:
-    """One example in full.
+    """One example in full."""
 
-    Attributes:
-        site: what is served.
-        run: of the store.
-        params: the list that led here.
-        repeat: which of the system's answers.
-        view: everything that was found about it.
-        value: how its numbers came about; None where nothing was scored.
-        place: where it stands in the list; None where it does not.
-        elsewhere: the same question in all runs, the newest first.
-        replies: what models said for it.
-        added: what a form did to the regression set, in a sentence; "" where none was sent.
-    """
-
-    site: Site
-    run: OpenRun
-    params: dict[str, str]
-    repeat: int
-    view: Any
-    value: Any
-    place: ExamplePosition | None
-    elsewhere: Sequence[Any]
-    replies: Sequence[Any]
-    added: str = ""
+    site: Site  #: what is served.
+    run: OpenRun  #: of the store.
+    params: dict[str, str]  #: the list that led here.
+    repeat: int  #: which of the system's answers.
+    view: Any  #: everything that was found about it.
+    value: Any  #: how its numbers came about; None where nothing was scored.
+    place: ExamplePosition | None  #: where it stands in the list; None where it does not.
+    elsewhere: Sequence[Any]  #: the same question in all runs, the newest first.
+    replies: Sequence[Any]  #: what models said for it.
+    added: str = ""  #: what a form did to the regression set, in a sentence; "" where none was sent.
 
     def html(self) -> str:
         """The page."""

@@ -29,50 +29,29 @@ class PassageMark:
 
 @dataclass(frozen=True, slots=True)
 class TextSegment:
-    """A piece of a passage under the same marks.
+    """A piece of a passage under the same marks."""
 
-    Attributes:
-        text: as recorded.
-        claims: those that it decided.
-        begins: those whose mark begins here, which links land on.
-        gold: it lies in a labelled span.
-        gap: it stands for characters left out.
-        label: of the claims decided here, how the first stands to the passages.
-    """
-
-    text: str
-    claims: tuple[Claim, ...] = ()
-    begins: tuple[Claim, ...] = ()
-    gold: bool = False
-    gap: bool = False
-    label: str = ""
+    text: str  #: as recorded.
+    claims: tuple[Claim, ...] = ()  #: those that it decided.
+    begins: tuple[Claim, ...] = ()  #: those whose mark begins here, which links land on.
+    gold: bool = False  #: it lies in a labelled span.
+    gap: bool = False  #: it stands for characters left out.
+    label: str = ""  #: of the claims decided here, how the first stands to the passages.
 
 
 @dataclass(frozen=True, slots=True)
 class PassageView:
-    """One passage as handed to the generator.
+    """One passage as handed to the generator."""
 
-    Attributes:
-        rank: from 1.
-        passage: as recorded.
-        stretches: its text with marks, long parts without any left out.
-        shown: characters shown; fewer than its length = cut.
-        gold: its document is labelled relevant.
-        used: it supports or is cited for a claim.
-        relevant: the judge's rating; None when not rated, and where it denies what a label says.
-        against: it contradicts a claim.
-        stale: a newer version of its document exists.
-    """
-
-    rank: int
-    passage: Passage
-    stretches: tuple[TextSegment, ...]
-    shown: int
-    gold: bool
-    used: bool
-    relevant: bool | None
-    against: bool
-    stale: bool
+    rank: int  #: from 1.
+    passage: Passage  #: as recorded.
+    stretches: tuple[TextSegment, ...]  #: its text with marks, long parts without any left out.
+    shown: int  #: characters shown; fewer than its length = cut.
+    gold: bool  #: its document is labelled relevant.
+    used: bool  #: it supports or is cited for a claim.
+    relevant: bool | None  #: the judge's rating; None when not rated, and where it denies what a label says.
+    against: bool  #: it contradicts a claim.
+    stale: bool  #: a newer version of its document exists.
 
     @property
     def text(self) -> str:

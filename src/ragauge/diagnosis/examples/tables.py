@@ -52,38 +52,24 @@ FACT_MEANINGS: Mapping[str, tuple[tuple[str, str], ...]] = {  # part -> (fact, w
 
 @dataclass(frozen=True, slots=True)
 class AnswerPiece:
-    """A stretch of the answer with the label of the claims that it makes; "" between claims.
+    """A stretch of the answer with the label of the claims that it makes; "" between claims."""
 
-    Attributes:
-        text: as answered.
-        label: the worst of its claims.
-        claims: those made here.
-        parts: the text cut into (words, whether they are what the passages lack or say otherwise).
-    """
-
-    text: str
-    label: str = ""
-    claims: tuple[Claim, ...] = ()
+    text: str  #: as answered.
+    label: str = ""  #: the worst of its claims.
+    claims: tuple[Claim, ...] = ()  #: those made here.
+    #: the text cut into (words, whether they are what the passages lack or say otherwise).
     parts: tuple[tuple[str, bool], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class ReferenceClaimView:
-    """One reference claim: whether the passages hold it and whether the answer states it.
+    """One reference claim: whether the passages hold it and whether the answer states it."""
 
-    Attributes:
-        text: of the claim.
-        in_passages: whether the passages hold it; None = not judged.
-        passages: those that support it; () where a probability alone says that some does.
-        stated: whether the answer states it; None = not judged.
-        p: the judge's probability that the passages hold it.
-    """
-
-    text: str
-    in_passages: Decision | None
-    passages: tuple[int, ...]
-    stated: Decision | None = None
-    p: float | None = None
+    text: str  #: of the claim.
+    in_passages: Decision | None  #: whether the passages hold it; None = not judged.
+    passages: tuple[int, ...]  #: those that support it; () where a probability alone says that some does.
+    stated: Decision | None = None  #: whether the answer states it; None = not judged.
+    p: float | None = None  #: the judge's probability that the passages hold it.
 
     @property
     def where(self) -> str:
@@ -95,21 +81,13 @@ class ReferenceClaimView:
 
 @dataclass(frozen=True, slots=True)
 class CheckedAspect:
-    """One aspect or criterion and whether the answer meets it; None = not judged.
+    """One aspect or criterion and whether the answer meets it; None = not judged."""
 
-    Attributes:
-        kind: aspect, criterion, or what a criterion of the whole run is called.
-        text: of it.
-        met: the verdict.
-        reason: the judge's sentence.
-        level: such as "level 2 of 3"; "" of one without levels.
-    """
-
-    kind: str
-    text: str
-    met: bool | None
-    reason: str = ""
-    level: str = ""
+    kind: str  #: aspect, criterion, or what a criterion of the whole run is called.
+    text: str  #: of it.
+    met: bool | None  #: the verdict.
+    reason: str = ""  #: the judge's sentence.
+    level: str = ""  #: such as "level 2 of 3"; "" of one without levels.
 
     @property
     def says(self) -> str:

@@ -9,19 +9,12 @@ from ragauge.diagnosis.causes.criteria import CRITERION_PREFIX
 
 
 class CauseWords(NamedTuple):
-    """What a finding about one cause says.
+    """What a finding about one cause says."""
 
-    Attributes:
-        headline: what goes wrong, to which a segment and numbers are added.
-        metrics: which metrics show it, the most telling first; without cutoff.
-        leave: what not to touch yet.
-        again: what to look at after the fix.
-    """
-
-    headline: str
-    metrics: tuple[str, ...]
-    leave: str = ""
-    again: str = ""
+    headline: str  #: what goes wrong, to which a segment and numbers are added.
+    metrics: tuple[str, ...]  #: which metrics show it, the most telling first; without cutoff.
+    leave: str = ""  #: what not to touch yet.
+    again: str = ""  #: what to look at after the fix.
 
 
 WORDS_BY_CAUSE: Mapping[str, CauseWords] = {

@@ -24,25 +24,15 @@ UNANSWERABLE_CAUSES = ("missed_refusal",)
 
 
 class Concentration(NamedTuple):
-    """Where a cause is more frequent than elsewhere.
+    """Where a cause is more frequent than elsewhere."""
 
-    Attributes:
-        column: of the segment.
-        value: of the segment.
-        hits: examples with the cause in it.
-        n: examples in it.
-        other_hits: examples with the cause elsewhere.
-        other_n: examples elsewhere.
-        p: Fisher's exact test, one-sided, corrected for all segments looked at (Holm).
-    """
-
-    column: str
-    value: str
-    hits: int
-    n: int
-    other_hits: int
-    other_n: int
-    p: float
+    column: str  #: of the segment.
+    value: str  #: of the segment.
+    hits: int  #: examples with the cause in it.
+    n: int  #: examples in it.
+    other_hits: int  #: examples with the cause elsewhere.
+    other_n: int  #: examples elsewhere.
+    p: float  #: Fisher's exact test, one-sided, corrected for all segments looked at (Holm).
 
 
 def find_concentrations(cause: str, hits: Mask, segments: Segments) -> list[Concentration]:

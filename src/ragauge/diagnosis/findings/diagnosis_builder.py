@@ -46,15 +46,11 @@ KIND_COLUMNS = ("type", "question_type", "kind", "query_length")
 
 
 class SegmentView(NamedTuple):
-    """The segments of a run, in one of which a cause may be concentrated.
+    """The segments of a run, in one of which a cause may be concentrated."""
 
-    Attributes:
-        segments: tidy, with the column answerable where it is labelled; None = none is looked for.
-        summaries: column -> value -> summaries.
-    """
-
+    #: tidy, with the column answerable where it is labelled; None = none is looked for.
     segments: Segments | None = None
-    summaries: BySegment = MappingProxyType({})
+    summaries: BySegment = MappingProxyType({})  #: column -> value -> summaries.
 
 
 NO_SEGMENTS = SegmentView()

@@ -26,46 +26,31 @@ NO_LEVELS: Levels = MappingProxyType({})
 
 
 class Pattern(NamedTuple):
-    """One pattern.
+    """One pattern."""
 
-    Attributes:
-        name: of the pattern, used where it names no cause.
-        when: metric -> low or high, all at once. Against a baseline low = fell and high = did not, of metrics that
-            should be low high = rose.
-        causes: which causes of single examples it goes with, the likeliest first.
-        reading: what it means, in a plain sentence.
-        changed: the same against a baseline.
-        fix: what to try beyond the causes' own fixes.
-        leave: what not to touch yet.
-        again: what to look at after the fix.
-        answerable: it speaks of answerable questions only, so that a correct refusal never counts towards it.
-        absolute: it is read against its starting point even where there is a baseline.
-        change: it is read against a baseline only.
-        traffic: of production traffic only.
-        more: it needs, too, that more is handed on than in the baseline: k, recall or the context grew.
-        oracle: metric -> low or high on oracle passages; `when` is then this run held against that one.
-        needs_found: against a baseline it needs, too, that no less of the evidence is found, which would explain as
-            much.
-        relevant: it needs, too, that something relevant was handed on: nobody can be blamed for passing over the rest.
-        decided: it needs, too, that not most failures are unclear: whoever declines may be right by the passages.
-    """
-
-    name: str
+    name: str  #: of the pattern, used where it names no cause.
+    #: metric -> low or high, all at once. Against a baseline low = fell and high = did not, of metrics that should be
+    #: low high = rose.
     when: Levels
-    causes: tuple[str, ...]
-    reading: str
-    changed: str
-    fix: str
-    leave: str = ""
-    again: str = ""
+    causes: tuple[str, ...]  #: which causes of single examples it goes with, the likeliest first.
+    reading: str  #: what it means, in a plain sentence.
+    changed: str  #: the same against a baseline.
+    fix: str  #: what to try beyond the causes' own fixes.
+    leave: str = ""  #: what not to touch yet.
+    again: str = ""  #: what to look at after the fix.
+    #: it speaks of answerable questions only, so that a correct refusal never counts towards it.
     answerable: bool = False
-    absolute: bool = False
-    change: bool = False
-    traffic: bool = False
-    more: bool = False
+    absolute: bool = False  #: it is read against its starting point even where there is a baseline.
+    change: bool = False  #: it is read against a baseline only.
+    traffic: bool = False  #: of production traffic only.
+    more: bool = False  #: it needs, too, that more is handed on than in the baseline: k, recall or the context grew.
+    #: metric -> low or high on oracle passages; `when` is then this run held against that one.
     oracle: Levels = NO_LEVELS
+    #: against a baseline it needs, too, that no less of the evidence is found, which would explain as much.
     needs_found: bool = False
+    #: it needs, too, that something relevant was handed on: nobody can be blamed for passing over the rest.
     relevant: bool = False
+    #: it needs, too, that not most failures are unclear: whoever declines may be right by the passages.
     decided: bool = False
 
     @property
@@ -365,19 +350,12 @@ EVIDENCE_METRIC = "context_recall"  # how much of the evidence is found
 
 
 class Match(NamedTuple):
-    """A pattern that holds.
+    """A pattern that holds."""
 
-    Attributes:
-        pattern: which.
-        readings: the metrics that it rests on.
-        more: how more passages are handed on than in the baseline, where it rests on that; else "".
-        reading: what it means here: against a baseline, or of this run alone.
-    """
-
-    pattern: Pattern
-    readings: tuple[Reading, ...]
-    more: str
-    reading: str
+    pattern: Pattern  #: which.
+    readings: tuple[Reading, ...]  #: the metrics that it rests on.
+    more: str  #: how more passages are handed on than in the baseline, where it rests on that; else "".
+    reading: str  #: what it means here: against a baseline, or of this run alone.
 
     @property
     def against(self) -> str:

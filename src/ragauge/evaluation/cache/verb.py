@@ -24,19 +24,12 @@ NO_REPLIES = "No replies are stored yet. A model judge stores them: ragauge eval
 
 @dataclass(frozen=True, slots=True)
 class ReplyFilter:
-    """Which replies: those that match all that is given; everything where nothing is.
+    """Which replies: those that match all that is given; everything where nothing is."""
 
-    Attributes:
-        model: as `ragauge store cache` lists it, such as openai:gpt-5-mini.
-        question: such as verify_answer.
-        before: a date or time; older ones. Without a zone it is UTC.
-        failed: only those in which the model gave nothing to read: filtered, cut off.
-    """
-
-    model: str = ""
-    question: str = ""
-    before: str = ""
-    failed: bool = False
+    model: str = ""  #: as `ragauge store cache` lists it, such as openai:gpt-5-mini.
+    question: str = ""  #: such as verify_answer.
+    before: str = ""  #: a date or time; older ones. Without a zone it is UTC.
+    failed: bool = False  #: only those in which the model gave nothing to read: filtered, cut off.
 
 
 def list_replies(store: str | None = None) -> list[dict[str, Any]]:

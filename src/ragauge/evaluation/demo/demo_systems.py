@@ -26,21 +26,14 @@ SYSTEMS_FILE = "systems.json"
 
 @dataclass(frozen=True, slots=True)
 class DemoSystem:
-    """One of the demo's systems.
+    """One of the demo's systems."""
 
-    Attributes:
-        name: what its run is called.
-        description: what it is and what was planted, for people.
-        faults: how the questions were drawn, for the record.
-        planted: query_id -> the fault that strikes it, and the answer with citations where it is the generator's.
-        rag: the honest system underneath, the same for all three, so that only the faults differ.
-    """
-
-    name: str
-    description: str
-    faults: Sequence[Mapping[str, Any]]
+    name: str  #: what its run is called.
+    description: str  #: what it is and what was planted, for people.
+    faults: Sequence[Mapping[str, Any]]  #: how the questions were drawn, for the record.
+    #: query_id -> the fault that strikes it, and the answer with citations where it is the generator's.
     planted: Mapping[str, Mapping[str, Any]]
-    rag: ReferenceRag
+    rag: ReferenceRag  #: the honest system underneath, the same for all three, so that only the faults differ.
 
     @property
     def config(self) -> dict[str, Any]:

@@ -25,17 +25,11 @@ HEADLINE = ("recall@5", "context_recall", "faithfulness", "fabricated_specifics"
 
 @dataclass(frozen=True)
 class Demo:
-    """The three scorecards and where their reports are.
+    """The three scorecards and where their reports are."""
 
-    Attributes:
-        cards: name of the configuration -> scorecard.
-        about: name -> what was planted.
-        paths: name -> report.
-    """
-
-    cards: Mapping[str, Scorecard]
-    about: Mapping[str, str]
-    paths: Mapping[str, Path]
+    cards: Mapping[str, Scorecard]  #: name of the configuration -> scorecard.
+    about: Mapping[str, str]  #: name -> what was planted.
+    paths: Mapping[str, Path]  #: name -> report.
 
     def to_dict(self) -> dict[str, Any]:
         """Everything as JSON types."""

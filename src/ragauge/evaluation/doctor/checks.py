@@ -36,17 +36,11 @@ SCHEMA = {
 
 @dataclass(frozen=True, slots=True)
 class DoctorResult:
-    """What one part did.
+    """What one part did."""
 
-    Attributes:
-        name: of the part.
-        works: whether it did what it is for.
-        message: what was seen, in words.
-    """
-
-    name: str
-    works: bool
-    message: str
+    name: str  #: of the part.
+    works: bool  #: whether it did what it is for.
+    message: str  #: what was seen, in words.
 
 
 def try_local_judge() -> DoctorResult:

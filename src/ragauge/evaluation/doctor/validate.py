@@ -28,19 +28,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class ValidatedConfig:
-    """A configuration file without mistakes.
+    """A configuration file without mistakes."""
 
-    Attributes:
-        source: the file.
-        rules: what each rule of the gate asks for, in words.
-        monitor: what is asked of production, in words.
-        notes: what is right but seldom meant.
-    """
-
-    source: str
-    rules: tuple[str, ...]
-    monitor: tuple[str, ...]
-    notes: tuple[str, ...]
+    source: str  #: the file.
+    rules: tuple[str, ...]  #: what each rule of the gate asks for, in words.
+    monitor: tuple[str, ...]  #: what is asked of production, in words.
+    notes: tuple[str, ...]  #: what is right but seldom meant.
 
     def to_dict(self) -> dict[str, Any]:
         """As JSON types."""

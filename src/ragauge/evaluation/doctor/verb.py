@@ -49,30 +49,19 @@ LABELS: Mapping[str, str] = {
 
 @dataclass(frozen=True, slots=True)
 class DoctorItem:
-    """One thing that was looked at.
+    """One thing that was looked at."""
 
-    Attributes:
-        name: what.
-        state: ok, note (nothing is wrong, but worth knowing) or wrong.
-        said: what was found.
-        hint: what to do; "" for nothing.
-    """
-
-    name: str
-    state: State
-    said: str
-    hint: str = ""
+    name: str  #: what.
+    state: State  #: ok, note (nothing is wrong, but worth knowing) or wrong.
+    said: str  #: what was found.
+    hint: str = ""  #: what to do; "" for nothing.
 
 
 @dataclass(frozen=True, slots=True)
 class Diagnosis:
-    """Everything that was looked at.
+    """Everything that was looked at."""
 
-    Attributes:
-        looked: in the order of looking.
-    """
-
-    looked: tuple[DoctorItem, ...]
+    looked: tuple[DoctorItem, ...]  #: in the order of looking.
 
     @property
     def is_healthy(self) -> bool:

@@ -176,22 +176,15 @@ def read_index_listing(options: EvaluateOptions, store: Store, run_id: str) -> I
 
 
 class EvaluationPlan(NamedTuple):
-    """What has to be done.
+    """What has to be done."""
 
-    Attributes:
-        plans: one an asking of the judge; the first is the one that is scored. What asks nobody goes on when the
-            money has ended.
-        run: whose responses.
-        new: whether the run came in now.
-        base: the baseline.
-        calling: how the judge's models are called.
-    """
-
+    #: one an asking of the judge; the first is the one that is scored. What asks nobody goes on when the money has
+    #: ended.
     plans: tuple[Plan, ...]
-    run: Run
-    new: bool
-    base: Run | None
-    calling: CallOptions | None
+    run: Run  #: whose responses.
+    new: bool  #: whether the run came in now.
+    base: Run | None  #: the baseline.
+    calling: CallOptions | None  #: how the judge's models are called.
 
 
 def plan_evaluation(options: EvaluateOptions, store: Store) -> EvaluationPlan:

@@ -89,21 +89,15 @@ COPY_METHOD_PREFIXES = (
 
 @dataclass(frozen=True, slots=True)
 class ExpressionValue:
-    """What an expression makes, as far as it can be read.
+    """What an expression makes, as far as it can be read."""
 
-    Attributes:
-        kind: system (can be asked, and answers), retriever (can be asked for documents), part (of a system, cannot be
-            asked alone), maker (of systems), writer (fills a store), type (a class or constant, as
-            in `Path | None`), other (known, and nothing of these), unknown.
-        framework: whose it is; "" for none.
-        generates: how surely it makes text: 0 no, 1 perhaps, 2 yes.
-        retrieves: it finds documents.
-    """
-
+    #: system (can be asked, and answers), retriever (can be asked for documents), part (of a system, cannot be asked
+    #: alone), maker (of systems), writer (fills a store), type (a class or constant, as in `Path | None`), other
+    #: (known, and nothing of these), unknown.
     kind: Kind = "unknown"
-    framework: str = ""
-    generates: int = 0
-    retrieves: bool = False
+    framework: str = ""  #: whose it is; "" for none.
+    generates: int = 0  #: how surely it makes text: 0 no, 1 perhaps, 2 yes.
+    retrieves: bool = False  #: it finds documents.
 
     @property
     def score(self) -> int:
@@ -193,23 +187,14 @@ def add_component(pipeline: ExpressionValue, component: ExpressionValue) -> Expr
 
 @dataclass(frozen=True, slots=True)
 class CallForm:
-    """How something of a project is called with a question.
+    """How something of a project is called with a question."""
 
-    Attributes:
-        kind: function, class, object, factory (a function that makes a system), or route of a web application.
-        score: how likely it is the system; higher is likelier.
-        factory: the expression that makes it; "" where an import gives it.
-        call: the expression that passes it `query`; "" where the question is its only argument.
-        reply: the expression that picks answer and passages from what it returned, in `reply`; "" = as it is.
-        is_async: the call is awaited.
-    """
-
-    kind: str
-    score: int
-    factory: str = ""
-    call: str = ""
-    reply: str = ""
-    is_async: bool = False
+    kind: str  #: function, class, object, factory (a function that makes a system), or route of a web application.
+    score: int  #: how likely it is the system; higher is likelier.
+    factory: str = ""  #: the expression that makes it; "" where an import gives it.
+    call: str = ""  #: the expression that passes it `query`; "" where the question is its only argument.
+    reply: str = ""  #: the expression that picks answer and passages from what it returned, in `reply`; "" = as it is.
+    is_async: bool = False  #: the call is awaited.
 
 
 def find_route(node: ast.stmt) -> tuple[str, str] | None:

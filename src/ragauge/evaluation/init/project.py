@@ -29,17 +29,11 @@ LABELS = ("relevant", "references", "answerable")
 
 @dataclass(frozen=True, slots=True)
 class SetSource:
-    """The questions that are wanted.
+    """The questions that are wanted."""
 
-    Attributes:
-        path: of their file, relative to the project; "" = a file that is found, else a first set is made.
-        columns: our field -> the file's column.
-        segments: columns of the file to report by.
-    """
-
-    path: str = ""
-    columns: Mapping[str, str] = field(default_factory=dict)
-    segments: tuple[str, ...] = ()
+    path: str = ""  #: of their file, relative to the project; "" = a file that is found, else a first set is made.
+    columns: Mapping[str, str] = field(default_factory=dict)  #: our field -> the file's column.
+    segments: tuple[str, ...] = ()  #: columns of the file to report by.
 
     @property
     def command_options(self) -> tuple[str, ...]:
@@ -56,50 +50,29 @@ class SetSource:
 
 @dataclass(frozen=True, slots=True)
 class WrittenFile:
-    """One file.
+    """One file."""
 
-    Attributes:
-        path: relative to the project.
-        what: it is for.
-        kept: it was there, and is left as it is.
-        backup: where the file is now that was there and said something else; "" where none was.
-    """
-
-    path: str
-    what: str
-    kept: bool = False
-    backup: str = ""
+    path: str  #: relative to the project.
+    what: str  #: it is for.
+    kept: bool = False  #: it was there, and is left as it is.
+    backup: str = ""  #: where the file is now that was there and said something else; "" where none was.
 
 
 @dataclass(frozen=True, slots=True)
 class InitResult:
-    """What was found, and what was written.
+    """What was found, and what was written."""
 
-    Attributes:
-        folder: the project.
-        frameworks: that it uses.
-        found: module:name of what could be asked, likeliest first.
-        target: the system, as `ragauge run` takes it.
-        example: neither a system nor documents were found: both are an example.
-        eval_set: path of the questions.
-        n: questions.
-        made_up: the questions are to be replaced by real ones.
-        written: the files.
-        notes: what the number of questions can decide, and what of the workflow is not known.
-        asked: how the questions are read.
-    """
-
-    folder: str
-    frameworks: tuple[str, ...]
-    found: tuple[str, ...]
-    target: str
-    example: bool
-    eval_set: str
-    n: int
-    made_up: bool
-    written: tuple[WrittenFile, ...]
-    notes: tuple[str, ...] = ()
-    asked: SetSource = SetSource()
+    folder: str  #: the project.
+    frameworks: tuple[str, ...]  #: that it uses.
+    found: tuple[str, ...]  #: module:name of what could be asked, likeliest first.
+    target: str  #: the system, as `ragauge run` takes it.
+    example: bool  #: neither a system nor documents were found: both are an example.
+    eval_set: str  #: path of the questions.
+    n: int  #: questions.
+    made_up: bool  #: the questions are to be replaced by real ones.
+    written: tuple[WrittenFile, ...]  #: the files.
+    notes: tuple[str, ...] = ()  #: what the number of questions can decide, and what of the workflow is not known.
+    asked: SetSource = SetSource()  #: how the questions are read.
 
     @property
     def command(self) -> str:

@@ -42,18 +42,12 @@ PYPROJECT_COMMAND = (
 
 @dataclass(frozen=True, slots=True)
 class InstallNeeds:
-    """What a workflow installs.
+    """What a workflow installs."""
 
-    Attributes:
-        before: a shell line that comes before; "" for none.
-        install: what pip is given beside ragauge, as in a shell.
-        source: the file that says so; "" = the imports do.
-        unknown: module that is imported -> the file that imports it, where nothing here says what brings it.
-    """
-
-    before: str = ""
-    install: str = ""
-    source: str = ""
+    before: str = ""  #: a shell line that comes before; "" for none.
+    install: str = ""  #: what pip is given beside ragauge, as in a shell.
+    source: str = ""  #: the file that says so; "" = the imports do.
+    #: module that is imported -> the file that imports it, where nothing here says what brings it.
     unknown: tuple[tuple[str, str], ...] = ()
 
     @property

@@ -54,21 +54,13 @@ COMPONENT_SCORE = 6  # taken from what another candidate is made of
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """Something in the project that could be asked.
+    """Something in the project that could be asked."""
 
-    Attributes:
-        target: module:name, as `ragauge run` takes it.
-        form: how it is called with a question, and how likely it is the system.
-        path: of its file.
-        line: of its definition.
-        root: folder that has to be importable for it; "" = the project's own.
-    """
-
-    target: str
-    form: CallForm
-    path: str
-    line: int
-    root: str = ""
+    target: str  #: module:name, as `ragauge run` takes it.
+    form: CallForm  #: how it is called with a question, and how likely it is the system.
+    path: str  #: of its file.
+    line: int  #: of its definition.
+    root: str = ""  #: folder that has to be importable for it; "" = the project's own.
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -79,40 +71,25 @@ class Candidate:
 
 @dataclass(frozen=True, slots=True)
 class Project:
-    """What is in a project.
+    """What is in a project."""
 
-    Attributes:
-        frameworks: names, most used first.
-        candidates: likeliest first.
-        tables: files that may hold questions, likeliest first.
-        documents: the folder with most text files, relative; "" for none.
-        imports: dotted module from outside of the project and the standard library -> a file that imports it.
-    """
-
-    frameworks: tuple[str, ...]
-    candidates: tuple[Candidate, ...]
-    tables: tuple[Path, ...]
-    documents: str
+    frameworks: tuple[str, ...]  #: names, most used first.
+    candidates: tuple[Candidate, ...]  #: likeliest first.
+    tables: tuple[Path, ...]  #: files that may hold questions, likeliest first.
+    documents: str  #: the folder with most text files, relative; "" for none.
+    #: dotted module from outside of the project and the standard library -> a file that imports it.
     imports: Mapping[str, str]
 
 
 @dataclass(frozen=True, slots=True)
 class PythonFile:
-    """A Python file of the project.
+    """A Python file of the project."""
 
-    Attributes:
-        path: relative to the project.
-        module: its name; "" where it can have none.
-        root: folder that has to be importable for it; "" = the project's own.
-        tree: as parsed.
-        imports: modules that it imports, dotted.
-    """
-
-    path: Path
-    module: str
-    root: str
-    tree: ast.Module
-    imports: frozenset[str]
+    path: Path  #: relative to the project.
+    module: str  #: its name; "" where it can have none.
+    root: str  #: folder that has to be importable for it; "" = the project's own.
+    tree: ast.Module  #: as parsed.
+    imports: frozenset[str]  #: modules that it imports, dotted.
 
     @classmethod
     def from_path(cls, folder: Path, path: Path) -> PythonFile | None:

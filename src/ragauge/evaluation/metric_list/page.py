@@ -18,15 +18,10 @@ ORIGINS = {"response": "recorded with the answer", "set": "from the eval set", "
 
 @dataclass(frozen=True)
 class GlossaryPage:
-    """Every metric and preset.
+    """Every metric and preset."""
 
-    Attributes:
-        site: what is served.
-        value: as `ragauge metrics --json` prints them.
-    """
-
-    site: Site
-    value: dict[str, Any]
+    site: Site  #: what is served.
+    value: dict[str, Any]  #: as `ragauge metrics --json` prints them.
 
     def html(self) -> str:
         """The page."""
@@ -35,17 +30,11 @@ class GlossaryPage:
 
 @dataclass(frozen=True)
 class MetricPage:
-    """One metric.
+    """One metric."""
 
-    Attributes:
-        site: what is served.
-        value: as `ragauge metrics NAME --json` prints it.
-        written: what stands in its file, in parts.
-    """
-
-    site: Site
-    value: dict[str, Any]
-    written: Any
+    site: Site  #: what is served.
+    value: dict[str, Any]  #: as `ragauge metrics NAME --json` prints it.
+    written: Any  #: what stands in its file, in parts.
 
     def html(self) -> str:
         """The page."""

@@ -30,17 +30,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class UsedPassages:
-    """One response with the marks of its passages.
+    """One response with the marks of its passages."""
 
-    Attributes:
-        place: of the response in its index.
-        seen: the facts.
-        used: per passage handed on, whether it supports a claim or is cited for one; None where that is not known of
-            every passage.
-    """
-
-    place: int
-    seen: CauseContext
+    place: int  #: of the response in its index.
+    seen: CauseContext  #: the facts.
+    #: per passage handed on, whether it supports a claim or is cited for one; None where that is not known of every
+    #: passage.
     used: tuple[bool, ...] | None
 
     @staticmethod
@@ -196,25 +191,15 @@ def list_relevance(use: UsedPassages) -> list[bool | None]:
 
 
 class _Passages(NamedTuple):
-    """The passages of all answers that count, one entry each.
+    """The passages of all answers that count, one entry each."""
 
-    Attributes:
-        starts: where each answer's passages begin.
-        place: of the response.
-        rank: from 1.
-        of: how many passages the answer had.
-        used: it supports a claim or is cited for one.
-        known: whether it is relevant is known.
-        relevant: it is.
-    """
-
-    starts: Codes
-    place: Codes
-    rank: Codes
-    of: Codes
-    used: Marks
-    known: Marks
-    relevant: Marks
+    starts: Codes  #: where each answer's passages begin.
+    place: Codes  #: of the response.
+    rank: Codes  #: from 1.
+    of: Codes  #: how many passages the answer had.
+    used: Marks  #: it supports a claim or is cited for one.
+    known: Marks  #: whether it is relevant is known.
+    relevant: Marks  #: it is.
 
 
 def _find_best_ranks(marked: _Passages) -> Codes:

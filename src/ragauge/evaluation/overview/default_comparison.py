@@ -22,19 +22,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class ComparedRun:
-    """A run beside another one.
+    """A run beside another one."""
 
-    Attributes:
-        row: the run as lists show it, without its verdict.
-        shown: its scorecard, with the comparison where there is one.
-        base: the run that it is held against; None for none.
-        why: it is that one; "" for none, and for one that was named.
-    """
-
-    row: RunRow
-    shown: Scorecard
-    base: Run | None
-    why: str
+    row: RunRow  #: the run as lists show it, without its verdict.
+    shown: Scorecard  #: its scorecard, with the comparison where there is one.
+    base: Run | None  #: the run that it is held against; None for none.
+    why: str  #: it is that one; "" for none, and for one that was named.
 
 
 def compare_with_default(

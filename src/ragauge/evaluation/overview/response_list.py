@@ -41,47 +41,28 @@ MAX_QUERY_CHARS = 200  # characters of a question
 
 
 class ListedExtras(NamedTuple):
-    """What a listed response has beside its scores, so that marks lead to it; place -> value, absent = not known.
+    """What a listed response has beside its scores, so that marks lead to it; place -> value, absent = not known."""
 
-    Attributes:
-        used: ranks of the passages that its answer uses.
-        relevant: ranks of its relevant passages, of those that count for alignment.
-        handed: passages handed on.
-        kept: stage of retrieval -> share of the labelled documents still there.
-        timings: stage -> milliseconds.
-        numbers: name -> place -> value, where no metric of that name was measured.
-    """
-
-    used: Mapping[int, tuple[int, ...]] = {}
-    relevant: Mapping[int, tuple[int, ...]] = {}
-    handed: Mapping[int, int] = {}
-    kept: Mapping[int, Mapping[str, float]] = {}
-    timings: Mapping[int, Mapping[str, float]] = {}
+    used: Mapping[int, tuple[int, ...]] = {}  #: ranks of the passages that its answer uses.
+    relevant: Mapping[int, tuple[int, ...]] = {}  #: ranks of its relevant passages, of those that count for alignment.
+    handed: Mapping[int, int] = {}  #: passages handed on.
+    kept: Mapping[int, Mapping[str, float]] = {}  #: stage of retrieval -> share of the labelled documents still there.
+    timings: Mapping[int, Mapping[str, float]] = {}  #: stage -> milliseconds.
+    #: name -> place -> value, where no metric of that name was measured.
     numbers: Mapping[str, Mapping[int, float]] = {}
 
 
 class ChosenResponse(NamedTuple):
-    """A response to list.
+    """A response to list."""
 
-    Attributes:
-        place: in the index.
-        query_id: the example that it answers.
-        repeat: which answer.
-        cause: why it failed; "" where it did not.
-        verdict: whether it failed.
-        reason: why it is unclear or not judged; "" where it failed or passed.
-        quality: None where there is none.
-        decided_by: what the cause rests on.
-    """
-
-    place: int
-    query_id: str
-    repeat: int
-    cause: str
-    verdict: Verdict
-    reason: str
-    quality: float | None
-    decided_by: str
+    place: int  #: in the index.
+    query_id: str  #: the example that it answers.
+    repeat: int  #: which answer.
+    cause: str  #: why it failed; "" where it did not.
+    verdict: Verdict  #: whether it failed.
+    reason: str  #: why it is unclear or not judged; "" where it failed or passed.
+    quality: float | None  #: None where there is none.
+    decided_by: str  #: what the cause rests on.
 
 
 def choose_responses(

@@ -56,30 +56,19 @@ MAX_KINDS = 8  # of failure that are named
 
 @dataclass(frozen=True, slots=True)
 class RunCounts:
-    """The responses of a run.
+    """The responses of a run."""
 
-    Attributes:
-        responses: failures counted.
-        answered: with an answer, blank ones counted.
-        blank: of these, without a word in the answer.
-        unanswered: without an answer and without an error: retrieval alone.
-        empty: that retrieved nothing, where own retrieval was asked.
-        failed: kind of failure -> how many, most first; the kind is the word before the colon of `Response.error`.
-        such_as: kind of failure -> (query_id, error) of one of them.
-        derived_ids: how many have passages whose ids were derived -> by which rule.
-        timings: by stage, the total first; failed calls count with what was recorded of them.
-        spending: tokens and cost as far as reported; None where nothing was.
-    """
-
-    responses: int
-    answered: int
-    unanswered: int
-    empty: int
+    responses: int  #: failures counted.
+    answered: int  #: with an answer, blank ones counted.
+    unanswered: int  #: without an answer and without an error: retrieval alone.
+    empty: int  #: that retrieved nothing, where own retrieval was asked.
+    #: kind of failure -> how many, most first; the kind is the word before the colon of `Response.error`.
     failed: Mapping[str, int]
-    derived_ids: Mapping[str, int]
-    timings: tuple[Timing, ...] = ()
-    spending: Spending | None = None
-    blank: int = 0
+    derived_ids: Mapping[str, int]  #: how many have passages whose ids were derived -> by which rule.
+    timings: tuple[Timing, ...] = ()  #: by stage, the total first; failed calls count with what was recorded of them.
+    spending: Spending | None = None  #: tokens and cost as far as reported; None where nothing was.
+    blank: int = 0  #: of these, without a word in the answer.
+    #: kind of failure -> (query_id, error) of one of them.
     such_as: Mapping[str, tuple[str, str]] = field(default_factory=dict)
 
     @property

@@ -147,15 +147,10 @@ class LengthGatherer:
 
 
 class ContextLengths(NamedTuple):
-    """Lengths of contexts.
+    """Lengths of contexts."""
 
-    Attributes:
-        name: context_tokens or context_characters.
-        of: shape (responses,), NaN = not known.
-    """
-
-    name: str
-    of: npt.NDArray[np.float64]
+    name: str  #: context_tokens or context_characters.
+    of: npt.NDArray[np.float64]  #: shape (responses,), NaN = not known.
 
 
 def build_length_bands(

@@ -22,25 +22,16 @@ MAX_SCANNED_RUNS = 200  # runs, the newest
 
 @dataclass(frozen=True, slots=True)
 class NewestRun:
-    """The newest evaluated run of a set.
+    """The newest evaluated run of a set."""
 
-    Attributes:
-        row: as lists show it, without its verdict.
-        against: id of the run that it is held against; "" for none.
-        why: it is that one.
-        verdict: what came of it, in a sentence.
-        change: what changed since that run, in a sentence; "" without one.
-        first: the first thing to do; "" for nothing.
-        worst_segment: (column, value, cause) of the segment where the first finding is most frequent; () for none. The
-            cause is "" where the finding is no cause of single failures.
-    """
-
-    row: RunRow
-    against: str
-    why: str
-    verdict: str
-    change: str
-    first: str
+    row: RunRow  #: as lists show it, without its verdict.
+    against: str  #: id of the run that it is held against; "" for none.
+    why: str  #: it is that one.
+    verdict: str  #: what came of it, in a sentence.
+    change: str  #: what changed since that run, in a sentence; "" without one.
+    first: str  #: the first thing to do; "" for nothing.
+    #: (column, value, cause) of the segment where the first finding is most frequent; () for none. The cause is ""
+    #: where the finding is no cause of single failures.
     worst_segment: tuple[str, ...]
 
     def where(self) -> dict[str, str]:
@@ -54,17 +45,11 @@ class NewestRun:
 
 @dataclass(frozen=True, slots=True)
 class StoreOverview:
-    """What the first page shows.
+    """What the first page shows."""
 
-    Attributes:
-        newest: per set, the set that moved last first; traffic apart.
-        unfinished: runs in flight, and those that stopped before their end.
-        runs: whether there is any run at all.
-    """
-
-    newest: tuple[NewestRun, ...]
-    unfinished: tuple[RunRow, ...]
-    runs: bool
+    newest: tuple[NewestRun, ...]  #: per set, the set that moved last first; traffic apart.
+    unfinished: tuple[RunRow, ...]  #: runs in flight, and those that stopped before their end.
+    runs: bool  #: whether there is any run at all.
 
 
 def build_overview(*, store: str | None = None) -> StoreOverview:

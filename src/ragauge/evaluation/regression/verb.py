@@ -38,32 +38,21 @@ class ExampleFailed(AssertionError):  # noqa: N818 - what happened
 
 @dataclass(frozen=True)
 class RegressionInputs:
-    """What is evaluated for tests.
+    """What is evaluated for tests."""
 
-    Attributes:
-        sources: of recorded answers one (questions with answers) or two (the set, then the answers); of a system the
-            set alone. A path, a list of dicts, an EvalSet.
-        system: what answers the questions, as `run` takes it; None = the answers are recorded.
-        metrics: names and presets; () = the default preset.
-        judge: who answers what labels do not.
-        name: of the run.
-        keep: segment column or "tag" -> value; only examples that match.
-        columns: our field -> the source's column.
-        segments: columns of the source to report by.
-        settings: of the system, as `run` takes them.
-        concurrency: questions to the system under way, at most.
-    """
-
+    #: of recorded answers one (questions with answers) or two (the set, then the answers); of a system the set alone. A
+    #: path, a list of dicts, an EvalSet.
     sources: tuple[Any, ...]
-    system: Any = None
-    metrics: tuple[str, ...] = ()
-    judge: str = "local"
-    name: str = ""
+    system: Any = None  #: what answers the questions, as `run` takes it; None = the answers are recorded.
+    metrics: tuple[str, ...] = ()  #: names and presets; () = the default preset.
+    judge: str = "local"  #: who answers what labels do not.
+    name: str = ""  #: of the run.
+    #: segment column or "tag" -> value; only examples that match.
     keep: Mapping[str, str] = field(default_factory=dict)
-    columns: Mapping[str, str] = field(default_factory=dict)
-    segments: tuple[str, ...] = ()
-    settings: Any = None
-    concurrency: int = 4
+    columns: Mapping[str, str] = field(default_factory=dict)  #: our field -> the source's column.
+    segments: tuple[str, ...] = ()  #: columns of the source to report by.
+    settings: Any = None  #: of the system, as `run` takes them.
+    concurrency: int = 4  #: questions to the system under way, at most.
 
     def __post_init__(self) -> None:
         max_sources = 1 if self.system is not None else 2

@@ -88,21 +88,14 @@ MAX_LISTED = 3  # ids shown in a warning
 
 @dataclass(frozen=True, slots=True)
 class RetrievalReport:
-    """What the metrics say about a run.
+    """What the metrics say about a run."""
 
-    Attributes:
-        topics: which queries were averaged over: all the labelled ones, or trec_eval's choice.
-        summaries: one a metric, in the order asked.
-        query_ids: the topics, in the order of the labels.
-        values: printed name -> value per topic, in the same order; None where there is none.
-        warnings: what the reader must know before believing a number.
-    """
-
-    topics: Topics
-    summaries: tuple[Summary, ...]
-    query_ids: tuple[str, ...]
+    topics: Topics  #: which queries were averaged over: all the labelled ones, or trec_eval's choice.
+    summaries: tuple[Summary, ...]  #: one a metric, in the order asked.
+    query_ids: tuple[str, ...]  #: the topics, in the order of the labels.
+    #: printed name -> value per topic, in the same order; None where there is none.
     values: Mapping[str, Sequence[float | None]] = field(repr=False)
-    warnings: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()  #: what the reader must know before believing a number.
 
     def __getitem__(self, metric: str) -> Summary:
         """The summary of a metric, by its printed name."""

@@ -50,19 +50,12 @@ class SystemRun(OpenRun):
 
 @dataclass(frozen=True)
 class RunJob:
-    """A run that is begun, and what is left to ask.
+    """A run that is begun, and what is left to ask."""
 
-    Attributes:
-        system: what is asked.
-        run: as it is stored.
-        askings: what is left, in order.
-        continued: the run was there before.
-    """
-
-    system: System
-    run: Run
-    askings: tuple[SystemRequest, ...]
-    continued: bool
+    system: System  #: what is asked.
+    run: Run  #: as it is stored.
+    askings: tuple[SystemRequest, ...]  #: what is left, in order.
+    continued: bool  #: the run was there before.
 
 
 async def run_system(options: RunOptions) -> SystemRun:

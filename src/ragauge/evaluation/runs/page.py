@@ -30,19 +30,12 @@ VERDICT_TIMEOUT_S = 0.1  # seconds for verdicts that nobody asked for before; th
 
 @dataclass(frozen=True)
 class RunsPage:
-    """A page of runs.
+    """A page of runs."""
 
-    Attributes:
-        site: what is served.
-        params: how it is sorted, what it is filtered by.
-        rows: a row a run.
-        after: the id that the next page begins behind; "" = there is none.
-    """
-
-    site: Site
-    params: dict[str, str]
-    rows: list[RunRow]
-    after: str
+    site: Site  #: what is served.
+    params: dict[str, str]  #: how it is sorted, what it is filtered by.
+    rows: list[RunRow]  #: a row a run.
+    after: str  #: the id that the next page begins behind; "" = there is none.
 
     @property
     def value(self) -> list[RunRow]:
@@ -138,15 +131,10 @@ def build_page(site: Site, params: QueryParams) -> RunsPage:
 
 @dataclass(frozen=True)
 class OverviewPage:
-    """The first page.
+    """The first page."""
 
-    Attributes:
-        site: what is served.
-        value: the newest run of each set, and what is in flight.
-    """
-
-    site: Site
-    value: StoreOverview
+    site: Site  #: what is served.
+    value: StoreOverview  #: the newest run of each set, and what is in flight.
 
     def html(self) -> str:
         """The page."""

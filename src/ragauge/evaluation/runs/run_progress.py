@@ -26,43 +26,27 @@ IN_FLIGHT = ("in flight", "stopped")
 
 @dataclass(frozen=True, slots=True)
 class PartialMean:
-    """The mean of a metric over what is evaluated so far, which is a random draw of the run.
+    """The mean of a metric over what is evaluated so far, which is a random draw of the run."""
 
-    Attributes:
-        metric: printed name.
-        kind: rate, mean or amount.
-        mean: of the examples scored.
-        low: where its 95 % interval begins; None without one.
-        high: where it ends.
-        scored: examples with a value.
-    """
-
-    metric: str
-    kind: str
-    mean: float
-    low: float | None
-    high: float | None
-    scored: int
+    metric: str  #: printed name.
+    kind: str  #: rate, mean or amount.
+    mean: float  #: of the examples scored.
+    low: float | None  #: where its 95 % interval begins; None without one.
+    high: float | None  #: where it ends.
+    scored: int  #: examples with a value.
 
 
 @dataclass(frozen=True, slots=True)
 class RunProgress(RunRow):
-    """A run as lists show it, and how it goes on.
+    """A run as lists show it, and how it goes on."""
 
-    Attributes:
-        stage: answers or evaluation: what `done` counts.
-        done: responses that are answered, or evaluated.
-        to_do: responses that will be.
-        seconds_left: at the pace of the last minute in which it was watched; None where that is not known yet, and
-            after 15 s without a sign of life.
-        so_far: a metric a layer, of what is evaluated; () where nothing is.
-    """
-
-    stage: str
-    done: int
-    to_do: int
+    stage: str  #: answers or evaluation: what `done` counts.
+    done: int  #: responses that are answered, or evaluated.
+    to_do: int  #: responses that will be.
+    #: at the pace of the last minute in which it was watched; None where that is not known yet, and after 15 s without
+    #: a sign of life.
     seconds_left: float | None
-    so_far: tuple[PartialMean, ...]
+    so_far: tuple[PartialMean, ...]  #: a metric a layer, of what is evaluated; () where nothing is.
 
 
 @dataclass

@@ -22,66 +22,42 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class RunRow:
-    """One stored run in a list.
+    """One stored run in a list."""
 
-    Attributes:
-        run_id: of the run.
-        name: what people call it.
-        created_at: when it began, ISO 8601.
-        set: the name of its eval set.
-        set_version: content hash of the set.
-        system: what produced it.
-        kind: set or traffic.
-        variant: own retrieval, oracle passages, closed_book, or replayed.
-        commit: git's, and whether the tree was dirty; "" outside git.
-        tags: in the order of the alphabet.
-        study: that it is a trial of; "" for none.
-        state: in flight, stopped, finished or failed: of its answers, and where all are there, of its last evaluation.
-            A run in flight shows a sign of life every few seconds; after 55 s without one it counts as stopped.
-        heartbeat: when its answers last moved, ISO 8601.
-        responses: that there are, absent ones counted.
-        planned: responses that there will be.
-        evaluated: of them by the last evaluation, in every asking of the judge; None where it was not seen.
-        to_evaluate: that it was about.
-        judges: who judged it, the last first.
-        means: printed name of a metric -> mean, in the order of the scorecard; None where nothing is scored.
-        headline: retrieval, generation, end_to_end -> the metric that stands for the layer; layers without one are
-            left out.
-        verdict: better, worse, changed, no change seen or not enough data: of its comparison with its baseline, else
-            the run that it was last evaluated against, else the run before it on the same set; "" where none was made
-            of what is there now.
-        baseline: the name of that run; "" where there is no verdict.
-        against: its id; of a run without a verdict the one that would be compared first, "" for none.
-        cost: US dollars of the calls to models that were made for it; None where the price of one is unknown.
-        note: what somebody wrote about it.
-        counts: of the verdicts on its examples, of the judge whose means these are; None where it was not evaluated.
-    """
-
-    run_id: str
-    name: str
-    created_at: str
-    set: str
-    set_version: str
-    system: str
-    kind: str
-    variant: str
-    commit: str
-    tags: tuple[str, ...]
-    study: str
+    run_id: str  #: of the run.
+    name: str  #: what people call it.
+    created_at: str  #: when it began, ISO 8601.
+    set: str  #: the name of its eval set.
+    set_version: str  #: content hash of the set.
+    system: str  #: what produced it.
+    kind: str  #: set or traffic.
+    variant: str  #: own retrieval, oracle passages, closed_book, or replayed.
+    commit: str  #: git's, and whether the tree was dirty; "" outside git.
+    tags: tuple[str, ...]  #: in the order of the alphabet.
+    study: str  #: that it is a trial of; "" for none.
+    #: in flight, stopped, finished or failed: of its answers, and where all are there, of its last evaluation. A run in
+    #: flight shows a sign of life every few seconds; after 55 s without one it counts as stopped.
     state: str
-    heartbeat: str
-    responses: int
-    planned: int
-    evaluated: int | None
-    to_evaluate: int | None
-    judges: tuple[str, ...]
+    heartbeat: str  #: when its answers last moved, ISO 8601.
+    responses: int  #: that there are, absent ones counted.
+    planned: int  #: responses that there will be.
+    evaluated: int | None  #: of them by the last evaluation, in every asking of the judge; None where it was not seen.
+    to_evaluate: int | None  #: that it was about.
+    judges: tuple[str, ...]  #: who judged it, the last first.
+    #: printed name of a metric -> mean, in the order of the scorecard; None where nothing is scored.
     means: Mapping[str, float | None]
+    #: retrieval, generation, end_to_end -> the metric that stands for the layer; layers without one are left out.
     headline: Mapping[str, MeanValue]
+    #: better, worse, changed, no change seen or not enough data: of its comparison with its baseline, else the run that
+    #: it was last evaluated against, else the run before it on the same set; "" where none was made of what is there
+    #: now.
     verdict: str
-    baseline: str
-    against: str
+    baseline: str  #: the name of that run; "" where there is no verdict.
+    against: str  #: its id; of a run without a verdict the one that would be compared first, "" for none.
+    #: US dollars of the calls to models that were made for it; None where the price of one is unknown.
     cost: float | None
-    note: str
+    note: str  #: what somebody wrote about it.
+    #: of the verdicts on its examples, of the judge whose means these are; None where it was not evaluated.
     counts: VerdictCounts | None
 
 

@@ -149,19 +149,13 @@ def resolve_judge(store: Store, run: Run, judge: str | None) -> str | None:
 
 @dataclass(frozen=True, slots=True)
 class CardScope:
-    """Which responses of a run a scorecard is over.
+    """Which responses of a run a scorecard is over."""
 
-    Attributes:
-        keep: segment column or "tag" -> value; only examples that match.
-        total: responses asked for; None = all of the run.
-        whole: only responses that have a score of every metric, so that all means are over the same ones.
-        took: facts of their evaluation, shown as they are.
-    """
-
+    #: segment column or "tag" -> value; only examples that match.
     keep: Mapping[str, str] = field(default_factory=dict)
-    total: int | None = None
-    whole: bool = False
-    took: Mapping[str, Any] = field(default_factory=dict)
+    total: int | None = None  #: responses asked for; None = all of the run.
+    whole: bool = False  #: only responses that have a score of every metric, so that all means are over the same ones.
+    took: Mapping[str, Any] = field(default_factory=dict)  #: facts of their evaluation, shown as they are.
 
 
 def build_card(

@@ -132,23 +132,14 @@ class ScorecardTables:
 
 @dataclass(frozen=True, slots=True)
 class EvaluatedRun:
-    """What was evaluated.
+    """What was evaluated."""
 
-    Attributes:
-        run: whose responses.
-        metrics: in the order asked.
-        n: examples evaluated, an example of several repeats once.
-        pending: examples not yet evaluated.
-        warnings: of the caller; the scorecard's own come after them.
-        took: facts of the evaluation.
-    """
-
-    run: Run
-    metrics: Sequence[Metric]
-    n: int
-    pending: int = 0
-    warnings: Sequence[str] = ()
-    took: Mapping[str, Any] = field(default_factory=dict)
+    run: Run  #: whose responses.
+    metrics: Sequence[Metric]  #: in the order asked.
+    n: int  #: examples evaluated, an example of several repeats once.
+    pending: int = 0  #: examples not yet evaluated.
+    warnings: Sequence[str] = ()  #: of the caller; the scorecard's own come after them.
+    took: Mapping[str, Any] = field(default_factory=dict)  #: facts of the evaluation.
 
 
 class ExampleOutcomes(NamedTuple):

@@ -29,25 +29,15 @@ class Cell:
 
 @dataclass(frozen=True, slots=True)
 class Figure:
-    """A chart with what stands around it.
+    """A chart with what stands around it."""
 
-    Attributes:
-        title: what is shown.
-        svg: the chart.
-        head: names of the table's columns.
-        rows: the same numbers, row by row; the first cell of each names it.
-        caption: how to read it.
-        ends: what stands under the left and the right end of a chart without axes.
-        link: where the title leads.
-    """
-
-    title: str
-    svg: str
-    head: tuple[str, ...]
-    rows: tuple[tuple[Cell, ...], ...]
-    caption: str = ""
-    ends: tuple[str, str] = ("", "")
-    link: str = ""
+    title: str  #: what is shown.
+    svg: str  #: the chart.
+    head: tuple[str, ...]  #: names of the table's columns.
+    rows: tuple[tuple[Cell, ...], ...]  #: the same numbers, row by row; the first cell of each names it.
+    caption: str = ""  #: how to read it.
+    ends: tuple[str, str] = ("", "")  #: what stands under the left and the right end of a chart without axes.
+    link: str = ""  #: where the title leads.
 
 
 @dataclass(frozen=True, slots=True)

@@ -31,25 +31,16 @@ UNFINISHED = ("in flight", "stopped")  # states of which a page says how far the
 
 @dataclass(frozen=True)
 class ReportPage:
-    """An evaluated run.
+    """An evaluated run."""
 
-    Attributes:
-        site: what is served.
-        run: of the store.
-        card: its scorecard, beside the run that was asked for, or else the one that it is usually held against.
-        why: it is held against the latter; "" where the former was asked for, or there is none.
-        params: whose verdicts, beside which other run.
-        row: the run as lists show it.
-        done: what a form of this page did, in a sentence; "" where none was sent.
-    """
-
-    site: Site
-    run: OpenRun
+    site: Site  #: what is served.
+    run: OpenRun  #: of the store.
+    #: its scorecard, beside the run that was asked for, or else the one that it is usually held against.
     card: Scorecard
-    why: str
-    params: dict[str, str]
-    row: RunRow
-    done: str = ""
+    why: str  #: it is held against the latter; "" where the former was asked for, or there is none.
+    params: dict[str, str]  #: whose verdicts, beside which other run.
+    row: RunRow  #: the run as lists show it.
+    done: str = ""  #: what a form of this page did, in a sentence; "" where none was sent.
 
     @property
     def value(self) -> Any:
@@ -88,19 +79,12 @@ class ReportPage:
 
 @dataclass(frozen=True)
 class FactsPage:
-    """A run that nobody has evaluated.
+    """A run that nobody has evaluated."""
 
-    Attributes:
-        site: what is served.
-        run: of the store.
-        why: it has no scorecard, and how to get it.
-        done: what a form of this page did, in a sentence; "" where none was sent.
-    """
-
-    site: Site
-    run: OpenRun
-    why: str
-    done: str = ""
+    site: Site  #: what is served.
+    run: OpenRun  #: of the store.
+    why: str  #: it has no scorecard, and how to get it.
+    done: str = ""  #: what a form of this page did, in a sentence; "" where none was sent.
 
     @property
     def value(self) -> dict[str, Any]:
@@ -157,15 +141,10 @@ def _describe_done(site: Site, run: OpenRun, options: dict[str, str]) -> str:
 
 @dataclass(frozen=True)
 class StatePage:
-    """Progress of a run.
+    """Progress of a run."""
 
-    Attributes:
-        site: what is served.
-        value: the run as lists show it, and how it goes on.
-    """
-
-    site: Site
-    value: RunProgress
+    site: Site  #: what is served.
+    value: RunProgress  #: the run as lists show it, and how it goes on.
 
     def html(self) -> str:
         """The words alone, as they stand in lists and on the run's page."""

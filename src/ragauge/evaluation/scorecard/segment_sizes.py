@@ -13,19 +13,12 @@ TOO_FEW = "too few"
 
 @dataclass(frozen=True, slots=True)
 class SegmentSizes:
-    """The named values of one segment column, most examples first.
+    """The named values of one segment column, most examples first."""
 
-    Attributes:
-        column: its name.
-        enough: (value, examples) of those with 5 or more.
-        few: of the others.
-        together: the small ones stand together as "(other)" in tables of means.
-    """
-
-    column: str
-    enough: tuple[tuple[str, int], ...]
-    few: tuple[tuple[str, int], ...]
-    together: bool
+    column: str  #: its name.
+    enough: tuple[tuple[str, int], ...]  #: (value, examples) of those with 5 or more.
+    few: tuple[tuple[str, int], ...]  #: of the others.
+    together: bool  #: the small ones stand together as "(other)" in tables of means.
 
     @property
     def words(self) -> str:

@@ -12,19 +12,12 @@ from ragauge.scores.results.scorecard import ScorecardData, Summary
 
 @dataclass(frozen=True, slots=True)
 class SegmentValue:
-    """One value of a segment column.
+    """One value of a segment column."""
 
-    Attributes:
-        name: the value.
-        n: its examples.
-        failed: how many of them failed; None where that is not known.
-        summaries: of its examples, by metric.
-    """
-
-    name: str
-    n: int
-    failed: int | None
-    summaries: dict[str, Summary]
+    name: str  #: the value.
+    n: int  #: its examples.
+    failed: int | None  #: how many of them failed; None where that is not known.
+    summaries: dict[str, Summary]  #: of its examples, by metric.
 
     def has_mean(self, names: Sequence[str]) -> bool:
         """Whether one of these metrics has a mean here."""

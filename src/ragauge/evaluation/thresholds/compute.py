@@ -36,79 +36,46 @@ SHARES = (0.5, 0.75, 0.9, 0.95)
 
 @dataclass(frozen=True, slots=True)
 class ScoreLevel:
-    """Responses whose score lies in one stretch of the metric, and those from there on.
+    """Responses whose score lies in one stretch of the metric, and those from there on."""
 
-    Attributes:
-        low: least score in it.
-        high: greatest score in it.
-        n: responses.
-        rate: share of them that turned out well, weighted.
-        interval: of that share; None for one response.
-        from_n: responses at this level or a better one.
-        from_rate: share of those that turned out well.
-        from_interval: of that share.
-        serves: the interval from here on reaches the target, and no level from here on lies clearly below it.
-    """
-
-    low: float
-    high: float
-    n: int
-    rate: float
-    interval: Interval | None
-    from_n: int
-    from_rate: float
-    from_interval: Interval | None
-    serves: bool
+    low: float  #: least score in it.
+    high: float  #: greatest score in it.
+    n: int  #: responses.
+    rate: float  #: share of them that turned out well, weighted.
+    interval: Interval | None  #: of that share; None for one response.
+    from_n: int  #: responses at this level or a better one.
+    from_rate: float  #: share of those that turned out well.
+    from_interval: Interval | None  #: of that share.
+    serves: bool  #: the interval from here on reaches the target, and no level from here on lies clearly below it.
 
 
 @dataclass(frozen=True, slots=True)
 class ByOutcome:
-    """How often answers turned out well, by level of the metric.
+    """How often answers turned out well, by level of the metric."""
 
-    Attributes:
-        target: the wanted share.
-        n: responses with score and outcome.
-        rate: share that turned out well.
-        interval: of that share.
-        levels: the worst level first.
-        correlation: Spearman's, of metric and outcome; None where one of them is all alike.
-        correlation_interval: None where there is none.
-        p_value: of no trend; None where responses depend on each other, or there is no correlation.
-        trend: rises, falls or no trend seen: how the outcome moves as the metric gets better.
-        verdict: serves, none does, or not enough data.
-        level: the score from which on it serves: at least, for metrics that should be high, else at most.
-        confidence: of the intervals from a level on.
-        needed: responses that would be needed from the nearest level on, were the share to stay; None where unknown.
-    """
-
-    target: float
-    n: int
-    rate: float | None
-    interval: Interval | None
-    levels: tuple[ScoreLevel, ...]
-    correlation: float | None
-    correlation_interval: Interval | None
-    p_value: float | None
-    trend: str
-    verdict: Verdict
-    level: float | None
-    confidence: float
+    target: float  #: the wanted share.
+    n: int  #: responses with score and outcome.
+    rate: float | None  #: share that turned out well.
+    interval: Interval | None  #: of that share.
+    levels: tuple[ScoreLevel, ...]  #: the worst level first.
+    correlation: float | None  #: Spearman's, of metric and outcome; None where one of them is all alike.
+    correlation_interval: Interval | None  #: None where there is none.
+    p_value: float | None  #: of no trend; None where responses depend on each other, or there is no correlation.
+    trend: str  #: rises, falls or no trend seen: how the outcome moves as the metric gets better.
+    verdict: Verdict  #: serves, none does, or not enough data.
+    level: float | None  #: the score from which on it serves: at least, for metrics that should be high, else at most.
+    confidence: float  #: of the intervals from a level on.
+    #: responses that would be needed from the nearest level on, were the share to stay; None where unknown.
     needed: int | None
 
 
 @dataclass(frozen=True, slots=True)
 class Reached:
-    """What a share of the examples reaches.
+    """What a share of the examples reaches."""
 
-    Attributes:
-        share: such as 0.9.
-        value: at least this share of the examples scores so, or better.
-        interval: of the quantile; None where so few values hold none.
-    """
-
-    share: float
-    value: float
-    interval: Interval | None
+    share: float  #: such as 0.9.
+    value: float  #: at least this share of the examples scores so, or better.
+    interval: Interval | None  #: of the quantile; None where so few values hold none.
 
 
 def compute_by_outcome(
@@ -307,43 +274,24 @@ def compute_reached(values: Floats, direction: str, shares: Sequence[float] = SH
 
 @dataclass(frozen=True, slots=True)
 class Thresholds:
-    """What is known about the levels of a metric.
+    """What is known about the levels of a metric."""
 
-    Attributes:
-        run: name of the run.
-        run_id: its id.
-        metric: printed name.
-        direction: higher, lower or neither.
-        kind: rate, mean or amount.
-        judge_id: who judged; "" for nobody.
-        n: examples with a score.
-        mean: of them.
-        interval: of the mean.
-        reached: what shares of the examples reach.
-        outcome: which outcome; "" where none is recorded.
-        good: which of its values are good, in words.
-        others: other outcomes that are recorded.
-        without_outcome: scored responses without this outcome.
-        by_outcome: None where no outcome is recorded.
-        judged: interval of the mean including judge error; None where nobody judged, or that is not known. Levels are
-            in the judge's own scores, and outcomes are no verdicts of it, so its error is no part of theirs.
-        starting_point: of this metric, on its own scale; None where it has none.
-    """
-
-    run: str
-    run_id: str
-    metric: str
-    direction: str
-    kind: str
-    judge_id: str
-    n: int
-    mean: float | None
-    interval: Interval | None
-    reached: tuple[Reached, ...]
-    outcome: str = ""
-    good: str = ""
-    others: tuple[str, ...] = ()
-    without_outcome: int = 0
-    by_outcome: ByOutcome | None = None
+    run: str  #: name of the run.
+    run_id: str  #: its id.
+    metric: str  #: printed name.
+    direction: str  #: higher, lower or neither.
+    kind: str  #: rate, mean or amount.
+    judge_id: str  #: who judged; "" for nobody.
+    n: int  #: examples with a score.
+    mean: float | None  #: of them.
+    interval: Interval | None  #: of the mean.
+    reached: tuple[Reached, ...]  #: what shares of the examples reach.
+    outcome: str = ""  #: which outcome; "" where none is recorded.
+    good: str = ""  #: which of its values are good, in words.
+    others: tuple[str, ...] = ()  #: other outcomes that are recorded.
+    without_outcome: int = 0  #: scored responses without this outcome.
+    by_outcome: ByOutcome | None = None  #: None where no outcome is recorded.
+    #: interval of the mean including judge error; None where nobody judged, or that is not known. Levels are in the
+    #: judge's own scores, and outcomes are no verdicts of it, so its error is no part of theirs.
     judged: Interval | None = None
-    starting_point: StartingPoint | None = None
+    starting_point: StartingPoint | None = None  #: of this metric, on its own scale; None where it has none.

@@ -33,25 +33,15 @@ NO_PASSAGES = "there are no passages"
 
 @dataclass(frozen=True, slots=True)
 class TrainingItem:
-    """One labelled part.
+    """One labelled part."""
 
-    Attributes:
-        key: of its text, as of `build_text_key`.
-        marks: what its text is recognised by, see `compute_row_marks`.
-        group: alike for items that must not be parted, see `group_rows`: the key of their first text.
-        p: the base's probability of the weakest claim in it.
-        features: of all claims in it, in the order of FEATURE_NAMES.
-        supported: what most people say.
-        sentences: how many sentences with claims it holds.
-    """
-
-    key: str
-    marks: tuple[str, ...]
-    group: str
-    p: float
-    features: tuple[float, ...]
-    supported: bool
-    sentences: int
+    key: str  #: of its text, as of `build_text_key`.
+    marks: tuple[str, ...]  #: what its text is recognised by, see `compute_row_marks`.
+    group: str  #: alike for items that must not be parted, see `group_rows`: the key of their first text.
+    p: float  #: the base's probability of the weakest claim in it.
+    features: tuple[float, ...]  #: of all claims in it, in the order of FEATURE_NAMES.
+    supported: bool  #: what most people say.
+    sentences: int  #: how many sentences with claims it holds.
 
 
 @dataclass(frozen=True, slots=True)

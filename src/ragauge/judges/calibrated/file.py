@@ -73,35 +73,22 @@ class Model(StrictModel):
 
 
 class CalibrationFile(StrictModel):
-    """What a calibrated judge knows.
+    """What a calibrated judge knows."""
 
-    Attributes:
-        format: says what the file is.
-        version: of the format.
-        generation: of the code that measures the features.
-        base: who is asked.
-        by: what one probability is of: the claims of a sentence, or the whole answer.
-        learned_from: the labels.
-        chosen: the candidate that cross-validation chose.
-        model: of texts that trained nothing.
-        folds: of texts that trained: each was fitted without one fold.
-        marks: hash that tells a text that trained, or a sentence of it -> the place of its fold.
-        trained_on: the same of files before there were marks: how the key of a text begins -> the place of its fold.
-        figures: Brier score and others before and after, cross-fitted.
-    """
-
-    format: Literal["ragauge calibrated judge"] = FORMAT
-    version: Literal[1] = VERSION
-    generation: int = GENERATION
-    base: CalibrationBase
-    by: Literal["sentence", "answer"]
-    learned_from: LearnedFrom
-    chosen: Name
-    model: Model
-    folds: tuple[Model, ...]
+    format: Literal["ragauge calibrated judge"] = FORMAT  #: says what the file is.
+    version: Literal[1] = VERSION  #: of the format.
+    generation: int = GENERATION  #: of the code that measures the features.
+    base: CalibrationBase  #: who is asked.
+    by: Literal["sentence", "answer"]  #: what one probability is of: the claims of a sentence, or the whole answer.
+    learned_from: LearnedFrom  #: the labels.
+    chosen: Name  #: the candidate that cross-validation chose.
+    model: Model  #: of texts that trained nothing.
+    folds: tuple[Model, ...]  #: of texts that trained: each was fitted without one fold.
+    #: hash that tells a text that trained, or a sentence of it -> the place of its fold.
     marks: dict[str, NonNegativeInt] = {}
+    #: the same of files before there were marks: how the key of a text begins -> the place of its fold.
     trained_on: dict[str, NonNegativeInt] = {}
-    figures: dict[str, FiniteFloat | None]
+    figures: dict[str, FiniteFloat | None]  #: Brier score and others before and after, cross-fitted.
 
     @model_validator(mode="after")
     def _check_folds(self) -> Self:

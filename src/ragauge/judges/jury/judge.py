@@ -49,13 +49,9 @@ def parse_members(spec: str) -> tuple[str, ...]:
 
 @dataclass(frozen=True, slots=True)
 class MemberAsk(Ask):
-    """What one member of a jury asks.
+    """What one member of a jury asks."""
 
-    Attributes:
-        member: its place in the jury.
-    """
-
-    member: int = 0
+    member: int = 0  #: its place in the jury.
 
 
 class JuryJudge:

@@ -49,12 +49,9 @@ class LocalJudge:
 
     It asks for vectors only (kind "embed", one list a question at most) and does without where they fail. The same
     inputs and vectors give the same facts in every process. It does not answer `guess_questions`, which takes reading.
-
-    Attributes:
-        n_controls: pairs of known truth that it is asked about before a run's responses.
     """
 
-    n_controls = 200
+    n_controls = 200  #: pairs of known truth that it is asked about before a run's responses.
 
     @property
     def judge_id(self) -> str:

@@ -168,16 +168,11 @@ def _to_full_width(character: str) -> str:
 
 
 class RequestTexts(NamedTuple):
-    """The texts of a request.
+    """The texts of a request."""
 
-    Attributes:
-        system: text.
-        text: the user's.
-        shared: characters of `text` that other requests about the same question and passages begin with too; 0 = none.
-    """
-
-    system: str
-    text: str
+    system: str  #: text.
+    text: str  #: the user's.
+    #: characters of `text` that other requests about the same question and passages begin with too; 0 = none.
     shared: int = 0
 
 
@@ -187,21 +182,13 @@ _TEMPLATES_BY_NAME: dict[str, Mapping[str, Any]] = {}
 
 @dataclass(frozen=True, slots=True)
 class Prompt:
-    """One kind of request, and how it is worded.
+    """One kind of request, and how it is worded."""
 
-    Attributes:
-        name: that own wording is given under.
-        task: what to do with the texts, where no wording of the user's own is given.
-        form: what a reply holds, without saying what deserves which verdict; said after own wording.
-        slots: where its texts go, each a block between marks; named as the blocks, with _ for blanks.
-        continued: what is said besides where the question continues a conversation.
-    """
-
-    name: str
-    task: str
-    form: str
-    slots: tuple[str, ...]
-    continued: str = ""
+    name: str  #: that own wording is given under.
+    task: str  #: what to do with the texts, where no wording of the user's own is given.
+    form: str  #: what a reply holds, without saying what deserves which verdict; said after own wording.
+    slots: tuple[str, ...]  #: where its texts go, each a block between marks; named as the blocks, with _ for blanks.
+    continued: str = ""  #: what is said besides where the question continues a conversation.
 
     def build_messages(self, blocks: Sequence[Block], template: str | None = None) -> RequestTexts:
         """The texts of a request: the system's is that of every prompt, the task stands behind the blocks.

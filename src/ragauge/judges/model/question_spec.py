@@ -57,13 +57,9 @@ PACK_CHARS = 24_000  # characters of passages in one call, about 6,000 tokens
 
 @dataclass(frozen=True, slots=True)
 class PassageBatch:
-    """Sentences of the passages that go out together; passages keep their numbers over all packs.
+    """Sentences of the passages that go out together; passages keep their numbers over all packs."""
 
-    Attributes:
-        sentences: number ("2.1") -> sentence.
-    """
-
-    sentences: dict[str, NumberedSentence]
+    sentences: dict[str, NumberedSentence]  #: number ("2.1") -> sentence.
 
     @property
     def block(self) -> Block:
@@ -100,18 +96,12 @@ def batch_passages(passages: tuple[str, ...], size: int = PACK_CHARS) -> tuple[P
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """What a judge's spec says beside its models.
+    """What a judge's spec says beside its models."""
 
-    Attributes:
-        per_claim: one yes-or-no question a claim instead of one for all of them.
-        pack: characters of passages in one call.
-        params: sent with every chat call.
-        wording: name of a prompt -> template of the user's own; checked.
-    """
-
-    per_claim: bool = False
-    pack: int = PACK_CHARS
-    params: Mapping[str, Any] = field(default_factory=lambda: {"temperature": 0.0})
+    per_claim: bool = False  #: one yes-or-no question a claim instead of one for all of them.
+    pack: int = PACK_CHARS  #: characters of passages in one call.
+    params: Mapping[str, Any] = field(default_factory=lambda: {"temperature": 0.0})  #: sent with every chat call.
+    #: name of a prompt -> template of the user's own; checked.
     wording: Mapping[str, str] = field(default_factory=dict)
 
 
@@ -176,21 +166,13 @@ AZURE_TAIL = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class ModelSpec:
-    """What a spec says.
+    """What a spec says."""
 
-    Attributes:
-        default: the model for every question that has none of its own.
-        own: question -> its model.
-        settings: how it is asked.
-        embedder: what turns texts into vectors; None = the embedded one.
-        prompts: where own wording is read from, a path or what `wording.given` names; "" = there is none.
-    """
-
-    default: ModelName
-    own: Mapping[str, ModelName] = field(default_factory=dict)
-    settings: Settings = field(default_factory=Settings)
-    embedder: ModelName | None = None
-    prompts: str = ""
+    default: ModelName  #: the model for every question that has none of its own.
+    own: Mapping[str, ModelName] = field(default_factory=dict)  #: question -> its model.
+    settings: Settings = field(default_factory=Settings)  #: how it is asked.
+    embedder: ModelName | None = None  #: what turns texts into vectors; None = the embedded one.
+    prompts: str = ""  #: where own wording is read from, a path or what `wording.given` names; "" = there is none.
 
     def model(self, question: str) -> ModelName:
         """Who answers a question."""

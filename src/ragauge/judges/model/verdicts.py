@@ -21,24 +21,17 @@ NAME_REMINDER = '\nGive the numbers of the sentences that show it, such as "2.1"
 
 @dataclass(frozen=True, slots=True)
 class VerdictList(Generic[T]):
-    """Texts that each want a verdict: [C1] in the prompt, {"n": 1, …} in a list of the reply.
+    """Texts that each want a verdict: [C1] in the prompt, {"n": 1, …} in a list of the reply."""
 
-    Attributes:
-        name: of the reply's list.
-        letter: before the numbers in the prompt; no two listings of a prompt share it. "" = the numbers of `sentences`.
-        texts: by number.
-        verdict: what an item of the list says; None where that is no verdict.
-        settles: whether a verdict needs no second asking; one that does is kept until another comes.
-        sentences: of passages, such as 2.1: one a text, in their order.
-        unnamed: how many verdicts of an item name no sentence that shows them, and should.
-    """
-
-    name: str
+    name: str  #: of the reply's list.
+    #: before the numbers in the prompt; no two listings of a prompt share it. "" = the numbers of `sentences`.
     letter: str
-    texts: Mapping[int, str]
-    verdict: Callable[[Mapping[str, Any]], T | None]
+    texts: Mapping[int, str]  #: by number.
+    verdict: Callable[[Mapping[str, Any]], T | None]  #: what an item of the list says; None where that is no verdict.
+    #: whether a verdict needs no second asking; one that does is kept until another comes.
     settles: Callable[[T], bool] = lambda _: True
-    sentences: Sequence[str] = ()
+    sentences: Sequence[str] = ()  #: of passages, such as 2.1: one a text, in their order.
+    #: how many verdicts of an item name no sentence that shows them, and should.
     unnamed: Callable[[Mapping[str, Any]], int] = lambda _: 0
 
     def build_block(self, name: str = "") -> Block:
@@ -76,21 +69,13 @@ class VerdictList(Generic[T]):
 
 
 class ParsedVerdicts(NamedTuple):
-    """What was read.
+    """What was read."""
 
-    Attributes:
-        by_place: the verdicts.
-        reason: why some are missing; "" where none are.
-        values: every reply's object.
-        texts: every reply's text.
-        unnamed: verdicts of the first reply that named no sentence.
-    """
-
-    by_place: Mapping[str, Any]
-    reason: str
-    values: tuple[Mapping[str, Any], ...]
-    texts: tuple[str, ...]
-    unnamed: int = 0
+    by_place: Mapping[str, Any]  #: the verdicts.
+    reason: str  #: why some are missing; "" where none are.
+    values: tuple[Mapping[str, Any], ...]  #: every reply's object.
+    texts: tuple[str, ...]  #: every reply's text.
+    unnamed: int = 0  #: verdicts of the first reply that named no sentence.
 
     def of(self, listing: VerdictList[T]) -> dict[int, T]:
         """The verdicts of one listing, by number."""

@@ -64,17 +64,11 @@ SPREAD_REASON = "judged in {} parts: support spread over several of them would n
 
 
 class SupportReplies(NamedTuple):
-    """What each pack says about each claim, in the order of the packs.
+    """What each pack says about each claim, in the order of the packs."""
 
-    Attributes:
-        supports: by claim, one a pack.
-        reason: why verdicts are missing; "" where none are.
-        unnamed: verdicts that named no sentence when first asked for.
-    """
-
-    supports: list[list[Support | None]]
-    reason: str
-    unnamed: int
+    supports: list[list[Support | None]]  #: by claim, one a pack.
+    reason: str  #: why verdicts are missing; "" where none are.
+    unnamed: int  #: verdicts that named no sentence when first asked for.
 
 
 @dataclass(frozen=True, slots=True)

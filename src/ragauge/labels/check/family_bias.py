@@ -18,19 +18,12 @@ MIN_FAMILY_VERDICTS = 10  # verdicts of a family below which nothing is said of 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class FamilyGap:
-    """How much more the judge favours one family than all others.
+    """How much more the judge favours one family than all others."""
 
-    Attributes:
-        family: which.
-        pairs: judge's and people's verdicts on it.
-        others: the same elsewhere.
-        chosen: families that it was chosen from; its interval is as much wider.
-    """
-
-    family: str
-    pairs: PairedCases[Any]
-    others: PairedCases[Any]
-    chosen: int
+    family: str  #: which.
+    pairs: PairedCases[Any]  #: judge's and people's verdicts on it.
+    others: PairedCases[Any]  #: the same elsewhere.
+    chosen: int  #: families that it was chosen from; its interval is as much wider.
 
     @property
     def value(self) -> float:

@@ -16,62 +16,40 @@ MIN_SEGMENT_PAIRS = 2  # pairs of a segment's value that are reported on their o
 
 @dataclass(frozen=True, slots=True)
 class GradeAgreement:
-    """How the grades of one side agree with people's, over pairs of two grades of one item.
+    """How the grades of one side agree with people's, over pairs of two grades of one item."""
 
-    Attributes:
-        n: pairs.
-        items: that they are of; their pairs depend on each other, and intervals know it.
-        same: share of equal grades.
-        weighted_kappa: Cohen's with linear weights by the place of a grade among those in use.
-    """
-
-    n: int
-    items: int
-    same: AgreementFigure
-    weighted_kappa: AgreementFigure
+    n: int  #: pairs.
+    items: int  #: that they are of; their pairs depend on each other, and intervals know it.
+    same: AgreementFigure  #: share of equal grades.
+    weighted_kappa: AgreementFigure  #: Cohen's with linear weights by the place of a grade among those in use.
 
 
 @dataclass(frozen=True, slots=True)
 class GradingJudge:
-    """A judge's grades against people's.
+    """A judge's grades against people's."""
 
-    Attributes:
-        name: the column that they stand in.
-        agreement: with each annotator's grade.
-        alphas: Krippendorff's alpha with the judge as one more annotator, by scale of differences.
-        segments: column -> value -> agreement.
-        without: items that it gave no grade.
-    """
-
-    name: str
-    agreement: GradeAgreement
+    name: str  #: the column that they stand in.
+    agreement: GradeAgreement  #: with each annotator's grade.
+    #: Krippendorff's alpha with the judge as one more annotator, by scale of differences.
     alphas: Mapping[Scale, AgreementFigure]
-    segments: Mapping[str, Mapping[str, GradeAgreement]]
-    without: int
+    segments: Mapping[str, Mapping[str, GradeAgreement]]  #: column -> value -> agreement.
+    without: int  #: items that it gave no grade.
 
 
 @dataclass(frozen=True, slots=True)
 class GradeCheck:
-    """The report of `ragauge judge check --grades`.
+    """The report of `ragauge judge check --grades`."""
 
-    Attributes:
-        items: rows.
-        grades: grade -> how often people gave it, ascending.
-        several: items with two annotators or more.
-        alphas: Krippendorff's alpha of people, by scale of differences; empty where nobody is compared.
-        ceiling: each annotator's grade with each other's of the same item: the most that a judge can be asked for. None
-            where there is one an item.
-        judges: in the order of their columns.
-        weighted: rows have weights that differ.
-    """
-
-    items: int
-    grades: Mapping[float, int]
-    several: int
+    items: int  #: rows.
+    grades: Mapping[float, int]  #: grade -> how often people gave it, ascending.
+    several: int  #: items with two annotators or more.
+    #: Krippendorff's alpha of people, by scale of differences; empty where nobody is compared.
     alphas: Mapping[Scale, AgreementFigure] = field(default_factory=dict)
+    #: each annotator's grade with each other's of the same item: the most that a judge can be asked for. None where
+    #: there is one an item.
     ceiling: GradeAgreement | None = None
-    judges: tuple[GradingJudge, ...] = ()
-    weighted: bool = False
+    judges: tuple[GradingJudge, ...] = ()  #: in the order of their columns.
+    weighted: bool = False  #: rows have weights that differ.
 
 
 def build_grade_check(rows: Sequence[GradedItem], columns: Sequence[str] = ()) -> GradeCheck:

@@ -21,37 +21,22 @@ PART_HASH_DIGITS = 16  # hex digits of a part's hash: none is alike by chance am
 
 @dataclass(frozen=True, slots=True)
 class CheckStep:
-    """One check of a judge, beside the one before.
+    """One check of a judge, beside the one before."""
 
-    Attributes:
-        name: of the judge.
-        judge_id: its id; another one than before is another judge under the same name.
-        at: when, ISO 8601.
-        file: what its labels are called.
-        n: parts with a label and a verdict.
-        accuracy: share of them on which judge and people say the same of supported or not.
-        kappa: Cohen's.
-        compared: parts that both checks have, with the same label; all of this check where they have too few.
-        pairs: "same" = part by part, "other" = as two samples of other parts, "" = there is no check before.
-        change: accuracy now less before.
-        judge_changed: its id is another.
-        reweighted: parts and verdicts are those of the check before, and only weights differ.
-        forgotten: its labels were taken back since, and no interval rests on them.
-    """
-
-    name: str
-    judge_id: str
-    at: str
-    file: str
-    n: int
-    accuracy: AgreementFigure
-    kappa: AgreementFigure
-    compared: int = 0
+    name: str  #: of the judge.
+    judge_id: str  #: its id; another one than before is another judge under the same name.
+    at: str  #: when, ISO 8601.
+    file: str  #: what its labels are called.
+    n: int  #: parts with a label and a verdict.
+    accuracy: AgreementFigure  #: share of them on which judge and people say the same of supported or not.
+    kappa: AgreementFigure  #: Cohen's.
+    compared: int = 0  #: parts that both checks have, with the same label; all of this check where they have too few.
+    #: "same" = part by part, "other" = as two samples of other parts, "" = there is no check before.
     pairs: Literal["", "same", "other"] = ""
-    change: AgreementFigure = NO_CHANGE
-    judge_changed: bool = False
-    reweighted: bool = False
-    forgotten: bool = False
+    change: AgreementFigure = NO_CHANGE  #: accuracy now less before.
+    judge_changed: bool = False  #: its id is another.
+    reweighted: bool = False  #: parts and verdicts are those of the check before, and only weights differ.
+    forgotten: bool = False  #: its labels were taken back since, and no interval rests on them.
 
     @property
     def fell(self) -> bool:

@@ -19,15 +19,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class JudgePage:
-    """A judge.
+    """A judge."""
 
-    Attributes:
-        site: what is served.
-        value: how far it can be trusted.
-    """
-
-    site: Site
-    value: Any
+    site: Site  #: what is served.
+    value: Any  #: how far it can be trusted.
 
     def html(self) -> str:
         """The page."""

@@ -34,31 +34,19 @@ SEEN_WORDS = {"answer": "an answer", "passages": "the texts of its passages", "r
 
 @dataclass(frozen=True, slots=True)
 class DrawnLabels:
-    """What was drawn.
+    """What was drawn."""
 
-    Attributes:
-        run: name of the run.
-        paths: the page, the tasks, or both; () where none was written.
-        answers: that people are asked about.
-        parts: of them that are to be labelled.
-        of: answers that could have been drawn.
-        scheme: how; "" where nothing was drawn.
-        guideline: hash of the instructions.
-        draw: its number in the store, which the dashboard labels it by; 0 where nothing was drawn.
-        before: answers that were drawn before by the same question and guideline, and of which this draw has none.
-        again: it is a draw that is stored already: labels of it count once.
-    """
-
-    run: str
-    paths: tuple[str, ...]
-    answers: int
-    parts: int
-    of: int
-    scheme: str
-    guideline: str
-    draw: int = 0
+    run: str  #: name of the run.
+    paths: tuple[str, ...]  #: the page, the tasks, or both; () where none was written.
+    answers: int  #: that people are asked about.
+    parts: int  #: of them that are to be labelled.
+    of: int  #: answers that could have been drawn.
+    scheme: str  #: how; "" where nothing was drawn.
+    guideline: str  #: hash of the instructions.
+    draw: int = 0  #: its number in the store, which the dashboard labels it by; 0 where nothing was drawn.
+    #: answers that were drawn before by the same question and guideline, and of which this draw has none.
     before: int = 0
-    again: bool = False
+    again: bool = False  #: it is a draw that is stored already: labels of it count once.
 
 
 @expand_options(LabelDrawOptions)

@@ -41,37 +41,21 @@ class DrawnItem:
 
 @dataclass(frozen=True, slots=True)
 class LabelSheet:
-    """One answer of a draw as an annotator sees it: nothing of system, judge or other annotators.
+    """One answer of a draw as an annotator sees it: nothing of system, judge or other annotators."""
 
-    Attributes:
-        draw: number of the draw.
-        question: that is answered.
-        guideline: hash of the instructions.
-        instructions: their text; "" where only the hash is known.
-        choices: (value, words) of what can be said, in the order of keys.
-        annotator: who labels.
-        answers: of the draw.
-        place: of this answer, from 1.
-        task: the answer; None where the run no longer has its texts.
-        said: part as text -> what this annotator said of it last.
-        labelled: parts of the draw that this annotator labelled.
-        parts: of the draw.
-        next: place of the next answer on which this annotator has something left, going round; 0 = nothing is left.
-    """
-
-    draw: int
-    question: str
-    guideline: str
-    instructions: str
-    choices: Sequence[tuple[str, str]]
-    annotator: str
-    answers: int
-    place: int
-    task: LabelTask | None
-    said: Mapping[str, str]
-    labelled: int
-    parts: int
-    next: int
+    draw: int  #: number of the draw.
+    question: str  #: that is answered.
+    guideline: str  #: hash of the instructions.
+    instructions: str  #: their text; "" where only the hash is known.
+    choices: Sequence[tuple[str, str]]  #: (value, words) of what can be said, in the order of keys.
+    annotator: str  #: who labels.
+    answers: int  #: of the draw.
+    place: int  #: of this answer, from 1.
+    task: LabelTask | None  #: the answer; None where the run no longer has its texts.
+    said: Mapping[str, str]  #: part as text -> what this annotator said of it last.
+    labelled: int  #: parts of the draw that this annotator labelled.
+    parts: int  #: of the draw.
+    next: int  #: place of the next answer on which this annotator has something left, going round; 0 = nothing is left.
 
     @property
     def left(self) -> list[int]:
@@ -103,19 +87,12 @@ class LabelSheet:
 
 @dataclass(frozen=True, slots=True)
 class LabelInput:
-    """What a form says: the answer by its key, the part as text, and the value.
+    """What a form says: the answer by its key, the part as text, and the value."""
 
-    Attributes:
-        key: of what was seen.
-        part: as `format_part` writes it.
-        value: what was said.
-        annotator: by whom.
-    """
-
-    key: str
-    part: str
-    value: str
-    annotator: str
+    key: str  #: of what was seen.
+    part: str  #: as `format_part` writes it.
+    value: str  #: what was said.
+    annotator: str  #: by whom.
 
 
 def list_draws(

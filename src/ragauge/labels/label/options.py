@@ -90,19 +90,16 @@ class LabelTransferOptions:
 
 @dataclass(frozen=True, kw_only=True)
 class OfflineCheckOptions:
-    """What `judge check` does without asking a judge.
+    """What `judge check` does without asking a judge."""
 
-    Attributes:
-        grades: labels and verdicts are numbers on a scale.
-        forget: take back what was kept of a file, for every judge.
-        history: show the checks so far, and which judge fell.
-    """
-
+    #: labels and verdicts are numbers on a scale.
     grades: Annotated[
         bool, OptionSpec("Labels and the --verdict columns are grades, such as 1 to 5; calls no judge.")
     ] = False
 
+    #: take back what was kept of a file, for every judge.
     forget: Annotated[bool, OptionSpec("Delete what was saved of this file, for every judge; calls no judge.")] = False
+    #: show the checks so far, and which judge fell.
     history: Annotated[
         bool, OptionSpec("Show past checks, of --judge or of all judges, and whose accuracy fell; calls no judge.")
     ] = False

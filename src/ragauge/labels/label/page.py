@@ -30,19 +30,12 @@ PAGE_SIZE = 20  # draws of a page
 
 @dataclass(frozen=True)
 class DrawsPage:
-    """What was drawn, the newest first.
+    """What was drawn, the newest first."""
 
-    Attributes:
-        site: what is served.
-        run: whose draws; "" = of all runs.
-        value: a row a draw.
-        behind: number of the draw that the next page begins before; 0 = there is none.
-    """
-
-    site: Site
-    run: str
-    value: list[Any]
-    behind: int
+    site: Site  #: what is served.
+    run: str  #: whose draws; "" = of all runs.
+    value: list[Any]  #: a row a draw.
+    behind: int  #: number of the draw that the next page begins before; 0 = there is none.
 
     def html(self) -> str:
         """The page."""
@@ -61,17 +54,11 @@ class DrawsPage:
 
 @dataclass(frozen=True)
 class NamePage:
-    """A draw, before it is known who labels.
+    """A draw, before it is known who labels."""
 
-    Attributes:
-        site: what is served.
-        draw: its number.
-        value: the draw, and how far everybody is.
-    """
-
-    site: Site
-    draw: int
-    value: Any
+    site: Site  #: what is served.
+    draw: int  #: its number.
+    value: Any  #: the draw, and how far everybody is.
 
     def html(self) -> str:
         """The page, which tells nothing of system or judge."""
@@ -81,15 +68,10 @@ class NamePage:
 
 @dataclass(frozen=True)
 class SheetPage:
-    """One answer, to be labelled.
+    """One answer, to be labelled."""
 
-    Attributes:
-        site: what is served.
-        value: the answer, and what its annotator said of it.
-    """
-
-    site: Site
-    value: LabelSheet
+    site: Site  #: what is served.
+    value: LabelSheet  #: the answer, and what its annotator said of it.
 
     def html(self) -> str:
         """The page."""
@@ -118,17 +100,11 @@ class SheetPage:
 
 @dataclass(frozen=True)
 class AgreementPage:
-    """How far judges agree with what people labelled.
+    """How far judges agree with what people labelled."""
 
-    Attributes:
-        site: what is served.
-        about: the draw.
-        value: the check of the judges; None where there is nothing to check yet.
-    """
-
-    site: Site
-    about: Any
-    value: Any
+    site: Site  #: what is served.
+    about: Any  #: the draw.
+    value: Any  #: the check of the judges; None where there is nothing to check yet.
 
     def html(self) -> str:
         """The page."""

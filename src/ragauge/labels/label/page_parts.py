@@ -14,19 +14,12 @@ from ragauge.core.label import ADJUDICATOR, LabelTask, format_part
 
 @dataclass(frozen=True, slots=True)
 class LabelQuestion:
-    """What people are asked.
+    """What people are asked."""
 
-    Attributes:
-        question: such as support.
-        choices: (value, words) of what can be said, in the order of keys.
-        guideline: hash of the instructions, which every label carries.
-        instructions: as they are shown.
-    """
-
-    question: str
-    choices: Sequence[tuple[str, str]]
-    guideline: str
-    instructions: str
+    question: str  #: such as support.
+    choices: Sequence[tuple[str, str]]  #: (value, words) of what can be said, in the order of keys.
+    guideline: str  #: hash of the instructions, which every label carries.
+    instructions: str  #: as they are shown.
 
 
 def format_task_lines(tasks: Sequence[LabelTask], asking: LabelQuestion) -> str:

@@ -25,19 +25,13 @@ GUIDELINE_HASH_DIGITS = 12  # hex digits of a guideline's hash
 
 @dataclass(frozen=True, slots=True)
 class ImportedLabels:
-    """What an import brought.
+    """What an import brought."""
 
-    Attributes:
-        read: labels in the file.
-        new: those that the store did not have.
-        guidelines: hash of instructions -> labels that the store has by them now; "" = instructions not known.
-        keys: of what was labelled; without_text: those of them that fit no text of a stored run.
-    """
-
-    read: int
-    new: int
+    read: int  #: labels in the file.
+    new: int  #: those that the store did not have.
+    #: hash of instructions -> labels that the store has by them now; "" = instructions not known.
     guidelines: dict[str, int]
-    keys: int
+    keys: int  #: of what was labelled; without_text: those of them that fit no text of a stored run.
     without_text: int
 
 
@@ -197,25 +191,15 @@ def label_plan(options: LabelPlanOptions) -> LabelPlan:
 
 @dataclass(frozen=True, slots=True)
 class TransferredLabels:
-    """The share of a run's answers that hold as a whole, by another run's labels.
+    """The share of a run's answers that hold as a whole, by another run's labels."""
 
-    Attributes:
-        run: name of the run.
-        labelled: name of the run that people labelled.
-        judge_id: whose verdicts are corrected.
-        rate: with its interval, and the judge's sensitivity and specificity on the labelled run.
-        judged: the judge's own share.
-        labels: labelled answers with a verdict.
-        n: answers of the run with one.
-    """
-
-    run: str
-    labelled: str
-    judge_id: str
-    rate: TransferredRate
-    judged: float
-    labels: int
-    n: int
+    run: str  #: name of the run.
+    labelled: str  #: name of the run that people labelled.
+    judge_id: str  #: whose verdicts are corrected.
+    rate: TransferredRate  #: with its interval, and the judge's sensitivity and specificity on the labelled run.
+    judged: float  #: the judge's own share.
+    labels: int  #: labelled answers with a verdict.
+    n: int  #: answers of the run with one.
 
 
 @expand_options(LabelTransferOptions)

@@ -38,30 +38,18 @@ MAX_RESPONSES = 1_000_000
 
 @dataclass(frozen=True, slots=True)
 class LabelPlan:
-    """Labels that are needed.
+    """Labels that are needed."""
 
-    Attributes:
-        metric: printed name.
-        goal: what for: width or detect.
-        amount: how far the interval may reach to each side, or the change to be seen, in the metric's unit.
-        labels: needed in all, of each run; None where labelling everything does not reach the goal.
-        alone: without a judge; None likewise.
-        there: labelled examples that there are.
-        responses: scored examples of the run.
-        needed: responses that it takes at least, all of them labelled, where these are too few; else None.
-        reached: with every response labelled, how far the interval reaches, or the least change that is seen.
-        correlation: of judge and people, by the labels that there are; None below 20: the judge is taken for useless.
-    """
-
-    metric: str
-    goal: str
-    amount: float
-    labels: int | None
-    alone: int | None
-    there: int
-    responses: int
-    needed: int | None
-    reached: float
+    metric: str  #: printed name.
+    goal: str  #: what for: width or detect.
+    amount: float  #: how far the interval may reach to each side, or the change to be seen, in the metric's unit.
+    labels: int | None  #: needed in all, of each run; None where labelling everything does not reach the goal.
+    alone: int | None  #: without a judge; None likewise.
+    there: int  #: labelled examples that there are.
+    responses: int  #: scored examples of the run.
+    needed: int | None  #: responses that it takes at least, all of them labelled, where these are too few; else None.
+    reached: float  #: with every response labelled, how far the interval reaches, or the least change that is seen.
+    #: of judge and people, by the labels that there are; None below 20: the judge is taken for useless.
     correlation: float | None
 
 

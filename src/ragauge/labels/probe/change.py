@@ -16,21 +16,13 @@ Need = Literal["answers", "passages", "others", "pairs", "labels", "family", "pr
 
 @dataclass(frozen=True, slots=True)
 class ExaminedRow:
-    """An example, and what the judge said of it as it is, twice.
+    """An example, and what the judge said of it as it is, twice."""
 
-    Attributes:
-        row: its parts are what is looked at: what people labelled, else the sentences.
-        place: of the row among all, from 0: what is drawn or takes turns goes by it.
-        base: verdict of each part; "" = none.
-        again: the same when asked a second time.
-        people: what people say of each part: supported or not_supported; "" = nothing.
-    """
-
-    row: LabeledAnswer
-    place: int
-    base: tuple[str, ...]
-    again: tuple[str, ...]
-    people: tuple[str, ...]
+    row: LabeledAnswer  #: its parts are what is looked at: what people labelled, else the sentences.
+    place: int  #: of the row among all, from 0: what is drawn or takes turns goes by it.
+    base: tuple[str, ...]  #: verdict of each part; "" = none.
+    again: tuple[str, ...]  #: the same when asked a second time.
+    people: tuple[str, ...]  #: what people say of each part: supported or not_supported; "" = nothing.
 
     @property
     def inputs(self) -> VerifyAnswer:
@@ -59,20 +51,15 @@ class ExaminedRow:
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """What a judge is shown instead, and where to look in it.
+    """What a judge is shown instead, and where to look in it."""
 
-    Attributes:
-        kind: of the change, such as number.
-        inputs: what it sees.
-        parts: place of a part of the example -> where what stands for it is in the changed answer.
-        wording: templates that the question is put by; empty = as always.
-        shown: place of a part -> its text with what was changed; {} = the part is as it was.
-    """
-
-    kind: str
-    inputs: VerifyAnswer
+    kind: str  #: of the change, such as number.
+    inputs: VerifyAnswer  #: what it sees.
+    #: place of a part of the example -> where what stands for it is in the changed answer.
     parts: Mapping[int, tuple[int, int]]
+    #: templates that the question is put by; empty = as always.
     wording: Mapping[str, str] = field(default_factory=dict)
+    #: place of a part -> its text with what was changed; {} = the part is as it was.
     shown: Mapping[int, str] = field(default_factory=dict)
 
     def to_row(self, row: LabeledAnswer) -> LabeledAnswer:
@@ -112,17 +99,11 @@ def leave_unchanged(_: ExaminedRow, __: ProbePool) -> Sequence[Change]:
 
 @dataclass(frozen=True, slots=True)
 class Probe:
-    """A probe.
+    """A probe."""
 
-    Attributes:
-        rule: what must hold, and how it is measured.
-        needs: what it cannot do without.
-        changes: what the judge is shown instead of an example; a pure function.
-    """
-
-    rule: ProbeRule
-    needs: tuple[Need, ...]
-    changes: Changes = leave_unchanged
+    rule: ProbeRule  #: what must hold, and how it is measured.
+    needs: tuple[Need, ...]  #: what it cannot do without.
+    changes: Changes = leave_unchanged  #: what the judge is shown instead of an example; a pure function.
 
     @property
     def name(self) -> str:

@@ -29,149 +29,91 @@ TWO_SIDED_COMPARISONS = ("people", "families")
 
 @dataclass(frozen=True, slots=True)
 class ProbeRule:
-    """What must hold under a probe, and how it is measured.
+    """What must hold under a probe, and how it is measured."""
 
-    Attributes:
-        name: of the probe.
-        figure: what its value is called.
-        changes: what the probe changes, in a few words.
-        must: what must hold then.
-        compares: how verdicts are compared, see `PairedCases.of`.
-        advice: what to do about an alarm.
-        tolerance: how far the value may lie from 0.
-        complement: the value is shown as 1 less itself: a share of verdicts that stay.
-        best: the verdict that is right on the changed text, where another that holds too is milder; "" = any that
-            holds.
-        if_milder: what it means where milder verdicts are many. It is no alarm.
-    """
-
-    name: str
-    figure: str
-    changes: str
-    must: str
-    compares: Compares
-    advice: str
-    tolerance: float = DEFAULT_TOLERANCE
-    complement: bool = False
+    name: str  #: of the probe.
+    figure: str  #: what its value is called.
+    changes: str  #: what the probe changes, in a few words.
+    must: str  #: what must hold then.
+    compares: Compares  #: how verdicts are compared, see `PairedCases.of`.
+    advice: str  #: what to do about an alarm.
+    tolerance: float = DEFAULT_TOLERANCE  #: how far the value may lie from 0.
+    complement: bool = False  #: the value is shown as 1 less itself: a share of verdicts that stay.
+    #: the verdict that is right on the changed text, where another that holds too is milder; "" = any that holds.
     best: str = ""
-    if_milder: str = ""
+    if_milder: str = ""  #: what it means where milder verdicts are many. It is no alarm.
 
 
 @dataclass(frozen=True, slots=True)
 class ProbeCase:
-    """One verdict that a probe looks at, beside the judge's own two on the unchanged text.
+    """One verdict that a probe looks at, beside the judge's own two on the unchanged text."""
 
-    Attributes:
-        example: id of the example; what is of one example belongs together.
-        text: what was judged: a part of an answer, or both answers of a pair.
-        base: the verdict; "" = none.
-        again: the verdict when it was asked a second time.
-        changed: the verdict on the changed text; of a probe that changes nothing, `base`.
-        kind: of the change, such as number or name.
-        shown: the changed text where it differs from `text`.
-        human: what people say: supported or not_supported; "" = nothing, or they are split.
-        family: who wrote the answer.
-    """
-
-    example: str
-    text: str
-    base: str
-    again: str
-    changed: str
-    kind: str = ""
-    shown: str = ""
-    human: str = ""
-    family: str = ""
+    example: str  #: id of the example; what is of one example belongs together.
+    text: str  #: what was judged: a part of an answer, or both answers of a pair.
+    base: str  #: the verdict; "" = none.
+    again: str  #: the verdict when it was asked a second time.
+    changed: str  #: the verdict on the changed text; of a probe that changes nothing, `base`.
+    kind: str = ""  #: of the change, such as number or name.
+    shown: str = ""  #: the changed text where it differs from `text`.
+    human: str = ""  #: what people say: supported or not_supported; "" = nothing, or they are split.
+    family: str = ""  #: who wrote the answer.
 
 
 @dataclass(frozen=True, slots=True)
 class KindTally:
-    """The cases of one kind of change, or of one family.
+    """The cases of one kind of change, or of one family."""
 
-    Attributes:
-        kind: its name.
-        n: cases that count.
-        share: of them in which what must hold does not, before the judge's own wavering is taken off; of labels, the
-            mean of judge less people.
-        verdicts: verdict on the changed text -> cases.
-    """
-
-    kind: str
-    n: int
+    kind: str  #: its name.
+    n: int  #: cases that count.
+    #: of them in which what must hold does not, before the judge's own wavering is taken off; of labels, the mean of
+    #: judge less people.
     share: float
-    verdicts: Mapping[str, int] = field(default_factory=dict)
+    verdicts: Mapping[str, int] = field(default_factory=dict)  #: verdict on the changed text -> cases.
 
 
 @dataclass(frozen=True, slots=True)
 class ProbeFinding:
-    """What one probe found.
+    """What one probe found."""
 
-    Attributes:
-        rule: what must hold.
-        n: verdicts that count.
-        examples: that they are of.
-        value: how far it does not hold, beyond the judge's own wavering; in [-1, 1], 0 is best (1 where the rule shows
-            the complement). None = there is no case.
-        interval: of the value; None where nothing can be said.
-        changed: share of verdicts in which it does not hold, wavering included; None where there is no case.
-        wavering: the same share of the judge's second asking about the unchanged text, or what the value is held
-            against.
-        tolerance: how far the value may lie from 0.
-        p: the least level at which the value lies beyond the tolerance, by Holm over all probes.
-        verdict: alarm where the value surely lies beyond the tolerance, ok where its interval lies within.
-        kinds: tallies by kind of change, the worst first.
-        worst: cases to look at, the worst first.
-        among: of several families the one that is favoured most; "" elsewhere.
-        without: cases without a verdict, which are left out.
-        milder: of a rule with a best verdict, share of verdicts in [0, 1] in which what must hold does, by another
-            verdict than the best; None elsewhere, and where there is no case.
-    """
-
-    rule: ProbeRule
-    n: int
-    examples: int
+    rule: ProbeRule  #: what must hold.
+    n: int  #: verdicts that count.
+    examples: int  #: that they are of.
+    #: how far it does not hold, beyond the judge's own wavering; in [-1, 1], 0 is best (1 where the rule shows the
+    #: complement). None = there is no case.
     value: float | None
-    interval: Interval | None
+    interval: Interval | None  #: of the value; None where nothing can be said.
+    #: share of verdicts in which it does not hold, wavering included; None where there is no case.
     changed: float | None
+    #: the same share of the judge's second asking about the unchanged text, or what the value is held against.
     wavering: float | None
-    tolerance: float
-    p: float
-    verdict: ProbeVerdict
-    kinds: tuple[KindTally, ...] = ()
-    worst: tuple[ProbeCase, ...] = ()
-    among: str = ""
-    without: int = 0
+    tolerance: float  #: how far the value may lie from 0.
+    p: float  #: the least level at which the value lies beyond the tolerance, by Holm over all probes.
+    verdict: ProbeVerdict  #: alarm where the value surely lies beyond the tolerance, ok where its interval lies within.
+    kinds: tuple[KindTally, ...] = ()  #: tallies by kind of change, the worst first.
+    worst: tuple[ProbeCase, ...] = ()  #: cases to look at, the worst first.
+    among: str = ""  #: of several families the one that is favoured most; "" elsewhere.
+    without: int = 0  #: cases without a verdict, which are left out.
+    #: of a rule with a best verdict, share of verdicts in [0, 1] in which what must hold does, by another verdict than
+    #: the best; None elsewhere, and where there is no case.
     milder: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class JudgeProbes:
-    """What probes found of a judge.
+    """What probes found of a judge."""
 
-    Attributes:
-        judge_id: who was probed.
-        examples: answers that were looked at.
-        pairs: of answers that were compared.
-        findings: one a probe, in the order of the catalogue.
-        left_out: name of a probe that was not made -> why.
-        position: what the order of two answers did, in more numbers; None where no pair was shown.
-        parts: of the answers that were looked at: what people labelled, else sentences.
-        failed: of them, those that the judge gave no verdict on.
-        reasons: why it gave none -> of how many examples.
-        stopped: why it ended early; "" when it did not.
-        calls: facts of the calls made now; empty where no model is asked.
-    """
-
-    judge_id: str
-    examples: int
-    pairs: int
-    findings: tuple[ProbeFinding, ...]
-    left_out: Mapping[str, str]
+    judge_id: str  #: who was probed.
+    examples: int  #: answers that were looked at.
+    pairs: int  #: of answers that were compared.
+    findings: tuple[ProbeFinding, ...]  #: one a probe, in the order of the catalogue.
+    left_out: Mapping[str, str]  #: name of a probe that was not made -> why.
+    #: what the order of two answers did, in more numbers; None where no pair was shown.
     position: PositionProbe | None = None
-    parts: int = 0
-    failed: int = 0
-    reasons: Mapping[str, int] = field(default_factory=dict)
-    stopped: str = ""
+    parts: int = 0  #: of the answers that were looked at: what people labelled, else sentences.
+    failed: int = 0  #: of them, those that the judge gave no verdict on.
+    reasons: Mapping[str, int] = field(default_factory=dict)  #: why it gave none -> of how many examples.
+    stopped: str = ""  #: why it ended early; "" when it did not.
+    #: facts of the calls made now; empty where no model is asked.
     calls: Mapping[str, float | int | None] = field(default_factory=dict)
 
 

@@ -10,19 +10,12 @@ from typing import NamedTuple
 
 
 class InstructionParts(NamedTuple):
-    """One way to put the task.
+    """One way to put the task."""
 
-    Attributes:
-        claims: how an answer is taken apart.
-        verdicts: what deserves which verdict.
-        whole: what is asked of the answer as a whole.
-        given: how claims that are given are introduced.
-    """
-
-    claims: str
-    verdicts: str
-    whole: str
-    given: str
+    claims: str  #: how an answer is taken apart.
+    verdicts: str  #: what deserves which verdict.
+    whole: str  #: what is asked of the answer as a whole.
+    given: str  #: how claims that are given are introduced.
 
 
 INSTRUCTIONS_BY_WAY: Mapping[str, InstructionParts] = {

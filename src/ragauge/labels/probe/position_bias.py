@@ -12,29 +12,20 @@ from ragauge.scores.results.overview import MeanEstimate
 
 @dataclass(frozen=True, slots=True)
 class PositionProbe:
-    """Whether the place of an answer changes which one is preferred.
+    """Whether the place of an answer changes which one is preferred."""
 
-    Attributes:
-        n: pairs.
-        decided: pairs with a verdict in both orders; the shares below are of these.
-        position_flip: share whose verdict the order changed; lower is better.
-        first_place: of the flipped, the share in which an answer did better for being shown first: 1 = the first place
-            is favoured, 0 = the second, about one half = the judge wavers.
-        ties: share that is a tie: said to be alike, or inconsistent.
-        agreement: share that agrees with the human preference, over pairs that have one; an inconsistent verdict is a
-            tie and so agrees with no preference. Mean None = no human preference.
-        flipped: ids of the pairs whose verdict changed.
-        undecided: id of a pair without both verdicts -> why.
-    """
-
-    n: int
-    decided: int
-    position_flip: MeanEstimate
+    n: int  #: pairs.
+    decided: int  #: pairs with a verdict in both orders; the shares below are of these.
+    position_flip: MeanEstimate  #: share whose verdict the order changed; lower is better.
+    #: of the flipped, the share in which an answer did better for being shown first: 1 = the first place is favoured, 0
+    #: = the second, about one half = the judge wavers.
     first_place: MeanEstimate
-    ties: MeanEstimate
+    ties: MeanEstimate  #: share that is a tie: said to be alike, or inconsistent.
+    #: share that agrees with the human preference, over pairs that have one; an inconsistent verdict is a tie and so
+    #: agrees with no preference. Mean None = no human preference.
     agreement: MeanEstimate
-    flipped: tuple[str, ...]
-    undecided: dict[str, str]
+    flipped: tuple[str, ...]  #: ids of the pairs whose verdict changed.
+    undecided: dict[str, str]  #: id of a pair without both verdicts -> why.
 
 
 def run_position_probe(

@@ -44,17 +44,12 @@ class ComparingJudge(Judge, Protocol):
 
 @dataclass(frozen=True, slots=True)
 class ProbeMaterial:
-    """A user's own examples.
+    """A user's own examples."""
 
-    Attributes:
-        rows: answers with what they are held against; parts with labels, or their sentences without.
-        pairs: two answers to one question each.
-        family: the column that says who wrote an answer; "" = none is named.
-    """
-
+    #: answers with what they are held against; parts with labels, or their sentences without.
     rows: Sequence[LabeledAnswer] = ()
-    pairs: Sequence[AnswerPair] = ()
-    family: str = ""
+    pairs: Sequence[AnswerPair] = ()  #: two answers to one question each.
+    family: str = ""  #: the column that says who wrote an answer; "" = none is named.
 
 
 class ProbeOutcome(NamedTuple):

@@ -21,18 +21,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Rankings(Mapping[str, Ranking]):
-    """Query id -> Ranking for every judged query, in the order of the labels; each is made when it is asked for.
+    """Query id -> Ranking for every judged query, in the order of the labels; each is made when it is asked for."""
 
-    Attributes:
-        query_ids: the judged queries.
-        n_returned: per query, the length of its list, duplicates included; 0 = not among the results.
-        unknown: queries of the results that have no labels, in the order of the results.
-        pieces: numbers of the rows of the results where a query begins; None where its rows do not stand together.
-    """
-
-    query_ids: tuple[str, ...]
-    n_returned: tuple[int, ...]
-    unknown: tuple[str, ...]
+    query_ids: tuple[str, ...]  #: the judged queries.
+    n_returned: tuple[int, ...]  #: per query, the length of its list, duplicates included; 0 = not among the results.
+    unknown: tuple[str, ...]  #: queries of the results that have no labels, in the order of the results.
+    #: numbers of the rows of the results where a query begins; None where its rows do not stand together.
     pieces: Any = field(repr=False)
     _grades: list[float] = field(repr=False)  # all items of query 0, then of query 1 ...
     _ranks: list[int | None] = field(repr=False)  # in the same order; None = not returned

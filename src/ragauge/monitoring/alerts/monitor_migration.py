@@ -17,17 +17,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Takeover:
-    """What a monitor begins with.
+    """What a monitor begins with."""
 
-    Attributes:
-        state: where it stands.
-        raised: alerts that are to be kept: those it raised, and those of earlier forms, ended.
-        notified: those of them that somebody is told of.
-    """
-
-    state: TrackerState
-    raised: tuple[Alert, ...]
-    notified: tuple[Alert, ...]
+    state: TrackerState  #: where it stands.
+    raised: tuple[Alert, ...]  #: alerts that are to be kept: those it raised, and those of earlier forms, ended.
+    notified: tuple[Alert, ...]  #: those of them that somebody is told of.
 
 
 def end_removed_alerts(store: Store, every: Sequence[MonitorTracker], project: str, now: datetime) -> list[Alert]:

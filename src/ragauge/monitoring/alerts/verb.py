@@ -39,34 +39,21 @@ RESOLUTIONS: tuple[Resolution, ...] = ("acknowledged", "false_alarm")
 
 @dataclass(frozen=True, slots=True)
 class ResolvedAlert:
-    """An alert and what is said of it.
+    """An alert and what is said of it."""
 
-    Attributes:
-        alert: what fired.
-        resolution: acknowledged or false_alarm.
-        resolved: alerts that people said something of.
-        precision: the share of them that count as true alarms: acknowledged, and not called false since.
-    """
-
-    alert: Alert
-    resolution: str
-    resolved: int
-    precision: float
+    alert: Alert  #: what fired.
+    resolution: str  #: acknowledged or false_alarm.
+    resolved: int  #: alerts that people said something of.
+    precision: float  #: the share of them that count as true alarms: acknowledged, and not called false since.
 
 
 @dataclass(frozen=True, slots=True)
 class AlertReport:
-    """One alert with all that it has to say.
+    """One alert with all that it has to say."""
 
-    Attributes:
-        account: of the alert; without means, causes and traces where its monitor is no longer configured.
-        resolution: what people say of it; "" = nothing yet.
-        missing: why the account says no more than the alert itself; "" = it does.
-    """
-
-    account: AlertAccount
-    resolution: Resolution
-    missing: str = ""
+    account: AlertAccount  #: of the alert; without means, causes and traces where its monitor is no longer configured.
+    resolution: Resolution  #: what people say of it; "" = nothing yet.
+    missing: str = ""  #: why the account says no more than the alert itself; "" = it does.
 
 
 class MonitorsResult(ValueResult):

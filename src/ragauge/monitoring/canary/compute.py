@@ -23,23 +23,15 @@ SAME_VALUE_TOLERANCE = 1e-9  # values that lie no further apart are the same
 
 @dataclass(frozen=True, slots=True)
 class CanaryDay:
-    """What a day's judgements say beside the first days'.
+    """What a day's judgements say beside the first days'."""
 
-    Attributes:
-        changed: whether the judge did; None = not enough data.
-        flipped: responses of which a metric has another value than on the first day, or a value on one of both alone.
-        n: responses that were judged on both.
-        share_before: of responses that flipped in the other first days; None where there are none yet.
-        p: of Fisher's exact test that more flip than in the first days, in (0, 1]; None likewise.
-        reason: in words.
-    """
-
-    changed: bool | None
+    changed: bool | None  #: whether the judge did; None = not enough data.
+    #: responses of which a metric has another value than on the first day, or a value on one of both alone.
     flipped: int
-    n: int
-    share_before: float | None
-    p: float | None
-    reason: str
+    n: int  #: responses that were judged on both.
+    share_before: float | None  #: of responses that flipped in the other first days; None where there are none yet.
+    p: float | None  #: of Fisher's exact test that more flip than in the first days, in (0, 1]; None likewise.
+    reason: str  #: in words.
 
 
 def compare_canary_day(first: Sequence[Verdicts], today: Verdicts, level: float) -> CanaryDay:

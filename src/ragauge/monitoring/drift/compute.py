@@ -23,21 +23,13 @@ MAX_CLUSTERS, MAX_CLUSTER_TEXTS = 3, 5  # clusters that grew most, and texts of 
 
 @dataclass(frozen=True, slots=True)
 class Drift:
-    """What a day's embeddings say beside the baseline's.
+    """What a day's embeddings say beside the baseline's."""
 
-    Attributes:
-        of: whose embeddings.
-        drifted: whether they moved; None = not enough data.
-        distance: of the mean embeddings, squared; None where there is none.
-        p: of the permutation test, in (0, 1]; None likewise.
-        reason: in words.
-    """
-
-    of: Texts
-    drifted: bool | None
-    distance: float | None
-    p: float | None
-    reason: str
+    of: Texts  #: whose embeddings.
+    drifted: bool | None  #: whether they moved; None = not enough data.
+    distance: float | None  #: of the mean embeddings, squared; None where there is none.
+    p: float | None  #: of the permutation test, in (0, 1]; None likewise.
+    reason: str  #: in words.
 
 
 class DriftDay(NamedTuple):
@@ -74,26 +66,16 @@ class LanguageShare(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class DriftDetail:
-    """How a day's texts differ from the baseline's. It explains, and decides nothing.
+    """How a day's texts differ from the baseline's. It explains, and decides nothing."""
 
-    Attributes:
-        day: of the texts.
-        of: which texts.
-        divergence: Jensen-Shannon, of the shares of the baseline's clusters, base 2, in [0, 1].
-        words_before: median number of words of the baseline's texts.
-        words_now: of the day's.
-        languages: those with at least 1 % of either, the most frequent of the day first.
-        grown: clusters whose share grew most, at most three.
-        pairwise_kl: how far the histogram of distances between two of the day's texts is from the baseline's.
-    """
-
-    day: date
-    of: Texts
-    divergence: float | None
-    words_before: float
-    words_now: float
-    languages: tuple[LanguageShare, ...]
-    grown: tuple[GrownCluster, ...]
+    day: date  #: of the texts.
+    of: Texts  #: which texts.
+    divergence: float | None  #: Jensen-Shannon, of the shares of the baseline's clusters, base 2, in [0, 1].
+    words_before: float  #: median number of words of the baseline's texts.
+    words_now: float  #: of the day's.
+    languages: tuple[LanguageShare, ...]  #: those with at least 1 % of either, the most frequent of the day first.
+    grown: tuple[GrownCluster, ...]  #: clusters whose share grew most, at most three.
+    #: how far the histogram of distances between two of the day's texts is from the baseline's.
     pairwise_kl: float = 0.0
 
     @property
@@ -106,25 +88,15 @@ class DriftDetail:
 
 @dataclass(frozen=True, slots=True)
 class DriftReport:
-    """Drift of stored traffic.
+    """Drift of stored traffic."""
 
-    Attributes:
-        days: the test of each of the last days and kinds of texts.
-        details: how the last day differs.
-        measures: what is measured of the last day, each beside what is usual.
-        good: days that people marked good.
-        bad: days that they marked bad.
-        project: whose traffic, where there are several projects; "" = there is one.
-        others: the projects beside it.
-    """
-
-    days: tuple[DriftDay, ...]
-    details: tuple[DriftDetail, ...]
-    measures: tuple[DriftMeasure, ...] = ()
-    good: int = 0
-    bad: int = 0
-    project: str = ""
-    others: tuple[str, ...] = ()
+    days: tuple[DriftDay, ...]  #: the test of each of the last days and kinds of texts.
+    details: tuple[DriftDetail, ...]  #: how the last day differs.
+    measures: tuple[DriftMeasure, ...] = ()  #: what is measured of the last day, each beside what is usual.
+    good: int = 0  #: days that people marked good.
+    bad: int = 0  #: days that they marked bad.
+    project: str = ""  #: whose traffic, where there are several projects; "" = there is one.
+    others: tuple[str, ...] = ()  #: the projects beside it.
 
     @property
     def unusual_text(self) -> str:

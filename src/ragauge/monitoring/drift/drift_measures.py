@@ -31,19 +31,13 @@ Values = dict[tuple[str, str], float]  # what is measured, and on what: value
 
 
 class GoldenRun(NamedTuple):
-    """What a scheduled run found for a golden set.
+    """What a scheduled run found for a golden set."""
 
-    Attributes:
-        doc_ids: query_id -> ids of the first ten documents.
-        recall: mean recall@10; None where nothing is labelled.
-        alive: share of the gold documents that the index has, by id or by text; None where its listing is not known.
-        renamed: share of them that it has by text alone, under another id; None likewise.
-    """
-
-    doc_ids: Mapping[str, tuple[str, ...]]
-    recall: float | None
+    doc_ids: Mapping[str, tuple[str, ...]]  #: query_id -> ids of the first ten documents.
+    recall: float | None  #: mean recall@10; None where nothing is labelled.
+    #: share of the gold documents that the index has, by id or by text; None where its listing is not known.
     alive: float | None
-    renamed: float | None = None
+    renamed: float | None = None  #: share of them that it has by text alone, under another id; None likewise.
 
 
 def build_drift_report(

@@ -16,54 +16,32 @@ OUTSIDE_CHANCE = 0.01  # the chance that a day like the good ones lies outside
 
 @dataclass(frozen=True, slots=True)
 class MarkedPeriod:
-    """Days of which somebody said how production was.
+    """Days of which somebody said how production was."""
 
-    Attributes:
-        since: the first day.
-        until: the last one, which counts too.
-        was: good or bad.
-        why: in their words; "" = not said.
-    """
-
-    since: date
-    until: date
-    was: Marked
-    why: str = ""
+    since: date  #: the first day.
+    until: date  #: the last one, which counts too.
+    was: Marked  #: good or bad.
+    why: str = ""  #: in their words; "" = not said.
 
 
 class Band(NamedTuple):
-    """The values that are usual.
+    """The values that are usual."""
 
-    Attributes:
-        low: the least.
-        high: the greatest.
-        good: days marked good that it was learned from.
-        bad: days marked bad.
-        caught: how many of the bad days lie outside.
-    """
-
-    low: float
-    high: float
-    good: int
-    bad: int
-    caught: int
+    low: float  #: the least.
+    high: float  #: the greatest.
+    good: int  #: days marked good that it was learned from.
+    bad: int  #: days marked bad.
+    caught: int  #: how many of the bad days lie outside.
 
 
 @dataclass(frozen=True, slots=True)
 class DriftMeasure:
-    """One thing that is measured of a day, beside what is usual. It explains, and decides nothing.
+    """One thing that is measured of a day, beside what is usual. It explains, and decides nothing."""
 
-    Attributes:
-        of: what it is measured on: queries, documents, requests, or the runs of a schedule.
-        name: of the measure.
-        value: of the day.
-        band: None where fewer than five days with this measure are marked good.
-    """
-
-    of: str
-    name: str
-    value: float
-    band: Band | None = None
+    of: str  #: what it is measured on: queries, documents, requests, or the runs of a schedule.
+    name: str  #: of the measure.
+    value: float  #: of the day.
+    band: Band | None = None  #: None where fewer than five days with this measure are marked good.
 
     @property
     def is_outside(self) -> bool | None:

@@ -108,19 +108,12 @@ def _add_drafts(report: DriftReport, options: MonitorDriftOptions, url: str) -> 
 
 @dataclass(frozen=True, slots=True)
 class MarkedDays:
-    """What people said of days.
+    """What people said of days."""
 
-    Attributes:
-        periods: every one, in order of time.
-        good: days marked good.
-        bad: days marked bad.
-        least: good days that a band takes.
-    """
-
-    periods: tuple[MarkedPeriod, ...]
-    good: int
-    bad: int
-    least: int = MIN_GOOD_DAYS
+    periods: tuple[MarkedPeriod, ...]  #: every one, in order of time.
+    good: int  #: days marked good.
+    bad: int  #: days marked bad.
+    least: int = MIN_GOOD_DAYS  #: good days that a band takes.
 
 
 class MarksResult(ValueResult):

@@ -25,36 +25,22 @@ JUDGED_BY_SUFFIXES, NAME_SUFFIXES = ("annotator_kind", "evaluator.type"), ("anno
 
 @dataclass(frozen=True, slots=True)
 class ParsedBody:
-    """What a body holds.
+    """What a body holds."""
 
-    Attributes:
-        batch: to be kept; None where there is nothing to keep.
-        reply: what the sender is told.
-        left: what is left out.
-        points: values of gauges, by name.
-    """
-
-    batch: Batch | None
-    reply: bytes
-    left: otlp.SkippedItems
-    points: tuple[tuple[str, SignalPoint], ...] = ()
+    batch: Batch | None  #: to be kept; None where there is nothing to keep.
+    reply: bytes  #: what the sender is told.
+    left: otlp.SkippedItems  #: what is left out.
+    points: tuple[tuple[str, SignalPoint], ...] = ()  #: values of gauges, by name.
 
 
 @dataclass(frozen=True, slots=True)
 class SentBody:
-    """A body as it was sent.
+    """A body as it was sent."""
 
-    Attributes:
-        form: how it is written.
-        body: unpacked.
-        at: of arrival, seconds since 1970.
-        project: that a header names; "" = none.
-    """
-
-    form: Form
-    body: bytes
-    at: float
-    project: str
+    form: Form  #: how it is written.
+    body: bytes  #: unpacked.
+    at: float  #: of arrival, seconds since 1970.
+    project: str  #: that a header names; "" = none.
 
 
 class BodyParser:

@@ -25,19 +25,12 @@ CONTENT_KEYS = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class ParsedLines:
-    """Lines that can be read.
+    """Lines that can be read."""
 
-    Attributes:
-        body: these lines alone.
-        parts: one a line, by what identifies it.
-        left: lines that are left out.
-        named: why the first twenty of them are.
-    """
-
-    body: bytes
-    parts: tuple[TracePart, ...]
-    left: SkippedItems
-    named: tuple[str, ...] = ()
+    body: bytes  #: these lines alone.
+    parts: tuple[TracePart, ...]  #: one a line, by what identifies it.
+    left: SkippedItems  #: lines that are left out.
+    named: tuple[str, ...] = ()  #: why the first twenty of them are.
 
 
 def parse_lines(body: bytes, *, dated: bool = False) -> ParsedLines:

@@ -40,15 +40,10 @@ class BadItemError(ValueError):
 
 @dataclass(slots=True)
 class SkippedItems:
-    """What of a request is not taken.
+    """What of a request is not taken."""
 
-    Attributes:
-        n: how many.
-        first: why the first of them is not.
-    """
-
-    n: int = 0
-    first: str = ""
+    n: int = 0  #: how many.
+    first: str = ""  #: why the first of them is not.
 
     def add(self, reason: str, n: int = 1) -> None:
         """Counts items that are left out."""
@@ -58,40 +53,24 @@ class SkippedItems:
 
 @dataclass(frozen=True, slots=True)
 class Signal(Generic[M]):
-    """One of OTLP's signals.
+    """One of OTLP's signals."""
 
-    Attributes:
-        name: as people say it.
-        request: its message.
-        answer: the message of its reply.
-        rejected: the field of the reply that counts what was not taken.
-        keys: of the lists in JSON: by resource, by scope, of items.
-        lists: the same in the message.
-        check: raises BadItem for an item that cannot be taken.
-    """
-
-    name: str
-    request: type[M]
-    answer: type[Message]
-    rejected: str
-    keys: tuple[str, str, str]
-    lists: tuple[str, str, str]
-    check: Callable[[Any], None]
+    name: str  #: as people say it.
+    request: type[M]  #: its message.
+    answer: type[Message]  #: the message of its reply.
+    rejected: str  #: the field of the reply that counts what was not taken.
+    keys: tuple[str, str, str]  #: of the lists in JSON: by resource, by scope, of items.
+    lists: tuple[str, str, str]  #: the same in the message.
+    check: Callable[[Any], None]  #: raises BadItem for an item that cannot be taken.
 
 
 @dataclass(slots=True)
 class ParsedRequest(Generic[M]):
-    """A request as it was read.
+    """A request as it was read."""
 
-    Attributes:
-        message: without what is left out.
-        kept: how many items it holds.
-        left: what is left out.
-    """
-
-    message: M
-    kept: int = 0
-    left: SkippedItems = field(default_factory=SkippedItems)
+    message: M  #: without what is left out.
+    kept: int = 0  #: how many items it holds.
+    left: SkippedItems = field(default_factory=SkippedItems)  #: what is left out.
 
 
 def _check_size(attributes: Sized) -> None:

@@ -25,18 +25,14 @@ TOO_DEEP = b'"an object that is nested too deeply"'  # in place of a line: what 
 
 @dataclass(frozen=True)
 class Redaction:
-    """Which values are never kept.
+    """Which values are never kept."""
 
-    Attributes:
-        attributes: names whose values are taken out whole; * stands for anything: "user.*". Within a value the names on
-            the way to a part are joined by dots, the last eight, from whichever on: of {user: {id}} user.id and id.
-        patterns: regular expressions; what they match in any text is replaced by a hash, the same for the same text.
-        key: of the hashes, so that nobody can try out texts against them.
-    """
-
+    #: names whose values are taken out whole; * stands for anything: "user.*". Within a value the names on the way to a
+    #: part are joined by dots, the last eight, from whichever on: of {user: {id}} user.id and id.
     attributes: tuple[str, ...] = ()
+    #: regular expressions; what they match in any text is replaced by a hash, the same for the same text.
     patterns: tuple[str, ...] = ()
-    key: str = ""
+    key: str = ""  #: of the hashes, so that nobody can try out texts against them.
 
     @property
     def is_active(self) -> bool:

@@ -36,27 +36,17 @@ UNKNOWN, EVALUATION_REASON = "", "an evaluation"  # of a trace that is still to 
 
 @dataclass(frozen=True, slots=True)
 class ReadTrace:
-    """What a trace says.
+    """What a trace says."""
 
-    Attributes:
-        due: the trace.
-        project: whose it is; "" = not known.
-        rows: the requests in it.
-        outcome: where there is nothing to score.
-        reason: of the outcome.
-        verdicts: what people and judges say of its requests.
-        judged: other traces that it judges -> what is said of that until they are read with it.
-        spanned: whether any span of it is there.
-    """
-
-    due: DueTrace
-    project: str = ""
-    rows: tuple[Row, ...] = ()
-    outcome: Outcome | None = None
-    reason: str = ""
-    verdicts: VerdictsByRequest = field(default_factory=dict)
+    due: DueTrace  #: the trace.
+    project: str = ""  #: whose it is; "" = not known.
+    rows: tuple[Row, ...] = ()  #: the requests in it.
+    outcome: Outcome | None = None  #: where there is nothing to score.
+    reason: str = ""  #: of the outcome.
+    verdicts: VerdictsByRequest = field(default_factory=dict)  #: what people and judges say of its requests.
+    #: other traces that it judges -> what is said of that until they are read with it.
     judged: Mapping[str, str] = field(default_factory=dict)
-    spanned: bool = False
+    spanned: bool = False  #: whether any span of it is there.
 
 
 def list_other_verdicts(
@@ -140,14 +130,10 @@ def add_outcomes(arrived: Sequence[ExampleResponse], placed_verdicts: VerdictsBy
 
 @dataclass(frozen=True, slots=True)
 class PeopleVerdicts:
-    """What came of what was said of a trace.
+    """What came of what was said of a trace."""
 
-    Attributes:
-        kept: labels, and what makes none.
-        words_by_trace: trace in which it was said, where that is another -> what came of it, in words.
-    """
-
-    kept: AnnotatedLabels = field(default_factory=AnnotatedLabels)
+    kept: AnnotatedLabels = field(default_factory=AnnotatedLabels)  #: labels, and what makes none.
+    #: trace in which it was said, where that is another -> what came of it, in words.
     words_by_trace: Mapping[str, str] = field(default_factory=dict)
 
 
@@ -211,19 +197,12 @@ def describe_people_verdicts(
 
 @dataclass(frozen=True, slots=True)
 class StoredResponses:
-    """A trace's responses as they are kept.
+    """A trace's responses as they are kept."""
 
-    Attributes:
-        arrived: the responses, with their questions.
-        run_id: of the run that holds them; "" = none does.
-        project: whose traffic that is; "" where the ledger knows it.
-        day: its UTC date; "" where the ledger knows it.
-    """
-
-    arrived: list[ExampleResponse] = field(default_factory=list)
-    run_id: str = ""
-    project: str = ""
-    day: str = ""
+    arrived: list[ExampleResponse] = field(default_factory=list)  #: the responses, with their questions.
+    run_id: str = ""  #: of the run that holds them; "" = none does.
+    project: str = ""  #: whose traffic that is; "" where the ledger knows it.
+    day: str = ""  #: its UTC date; "" where the ledger knows it.
 
 
 def load_trace_responses(store: Store, trace_id: str, run_id: str) -> StoredResponses:

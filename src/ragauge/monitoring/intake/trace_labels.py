@@ -68,17 +68,11 @@ MAX_NAME_CHARS, MAX_SHOWN_CHARS = 100, 40  # characters of a name that may be kn
 
 @dataclass(frozen=True, slots=True)
 class AnnotatedLabels:
-    """What came of some verdicts.
+    """What came of some verdicts."""
 
-    Attributes:
-        labels: by people.
-        left: why others of people make none -> how many.
-        feedback: how many are what users thought, which is the outcome.
-    """
-
-    labels: tuple[Label, ...] = ()
-    left: Mapping[str, int] = field(default_factory=Counter)
-    feedback: int = 0
+    labels: tuple[Label, ...] = ()  #: by people.
+    left: Mapping[str, int] = field(default_factory=Counter)  #: why others of people make none -> how many.
+    feedback: int = 0  #: how many are what users thought, which is the outcome.
 
     def __add__(self, other: AnnotatedLabels) -> AnnotatedLabels:
         skipped = Counter(self.left) + Counter(other.left)

@@ -22,19 +22,12 @@ MAX_REASON_CHARS = 400  # characters of a reason
 
 
 class ScheduledOutcome(NamedTuple):
-    """What came of a job.
+    """What came of a job."""
 
-    Attributes:
-        state: that it ends in.
-        run_id: of the run that it made; "" = none.
-        message: both in one sentence.
-        why: it could not be made, without a user's words; "" = it could, or nothing can be said without them.
-    """
-
-    state: JobState
-    run_id: str
-    message: str
-    why: str = ""
+    state: JobState  #: that it ends in.
+    run_id: str  #: of the run that it made; "" = none.
+    message: str  #: both in one sentence.
+    why: str = ""  #: it could not be made, without a user's words; "" = it could, or nothing can be said without them.
 
 
 def build_error_outcome(error: Exception) -> ScheduledOutcome:
@@ -53,23 +46,14 @@ def build_error_outcome(error: Exception) -> ScheduledOutcome:
 
 @dataclass(frozen=True)
 class ScheduledRun:
-    """What is to be done once; it can be sent to another process.
+    """What is to be done once; it can be sent to another process."""
 
-    Attributes:
-        schedule: the entry of the configuration.
-        name: of the run.
-        config: the configuration file, whose section gate counts where the entry names no other.
-        judge: who is asked.
-        store: URL of the store.
-        fresh: a new run, not the rest of one that stopped.
-    """
-
-    schedule: ScheduleSection
-    name: str
-    config: str
-    judge: str
-    store: str
-    fresh: bool = True
+    schedule: ScheduleSection  #: the entry of the configuration.
+    name: str  #: of the run.
+    config: str  #: the configuration file, whose section gate counts where the entry names no other.
+    judge: str  #: who is asked.
+    store: str  #: URL of the store.
+    fresh: bool = True  #: a new run, not the rest of one that stopped.
 
     def outcome(self) -> ScheduledOutcome:
         """Does it; what goes wrong is an outcome too."""

@@ -29,86 +29,50 @@ MAX_PERIODS = 2  # that are simulated, at most
 
 @dataclass(frozen=True, slots=True)
 class PlannedDelay:
-    """How long a drop takes to be seen.
+    """How long a drop takes to be seen."""
 
-    Attributes:
-        drop: share of the mean that is lost.
-        median: days until half of such drops have alerted; None = longer than two periods.
-        most: days until 80 % of them have; None likewise.
-    """
-
-    drop: float
-    median: float | None
-    most: float | None
+    drop: float  #: share of the mean that is lost.
+    median: float | None  #: days until half of such drops have alerted; None = longer than two periods.
+    most: float | None  #: days until 80 % of them have; None likewise.
 
 
 @dataclass(frozen=True, slots=True)
 class PlannedRate:
-    """What one share of judged requests gives.
+    """What one share of judged requests gives."""
 
-    Attributes:
-        rate: in (0, 1].
-        scores: a day.
-        cost: US dollars a day for the judge; None = not known.
-        baseline: days until the baseline is known well enough.
-        delays: by drop.
-    """
-
-    rate: float
-    scores: float
-    cost: float | None
-    baseline: int
-    delays: tuple[PlannedDelay, ...]
+    rate: float  #: in (0, 1].
+    scores: float  #: a day.
+    cost: float | None  #: US dollars a day for the judge; None = not known.
+    baseline: int  #: days until the baseline is known well enough.
+    delays: tuple[PlannedDelay, ...]  #: by drop.
 
 
 @dataclass(frozen=True, slots=True)
 class MonitorPlan:
-    """What a monitor can see.
+    """What a monitor can see."""
 
-    Attributes:
-        metric: printed name; "" = any.
-        mean: of its scores, in (0, 1), higher better.
-        deviation: of them.
-        requests: a day.
-        max_drop: share of the baseline that may be lost without an alert.
-        false_alarms: the chance of even one, in a period.
-        days: of a period.
-        series: K, monitors × segments.
-        rates: ascending.
-    """
-
-    metric: str
-    mean: float
-    deviation: float
-    requests: int
-    max_drop: float
-    false_alarms: float
-    days: int
-    series: int
-    rates: tuple[PlannedRate, ...]
+    metric: str  #: printed name; "" = any.
+    mean: float  #: of its scores, in (0, 1), higher better.
+    deviation: float  #: of them.
+    requests: int  #: a day.
+    max_drop: float  #: share of the baseline that may be lost without an alert.
+    false_alarms: float  #: the chance of even one, in a period.
+    days: int  #: of a period.
+    series: int  #: K, monitors × segments.
+    rates: tuple[PlannedRate, ...]  #: ascending.
 
 
 @dataclass(frozen=True, slots=True)
 class PlannedMonitor:
-    """What is planned for.
+    """What is planned for."""
 
-    Attributes:
-        requests: a day, at least 1.
-        max_drop: share of the baseline that may be lost without an alert, in (0, 1).
-        false_alarms: the chance of even one, in a period.
-        days: of a period.
-        series: K, monitors × segments.
-        cost: US dollars for judging one request; None = not known.
-        metric: printed name; "" = any.
-    """
-
-    requests: int
-    max_drop: float = 0.03
-    false_alarms: float = 0.05
-    days: int = 30
-    series: int = 1
-    cost: float | None = None
-    metric: str = ""
+    requests: int  #: a day, at least 1.
+    max_drop: float = 0.03  #: share of the baseline that may be lost without an alert, in (0, 1).
+    false_alarms: float = 0.05  #: the chance of even one, in a period.
+    days: int = 30  #: of a period.
+    series: int = 1  #: K, monitors × segments.
+    cost: float | None = None  #: US dollars for judging one request; None = not known.
+    metric: str = ""  #: printed name; "" = any.
 
 
 def monitor_plan(values: Array, planned: PlannedMonitor, *, seed: int = 0) -> MonitorPlan:

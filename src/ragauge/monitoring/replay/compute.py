@@ -35,108 +35,62 @@ class DayMean(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class SeriesStatus:
-    """Where one series stands.
+    """Where one series stands."""
 
-    Attributes:
-        monitor: what is watched.
-        asks: what must hold, in words.
-        segment: name and value; ("", "") = all requests.
-        state: as Grafana names it; not_enough_data where nothing is off, but no baseline is known either.
-        since: when it came into that state; None before the first score.
-        scores: in the days that are kept of it.
-        last_50: mean of the metric over the last 50 scores; None where there are fewer.
-        last_500: over the last 500.
-        error_50: standard error of last_50; None where that is None.
-        error_500: standard error of last_500.
-        baseline: mean before the period; None where it is not known.
-        error: its standard error.
-        allowed: the mean that it is held to; None while the baseline is not known well enough.
-        needed: scores that a baseline takes to be known; 0 where nothing can be said.
-        evidence: that the mean fell, M; None where nothing is tested.
-        limit: of the evidence.
-        decide: test or point.
-        point_false_alarms: the share of periods in which the last 50 alone would alert although nothing changed,
-            simulated; None where that is not known.
-        days: means of the days that are kept, the oldest first.
-        project: whose traffic, where several projects send; "" else.
-        not_read: scores of the days that are kept that the judge could not read.
-        corrected: of all requests, the days whose mean labels correct.
-        passed: of all requests, scores of logs of the past that were passed by.
-        doubted: of all requests, how many more scores decide whether the clock was put back; None = it was not.
-    """
-
-    monitor: str
-    asks: str
-    segment: Segment
-    state: Standing
-    since: datetime | None
-    scores: int
-    last_50: float | None
-    last_500: float | None
-    error_50: float | None
-    error_500: float | None
-    baseline: float | None
-    error: float | None
-    allowed: float | None
-    needed: int
-    evidence: float | None
-    limit: float
-    decide: str
+    monitor: str  #: what is watched.
+    asks: str  #: what must hold, in words.
+    segment: Segment  #: name and value; ("", "") = all requests.
+    state: Standing  #: as Grafana names it; not_enough_data where nothing is off, but no baseline is known either.
+    since: datetime | None  #: when it came into that state; None before the first score.
+    scores: int  #: in the days that are kept of it.
+    last_50: float | None  #: mean of the metric over the last 50 scores; None where there are fewer.
+    last_500: float | None  #: over the last 500.
+    error_50: float | None  #: standard error of last_50; None where that is None.
+    error_500: float | None  #: standard error of last_500.
+    baseline: float | None  #: mean before the period; None where it is not known.
+    error: float | None  #: its standard error.
+    allowed: float | None  #: the mean that it is held to; None while the baseline is not known well enough.
+    needed: int  #: scores that a baseline takes to be known; 0 where nothing can be said.
+    evidence: float | None  #: that the mean fell, M; None where nothing is tested.
+    limit: float  #: of the evidence.
+    decide: str  #: test or point.
+    #: the share of periods in which the last 50 alone would alert although nothing changed, simulated; None where that
+    #: is not known.
     point_false_alarms: float | None
-    days: tuple[DayMean, ...]
-    project: str = ""
-    not_read: int = 0
-    corrected: tuple[CorrectedDay, ...] = ()
-    passed: int = 0
+    days: tuple[DayMean, ...]  #: means of the days that are kept, the oldest first.
+    project: str = ""  #: whose traffic, where several projects send; "" else.
+    not_read: int = 0  #: scores of the days that are kept that the judge could not read.
+    corrected: tuple[CorrectedDay, ...] = ()  #: of all requests, the days whose mean labels correct.
+    passed: int = 0  #: of all requests, scores of logs of the past that were passed by.
+    #: of all requests, how many more scores decide whether the clock was put back; None = it was not.
     doubted: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class MonitoringStatus:
-    """Where the monitors of a configuration stand.
+    """Where the monitors of a configuration stand."""
 
-    Attributes:
-        series: all of them, monitor by monitor.
-        shares: who shares the false alarms that are allowed.
-        gauges: those that are kept.
-        missing: why nothing is watched; "" = something is.
-        projects: whose traffic is watched.
-        opened: the alerts that are open, whatever raised them.
-    """
-
-    series: tuple[SeriesStatus, ...] = ()
-    shares: AlarmShares = field(default_factory=AlarmShares)
-    gauges: tuple[GaugeStatus, ...] = ()
-    missing: str = ""
-    projects: MonitoredProjects = field(default_factory=MonitoredProjects)
-    opened: tuple[Alert, ...] = ()
+    series: tuple[SeriesStatus, ...] = ()  #: all of them, monitor by monitor.
+    shares: AlarmShares = field(default_factory=AlarmShares)  #: who shares the false alarms that are allowed.
+    gauges: tuple[GaugeStatus, ...] = ()  #: those that are kept.
+    missing: str = ""  #: why nothing is watched; "" = something is.
+    projects: MonitoredProjects = field(default_factory=MonitoredProjects)  #: whose traffic is watched.
+    opened: tuple[Alert, ...] = ()  #: the alerts that are open, whatever raised them.
 
 
 @dataclass(frozen=True, slots=True)
 class Replay:
-    """Monitors over what came in before.
+    """Monitors over what came in before."""
 
-    Attributes:
-        first: day of the first request; None without any.
-        last: day of the last.
-        requests: how many.
-        pending: how many wait for a judgement.
-        shares: who shares the false alarms that are allowed.
-        series: where each stands at the end.
-        alerts: those there would have been, in order.
-        ended: alert -> when it would have ended, ISO time.
-        drift: of the last seven days.
-    """
-
-    first: date | None
-    last: date | None
-    requests: int
-    pending: int
-    shares: AlarmShares
-    series: tuple[SeriesStatus, ...]
-    alerts: tuple[AlertAccount, ...]
-    ended: dict[str, str]
-    drift: tuple[DriftDay, ...] = ()
+    first: date | None  #: day of the first request; None without any.
+    last: date | None  #: day of the last.
+    requests: int  #: how many.
+    pending: int  #: how many wait for a judgement.
+    shares: AlarmShares  #: who shares the false alarms that are allowed.
+    series: tuple[SeriesStatus, ...]  #: where each stands at the end.
+    alerts: tuple[AlertAccount, ...]  #: those there would have been, in order.
+    ended: dict[str, str]  #: alert -> when it would have ended, ISO time.
+    drift: tuple[DriftDay, ...] = ()  #: of the last seven days.
 
 
 def build_trackers(

@@ -39,19 +39,12 @@ class SegmentPart(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class SegmentShift:
-    """How much of a change a segment explains.
+    """How much of a change a segment explains."""
 
-    Attributes:
-        name: of the segment.
-        mix: of the change of the mean, what comes of another mix of requests.
-        within: what comes of other means within the values; mix + within is the whole change.
-        parts: the values that add most to the drop within, at most five.
-    """
-
-    name: str
-    mix: float
-    within: float
-    parts: tuple[SegmentPart, ...]
+    name: str  #: of the segment.
+    mix: float  #: of the change of the mean, what comes of another mix of requests.
+    within: float  #: what comes of other means within the values; mix + within is the whole change.
+    parts: tuple[SegmentPart, ...]  #: the values that add most to the drop within, at most five.
 
 
 class CauseShare(NamedTuple):
@@ -84,38 +77,23 @@ class AlertTrace(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class AlertAccount:
-    """An alert with all that it has to say.
+    """An alert with all that it has to say."""
 
-    Attributes:
-        alert: what fired.
-        before: mean of the metric before; None without scores.
-        now: mean over the window that its rule looked at.
-        n_before: scores before.
-        n_now: scores in the window.
-        shifts: by segment, the one that explains most first.
-        causes: those that grew most first.
-        facts: what changed in the traces.
-        mix: of the values of segments, those whose share of the requests is another one.
-        traces: the worst since, at most ten.
-        blame: the component that it lies in.
-        since_at: when the first request of the window came; None where no window is known.
-        verdicts: counts of the verdicts on the requests before and since; None where they were not looked at.
-        corrected: of all requests, the days since, up to the alert, whose mean labels correct.
-    """
-
-    alert: Alert
-    before: float | None
-    now: float | None
-    n_before: int
-    n_now: int
-    shifts: tuple[SegmentShift, ...] = ()
-    causes: tuple[CauseShare, ...] = ()
-    facts: tuple[FactShare, ...] = ()
-    mix: tuple[FactShare, ...] = ()
-    traces: tuple[AlertTrace, ...] = ()
-    blame: Blame = NO_BLAME
-    since_at: datetime | None = None
+    alert: Alert  #: what fired.
+    before: float | None  #: mean of the metric before; None without scores.
+    now: float | None  #: mean over the window that its rule looked at.
+    n_before: int  #: scores before.
+    n_now: int  #: scores in the window.
+    shifts: tuple[SegmentShift, ...] = ()  #: by segment, the one that explains most first.
+    causes: tuple[CauseShare, ...] = ()  #: those that grew most first.
+    facts: tuple[FactShare, ...] = ()  #: what changed in the traces.
+    mix: tuple[FactShare, ...] = ()  #: of the values of segments, those whose share of the requests is another one.
+    traces: tuple[AlertTrace, ...] = ()  #: the worst since, at most ten.
+    blame: Blame = NO_BLAME  #: the component that it lies in.
+    since_at: datetime | None = None  #: when the first request of the window came; None where no window is known.
+    #: counts of the verdicts on the requests before and since; None where they were not looked at.
     verdicts: tuple[VerdictCounts, VerdictCounts] | None = None
+    #: of all requests, the days since, up to the alert, whose mean labels correct.
     corrected: tuple[CorrectedDay, ...] = ()
 
 

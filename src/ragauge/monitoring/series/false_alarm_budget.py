@@ -27,19 +27,12 @@ class AlarmShare(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class AlarmShares:
-    """How the false alarms that are allowed are shared.
+    """How the false alarms that are allowed are shared."""
 
-    Attributes:
-        chance: of even one false alarm in a period, over all parts.
-        days: of a period.
-        shares: the parts, all of one size.
-        excluded: what raises alerts for which the promise does not hold.
-    """
-
-    chance: float = 0.0
-    days: int = 0
-    shares: tuple[AlarmShare, ...] = ()
-    excluded: tuple[str, ...] = ()
+    chance: float = 0.0  #: of even one false alarm in a period, over all parts.
+    days: int = 0  #: of a period.
+    shares: tuple[AlarmShare, ...] = ()  #: the parts, all of one size.
+    excluded: tuple[str, ...] = ()  #: what raises alerts for which the promise does not hold.
 
 
 def count_parts(monitor: MonitorSection) -> int:

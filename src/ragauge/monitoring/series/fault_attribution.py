@@ -17,48 +17,30 @@ INDEX = "data"  # the component of what the index holds, which retrieval finds
 
 
 class Blame(NamedTuple):
-    """Where an alert lies.
+    """Where an alert lies."""
 
-    Attributes:
-        component: retrieval, generation, system, or judge, which changed itself; "" = that cannot be told.
-        why: in words.
-    """
-
-    component: str = ""
-    why: str = ""
+    component: str = ""  #: retrieval, generation, system, or judge, which changed itself; "" = that cannot be told.
+    why: str = ""  #: in words.
 
 
 NO_BLAME = Blame()
 
 
 class BlamedRequest(NamedTuple):
-    """A request before or since.
+    """A request before or since."""
 
-    Attributes:
-        weight: how many it stands for.
-        x: of what is watched, in [0, 1], higher better.
-        failed: component of its failure; unclear where that is not known, "" = it did not fail.
-        relevance: of the first passage, in [0, 1]; None = none was found or rated.
-    """
-
-    weight: float
-    x: float
-    failed: str
-    relevance: float | None
+    weight: float  #: how many it stands for.
+    x: float  #: of what is watched, in [0, 1], higher better.
+    failed: str  #: component of its failure; unclear where that is not known, "" = it did not fail.
+    relevance: float | None  #: of the first passage, in [0, 1]; None = none was found or rated.
 
 
 class RejudgedChange(NamedTuple):
-    """How much of a change is the judge's.
+    """How much of a change is the judge's."""
 
-    Attributes:
-        change: of the mean of the requests.
-        judge: of the mean of the frozen responses, which nothing but the judge can change.
-        beyond: whether the requests fell further than the frozen responses, by more than three standard errors.
-    """
-
-    change: float
-    judge: float
-    beyond: bool
+    change: float  #: of the mean of the requests.
+    judge: float  #: of the mean of the frozen responses, which nothing but the judge can change.
+    beyond: bool  #: whether the requests fell further than the frozen responses, by more than three standard errors.
 
 
 class Split(NamedTuple):

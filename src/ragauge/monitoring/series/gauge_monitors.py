@@ -42,31 +42,19 @@ class GaugeHour(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class GaugeStatus:
-    """Where one gauge stands.
+    """Where one gauge stands."""
 
-    Attributes:
-        name: of the gauge.
-        asks: what its monitor asks for; "" = it is only kept.
-        state: normal, pending (it breaks the limit), firing, or no_data.
-        value: what the monitor looks at, of the newest value of each source; the mean of them where there is none.
-        limit: of it; None without a monitor.
-        sources: how many sent a value.
-        least: the least of the newest values; None without any.
-        greatest: the greatest of them.
-        last: when the newest arrived.
-        hours: of the last day.
-    """
-
-    name: str
-    asks: str
-    state: Standing
+    name: str  #: of the gauge.
+    asks: str  #: what its monitor asks for; "" = it is only kept.
+    state: Standing  #: normal, pending (it breaks the limit), firing, or no_data.
+    #: what the monitor looks at, of the newest value of each source; the mean of them where there is none.
     value: float | None
-    limit: float | None
-    sources: int
-    least: float | None
-    greatest: float | None
-    last: datetime | None
-    hours: tuple[GaugeHour, ...]
+    limit: float | None  #: of it; None without a monitor.
+    sources: int  #: how many sent a value.
+    least: float | None  #: the least of the newest values; None without any.
+    greatest: float | None  #: the greatest of them.
+    last: datetime | None  #: when the newest arrived.
+    hours: tuple[GaugeHour, ...]  #: of the last day.
 
 
 def build_gauge_status(

@@ -7,20 +7,11 @@ from typing import NamedTuple
 
 
 class CorrectedDay(NamedTuple):
-    """A metric on one day by people's labels: its mean with a 95 % interval, beside the judge's own mean.
+    """A metric on one day by people's labels: its mean with a 95 % interval, beside the judge's own mean."""
 
-    Attributes:
-        day: UTC.
-        mean: label-corrected.
-        low: end of its interval.
-        high: other end.
-        judge_mean: the judge's own.
-        labels: labeled answers.
-    """
-
-    day: date
-    mean: float
-    low: float
-    high: float
-    judge_mean: float
-    labels: int
+    day: date  #: UTC.
+    mean: float  #: label-corrected.
+    low: float  #: end of its interval.
+    high: float  #: other end.
+    judge_mean: float  #: the judge's own.
+    labels: int  #: labeled answers.

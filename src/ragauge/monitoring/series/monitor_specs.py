@@ -19,35 +19,20 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class MonitorSpec:
-    """One monitor of a metric. Scores are taken to [0, 1], higher better: x = 1 − value where lower is better.
+    """One monitor of a metric. Scores are taken to [0, 1], higher better: x = 1 − value where lower is better."""
 
-    Attributes:
-        place: in the list of monitors, from 1.
-        metric: printed name.
-        share_above: watched is the share of values above this; None = the mean of the values.
-        lower: whether a lower value is better.
-        level: the least (where lower is better, the greatest) mean allowed; None where a baseline decides.
-        drop: how much worse than the baseline the mean may be; None where a level decides.
-        baseline: the days before a period that it is held against.
-        segments: in whose values it is watched too.
-        decide: "test" or "point".
-        wait: how long the estimate alone must be off before it alerts.
-        project: whose traffic it watches; "" = that of the project whose traffic came first.
-        apart: whether it names its project itself, so that its own name does.
-    """
-
-    place: int
-    metric: str
-    share_above: float | None
-    lower: bool
-    level: float | None
-    drop: Drop | None
-    baseline: timedelta
-    segments: tuple[str, ...]
-    decide: str
-    wait: timedelta
-    project: str = ""
-    apart: bool = False
+    place: int  #: in the list of monitors, from 1.
+    metric: str  #: printed name.
+    share_above: float | None  #: watched is the share of values above this; None = the mean of the values.
+    lower: bool  #: whether a lower value is better.
+    level: float | None  #: the least (where lower is better, the greatest) mean allowed; None where a baseline decides.
+    drop: Drop | None  #: how much worse than the baseline the mean may be; None where a level decides.
+    baseline: timedelta  #: the days before a period that it is held against.
+    segments: tuple[str, ...]  #: in whose values it is watched too.
+    decide: str  #: "test" or "point".
+    wait: timedelta  #: how long the estimate alone must be off before it alerts.
+    project: str = ""  #: whose traffic it watches; "" = that of the project whose traffic came first.
+    apart: bool = False  #: whether it names its project itself, so that its own name does.
 
     def __str__(self) -> str:
         return build_monitor_name(self.metric, self.share_above, self.project if self.apart else "")
@@ -83,21 +68,13 @@ class MonitorSpec:
 
 @dataclass(frozen=True, slots=True)
 class GaugeSpec:
-    """One monitor of a gauge that comes in with the traces.
+    """One monitor of a gauge that comes in with the traces."""
 
-    Attributes:
-        place: in the list of monitors, from 1.
-        signal: name of the gauge.
-        kind: min, max, or skew: the greatest value over the mean of the sources.
-        limit: of it.
-        wait: how long it must be off before it alerts.
-    """
-
-    place: int
-    signal: str
-    kind: str
-    limit: float
-    wait: timedelta
+    place: int  #: in the list of monitors, from 1.
+    signal: str  #: name of the gauge.
+    kind: str  #: min, max, or skew: the greatest value over the mean of the sources.
+    limit: float  #: of it.
+    wait: timedelta  #: how long it must be off before it alerts.
 
     @property
     def asks(self) -> str:

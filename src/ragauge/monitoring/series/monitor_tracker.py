@@ -29,113 +29,74 @@ def build_schedule_name(name: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Alert:
-    """What a monitor raised.
+    """What a monitor raised."""
 
-    Attributes:
-        alert_id: the same however the scores came in.
-        monitor: what is watched, such as faithfulness.
-        asks: what must hold, in words.
-        segment: name and value; ("", "") = all requests.
-        fired_at: when.
-        number: of the arrival at which it fired; of the judge, the look that saw it change, -1 once it is itself again.
-        trace_id: of that request.
-        since: the likeliest day since which it is worse.
-        mean: of the metric over the window that its rule looked at: since it most likely fell, or the last 50 scores.
-        n: scores in it.
-        allowed: the mean that it is held to.
-        baseline: the mean before; None where a level decides and there was nothing before.
-        evidence: M; 1 where the estimate alone decides.
-        limit: of the evidence, K / α.
-        series: K: in how many parts the false alarms are divided, of which it has one.
-        decide: test or point.
-        lower: whether lower is better.
-        ended_at: when scores had been back within the limit for the cool-down; None = it is open.
-        said: what fired in one line, where it is no monitor of a metric; "" else.
-        project: whose traffic, where several projects send; "" else, and of what is no project's.
-        first: number of the arrival with which that window begins; -1 = the first of the day since which it is worse.
-    """
-
-    alert_id: str
-    monitor: str
-    asks: str
-    segment: Segment
-    fired_at: datetime
+    alert_id: str  #: the same however the scores came in.
+    monitor: str  #: what is watched, such as faithfulness.
+    asks: str  #: what must hold, in words.
+    segment: Segment  #: name and value; ("", "") = all requests.
+    fired_at: datetime  #: when.
+    #: of the arrival at which it fired; of the judge, the look that saw it change, -1 once it is itself again.
     number: int
-    trace_id: str
-    since: date
+    trace_id: str  #: of that request.
+    since: date  #: the likeliest day since which it is worse.
+    #: of the metric over the window that its rule looked at: since it most likely fell, or the last 50 scores.
     mean: float | None
-    n: int
-    allowed: float
-    baseline: float | None
-    evidence: float
-    limit: float
-    series: int
-    decide: str
-    lower: bool
+    n: int  #: scores in it.
+    allowed: float  #: the mean that it is held to.
+    baseline: float | None  #: the mean before; None where a level decides and there was nothing before.
+    evidence: float  #: M; 1 where the estimate alone decides.
+    limit: float  #: of the evidence, K / α.
+    series: int  #: K: in how many parts the false alarms are divided, of which it has one.
+    decide: str  #: test or point.
+    lower: bool  #: whether lower is better.
+    #: when scores had been back within the limit for the cool-down; None = it is open.
     ended_at: datetime | None = None
-    said: str = ""
-    project: str = ""
+    said: str = ""  #: what fired in one line, where it is no monitor of a metric; "" else.
+    project: str = ""  #: whose traffic, where several projects send; "" else, and of what is no project's.
+    #: number of the arrival with which that window begins; -1 = the first of the day since which it is worse.
     first: int = -1
 
 
 @dataclass(frozen=True, slots=True)
 class TrackerState:
-    """Where one monitor stands: all that it needs to go on.
+    """Where one monitor stands: all that it needs to go on."""
 
-    Attributes:
-        cursor: number of the last arrival that it took.
-        day: the day of that arrival, ordinal; 0 = none yet.
-        start: first day of the period, ordinal; 0 = none has begun.
-        watched: the series of the period, which the limit counts.
-        instrument: metric version, judge and question versions.
-        series: where each stands, those of the next period included.
-        alerts: open ones, by series.
-        last: when the last request arrived whose score it took; None = none yet, or only requests of the past.
-        silent: the alerts that nothing comes any more, while they are open, by series.
-        resumed: when scores came again after nothing at all had come; None = they always came.
-        growing: whether this is the first day of a level: what comes of a segment is watched from its first score on.
-        passed: scores of logs of the past that were passed by: more than two days older than what was taken before.
-        doubted: while the clock stands more than two days before `day`, how many scores must come yet until the later
-            days count as its mistake; None = it does not.
-    """
-
-    cursor: int = -1
-    day: int = 0
-    start: int = 0
-    watched: tuple[Segment, ...] = ()
-    instrument: str = ""
+    cursor: int = -1  #: number of the last arrival that it took.
+    day: int = 0  #: the day of that arrival, ordinal; 0 = none yet.
+    start: int = 0  #: first day of the period, ordinal; 0 = none has begun.
+    watched: tuple[Segment, ...] = ()  #: the series of the period, which the limit counts.
+    instrument: str = ""  #: metric version, judge and question versions.
+    #: where each stands, those of the next period included.
     series: Mapping[Segment, Series] = field(default_factory=dict)
-    alerts: Mapping[Segment, Alert] = field(default_factory=dict)
+    alerts: Mapping[Segment, Alert] = field(default_factory=dict)  #: open ones, by series.
+    #: when the last request arrived whose score it took; None = none yet, or only requests of the past.
     last: datetime | None = None
+    #: the alerts that nothing comes any more, while they are open, by series.
     silent: Mapping[Segment, Alert] = field(default_factory=dict)
-    resumed: datetime | None = None
+    resumed: datetime | None = None  #: when scores came again after nothing at all had come; None = they always came.
+    #: whether this is the first day of a level: what comes of a segment is watched from its first score on.
     growing: bool = False
+    #: scores of logs of the past that were passed by: more than two days older than what was taken before.
     passed: int = 0
+    #: while the clock stands more than two days before `day`, how many scores must come yet until the later days count
+    #: as its mistake; None = it does not.
     doubted: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class MonitorTracker:
-    """How a monitor is watched.
+    """How a monitor is watched."""
 
-    Attributes:
-        watch: the monitor.
-        parts: how many share the false alarms; this monitor has one part.
-        false_alarms: the chance of even one, over all of them, in a period.
-        days: of a period.
-        cool_down: how long scores must be back within the limit before an alert ends.
-        heaviest: by which weights of the first day are divided at least: where some are judged every time, what is
-            drawn weighs more than what came by then.
-        of: whose traffic it watches, where several projects send; "" else.
-    """
-
-    watch: MonitorSpec
-    parts: int
-    false_alarms: float
-    days: int
-    cool_down: timedelta
+    watch: MonitorSpec  #: the monitor.
+    parts: int  #: how many share the false alarms; this monitor has one part.
+    false_alarms: float  #: the chance of even one, over all of them, in a period.
+    days: int  #: of a period.
+    cool_down: timedelta  #: how long scores must be back within the limit before an alert ends.
+    #: by which weights of the first day are divided at least: where some are judged every time, what is drawn weighs
+    #: more than what came by then.
     heaviest: float = 0.0
-    of: str = ""
+    of: str = ""  #: whose traffic it watches, where several projects send; "" else.
 
     def after(self, state: TrackerState, arrivals: Iterable[Arrival]) -> tuple[TrackerState, tuple[Alert, ...]]:
         """Takes what came in, in order, up to the first request whose score is pending.

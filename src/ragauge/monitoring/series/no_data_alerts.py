@@ -14,16 +14,11 @@ HOUR_S = 3600.0
 
 @dataclass(frozen=True, slots=True)
 class ScoreTiming:
-    """When scores of a series came.
+    """When scores of a series came."""
 
-    Attributes:
-        n: how many came.
-        last: when the last came; None before the first.
-        gaps: day (ordinal) -> seconds of the longest silence that ended on it.
-    """
-
-    n: int = 0
-    last: datetime | None = None
+    n: int = 0  #: how many came.
+    last: datetime | None = None  #: when the last came; None before the first.
+    #: day (ordinal) -> seconds of the longest silence that ended on it.
     gaps: Mapping[int, float] = field(default_factory=dict)
 
     def after(self, times: Iterable[datetime], day: int, oldest: int, since: datetime | None) -> ScoreTiming:

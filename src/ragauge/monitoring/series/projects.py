@@ -11,21 +11,13 @@ if TYPE_CHECKING:
 
 
 class MonitoredProjects(NamedTuple):
-    """The projects of production.
+    """The projects of production."""
 
-    Attributes:
-        watched: by a monitor of a metric.
-        others: whose traffic comes in, is scored, and is watched by none.
-        unheard: that a configuration names, and of which nothing has come.
-        drifting: whose texts are watched, and nothing else.
-        meant: where a monitor names none; "" = nothing has come, or there is one project alone.
-    """
-
-    watched: tuple[str, ...] = ()
-    others: tuple[str, ...] = ()
-    unheard: tuple[str, ...] = ()
-    drifting: tuple[str, ...] = ()
-    meant: str = ""
+    watched: tuple[str, ...] = ()  #: by a monitor of a metric.
+    others: tuple[str, ...] = ()  #: whose traffic comes in, is scored, and is watched by none.
+    unheard: tuple[str, ...] = ()  #: that a configuration names, and of which nothing has come.
+    drifting: tuple[str, ...] = ()  #: whose texts are watched, and nothing else.
+    meant: str = ""  #: where a monitor names none; "" = nothing has come, or there is one project alone.
 
 
 def select_projects(monitor: MonitorSection, came: Sequence[str]) -> tuple[str, ...]:

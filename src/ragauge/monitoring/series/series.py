@@ -50,57 +50,36 @@ class WindowStart(NamedTuple):
 
 
 class StateChange(NamedTuple):
-    """A series came into another state.
+    """A series came into another state."""
 
-    Attributes:
-        score: at which it did.
-        before: where it stood.
-        after: where it stands.
-        evidence: that the mean fell, M.
-        start: of the window that the rule looked at: of the test from where it most likely fell, else of the last 50.
-        fallen: sums of the scores of that window, to this score.
-    """
-
-    score: SeriesScore
-    before: MonitorState
-    after: MonitorState
-    evidence: float
+    score: SeriesScore  #: at which it did.
+    before: MonitorState  #: where it stood.
+    after: MonitorState  #: where it stands.
+    evidence: float  #: that the mean fell, M.
+    #: of the window that the rule looked at: of the test from where it most likely fell, else of the last 50.
     start: WindowStart
-    fallen: Moments
+    fallen: Moments  #: sums of the scores of that window, to this score.
 
 
 @dataclass(frozen=True, slots=True)
 class Series:
-    """Where one series stands.
+    """Where one series stands."""
 
-    Attributes:
-        reference: what it is held to; None before its first period.
-        evidence: that its mean fell; None while the reference is not known.
-        left: while there is no evidence, the share of the period's bets that went to no other instrument.
-        taken: sums of the scores that the evidence took.
-        starts: of the drops that it holds for likely, by how many of those scores came before.
-        days: day (ordinal) -> sums of its scores, as far back as a baseline reaches.
-        recent: the last 500 scores; those that failed are not there.
-        outcomes: whether each of the last 50 judgements failed.
-        heaviest_seen: the greatest weight so far, 1 / p_min, by which weights are divided.
-        state: of its alert.
-        heard: when its scores came.
-        floor: by which weights are divided at least.
-        unread: day (ordinal) -> scores that the judge could not read; they count nowhere else.
-    """
-
-    reference: DropReference | None = None
-    evidence: DropEvidence | None = None
-    left: float = 1.0
-    taken: Moments = field(default_factory=Moments)
+    reference: DropReference | None = None  #: what it is held to; None before its first period.
+    evidence: DropEvidence | None = None  #: that its mean fell; None while the reference is not known.
+    left: float = 1.0  #: while there is no evidence, the share of the period's bets that went to no other instrument.
+    taken: Moments = field(default_factory=Moments)  #: sums of the scores that the evidence took.
+    #: of the drops that it holds for likely, by how many of those scores came before.
     starts: Mapping[int, WindowStart] = field(default_factory=dict)
+    #: day (ordinal) -> sums of its scores, as far back as a baseline reaches.
     days: Mapping[int, Moments] = field(default_factory=dict)
-    recent: tuple[RecentScore, ...] = ()
-    outcomes: tuple[bool, ...] = ()
-    heaviest_seen: float = 0.0
-    state: MonitorState = field(default_factory=MonitorState)
-    heard: ScoreTiming = field(default_factory=ScoreTiming)
-    floor: float = 0.0
+    recent: tuple[RecentScore, ...] = ()  #: the last 500 scores; those that failed are not there.
+    outcomes: tuple[bool, ...] = ()  #: whether each of the last 50 judgements failed.
+    heaviest_seen: float = 0.0  #: the greatest weight so far, 1 / p_min, by which weights are divided.
+    state: MonitorState = field(default_factory=MonitorState)  #: of its alert.
+    heard: ScoreTiming = field(default_factory=ScoreTiming)  #: when its scores came.
+    floor: float = 0.0  #: by which weights are divided at least.
+    #: day (ordinal) -> scores that the judge could not read; they count nowhere else.
     unread: Mapping[int, int] = field(default_factory=dict)
 
     @property

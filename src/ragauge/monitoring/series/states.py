@@ -16,18 +16,13 @@ OPEN_STATES: tuple[State, ...] = ("firing", "recovering")
 
 @dataclass(frozen=True, slots=True)
 class MonitorState:
-    """Where a monitor stands.
+    """Where a monitor stands."""
 
-    Attributes:
-        state: normal: nothing is off; pending: it is, but not yet for as long as `for` says; firing: an alert is open;
-            recovering: it is open and nothing is off any more; no_data: nothing comes in; error: scores cannot be had.
-        since: when it came into this state; None before anything was seen.
-        open: whether an alert is open, also while there is no data.
-    """
-
+    #: normal: nothing is off; pending: it is, but not yet for as long as `for` says; firing: an alert is open;
+    #: recovering: it is open and nothing is off any more; no_data: nothing comes in; error: scores cannot be had.
     state: State = "normal"
-    since: datetime | None = None
-    open: bool = False
+    since: datetime | None = None  #: when it came into this state; None before anything was seen.
+    open: bool = False  #: whether an alert is open, also while there is no data.
 
     def after(
         self, observation: Observation, timestamp: datetime, wait: timedelta, cool_down: timedelta

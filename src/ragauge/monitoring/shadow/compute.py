@@ -20,20 +20,14 @@ MAX_SAME_DIVERGENCE = 0.1  # JS divergence up to which the documents are the sam
 
 @dataclass(frozen=True, slots=True)
 class RetrievedDocuments:
-    """What a candidate retrieves beside production, for the same questions.
+    """What a candidate retrieves beside production, for the same questions."""
 
-    Attributes:
-        n: questions of which both recorded their passages.
-        k: passages of each that are looked at, at most.
-        divergence: Jensen-Shannon, of how often each document is retrieved, base 2, in [0, 1]. Where a share u of what
-            is retrieved is replaced by documents that the other never retrieves, it is u.
-        overlap: mean share of a question's documents that both retrieve, in [0, 1].
-    """
-
-    n: int
-    k: int
+    n: int  #: questions of which both recorded their passages.
+    k: int  #: passages of each that are looked at, at most.
+    #: Jensen-Shannon, of how often each document is retrieved, base 2, in [0, 1]. Where a share u of what is retrieved
+    #: is replaced by documents that the other never retrieves, it is u.
     divergence: float
-    overlap: float
+    overlap: float  #: mean share of a question's documents that both retrieve, in [0, 1].
 
 
 def compare_retrieved_documents(
@@ -67,18 +61,13 @@ def compare_retrieved_documents(
 
 @dataclass(frozen=True, slots=True)
 class ShadowVerdict:
-    """What to do with a candidate.
+    """What to do with a candidate."""
 
-    Attributes:
-        move: cut over: give it all requests; ramp: give it a share, and more (25, 50, 100 %) while nothing is worse;
-            stop: none.
-        share: of the requests that it may have now, in [0, 1]: 0, 0.05, 0.25, 0.5 or 1.
-        rule: what decided, in words.
-    """
-
+    #: cut over: give it all requests; ramp: give it a share, and more (25, 50, 100 %) while nothing is worse; stop:
+    #: none.
     move: Move
-    share: float
-    rule: str
+    share: float  #: of the requests that it may have now, in [0, 1]: 0, 0.05, 0.25, 0.5 or 1.
+    rule: str  #: what decided, in words.
 
 
 def decide_shadow(

@@ -51,22 +51,14 @@ NO_CONTENT_OUTCOMES: Mapping[str, Outcome] = {
 
 @dataclass(slots=True)
 class TraceContents:
-    """All that came of one trace.
+    """All that came of one trace."""
 
-    Attributes:
-        spans: by id; one that was sent again replaces itself.
-        events: that came as logs, by the span that they belong to.
-        rows: lines that came as responses.
-        project: that a header named; "" = none.
-        bad: why a span could not be read; "" = all could.
-        judges: spans of other traces that link to it as judges, by trace and span.
-    """
-
-    spans: dict[str, TraceSpan] = field(default_factory=dict)
-    events: dict[str, list[Event]] = field(default_factory=dict)
-    rows: list[Row] = field(default_factory=list)
-    project: str = ""
-    bad: str = ""
+    spans: dict[str, TraceSpan] = field(default_factory=dict)  #: by id; one that was sent again replaces itself.
+    events: dict[str, list[Event]] = field(default_factory=dict)  #: that came as logs, by the span that they belong to.
+    rows: list[Row] = field(default_factory=list)  #: lines that came as responses.
+    project: str = ""  #: that a header named; "" = none.
+    bad: str = ""  #: why a span could not be read; "" = all could.
+    #: spans of other traces that link to it as judges, by trace and span.
     judges: dict[tuple[str, str], TraceSpan] = field(default_factory=dict)
 
     def list_spans(self) -> list[TraceSpan]:
@@ -190,21 +182,13 @@ def _find_project(spans: Sequence[TraceSpan], contents: TraceContents) -> str:
 
 @dataclass(frozen=True, slots=True)
 class _SettlingRound:
-    """One round: some traces that are due.
+    """One round: some traces that are due."""
 
-    Attributes:
-        store: where all is.
-        policy: what is done with traces.
-        sampler: says how likely each is drawn for the judge.
-        now: seconds since 1970.
-        before: lines of those that were read before.
-    """
-
-    store: Store
-    policy: Policy
-    sampler: Sampler
-    now: float
-    before: Mapping[str, LedgerLine]
+    store: Store  #: where all is.
+    policy: Policy  #: what is done with traces.
+    sampler: Sampler  #: says how likely each is drawn for the judge.
+    now: float  #: seconds since 1970.
+    before: Mapping[str, LedgerLine]  #: lines of those that were read before.
 
     def save_traces(self, read: Sequence[ReadTrace]) -> None:
         """Keeps what traces say, and that they were read, in one transaction; what changed meanwhile stays due."""

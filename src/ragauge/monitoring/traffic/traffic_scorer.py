@@ -34,15 +34,10 @@ DELETED_REASON = "its response was deleted before it was scored"
 
 @dataclass(frozen=True, slots=True)
 class WaitingTrace:
-    """A trace that is to be scored.
+    """A trace that is to be scored."""
 
-    Attributes:
-        at: when the ledger said so: a later moment means that more of the trace came.
-        responses: number and chance of each.
-    """
-
-    at: float
-    responses: Sequence[tuple[int, SamplingChance]]
+    at: float  #: when the ledger said so: a later moment means that more of the trace came.
+    responses: Sequence[tuple[int, SamplingChance]]  #: number and chance of each.
 
     @property
     def numbers(self) -> list[int]:

@@ -211,17 +211,11 @@ def _find_run_name(store: Store, run_id: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class MonitorStatus:
-    """How the monitoring stands.
+    """How the monitoring stands."""
 
-    Attributes:
-        monitors: where each series of the configuration stands, and who shares the false alarms.
-        traffic: what came in, and what became of it.
-        returns: how giving back results stands.
-    """
-
-    monitors: MonitoringStatus
-    traffic: TrafficStatus
-    returns: ReturnCounts
+    monitors: MonitoringStatus  #: where each series of the configuration stands, and who shares the false alarms.
+    traffic: TrafficStatus  #: what came in, and what became of it.
+    returns: ReturnCounts  #: how giving back results stands.
 
 
 class MonitorStatusResult(ValueResult):

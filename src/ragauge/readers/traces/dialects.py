@@ -46,43 +46,25 @@ def _decode_quoted(value: Any) -> Any:
 
 @dataclass(frozen=True, slots=True)
 class AttributeNames:
-    """What a tool calls the attributes of its spans.
+    """What a tool calls the attributes of its spans."""
 
-    Attributes:
-        prefix: of all its attributes.
-        kind: of work.
-        kinds: what stands there, in small letters -> our kind.
-        input: what went in.
-        output: what came out.
-        chain_input: of a chain, the first that has a value.
-        chain_output: likewise.
-        default: the kind of anything else.
-        part: the keys of `kinds` are parts of what stands there.
-        writers: kinds that give an answer; () = all but those that give documents.
-        model: that wrote the answer.
-        tokens: an object with counts, and our kind of token -> its name in it.
-        cost: an object with the total in US dollars.
-        session: of the conversation, the first that has a value.
-        metadata: how the names of further notes begin.
-        decode: reads a value.
-    """
-
-    prefix: str
-    kind: str
-    kinds: Mapping[str, Kind]
-    input: str
-    output: str
-    chain_input: tuple[str, ...]
-    chain_output: tuple[str, ...]
-    default: Kind = "chain"
-    part: bool = False
-    writers: tuple[Kind, ...] = ()
-    model: str = ""
+    prefix: str  #: of all its attributes.
+    kind: str  #: of work.
+    kinds: Mapping[str, Kind]  #: what stands there, in small letters -> our kind.
+    input: str  #: what went in.
+    output: str  #: what came out.
+    chain_input: tuple[str, ...]  #: of a chain, the first that has a value.
+    chain_output: tuple[str, ...]  #: likewise.
+    default: Kind = "chain"  #: the kind of anything else.
+    part: bool = False  #: the keys of `kinds` are parts of what stands there.
+    writers: tuple[Kind, ...] = ()  #: kinds that give an answer; () = all but those that give documents.
+    model: str = ""  #: that wrote the answer.
+    #: an object with counts, and our kind of token -> its name in it.
     tokens: tuple[str, Mapping[str, str]] = ("", MappingProxyType({}))
-    cost: str = ""
-    session: tuple[str, ...] = ()
-    metadata: tuple[str, ...] = ()
-    decode: Callable[[Any], Any] = decode_json
+    cost: str = ""  #: an object with the total in US dollars.
+    session: tuple[str, ...] = ()  #: of the conversation, the first that has a value.
+    metadata: tuple[str, ...] = ()  #: how the names of further notes begin.
+    decode: Callable[[Any], Any] = decode_json  #: reads a value.
 
     def read_span(self, span: TraceSpan) -> Step | None:
         """What the span says; None where it does not speak this dialect."""

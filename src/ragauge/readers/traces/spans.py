@@ -26,17 +26,11 @@ class BadSpan(ValueError):  # noqa: N818 - what was found
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """Something that happened while a span was open, or afterwards.
+    """Something that happened while a span was open, or afterwards."""
 
-    Attributes:
-        name: what happened.
-        attributes: as those of a span.
-        at: nanoseconds since 1970, by the clock of the machine that it happened on; 0 = not said.
-    """
-
-    name: str
-    attributes: Mapping[str, Any]
-    at: int = 0
+    name: str  #: what happened.
+    attributes: Mapping[str, Any]  #: as those of a span.
+    at: int = 0  #: nanoseconds since 1970, by the clock of the machine that it happened on; 0 = not said.
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,36 +43,21 @@ class Link:
 
 @dataclass(frozen=True, slots=True)
 class TraceSpan:
-    """One step of a request.
+    """One step of a request."""
 
-    Attributes:
-        trace_id: of the request, 32 hexadecimal digits.
-        span_id: within the request, 16 hexadecimal digits.
-        parent_id: the span that it is part of; "" = none.
-        name: as the instrumentation calls it.
-        start: nanoseconds since 1970, by the clock of the machine that it ran on.
-        end: as start; 0 = not said.
-        attributes: name -> text, number, truth value, list or object.
-        events: in order.
-        resource: attributes of the service that sent it.
-        error: why it failed; "" = it did not.
-        state: the sampler's notes, W3C tracestate.
-        dropped: attributes that the exporter left out because there were too many.
-        links: other spans, such as the one that is judged, in order; without those that cannot be read.
-    """
-
-    trace_id: str
-    span_id: str
-    parent_id: str = ""
-    name: str = ""
-    start: int = 0
-    end: int = 0
-    attributes: Mapping[str, Any] = field(default_factory=dict)
-    events: tuple[Event, ...] = ()
-    resource: Mapping[str, Any] = field(default_factory=dict)
-    error: str = ""
-    state: str = ""
-    dropped: int = 0
+    trace_id: str  #: of the request, 32 hexadecimal digits.
+    span_id: str  #: within the request, 16 hexadecimal digits.
+    parent_id: str = ""  #: the span that it is part of; "" = none.
+    name: str = ""  #: as the instrumentation calls it.
+    start: int = 0  #: nanoseconds since 1970, by the clock of the machine that it ran on.
+    end: int = 0  #: as start; 0 = not said.
+    attributes: Mapping[str, Any] = field(default_factory=dict)  #: name -> text, number, truth value, list or object.
+    events: tuple[Event, ...] = ()  #: in order.
+    resource: Mapping[str, Any] = field(default_factory=dict)  #: attributes of the service that sent it.
+    error: str = ""  #: why it failed; "" = it did not.
+    state: str = ""  #: the sampler's notes, W3C tracestate.
+    dropped: int = 0  #: attributes that the exporter left out because there were too many.
+    #: other spans, such as the one that is judged, in order; without those that cannot be read.
     links: tuple[Link, ...] = ()
 
     @property

@@ -34,31 +34,18 @@ MAX_DEPTH = 6
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """What one span says, in one dialect or in all that it speaks.
+    """What one span says, in one dialect or in all that it speaks."""
 
-    Attributes:
-        kind: of work; "" = not said.
-        query: the question, or what was searched for.
-        documents: what was found, in order; () = nothing, None = not recorded.
-        before: what a reranker was given.
-        answer: the text that came out.
-        model: that wrote it.
-        tokens: input, output and total.
-        cost: in US dollars.
-        session: the conversation that the request belongs to.
-        metadata: what else the team noted, by name.
-    """
-
-    kind: Kind = ""
-    query: str | None = None
-    documents: Documents | None = None
-    before: Documents | None = None
-    answer: str | None = None
-    model: str | None = None
-    tokens: Mapping[str, int] = field(default_factory=dict)
-    cost: float | None = None
-    session: str | None = None
-    metadata: Mapping[str, Any] = field(default_factory=dict)
+    kind: Kind = ""  #: of work; "" = not said.
+    query: str | None = None  #: the question, or what was searched for.
+    documents: Documents | None = None  #: what was found, in order; () = nothing, None = not recorded.
+    before: Documents | None = None  #: what a reranker was given.
+    answer: str | None = None  #: the text that came out.
+    model: str | None = None  #: that wrote it.
+    tokens: Mapping[str, int] = field(default_factory=dict)  #: input, output and total.
+    cost: float | None = None  #: in US dollars.
+    session: str | None = None  #: the conversation that the request belongs to.
+    metadata: Mapping[str, Any] = field(default_factory=dict)  #: what else the team noted, by name.
 
 
 EMPTY = Step()

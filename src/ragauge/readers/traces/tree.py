@@ -32,19 +32,12 @@ class Node:
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """One question and what was done about it.
+    """One question and what was done about it."""
 
-    Attributes:
-        root: the span that its time is taken from.
-        root_step: what the root says, where it says anything.
-        tops: the outermost steps of it.
-        alone: whether it is the only one of its trace.
-    """
-
-    root: TraceSpan
-    root_step: Step | None
-    tops: Sequence[Node]
-    alone: bool = True
+    root: TraceSpan  #: the span that its time is taken from.
+    root_step: Step | None  #: what the root says, where it says anything.
+    tops: Sequence[Node]  #: the outermost steps of it.
+    alone: bool = True  #: whether it is the only one of its trace.
 
     @property
     def query_id(self) -> str:

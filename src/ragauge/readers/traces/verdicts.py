@@ -68,37 +68,22 @@ ANYBODY_VERDICT_NAME = re.compile(r"((user|human|answer|response)[_-])?correct(n
 
 @dataclass(frozen=True, slots=True)
 class TraceVerdict:
-    """One result of a person or a judge, as a trace carries it.
+    """One result of a person or a judge, as a trace carries it."""
 
-    Attributes:
-        trace_id: of the request that it is of.
-        span_id: of the span that it is of; "" = the request as a whole.
-        name: of what is judged: a metric, a question, feedback.
-        label: in words; None = none, or it is redacted.
-        score: as a number or truth value; None = none.
-        kind: who judged, in capitals: HUMAN, LLM, CODE or another word; "" = not said.
-        who: the annotator; "" = not said.
-        at: when, nanoseconds since 1970; 0 = not said.
-        source: the trace whose span says it.
-        scope: what it is of.
-        position: place, from 0, of the passage that it is of among the documents of the span; None = of no passage.
-        doc_id: of that passage; "" = not said.
-        guideline: hash of the annotator's instructions; "" = not said.
-    """
-
-    trace_id: str
-    span_id: str
-    name: str
-    label: str | None = None
-    score: float | bool | None = None
-    kind: str = ""
-    who: str = ""
-    at: int = 0
-    source: str = ""
-    scope: Scope = "span"
+    trace_id: str  #: of the request that it is of.
+    span_id: str  #: of the span that it is of; "" = the request as a whole.
+    name: str  #: of what is judged: a metric, a question, feedback.
+    label: str | None = None  #: in words; None = none, or it is redacted.
+    score: float | bool | None = None  #: as a number or truth value; None = none.
+    kind: str = ""  #: who judged, in capitals: HUMAN, LLM, CODE or another word; "" = not said.
+    who: str = ""  #: the annotator; "" = not said.
+    at: int = 0  #: when, nanoseconds since 1970; 0 = not said.
+    source: str = ""  #: the trace whose span says it.
+    scope: Scope = "span"  #: what it is of.
+    #: place, from 0, of the passage that it is of among the documents of the span; None = of no passage.
     position: int | None = None
-    doc_id: str = ""
-    guideline: str = ""
+    doc_id: str = ""  #: of that passage; "" = not said.
+    guideline: str = ""  #: hash of the annotator's instructions; "" = not said.
 
     @property
     def is_user_verdict(self) -> bool:
@@ -240,19 +225,12 @@ NO_REQUEST = ""  # where verdicts stand of which nobody can tell which request o
 
 @dataclass(frozen=True, slots=True)
 class PlacedVerdict:
-    """A verdict, and what it is of.
+    """A verdict, and what it is of."""
 
-    Attributes:
-        verdict: what was said.
-        on: the work of the span that it is of; "" = not known, or the request as a whole.
-        passage: that it is of, as the span has it; None = of none, or not known.
-        known: whether the span that it is of is there, or it is of no span.
-    """
-
-    verdict: TraceVerdict
-    on: Kind = ""
-    passage: Document | None = None
-    known: bool = True
+    verdict: TraceVerdict  #: what was said.
+    on: Kind = ""  #: the work of the span that it is of; "" = not known, or the request as a whole.
+    passage: Document | None = None  #: that it is of, as the span has it; None = of none, or not known.
+    known: bool = True  #: whether the span that it is of is there, or it is of no span.
 
     @property
     def is_of_search(self) -> bool:

@@ -17,26 +17,16 @@ SCALES = (0.02, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.8, 1.0, 2.0, 5.0, 10.0, 50
 
 @dataclass(frozen=True, slots=True)
 class ForestRow:
-    """One row.
+    """One row."""
 
-    Attributes:
-        name: of the metric, or of the segment and the metric.
-        mean: the difference.
-        low: lower end of its interval.
-        high: upper end.
-        verdict: gives the colour; better and worse are told apart by their shape too.
-        link: where the mark leads.
-        says: the numbers in words.
-        far: ends of the interval including judge error, drawn lighter behind; None = the same.
-    """
-
-    name: str
-    mean: float
-    low: float
-    high: float
-    verdict: str
-    link: str
-    says: str
+    name: str  #: of the metric, or of the segment and the metric.
+    mean: float  #: the difference.
+    low: float  #: lower end of its interval.
+    high: float  #: upper end.
+    verdict: str  #: gives the colour; better and worse are told apart by their shape too.
+    link: str  #: where the mark leads.
+    says: str  #: the numbers in words.
+    #: ends of the interval including judge error, drawn lighter behind; None = the same.
     far: tuple[float, float] | None = None
 
     @property

@@ -14,27 +14,16 @@ MAX_RUNS = 60  # drawn, the newest
 
 @dataclass(frozen=True, slots=True)
 class TrendPoint:
-    """One run.
+    """One run."""
 
-    Attributes:
-        name: of the run.
-        mean: of the metric.
-        low: where its interval begins.
-        high: where it ends.
-        piece: number of the runs that it is joined with.
-        changed: whether settings, code, judge or set differ from the run before.
-        link: where its mark leads.
-        says: its tooltip.
-    """
-
-    name: str
-    mean: float
-    low: float
-    high: float
-    piece: int
-    changed: bool
-    link: str
-    says: str
+    name: str  #: of the run.
+    mean: float  #: of the metric.
+    low: float  #: where its interval begins.
+    high: float  #: where it ends.
+    piece: int  #: number of the runs that it is joined with.
+    changed: bool  #: whether settings, code, judge or set differ from the run before.
+    link: str  #: where its mark leads.
+    says: str  #: its tooltip.
 
 
 def draw_trend(points: Sequence[TrendPoint]) -> str:

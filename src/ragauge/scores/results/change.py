@@ -44,17 +44,11 @@ def decide_verdict(direction: str, difference: MeanEstimate, sums: tuple[float, 
 
 @dataclass(frozen=True, slots=True)
 class ChangeEffect:
-    """How large a difference is, apart from its unit.
+    """How large a difference is, apart from its unit."""
 
-    Attributes:
-        name: of the measure: Hedges' g of the differences, or Cohen's h of two rates.
-        value: in units of its own; 0.2 is small, 0.5 medium, 0.8 large.
-        interval: of the value; None where there is none.
-    """
-
-    name: str
-    value: float
-    interval: Interval | None = None
+    name: str  #: of the measure: Hedges' g of the differences, or Cohen's h of two rates.
+    value: float  #: in units of its own; 0.2 is small, 0.5 medium, 0.8 large.
+    interval: Interval | None = None  #: of the value; None where there is none.
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,98 +62,64 @@ class ExampleDelta:
 
 @dataclass(frozen=True, slots=True)
 class SegmentLoss:
-    """What a metric lost in some examples, and in all others.
+    """What a metric lost in some examples, and in all others."""
 
-    Attributes:
-        segment: "column=value", or "column=value or value".
-        inside: difference over its examples.
-        outside: difference over the others.
-        n: examples in it, scored in both runs.
-    """
-
-    segment: str
-    inside: float
-    outside: float
-    n: int
+    segment: str  #: "column=value", or "column=value or value".
+    inside: float  #: difference over its examples.
+    outside: float  #: difference over the others.
+    n: int  #: examples in it, scored in both runs.
 
 
 @dataclass(frozen=True, slots=True)
 class SegmentDrop(SegmentLoss):
-    """Where a metric got worse most: one value of a segment column against all other examples.
+    """Where a metric got worse most: one value of a segment column against all other examples."""
 
-    Attributes:
-        among: two or three values of the column that carry most of the loss together; None where this one does alone,
-            or three do not.
-    """
-
+    #: two or three values of the column that carry most of the loss together; None where this one does alone, or three
+    #: do not.
     among: SegmentLoss | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class MetricChange:
-    """One metric in two runs, over the examples that both scored, or over those of one segment.
+    """One metric in two runs, over the examples that both scored, or over those of one segment."""
 
-    Attributes:
-        metric: printed name.
-        measures: retrieval, generation or end_to_end.
-        direction: higher, lower or neither is better.
-        kind: rate, mean or amount.
-        base: mean of the baseline, label-corrected where there is `rectified`; None without examples.
-        new: mean of the new run, over the same examples, likewise.
-        difference: new − base with its interval; n counts the pairs.
-        p_value: of no difference, for this metric alone; None where nothing can be tested.
-        corrected: over the family, by the correction chosen; what a verdict takes.
-        holm: by Holm, over the family.
-        discovery: by Benjamini and Hochberg, over the same family.
-        test: name of the test.
-        effect: its size; None where it has none, and of segments.
-        wins: examples that got better; of a metric without direction, that rose.
-        ties: examples that stayed the same.
-        losses: examples that got worse, or fell.
-        failed: examples left out because a score failed in one run or both.
-        verdict: better, worse, changed (neither way is better), no change seen, or not enough data; by `rectified`
-            where there is one, as p_value is, else by `difference`.
-        alone: the verdict that the interval gives by itself, before the correction for multiple comparisons.
-        moved: the examples that got worse, the most first, up to a limit; () where the runs are not paired.
-        differing: how many independent differences are not 0: of examples, with clusters of their sums; None where
-            nothing is paired, or people's labels decide.
-        where: the segment in which it got worse most; None where it did not, was not looked for, or nowhere clearly
-            more than elsewhere.
-        detectable: the least true difference that such pairs show in 80 of 100 comparisons, before any correction; None
-            where nothing tells, of two samples, and of segments.
-        rectified: the difference that people would see; None below 50 examples that are labelled in both runs.
-        judge_base: the judge's own mean of the baseline, beside a label-corrected one.
-        judge_new: the judge's own mean of the new run, likewise.
-        labeled: examples that people scored, of the baseline and of the new run.
-    """
-
-    metric: str
-    measures: str
-    direction: str
-    kind: str
-    base: float | None
-    new: float | None
-    difference: MeanEstimate
-    p_value: float | None
-    test: str
-    effect: ChangeEffect | None
-    wins: int
-    ties: int
-    losses: int
-    failed: int
+    metric: str  #: printed name.
+    measures: str  #: retrieval, generation or end_to_end.
+    direction: str  #: higher, lower or neither is better.
+    kind: str  #: rate, mean or amount.
+    base: float | None  #: mean of the baseline, label-corrected where there is `rectified`; None without examples.
+    new: float | None  #: mean of the new run, over the same examples, likewise.
+    difference: MeanEstimate  #: new − base with its interval; n counts the pairs.
+    p_value: float | None  #: of no difference, for this metric alone; None where nothing can be tested.
+    test: str  #: name of the test.
+    effect: ChangeEffect | None  #: its size; None where it has none, and of segments.
+    wins: int  #: examples that got better; of a metric without direction, that rose.
+    ties: int  #: examples that stayed the same.
+    losses: int  #: examples that got worse, or fell.
+    failed: int  #: examples left out because a score failed in one run or both.
+    #: better, worse, changed (neither way is better), no change seen, or not enough data; by `rectified` where there is
+    #: one, as p_value is, else by `difference`.
     verdict: str
-    alone: str
-    corrected: float | None = None
-    holm: float | None = None
-    discovery: float | None = None
+    alone: str  #: the verdict that the interval gives by itself, before the correction for multiple comparisons.
+    corrected: float | None = None  #: over the family, by the correction chosen; what a verdict takes.
+    holm: float | None = None  #: by Holm, over the family.
+    discovery: float | None = None  #: by Benjamini and Hochberg, over the same family.
+    #: the examples that got worse, the most first, up to a limit; () where the runs are not paired.
     moved: tuple[ExampleDelta, ...] = ()
+    #: how many independent differences are not 0: of examples, with clusters of their sums; None where nothing is
+    #: paired, or people's labels decide.
     differing: int | None = None
+    #: the segment in which it got worse most; None where it did not, was not looked for, or nowhere clearly more than
+    #: elsewhere.
     where: SegmentDrop | None = None
+    #: the least true difference that such pairs show in 80 of 100 comparisons, before any correction; None where
+    #: nothing tells, of two samples, and of segments.
     detectable: float | None = None
+    #: the difference that people would see; None below 50 examples that are labelled in both runs.
     rectified: LabelCorrectedMean | None = None
-    judge_base: float | None = None
-    judge_new: float | None = None
-    labeled: tuple[int, int] = (0, 0)
+    judge_base: float | None = None  #: the judge's own mean of the baseline, beside a label-corrected one.
+    judge_new: float | None = None  #: the judge's own mean of the new run, likewise.
+    labeled: tuple[int, int] = (0, 0)  #: examples that people scored, of the baseline and of the new run.
 
     @property
     def decisive_estimate(self) -> MeanEstimate:

@@ -14,25 +14,15 @@ from ragauge.scores.results.overview import MeanEstimate
 
 @dataclass(frozen=True, slots=True)
 class Matched:
-    """Which examples two runs have in common, by query_id.
+    """Which examples two runs have in common, by query_id."""
 
-    Attributes:
-        n: examples in both; of two samples of traffic, those that both happen to have.
-        only_new: how many are only in the new run.
-        only_base: how many are only in the baseline; None where a filter left open which of them count.
-        ids_new: the first of those only in the new run.
-        ids_base: the first of those only in the baseline.
-        paired: whether the runs are compared example by example; else as two samples.
-        clusters: how many clusters the examples come in; None where none is declared.
-    """
-
-    n: int
-    only_new: int
-    only_base: int | None
-    ids_new: tuple[str, ...] = ()
-    ids_base: tuple[str, ...] = ()
-    paired: bool = True
-    clusters: int | None = None
+    n: int  #: examples in both; of two samples of traffic, those that both happen to have.
+    only_new: int  #: how many are only in the new run.
+    only_base: int | None  #: how many are only in the baseline; None where a filter left open which of them count.
+    ids_new: tuple[str, ...] = ()  #: the first of those only in the new run.
+    ids_base: tuple[str, ...] = ()  #: the first of those only in the baseline.
+    paired: bool = True  #: whether the runs are compared example by example; else as two samples.
+    clusters: int | None = None  #: how many clusters the examples come in; None where none is declared.
 
     @property
     def here(self) -> int:
@@ -52,19 +42,12 @@ class Matched:
 
 @dataclass(frozen=True, slots=True)
 class SegmentChange:
-    """One metric in one segment.
+    """One metric in one segment."""
 
-    Attributes:
-        column: segment column.
-        value: its value.
-        change: over the examples with it.
-        whole: the difference over all examples; None without any.
-    """
-
-    column: str
-    value: str
-    change: MetricChange
-    whole: float | None
+    column: str  #: segment column.
+    value: str  #: its value.
+    change: MetricChange  #: over the examples with it.
+    whole: float | None  #: the difference over all examples; None without any.
 
     @property
     def is_hidden(self) -> bool:
@@ -76,19 +59,12 @@ class SegmentChange:
 
 @dataclass(frozen=True, slots=True)
 class AmountChange:
-    """Latency, tokens or cost: quantiles of each run over the examples that both recorded.
+    """Latency, tokens or cost: quantiles of each run over the examples that both recorded."""
 
-    Attributes:
-        metric: printed name.
-        base: 0.5 and 0.95 -> quantile of the baseline with its interval.
-        new: likewise of the new run.
-        n: examples.
-    """
-
-    metric: str
-    base: Mapping[float, MeanEstimate]
-    new: Mapping[float, MeanEstimate]
-    n: int
+    metric: str  #: printed name.
+    base: Mapping[float, MeanEstimate]  #: 0.5 and 0.95 -> quantile of the baseline with its interval.
+    new: Mapping[float, MeanEstimate]  #: likewise of the new run.
+    n: int  #: examples.
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,40 +78,24 @@ class Flipped:
 
 @dataclass(frozen=True, slots=True)
 class Side:
-    """What one run did with an example.
+    """What one run did with an example."""
 
-    Attributes:
-        failed: whether it failed.
-        cause: why; "" when it did not fail, or nothing decided.
-        decided_by: the facts that decided, in words.
-        answer: None where none was recorded.
-    """
-
-    failed: bool
-    cause: str = ""
-    decided_by: str = ""
-    answer: str | None = None
+    failed: bool  #: whether it failed.
+    cause: str = ""  #: why; "" when it did not fail, or nothing decided.
+    decided_by: str = ""  #: the facts that decided, in words.
+    answer: str | None = None  #: None where none was recorded.
 
 
 @dataclass(frozen=True, slots=True)
 class Flip:
-    """An example that flipped.
+    """An example that flipped."""
 
-    Attributes:
-        query_id: of the example.
-        query: its question.
-        change: of its quality, the mean over all metrics of new − base on their ranges, 1 = from worst to best.
-        scores: those that flipped.
-        base: the baseline's side.
-        new: the new run's.
-    """
-
-    query_id: str
-    query: str
-    change: float
-    scores: tuple[Flipped, ...]
-    base: Side
-    new: Side
+    query_id: str  #: of the example.
+    query: str  #: its question.
+    change: float  #: of its quality, the mean over all metrics of new − base on their ranges, 1 = from worst to best.
+    scores: tuple[Flipped, ...]  #: those that flipped.
+    base: Side  #: the baseline's side.
+    new: Side  #: the new run's.
 
     @property
     def lost(self) -> bool:
@@ -145,21 +105,13 @@ class Flip:
 
 @dataclass(frozen=True, slots=True)
 class Flips:
-    """The examples that flipped.
+    """The examples that flipped."""
 
-    Attributes:
-        lost: how many got worse.
-        gained: how many did not.
-        newly_failed: examples that failed now and did not before.
-        mended: examples that failed before and do not now.
-        shown: those that lost most first, those that gained most last, up to a limit.
-    """
-
-    lost: int = 0
-    gained: int = 0
-    newly_failed: int = 0
-    mended: int = 0
-    shown: tuple[Flip, ...] = ()
+    lost: int = 0  #: how many got worse.
+    gained: int = 0  #: how many did not.
+    newly_failed: int = 0  #: examples that failed now and did not before.
+    mended: int = 0  #: examples that failed before and do not now.
+    shown: tuple[Flip, ...] = ()  #: those that lost most first, those that gained most last, up to a limit.
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,20 +137,14 @@ class ConfigDiff:
 
 @dataclass(frozen=True, slots=True)
 class Failures:
-    """Failed examples by cause before and now, among the examples compared; none where two rules decided them.
+    """Failed examples by cause before and now, among the examples compared; none where two rules decided them."""
 
-    Attributes:
-        base: cause ("" = none named) -> failed examples of the baseline, most frequent first.
-        new: of the new run.
-        failed_base: how many failed in the baseline.
-        failed_new: how many fail now.
-        same_rule: whether one version of the rule decided in both runs what failed; otherwise nothing is counted.
-    """
-
+    #: cause ("" = none named) -> failed examples of the baseline, most frequent first.
     base: Mapping[str, int] = field(default_factory=dict)
-    new: Mapping[str, int] = field(default_factory=dict)
-    failed_base: int = 0
-    failed_new: int = 0
+    new: Mapping[str, int] = field(default_factory=dict)  #: of the new run.
+    failed_base: int = 0  #: how many failed in the baseline.
+    failed_new: int = 0  #: how many fail now.
+    #: whether one version of the rule decided in both runs what failed; otherwise nothing is counted.
     same_rule: bool = True
 
 
@@ -207,35 +153,21 @@ class RunComparison:
     """One run against a baseline: what `compare` finds, and what a scorecard with a baseline carries.
 
     A scorecard's has no segments, amounts, flips, settings, findings or warnings: the card has what it shows of them.
-
-    Attributes:
-        base: the baseline.
-        run: the new run.
-        matched: which examples they have in common.
-        metrics: one a metric that both have, in the order asked.
-        segments: one a metric and segment value, those that got worse first.
-        amounts: latency, tokens and cost beside quality.
-        flips: examples that flipped.
-        settings: what differs between the configurations.
-        failures: by cause, before and now.
-        findings: what the metrics say together about the change.
-        warnings: what the reader must know before believing a number.
-        newly_unanswered: calls of the system that failed and did not in the baseline, of the examples in both.
-        calls: whether more calls failed, where `metrics` does not say so, as those of a scorecard; None else.
     """
 
-    base: Run
-    run: Run
-    matched: Matched
-    metrics: tuple[MetricChange, ...]
-    segments: tuple[SegmentChange, ...] = ()
-    amounts: tuple[AmountChange, ...] = ()
-    flips: Flips = field(default_factory=Flips)
-    settings: ConfigDiff = field(default_factory=ConfigDiff)
-    failures: Failures = field(default_factory=Failures)
-    findings: tuple[Finding, ...] = ()
-    warnings: tuple[str, ...] = ()
-    newly_unanswered: int = 0
+    base: Run  #: the baseline.
+    run: Run  #: the new run.
+    matched: Matched  #: which examples they have in common.
+    metrics: tuple[MetricChange, ...]  #: one a metric that both have, in the order asked.
+    segments: tuple[SegmentChange, ...] = ()  #: one a metric and segment value, those that got worse first.
+    amounts: tuple[AmountChange, ...] = ()  #: latency, tokens and cost beside quality.
+    flips: Flips = field(default_factory=Flips)  #: examples that flipped.
+    settings: ConfigDiff = field(default_factory=ConfigDiff)  #: what differs between the configurations.
+    failures: Failures = field(default_factory=Failures)  #: by cause, before and now.
+    findings: tuple[Finding, ...] = ()  #: what the metrics say together about the change.
+    warnings: tuple[str, ...] = ()  #: what the reader must know before believing a number.
+    newly_unanswered: int = 0  #: calls of the system that failed and did not in the baseline, of the examples in both.
+    #: whether more calls failed, where `metrics` does not say so, as those of a scorecard; None else.
     calls: MetricChange | None = None
 
     @property
@@ -305,22 +237,12 @@ class RunComparison:
 
 @dataclass(frozen=True, slots=True)
 class BaselineComparison:
-    """One baseline and the runs held against it, corrected as one family of tests.
+    """One baseline and the runs held against it, corrected as one family of tests."""
 
-    Attributes:
-        base: the baseline.
-        judge_id: whose verdicts; "" = nobody was asked.
-        runs: one comparison a run, in the order given.
-        level: of the intervals; 1 − level is what a corrected p-value is held against.
-        tests: how many tests the metrics' family has, over all runs.
-        segment_tests: how many that of metrics × segments has.
-        correction: of the p-values for multiple comparisons: holm, bh or none.
-    """
-
-    base: Run
-    judge_id: str
-    runs: tuple[RunComparison, ...]
-    level: float = 0.95
-    tests: int = 0
-    segment_tests: int = 0
-    correction: str = "holm"
+    base: Run  #: the baseline.
+    judge_id: str  #: whose verdicts; "" = nobody was asked.
+    runs: tuple[RunComparison, ...]  #: one comparison a run, in the order given.
+    level: float = 0.95  #: of the intervals; 1 − level is what a corrected p-value is held against.
+    tests: int = 0  #: how many tests the metrics' family has, over all runs.
+    segment_tests: int = 0  #: how many that of metrics × segments has.
+    correction: str = "holm"  #: of the p-values for multiple comparisons: holm, bh or none.

@@ -17,99 +17,59 @@ Verdict = Literal["confirmed", "refuted", "undecided"]
 
 
 class AnswerQuality(NamedTuple):
-    """How good an answer is, whatever was retrieved for it.
+    """How good an answer is, whatever was retrieved for it."""
 
-    Attributes:
-        grade: RIGHT, PARTLY, WRONG; None where the judge could not say.
-        sign: what is wrong with it, or what is not known; "" for a right one.
-    """
-
-    grade: int | None
-    sign: str = ""
+    grade: int | None  #: RIGHT, PARTLY, WRONG; None where the judge could not say.
+    sign: str = ""  #: what is wrong with it, or what is not known; "" for a right one.
 
 
 class ExperimentRule(NamedTuple):
-    """One kind of experiment.
+    """One kind of experiment."""
 
-    Attributes:
-        name: of the experiment.
-        change: what is handed over instead, in words.
-        expects: what the answer has to become if the cause is right.
-        confirmed_if: in words.
-        refuted_if: in words; "" where nothing refutes.
-    """
-
-    name: str
-    change: str
-    expects: Expects
-    confirmed_if: str
-    refuted_if: str
+    name: str  #: of the experiment.
+    change: str  #: what is handed over instead, in words.
+    expects: Expects  #: what the answer has to become if the cause is right.
+    confirmed_if: str  #: in words.
+    refuted_if: str  #: in words; "" where nothing refutes.
 
 
 @dataclass(frozen=True, slots=True)
 class Experiment:
-    """One failed example that is asked again with other passages.
+    """One failed example that is asked again with other passages."""
 
-    Attributes:
-        query_id: of the example.
-        repeat: which of the system's answers failed.
-        cause: that was inferred.
-        rule: what is changed.
-        passages: to answer from.
-        unchanged: those that the failed answer had, for a control; None where their texts were not recorded.
-        before: how good the answer was.
-        answer: that failed.
-    """
-
-    query_id: str
-    repeat: int
-    cause: str
-    rule: ExperimentRule
-    passages: tuple[Passage, ...]
+    query_id: str  #: of the example.
+    repeat: int  #: which of the system's answers failed.
+    cause: str  #: that was inferred.
+    rule: ExperimentRule  #: what is changed.
+    passages: tuple[Passage, ...]  #: to answer from.
+    #: those that the failed answer had, for a control; None where their texts were not recorded.
     unchanged: tuple[Passage, ...] | None
-    before: AnswerQuality
-    answer: str
+    before: AnswerQuality  #: how good the answer was.
+    answer: str  #: that failed.
 
 
 @dataclass(frozen=True, slots=True)
 class ExperimentOutcome:
-    """What came of an experiment.
+    """What came of an experiment."""
 
-    Attributes:
-        experiment: what was changed.
-        verdict: confirmed, refuted or undecided.
-        why: in words.
-        after: how good the new answer is.
-        answer: the new one; "" where there is none.
-    """
-
-    experiment: Experiment
-    verdict: Verdict
-    why: str
-    after: AnswerQuality
-    answer: str
+    experiment: Experiment  #: what was changed.
+    verdict: Verdict  #: confirmed, refuted or undecided.
+    why: str  #: in words.
+    after: AnswerQuality  #: how good the new answer is.
+    answer: str  #: the new one; "" where there is none.
 
 
 @dataclass(frozen=True, slots=True)
 class CauseTally:
-    """One cause: as often as it was inferred, and what experiments said of it.
+    """One cause: as often as it was inferred, and what experiments said of it."""
 
-    Attributes:
-        cause: its name; "" for failures without a cause.
-        component: where to fix it.
-        inferred: failed examples with this cause.
-        confirmed: experiments that came out as the cause says.
-        refuted: experiments that came out the other way.
-        undecided: the others.
-        without: why no experiment was made -> how many of the examples that were looked at.
-    """
-
-    cause: str
-    component: str
-    inferred: int
-    confirmed: int = 0
-    refuted: int = 0
-    undecided: int = 0
+    cause: str  #: its name; "" for failures without a cause.
+    component: str  #: where to fix it.
+    inferred: int  #: failed examples with this cause.
+    confirmed: int = 0  #: experiments that came out as the cause says.
+    refuted: int = 0  #: experiments that came out the other way.
+    undecided: int = 0  #: the others.
+    #: why no experiment was made -> how many of the examples that were looked at.
     without: Mapping[str, int] = field(default_factory=dict)
 
     @property
@@ -132,17 +92,11 @@ class CauseTally:
 
 @dataclass(frozen=True, slots=True)
 class Confirmed:
-    """What experiments have said of a run's causes.
+    """What experiments have said of a run's causes."""
 
-    Attributes:
-        answers: id of the run that keeps the new answers.
-        causes: inferred and confirmed side by side, the most frequent first.
-        outcomes: one an experiment.
-    """
-
-    answers: str
-    causes: tuple[CauseTally, ...]
-    outcomes: tuple[ExperimentOutcome, ...]
+    answers: str  #: id of the run that keeps the new answers.
+    causes: tuple[CauseTally, ...]  #: inferred and confirmed side by side, the most frequent first.
+    outcomes: tuple[ExperimentOutcome, ...]  #: one an experiment.
 
     def of(self, cause: str) -> CauseTally | None:
         """What was made of one cause; None where it has no experiment."""

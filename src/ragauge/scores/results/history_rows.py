@@ -13,73 +13,42 @@ from ragauge.scores.results.summary import Summary
 
 @dataclass(frozen=True, slots=True)
 class ChangedSetting:
-    """One setting that differs from the run before.
+    """One setting that differs from the run before."""
 
-    Attributes:
-        path: such as retriever.k.
-        how: changed, added or removed.
-        base: value in the run before; None where it was added.
-        new: value in this run; None where it was removed.
-    """
-
-    path: str
-    how: Literal["changed", "added", "removed"]
-    base: Any
-    new: Any
+    path: str  #: such as retriever.k.
+    how: Literal["changed", "added", "removed"]  #: changed, added or removed.
+    base: Any  #: value in the run before; None where it was added.
+    new: Any  #: value in this run; None where it was removed.
 
 
 @dataclass(frozen=True, slots=True)
 class HistoryRow:
-    """One evaluated run in the log.
+    """One evaluated run in the log."""
 
-    Attributes:
-        run: whose responses.
-        listed: the set that it is listed under: its name when it was evaluated first.
-        series: number of the series that it belongs to, from 1: rows that were measured alike.
-        judge_id: who judged; "" for nobody.
-        n: examples evaluated.
-        responses: how many the run has.
-        metrics: printed name -> summary, of the columns of the log that were computed.
-        evaluated_at: when it was scored last, ISO 8601.
-        judging: US dollars that judging one example has cost; None where a price is unknown.
-        note: what somebody wrote about it.
-        baselines: names of the baselines that mean this run.
-        before: the run before it over the same set; None for the first.
-        changed: settings that differ from that run's.
-        apart: why it cannot be compared with that run, one sentence each; () where it can.
-        counts: of the verdicts on its examples.
-    """
-
-    run: Run
-    listed: str
-    series: int
-    judge_id: str
-    n: int
-    responses: int
-    metrics: Mapping[str, Summary]
-    evaluated_at: str = ""
-    judging: float | None = None
-    note: str = ""
-    baselines: tuple[str, ...] = ()
-    before: Run | None = None
-    changed: tuple[ChangedSetting, ...] = ()
-    apart: tuple[str, ...] = ()
-    counts: VerdictCounts = NOT_COUNTED
+    run: Run  #: whose responses.
+    listed: str  #: the set that it is listed under: its name when it was evaluated first.
+    series: int  #: number of the series that it belongs to, from 1: rows that were measured alike.
+    judge_id: str  #: who judged; "" for nobody.
+    n: int  #: examples evaluated.
+    responses: int  #: how many the run has.
+    metrics: Mapping[str, Summary]  #: printed name -> summary, of the columns of the log that were computed.
+    evaluated_at: str = ""  #: when it was scored last, ISO 8601.
+    judging: float | None = None  #: US dollars that judging one example has cost; None where a price is unknown.
+    note: str = ""  #: what somebody wrote about it.
+    baselines: tuple[str, ...] = ()  #: names of the baselines that mean this run.
+    before: Run | None = None  #: the run before it over the same set; None for the first.
+    changed: tuple[ChangedSetting, ...] = ()  #: settings that differ from that run's.
+    apart: tuple[str, ...] = ()  #: why it cannot be compared with that run, one sentence each; () where it can.
+    counts: VerdictCounts = NOT_COUNTED  #: of the verdicts on its examples.
 
 
 @dataclass(frozen=True, slots=True)
 class History:
-    """The log.
+    """The log."""
 
-    Attributes:
-        columns: printed names of the metrics shown, in order.
-        rows: the newest first.
-        older: whether there are evaluated runs before the last row.
-    """
-
-    columns: tuple[str, ...]
-    rows: tuple[HistoryRow, ...]
-    older: bool = False
+    columns: tuple[str, ...]  #: printed names of the metrics shown, in order.
+    rows: tuple[HistoryRow, ...]  #: the newest first.
+    older: bool = False  #: whether there are evaluated runs before the last row.
 
     @property
     def set_names(self) -> tuple[str, ...]:

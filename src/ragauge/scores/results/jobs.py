@@ -10,29 +10,17 @@ JobState = Literal["noted", "running", "pass", "fail", "not_enough_data", "done"
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """One occurrence of a job.
+    """One occurrence of a job."""
 
-    Attributes:
-        name: of the job, such as nightly.
-        due: when it should begin, seconds since 1970; with the name it says which occurrence is meant.
-        state: noted: the job became known then, nothing was run; running; the gate's verdict; done: it ended and no
-            gate was asked; error: it could not be done.
-        began: when it was last taken up, seconds since 1970.
-        beat: when whoever does it last said so.
-        ended: when it was over; None = it is not.
-        attempts: how often it was taken up; more than 1 where whoever did it was killed.
-        why: what made it due, such as "corpus changed"; "" = its time.
-        run_id: of the run that it made; "" = none.
-        said: the outcome in one sentence.
-    """
-
-    name: str
-    due: float
+    name: str  #: of the job, such as nightly.
+    due: float  #: when it should begin, seconds since 1970; with the name it says which occurrence is meant.
+    #: noted: the job became known then, nothing was run; running; the gate's verdict; done: it ended and no gate was
+    #: asked; error: it could not be done.
     state: JobState
-    began: float
-    beat: float
-    ended: float | None = None
-    attempts: int = 1
-    why: str = ""
-    run_id: str = ""
-    said: str = ""
+    began: float  #: when it was last taken up, seconds since 1970.
+    beat: float  #: when whoever does it last said so.
+    ended: float | None = None  #: when it was over; None = it is not.
+    attempts: int = 1  #: how often it was taken up; more than 1 where whoever did it was killed.
+    why: str = ""  #: what made it due, such as "corpus changed"; "" = its time.
+    run_id: str = ""  #: of the run that it made; "" = none.
+    said: str = ""  #: the outcome in one sentence.

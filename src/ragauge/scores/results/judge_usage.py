@@ -11,27 +11,16 @@ from statistics import stdev
 
 @dataclass(frozen=True, slots=True)
 class CallTotals:
-    """Calls to models, added up.
+    """Calls to models, added up."""
 
-    Attributes:
-        calls: attempts, in vain or not.
-        failed: attempts that brought nothing to read: 429, time-outs, filtered and cut-off replies.
-        replies: replies that came and were kept, cut-off and filtered ones included.
-        input_tokens: as the providers counted them.
-        output_tokens: likewise.
-        cached_tokens: those of input_tokens that were billed at less.
-        cost: US dollars of the calls whose price is known.
-        unpriced: calls with tokens whose price is unknown; cost leaves them out.
-    """
-
-    calls: int = 0
-    failed: int = 0
-    replies: int = 0
-    input_tokens: int = 0
-    output_tokens: int = 0
-    cached_tokens: int = 0
-    cost: float = 0.0
-    unpriced: int = 0
+    calls: int = 0  #: attempts, in vain or not.
+    failed: int = 0  #: attempts that brought nothing to read: 429, time-outs, filtered and cut-off replies.
+    replies: int = 0  #: replies that came and were kept, cut-off and filtered ones included.
+    input_tokens: int = 0  #: as the providers counted them.
+    output_tokens: int = 0  #: likewise.
+    cached_tokens: int = 0  #: those of input_tokens that were billed at less.
+    cost: float = 0.0  #: US dollars of the calls whose price is known.
+    unpriced: int = 0  #: calls with tokens whose price is unknown; cost leaves them out.
 
     @property
     def known_cost(self) -> float | None:
@@ -53,34 +42,21 @@ def add_calls(totals: list[CallTotals]) -> CallTotals:
 
 @dataclass(frozen=True, slots=True)
 class AskedOf:
-    """What one question cost at one model.
+    """What one question cost at one model."""
 
-    Attributes:
-        question: such as verify_answer.
-        model: as printed, provider:model[@endpoint].
-        paid: its calls.
-    """
-
-    question: str
-    model: str
-    paid: CallTotals
+    question: str  #: such as verify_answer.
+    model: str  #: as printed, provider:model[@endpoint].
+    paid: CallTotals  #: its calls.
 
 
 @dataclass(frozen=True, slots=True)
 class JudgeSpread:
-    """How far a metric's mean lies apart between several repeats of one judge.
+    """How far a metric's mean lies apart between several repeats of one judge."""
 
-    Attributes:
-        metric: printed name.
-        means: one a repeat, over the same responses; None where nothing was scored.
-        changed: responses whose value is not the same in every repeat.
-        n: responses that were scored in all of them.
-    """
-
-    metric: str
-    means: tuple[float | None, ...]
-    changed: int
-    n: int
+    metric: str  #: printed name.
+    means: tuple[float | None, ...]  #: one a repeat, over the same responses; None where nothing was scored.
+    changed: int  #: responses whose value is not the same in every repeat.
+    n: int  #: responses that were scored in all of them.
 
     @property
     def width(self) -> float | None:
@@ -97,40 +73,25 @@ class JudgeSpread:
 
 @dataclass(frozen=True, slots=True)
 class JudgeUse:
-    """What judging a run took, over all evaluations of it by this judge.
+    """What judging a run took, over all evaluations of it by this judge."""
 
-    Attributes:
-        question_costs: calls by question and model.
-        questions: questions about responses that this judge has answered, or failed to.
-        lacking: of these, those without a verdict that was asked for.
-        replies: replies that the verdicts of all repeats rest on, counted for each question about each response.
-        verdicts: of a hybrid judge: verdicts on claims and passages; None for any other.
-        local: of these, those that its local half decided.
-        spared: questions that its local half answered alone, where a model judge asks at least one call.
-        both: verdicts that both halves gave, since the local one was not sure.
-        same: of these, those in which both lean the same way.
-        spread: between the judge's repeats, where there were several.
-        parted: claims without support whose passages went out in several calls: some may be supported by several
-            passages together, in different calls.
-        empty: of the questions, those without any verdict at all.
-        unnamed: verdicts that named no sentence which shows them, and were asked for again.
-        reason: the commonest reason why verdicts are missing; "" where none is known.
-    """
-
-    question_costs: tuple[AskedOf, ...] = ()
-    questions: int = 0
-    lacking: int = 0
+    question_costs: tuple[AskedOf, ...] = ()  #: calls by question and model.
+    questions: int = 0  #: questions about responses that this judge has answered, or failed to.
+    lacking: int = 0  #: of these, those without a verdict that was asked for.
+    #: replies that the verdicts of all repeats rest on, counted for each question about each response.
     replies: int = 0
-    verdicts: int | None = None
-    local: int = 0
-    spared: int = 0
-    spread: tuple[JudgeSpread, ...] = ()
+    verdicts: int | None = None  #: of a hybrid judge: verdicts on claims and passages; None for any other.
+    local: int = 0  #: of these, those that its local half decided.
+    spared: int = 0  #: questions that its local half answered alone, where a model judge asks at least one call.
+    spread: tuple[JudgeSpread, ...] = ()  #: between the judge's repeats, where there were several.
+    #: claims without support whose passages went out in several calls: some may be supported by several passages
+    #: together, in different calls.
     parted: int = 0
-    both: int = 0
-    same: int = 0
-    empty: int = 0
-    unnamed: int = 0
-    reason: str = ""
+    both: int = 0  #: verdicts that both halves gave, since the local one was not sure.
+    same: int = 0  #: of these, those in which both lean the same way.
+    empty: int = 0  #: of the questions, those without any verdict at all.
+    unnamed: int = 0  #: verdicts that named no sentence which shows them, and were asked for again.
+    reason: str = ""  #: the commonest reason why verdicts are missing; "" where none is known.
 
     @property
     def paid(self) -> CallTotals:

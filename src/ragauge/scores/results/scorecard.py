@@ -32,62 +32,42 @@ UNCLEAR = "unclear"  # the component of a cause without a name
 
 @dataclass(frozen=True, slots=True)
 class Cause:
-    """Why one example failed: the first row of the table that applies.
+    """Why one example failed: the first row of the table that applies."""
 
-    Attributes:
-        name: such as retrieval_miss; "" when the facts do not tell which.
-        decided_by: the facts that decided, in words with numbers.
-        fix: what to try.
-        component: retrieval, generation, system or data; unclear where the name is "".
-        second: a second opinion, where two causes tie: the first later row that would still apply with this one
-            mended; "" if none.
-        lacking: facts that would have been needed to look further.
-        basis: what decided: record (the run itself), labels (of the eval set), judge, or guess (a judge's verdicts
-            that allow another reading); "" when nothing did.
-        second_by: the facts that decided the second, in words with numbers.
-        listing: fingerprint of the listing of the index that was known; "" for none.
-        p: probability that the facts that decided are so; 1 for a record, a label or a judge without probabilities.
-        shown_by: what shows that it failed at all, whatever decides why, the first of: record, people (their labels of
-            the answer), labels (of the eval set), label and judge, judge; "" of a cause that was found before this was
-            noted.
-    """
-
-    name: str
-    decided_by: str = ""
-    fix: str = ""
-    component: str = ""
+    name: str  #: such as retrieval_miss; "" when the facts do not tell which.
+    decided_by: str = ""  #: the facts that decided, in words with numbers.
+    fix: str = ""  #: what to try.
+    component: str = ""  #: retrieval, generation, system or data; unclear where the name is "".
+    #: a second opinion, where two causes tie: the first later row that would still apply with this one mended; "" if
+    #: none.
     second: str = ""
-    lacking: tuple[str, ...] = ()
+    lacking: tuple[str, ...] = ()  #: facts that would have been needed to look further.
+    #: what decided: record (the run itself), labels (of the eval set), judge, or guess (a judge's verdicts that allow
+    #: another reading); "" when nothing did.
     basis: str = ""
-    second_by: str = ""
-    listing: str = ""
+    second_by: str = ""  #: the facts that decided the second, in words with numbers.
+    listing: str = ""  #: fingerprint of the listing of the index that was known; "" for none.
+    #: probability that the facts that decided are so; 1 for a record, a label or a judge without probabilities.
     p: float = 1.0
+    #: what shows that it failed at all, whatever decides why, the first of: record, people (their labels of the
+    #: answer), labels (of the eval set), label and judge, judge; "" of a cause that was found before this was noted.
     shown_by: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class ExampleView:
-    """One example with everything that a reader needs to check a number.
+    """One example with everything that a reader needs to check a number."""
 
-    Attributes:
-        example: the question and its labels.
-        response: what the system returned.
-        evidence: question -> what the judge found.
-        scores: printed name -> score.
-        cause: why it failed; None when nothing shows that it did.
-        verdicts: whether the answer is right, whether it is grounded, and both together, with the reason.
-        labeled: the verdicts that people's labels decide before the evidence does: right, grounded.
-        readability: what the judge can read of it; None = no controls were asked.
-    """
-
-    example: Example
-    response: Response
-    evidence: Mapping[str, Evidence]
-    scores: Mapping[str, Score]
-    cause: Cause | None = None
+    example: Example  #: the question and its labels.
+    response: Response  #: what the system returned.
+    evidence: Mapping[str, Evidence]  #: question -> what the judge found.
+    scores: Mapping[str, Score]  #: printed name -> score.
+    cause: Cause | None = None  #: why it failed; None when nothing shows that it did.
+    #: whether the answer is right, whether it is grounded, and both together, with the reason.
     verdicts: ExampleVerdict = NOTHING_JUDGED
+    #: the verdicts that people's labels decide before the evidence does: right, grounded.
     labeled: tuple[str, ...] = ()
-    readability: Readability | None = None
+    readability: Readability | None = None  #: what the judge can read of it; None = no controls were asked.
 
     @property
     def verdict(self) -> Verdict:
@@ -102,127 +82,84 @@ class ExampleView:
 
 @dataclass(frozen=True, slots=True)
 class ScaleSummary:
-    """Whether the judge tells pairs known to be true from pairs known to be false.
+    """Whether the judge tells pairs known to be true from pairs known to be false."""
 
-    Attributes:
-        fact: support, reference, relevance or address.
-        language: ISO 639-1; "und" or "mixed".
-        layout: prose, table or cells.
-        readable: whether it can read such texts.
-        known_yes: mean score of the known-true pairs.
-        known_no: of the known-false pairs.
-        auroc: chance that a known-true pair scores higher.
-        gap: between the medians.
-        yes: scores of known-true pairs.
-        no: scores of known-false pairs.
-        shipped: pairs, of both, of the texts shipped with the package.
-    """
-
-    fact: str
-    language: str
-    layout: str
-    readable: bool
-    known_yes: float
-    known_no: float
-    auroc: float
-    gap: float
-    yes: int
-    no: int
-    shipped: int
+    fact: str  #: support, reference, relevance or address.
+    language: str  #: ISO 639-1; "und" or "mixed".
+    layout: str  #: prose, table or cells.
+    readable: bool  #: whether it can read such texts.
+    known_yes: float  #: mean score of the known-true pairs.
+    known_no: float  #: of the known-false pairs.
+    auroc: float  #: chance that a known-true pair scores higher.
+    gap: float  #: between the medians.
+    yes: int  #: scores of known-true pairs.
+    no: int  #: scores of known-false pairs.
+    shipped: int  #: pairs, of both, of the texts shipped with the package.
 
 
 @dataclass(frozen=True, slots=True)
 class JudgeNote:
-    """How the answers were judged and how far that can be trusted.
+    """How the answers were judged and how far that can be trusted."""
 
-    Attributes:
-        judge_id: "" when nothing was asked.
-        what: one sentence.
-        limits: what it cannot see, one sentence each.
-        uncertain: share of claims whose probability lies in the middle band; None where it does not apply.
-        observed: what its verdicts were worth on human labels, in words.
-        errors: printed name of a metric -> how far its mean errs on data that nobody labelled; empty = not known.
-        controls: printed name of a metric -> its mean over pairs known to be false; empty = none were asked about.
-        scales: what those pairs and the known-true ones show of what it can read.
-    """
-
-    judge_id: str
-    what: str = ""
-    limits: tuple[str, ...] = ()
+    judge_id: str  #: "" when nothing was asked.
+    what: str = ""  #: one sentence.
+    limits: tuple[str, ...] = ()  #: what it cannot see, one sentence each.
+    #: share of claims whose probability lies in the middle band; None where it does not apply.
     uncertain: float | None = None
-    observed: str = ""
+    observed: str = ""  #: what its verdicts were worth on human labels, in words.
+    #: printed name of a metric -> how far its mean errs on data that nobody labelled; empty = not known.
     errors: Mapping[str, JudgeMeanError] = field(default_factory=dict)
+    #: printed name of a metric -> its mean over pairs known to be false; empty = none were asked about.
     controls: Mapping[str, float] = field(default_factory=dict)
-    scales: tuple[ScaleSummary, ...] = ()
+    scales: tuple[ScaleSummary, ...] = ()  #: what those pairs and the known-true ones show of what it can read.
 
 
 @dataclass(frozen=True, slots=True)
 class ScorecardData:
-    """What an evaluation found.
+    """What an evaluation found."""
 
-    Attributes:
-        run: whose responses.
-        judge: who judged.
-        n: examples.
-        pending: not yet evaluated.
-        summaries: one a metric, in the order asked.
-        segments: column -> value -> summaries; values with the worst first.
-        findings: the diagnosis, those that explain most first.
-        causes: cause -> failed examples, most frequent first.
-        failed_examples: how many examples failed.
-        worst: the examples to look at first.
-        warnings: what the reader must know before believing a number.
-        definitions: printed name -> (one sentence, formula, source).
-        level: of the intervals.
-        took: evaluation facts such as seconds, answers_per_second, asked, reused.
-        overview: what a report shows beyond means.
-        baseline: the run it is held against; None = starting points serve instead.
-        use: what judging took, over all evaluations of the run by this judge; None where nobody was asked.
-        history: the evaluations of the same set up to this run; None where it is the first.
-        gaps: what is lost to retrieval and to generation; None without runs on labelled passages or on none.
-        confirmed: what experiments have said of the causes; None where none was made.
-        unclear: reason -> examples that were judged, of which it is unclear whether they failed, most frequent first.
-        not_judged: reason -> examples of which nothing was judged that could show a failure, likewise. The failed, the
-            passed, the unclear and those not judged sum to n.
-        rule_version: of the rule by which examples are counted, the oldest; 0 = some have no stored verdict.
-        failed_by: what shows the failure (record, people, labels, label and judge, judge) -> failed examples, the most
-            first.
-        labels_alone: whether labels and the record alone say what failed: no judge was asked what could show it.
-        named: segment column -> value -> its examples, of every named value; in `segments` several small ones are
-            together.
-        failed_share: the share of failed examples that people's labels correct, beside the judge's own; None below 50
-            drawn answers with labels that decide verdicts.
-        label_first: why to label answers of the run first, and the command; "" where labels were drawn, or would settle
-            little.
-    """
-
-    run: Run
-    judge: JudgeNote
-    n: int
-    pending: int
-    summaries: tuple[Summary, ...]
+    run: Run  #: whose responses.
+    judge: JudgeNote  #: who judged.
+    n: int  #: examples.
+    pending: int  #: not yet evaluated.
+    summaries: tuple[Summary, ...]  #: one a metric, in the order asked.
+    #: column -> value -> summaries; values with the worst first.
     segments: Mapping[str, Mapping[str, tuple[Summary, ...]]]
-    findings: tuple[Finding, ...]
-    causes: Mapping[str, int]
-    failed_examples: int
-    worst: tuple[ExampleView, ...]
-    warnings: tuple[str, ...] = ()
+    findings: tuple[Finding, ...]  #: the diagnosis, those that explain most first.
+    causes: Mapping[str, int]  #: cause -> failed examples, most frequent first.
+    failed_examples: int  #: how many examples failed.
+    worst: tuple[ExampleView, ...]  #: the examples to look at first.
+    warnings: tuple[str, ...] = ()  #: what the reader must know before believing a number.
+    #: printed name -> (one sentence, formula, source).
     definitions: Mapping[str, tuple[str, str, str]] = field(default_factory=dict)
-    level: float = 0.95
+    level: float = 0.95  #: of the intervals.
+    #: evaluation facts such as seconds, answers_per_second, asked, reused.
     took: Mapping[str, Any] = field(default_factory=dict)
-    overview: Overview = field(default_factory=Overview)
-    baseline: RunComparison | None = None
+    overview: Overview = field(default_factory=Overview)  #: what a report shows beyond means.
+    baseline: RunComparison | None = None  #: the run it is held against; None = starting points serve instead.
+    #: what judging took, over all evaluations of the run by this judge; None where nobody was asked.
     use: JudgeUse | None = None
-    history: History | None = None
+    history: History | None = None  #: the evaluations of the same set up to this run; None where it is the first.
+    #: what is lost to retrieval and to generation; None without runs on labelled passages or on none.
     gaps: Gaps | None = None
-    confirmed: Confirmed | None = None
+    confirmed: Confirmed | None = None  #: what experiments have said of the causes; None where none was made.
+    #: reason -> examples that were judged, of which it is unclear whether they failed, most frequent first.
     unclear: Mapping[str, int] = field(default_factory=dict)
+    #: reason -> examples of which nothing was judged that could show a failure, likewise. The failed, the passed, the
+    #: unclear and those not judged sum to n.
     not_judged: Mapping[str, int] = field(default_factory=dict)
+    #: of the rule by which examples are counted, the oldest; 0 = some have no stored verdict.
     rule_version: int = RULE_VERSION
+    #: what shows the failure (record, people, labels, label and judge, judge) -> failed examples, the most first.
     failed_by: Mapping[str, int] = field(default_factory=dict)
+    #: whether labels and the record alone say what failed: no judge was asked what could show it.
     labels_alone: bool = False
+    #: segment column -> value -> its examples, of every named value; in `segments` several small ones are together.
     named: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
+    #: why to label answers of the run first, and the command; "" where labels were drawn, or would settle little.
     label_first: str = ""
+    #: the share of failed examples that people's labels correct, beside the judge's own; None below 50 drawn answers
+    #: with labels that decide verdicts.
     failed_share: LabelCorrectedMean | None = None
 
     @property

@@ -12,57 +12,37 @@ from ragauge.stats.weighted import Interval
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """One metric over a run or a segment of it. scored + undefined + not_applicable + failed + not_read = n.
+    """One metric over a run or a segment of it. scored + undefined + not_applicable + failed + not_read = n."""
 
-    Attributes:
-        metric: printed name.
-        measures: retrieval, generation or end_to_end.
-        direction: higher, lower or neither.
-        kind: rate, mean or amount.
-        n: examples.
-        scored: with a value.
-        undefined: 0/0 through what the system did.
-        not_applicable: an input is lacking.
-        failed: a fact could not be had.
-        mean: macro, over the scored examples, weighted; None when none is scored. With enough human labels it is the
-            label-corrected mean.
-        interval: of the mean; None for fewer than two scored examples.
-        micro: sum of numerators over sum of denominators; None where it does not apply.
-        low: least mean that the failed scores allow: each at its low (no bound: the metric's range), or left out where
-            that is lower still; None when there are no values.
-        high: greatest such mean.
-        quantiles: 0.5, 0.95, 0.99 -> value, for amounts.
-        reasons: why examples have no value -> how many, most frequent first.
-        judged: the interval including judge error; None where nobody judged, or how far the judge errs is not known.
-        rectified: the label-corrected mean, how it was made; None below 50 labelled examples.
-        judge_mean: the judge's own mean where labels correct it; else None.
-        judge_interval: the sampling interval of the judge's own mean; else None.
-        failure: the most frequent reason why scores failed; "" where none did.
-        not_read: the judge cannot read texts of their language and layout.
-    """
-
-    metric: str
-    measures: str
-    direction: str
-    kind: str
-    n: int
-    scored: int
-    undefined: int
-    not_applicable: int
-    failed: int
+    metric: str  #: printed name.
+    measures: str  #: retrieval, generation or end_to_end.
+    direction: str  #: higher, lower or neither.
+    kind: str  #: rate, mean or amount.
+    n: int  #: examples.
+    scored: int  #: with a value.
+    undefined: int  #: 0/0 through what the system did.
+    not_applicable: int  #: an input is lacking.
+    failed: int  #: a fact could not be had.
+    #: macro, over the scored examples, weighted; None when none is scored. With enough human labels it is the
+    #: label-corrected mean.
     mean: float | None
-    interval: Interval | None
-    micro: float | None = None
+    interval: Interval | None  #: of the mean; None for fewer than two scored examples.
+    micro: float | None = None  #: sum of numerators over sum of denominators; None where it does not apply.
+    #: least mean that the failed scores allow: each at its low (no bound: the metric's range), or left out where that
+    #: is lower still; None when there are no values.
     low: float | None = None
-    high: float | None = None
-    quantiles: Mapping[float, float] = field(default_factory=dict)
+    high: float | None = None  #: greatest such mean.
+    quantiles: Mapping[float, float] = field(default_factory=dict)  #: 0.5, 0.95, 0.99 -> value, for amounts.
+    #: why examples have no value -> how many, most frequent first.
     reasons: Mapping[str, int] = field(default_factory=dict)
+    #: the interval including judge error; None where nobody judged, or how far the judge errs is not known.
     judged: Interval | None = None
+    #: the label-corrected mean, how it was made; None below 50 labelled examples.
     rectified: LabelCorrectedMean | None = None
-    judge_mean: float | None = None
-    judge_interval: Interval | None = None
-    failure: str = ""
-    not_read: int = 0
+    judge_mean: float | None = None  #: the judge's own mean where labels correct it; else None.
+    judge_interval: Interval | None = None  #: the sampling interval of the judge's own mean; else None.
+    failure: str = ""  #: the most frequent reason why scores failed; "" where none did.
+    not_read: int = 0  #: the judge cannot read texts of their language and layout.
 
     def correct_with(self, labels: LabelCorrectedMean | None) -> Summary:
         """The summary whose mean and interval are the label-corrected ones, with the judge's own beside them.

@@ -12,161 +12,90 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class TraceStory:
-    """What became of one trace.
+    """What became of one trace."""
 
-    Attributes:
-        trace_id: of the trace.
-        outcome: a word of the ledger; "waiting" where it was not read yet.
-        reason: why; "" where the outcome says it.
-        project: whose traffic it is; "" = not known yet.
-        day: UTC date of its arrival.
-        run_id: of the run that holds its response; "" = none does.
-        run_name: of that run; "" where it was deleted.
-        query_ids: of its responses in the run.
-        weight: how many requests it stands for, by the SDK's own sampler.
-        chance: that it was drawn for the judge, whose scores of it stand for weight / chance requests.
-        batches: raw ones that are kept of it.
-        first: when its first part came, ISO time.
-        due: when it is read, ISO time; "" = it was.
-        people: what became of what people said of it, and in it of others, a line each.
-    """
-
-    trace_id: str
-    outcome: str
-    reason: str
-    project: str
-    day: str
-    run_id: str
-    run_name: str
-    query_ids: tuple[str, ...]
-    weight: float
-    chance: float
-    batches: int
-    first: str
-    due: str
-    people: tuple[str, ...] = ()
+    trace_id: str  #: of the trace.
+    outcome: str  #: a word of the ledger; "waiting" where it was not read yet.
+    reason: str  #: why; "" where the outcome says it.
+    project: str  #: whose traffic it is; "" = not known yet.
+    day: str  #: UTC date of its arrival.
+    run_id: str  #: of the run that holds its response; "" = none does.
+    run_name: str  #: of that run; "" where it was deleted.
+    query_ids: tuple[str, ...]  #: of its responses in the run.
+    weight: float  #: how many requests it stands for, by the SDK's own sampler.
+    chance: float  #: that it was drawn for the judge, whose scores of it stand for weight / chance requests.
+    batches: int  #: raw ones that are kept of it.
+    first: str  #: when its first part came, ISO time.
+    due: str  #: when it is read, ISO time; "" = it was.
+    people: tuple[str, ...] = ()  #: what became of what people said of it, and in it of others, a line each.
 
 
 @dataclass(frozen=True, slots=True)
 class TrafficDay:
-    """What became of the traces of one project and day.
+    """What became of the traces of one project and day."""
 
-    Attributes:
-        day: UTC date.
-        project: whose traffic; "" of traces that were not looked into.
-        outcomes: word of the ledger -> how many traces.
-        run_id: of the run that holds their responses; "" = none.
-        verdicts: counts of the verdicts on these; None where there is no such run.
-    """
-
-    day: str
-    project: str
-    outcomes: dict[str, int]
-    run_id: str
-    verdicts: VerdictCounts | None = None
+    day: str  #: UTC date.
+    project: str  #: whose traffic; "" of traces that were not looked into.
+    outcomes: dict[str, int]  #: word of the ledger -> how many traces.
+    run_id: str  #: of the run that holds their responses; "" = none.
+    verdicts: VerdictCounts | None = None  #: counts of the verdicts on these; None where there is no such run.
 
 
 @dataclass(frozen=True, slots=True)
 class JobLine:
-    """One occurrence of what is done at certain times.
+    """One occurrence of what is done at certain times."""
 
-    Attributes:
-        name: of the schedule.
-        due: when it should begin, ISO time.
-        state: as of `Job`.
-        seconds: that it has taken.
-        quiet: seconds since the last sign of life of whoever does it; 0 where it is over.
-        attempts: how often it was taken up.
-        run_id: of the run that it made; "" = none.
-        said: what came of it; one line or more.
-        why: what made it due, such as "corpus changed"; "" = its time.
-    """
-
-    name: str
-    due: str
-    state: JobState
-    seconds: float
-    quiet: float
-    attempts: int
-    run_id: str
-    said: str
-    why: str = ""
+    name: str  #: of the schedule.
+    due: str  #: when it should begin, ISO time.
+    state: JobState  #: as of `Job`.
+    seconds: float  #: that it has taken.
+    quiet: float  #: seconds since the last sign of life of whoever does it; 0 where it is over.
+    attempts: int  #: how often it was taken up.
+    run_id: str  #: of the run that it made; "" = none.
+    said: str  #: what came of it; one line or more.
+    why: str = ""  #: what made it due, such as "corpus changed"; "" = its time.
 
 
 @dataclass(frozen=True, slots=True)
 class TrafficStatus:
-    """What came in, what waits, and what became of the rest.
+    """What came in, what waits, and what became of the rest."""
 
-    Attributes:
-        batches: raw batches that are kept.
-        bytes: that they take.
-        oldest: when the oldest of them came, ISO time; "" without any.
-        traces: known ones.
-        waiting: traces that are to be read, now or when nothing more came for a while.
-        behind: seconds that the longest waiting one is overdue; 0 where none is.
-        late: spans that came a day after their trace began, and are ignored.
-        days: the newest first.
-        jobs: what is done at certain times: the last three of each, the newest first.
-        judged: traces of which people said something.
-        unlabelled: those of them of which something makes no label.
-        unlabelled_trace: one of these.
-        outdated: since when (ISO time) a server runs that was started with another section monitor; "" = none does.
-    """
-
-    batches: int
-    bytes: int
-    oldest: str
-    traces: int
-    waiting: int
-    behind: float
-    late: int
-    days: tuple[TrafficDay, ...]
-    jobs: tuple[JobLine, ...] = ()
-    judged: int = 0
-    unlabelled: int = 0
-    unlabelled_trace: str = ""
+    batches: int  #: raw batches that are kept.
+    bytes: int  #: that they take.
+    oldest: str  #: when the oldest of them came, ISO time; "" without any.
+    traces: int  #: known ones.
+    waiting: int  #: traces that are to be read, now or when nothing more came for a while.
+    behind: float  #: seconds that the longest waiting one is overdue; 0 where none is.
+    late: int  #: spans that came a day after their trace began, and are ignored.
+    days: tuple[TrafficDay, ...]  #: the newest first.
+    jobs: tuple[JobLine, ...] = ()  #: what is done at certain times: the last three of each, the newest first.
+    judged: int = 0  #: traces of which people said something.
+    unlabelled: int = 0  #: those of them of which something makes no label.
+    unlabelled_trace: str = ""  #: one of these.
+    #: since when (ISO time) a server runs that was started with another section monitor; "" = none does.
     outdated: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class TraceRow:
-    """A line of the ledger.
+    """A line of the ledger."""
 
-    Attributes:
-        trace_id: of the trace.
-        outcome: a word of the ledger.
-        reason: why; "" where the outcome says it.
-        project: whose traffic it is.
-        day: UTC date of its arrival.
-        run_id: of the run that holds its response; "" = none does.
-        query_id: of its first response there; "" = none is.
-        weight: how many requests it stands for.
-        at: when its first part came, ISO time; "" = that is no longer kept.
-        query: the question of that response; "" = there is none.
-    """
-
-    trace_id: str
-    outcome: str
-    reason: str
-    project: str
-    day: str
-    run_id: str
-    query_id: str
-    weight: float
-    at: str
-    query: str
+    trace_id: str  #: of the trace.
+    outcome: str  #: a word of the ledger.
+    reason: str  #: why; "" where the outcome says it.
+    project: str  #: whose traffic it is.
+    day: str  #: UTC date of its arrival.
+    run_id: str  #: of the run that holds its response; "" = none does.
+    query_id: str  #: of its first response there; "" = none is.
+    weight: float  #: how many requests it stands for.
+    at: str  #: when its first part came, ISO time; "" = that is no longer kept.
+    query: str  #: the question of that response; "" = there is none.
 
 
 @dataclass(frozen=True, slots=True)
 class TraceList:
-    """A page of the ledger.
+    """A page of the ledger."""
 
-    Attributes:
-        rows: the newest first.
-        matching: how many lines the filters leave.
-        outcomes: word of the ledger -> how many traces became that, whatever the filters.
-    """
-
-    rows: tuple[TraceRow, ...]
-    matching: int
-    outcomes: dict[str, int]
+    rows: tuple[TraceRow, ...]  #: the newest first.
+    matching: int  #: how many lines the filters leave.
+    outcomes: dict[str, int]  #: word of the ledger -> how many traces became that, whatever the filters.

@@ -29,25 +29,15 @@ NOTE = (
 
 @dataclass(frozen=True, slots=True)
 class FilteredTrial:
-    """A trial, told apart by what it was asked under.
+    """A trial, told apart by what it was asked under."""
 
-    Attributes:
-        trial: itself.
-        setting: its index with the parameters of that, shortened.
-        labels: random, clustered, or column=value; "" = nothing is filtered.
-        way: post ×1, inside; "" = nothing is filtered.
-        share: of the vectors, that passes.
-        latency: the median, in ms.
-        exact: the median of exact search among those that pass, in ms.
-    """
-
-    trial: Trial
-    setting: str
-    labels: str
-    way: str
-    share: float
-    latency: float
-    exact: float
+    trial: Trial  #: itself.
+    setting: str  #: its index with the parameters of that, shortened.
+    labels: str  #: random, clustered, or column=value; "" = nothing is filtered.
+    way: str  #: post ×1, inside; "" = nothing is filtered.
+    share: float  #: of the vectors, that passes.
+    latency: float  #: the median, in ms.
+    exact: float  #: the median of exact search among those that pass, in ms.
 
 
 def describe_filters(summary: StudySummary) -> Iterable[StudyContent]:

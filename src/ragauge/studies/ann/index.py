@@ -33,23 +33,14 @@ GRAPHS = ("hnswlib", "faiss-hnsw", "usearch", "pgvector")  # that take M, ef_con
 
 
 class AnnIndex:
-    """An index that is built once and searched at several settings.
+    """An index that is built once and searched at several settings."""
 
-    Attributes:
-        defaults: parameter -> its value where none is given.
-        searched: those that may change without building anew.
-        limits: a whole number -> the least and the most it may be.
-        choices: a word -> what it may be.
-        filters: whether a search takes a mask of what passes.
-        in_process: whether the index lies in the memory of this process.
-    """
-
-    defaults: ClassVar[Mapping[str, Any]] = {}
-    searched: ClassVar[tuple[str, ...]] = ()
-    limits: ClassVar[Mapping[str, tuple[int, int]]] = {}
-    choices: ClassVar[Mapping[str, Sequence[str]]] = {}
-    filters: bool = False
-    in_process: ClassVar[bool] = True
+    defaults: ClassVar[Mapping[str, Any]] = {}  #: parameter -> its value where none is given.
+    searched: ClassVar[tuple[str, ...]] = ()  #: those that may change without building anew.
+    limits: ClassVar[Mapping[str, tuple[int, int]]] = {}  #: a whole number -> the least and the most it may be.
+    choices: ClassVar[Mapping[str, Sequence[str]]] = {}  #: a word -> what it may be.
+    filters: bool = False  #: whether a search takes a mask of what passes.
+    in_process: ClassVar[bool] = True  #: whether the index lies in the memory of this process.
 
     def build(self, vectors: Vectors, metric: VectorMetric, **parameters: Any) -> None:
         """Indexes vectors of shape (n, d); ids are their rows."""

@@ -34,17 +34,11 @@ MAX_THREADS = 256
 
 @dataclass(frozen=True, slots=True)
 class BuiltIndex:
-    """An index that is built, and what that took.
+    """An index that is built, and what that took."""
 
-    Attributes:
-        index: itself.
-        seconds: to build it.
-        memory: bytes by which this process grew; None where that cannot be told.
-    """
-
-    index: AnnIndex
-    seconds: float
-    memory: int | None
+    index: AnnIndex  #: itself.
+    seconds: float  #: to build it.
+    memory: int | None  #: bytes by which this process grew; None where that cannot be told.
 
     @classmethod
     def of(cls, index: AnnIndex, vectors: Vectors, metric: VectorMetric, **parameters: Any) -> BuiltIndex:

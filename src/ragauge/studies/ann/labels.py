@@ -21,17 +21,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class SearchedCorpus:
-    """Documents and questions whose vectors an index is built and asked with.
+    """Documents and questions whose vectors an index is built and asked with."""
 
-    Attributes:
-        doc_ids: one a row of the vectors.
-        eval_set: the questions, one a row of the queries.
-        about: for the record of the study, such as the embedder.
-    """
-
-    doc_ids: tuple[str, ...]
-    eval_set: EvalSet
-    about: Mapping[str, Any]
+    doc_ids: tuple[str, ...]  #: one a row of the vectors.
+    eval_set: EvalSet  #: the questions, one a row of the queries.
+    about: Mapping[str, Any]  #: for the record of the study, such as the embedder.
 
     @property
     def labelled(self) -> bool:

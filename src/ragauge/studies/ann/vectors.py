@@ -20,15 +20,10 @@ TOLERANCE = 1e-4  # relative, of distances that were written in float32
 
 @dataclass(frozen=True, slots=True)
 class VectorFile:
-    """Vectors with what stands beside them.
+    """Vectors with what stands beside them."""
 
-    Attributes:
-        vectors: shape (n, d).
-        queries: shape (q, d), where the file has some.
-    """
-
-    vectors: Vectors
-    queries: Vectors | None = None
+    vectors: Vectors  #: shape (n, d).
+    queries: Vectors | None = None  #: shape (q, d), where the file has some.
 
 
 def read_vectors(source: Any, metric: VectorMetric = "cosine", *, dataset: str = "train") -> VectorFile:

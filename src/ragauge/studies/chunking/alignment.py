@@ -14,34 +14,22 @@ ALLOW_HINT = "With --allow-changed, such chunks are skipped and counted."
 
 @dataclass(frozen=True, slots=True)
 class ReturnedChunk:
-    """A chunk as a chunker returned it.
+    """A chunk as a chunker returned it."""
 
-    Attributes:
-        text: of the chunk.
-        start: its first character in the document, as the chunker says; None = it does not say.
-    """
-
-    text: str
-    start: int | None = None
+    text: str  #: of the chunk.
+    start: int | None = None  #: its first character in the document, as the chunker says; None = it does not say.
 
 
 @dataclass
 class ChunkAlignment:
-    """Where the chunks of one document stand, and what had to be done for it.
+    """Where the chunks of one document stand, and what had to be done for it."""
 
-    Attributes:
-        spans: (start, end, text) of each chunk that has text, in order.
-        found: chunks whose offset was missing or wrong.
-        ambiguous: of these, those whose text stands in several places.
-        empty: chunks without text, which are left out.
-        changed: chunks whose text is not in the document, which are left out too.
-    """
-
+    #: (start, end, text) of each chunk that has text, in order.
     spans: list[tuple[int, int, str]] = field(default_factory=list)
-    found: int = 0
-    ambiguous: int = 0
-    empty: int = 0
-    changed: int = 0
+    found: int = 0  #: chunks whose offset was missing or wrong.
+    ambiguous: int = 0  #: of these, those whose text stands in several places.
+    empty: int = 0  #: chunks without text, which are left out.
+    changed: int = 0  #: chunks whose text is not in the document, which are left out too.
 
 
 def align_chunks(

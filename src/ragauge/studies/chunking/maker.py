@@ -32,22 +32,14 @@ METRIC_FAMILY = ("token_recall", "token_precision", "token_iou", "attainable_rec
 
 @dataclass(frozen=True, slots=True)
 class ChunkingSettings:
-    """What all chunkers of a study share.
+    """What all chunkers of a study share."""
 
-    Attributes:
-        retriever: bm25, dense or hybrid.
-        k: cutoffs.
-        budgets: of tokens.
-        fill: cut shortens the last chunk, so that all send equally many tokens; whole leaves it out.
-        allow_changed: leave out chunks whose text is not in the document, and count them.
-        price_of: the embedding model whose price an index has, provider:model; "" = none is told.
-    """
-
-    retriever: RetrieverName = "bm25"
-    k: tuple[int, ...] = (1, 3, 5, 10, 15, 20)
-    budgets: tuple[int, ...] = (512, 1024, 2048, 4096)
-    fill: Fill = "cut"
-    allow_changed: bool = False
+    retriever: RetrieverName = "bm25"  #: bm25, dense or hybrid.
+    k: tuple[int, ...] = (1, 3, 5, 10, 15, 20)  #: cutoffs.
+    budgets: tuple[int, ...] = (512, 1024, 2048, 4096)  #: of tokens.
+    fill: Fill = "cut"  #: cut shortens the last chunk, so that all send equally many tokens; whole leaves it out.
+    allow_changed: bool = False  #: leave out chunks whose text is not in the document, and count them.
+    #: the embedding model whose price an index has, provider:model; "" = none is told.
     price_of: str = "openai:text-embedding-3-small"
 
     def __post_init__(self) -> None:

@@ -39,23 +39,16 @@ Verdict = Literal["cheaper", "dearer", "not decided"]
 
 @dataclass(frozen=True, slots=True)
 class PriceVerdict:
-    """Whether the dearer of two embedders is worth its price.
+    """Whether the dearer of two embedders is worth its price."""
 
-    Attributes:
-        verdict: cheaper = take the cheaper, dearer = it is worth its price.
-        gain: (dearer − cheaper) / cheaper of the means; None where the cheaper's mean is 0.
-        low: lower end of its 95 % interval, at least −1; None where there is none, or fewer than 10 queries.
-        high: upper end.
-        n: queries that both are scored on.
-        queries: about how many would decide at this gain; None where it is decided, or where no number would, the gain
-            itself lying between the limits.
-    """
-
-    verdict: Verdict
-    gain: float | None
+    verdict: Verdict  #: cheaper = take the cheaper, dearer = it is worth its price.
+    gain: float | None  #: (dearer − cheaper) / cheaper of the means; None where the cheaper's mean is 0.
+    #: lower end of its 95 % interval, at least −1; None where there is none, or fewer than 10 queries.
     low: float | None
-    high: float | None
-    n: int
+    high: float | None  #: upper end.
+    n: int  #: queries that both are scored on.
+    #: about how many would decide at this gain; None where it is decided, or where no number would, the gain itself
+    #: lying between the limits.
     queries: int | None = None
 
 
@@ -100,19 +93,12 @@ def decide_price(
 
 @dataclass(frozen=True, slots=True)
 class PricedPair:
-    """Two trials of a study, the cheaper first, and which to take.
+    """Two trials of a study, the cheaper first, and which to take."""
 
-    Attributes:
-        cheaper: its name; of two of one price the one of the lower mean.
-        dearer: the other.
-        cost: by which measurement it is dearer; "" = they cost the same.
-        verdict: of the gain.
-    """
-
-    cheaper: str
-    dearer: str
-    cost: str
-    verdict: PriceVerdict
+    cheaper: str  #: its name; of two of one price the one of the lower mean.
+    dearer: str  #: the other.
+    cost: str  #: by which measurement it is dearer; "" = they cost the same.
+    verdict: PriceVerdict  #: of the gain.
 
     @property
     def chosen_trial(self) -> str:

@@ -23,23 +23,14 @@ Embed = Callable[[list[str]], Any]  # texts to a vector each, as the library giv
 
 @dataclass(frozen=True)
 class NamedEmbedder:
-    """An embedder that is found, and nothing of it called.
+    """An embedder that is found, and nothing of it called."""
 
-    Attributes:
-        name: as it was typed.
-        identity: whose vectors are in the cache: the name, and a digest of the file that a function stands in.
-        documents: embeds texts to be found; None = the model is asked.
-        queries: embeds questions, where that is another call; None = as documents.
-        model: a provider's model, asked through `llm`; None = none.
-        prefixes: what stands before each question, and before each document.
-    """
-
-    name: str
-    identity: str
-    documents: Embed | None
-    queries: Embed | None = None
-    model: ModelName | None = None
-    prefixes: tuple[str, str] = ("", "")
+    name: str  #: as it was typed.
+    identity: str  #: whose vectors are in the cache: the name, and a digest of the file that a function stands in.
+    documents: Embed | None  #: embeds texts to be found; None = the model is asked.
+    queries: Embed | None = None  #: embeds questions, where that is another call; None = as documents.
+    model: ModelName | None = None  #: a provider's model, asked through `llm`; None = none.
+    prefixes: tuple[str, str] = ("", "")  #: what stands before each question, and before each document.
 
     @property
     def priced_model(self) -> ModelName | None:

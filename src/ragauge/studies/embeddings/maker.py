@@ -41,17 +41,11 @@ Search = Any  # examples to a list of ids for each, None where a question has no
 
 @dataclass(frozen=True)
 class EmbeddingSource:
-    """Where embedders and their vectors come from.
+    """Where embedders and their vectors come from."""
 
-    Attributes:
-        store: keeps vectors.
-        calling: makes the means by which a provider's model is called.
-        objects: name -> embedder that has no module.
-    """
-
-    store: Store
-    calling: MakeCalling
-    objects: Mapping[str, Any] = field(default_factory=dict)
+    store: Store  #: keeps vectors.
+    calling: MakeCalling  #: makes the means by which a provider's model is called.
+    objects: Mapping[str, Any] = field(default_factory=dict)  #: name -> embedder that has no module.
 
 
 class EmbeddingMaker(TrialMaker):

@@ -32,17 +32,11 @@ MakeCalling = Callable[[], CallOptions]
 
 @dataclass(frozen=True, slots=True)
 class EmbeddedTexts:
-    """Vectors of texts, and what is known of how they came about.
+    """Vectors of texts, and what is known of how they came about."""
 
-    Attributes:
-        rows: shape (texts, dimensions), as the embedder gave them; zeros for a blank text, which is never sent.
-        embedded: texts that were not in the store.
-        effort: all that this embedder was ever asked under this prefix.
-    """
-
-    rows: Rows
-    embedded: int
-    effort: EmbeddingEffort
+    rows: Rows  #: shape (texts, dimensions), as the embedder gave them; zeros for a blank text, which is never sent.
+    embedded: int  #: texts that were not in the store.
+    effort: EmbeddingEffort  #: all that this embedder was ever asked under this prefix.
 
 
 class _PaidCalls(ReplyWriter):

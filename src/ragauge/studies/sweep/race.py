@@ -17,23 +17,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class DroppedTrial:
-    """A trial that is out of the race.
+    """A trial that is out of the race."""
 
-    Attributes:
-        trial: its name.
-        look: number of the look, from 1.
-        examples: seen then.
-        rival: the trial that beats it.
-        difference: mean of the rival less its own, at the best that its failed scores allow.
-        margin: it was dropped for not beating the leader by this; 0 = for losing.
-    """
-
-    trial: str
-    look: int
-    examples: int
-    rival: str
-    difference: float
-    margin: float = 0.0
+    trial: str  #: its name.
+    look: int  #: number of the look, from 1.
+    examples: int  #: seen then.
+    rival: str  #: the trial that beats it.
+    difference: float  #: mean of the rival less its own, at the best that its failed scores allow.
+    margin: float = 0.0  #: it was dropped for not beating the leader by this; 0 = for losing.
 
     @property
     def reason(self) -> str:

@@ -45,19 +45,12 @@ class Contestant(Protocol):
 
 @dataclass(frozen=True)
 class RaceCourse:
-    """The order of the questions, and where to look.
+    """The order of the questions, and where to look."""
 
-    Attributes:
-        order: ids of the examples as they are asked, the same for all trials; clusters stand together.
-        stops: after how many of them to look, 30, 45, 68 … clusters; the last is all.
-        levels: chance of an error at each look.
-        clusters: shape (examples,), labels; None where every example stands alone.
-    """
-
-    order: tuple[str, ...]
-    stops: tuple[int, ...]
-    levels: tuple[float, ...]
-    clusters: npt.NDArray[np.int64] | None = None
+    order: tuple[str, ...]  #: ids of the examples as they are asked, the same for all trials; clusters stand together.
+    stops: tuple[int, ...]  #: after how many of them to look, 30, 45, 68 … clusters; the last is all.
+    levels: tuple[float, ...]  #: chance of an error at each look.
+    clusters: npt.NDArray[np.int64] | None = None  #: shape (examples,), labels; None where every example stands alone.
 
     @classmethod
     def of(cls, eval_set: EvalSet, *, race: bool = True) -> RaceCourse:
@@ -87,19 +80,13 @@ class RaceCourse:
 
 @dataclass
 class RaceResult:
-    """What a race came to.
+    """What a race came to."""
 
-    Attributes:
-        survivors: names of the trials that were asked everything, in order.
-        losers: trials that were dropped, in the order in which they fell.
-        failed: trial -> why its system could not be made or asked.
-        counts: trial -> questions of the set that it was asked.
-    """
-
-    survivors: tuple[str, ...] = ()
+    survivors: tuple[str, ...] = ()  #: names of the trials that were asked everything, in order.
+    #: trials that were dropped, in the order in which they fell.
     losers: list[DroppedTrial] = field(default_factory=list)
-    failed: dict[str, str] = field(default_factory=dict)
-    counts: dict[str, int] = field(default_factory=dict)
+    failed: dict[str, str] = field(default_factory=dict)  #: trial -> why its system could not be made or asked.
+    counts: dict[str, int] = field(default_factory=dict)  #: trial -> questions of the set that it was asked.
 
 
 async def run_race(

@@ -24,25 +24,15 @@ COST_METRICS = ("cost", "latency", "context_tokens")  # measurements of every tr
 
 @dataclass(frozen=True)
 class SweepPlan:
-    """What a sweep is to do.
+    """What a sweep is to do."""
 
-    Attributes:
-        space: what may vary.
-        objective: what decides.
-        design: which configurations are tried.
-        trials: how many, where they are drawn at random.
-        raced: drop what surely loses on the way; an ablation never does.
-        margin: also drop what surely cannot beat the leader by this.
-        seed: of a random design.
-    """
-
-    space: SearchSpace
-    objective: Metric
-    design: Design = "grid"
-    trials: int = 24
-    raced: bool = True
-    margin: float = 0.0
-    seed: int = 0
+    space: SearchSpace  #: what may vary.
+    objective: Metric  #: what decides.
+    design: Design = "grid"  #: which configurations are tried.
+    trials: int = 24  #: how many, where they are drawn at random.
+    raced: bool = True  #: drop what surely loses on the way; an ablation never does.
+    margin: float = 0.0  #: also drop what surely cannot beat the leader by this.
+    seed: int = 0  #: of a random design.
 
     def list_configurations(self) -> list[dict[str, Any]]:
         """The first trials to make: of a staged sweep, those of the first stage."""
@@ -57,27 +47,16 @@ class SweepPlan:
 
 @dataclass
 class SweepLog:
-    """What a sweep did now, beyond what the study keeps.
+    """What a sweep did now, beyond what the study keeps."""
 
-    Attributes:
-        planned: questions that all trials would have been asked without a race.
-        made: questions asked now.
-        held: questions that all trials have been asked, earlier ones counted.
-        judge_calls: calls to the judge's models now.
-        replies_reused: replies of the judge that were there.
-        index_calls: calls of index.
-        idle: parameters that changed no answer.
-        notes: what is worth knowing.
-    """
-
-    planned: int = 0
-    made: int = 0
-    held: int = 0
-    judge_calls: int = 0
-    replies_reused: int = 0
-    index_calls: int = 0
-    idle: list[str] = field(default_factory=list)
-    notes: list[str] = field(default_factory=list)
+    planned: int = 0  #: questions that all trials would have been asked without a race.
+    made: int = 0  #: questions asked now.
+    held: int = 0  #: questions that all trials have been asked, earlier ones counted.
+    judge_calls: int = 0  #: calls to the judge's models now.
+    replies_reused: int = 0  #: replies of the judge that were there.
+    index_calls: int = 0  #: calls of index.
+    idle: list[str] = field(default_factory=list)  #: parameters that changed no answer.
+    notes: list[str] = field(default_factory=list)  #: what is worth knowing.
 
 
 async def conduct_sweep(

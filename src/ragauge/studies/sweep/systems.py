@@ -53,15 +53,12 @@ class SystemFactory:
             and build gets what it returned as its first argument, the other parameters, and of these what it takes.
         keep_open: indexes held at a time; the one not used for longest goes, and is made again when it is needed. None
             = as many as there are settings, so that each is made once.
-
-    Attributes:
-        indexed: how often index was called.
     """
 
     target: Any
     index_names: Sequence[str] = ()
     keep_open: int | None = None
-    indexed: int = 0
+    indexed: int = 0  #: how often index was called.
     _held: OrderedDict[str, Any] = field(default_factory=OrderedDict)
     _build: Callable[..., Any] | None = None
     _index: Callable[..., Any] | None = None
@@ -173,56 +170,32 @@ class SystemFactory:
 
 @dataclass(frozen=True)
 class TrialOptions:
-    """How trials are asked and judged; shared by all of them.
+    """How trials are asked and judged; shared by all of them."""
 
-    Attributes:
-        store: where everything is kept.
-        study: its name.
-        eval_set: the questions.
-        metrics: what is scored.
-        judge: who is asked; None = nobody.
-        calling: how the judge's models are called; what may be spent is in it.
-        concurrency: questions under way.
-        timeout: seconds for one question.
-        moved: told of every response and verdict, with what is done.
-    """
-
-    store: Store
-    study: str
-    eval_set: EvalSet
-    metrics: Sequence[Metric]
-    judge: Judge | None = None
-    calling: CallOptions | None = None
-    concurrency: int = 4
-    timeout: float = 60.0
-    moved: Callable[[str], None] | None = None
+    store: Store  #: where everything is kept.
+    study: str  #: its name.
+    eval_set: EvalSet  #: the questions.
+    metrics: Sequence[Metric]  #: what is scored.
+    judge: Judge | None = None  #: who is asked; None = nobody.
+    calling: CallOptions | None = None  #: how the judge's models are called; what may be spent is in it.
+    concurrency: int = 4  #: questions under way.
+    timeout: float = 60.0  #: seconds for one question.
+    moved: Callable[[str], None] | None = None  #: told of every response and verdict, with what is done.
 
 
 @dataclass
 class SystemTrial:
-    """One configuration, asked as far as the study needs it; all of it is durable as it arrives.
+    """One configuration, asked as far as the study needs it; all of it is durable as it arrives."""
 
-    Attributes:
-        parameters: its configuration.
-        how: shared by all trials.
-        factory: makes the system.
-        run_id: of its run; "" before it is begun.
-        made: questions asked now.
-        judged: calls to the judge's models now.
-        reused: replies that were there.
-        n_asked: questions that it has been asked, earlier ones counted.
-        answers: whether it is known to have answered one.
-    """
-
-    parameters: Parameters
-    how: TrialOptions
-    factory: SystemFactory
-    run_id: str = ""
-    made: int = 0
-    judged: int = 0
-    reused: int = 0
-    n_asked: int = 0
-    answers: bool = False
+    parameters: Parameters  #: its configuration.
+    how: TrialOptions  #: shared by all trials.
+    factory: SystemFactory  #: makes the system.
+    run_id: str = ""  #: of its run; "" before it is begun.
+    made: int = 0  #: questions asked now.
+    judged: int = 0  #: calls to the judge's models now.
+    reused: int = 0  #: replies that were there.
+    n_asked: int = 0  #: questions that it has been asked, earlier ones counted.
+    answers: bool = False  #: whether it is known to have answered one.
 
     @property
     def name(self) -> str:

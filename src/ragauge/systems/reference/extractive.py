@@ -98,17 +98,11 @@ UNKNOWN_NAME_PENALTY = 0.4  # taken off when the question names something that n
 
 @dataclass(frozen=True, slots=True)
 class Extract:
-    """What the generator made of a question and its passages.
+    """What the generator made of a question and its passages."""
 
-    Attributes:
-        answer: the chosen sentences with spaces between, or REFUSAL.
-        citations: one a sentence, by offset in the answer; () for a refusal.
-        confidence: what was compared with the threshold; None without a sentence to choose from.
-    """
-
-    answer: str
-    citations: tuple[Citation, ...]
-    confidence: float | None
+    answer: str  #: the chosen sentences with spaces between, or REFUSAL.
+    citations: tuple[Citation, ...]  #: one a sentence, by offset in the answer; () for a refusal.
+    confidence: float | None  #: what was compared with the threshold; None without a sentence to choose from.
 
 
 @dataclass(frozen=True, slots=True)

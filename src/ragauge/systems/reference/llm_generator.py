@@ -33,23 +33,17 @@ REFUSAL_PATTERN = re.compile(r"\W*the (?:documents|passages) do not say(?:\W|\[[
 class ModelConfig:
     """The settings of a generator that is a language model.
 
-    Attributes:
-        model: provider:model, or provider:model@base URL.
-        prompt_tokens: most tokens of the prompt, by `ragauge.text.tokens`; passages that do not fit are left out, the
-            last first.
-        max_tokens: most tokens of the answer.
-        temperature: of the model.
-        without_passages: what the model is told where there are no passages: refuse (the same rules), or answer (from
-            what it knows), for the variant closed_book.
-
     Raises:
         UsageError: a value out of its range.
     """
 
-    model: str
+    model: str  #: provider:model, or provider:model@base URL.
+    #: most tokens of the prompt, by `ragauge.text.tokens`; passages that do not fit are left out, the last first.
     prompt_tokens: int = 3_000
-    max_tokens: int = 300
-    temperature: float = 0.0
+    max_tokens: int = 300  #: most tokens of the answer.
+    temperature: float = 0.0  #: of the model.
+    #: what the model is told where there are no passages: refuse (the same rules), or answer (from what it knows), for
+    #: the variant closed_book.
     without_passages: WithoutPassages = "refuse"
 
     def __post_init__(self) -> None:
@@ -64,19 +58,13 @@ class ModelConfig:
 
 @dataclass(frozen=True, slots=True)
 class ModelAnswer:
-    """What a model said.
+    """What a model said."""
 
-    Attributes:
-        text: its reply.
-        tokens: kind -> count, input and output; empty where the provider says none.
-        cost: US dollars; None where the price is unknown.
-        cut: the reply was cut off at max_tokens.
-    """
-
-    text: str
+    text: str  #: its reply.
+    #: kind -> count, input and output; empty where the provider says none.
     tokens: Mapping[str, int] = field(default_factory=dict)
-    cost: float | None = None
-    cut: bool = False
+    cost: float | None = None  #: US dollars; None where the price is unknown.
+    cut: bool = False  #: the reply was cut off at max_tokens.
 
 
 class AnswerModel(Protocol):
@@ -94,25 +82,15 @@ OpenModel = Callable[[ModelConfig], AnswerModel]
 
 @dataclass(frozen=True, slots=True)
 class GeneratedAnswer:
-    """What the generator made of a question and its passages.
+    """What the generator made of a question and its passages."""
 
-    Attributes:
-        answer: the model's words, or REFUSAL.
-        citations: by offset in the answer; () for a refusal.
-        passages: those that stood in the prompt.
-        tokens: of the prompt and the reply.
-        cost: US dollars; None where the price is unknown.
-        missing: field -> what is not whole: passages that were left out, an answer that was cut off.
-        milliseconds: that it took.
-    """
-
-    answer: str
-    citations: tuple[Citation, ...]
-    passages: tuple[Passage, ...]
-    tokens: Mapping[str, int]
-    cost: float | None
-    missing: Mapping[str, str]
-    milliseconds: float
+    answer: str  #: the model's words, or REFUSAL.
+    citations: tuple[Citation, ...]  #: by offset in the answer; () for a refusal.
+    passages: tuple[Passage, ...]  #: those that stood in the prompt.
+    tokens: Mapping[str, int]  #: of the prompt and the reply.
+    cost: float | None  #: US dollars; None where the price is unknown.
+    missing: Mapping[str, str]  #: field -> what is not whole: passages that were left out, an answer that was cut off.
+    milliseconds: float  #: that it took.
 
 
 class ModelGenerator:

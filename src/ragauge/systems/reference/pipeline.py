@@ -46,29 +46,19 @@ RetrieverName = Literal["bm25", "dense", "hybrid"]
 class ReferenceConfig:
     """The settings of the reference system.
 
-    Attributes:
-        retriever: bm25, dense or hybrid.
-        chunk_tokens: most tokens in a passage's body.
-        overlap: sentences that neighbouring passages share within a section.
-        k: passages handed to the generator.
-        budget: tokens of passages handed on, in rank order, the last one cut; in place of k. 0 = k passages.
-        n_candidates: length of the longer ranking that is recorded; at least k.
-        max_sentences: most sentences in an answer.
-        refuse_below: least confidence of an answer, see `ExtractiveGenerator`.
-        rerank: none, overlap or mmr: how candidates are ordered anew before the first k are taken, see `Reranker`.
-
     Raises:
         UsageError: a value out of its range.
     """
 
-    retriever: RetrieverName = "hybrid"
-    chunk_tokens: int = 128
-    overlap: int = 1
-    k: int = 5
-    n_candidates: int = 20
-    budget: int = 0
-    max_sentences: int = 3
-    refuse_below: float = 0.3
+    retriever: RetrieverName = "hybrid"  #: bm25, dense or hybrid.
+    chunk_tokens: int = 128  #: most tokens in a passage's body.
+    overlap: int = 1  #: sentences that neighbouring passages share within a section.
+    k: int = 5  #: passages handed to the generator.
+    n_candidates: int = 20  #: length of the longer ranking that is recorded; at least k.
+    budget: int = 0  #: tokens of passages handed on, in rank order, the last one cut; in place of k. 0 = k passages.
+    max_sentences: int = 3  #: most sentences in an answer.
+    refuse_below: float = 0.3  #: least confidence of an answer, see `ExtractiveGenerator`.
+    #: none, overlap or mmr: how candidates are ordered anew before the first k are taken, see `Reranker`.
     rerank: RerankName = "none"
 
     def __post_init__(self) -> None:

@@ -18,60 +18,39 @@ METHOD = "run"
 
 @dataclass(frozen=True)
 class SelectedExample:
-    """An example of a run.
+    """An example of a run."""
 
-    Attributes:
-        example: the question and what is known about it.
-        finding: what the run found, such as its cause; "" = nothing.
-        weight: how many answers of the run it stands for; None = it was not drawn.
-        known: its `meta` in the set that the run was over, which the store does not keep; None = not found.
-    """
-
-    example: Example
-    finding: str = ""
-    weight: float | None = None
+    example: Example  #: the question and what is known about it.
+    finding: str = ""  #: what the run found, such as its cause; "" = nothing.
+    weight: float | None = None  #: how many answers of the run it stands for; None = it was not drawn.
+    #: its `meta` in the set that the run was over, which the store does not keep; None = not found.
     known: Curation | None = None
 
 
 @dataclass(frozen=True)
 class RunSource:
-    """Where they come from, and what all of them get.
+    """Where they come from, and what all of them get."""
 
-    Attributes:
-        run_id: of the run.
-        run: its name.
-        tags: that each example gets.
-        by: who adds them.
-        at: when, ISO time; now by default.
-    """
-
-    run_id: str
-    run: str
-    tags: frozenset[str] = frozenset()
-    by: str = ""
+    run_id: str  #: of the run.
+    run: str  #: its name.
+    tags: frozenset[str] = frozenset()  #: that each example gets.
+    by: str = ""  #: who adds them.
+    #: when, ISO time; now by default.
     at: str = field(default_factory=lambda: datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"))
 
 
 @dataclass(frozen=True)
 class AddedExamples:
-    """What a set gets of a run.
+    """What a set gets of a run."""
 
-    Attributes:
-        run_id: of the run.
-        run: its name.
-        lines: those added, in the order of the run.
-        there: query_id in the run -> query_id in the set, of questions that the set asks already.
-        untagged: of those in the set, who lack a tag that was wanted.
-        strata: of a sample, value of the segment -> what it has and gave.
-        states: query_id -> its state in the set that the run was over, of those added that were found there.
-    """
-
-    run_id: str
-    run: str
-    lines: tuple[SetLine, ...]
-    there: Mapping[str, str]
-    untagged: tuple[str, ...] = ()
+    run_id: str  #: of the run.
+    run: str  #: its name.
+    lines: tuple[SetLine, ...]  #: those added, in the order of the run.
+    there: Mapping[str, str]  #: query_id in the run -> query_id in the set, of questions that the set asks already.
+    untagged: tuple[str, ...] = ()  #: of those in the set, who lack a tag that was wanted.
+    #: of a sample, value of the segment -> what it has and gave.
     strata: Mapping[str, StratumSample] = field(default_factory=dict)
+    #: query_id -> its state in the set that the run was over, of those added that were found there.
     states: Mapping[str, State] = field(default_factory=dict)
 
     @property

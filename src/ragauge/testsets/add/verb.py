@@ -137,17 +137,11 @@ def find_regression_set() -> str:
 
 @dataclass(frozen=True, slots=True)
 class SetPlacement:
-    """An example of a run and a set that it may be added to.
+    """An example of a run and a set that it may be added to."""
 
-    Attributes:
-        line: the JSON line that would be added; "" where the set has the question already, or cannot take it.
-        there: the query_id under which the set has it; "" where it has not.
-        wrong: why it cannot be added; "" where it can.
-    """
-
-    line: str = ""
-    there: str = ""
-    wrong: str = ""
+    line: str = ""  #: the JSON line that would be added; "" where the set has the question already, or cannot take it.
+    there: str = ""  #: the query_id under which the set has it; "" where it has not.
+    wrong: str = ""  #: why it cannot be added; "" where it can.
 
 
 def preview_addition(to: str, view: ExampleView, run: Run, *, tag: str) -> SetPlacement:

@@ -23,32 +23,20 @@ GOLD_CACHE_SIZE = 10_000  # gold documents whose runs are held in memory
 
 @dataclass(frozen=True, slots=True)
 class GoldCopy:
-    """A document without a label that says what a gold document says.
+    """A document without a label that says what a gold document says."""
 
-    Attributes:
-        doc_id: the document.
-        of: the gold document, under the name that it has now.
-        alike: runs of four words in both / in either, in [0.8, 1].
-    """
-
-    doc_id: str
-    of: str
-    alike: float
+    doc_id: str  #: the document.
+    of: str  #: the gold document, under the name that it has now.
+    alike: float  #: runs of four words in both / in either, in [0.8, 1].
 
 
 @dataclass(frozen=True, slots=True)
 class LabelCopies:
-    """An example whose gold documents have copies.
+    """An example whose gold documents have copies."""
 
-    Attributes:
-        query_id: of the example.
-        copies: without a label.
-        relevant: the labels with each copy as one that will do in place of its gold document.
-    """
-
-    query_id: str
-    copies: tuple[GoldCopy, ...]
-    relevant: tuple[Relevant, ...]
+    query_id: str  #: of the example.
+    copies: tuple[GoldCopy, ...]  #: without a label.
+    relevant: tuple[Relevant, ...]  #: the labels with each copy as one that will do in place of its gold document.
 
 
 def find_label_copies(fresh: SetFreshness, texts: Mapping[str, str]) -> tuple[LabelCopies, ...]:

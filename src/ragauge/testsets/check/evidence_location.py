@@ -28,30 +28,20 @@ MAX_SLIP_WORDS = 2  # words by which what stands around it may have shifted
 
 @dataclass(frozen=True)
 class EvidenceSpan:
-    """A stretch of a document that answers a question.
+    """A stretch of a document that answers a question."""
 
-    Attributes:
-        doc_id: where it stood.
-        start: first character, where known; -1 = a whole document.
-        end: after the last character.
-        words: how many.
-        runs: its shingles in order.
-        lead: characters before its first word, such as a quotation mark; below 0 = it begins so far inside the word.
-        tail: characters after its last word, such as a full stop; below 0 = it ends so far inside the word.
-        around: the shingles of its surroundings, in order, "" where they lie within it; () = not known.
-        before: words of its surroundings before it.
-        held: other documents that held it too when the set was frozen; None = no lock tells.
-    """
-
-    doc_id: str
-    start: int
-    end: int
-    words: int
-    runs: tuple[str, ...]
+    doc_id: str  #: where it stood.
+    start: int  #: first character, where known; -1 = a whole document.
+    end: int  #: after the last character.
+    words: int  #: how many.
+    runs: tuple[str, ...]  #: its shingles in order.
+    #: characters before its first word, such as a quotation mark; below 0 = it begins so far inside the word.
     lead: int = 0
-    tail: int = 0
+    tail: int = 0  #: characters after its last word, such as a full stop; below 0 = it ends so far inside the word.
+    #: the shingles of its surroundings, in order, "" where they lie within it; () = not known.
     around: tuple[str, ...] = ()
-    before: int = 0
+    before: int = 0  #: words of its surroundings before it.
+    #: other documents that held it too when the set was frozen; None = no lock tells.
     held: tuple[str, ...] | None = None
 
     @property
@@ -107,21 +97,13 @@ def read_evidence(text: str, doc_id: str, start: int, end: int) -> EvidenceSpan:
 
 @dataclass(frozen=True)
 class EvidenceLocation:
-    """Where evidence was found.
+    """Where evidence was found."""
 
-    Attributes:
-        doc_id: in which document.
-        start: first character.
-        end: after the last character.
-        alike: share of its shingles that stand there, in (0, 1]; 1 = every word in its order.
-        sure: False where short evidence stands at several places, and nothing tells which is meant.
-    """
-
-    doc_id: str
-    start: int
-    end: int
-    alike: float
-    sure: bool = True
+    doc_id: str  #: in which document.
+    start: int  #: first character.
+    end: int  #: after the last character.
+    alike: float  #: share of its shingles that stand there, in (0, 1]; 1 = every word in its order.
+    sure: bool = True  #: False where short evidence stands at several places, and nothing tells which is meant.
 
 
 class EvidenceMatch(NamedTuple):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Literal
 
@@ -31,43 +31,26 @@ MIN_ALIVE_SHARE = 0.9  # below, a set is to be refreshed
 
 @dataclass(frozen=True)
 class EvidenceState:
-    """One stretch of evidence, or one gold document, then and now.
+    """One stretch of evidence, or one gold document, then and now."""
 
-    Attributes:
-        was: where it stood.
-        state: intact, moved, changed or gone.
-        now: where it stands; None = nowhere.
-        then_text: its text when it was anchored; "" = not known.
-        now_text: its text now.
-        whole: where it would stand with the words whole that it begins or ends inside of; None = it cuts none, or it
-            changed.
-        whole_text: its text there.
-        cut: (what it holds of it, the word) of each word that it cuts.
-    """
-
-    was: EvidenceSpan
-    state: Freshness
-    now: EvidenceLocation | None = None
-    then_text: str = ""
-    now_text: str = ""
+    was: EvidenceSpan  #: where it stood.
+    state: Freshness  #: intact, moved, changed or gone.
+    now: EvidenceLocation | None = None  #: where it stands; None = nowhere.
+    then_text: str = ""  #: its text when it was anchored; "" = not known.
+    now_text: str = ""  #: its text now.
+    #: where it would stand with the words whole that it begins or ends inside of; None = it cuts none, or it changed.
     whole: EvidenceLocation | None = None
-    whole_text: str = ""
-    cut: tuple[tuple[str, str], ...] = ()
+    whole_text: str = ""  #: its text there.
+    cut: tuple[tuple[str, str], ...] = ()  #: (what it holds of it, the word) of each word that it cuts.
 
 
 @dataclass(frozen=True)
 class ExampleState:
-    """An example's evidence.
+    """An example's evidence."""
 
-    Attributes:
-        line: of the set's file.
-        state: the worst of its evidence; unwinnable where no gold document is in the corpus.
-        evidence: each stretch, then each gold document without one.
-    """
-
-    line: SetLine
-    state: Freshness
-    evidence: tuple[EvidenceState, ...] = ()
+    line: SetLine  #: of the set's file.
+    state: Freshness  #: the worst of its evidence; unwinnable where no gold document is in the corpus.
+    evidence: tuple[EvidenceState, ...] = ()  #: each stretch, then each gold document without one.
 
     @property
     def cut(self) -> tuple[EvidenceState, ...]:
@@ -77,22 +60,14 @@ class ExampleState:
 
 @dataclass(frozen=True)
 class SetFreshness:
-    """A set held against its corpus.
+    """An eval set compared with its corpus."""
 
-    Attributes:
-        name: of the set.
-        examples: every example, in the order of the file.
-        documents: gold document -> whether the corpus still has it, under whatever name.
-        locked: whether a lock told what the evidence was.
-        version: whether the set is the one that was frozen; None = no lock.
-    """
-
-    name: str
-    examples: tuple[ExampleState, ...]
-    documents: Mapping[str, bool]
-    locked: bool = False
-    same_version: bool | None = None
-    notes: tuple[str, ...] = field(default=())
+    name: str  #: of the set.
+    examples: tuple[ExampleState, ...]  #: every example, in the order of the file.
+    documents: Mapping[str, bool]  #: gold document -> whether the corpus still has it, under whatever name.
+    locked: bool = False  #: whether a lock told what the evidence was.
+    same_version: bool | None = None  #: whether the set is the one that was frozen; None = no lock.
+    notes: tuple[str, ...] = ()
 
     @cached_property
     def counts(self) -> dict[Freshness, int]:

@@ -32,59 +32,36 @@ SHORT_REFERENCE_WORDS = (
 
 @dataclass(frozen=True)
 class StatingPassage:
-    """A passage of a document without a label that states a whole reference.
+    """A passage of a document without a label that states a whole reference."""
 
-    Attributes:
-        doc_id: the document.
-        start: first character of the passage.
-        end: after its last character.
-        quote: the sentences of it that say most of the reference.
-    """
-
-    doc_id: str
-    start: int
-    end: int
-    quote: str
+    doc_id: str  #: the document.
+    start: int  #: first character of the passage.
+    end: int  #: after its last character.
+    quote: str  #: the sentences of it that say most of the reference.
 
 
 @dataclass(frozen=True)
 class LabelHole:
-    """An example whose reference documents without a label state.
+    """An example whose reference documents without a label state."""
 
-    Attributes:
-        query_id: of the example.
-        query: its question.
-        passages: one of each document, the most words of the reference first.
-        relevant: the labels with the documents, and copies of the gold, as ones that will do in place of each other.
-    """
-
-    query_id: str
-    query: str
-    passages: tuple[StatingPassage, ...]
+    query_id: str  #: of the example.
+    query: str  #: its question.
+    passages: tuple[StatingPassage, ...]  #: one of each document, the most words of the reference first.
+    #: the labels with the documents, and copies of the gold, as ones that will do in place of each other.
     relevant: tuple[Relevant, ...]
 
 
 @dataclass(frozen=True)
 class LabelHoles:
-    """What was found.
+    """What was found."""
 
-    Attributes:
-        judge: who looked.
-        holes: in the order of the set.
-        examples: with a reference and gold documents.
-        judged: of them, with a passage that might state it, which the judge looked at.
-        undecided: of those, without a verdict.
-        stopped: why the judge looked no further; "" = it saw all.
-        calling: calls to models; None = no model was asked.
-    """
-
-    judge: str
-    holes: tuple[LabelHole, ...]
-    examples: int
-    judged: int
-    undecided: int = 0
-    stopped: str = ""
-    calling: CallCounts | None = None
+    judge: str  #: who looked.
+    holes: tuple[LabelHole, ...]  #: in the order of the set.
+    examples: int  #: with a reference and gold documents.
+    judged: int  #: of them, with a passage that might state it, which the judge looked at.
+    undecided: int = 0  #: of those, without a verdict.
+    stopped: str = ""  #: why the judge looked no further; "" = it saw all.
+    calling: CallCounts | None = None  #: calls to models; None = no model was asked.
 
 
 @dataclass(frozen=True)

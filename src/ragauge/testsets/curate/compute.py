@@ -18,20 +18,14 @@ from ragauge.testsets.set_file import SetFile, SetLine
 class ReviewMark:
     """What examples are marked as.
 
-    Attributes:
-        state: draft, reviewed, golden or rejected.
-        by: who looked.
-        note: why; "" = the note stays.
-        at: when; now by default.
-
     Raises:
         UsageError: an unknown state, or reviewed, golden or rejected by nobody.
     """
 
-    state: State
-    by: str = ""
-    note: str = ""
-    at: str = ""
+    state: State  #: draft, reviewed, golden or rejected.
+    by: str = ""  #: who looked.
+    note: str = ""  #: why; "" = the note stays.
+    at: str = ""  #: when; now by default.
 
     def __post_init__(self) -> None:
         if self.state not in STATES:
@@ -86,27 +80,17 @@ class FieldChange:
 
 @dataclass(frozen=True)
 class SetDifference:
-    """What differs between two versions of a set.
+    """What differs between two versions of a set."""
 
-    Attributes:
-        old: name of the older file.
-        new: name of the newer file.
-        old_version: hash of its content.
-        new_version: likewise.
-        added: query_id -> question, of examples that only the newer has.
-        removed: query_id -> question, of examples that only the older has.
-        changed: fields of examples in both, in the order of the newer; `meta` too, though it makes no version.
-        same: examples in both without a change.
-    """
-
-    old: str
-    new: str
-    old_version: str
-    new_version: str
-    added: Mapping[str, str]
-    removed: Mapping[str, str]
+    old: str  #: name of the older file.
+    new: str  #: name of the newer file.
+    old_version: str  #: hash of its content.
+    new_version: str  #: likewise.
+    added: Mapping[str, str]  #: query_id -> question, of examples that only the newer has.
+    removed: Mapping[str, str]  #: query_id -> question, of examples that only the older has.
+    #: fields of examples in both, in the order of the newer; `meta` too, though it makes no version.
     changed: tuple[FieldChange, ...]
-    same: int
+    same: int  #: examples in both without a change.
 
     def __bool__(self) -> bool:
         return bool(self.added or self.removed or self.changed)

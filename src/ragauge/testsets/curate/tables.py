@@ -119,9 +119,7 @@ def _build_versions_section(stored_set: StoredSet) -> ReportSection:
             if set_version == stored_set.about
             else Phrase(set_version.version, to=to)
         )
-        changed = (
-            Phrase("changes", to=("sets differ", name, previous.version, set_version.version)) if previous else ""
-        )
+        changed = Phrase("changes", to=("sets differ", name, previous.version, set_version.version)) if previous else ""
         rows.append(
             (
                 version_phrase,

@@ -23,23 +23,15 @@ MAX_HEARD_CHARS = 2_000  # characters of an unreadable reply that are kept with 
 
 
 class Contract(NamedTuple):
-    """What a type of question promises.
+    """What a type of question promises."""
 
-    Attributes:
-        asks: what the model is told to write.
-        documents: fewest and most gold documents.
-        draws: one passage, one in a place that is hard to find, one with a date, or two that are linked or alike.
-        quotes: fewest quotations.
-        answerable: of the example; None = there is no answer to give and none to refuse.
-        criterion: of a good answer, before the reference; "" = none.
-    """
-
-    asks: str
-    documents: tuple[int, int] = (1, 1)
+    asks: str  #: what the model is told to write.
+    documents: tuple[int, int] = (1, 1)  #: fewest and most gold documents.
+    #: one passage, one in a place that is hard to find, one with a date, or two that are linked or alike.
     draws: Literal["one", "edge", "dated", "linked", "alike"] = "one"
-    quotes: int = 1
-    answerable: bool | None = True
-    criterion: str = ""
+    quotes: int = 1  #: fewest quotations.
+    answerable: bool | None = True  #: of the example; None = there is no answer to give and none to refuse.
+    criterion: str = ""  #: of a good answer, before the reference; "" = none.
 
 
 CONTRACTS: Mapping[QuestionType, Contract] = {
@@ -134,19 +126,13 @@ class SourcePassage:
 
 @dataclass(frozen=True, slots=True)
 class Brief:
-    """What one call is to write.
+    """What one call is to write."""
 
-    Attributes:
-        type: of its questions.
-        passages: numbered from 1 in the prompt.
-        manners: of each question, how it is put: persona, style, length, language -> what was drawn.
-        earlier: questions that were written from these passages before.
-    """
-
-    type: QuestionType
-    passages: tuple[SourcePassage, ...]
+    type: QuestionType  #: of its questions.
+    passages: tuple[SourcePassage, ...]  #: numbered from 1 in the prompt.
+    #: of each question, how it is put: persona, style, length, language -> what was drawn.
     manners: tuple[Mapping[str, str], ...]
-    earlier: tuple[str, ...] = ()
+    earlier: tuple[str, ...] = ()  #: questions that were written from these passages before.
 
 
 class Quote(NamedTuple):
@@ -158,31 +144,20 @@ class Quote(NamedTuple):
 
 @dataclass(frozen=True)
 class Draft:
-    """A question as it was written.
+    """A question as it was written."""
 
-    Attributes:
-        type: what was asked for.
-        question, answer: as written; "" where a reply held none.
-        passages: what it was written from.
-        quotes: the evidence as the model gave it.
-        anchors: where each quote stands; None = nowhere.
-        manner: how it was to be put.
-        unwritten: why there is no question: the model finds the passages allow none, no reply can be read, or the call
-            failed; "" = there is one.
-        fault: the same in words; "" = none.
-        heard: of an unreadable reply the last text that came.
-    """
-
-    type: QuestionType
+    type: QuestionType  #: what was asked for. question, answer: as written; "" where a reply held none.
     question: str
     answer: str
-    passages: tuple[SourcePassage, ...]
-    quotes: tuple[Quote, ...] = ()
-    anchors: tuple[Anchor | None, ...] = ()
-    manner: Mapping[str, str] | None = None
+    passages: tuple[SourcePassage, ...]  #: what it was written from.
+    quotes: tuple[Quote, ...] = ()  #: the evidence as the model gave it.
+    anchors: tuple[Anchor | None, ...] = ()  #: where each quote stands; None = nowhere.
+    manner: Mapping[str, str] | None = None  #: how it was to be put.
+    #: why there is no question: the model finds the passages allow none, no reply can be read, or the call failed; "" =
+    #: there is one.
     unwritten: Unwritten = ""
-    fault: str = ""
-    heard: str = ""
+    fault: str = ""  #: the same in words; "" = none.
+    heard: str = ""  #: of an unreadable reply the last text that came.
 
     @property
     def fault_message(self) -> str:

@@ -76,19 +76,14 @@ ASKING = frozenset(_ASKING.split())  # words that a question may open with befor
 
 @dataclass
 class DraftContext:
-    """What a draft is held against.
+    """What a draft is held against."""
 
-    Attributes:
-        corpus: all documents.
-        ranks: question -> best rank of its gold by BM25 and by embeddings; None = below 100.
-        gold_by_question: questions kept or given before, folded -> where their gold stands.
-        vectors: of those questions, in their order.
-    """
-
-    corpus: CorpusView
+    corpus: CorpusView  #: all documents.
+    #: question -> best rank of its gold by BM25 and by embeddings; None = below 100.
     ranks: Mapping[str, tuple[int | None, int | None]] = field(default_factory=dict)
+    #: questions kept or given before, folded -> where their gold stands.
     gold_by_question: dict[str, tuple[Span, ...]] = field(default_factory=dict)
-    vectors: list[npt.NDArray[np.float32]] = field(default_factory=list)
+    vectors: list[npt.NDArray[np.float32]] = field(default_factory=list)  #: of those questions, in their order.
 
     def add(self, question: str, gold: Sequence[Span]) -> None:
         """Takes in a question that was kept, once."""

@@ -47,36 +47,23 @@ TYPICAL_ANSWER = "so long an answer as questions about one fact usually have"  #
 
 @dataclass(frozen=True)
 class WritingOptions:
-    """What is to be written.
+    """What is to be written."""
 
-    Attributes:
-        n: how many questions.
-        types: shares; empty = the usual ones that the corpus allows.
-        seed: of the drawing.
-        existing: of a set that is there; its questions are not written again.
-        plan: persona, style, length, language -> wording -> share.
-        documents: recent, niche -> how many of the questions.
-    """
-
-    n: int
+    n: int  #: how many questions.
+    #: shares; empty = the usual ones that the corpus allows.
     types: Mapping[QuestionType, float] = field(default_factory=dict)
-    seed: int = 7
-    existing: Sequence[Example] = ()
-    plan: Shares = field(default_factory=dict)
-    documents: str | Mapping[str, int] = ""
+    seed: int = 7  #: of the drawing.
+    existing: Sequence[Example] = ()  #: of a set that is there; its questions are not written again.
+    plan: Shares = field(default_factory=dict)  #: persona, style, length, language -> wording -> share.
+    documents: str | Mapping[str, int] = ""  #: recent, niche -> how many of the questions.
 
 
 @dataclass(frozen=True)
 class Writers:
-    """Who writes and who judges.
+    """Who writes and who judges."""
 
-    Attributes:
-        writer: the model that writes.
-        judge: who says whether the gold states the answer.
-    """
-
-    writer: ModelJudge
-    judge: Judge
+    writer: ModelJudge  #: the model that writes.
+    judge: Judge  #: who says whether the gold states the answer.
 
     @property
     def asked(self) -> ModelJudge:
@@ -86,41 +73,25 @@ class Writers:
 
 @dataclass
 class Stratum:
-    """The questions of one type on their way.
+    """The questions of one type on their way."""
 
-    Attributes:
-        type: of its questions.
-        n_wanted: how many.
-        drawn: passages for its calls.
-        put: how each of its questions is to be put.
-        pool: of documents that it is about; "" = any.
-        kept: drafts that passed everything.
-        questions_by_passages: passages -> questions written from them so far.
-        width: calls of the next round, at most.
-        vain: calls in a row of which nothing was kept, though a question was written or no reply could be read.
-        barren: passages of which the model found that they allow no such question.
-        declined: calls in a row that said so.
-        ended: why it ended with fewer than wanted; "" = it did not.
-        calls: that were made.
-        rejected: filter -> how many.
-        unwritten: why no question came -> how many were asked for.
-    """
-
-    type: QuestionType
-    n_wanted: int
-    drawn: Iterator[tuple[SourcePassage, ...]]
-    put: Iterator[Mapping[str, str]]
-    pool: str = ""
-    kept: list[Draft] = field(default_factory=list)
+    type: QuestionType  #: of its questions.
+    n_wanted: int  #: how many.
+    drawn: Iterator[tuple[SourcePassage, ...]]  #: passages for its calls.
+    put: Iterator[Mapping[str, str]]  #: how each of its questions is to be put.
+    pool: str = ""  #: of documents that it is about; "" = any.
+    kept: list[Draft] = field(default_factory=list)  #: drafts that passed everything.
+    #: passages -> questions written from them so far.
     questions_by_passages: dict[tuple[SourcePassage, ...], list[str]] = field(default_factory=dict)
-    width: int = MAX_VAIN_CALLS
-    vain: int = 0
+    width: int = MAX_VAIN_CALLS  #: calls of the next round, at most.
+    vain: int = 0  #: calls in a row of which nothing was kept, though a question was written or no reply could be read.
+    #: passages of which the model found that they allow no such question.
     barren: set[tuple[SourcePassage, ...]] = field(default_factory=set)
-    declined: int = 0
-    ended: str = ""
-    calls: int = 0
-    rejected: Counter[str] = field(default_factory=Counter)
-    unwritten: Counter[str] = field(default_factory=Counter)
+    declined: int = 0  #: calls in a row that said so.
+    ended: str = ""  #: why it ended with fewer than wanted; "" = it did not.
+    calls: int = 0  #: that were made.
+    rejected: Counter[str] = field(default_factory=Counter)  #: filter -> how many.
+    unwritten: Counter[str] = field(default_factory=Counter)  #: why no question came -> how many were asked for.
 
     @property
     def name(self) -> str:
@@ -178,21 +149,13 @@ class Stratum:
 
 @dataclass(frozen=True)
 class WrittenSet:
-    """What was written.
+    """What was written."""
 
-    Attributes:
-        lines: an example each, by type.
-        rejected: lines of what was not kept, with the filter and the reason in their note.
-        strata: each type with what became of it.
-        stopped: why everything ended early; "" = it did not.
-        heard: the first reply that could not be read; "" = all could.
-    """
-
-    lines: tuple[SetLine, ...]
-    rejected: tuple[SetLine, ...]
-    strata: tuple[Stratum, ...]
-    stopped: str = ""
-    heard: str = ""
+    lines: tuple[SetLine, ...]  #: an example each, by type.
+    rejected: tuple[SetLine, ...]  #: lines of what was not kept, with the filter and the reason in their note.
+    strata: tuple[Stratum, ...]  #: each type with what became of it.
+    stopped: str = ""  #: why everything ended early; "" = it did not.
+    heard: str = ""  #: the first reply that could not be read; "" = all could.
 
 
 class SetWriter:

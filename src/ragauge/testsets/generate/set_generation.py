@@ -16,27 +16,16 @@ from ragauge.testsets.set_file import SetLine
 
 @dataclass(frozen=True)
 class GeneratedSet:
-    """Questions with their labels, and what they came from.
+    """Questions with their labels, and what they came from."""
 
-    Attributes:
-        lines: an example each.
-        wanted: how many were asked for.
-        corpus: what it holds.
-        topics: groups of documents that were drawn from in turn.
-        fit: what the set serves, and what not.
-        written: what a model wrote and what of it was rejected; None = no model was asked.
-        by: who wrote and who judged, by their specs; () = no model was asked.
-        calling: calls to models; None = no model was asked.
-    """
-
-    lines: tuple[SetLine, ...]
-    wanted: int
-    corpus: CorpusCounts
-    topics: int
-    fit: str
-    written: WrittenSet | None = None
-    by: tuple[str, ...] = ()
-    calling: CallCounts | None = None
+    lines: tuple[SetLine, ...]  #: an example each.
+    wanted: int  #: how many were asked for.
+    corpus: CorpusCounts  #: what it holds.
+    topics: int  #: groups of documents that were drawn from in turn.
+    fit: str  #: what the set serves, and what not.
+    written: WrittenSet | None = None  #: what a model wrote and what of it was rejected; None = no model was asked.
+    by: tuple[str, ...] = ()  #: who wrote and who judged, by their specs; () = no model was asked.
+    calling: CallCounts | None = None  #: calls to models; None = no model was asked.
 
 
 def generate_known_items(corpus: CorpusView, n: int, seed: int = 7) -> GeneratedSet:

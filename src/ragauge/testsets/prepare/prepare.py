@@ -35,23 +35,14 @@ def can_prepare(judge: Judge) -> TypeGuard[PreparingJudge]:
 
 @dataclass(frozen=True, slots=True)
 class PreparedSet:
-    """What became of the examples.
+    """What became of the examples."""
 
-    Attributes:
-        examples: all of them, in their order; those that could not be prepared as they were.
-        done: how many were prepared now.
-        there: how many had claims and aspects already.
-        failed: query_id -> why it could not be prepared.
-        stopped: why it ended early; "" when it did not. Then nothing but the stored replies is worth keeping.
-        calling: calls to models; None where none were asked.
-    """
-
-    examples: tuple[Example, ...]
-    done: int
-    there: int
-    failed: dict[str, str]
-    stopped: str = ""
-    calling: CallCounts | None = None
+    examples: tuple[Example, ...]  #: all of them, in their order; those that could not be prepared as they were.
+    done: int  #: how many were prepared now.
+    there: int  #: how many had claims and aspects already.
+    failed: dict[str, str]  #: query_id -> why it could not be prepared.
+    stopped: str = ""  #: why it ended early; "" when it did not. Then nothing but the stored replies is worth keeping.
+    calling: CallCounts | None = None  #: calls to models; None where none were asked.
 
 
 class UnpreparedExample(NamedTuple):

@@ -10,24 +10,14 @@ from ragauge.testsets.stats.set_power import DetectableChange
 
 @dataclass(frozen=True, slots=True)
 class SetReach:
-    """What a run tells of its set.
+    """What a run tells of its set."""
 
-    Attributes:
-        run: its name.
-        judge_id: whose verdicts; "" = nobody's.
-        baseline: the run that it is paired with; "" = none: the spread of differences is taken from its own scores.
-        detect: the change that is to be seen, as it was typed; "" = none.
-        changes: by metric, all examples first, then segments.
-        robustness: variants held against their originals, by kind and metric.
-        unpaired: kind of variation -> examples, of kinds that ask for something else than their originals.
-        same_set: whether the run answered this very version of the set.
-    """
-
-    run: str
-    judge_id: str
-    baseline: str
-    detect: str
-    changes: tuple[DetectableChange, ...]
-    robustness: tuple[VariationChange, ...]
+    run: str  #: its name.
+    judge_id: str  #: whose verdicts; "" = nobody's.
+    baseline: str  #: the run that it is paired with; "" = none: the spread of differences is taken from its own scores.
+    detect: str  #: the change that is to be seen, as it was typed; "" = none.
+    changes: tuple[DetectableChange, ...]  #: by metric, all examples first, then segments.
+    robustness: tuple[VariationChange, ...]  #: variants held against their originals, by kind and metric.
+    #: kind of variation -> examples, of kinds that ask for something else than their originals.
     unpaired: tuple[tuple[str, int], ...]
-    same_set: bool
+    same_set: bool  #: whether the run answered this very version of the set.

@@ -18,14 +18,10 @@ NO_ORIGINAL = "\0"  # no query_id has this character
 
 @dataclass(frozen=True, slots=True)
 class VariationChange:
-    """A metric of the variants of one kind and of their originals.
+    """A metric of the variants of one kind and of their originals."""
 
-    Attributes:
-        kind: of variation.
-        change: variants (new) held against originals (base), paired; its verdict is corrected over all of them.
-    """
-
-    kind: str
+    kind: str  #: of variation.
+    #: variants (new) held against originals (base), paired; its verdict is corrected over all of them.
     change: MetricChange
 
 

@@ -23,27 +23,17 @@ MIN_SEGMENT_EXAMPLES = 5  # examples of a segment; smaller ones are left out
 
 @dataclass(frozen=True, slots=True)
 class DetectableChange:
-    """What a set can show of a metric, in all or in one segment.
+    """What a set can show of a metric, in all or in one segment."""
 
-    Attributes:
-        metric: printed name.
-        segment: column; "" = all examples.
-        value: of the column.
-        n: scored examples, or pairs.
-        mean: of the run.
-        detectable: the least true change that 80 of 100 comparisons see; None where nothing tells how scores vary.
-        wanted: the change that is to be seen; None = none is.
-        needed: examples that it takes in all; None where that is not known.
-    """
-
-    metric: str
-    segment: str
-    value: str
-    n: int
-    mean: float
+    metric: str  #: printed name.
+    segment: str  #: column; "" = all examples.
+    value: str  #: of the column.
+    n: int  #: scored examples, or pairs.
+    mean: float  #: of the run.
+    #: the least true change that 80 of 100 comparisons see; None where nothing tells how scores vary.
     detectable: float | None
-    wanted: float | None = None
-    needed: int | None = None
+    wanted: float | None = None  #: the change that is to be seen; None = none is.
+    needed: int | None = None  #: examples that it takes in all; None where that is not known.
 
     @property
     def n_missing(self) -> int | None:

@@ -25,84 +25,49 @@ MAX_NAMED = 3  # words and documents by which a topic is named
 
 @dataclass(frozen=True, slots=True)
 class EmptyTopic:
-    """A topic of the corpus that no question is about.
+    """A topic of the corpus that no question is about."""
 
-    Attributes:
-        documents: how many it has.
-        words: found in more of its documents than of others, the most telling first.
-        doc_ids: the first few.
-    """
-
-    documents: int
-    words: tuple[str, ...]
-    doc_ids: tuple[str, ...]
+    documents: int  #: how many it has.
+    words: tuple[str, ...]  #: found in more of its documents than of others, the most telling first.
+    doc_ids: tuple[str, ...]  #: the first few.
 
 
 @dataclass(frozen=True, slots=True)
 class TopicCover:
-    """How the questions lie over the topics of a corpus.
+    """How the questions lie over the topics of a corpus."""
 
-    Attributes:
-        topics: all of them.
-        documents: of the corpus, empty ones and copies aside.
-        asked: documents that are gold of a question.
-        empty: topics without a question, the largest first.
-    """
-
-    topics: int
-    documents: int
-    asked: int
-    empty: tuple[EmptyTopic, ...]
+    topics: int  #: all of them.
+    documents: int  #: of the corpus, empty ones and copies aside.
+    asked: int  #: documents that are gold of a question.
+    empty: tuple[EmptyTopic, ...]  #: topics without a question, the largest first.
 
 
 @dataclass(frozen=True, slots=True)
 class QuestionOverlap:
-    """Which share of a question's content words its gold documents hold.
+    """Which share of a question's content words its gold documents hold."""
 
-    Attributes:
-        n: questions with gold that is known.
-        mean: of their shares; None of none.
-        interval: of the mean.
-        quartiles: 25, 50 and 75 %; () of none.
-        lost: questions with gold documents none of which is in the corpus; they are not counted in n.
-        quotes: no corpus was given, and quoted evidence was looked at instead of documents.
-    """
-
-    n: int
-    mean: float | None = None
-    interval: Interval | None = None
-    quartiles: tuple[float, ...] = ()
-    lost: int = 0
-    quotes: bool = False
+    n: int  #: questions with gold that is known.
+    mean: float | None = None  #: of their shares; None of none.
+    interval: Interval | None = None  #: of the mean.
+    quartiles: tuple[float, ...] = ()  #: 25, 50 and 75 %; () of none.
+    lost: int = 0  #: questions with gold documents none of which is in the corpus; they are not counted in n.
+    quotes: bool = False  #: no corpus was given, and quoted evidence was looked at instead of documents.
 
 
 @dataclass(frozen=True, slots=True)
 class SetDescription:
-    """What a set is made of.
+    """What a set is made of."""
 
-    Attributes:
-        name: of its file.
-        version: hash of its content.
-        examples: all of them, rejected ones too.
-        states: state -> how many.
-        types: type of question -> how many.
-        origins: how examples came to be -> how many.
-        variations: kind of variation -> how many; empty where none was put otherwise.
-        overlap: of questions with their gold.
-        topics: None without a corpus.
-        like: the test against real questions; None where none were given.
-    """
-
-    name: str
-    version: str
-    examples: int
-    states: Mapping[str, int]
-    types: Mapping[str, int]
-    origins: Mapping[str, int]
-    variations: Mapping[str, int]
-    overlap: QuestionOverlap
-    topics: TopicCover | None = None
-    like: TwoSampleTest | None = None
+    name: str  #: of its file.
+    version: str  #: hash of its content.
+    examples: int  #: all of them, rejected ones too.
+    states: Mapping[str, int]  #: state -> how many.
+    types: Mapping[str, int]  #: type of question -> how many.
+    origins: Mapping[str, int]  #: how examples came to be -> how many.
+    variations: Mapping[str, int]  #: kind of variation -> how many; empty where none was put otherwise.
+    overlap: QuestionOverlap  #: of questions with their gold.
+    topics: TopicCover | None = None  #: None without a corpus.
+    like: TwoSampleTest | None = None  #: the test against real questions; None where none were given.
 
 
 def describe_set(lines: SetFile, corpus: CorpusView | None = None, like: TwoSampleTest | None = None) -> SetDescription:

@@ -24,44 +24,27 @@ PENALTY = 3.0  # of features scaled to deviation 1
 
 @dataclass(frozen=True, slots=True)
 class FeatureSignal:
-    """How far one kind of feature tells a set's questions from real ones.
+    """How far one kind of feature tells a set's questions from real ones."""
 
-    Attributes:
-        name: the features: length, first word and so on.
-        auroc: of a classifier that sees these alone; 0.5 = alike.
-        interval: of it.
-        here: what they are like in the set, in words; "" = nothing to say.
-        real: likewise among real questions.
-    """
-
-    name: str
-    auroc: float
-    interval: Interval | None
-    here: str = ""
-    real: str = ""
+    name: str  #: the features: length, first word and so on.
+    auroc: float  #: of a classifier that sees these alone; 0.5 = alike.
+    interval: Interval | None  #: of it.
+    here: str = ""  #: what they are like in the set, in words; "" = nothing to say.
+    real: str = ""  #: likewise among real questions.
 
 
 @dataclass(frozen=True, slots=True)
 class TwoSampleTest:
-    """A classifier's try to tell the set's questions from real ones.
+    """A classifier's try to tell the set's questions from real ones."""
 
-    Attributes:
-        n: questions of the set that it saw.
-        real: real ones.
-        left_out: questions of both that lack a feature.
-        auroc: with all features; 0.5 = alike, 1 = told apart without error. None where either has fewer than 20.
-        interval: of it.
-        tells: each kind of feature alone, the most telling first.
-        without: features that were not used, and why.
-    """
-
-    n: int
-    real: int
-    left_out: int = 0
+    n: int  #: questions of the set that it saw.
+    real: int  #: real ones.
+    left_out: int = 0  #: questions of both that lack a feature.
+    #: with all features; 0.5 = alike, 1 = told apart without error. None where either has fewer than 20.
     auroc: float | None = None
-    interval: Interval | None = None
-    tells: tuple[FeatureSignal, ...] = ()
-    without: tuple[str, ...] = ()
+    interval: Interval | None = None  #: of it.
+    tells: tuple[FeatureSignal, ...] = ()  #: each kind of feature alone, the most telling first.
+    without: tuple[str, ...] = ()  #: features that were not used, and why.
 
     @property
     def apart(self) -> bool | None:

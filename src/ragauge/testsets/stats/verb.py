@@ -25,15 +25,10 @@ RUN_OPTIONS = ("detect", "baseline", "judge", "metrics")  # options that say not
 
 @dataclass(frozen=True, slots=True)
 class SetStats:
-    """What a set is and can.
+    """What a set is and can."""
 
-    Attributes:
-        made_of: states, types, origins, topics, overlap, likeness.
-        reach: what a run tells of it; None without one.
-    """
-
-    made_of: SetDescription
-    reach: SetReach | None
+    made_of: SetDescription  #: states, types, origins, topics, overlap, likeness.
+    reach: SetReach | None  #: what a run tells of it; None without one.
 
 
 class SetStatsResult(PageResult):

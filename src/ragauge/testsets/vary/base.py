@@ -10,19 +10,12 @@ if TYPE_CHECKING:
 
 
 class Variation(ABC):
-    """A way to put a question otherwise, told by class facts.
+    """A way to put a question otherwise, told by class facts."""
 
-    Attributes:
-        name: as it is typed, and as the segment `variation` of the variants.
-        does: what it does to a question.
-        missing: what a question lacks that has no such variant.
-        keeps_labels: whether the variant asks for the same, so that the labels hold for it too.
-    """
-
-    name: ClassVar[str]
-    does: ClassVar[str]
-    missing: ClassVar[str]
-    keeps_labels: ClassVar[bool] = True
+    name: ClassVar[str]  #: as it is typed, and as the segment `variation` of the variants.
+    does: ClassVar[str]  #: what it does to a question.
+    missing: ClassVar[str]  #: what a question lacks that has no such variant.
+    keeps_labels: ClassVar[bool] = True  #: whether the variant asks for the same, so that the labels hold for it too.
 
     @abstractmethod
     def question(self, query: str, rng: Random) -> str | None:

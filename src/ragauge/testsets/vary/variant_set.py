@@ -19,42 +19,25 @@ UNANSWERABLE: QuestionType = "unanswerable"  # the type of a variant without its
 
 @dataclass(frozen=True)
 class VariationCount:
-    """What became of a kind.
+    """What became of a kind."""
 
-    Attributes:
-        name: the kind.
-        does: what it does to a question.
-        made: variants made now.
-        there: that the set had already; they stay as they are.
-        without: questions that were tried and have no such variant.
-        missing: what those lack.
-        shown: (question, variant) of the first few.
-    """
-
-    name: str
-    does: str
-    made: int
-    there: int
-    without: int
-    missing: str
-    shown: tuple[tuple[str, str], ...]
+    name: str  #: the kind.
+    does: str  #: what it does to a question.
+    made: int  #: variants made now.
+    there: int  #: that the set had already; they stay as they are.
+    without: int  #: questions that were tried and have no such variant.
+    missing: str  #: what those lack.
+    shown: tuple[tuple[str, str], ...]  #: (question, variant) of the first few.
 
 
 @dataclass(frozen=True)
 class VariedSet:
-    """A set with variants.
+    """A set with variants."""
 
-    Attributes:
-        file: the originals in their order, then the variants by kind.
-        originals: examples that were there and are no variants; rejected ones count too.
-        counts: one a kind.
-        seed: of the drawing.
-    """
-
-    file: SetFile
-    originals: int
-    counts: tuple[VariationCount, ...]
-    seed: int
+    file: SetFile  #: the originals in their order, then the variants by kind.
+    originals: int  #: examples that were there and are no variants; rejected ones count too.
+    counts: tuple[VariationCount, ...]  #: one a kind.
+    seed: int  #: of the drawing.
 
 
 def build_varied_set(lines: SetFile, kinds: Sequence[Variation], n: int | None = None, seed: int = 7) -> VariedSet:
